@@ -492,14 +492,14 @@ var kWebSocketOptions=Symbol("webSocketOptions");var kEventSourceOptions=Symbol(
 super();this[kWebSocketOptions]=opts?.webSocket??{};this[kEventSourceOptions]=opts?.eventSource??{}}get webSocketOptions(){
 return{maxFragments:this[kWebSocketOptions].maxFragments??131072,maxPayloadSize:this[kWebSocketOptions].maxPayloadSize??
 128*1024*1024}}get eventSourceOptions(){return{maxEventSize:this[kEventSourceOptions].maxEventSize??buffer.kStringMaxLength}}get destroyed(){
-return this[kDestroyed]}get closed(){return this[kClosed]}close(callback2){if(callback2===void 0){return new Promise((resolve18,reject)=>{
-this.close((err2,data3)=>{return err2?reject(err2):resolve18(data3)})})}if(typeof callback2!=="function"){throw new InvalidArgumentError2(
+return this[kDestroyed]}get closed(){return this[kClosed]}close(callback2){if(callback2===void 0){return new Promise((resolve19,reject)=>{
+this.close((err2,data3)=>{return err2?reject(err2):resolve19(data3)})})}if(typeof callback2!=="function"){throw new InvalidArgumentError2(
 "invalid callback")}if(this[kDestroyed]){const err2=new ClientDestroyedError;queueMicrotask(()=>callback2(err2,null));return}
 if(this[kClosed]){if(this[kOnClosed]){this[kOnClosed].push(callback2)}else{queueMicrotask(()=>callback2(null,null))}return}
 this[kClosed]=true;this[kOnClosed]??=[];this[kOnClosed].push(callback2);const onClosed=()=>{const callbacks=this[kOnClosed];
 this[kOnClosed]=null;for(let i3=0;i3<callbacks.length;i3++){callbacks[i3](null,null)}};this[kClose]().then(()=>this.destroy()).
 then(()=>queueMicrotask(onClosed))}destroy(err2,callback2){if(typeof err2==="function"){callback2=err2;err2=null}if(callback2===
-void 0){return new Promise((resolve18,reject)=>{this.destroy(err2,(err3,data3)=>{return err3?reject(err3):resolve18(data3)})})}
+void 0){return new Promise((resolve19,reject)=>{this.destroy(err2,(err3,data3)=>{return err3?reject(err3):resolve19(data3)})})}
 if(typeof callback2!=="function"){throw new InvalidArgumentError2("invalid callback")}if(this[kDestroyed]){if(this[kOnDestroyed]){
 this[kOnDestroyed].push(callback2)}else{queueMicrotask(()=>callback2(null,null))}return}if(!err2){err2=new ClientDestroyedError}
 this[kDestroyed]=true;this[kOnDestroyed]??=[];this[kOnDestroyed].push(callback2);const onDestroyed=()=>{const callbacks=this[kOnDestroyed];
@@ -2308,7 +2308,7 @@ function isCTL(char){return char<=31||char===127}function isTSpecial(char){retur
 62||char===64||char===44||char===59||char===58||char===92||char===34||char===47||char===91||char===93||char===63||char===
 61}function isToken(char){return char<=127&&char!==32&&char!==9&&!isCTL(char)&&!isTSpecial(char)}module.exports={multipartFormDataParser,
 validateBoundary}}});var require_promise=__commonJS({"node_modules/undici/lib/util/promise.js"(exports,module){"use strict";function createDeferredPromise(){
-let res;let rej;const promise2=new Promise((resolve18,reject)=>{res=resolve18;rej=reject});return{promise:promise2,resolve:res,
+let res;let rej;const promise2=new Promise((resolve19,reject)=>{res=resolve19;rej=reject});return{promise:promise2,resolve:res,
 reject:rej}}module.exports={createDeferredPromise}}});var require_body=__commonJS({"node_modules/undici/lib/web/fetch/body.js"(exports,module){"use strict";var util=require_util();
 var{ReadableStreamFrom,readableStreamClose,fullyReadBody,extractMimeType}=require_util2();var{FormData,setFormDataState}=require_formdata();
 var{webidl}=require_webidl();var assert2=__require("node:assert");var{isErrored,isDisturbed}=__require("node:stream");var{
@@ -2575,8 +2575,8 @@ write(`${header}content-length: ${contentLength}\r
 `,"latin1");socket.write(buffer);socket.uncork();request5.onBodySent(buffer);request5.onRequestSent();if(!expectsPayload&&
 request5.reset!==false){socket[kReset]=true}client3[kResume]()}catch(err2){abort(err2)}}async function writeIterable(abort,body2,client3,request5,socket,contentLength,header,expectsPayload){
 assert2(contentLength!==0||client3[kRunning]===0,"iterator body cannot be pipelined");let callback2=null;function onDrain(){
-if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve18,reject)=>{assert2(callback2===
-null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve18}});socket.on("close",onDrain).on("drain",onDrain);
+if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve19,reject)=>{assert2(callback2===
+null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve19}});socket.on("close",onDrain).on("drain",onDrain);
 const writer=new AsyncWriter({abort,socket,request:request5,contentLength,client:client3,expectsPayload,header});try{for await(const chunk of body2){
 if(socket[kError]){throw socket[kError]}if(!writer.write(chunk)){await waitForDrain()}}writer.end()}catch(err2){writer.destroy(
 err2)}finally{socket.off("close",onDrain).off("drain",onDrain)}}var AsyncWriter=class{constructor({abort,socket,request:request5,
@@ -2740,8 +2740,8 @@ throw new RequestContentLengthMismatchError}const buffer=Buffer.from(await body2
 write(buffer);h2stream.uncork();h2stream.end();request5.onBodySent(buffer);request5.onRequestSent();if(!expectsPayload){
 socket[kReset]=true}client3[kResume]()}catch(err2){abort(err2)}}async function writeIterable(abort,h2stream,body2,client3,request5,socket,contentLength,expectsPayload){
 assert2(contentLength!==0||client3[kRunning]===0,"iterator body cannot be pipelined");let callback2=null;function onDrain(){
-if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve18,reject)=>{assert2(callback2===
-null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve18}});h2stream.on("close",onDrain).on("drain",onDrain);
+if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve19,reject)=>{assert2(callback2===
+null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve19}});h2stream.on("close",onDrain).on("drain",onDrain);
 try{for await(const chunk of body2){if(socket[kError]){throw socket[kError]}const res=h2stream.write(chunk);request5.onBodySent(
 chunk);if(!res){await waitForDrain()}}h2stream.end();request5.onRequestSent();if(!expectsPayload){socket[kReset]=true}client3[kResume]()}catch(err2){
 abort(err2)}finally{h2stream.off("close",onDrain).off("drain",onDrain)}}module.exports=connectH2}});var require_client=__commonJS({"node_modules/undici/lib/dispatcher/client.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -2812,10 +2812,10 @@ return Boolean(this[kHTTPContext]?.busy(null)||this[kSize]>=(getPipelining(this)
 this);this.once("connect",cb)}[kDispatch](opts,handler2){const request5=new Request(this[kUrl].origin,opts,handler2);this[kQueue].
 push(request5);if(this[kResuming]){}else if(util.bodyLength(request5.body)==null&&util.isIterable(request5.body)){this[kResuming]=
 1;queueMicrotask(()=>resume(this))}else{this[kResume](true)}if(this[kResuming]&&this[kNeedDrain]!==2&&this[kBusy]){this[kNeedDrain]=
-2}return this[kNeedDrain]<2}[kClose](){return new Promise(resolve18=>{if(this[kSize]){this[kClosedResolve]=resolve18}else{
-resolve18(null)}})}[kDestroy](err2){return new Promise(resolve18=>{const requests=this[kQueue].splice(this[kPendingIdx]);
+2}return this[kNeedDrain]<2}[kClose](){return new Promise(resolve19=>{if(this[kSize]){this[kClosedResolve]=resolve19}else{
+resolve19(null)}})}[kDestroy](err2){return new Promise(resolve19=>{const requests=this[kQueue].splice(this[kPendingIdx]);
 for(let i3=0;i3<requests.length;i3++){const request5=requests[i3];if(request5!=null){util.errorRequest(this,request5,err2)}}
-const callback2=()=>{if(this[kClosedResolve]){this[kClosedResolve]();this[kClosedResolve]=null}resolve18(null)};if(this[kHTTPContext]){
+const callback2=()=>{if(this[kClosedResolve]){this[kClosedResolve]();this[kClosedResolve]=null}resolve19(null)};if(this[kHTTPContext]){
 this[kHTTPContext].destroy(err2,callback2);this[kHTTPContext]=null}else{queueMicrotask(callback2)}this[kResume]()})}};function onError(client3,err2){
 if(client3[kRunning]===0&&err2.code!=="UND_ERR_INFO"&&err2.code!=="UND_ERR_SOCKET"){assert2(client3[kPendingIdx]===client3[kRunningIdx]);
 const requests=client3[kQueue].splice(client3[kRunningIdx]);for(let i3=0;i3<requests.length;i3++){const request5=requests[i3];
@@ -2877,8 +2877,8 @@ ret+=connected&&!needDrain}return ret}get[kPending](){let ret=this[kQueued];for(
 ret+=pending}return ret}get[kRunning](){let ret=0;for(const{[kRunning]:running}of this[kClients]){ret+=running}return ret}get[kSize](){
 let ret=this[kQueued];for(const{[kSize]:size2}of this[kClients]){ret+=size2}return ret}get stats(){return new PoolStats(
 this)}[kClose](){if(this[kQueue].isEmpty()){const closeAll=[];for(let i3=0;i3<this[kClients].length;i3++){const client3=this[kClients][i3];
-if(!client3.destroyed){closeAll.push(client3.close())}}return Promise.all(closeAll)}else{return new Promise(resolve18=>{
-this[kClosedResolve]=resolve18})}}[kDestroy](err2){while(true){const item=this[kQueue].shift();if(!item){break}item.handler.
+if(!client3.destroyed){closeAll.push(client3.close())}}return Promise.all(closeAll)}else{return new Promise(resolve19=>{
+this[kClosedResolve]=resolve19})}}[kDestroy](err2){while(true){const item=this[kQueue].shift();if(!item){break}item.handler.
 onError(err2)}const destroyAll=new Array(this[kClients].length);for(let i3=0;i3<this[kClients].length;i3++){destroyAll[i3]=
 this[kClients][i3].destroy(err2)}return Promise.all(destroyAll)}[kDispatch](opts,handler2){const dispatcher=this[kGetDispatcher]();
 if(!dispatcher){this[kNeedDrain]=true;this[kQueue].push({opts,handler:handler2});this[kQueued]++}else if(!dispatcher.dispatch(
@@ -3099,16 +3099,16 @@ options.headers||{};this[kProxyProtocol]=options.proxyTls?"https:":"http:";this[
 decodeURIComponent(url.password):null)};this[kConnector]=options.connect||buildConnector({...options.proxyTls,servername:options.
 proxyTls?.servername||url.hostname});this[kPools]=new Map}async createSocks5Connection(targetHost,targetPort){const proxyHost=this[kProxyUrl].
 hostname;const proxyPort=parseInt(this[kProxyUrl].port)||1080;debug("creating SOCKS5 connection to",proxyHost,proxyPort);
-const socket=await new Promise((resolve18,reject)=>{this[kConnector]({hostname:proxyHost,host:proxyHost,port:proxyPort,protocol:this[kProxyProtocol]},
-(err2,socket2)=>{if(err2){reject(err2)}else{resolve18(socket2)}})});const socks5Client=new Socks5Client(socket,this[kProxyAuth]);
+const socket=await new Promise((resolve19,reject)=>{this[kConnector]({hostname:proxyHost,host:proxyHost,port:proxyPort,protocol:this[kProxyProtocol]},
+(err2,socket2)=>{if(err2){reject(err2)}else{resolve19(socket2)}})});const socks5Client=new Socks5Client(socket,this[kProxyAuth]);
 socks5Client.on("error",err2=>{debug("SOCKS5 error:",err2);socket.destroy()});await socks5Client.handshake();await new Promise(
-(resolve18,reject)=>{const timeout=setTimeout(()=>{reject(new Error("SOCKS5 authentication timeout"))},5e3);const onAuthenticated=()=>{
-clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve18()};const onError=err2=>{clearTimeout(timeout);
+(resolve19,reject)=>{const timeout=setTimeout(()=>{reject(new Error("SOCKS5 authentication timeout"))},5e3);const onAuthenticated=()=>{
+clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve19()};const onError=err2=>{clearTimeout(timeout);
 socks5Client.removeListener("authenticated",onAuthenticated);reject(err2)};if(socks5Client.state===STATES.AUTHENTICATED){
-clearTimeout(timeout);resolve18()}else{socks5Client.once("authenticated",onAuthenticated);socks5Client.once("error",onError)}});
-await socks5Client.connect(targetHost,targetPort);await new Promise((resolve18,reject)=>{const timeout=setTimeout(()=>{reject(
+clearTimeout(timeout);resolve19()}else{socks5Client.once("authenticated",onAuthenticated);socks5Client.once("error",onError)}});
+await socks5Client.connect(targetHost,targetPort);await new Promise((resolve19,reject)=>{const timeout=setTimeout(()=>{reject(
 new Error("SOCKS5 connection timeout"))},5e3);const onConnected=info=>{debug("SOCKS5 tunnel established to",targetHost,targetPort,
-"via",info);clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve18()};const onError=err2=>{clearTimeout(
+"via",info);clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve19()};const onError=err2=>{clearTimeout(
 timeout);socks5Client.removeListener("connected",onConnected);reject(err2)};socks5Client.once("connected",onConnected);socks5Client.
 once("error",onError)});return socket}[kDispatch](opts,handler2){const{origin:origin2}=opts;debug("dispatching request t\
 o",origin2,"via SOCKS5");try{const originKey=String(origin2);let pool=this[kPools].get(originKey);if(!pool||pool.destroyed||
@@ -3117,7 +3117,7 @@ try{const url=new URL2(origin2);const targetHost=url.hostname;const targetPort=p
 s:"?443:80);debug("establishing SOCKS5 connection to",targetHost,targetPort);const socket=await this.createSocks5Connection(
 targetHost,targetPort);let finalSocket=socket;if(url.protocol==="https:"){if(!tls){tls=__require("node:tls")}debug("upgr\
 ading to TLS");finalSocket=tls.connect({...this[kRequestTls],socket,servername:this[kRequestTls]?.servername||targetHost});
-await new Promise((resolve18,reject)=>{finalSocket.once("secureConnect",resolve18);finalSocket.once("error",reject)})}callback2(
+await new Promise((resolve19,reject)=>{finalSocket.once("secureConnect",resolve19);finalSocket.once("error",reject)})}callback2(
 null,finalSocket)}catch(err2){debug("SOCKS5 connection error:",err2);callback2(err2)}}});this[kPools].set(originKey,pool)}
 return pool[kDispatch](opts,handler2)}catch(err2){debug("dispatch error:",err2);if(typeof handler2.onResponseError==="fu\
 nction"){handler2.onResponseError(null,err2);return false}else if(typeof handler2.onError==="function"){handler2.onError(
@@ -3300,17 +3300,17 @@ if(!this[kBody]){this[kBody]=ReadableStreamFrom(this);if(this[kConsume]){this[kB
 return this[kBody]}dump(opts){const signal=opts?.signal;if(signal!=null&&(typeof signal!=="object"||!("aborted"in signal))){
 return Promise.reject(new InvalidArgumentError2("signal must be an AbortSignal"))}const limit2=opts?.limit&&Number.isFinite(
 opts.limit)?opts.limit:128*1024;if(signal?.aborted){return Promise.reject(signal.reason??new AbortError)}if(this._readableState.
-closeEmitted){return Promise.resolve(null)}return new Promise((resolve18,reject)=>{if(this[kContentLength]&&this[kContentLength]>
+closeEmitted){return Promise.resolve(null)}return new Promise((resolve19,reject)=>{if(this[kContentLength]&&this[kContentLength]>
 limit2||this[kBytesRead]>limit2){this.destroy(new AbortError)}if(signal){const onAbort=()=>{this.destroy(signal.reason??
 new AbortError)};signal.addEventListener("abort",onAbort);this.on("close",function(){signal.removeEventListener("abort",
-onAbort);if(signal.aborted){reject(signal.reason??new AbortError)}else{resolve18(null)}})}else{this.on("close",resolve18)}
+onAbort);if(signal.aborted){reject(signal.reason??new AbortError)}else{resolve19(null)}})}else{this.on("close",resolve19)}
 this.on("error",noop4).on("data",()=>{if(this[kBytesRead]>limit2){this.destroy()}}).resume()})}setEncoding(encoding){if(Buffer.
 isEncoding(encoding)){this._readableState.encoding=encoding}return this}};function isLocked(bodyReadable){return bodyReadable[kBody]?.
 locked===true||bodyReadable[kConsume]!==null}function isUnusable(bodyReadable){return util.isDisturbed(bodyReadable)||isLocked(
-bodyReadable)}function consume(stream,type){assert2(!stream[kConsume]);return new Promise((resolve18,reject)=>{if(isUnusable(
+bodyReadable)}function consume(stream,type){assert2(!stream[kConsume]);return new Promise((resolve19,reject)=>{if(isUnusable(
 stream)){const rState=stream._readableState;if(rState.destroyed&&rState.closeEmitted===false){stream.on("error",reject).
 on("close",()=>{reject(new TypeError("unusable"))})}else{reject(rState.errored??new TypeError("unusable"))}}else{queueMicrotask(
-()=>{stream[kConsume]={type,stream,resolve:resolve18,reject,length:0,body:[]};stream.on("error",function(err2){consumeFinish(
+()=>{stream[kConsume]={type,stream,resolve:resolve19,reject,length:0,body:[]};stream.on("error",function(err2){consumeFinish(
 this[kConsume],err2)}).on("close",function(){if(this[kConsume].body!==null){consumeFinish(this[kConsume],new RequestAbortedError)}});
 consumeStart(stream[kConsume])})}})}function consumeStart(consume2){if(consume2.body===null){return}const{_readableState:state}=consume2.
 stream;if(state.bufferIndex){const start2=state.bufferIndex;const end2=state.buffer.length;for(let n2=start2;n2<end2;n2++){
@@ -3323,10 +3323,10 @@ encoding==="utf-8"){return buffer.utf8Slice(start2,bufferLength)}else{return buf
 encoding)}}function chunksConcat(chunks,length2){if(chunks.length===0||length2===0){return new Uint8Array(0)}if(chunks.length===
 1){return new Uint8Array(chunks[0])}const buffer=new Uint8Array(Buffer.allocUnsafeSlow(length2).buffer);let offset=0;for(let i3=0;i3<
 chunks.length;++i3){const chunk=chunks[i3];buffer.set(chunk,offset);offset+=chunk.length}return buffer}function consumeEnd(consume2,encoding){
-const{type,body:body2,resolve:resolve18,stream,length:length2}=consume2;try{if(type==="text"){resolve18(chunksDecode(body2,
-length2,encoding))}else if(type==="json"){resolve18(JSON.parse(chunksDecode(body2,length2,encoding)))}else if(type==="ar\
-rayBuffer"){resolve18(chunksConcat(body2,length2).buffer)}else if(type==="blob"){resolve18(new Blob(body2,{type:stream[kContentType]}))}else if(type===
-"bytes"){resolve18(chunksConcat(body2,length2))}consumeFinish(consume2)}catch(err2){stream.destroy(err2)}}function consumePush(consume2,chunk){
+const{type,body:body2,resolve:resolve19,stream,length:length2}=consume2;try{if(type==="text"){resolve19(chunksDecode(body2,
+length2,encoding))}else if(type==="json"){resolve19(JSON.parse(chunksDecode(body2,length2,encoding)))}else if(type==="ar\
+rayBuffer"){resolve19(chunksConcat(body2,length2).buffer)}else if(type==="blob"){resolve19(new Blob(body2,{type:stream[kContentType]}))}else if(type===
+"bytes"){resolve19(chunksConcat(body2,length2))}consumeFinish(consume2)}catch(err2){stream.destroy(err2)}}function consumePush(consume2,chunk){
 consume2.length+=chunk.length;consume2.body.push(chunk)}function consumeFinish(consume2,err2){if(consume2.body===null){return}
 if(err2){consume2.reject(err2)}else{consume2.resolve()}consume2.type=null;consume2.stream=null;consume2.resolve=null;consume2.
 reject=null;consume2.length=0;consume2.body=null}module.exports={Readable:BodyReadable,chunksDecode}}});var require_api_request=__commonJS({"node_modules/undici/lib/api/api-request.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -3357,8 +3357,8 @@ push(chunk)}onComplete(trailers){util.parseHeaders(trailers,this.trailers);this.
 body:body2,opaque}=this;if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,err2,{opaque})})}
 if(res){this.res=null;queueMicrotask(()=>{util.destroy(res.on("error",noop4),err2)})}if(body2){this.body=null;if(util.isStream(
 body2)){body2.on("error",noop4);util.destroy(body2,err2)}}if(this.removeAbortListener){this.removeAbortListener();this.removeAbortListener=
-null}}};function request5(opts,callback2){if(callback2===void 0){return new Promise((resolve18,reject)=>{request5.call(this,
-opts,(err2,data3)=>{return err2?reject(err2):resolve18(data3)})})}try{const handler2=new RequestHandler(opts,callback2);
+null}}};function request5(opts,callback2){if(callback2===void 0){return new Promise((resolve19,reject)=>{request5.call(this,
+opts,(err2,data3)=>{return err2?reject(err2):resolve19(data3)})})}try{const handler2=new RequestHandler(opts,callback2);
 this.dispatch(opts,handler2)}catch(err2){if(typeof callback2!=="function"){throw err2}const opaque=opts?.opaque;queueMicrotask(
 ()=>callback2(err2,{opaque}))}}module.exports=request5;module.exports.RequestHandler=RequestHandler}});var require_abort_signal=__commonJS({"node_modules/undici/lib/api/abort-signal.js"(exports,module){"use strict";var{addAbortListener}=require_util();
 var{RequestAbortedError}=require_errors();var kListener=Symbol("kListener");var kSignal=Symbol("kSignal");function abort(self2){
@@ -3393,7 +3393,7 @@ const{res}=this;removeSignal(this);if(!res){return}this.trailers=util.parseHeade
 res,callback:callback2,opaque,body:body2}=this;removeSignal(this);this.factory=null;if(res){this.res=null;util.destroy(res,
 err2)}else if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,err2,{opaque})})}if(body2){
 this.body=null;util.destroy(body2,err2)}}};function stream(opts,factory,callback2){if(callback2===void 0){return new Promise(
-(resolve18,reject)=>{stream.call(this,opts,factory,(err2,data3)=>{return err2?reject(err2):resolve18(data3)})})}try{const handler2=new StreamHandler(
+(resolve19,reject)=>{stream.call(this,opts,factory,(err2,data3)=>{return err2?reject(err2):resolve19(data3)})})}try{const handler2=new StreamHandler(
 opts,factory,callback2);this.dispatch(opts,handler2)}catch(err2){if(typeof callback2!=="function"){throw err2}const opaque=opts?.
 opaque;queueMicrotask(()=>callback2(err2,{opaque}))}}module.exports=stream}});var require_api_pipeline=__commonJS({"node_modules/undici/lib/api/api-pipeline.js"(exports,module){"use strict";var{Readable,
 Duplex,PassThrough}=__require("node:stream");var assert2=__require("node:assert");var{AsyncResource}=__require("node:async_hooks");
@@ -3440,8 +3440,8 @@ socket[kHTTP2Stream]===true?statusCode===200:statusCode===101);const{callback:ca
 this);this.callback=null;const headers=this.responseHeaders==="raw"?util.parseRawHeaders(rawHeaders):util.parseHeaders(rawHeaders);
 this.runInAsyncScope(callback2,null,null,{headers,socket,opaque,context:context3})}onError(err2){const{callback:callback2,
 opaque}=this;removeSignal(this);if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,
-err2,{opaque})})}}};function upgrade(opts,callback2){if(callback2===void 0){return new Promise((resolve18,reject)=>{upgrade.
-call(this,opts,(err2,data3)=>{return err2?reject(err2):resolve18(data3)})})}try{const upgradeHandler=new UpgradeHandler(
+err2,{opaque})})}}};function upgrade(opts,callback2){if(callback2===void 0){return new Promise((resolve19,reject)=>{upgrade.
+call(this,opts,(err2,data3)=>{return err2?reject(err2):resolve19(data3)})})}try{const upgradeHandler=new UpgradeHandler(
 opts,callback2);const upgradeOpts={...opts,method:opts.method||"GET",upgrade:opts.protocol||"Websocket"};this.dispatch(upgradeOpts,
 upgradeHandler)}catch(err2){if(typeof callback2!=="function"){throw err2}const opaque=opts?.opaque;queueMicrotask(()=>callback2(
 err2,{opaque}))}}module.exports=upgrade}});var require_api_connect=__commonJS({"node_modules/undici/lib/api/api-connect.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -3456,8 +3456,8 @@ if(this.reason){abort(this.reason);return}assert2(this.callback);this.abort=abor
 this);this.callback=null;let headers=rawHeaders;if(headers!=null){headers=this.responseHeaders==="raw"?util.parseRawHeaders(
 rawHeaders):util.parseHeaders(rawHeaders)}this.runInAsyncScope(callback2,null,null,{statusCode,headers,socket,opaque,context:context3})}onError(err2){
 const{callback:callback2,opaque}=this;removeSignal(this);if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(
-callback2,null,err2,{opaque})})}}};function connect2(opts,callback2){if(callback2===void 0){return new Promise((resolve18,reject)=>{
-connect2.call(this,opts,(err2,data3)=>{return err2?reject(err2):resolve18(data3)})})}try{const connectHandler=new ConnectHandler(
+callback2,null,err2,{opaque})})}}};function connect2(opts,callback2){if(callback2===void 0){return new Promise((resolve19,reject)=>{
+connect2.call(this,opts,(err2,data3)=>{return err2?reject(err2):resolve19(data3)})})}try{const connectHandler=new ConnectHandler(
 opts,callback2);const connectOptions={...opts,method:"CONNECT"};this.dispatch(connectOptions,connectHandler)}catch(err2){
 if(typeof callback2!=="function"){throw err2}const opaque=opts?.opaque;queueMicrotask(()=>callback2(err2,{opaque}))}}module.
 exports=connect2}});var require_api=__commonJS({"node_modules/undici/lib/api/index.js"(exports,module){"use strict";module.exports.request=require_api_request();
@@ -3727,7 +3727,7 @@ isArray(value3)?value3.join(", "):String(value3)}}}return normalizedHeaders}var 
 "update"];function validateSnapshotMode(mode){if(!validSnapshotModes.includes(mode)){throw new InvalidArgumentError2(`In\
 valid snapshot mode: ${mode}. Must be one of: ${validSnapshotModes.join(", ")}`)}}module.exports={createHeaderFilters,hashId,
 isUndiciHeaders,normalizeHeaders,isUrlExcludedFactory,validateSnapshotMode}}});var require_snapshot_recorder=__commonJS({"node_modules/undici/lib/mock/snapshot-recorder.js"(exports,module){"use stric\
-t";var{writeFile:writeFile2,readFile:readFile3,mkdir:mkdir2}=__require("node:fs/promises");var{dirname:dirname19,resolve:resolve18}=__require("node:path");
+t";var{writeFile:writeFile2,readFile:readFile3,mkdir:mkdir2}=__require("node:fs/promises");var{dirname:dirname19,resolve:resolve19}=__require("node:path");
 var{setTimeout:setTimeout2,clearTimeout:clearTimeout2}=__require("node:timers");var{InvalidArgumentError:InvalidArgumentError2,
 UndiciError}=require_errors();var{hashId,isUrlExcludedFactory,normalizeHeaders,createHeaderFilters}=require_snapshot_utils();
 function formatRequestKey(opts,headerFilters,matchOptions={}){const url=new URL(opts.path,opts.origin);const normalized2=opts.
@@ -3766,10 +3766,10 @@ requestOpts,this.#headerFilters,this.matchOptions);const hash5=createRequestHash
 get(hash5);if(!snapshot)return void 0;const currentCallCount=snapshot.callCount||0;const responseIndex=Math.min(currentCallCount,
 snapshot.responses.length-1);snapshot.callCount=currentCallCount+1;return{...snapshot,response:snapshot.responses[responseIndex]}}async loadSnapshots(filePath){
 const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}try{const data3=await readFile3(
-resolve18(path),"utf8");const parsed2=JSON.parse(data3);if(Array.isArray(parsed2)){this.#snapshots.clear();for(const{hash:hash5,
+resolve19(path),"utf8");const parsed2=JSON.parse(data3);if(Array.isArray(parsed2)){this.#snapshots.clear();for(const{hash:hash5,
 snapshot}of parsed2){this.#snapshots.set(hash5,snapshot)}}else{this.#snapshots=new Map(Object.entries(parsed2))}}catch(error3){
 if(error3.code==="ENOENT"){this.#snapshots.clear()}else{throw new UndiciError(`Failed to load snapshots from ${path}`,{cause:error3})}}}async saveSnapshots(filePath){
-const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}const resolvedPath=resolve18(
+const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}const resolvedPath=resolve19(
 path);await mkdir2(dirname19(resolvedPath),{recursive:true});const data3=Array.from(this.#snapshots.entries()).map(([hash5,
 snapshot])=>({hash:hash5,snapshot}));await writeFile2(resolvedPath,JSON.stringify(data3,null,2),{flush:true})}clear(){this.#snapshots.
 clear()}getSnapshots(){return Array.from(this.#snapshots.values())}size(){return this.#snapshots.size}resetCallCounts(){
@@ -5259,7 +5259,7 @@ fetchParams.controller.controller.error(fetchParams.controller.serializedAbortRe
 controller.controller.error(new TypeError("terminated",{cause:isErrorLike(reason)?reason:void 0}))}}fetchParams.controller.
 connection.destroy()}return response;function dispatch({body:body2}){const url=requestCurrentURL(request5);const agent=fetchParams.
 controller.dispatcher;const path=url.pathname+url.search;const hasTrailingQuestionMark=url.search.length===0&&url.href[url.
-href.length-url.hash.length-1]==="?";return new Promise((resolve18,reject)=>agent.dispatch({path:hasTrailingQuestionMark?
+href.length-url.hash.length-1]==="?";return new Promise((resolve19,reject)=>agent.dispatch({path:hasTrailingQuestionMark?
 `${path}?`:path,origin:url.origin,method:request5.method,body:agent.isMockActive?request5.body&&(request5.body.source||request5.
 body.stream):body2,headers:request5.headersList.entries,maxRedirections:0,upgrade:request5.mode==="websocket"?"websocket":
 void 0},{body:null,abort:null,onConnect(abort){const{connection}=fetchParams.controller;timingInfo.finalConnectionTimingInfo=
@@ -5281,7 +5281,7 @@ constants.Z_SYNC_FLUSH}))}else if(coding==="deflate"){decoders.push(createInflat
 constants.Z_SYNC_FLUSH}))}else if(coding==="br"){decoders.push(zlib.createBrotliDecompress({flush:zlib.constants.BROTLI_OPERATION_FLUSH,
 finishFlush:zlib.constants.BROTLI_OPERATION_FLUSH}))}else if(coding==="zstd"&&hasZstd){decoders.push(zlib.createZstdDecompress(
 {flush:zlib.constants.ZSTD_e_continue,finishFlush:zlib.constants.ZSTD_e_end}))}else{decoders.length=0;break}}}this.body=
-new Readable({read:resume});const onError=this.onError.bind(this);resolve18({status,statusText,headersList,body:decoders.
+new Readable({read:resume});const onError=this.onError.bind(this);resolve19({status,statusText,headersList,body:decoders.
 length?pipeline(this.body,...decoders,err2=>{if(err2){this.onError(err2)}}).on("error",onError):this.body.on("error",onError)});
 return true},onData(chunk){if(fetchParams.controller.dump){return}const bytes=chunk;timingInfo.encodedBodySize+=bytes.byteLength;
 return this.body.push(bytes)},onComplete(){if(this.abort){fetchParams.controller.off("terminated",this.abort)}fetchParams.
@@ -5290,11 +5290,11 @@ abort)}this.body?.destroy(error3);fetchParams.controller.terminate(error3);rejec
 if(socket.session!=null&&status!==200||socket.session==null&&status!==101){return false}const headersList=new HeadersList;
 for(const[name2,value3]of Object.entries(headers)){if(value3==null){continue}const headerName=name2.toLowerCase();if(Array.
 isArray(value3)){for(const entry of value3){headersList.append(headerName,String(entry),true)}}else{headersList.append(headerName,
-String(value3),true)}}resolve18({status,statusText:STATUS_CODES2[status],headersList,socket});return true},onUpgrade(status,rawHeaders,socket){
+String(value3),true)}}resolve19({status,statusText:STATUS_CODES2[status],headersList,socket});return true},onUpgrade(status,rawHeaders,socket){
 if(socket.session!=null&&status!==200||socket.session==null&&status!==101){return false}const headersList=new HeadersList;
 for(let i3=0;i3<rawHeaders.length;i3+=2){const nameStr=bufferToLowerCasedHeaderName(rawHeaders[i3]);const value3=rawHeaders[i3+
 1];if(Array.isArray(value3)&&!Buffer.isBuffer(rawHeaders[i3+1])){for(const val of value3){headersList.append(nameStr,val.
-toString("latin1"),true)}}else{headersList.append(nameStr,value3.toString("latin1"),true)}}resolve18({status,statusText:STATUS_CODES2[status],
+toString("latin1"),true)}}else{headersList.append(nameStr,value3.toString("latin1"),true)}}resolve19({status,statusText:STATUS_CODES2[status],
 headersList,socket});return true}}))}}module.exports={fetch:fetch3,Fetch,fetching,finalizeAndReportTiming}}});var require_util3=__commonJS({"node_modules/undici/lib/web/cache/util.js"(exports,module){"use strict";var assert2=__require("node:assert");
 var{URLSerializer}=require_data_url();var{isValidHeaderName}=require_util2();function urlEquals(A,B,excludeFragment=false){
 const serializedA=URLSerializer(A,excludeFragment);const serializedB=URLSerializer(B,excludeFragment);return serializedA===
@@ -7324,11 +7324,11 @@ return handleReadonlyResult(result)}});$ZodCustom=$constructor("$ZodCustom",(ins
 init(inst,def);inst._zod.parse=(payload,_)=>{return payload};inst._zod.check=payload=>{const input=payload.value;const r2=def.
 fn(input);if(r2 instanceof Promise){return r2.then(r3=>handleRefineResult(r3,payload,input,inst))}handleRefineResult(r2,
 payload,input,inst);return}})}});function isRef(value3){return value3!==null&&typeof value3==="object"}function cloneIssues(issues){return issues.map(iss=>iss.
-path?{...iss,path:iss.path.slice()}:{...iss})}function isRecursive(inst,stack,resolve18){const cached2=recursive.get(inst);
+path?{...iss,path:iss.path.slice()}:{...iss})}function isRecursive(inst,stack,resolve19){const cached2=recursive.get(inst);
 if(cached2!==void 0)return cached2?PROVEN:NONE;if(stack.has(inst))return PROVEN;stack.add(inst);let result=NONE;const check3=child=>{
-if(result!==PROVEN&&child?._zod){const answer=isRecursive(child,stack,resolve18);if(answer>result)result=answer}};const shape=(sh,spread)=>{
+if(result!==PROVEN&&child?._zod){const answer=isRecursive(child,stack,resolve19);if(answer>result)result=answer}};const shape=(sh,spread)=>{
 let answer=NONE;for(const key of Reflect.ownKeys(sh)){const desc=Object.getOwnPropertyDescriptor(sh,key);if(spread&&!desc.
-enumerable)continue;const child=desc.get?ASSUMED:desc.value?._zod?isRecursive(desc.value,stack,resolve18):NONE;if(child>
+enumerable)continue;const child=desc.get?ASSUMED:desc.value?._zod?isRecursive(desc.value,stack,resolve19):NONE;if(child>
 answer)answer=child}return answer};const merge4=answer=>{if(answer>result)result=answer};const def=inst._zod.def;const kind=def.
 type;switch(kind){case"object":{const raw=rawShape(def);merge4(raw?shape(raw,true):ASSUMED);check3(def.catchall);break}case"\
 array":check3(def.element);break;case"tuple":for(const el of def.items)check3(el);check3(def.rest);break;case"record":case"\
@@ -7336,7 +7336,7 @@ map":check3(def.keyType);check3(def.valueType);break;case"set":check3(def.valueT
 options)check3(el);break;case"intersection":check3(def.left);check3(def.right);break;case"optional":case"nullable":case"\
 default":case"prefault":case"catch":case"readonly":case"nonoptional":case"promise":case"success":check3(def.innerType);break;case"\
 pipe":check3(def.in);check3(def.out);break;case"function":check3(def.input);check3(def.output);break;case"lazy":{const inner=def.
-_cachedInner??(resolve18?inst._zod.innerType:void 0);merge4(inner?isRecursive(inner,stack,false):ASSUMED);break}case"tem\
+_cachedInner??(resolve19?inst._zod.innerType:void 0);merge4(inner?isRecursive(inner,stack,false):ASSUMED);break}case"tem\
 plate_literal":case"string":case"number":case"int":case"boolean":case"bigint":case"symbol":case"undefined":case"null":case"\
 void":case"never":case"any":case"unknown":case"date":case"nan":case"enum":case"literal":case"file":case"transform":case"\
 custom":break;default:{kind;for(const key in def){const desc=Object.getOwnPropertyDescriptor(def,key);if(!desc||desc.get)
@@ -8351,7 +8351,38 @@ object3,{...live,fields:shown5}]}))},update({present:present3,desired:desired2,p
 "";const{unknown:unknown4}=wholeFields(desired2,present3.fields,traits4[profile.name]);const body2={id,...carried(present3.
 fields,["name","label"]),...desired2};return{requests:[{operation:"updateOrganization",params:{organization_id:id},body:body2}],
 expected:body2,...unknown4.length===0?{}:{trouble:unknownWhole("organization",unknown4)}}},discovery:{options:{},find:find4},
-destructions:()=>[]}}});function nearest(name2,known4){const wanted=name2.toLowerCase();if(wanted.length>100)return void 0;let best;let least=(wanted.
+destructions:()=>[]}}});function respelledNumbers(declared,field2){const value3=declared.fields[field2];if(value3===void 0)return[];const told5=numbersIn(
+value3).flatMap(text6=>{const kept2=keptSpelling(text6);return kept2===text6?[]:[`${text6} as ${kept2}`]});if(told5.length===
+0)return[];return[warning2("number-spelling",`this server keeps ${[...new Set(told5)].join(", ")}`,[declared.placeOf(field2)],
+"the two compare as equal; a text, in quotation marks, keeps its spelling")]}function numbersIn(value3){if(typeof value3===
+"number"||value3 instanceof ExactNumber)return[String(value3)];if(Array.isArray(value3))return value3.flatMap(numbersIn);
+return isMap(value3)?Object.values(value3).flatMap(numbersIn):[]}var init_kept_numbers=__esm({"src/kinds/kept-numbers.ts"(){
+"use strict";init_problems();init_values()}});function lostElements(lists,{before,asked,now}){return Object.fromEntries(lists.flatMap(list2=>{const left=now[list2];const isEmpty4=left===
+null||Array.isArray(left)&&left.length===0;if(!isEmpty4||asked[list2]===void 0)return[];const wanted=new Set(asElements(
+asked[list2]).map(({id})=>id));const lost2=asElements(before[list2]??null).filter(({id})=>wanted.has(id));return lost2.length===
+0?[]:[[list2,lost2]]}))}function withLost(type,now,lost2){if(type.type!=="set")return lost2;const there=asElements(now??
+null);const ids=new Set(there.map(({id})=>id));return[...there,...asElements(lost2).filter(({id})=>!ids.has(id))]}function namesOfLost(lost2){
+return Object.entries(lost2).filter(([field2])=>field2!=="id").map(([field2,part])=>{const names3=Array.isArray(part)?asElements(
+part).map(({name:name2,id})=>JSON.stringify(name2??id)):[];return names3.length===0?field2:`${field2} (${names3.join(", ")}\
+)`}).join(", ")}function seenLoss(run4,lost2,now){return{run:run4,lost:lost2,seen:Object.fromEntries(Object.keys(lost2).
+map(field2=>[field2,now[field2]??null]))}}function stillLost(kind,owed2,now){if("before"in owed2)return kind.lost?.({...owed2,
+now})??{};const asSeen=field2=>!Object.hasOwn(owed2.seen,field2)||contrast(kind.fields[field2]??value,field2,owed2.seen[field2]??
+null,now[field2]).every(({verdict})=>verdict==="same");const lost2=kind.lost?.({before:owed2.lost,asked:owed2.lost,now})??
+{};return Object.fromEntries(Object.entries(lost2).filter(([field2])=>asSeen(field2)))}var init_loss=__esm({"src/kinds/l\
+oss.ts"(){"use strict";init_fields()}});function operationPath(name2,params={}){return fillPath(operations[name2].path,params)}function fillPath(path,params){return path.
+replace(/:([a-z_]+)/g,(_,parameter)=>{const value3=Object.hasOwn(params,parameter)?params[parameter]:void 0;if(value3===
+void 0||!isPathParameter(value3)){throw new Error(`unusable path parameter ${parameter} for ${path}`)}return encodeURIComponent(
+value3)})}var operations;var init_operations=__esm({"src/server/operations.ts"(){"use strict";init_values();operations={
+regenerateDid:{title:"regenerate the DID of a client",method:"POST",path:"/api/clients/:client_id/regenerate_did",scope:"\
+clients:manage:all"},updateUser:{title:"update a user",method:"PATCH",path:"/api/users/:user_id",scope:"users:manage:all",
+wrapper:"user"},updateTemplate:{title:"update an email template",method:"PATCH",path:"/api/backends/:backend_id/email-te\
+mplates/:template_type",scope:"identity-providers:manage:all",wrapper:"template"},deleteTemplate:{title:"delete an email\
+ template",method:"DELETE",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"identity-providers:man\
+age:all"},updateKeyPair:{title:"update a key pair",method:"PATCH",path:"/api/key-pairs/:key_pair_id",scope:"clients:mana\
+ge:all",wrapper:"key_pair"},updateOrganization:{title:"update an organization",method:"PATCH",path:"/api/organizations/:\
+organization_id",scope:"users:manage:all",wrapper:"organization"},showTemplate:{title:"show an email template",method:"G\
+ET",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"identity-providers:manage:all"},listOrganizations:{
+title:"list organizations",method:"GET",path:"/api/organizations",scope:"users:manage:all"}}}});function nearest(name2,known4){const wanted=name2.toLowerCase();if(wanted.length>100)return void 0;let best;let least=(wanted.
 length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known4){const far=(0,import_fastest_levenshtein2.distance)(
 wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}return best}var import_fastest_levenshtein2;var init_nearest=__esm(
 {"src/base/nearest.ts"(){"use strict";import_fastest_levenshtein2=__toESM(require_mod(),1)}});async function readListing(noun,readPage){let sum="";for(let pass=0;pass<PASSES;pass+=1){const{rows,found:found2,total}=await readAllPages(
@@ -8384,38 +8415,7 @@ let anonymous=0;for(const row of rows){if(typeof row.id!=="string"){anonymous+=1
 id),row);if(typeof row.name!=="string")continue;const others2=this.names.get(row.name);if(others2===void 0)this.names.set(
 row.name,[row]);else others2.push(row)}this.anonymous=anonymous}get unsure(){return this.anonymous>0}byId(id){return this.
 ids.get(identifierKey(id))}byName(name2){return this.names.get(name2)??[]}proposal(name2){const near=nearest(name2,this.
-names.keys());return near===void 0?"":`; did you mean "${near}"?`}}}});function respelledNumbers(declared,field2){const value3=declared.fields[field2];if(value3===void 0)return[];const told5=numbersIn(
-value3).flatMap(text6=>{const kept2=keptSpelling(text6);return kept2===text6?[]:[`${text6} as ${kept2}`]});if(told5.length===
-0)return[];return[warning2("number-spelling",`this server keeps ${[...new Set(told5)].join(", ")}`,[declared.placeOf(field2)],
-"the two compare as equal; a text, in quotation marks, keeps its spelling")]}function numbersIn(value3){if(typeof value3===
-"number"||value3 instanceof ExactNumber)return[String(value3)];if(Array.isArray(value3))return value3.flatMap(numbersIn);
-return isMap(value3)?Object.values(value3).flatMap(numbersIn):[]}var init_kept_numbers=__esm({"src/kinds/kept-numbers.ts"(){
-"use strict";init_problems();init_values()}});function lostElements(lists,{before,asked,now}){return Object.fromEntries(lists.flatMap(list2=>{const left=now[list2];const isEmpty4=left===
-null||Array.isArray(left)&&left.length===0;if(!isEmpty4||asked[list2]===void 0)return[];const wanted=new Set(asElements(
-asked[list2]).map(({id})=>id));const lost2=asElements(before[list2]??null).filter(({id})=>wanted.has(id));return lost2.length===
-0?[]:[[list2,lost2]]}))}function withLost(type,now,lost2){if(type.type!=="set")return lost2;const there=asElements(now??
-null);const ids=new Set(there.map(({id})=>id));return[...there,...asElements(lost2).filter(({id})=>!ids.has(id))]}function namesOfLost(lost2){
-return Object.entries(lost2).filter(([field2])=>field2!=="id").map(([field2,part])=>{const names3=Array.isArray(part)?asElements(
-part).map(({name:name2,id})=>JSON.stringify(name2??id)):[];return names3.length===0?field2:`${field2} (${names3.join(", ")}\
-)`}).join(", ")}function seenLoss(run4,lost2,now){return{run:run4,lost:lost2,seen:Object.fromEntries(Object.keys(lost2).
-map(field2=>[field2,now[field2]??null]))}}function stillLost(kind,owed2,now){if("before"in owed2)return kind.lost?.({...owed2,
-now})??{};const asSeen=field2=>!Object.hasOwn(owed2.seen,field2)||contrast(kind.fields[field2]??value,field2,owed2.seen[field2]??
-null,now[field2]).every(({verdict})=>verdict==="same");const lost2=kind.lost?.({before:owed2.lost,asked:owed2.lost,now})??
-{};return Object.fromEntries(Object.entries(lost2).filter(([field2])=>asSeen(field2)))}var init_loss=__esm({"src/kinds/l\
-oss.ts"(){"use strict";init_fields()}});function operationPath(name2,params={}){return fillPath(operations[name2].path,params)}function fillPath(path,params){return path.
-replace(/:([a-z_]+)/g,(_,parameter)=>{const value3=Object.hasOwn(params,parameter)?params[parameter]:void 0;if(value3===
-void 0||!isPathParameter(value3)){throw new Error(`unusable path parameter ${parameter} for ${path}`)}return encodeURIComponent(
-value3)})}var operations;var init_operations=__esm({"src/server/operations.ts"(){"use strict";init_values();operations={
-regenerateDid:{title:"regenerate the DID of a client",method:"POST",path:"/api/clients/:client_id/regenerate_did",scope:"\
-clients:manage:all"},updateUser:{title:"update a user",method:"PATCH",path:"/api/users/:user_id",scope:"users:manage:all",
-wrapper:"user"},updateTemplate:{title:"update an email template",method:"PATCH",path:"/api/backends/:backend_id/email-te\
-mplates/:template_type",scope:"identity-providers:manage:all",wrapper:"template"},deleteTemplate:{title:"delete an email\
- template",method:"DELETE",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"identity-providers:man\
-age:all"},updateKeyPair:{title:"update a key pair",method:"PATCH",path:"/api/key-pairs/:key_pair_id",scope:"clients:mana\
-ge:all",wrapper:"key_pair"},updateOrganization:{title:"update an organization",method:"PATCH",path:"/api/organizations/:\
-organization_id",scope:"users:manage:all",wrapper:"organization"},showTemplate:{title:"show an email template",method:"G\
-ET",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"identity-providers:manage:all"},listOrganizations:{
-title:"list organizations",method:"GET",path:"/api/organizations",scope:"users:manage:all"}}}});function lacks(which,what){return`the server has no organization ${which}, and no operation creates one: create it there\
+names.keys());return near===void 0?"":`; did you mean "${near}"?`}}}});function lacks(which,what){return`the server has no organization ${which}, and no operation creates one: create it there\
 , or correct the ${what}`}async function readOrganizations(reader){const rows=await readListing("organizations",(number4,wanted)=>reader.
 listOrganizations(number4,wanted));return new OrganizationIndex(rows)}function changedBy(organizations,declared,others2){
 const changes=declared.flatMap(({kind,identity:identity2,fields:fields2})=>{if(kind!=="Organization")return[];const{id:given,
@@ -8603,55 +8603,50 @@ value,field2,there,now[field2]).every(({verdict})=>verdict==="same");const untou
 void 0&&is(field2,before[field2])&&!is(field2,asked[field2]));return untouched?{}:lostElements(["authorized_scopes","org\
 anizations","roles"],traces)}function toldNames({backend:backend3}){if(!isMap(backend3))return{};const{id,name:name2}=backend3;
 return typeof id==="string"&&typeof name2==="string"?{[id]:name2}:{}}function shownUser(shown5){return mapValues({...shown5},
-(field2,name2)=>normalForm(fields()[name2]??value,field2))}async function readMany(wanted,all,{reader,alone:alone3}){if(alone3||
-all===void 0||wanted<=FEW)return null;const first=await reader.listExtra({...all,pageSize:1},1,pages.user);if(first?.totalEntries===
-void 0||wanted<first.totalEntries*WORTH)return null;return await readCatalog("users",all,pages.user,reader).catch(failure2=>{
-if(failure2 instanceof ProblemsError)return null;throw failure2})}function isWhole(row,whole2){return row!==void 0&&whole2.
-every(field2=>row[field2]!==void 0)}async function find5(context3){const{profile,asked,rows}=context3;const{whole:whole2=[],
-reads:{one,all}={}}=userTraits[profile.name];const wanted=asked.user??[];const users=wanted.length>0||all===void 0?null:
-await rows("users",all,pages.user);if(users===null&&wanted.length===0){const note="the server offers no list of users: n\
-ame those that are meant with --user ID";return{found:[],notes:[note]}}const listed2=users??[...new Set(wanted)].map(id=>({
-id}));const found2=await settle2(listed2.map(async row=>{const{id}=row;if(typeof id!=="string")return[];const shown5=isWhole(
-row,whole2)||one===void 0?row:await readOne(context3,one,{user_id:id},answers.user.one);if(shown5===null)return[];const called=[
-shown5.username,shown5.uid].find(name2=>typeof name2==="string");const identity2={id};return[{identity:identity2,called:typeof called===
-"string"?called:null,live:{exists:true,identity:identity2,fields:shownUser(shown5)}}]}));return{found:found2.flat().sort(
-(a2,b)=>compareText(a2.identity.id??"",b.identity.id??"")),notes:withoutIds(listed2.filter(({id})=>typeof id!=="string").
-length,"users")}}function rolesLost(wanted,got){if(wanted.roles===void 0||got.roles===void 0)return[];return matchSets(asElements(
-wanted.roles),asElements(got.roles)).removed}function nameOf(element,confirmed2){if(holdsSensitive(element))return" (sen\
-sitive)";const{id,name:name2}=element;const beside=!confirmed2&&typeof name2==="string"&&typeof id==="string"&&id!==name2;
-return` "${String(name2??id)}"${beside?` (id ${id})`:""}`}function unknownRoles(user4){if(user4.fields.roles===void 0)return[];
-return[error("profile-field",'the documented API has no "roles" of a user; only those of its organizations',[user4.placeOf(
-"roles")],'if the server is a Boruta, set "profile: boruta" under server; otherwise remove the field')]}function membershipRoles(user4){
-const{organizations}=user4.fields;if(!Array.isArray(organizations))return[];return organizations.flatMap((membership2,index)=>isMap(
-membership2)&&membership2.roles!==void 0?[error("profile-field","Boruta ignores the roles inside a membership: roles bel\
-ong to the user",[user4.placeOf("organizations",index,"roles")],'move them to the "roles" of the user, beside "organizat\
-ions"')]:[])}function unlabelledScopes(user4){const scopes=user4.fields.authorized_scopes;if(!Array.isArray(scopes))return[];
-return scopes.flatMap((scope2,index)=>isMap(scope2)&&scope2.label===void 0?[error("missing-field",'a scope of a user nee\
-ds a "label"',[user4.placeOf("authorized_scopes",index)],"the API requires name and label in each element of authorized_\
-scopes")]:[])}function repeatedElements(user4,field2,value3,within5=[]){if(!Array.isArray(value3)||!["organizations","au\
-thorized_scopes","roles"].includes(field2))return[];const at3=[...within5,field2];const first=new Map;return value3.flatMap(
-(element,index)=>{const inner=isMap(element)?repeatedElements(user4,"roles",element.roles??null,[...at3,index]):[];const key=isMap(
-element)?element.id??element.name:element;if(typeof key!=="string")return inner;const same2=identifierKey(key);const before=first.
-get(same2);if(before===void 0){first.set(same2,index);return inner}return[...inner,error("duplicate-element",`"${key}" i\
-s twice in ${at3.join(".")}`,[user4.placeOf(...at3,index),user4.placeOf(...at3,before)],"remove one of the two")]})}var elementNouns,
-backendFields,fields,WRITTEN_FIRST,user2,FEW,WORTH;var init_user=__esm({"src/kinds/user.ts"(){"use strict";init_once();init_problems();
-init_settle();init_values();init_answers();init_catalog();init_discovery();init_fields();init_kept_numbers();init_loss();
-init_reading();init_rules();init_texts();init_user_references();init_user_schema();init_user_traits();init_user_whole();
-elementNouns={organizations:"membership",authorized_scopes:"scope",roles:"role"};backendFields=()=>({...Object.fromEntries(
-Object.keys(backend2().shape).map(name2=>[name2,plain(name2)])),roles:set()});fields=once(()=>({uid:value,username:value,
-totp_registered_at:instant,metadata:map,federated_metadata:map,blocked:value,group:value,authorized_scopes:set(),organizations:set(
-{roles:set({scopes:set()})}),roles:set(),backend:members2(backendFields())}));WRITTEN_FIRST=["metadata","group"];user2={
-name:"User",noun:"user",get schema(){return userSchema()},identity:["id"],get fields(){return fields()},scopes:{read:"us\
-ers:manage:all",write:"users:manage:all"},traits:userTraits,identities:({identity:identity2})=>[`id ${identity2.id}`],check:(declared,profile)=>[
-...declared.flatMap(user4=>[...userTraits[profile.name].scopeNeedsLabel?unlabelledScopes(user4):[],...userTraits[profile.
-name].hasRoles?membershipRoles(user4):unknownRoles(user4),...userTraits[profile.name].doubles?respelledNumbers(user4,"me\
-tadata"):[],...Object.entries(user4.fields).flatMap(([field2,value3])=>repeatedElements(user4,field2,value3))]),...profileProblems(
-declared,profile,userTraits)],addressPart:({id})=>id??"",called:({username,uid})=>firstText(username,uid),names:toldNames,
-readable:({name:name2})=>userTraits[name2].reads?.one!==void 0,async observe(objects3,context3){const{whole:whole2=[],reads:{
-one:read,all}={}}=userTraits[context3.profile.name];if(read===void 0)return new Map;const listed2=await readMany(objects3.
-length,all,context3);return new Map(await settleEach(objects3,async object3=>{const{identity:identity2}=object3;const{id=""}=identity2;
-const row=listed2?.byId(id);const shown5=isWhole(row,whole2)?await context3.limit(async()=>row):await readOne(context3,read,
-{user_id:id},answers.user.one);if(shown5===null)return[object3,missing(identity2,"user")];return[object3,{exists:true,identity:identity2,
+(field2,name2)=>normalForm(fields()[name2]??value,field2))}async function find5(context3){const{profile,asked,rows}=context3;
+const{whole:whole2=[],reads:{one,all}={}}=userTraits[profile.name];const wanted=asked.user??[];const users=wanted.length>
+0||all===void 0?null:await rows("users",all,pages.user);if(users===null&&wanted.length===0){const note="the server offer\
+s no list of users: name those that are meant with --user ID";return{found:[],notes:[note]}}const listed2=users??[...new Set(
+wanted)].map(id=>({id}));const found2=await settle2(listed2.map(async row=>{const{id}=row;if(typeof id!=="string")return[];
+const isWhole=whole2.every(field2=>row[field2]!==void 0);const shown5=isWhole||one===void 0?row:await readOne(context3,one,
+{user_id:id},answers.user.one);if(shown5===null)return[];const called=[shown5.username,shown5.uid].find(name2=>typeof name2===
+"string");const identity2={id};return[{identity:identity2,called:typeof called==="string"?called:null,live:{exists:true,
+identity:identity2,fields:shownUser(shown5)}}]}));return{found:found2.flat().sort((a2,b)=>compareText(a2.identity.id??"",
+b.identity.id??"")),notes:withoutIds(listed2.filter(({id})=>typeof id!=="string").length,"users")}}function rolesLost(wanted,got){
+if(wanted.roles===void 0||got.roles===void 0)return[];return matchSets(asElements(wanted.roles),asElements(got.roles)).removed}
+function nameOf(element,confirmed2){if(holdsSensitive(element))return" (sensitive)";const{id,name:name2}=element;const beside=!confirmed2&&
+typeof name2==="string"&&typeof id==="string"&&id!==name2;return` "${String(name2??id)}"${beside?` (id ${id})`:""}`}function unknownRoles(user4){
+if(user4.fields.roles===void 0)return[];return[error("profile-field",'the documented API has no "roles" of a user; only \
+those of its organizations',[user4.placeOf("roles")],'if the server is a Boruta, set "profile: boruta" under server; oth\
+erwise remove the field')]}function membershipRoles(user4){const{organizations}=user4.fields;if(!Array.isArray(organizations))
+return[];return organizations.flatMap((membership2,index)=>isMap(membership2)&&membership2.roles!==void 0?[error("profil\
+e-field","Boruta ignores the roles inside a membership: roles belong to the user",[user4.placeOf("organizations",index,"\
+roles")],'move them to the "roles" of the user, beside "organizations"')]:[])}function unlabelledScopes(user4){const scopes=user4.
+fields.authorized_scopes;if(!Array.isArray(scopes))return[];return scopes.flatMap((scope2,index)=>isMap(scope2)&&scope2.
+label===void 0?[error("missing-field",'a scope of a user needs a "label"',[user4.placeOf("authorized_scopes",index)],"th\
+e API requires name and label in each element of authorized_scopes")]:[])}function repeatedElements(user4,field2,value3,within5=[]){
+if(!Array.isArray(value3)||!["organizations","authorized_scopes","roles"].includes(field2))return[];const at3=[...within5,
+field2];const first=new Map;return value3.flatMap((element,index)=>{const inner=isMap(element)?repeatedElements(user4,"r\
+oles",element.roles??null,[...at3,index]):[];const key=isMap(element)?element.id??element.name:element;if(typeof key!=="\
+string")return inner;const same2=identifierKey(key);const before=first.get(same2);if(before===void 0){first.set(same2,index);
+return inner}return[...inner,error("duplicate-element",`"${key}" is twice in ${at3.join(".")}`,[user4.placeOf(...at3,index),
+user4.placeOf(...at3,before)],"remove one of the two")]})}var elementNouns,backendFields,fields,WRITTEN_FIRST,user2;var init_user=__esm(
+{"src/kinds/user.ts"(){"use strict";init_once();init_problems();init_settle();init_values();init_answers();init_discovery();
+init_fields();init_kept_numbers();init_loss();init_reading();init_rules();init_texts();init_user_references();init_user_schema();
+init_user_traits();init_user_whole();elementNouns={organizations:"membership",authorized_scopes:"scope",roles:"role"};backendFields=
+()=>({...Object.fromEntries(Object.keys(backend2().shape).map(name2=>[name2,plain(name2)])),roles:set()});fields=once(()=>({
+uid:value,username:value,totp_registered_at:instant,metadata:map,federated_metadata:map,blocked:value,group:value,authorized_scopes:set(),
+organizations:set({roles:set({scopes:set()})}),roles:set(),backend:members2(backendFields())}));WRITTEN_FIRST=["metadata",
+"group"];user2={name:"User",noun:"user",get schema(){return userSchema()},identity:["id"],get fields(){return fields()},
+scopes:{read:"users:manage:all",write:"users:manage:all"},traits:userTraits,identities:({identity:identity2})=>[`id ${identity2.
+id}`],check:(declared,profile)=>[...declared.flatMap(user4=>[...userTraits[profile.name].scopeNeedsLabel?unlabelledScopes(
+user4):[],...userTraits[profile.name].hasRoles?membershipRoles(user4):unknownRoles(user4),...userTraits[profile.name].doubles?
+respelledNumbers(user4,"metadata"):[],...Object.entries(user4.fields).flatMap(([field2,value3])=>repeatedElements(user4,
+field2,value3))]),...profileProblems(declared,profile,userTraits)],addressPart:({id})=>id??"",called:({username,uid})=>firstText(
+username,uid),names:toldNames,readable:({name:name2})=>userTraits[name2].reads?.one!==void 0,async observe(objects3,context3){
+const{one:read}=userTraits[context3.profile.name].reads??{};if(read===void 0)return new Map;return new Map(await settleEach(
+objects3,async object3=>{const{identity:identity2}=object3;const shown5=await readOne(context3,read,{user_id:identity2.id??
+""},answers.user.one);if(shown5===null)return[object3,missing(identity2,"user")];return[object3,{exists:true,identity:identity2,
 fields:shownUser(shown5),names:toldNames(shown5)}]}))},refersTo:listsOfUser,resolve:resolveUser,update(input){if(userTraits[input.
 profile.name].whole!==void 0)return replaceUser(input);const{present:present3,desired:desired2}=input;return{requests:[{
 operation:"updateUser",params:{user_id:present3.identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,restorable:existing,
@@ -8660,7 +8655,7 @@ if(path==="blocked")return after2===true?["blocks the user"]:[];const loses=elem
 void 0)return[];const{removed:left,pairs}=matchSets(asElements(after2),asElements(before));const kept2=new Set(pairs.map(
 ({got})=>keyOf(got)));const removed=left.filter(element=>!kept2.has(keyOf(element)));const called=element=>nameOf(element,
 confirmed2);return[...removed.map(element=>`removes the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
-wanted,got).map(role2=>`removes the role${called(role2)} within the ${loses}${called(got)}`))]})};FEW=50;WORTH=.5}});function kindOf(name2){return byName[name2]}function only(found2){const[one,...others2]=found2;if(one===void 0||others2.
+wanted,got).map(role2=>`removes the role${called(role2)} within the ${loses}${called(got)}`))]})}}});function kindOf(name2){return byName[name2]}function only(found2){const[one,...others2]=found2;if(one===void 0||others2.
 length>0)throw new Error("one kind has a regeneration, and no other");return one}function isKindName(name2){return Object.
 hasOwn(byName,name2)}function addressOf(kind,identity2){return`${kind}/${kindOf(kind).addressPart(identity2)}`}function emailsIn(declared){
 return declared.flatMap(template2=>{const{email:email3}=kindOf(template2.kind);return email3===void 0||template2.absent?
@@ -9064,16 +9059,15 @@ text)).join("");return tint(diffRow(text6===void 0?line:{...line,text:text6}))}f
 ""?`${indent}  \u2502 ${mark}`.trimEnd():`${indent}  \u2502 ${mark}${text6}`}var indent;var init_field_text=__esm({"src/\
 report/field-text.ts"(){"use strict";init_escape();init_view();init_words();indent="    "}});function together(items,keyOf5){const groups=new Map;for(const item of items){const key=keyOf5(item)??item;const group=groups.
 get(key);if(group===void 0)groups.set(key,[item]);else group.push(item)}return[...groups.values()].flatMap(group=>group.
-length>FEW2?[group]:group.map(item=>[item]))}function namesIn(address3){return address3.split("/").slice(1).filter(name2=>name2.
+length>FEW?[group]:group.map(item=>[item]))}function namesIn(address3){return address3.split("/").slice(1).filter(name2=>name2.
 length>2)}function withoutNames(text6,names3){return names3.toSorted((a2,b)=>b.length-a2.length).reduce((shorter,name2)=>shorter.
 replace(alone(name2),"\u2026"),text6)}function alone(name2){const letters2="[\\p{L}\\p{M}\\p{N}_-]";return new RegExp(`(\
 ?<!${letters2})${name2.replace(/[\\^$.*+?()[\]{}|/]/g,"\\$&")}(?!${letters2})`,"gu")}function gistOf({address:address3,gist},said3){
 return withoutNames(gist??said3,namesIn(address3))}function alike(results){return together(results,result=>{const{status,
 error:error3,action:action2,httpStatus}=result;if(status==="applied"||error3===null)return null;return JSON.stringify([status,
 action2,httpStatus,gistOf(result,error3)])})}function someOf(results){return firstFew(results,({address:address3})=>address3)}
-function firstFew(all,show){const named5=all.slice(0,FEW2).map(show);const more=all.length-named5.length;return more>0?`${named5.
-join(", ")} and ${more} more`:named5.join(", ")}var FEW2;var init_alike=__esm({"src/report/alike.ts"(){"use strict";FEW2=
-3}});function placesOf({place:place2,places}){return places??(place2===void 0?[]:[place2])}function placeList(places,more=0,show=(_,text6)=>text6){
+function firstFew(all,show){const named5=all.slice(0,FEW).map(show);const more=all.length-named5.length;return more>0?`${named5.
+join(", ")} and ${more} more`:named5.join(", ")}var FEW;var init_alike=__esm({"src/report/alike.ts"(){"use strict";FEW=3}});function placesOf({place:place2,places}){return places??(place2===void 0?[]:[place2])}function placeList(places,more=0,show=(_,text6)=>text6){
 const shown5=places.slice(0,namedAtMost).map((place2,index)=>{const{file,line,column}=place2;const spot=`${line}${column===
 void 0?"":`:${column}`}`;return show(place2,places[index-1]?.file===file?spot:`${bare(file)}:${spot}`)});const left=places.
 length-shown5.length+more;return`${shown5.join(", ")}${left>0?` and ${left} more`:""}`}var namedAtMost;var init_places=__esm(
@@ -9153,15 +9147,15 @@ slice(at3+2).replace(` (${place2.file}:${place2.line})`,"")}}return warning4}fun
 const names3=change3===null?[]:namesIn(change3.address);return withoutNames(message,names3.filter(name2=>name2.length>=8&&
 /\d/.test(name2)&&/\D/.test(name2)))}var init_warnings=__esm({"src/report/warnings.ts"(){"use strict";init_alike();init_places();
 init_review()}});function toldWarnings(plan,changes,debug){if(debug)return{together:[],alone:warnings=>warnings};const all=allWarnings({warnings:plan.
-warnings,changes});const together4=groupWarnings(plan,all).filter(({objects:objects3})=>objects3.length>FEW3);const told5=new Set(
+warnings,changes});const together4=groupWarnings(plan,all).filter(({objects:objects3})=>objects3.length>FEW2);const told5=new Set(
 together4.flatMap(({warnings})=>warnings));return{together:together4,alone:warnings=>warnings.filter(warning4=>!told5.has(
 warning4))}}function warningLines(indent2,warnings,{paint}){return warnings.flatMap(warning4=>wrap(`${indent2}warning[${escapeText(
 warning4.code)}]: `,located(warning4)).map(paint.yellow))}function togetherLines(groups,{paint}){return groups.flatMap(group=>{
 const said3=`${plural(group.objects.length,"object")}: ${group.message}`;const places=placeList(group.places,group.morePlaces);
 return[...wrap(`warning[${escapeText(group.code)}]: `,said3).map(paint.yellow),...wrap("    ",firstFew(group.objects,nameOf2)).
-map(paint.yellow),...places===""?[]:wrap("    at ",places).map(paint.yellow)]})}var FEW3;var init_warning_text=__esm({"s\
+map(paint.yellow),...places===""?[]:wrap("    at ",places).map(paint.yellow)]})}var FEW2;var init_warning_text=__esm({"s\
 rc/report/warning-text.ts"(){"use strict";init_escape();init_alike();init_names();init_places();init_review();init_warnings();
-init_words();FEW3=2}});var text_exports={};__export(text_exports,{changeLines:()=>changeLines,penOf:()=>penOf,planText:()=>planText,summaryLine:()=>summaryLine});
+init_words();FEW2=2}});var text_exports={};__export(text_exports,{changeLines:()=>changeLines,penOf:()=>penOf,planText:()=>planText,summaryLine:()=>summaryLine});
 function penOf({color,debug}){return{paint:colors(color),debug}}function planText(plan,options){const pen=penOf(options);
 const{paint}=pen;const shared=shareOf(plan.changes,options.only);const listed2=shared.changes.filter(change3=>isListed(change3,
 options.debug));const leftOut3=leftOutSentence(shared,options.only);const told5=toldWarnings(plan,listed2,options.debug);
@@ -12029,11 +12023,11 @@ iterator](){let current=this.#head;while(current){yield current.value;current=cu
 dequeue()}}}}});function pLimit(concurrency){let rejectOnClear=false;if(typeof concurrency==="object"){({concurrency,rejectOnClear=false}=
 concurrency)}validateConcurrency(concurrency);if(typeof rejectOnClear!=="boolean"){throw new TypeError("Expected `reject\
 OnClear` to be a boolean")}const queue=new Queue;let activeCount=0;const resumeNext=()=>{if(activeCount<concurrency&&queue.
-size>0){activeCount++;queue.dequeue().run()}};const next=()=>{activeCount--;resumeNext()};const run4=async(function_,resolve18,arguments_)=>{
-const result=(async()=>function_(...arguments_))();resolve18(result);try{await result}catch{}next()};const enqueue=(function_,resolve18,reject,arguments_)=>{
+size>0){activeCount++;queue.dequeue().run()}};const next=()=>{activeCount--;resumeNext()};const run4=async(function_,resolve19,arguments_)=>{
+const result=(async()=>function_(...arguments_))();resolve19(result);try{await result}catch{}next()};const enqueue=(function_,resolve19,reject,arguments_)=>{
 const queueItem={reject};new Promise(internalResolve=>{queueItem.run=internalResolve;queue.enqueue(queueItem)}).then(run4.
-bind(void 0,function_,resolve18,arguments_));if(activeCount<concurrency){resumeNext()}};const generator=(function_,...arguments_)=>new Promise(
-(resolve18,reject)=>{enqueue(function_,resolve18,reject,arguments_)});Object.defineProperties(generator,{activeCount:{get:()=>activeCount},
+bind(void 0,function_,resolve19,arguments_));if(activeCount<concurrency){resumeNext()}};const generator=(function_,...arguments_)=>new Promise(
+(resolve19,reject)=>{enqueue(function_,resolve19,reject,arguments_)});Object.defineProperties(generator,{activeCount:{get:()=>activeCount},
 pendingCount:{get:()=>queue.size},clearQueue:{value(){if(!rejectOnClear){queue.clear();return}const abortError=AbortSignal.
 abort().reason;while(queue.size>0){queue.dequeue().reject(abortError)}}},concurrency:{get:()=>concurrency,set(newConcurrency){
 validateConcurrency(newConcurrency);concurrency=newConcurrency;queueMicrotask(()=>{while(activeCount<concurrency&&queue.
@@ -12110,7 +12104,7 @@ withMetadata(mail.data,names3,exampleOf));if("tooLong"in made3){findings.push(to
 name:name2,section,at:at3,raises}of made3.findings){if(raises!==void 0)findings.push(unsent(body2,raises,[at3]));else if(known4?.
 has([name2])!==true){const tag=short2(bodies2[body2]?.slice(at3.start,at3.end)??"");const found2=empty2.get(tag)??{hint:meantBy(
 name2,section,mail),at:{}};found2.at[body2]=[...found2.at[body2]??[],at3];empty2.set(tag,found2)}}texts2.push(made3.text)}
-const isWhole2=bodies2.txt!==void 0&&bodies2.html!==void 0&&texts2.length>0;if(isWhole2&&findings.length===0&&!texts2.some(
+const isWhole=bodies2.txt!==void 0&&bodies2.html!==void 0&&texts2.length>0;if(isWhole&&findings.length===0&&!texts2.some(
 text6=>text6.includes(String(mail.data[mail.link])))){const message=`no body shows {{ ${mail.link} }}, so the mail comes\
  without what it is for`;findings.push({code:"missing-link",message,body:null,fatal:true})}const emptyOnes=[...empty2].map(
 ([tag,{hint,at:at3}])=>unknownName(at3,`${tag}, which is empty on this server${hint}`));return[...findings,...firstOf(emptyOnes)]}
@@ -12185,1564 +12179,7 @@ code2==null)return`it did not end in ${patience/1e3} s`;return typeof code2==="s
 var PATIENCE,MOST2,ofRepository,GitFailed,NoGit,LINES;var init_git=__esm({"src/base/git.ts"(){"use strict";init_regular();
 init_work_tree();PATIENCE=1e4;MOST2=64*1024*1024;ofRepository=/^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|CEILING_DIRECTORIES)$/;
 GitFailed=class extends Error{said;told;constructor(why,said3,told5,options){super(why,options);this.said=said3;this.told=
-told5}};NoGit=class extends Error{constructor(){super("there is no git")}};LINES=3}});import{hostname as hostname2}from"node:os";function describeHolder(holder){if(holder===null)return"something that left n\
-o name";const{user:user4,host:host2,pid,command,at:at3}=holder;return`${command} by ${user4} on ${host2}, process ${pid}\
-, since ${at3}`}function holdingOf(holder,fate,end2=GONE){const ofProcess=holder===null?"unknown":fateOf(holder);const became=(holder===
-null?void 0:fate)??ofProcess;const isUnknown=holder!==null&&became==="unknown";return{holder:describeHolder(holder),command:holder?.
-command??null,readable:holder!==null,fate:became,end:became==="gone"?end2:null,elsewhere:isUnknown?whereElse(holder):null,
-inUse:ofProcess==="alive"&&holder?.pid!==process.pid}}function tookOver({holder,end:end2}){return`took over the lock of ${holder}${end2===
-null?"":`, ${end2}`}`}function whereElse(holder){if(holder.host!==hostname2())return"is on another host";return holder.boot===
-ownMark().boot?"is in another process namespace, such as a container":"is of another machine of the same name, or from b\
-efore the last restart of this one"}function locked({holder,elsewhere},place2,what="the state is locked"){const hint=elsewhere===
-null?"wait until it has ended; if that process is surely gone, use idops runs unlock":`that process ${elsewhere}, so nob\
-ody can tell from here whether it still runs: make sure that it doesn't, then use idops runs unlock`;return new ProblemsError(
-[error("locked",`${what}: ${holder} (${place2})`,[],hint)])}function lockLost(now,place2){const who=now===void 0?"it was\
- removed, or taken over by somebody who has given it back since":`somebody else took it over: ${describeHolder(now)}`;return new ProblemsError(
-[error("locked",`the lock of the state was lost: ${who} (${place2})`,[],"find out who removes locks, and run it again on\
-ce no other run is under way")])}var holderFields,holderSchema,GONE;var init_holder=__esm({"src/state/holder.ts"(){"use \
-strict";init_zod();init_problems();init_process();init_process_mark();holderFields={user:string2(),...processMark,command:string2(),
-at:string2()};holderSchema=object(holderFields);GONE="which is gone"}});function excluding(locks){const lock=async(command,now,shard2)=>{const taken2=await locks.take(command,now,shard2);try{const gone=taken2.
-takenOver===null?[]:[taken2.takenOver];for(let tries=1;;tries+=1){const others2=(await locks.found()).filter(one=>isInTheWay(
-one.shard,shard2));const[first]=others2;if(first===void 0)break;const living=others2.find(({fate})=>fate!=="gone");if(living!==
-void 0||tries>TRIES2)throw inTheWay2(living??first);for(const other of others2)if(await other.drop())gone.push(tookOver(
-other))}return{...taken2,takenOver:gone.length===0?null:gone.join("; ")}}catch(failure2){await taken2.release();throw failure2}};
-const remove2=async one=>{let now=one;for(let tries=1;now!==void 0;tries+=1){const isOther2=now.nonce!==null&&now.nonce!==
-one.nonce;if(isOther2||tries>TRIES2)throw locked(now,now.place);if(await now.drop())return;now=(await locks.found()).find(
-other=>isOfPlace(other,one))}};return{lock,async holder(){const held=(await locks.found()).find(({fate})=>fate!=="gone");
-if(held===void 0)return null;const isUnsure=held.readable&&held.fate==="unknown";return isUnsure?`${held.holder}, if tha\
-t process still runs`:held.holder},holdings:()=>locks.found(),async removable(){const found2=await locks.found();const free=found2.
-filter(({inUse})=>!inUse);if(free.length===0&&found2[0]!==void 0)throw stillRuns(found2[0]);if(free.length===0)return null;
-return{holder:free.map(({holder})=>holder).join("; and of "),async remove(){for(const one of free)await remove2(one)}}}}}
-function isOfPlace({place:place2,shard:shard2},other){return place2===other.place&&shard2?.index===other.shard?.index&&shard2?.
-count===other.shard?.count}function isInTheWay(other,shard2){if(shard2===void 0)return other!==void 0;return other===void 0||
-other.count!==shard2.count}function inTheWay2(found2){const what=found2.shard===void 0?void 0:"the state is locked by a \
-run of a shard";return locked(found2,found2.place,what)}function stillRuns({holder}){return new ProblemsError([error("lo\
-cked",`the lock is in use: ${holder} still runs on this host`,[],"wait until it has ended, or end it")])}var TRIES2;var init_locks=__esm(
-{"src/state/locks.ts"(){"use strict";init_problems();init_holder();TRIES2=250}});function stateData(text6,place2){try{return parseJson(text6)}catch{throw noState(place2,"is not JSON")}}function ofServer(state,place2,server,removal){
-if(state===void 0)return emptyState(server);if(state.server===server)return state;const former=portBefore(state.server,server);
-throw new ProblemsError([error("state-other-server",`the state ${place2} belongs to ${state.server}, and this is ${server}`,
-[],former===void 0?'give each server a state of its own, with state.path in its environment for instance (state.git.path\
-, state.postgres.name); after a move of the server, change "server" in the state':`a server of this machine that was sta\
-rted again has another port now: start it on the former one (idops sandbox --port ${former}), or remove the state if it \
-was only for trying things out${removal===void 0?"":` (${removal})`}`)])}function portBefore(former,now){if(!URL.canParse(
-former)||!URL.canParse(now))return void 0;const[from,to]=[new URL(former),new URL(now)];const isHere=/^(?:localhost|\[::1\]|127(?:\.\d+){3})$/.
-test(to.hostname);return isHere&&from.hostname===to.hostname&&from.port!==to.port?from.port||"80":void 0}function nameOf5(text6){
-try{return nameSchema.safeParse(JSON.parse(text6)).data}catch{return void 0}}function mergedInto(there,change3,place2){const before=there??
-change3.absent;if(before===void 0)throw stateGone(place2);const{resources,...head}=before;return{...change3.head(head),resources:withRecords(
-{resources},change3.records)}}function stateOf(data3,place2){const version3=typeof data3==="object"&&data3!==null&&"form\
-at_version"in data3?data3.format_version:void 0;if(typeof version3==="number"&&version3>STATE_FORMAT){throw new ProblemsError(
-[error("state-newer",`the state ${place2} has format ${version3}, this idops knows formats up to ${STATE_FORMAT}`,[],"us\
-e the version of idops that wrote it, or a later one")])}const parsed2=unreadSchema.safeParse(data3);if(!parsed2.success)
-throw notOfIdops(place2,placeOf(parsed2.error));const resources=parsed2.data.resources;for(const[key,record2]of Object.entries(
-resources)){const checked3=recordSchema.safeParse(record2);if(!checked3.success)throw notOfIdops(place2,["resources",key,
-...placeOf(checked3.error)])}const{moved_to:elsewhere,arriving}=parsed2.data;if(elsewhere!==void 0){throw new ProblemsError(
-[arriving===true?error("state-moved",`the state ${place2} has not arrived: idops state migrate was ended in the middle, \
-and it is still at ${elsewhere}`,[],"run idops state migrate again, as before: it goes on with what is here"):error("sta\
-te-moved",`the state ${place2} was moved to ${elsewhere}`,[],"use the configuration that says so; an older checkout or b\
-ranch still names the former place")])}return{...parsed2.data,resources}}function placeOf({issues:[first]}){return first===
-void 0?[]:[...first.path,...first.code==="unrecognized_keys"?first.keys.slice(0,1):[]]}function notOfIdops(place2,path){
-return noState(place2,`is not a state of idops${path.length===0?"":` at ${path.join(".")}`}`)}function noState(place2,why){
-const hint="put a good copy back, or move it away: without it requests may be sent again, and nothing is deleted or rege\
-nerated";return new ProblemsError([error("state-unreadable",`the state ${place2} ${why}`,[],hint)])}function stateGone(place2){
-return new ProblemsError([error("state-unreadable",`the state ${place2} is gone`,[],"put it back, or begin anew with ido\
-ps plan; journals of runs that go on are settled by it")])}var MOST3,tooLarge3,nameSchema;var init_state_text=__esm({"sr\
-c/state/state-text.ts"(){"use strict";init_zod();init_json();init_problems();init_shards();init_state();MOST3=5e8;tooLarge3=
-(most=MOST3)=>`has more than ${most/1e6} MB, which is more than idops reads`;nameSchema=object({lineage:string2(),salt:string2()})}});function batched(put4,end2=async()=>{}){let waiting=[];let writing2;const writeAll=async()=>{await Promise.resolve();while(waiting.
-length>0){const batch=waiting;waiting=[];try{await put4(batch.map(({text:text6})=>text6));for(const{done:done2}of batch)
-done2()}catch(failure2){for(const{failed}of batch)failed(failure2)}}writing2=void 0};return{kept:null,write:line=>new Promise(
-(done2,failed)=>{waiting.push({text:stringifyJson(line),done:done2,failed});writing2??=writeAll()}),async close(){await writing2;
-await end2()}}}var init_batched=__esm({"src/state/batched.ts"(){"use strict";init_json()}});function journalOf(text6,run4,place2){const whole2=text6.slice(0,text6.lastIndexOf("\n")+1);const[first,...lines]=whole2.
-split("\n").slice(0,-1).map((line,index)=>parseLine(line,place2,index+1));if(first===void 0)return null;if(first.type!==
-"run"||first.run!==run4)throw unusableJournal(place2,"line 1 does not name this run");return{run:first,lines,bytes:Buffer.
-byteLength(whole2),ended:lines.at(-1)?.type==="end"}}function parseLine(line,place2,number4){let data3;try{data3=parseJson(
-line)}catch{throw unusableJournal(place2,`line ${number4} is not JSON`)}const version3=data3?.format_version;if(typeof version3===
-"number"&&version3>JOURNAL_FORMAT){throw unusableJournal(place2,`it has format ${version3}, this idops knows formats up \
-to ${JOURNAL_FORMAT}`)}const parsed2=journalLineSchema.safeParse(data3);if(parsed2.success)return parsed2.data;throw unusableJournal(
-place2,`line ${number4} is not a line of a journal`)}function unusableJournal(place2,why){return new ProblemsError([error(
-"journal-unreadable",`the journal ${place2} can't be used: ${why}`,[],COPY_BACK)])}var init_journal_text=__esm({"src/sta\
-te/journal-text.ts"(){"use strict";init_json();init_problems();init_journal()}});function refusedBy(failure2){if(!(failure2 instanceof GitFailed))return void 0;for(const line of failure2.said.split("\n")){
-const[,ref,reason]=/^!\t[^\t]*:([^\t]+)\t\[remote rejected\](?: \((.*)\))?/.exec(line)??[];if(ref!==void 0)return{ref,reason:reason??
-"it gives no reason"}}return void 0}function isForbidden(failure2){return failure2 instanceof GitFailed&&/^(?:fatal|error): .*The requested URL returned error: 40[13]$/m.
-test(failure2.told)}function unreachable(place2,remote,failure2){const hint=failure2 instanceof NoGit?"install git, or k\
-eep the state elsewhere":`check the remote and its credentials: git ls-remote ${remote} has to work from here without a \
-question`;return problem("state-unreachable",`the state ${place2} can't be reached: ${messageOf2(failure2)}`,hint,failure2)}
-function notTaken(place2,refused4,failure2){const readOnly=isForbidden(failure2)?"the token or key may read it, but not \
-write its contents: ":"";const what=refused4===void 0?readOnly:`it refused to move ${refused4.ref} (${refused4.reason}):\
- `;const message=`the remote does not take the state ${place2}: ${what}${messageOf2(failure2)}`;return problem("not-writ\
-able",message,RIGHTS,failure2)}function wentBack(place2,{remote,branch},seen2,head){const now=head===null?"the branch is\
- gone":`the branch is at ${head}, which does not contain it`;return problem("state-went-back",`the history of the state ${place2}\
- went back: ${seen2} is the newest commit that this clone knows, and ${now}`,`put it back: git push ${shellWord(remote)}\
- ${seen2}:refs/heads/${branch} (git refuses that if others wrote since); or accept what is there: git update-ref -d ${seen2}`)}
-function outrun(place2,times){return problem("not-writable",`the state ${place2} can't be written: others changed the br\
-anch ${times} times meanwhile`,"keep the states of so many runs on branches of their own, with state.git.branch")}function notOwn(place2){
-return problem("state-unreadable",`the state ${place2} can't be used: that branch was not made by idops, whose README.md\
- it lacks`,"name a branch with state.git.branch that is not there yet, or was made by idops; put README.md back, if some\
-body removed it")}function notHere(place2,failure2){if(failure2 instanceof NoGit)return unreachable(place2,"",failure2);
-const message=`git can't work with the state ${place2} here: ${messageOf2(failure2)}`;const hint='make room, or mend the\
- repository, so that "git fsck" finds nothing';return problem("not-writable",message,hint,failure2)}function problem(code2,message,hint,cause){
-return new ProblemsError([error(code2,message,[],hint)],{cause})}function messageOf2(failure2){return failure2 instanceof
-Error?failure2.message:String(failure2)}var RIGHTS;var init_failures=__esm({"src/state/git/failures.ts"(){"use strict";init_git();
-init_problems();init_shell();RIGHTS="the credentials need the right to push to that branch and to refs/idops/ (contents:\
- write in GitHub Actions), and no rule or hook of the remote may be against it"}});var branch_exports={};__export(branch_exports,{Branch:()=>Branch,seenTexts:()=>seenTexts,withoutCredentials:()=>withoutCredentials});
-import{hash as hash2,randomUUID as randomUUID4}from"node:crypto";import{rm as rm5}from"node:fs/promises";import{resolve as resolve3}from"node:path";
-import{setTimeout as sleep2}from"node:timers/promises";function dataOf(text6){return`data ${Buffer.byteLength(text6)}
-${text6}
-`}function quoted2(path){return`"${path.replace(/["\\]/g,"\\$&").replaceAll("\n","\\n")}"`}async function seenTexts(root,path){
-const said3=await git(root,["for-each-ref","--format=%(refname)",SEEN]);const found2=[];for(const ref of said3.toString(
-"utf8").split("\n").filter(Boolean)){const text6=await git(root,["cat-file","blob",`${ref}:${path}`],{most:MOST3}).catch(
-()=>void 0);if(text6!==void 0)found2.push([ref,text6.toString("utf8")])}return found2}function withoutCredentials(remote){
-return remote.replace(/^(\w+:\/\/)[^/@]*(?::[^/]*)?@/,"$1")}var PATIENCE3,PAUSES,Branch,SEEN,USUAL,FAR,FETCHING,SIGHTS,PASSING;
-var init_branch=__esm({"src/state/git/branch.ts"(){"use strict";init_git();init_user_name();init_state_text();init_failures();
-PATIENCE3=3e4;PAUSES=[500,2e3,5e3];Branch=class{settings;ref;#place;#answered=false;#isShallow;#known="";constructor(settings,place2){
-this.settings=settings;this.#place=place2;this.ref=`refs/heads/${settings.branch}`}async look(others2){const{remote}=this.
-settings;const said3=await this.#asking(["ls-remote","--quiet",remote,this.ref,...others2]);const found2=new Map(said3.split(
-"\n").map(line=>line.split("	")).map(([sha="",name2=""])=>[name2,sha]));const isMeant=name2=>others2.some(other=>other.includes(
-"*")?name2.startsWith("refs/idops/"):name2===other);return{branch:found2.get(this.ref)??null,others:new Map([...found2].
-filter(([name2])=>isMeant(name2)))}}async see(names3){this.#known||=(await this.#git(["for-each-ref","--format=%(objectn\
-ame)",this.#seen])).trim();for(let tries=1;;tries+=1){const{branch,others:others2}=await this.look(names3);const seen2=new Map(
-[...branch===null?[]:[[this.ref,branch]],...others2]);try{await this.#fetch(seen2)}catch(failure2){if(tries>=SIGHTS)throw unreachable(
-this.#place,this.settings.remote,failure2);continue}const head=seen2.get(this.ref)??null;seen2.delete(this.ref);if(!await this.#hasKnown(
-head))throw wentBack(this.#place,this.settings,this.#seen,head);return{branch:head,others:seen2}}}async#hasKnown(head){if(this.#known===
-""||this.#known===head)return true;if(head===null)return false;return await this.#git(["rev-list","--max-count=1",this.#known,
-"--not",head])===""}async remember(head){if(this.#known===head)return;this.#known=head;await this.#git(["update-ref",this.#seen,
-head]).catch(()=>"")}async#missing(refs){if(refs.size===0)return[];const input=[...refs.values()].map(sha=>`${sha}
-`).join("");const said3=(await this.#git(["cat-file","--batch-check=%(objecttype)"],{input})).split("\n");return[...refs.
-keys()].filter((_,index)=>said3[index]?.endsWith(" missing")!==false)}async#fetch(seen2){const{root,remote}=this.settings;
-const missing2=await this.#missing(seen2);if(missing2.length===0)return;this.#isShallow??=(await this.#git(["rev-parse",
-"--is-shallow-repository"])).trim()==="true";const depth=this.#isShallow&&this.#known===""?["--depth=1"]:[];const quiet=[
-"--quiet","--no-tags","--no-write-fetch-head","--no-auto-gc","--no-recurse-submodules"];const passing2=`refs/idops/passi\
-ng/${randomUUID4()}`;const here2=new Map(missing2.map((ref,index)=>[`${passing2}/${index}`,ref]));const specs=[...here2].
-map(([name2,ref])=>`+${ref}:${name2}`);const after2=[...here2.keys()].map(name2=>`delete ${name2}
-`);try{await git(root,["fetch",...quiet,...depth,remote,...specs],FETCHING);const said3=await this.#git(["for-each-ref",
-"--format=%(objectname) %(refname)",passing2]);for(const[sha="",name2=""]of said3.split("\n").map(line=>line.split(" "))){
-const ref=here2.get(name2);if(ref!==void 0)seen2.set(ref,sha)}}finally{await this.#git(["update-ref","--stdin"],{input:after2.
-join("")}).catch(()=>"")}}get#seen(){const{remote,branch}=this.settings;const of=remote===USUAL?"":`.${hash2("sha256",withoutCredentials(
-remote),"hex").slice(0,12)}`;return`${SEEN}/${branch}${of}`}async list(commit2,folder,type){const said3=await this.#git(
-["ls-tree","-z",commit2,...folder===""?[]:[`${folder}/`]]);return said3.split("\0").flatMap(line=>{const[,kind,path]=/^\d+ (\w+) [0-9a-f]+\t([\s\S]+)$/.
-exec(line)??[];return kind===type&&path!==void 0?[path.slice(folder===""?0:folder.length+1)]:[]}).sort()}async text(commit2,path){
-const[text6]=await this.texts(commit2,[path]);return text6}async texts(commit2,paths,refuse2=why=>noState(this.#place,why)){
-if(paths.length===0)return[];const{root,most=MOST3}=this.settings;const input=paths.map(path=>`${commit2}:${path}
-`).join("");const options={input,most,patience:PATIENCE3};const found2=await git(root,["cat-file","--batch"],options).catch(
-failure2=>{throw isTooMuch(failure2)?refuse2(tooLarge3(most)):notHere(this.#place,failure2)});let at3=0;return paths.flatMap(
-()=>{const begin3=found2.indexOf("\n",at3)+1;const[,type,size2]=/ (\w+) (\d+)$/.exec(found2.toString("latin1",at3,begin3-
-1))??[];const end2=begin3+Number(size2??0);at3=size2===void 0?begin3:end2+1;return type==="blob"?[found2.toString("utf8",
-begin3,end2)]:[]})}async message(commit2){const said3=await this.#git(["cat-file","commit",commit2]);return said3.slice(
-said3.indexOf("\n\n")+2)}async make(commits){const who=`${userName().replace(/[<>\0\n]/g,"")} <idops@localhost> ${Math.floor(
-Date.now()/1e3)} +0000`;const input=commits.flatMap(({message,parent=null,files=new Map},index)=>[`commit ${PASSING}
-mark :${index+1}
-committer ${who}
-${dataOf(message)}`,parent===null?"":`from ${parent}
-`,...[...files].map(([path,text6])=>text6===null?`D ${quoted2(path)}
-`:`M 100644 inline ${quoted2(path)}
-${dataOf(text6)}`),`get-mark :${index+1}
-reset ${PASSING}
-
-`]);try{const command=["fast-import","--quiet","--done"];const said3=await git(this.settings.root,command,{input:`${input.
-join("")}done
-`});return said3.toString("utf8").trimEnd().split("\n")}catch(failure2){const told5=failure2 instanceof GitFailed?failure2.
-told:"";const[,report2]=/^fast-import: dumping crash report to (.+)$/m.exec(told5)??[];if(report2!==void 0)await rm5(resolve3(
-this.settings.root,report2),{force:true});throw notHere(this.#place,failure2)}}async push(moves){const{remote,pauses=PAUSES}=this.
-settings;const leases=moves.map(({ref,from})=>`--force-with-lease=${ref}:${from??""}`);const specs=moves.map(({ref,to})=>`${to??
-""}:${ref}`);const others2=moves.flatMap(({ref})=>ref===this.ref?[]:[ref]);const options=["--quiet","--porcelain","--ato\
-mic","--no-verify","--no-recurse-submodules","--no-signed"];for(let tries=0;;tries+=1){try{await git(this.settings.root,
-["push",...options,...leases,remote,...specs],FAR);return await this.#moved(moves)}catch(failure2){const now=await this.
-look(others2);const has=ref=>ref===this.ref?now.branch:now.others.get(ref)??null;const is=compare2=>moves.every(move2=>has(
-move2.ref)===move2[compare2]);if(is("to"))return await this.#moved(moves);if(!is("from"))return"moved";const refused4=refusedBy(
-failure2);const again=isForbidden(failure2)?[]:refused4===void 0?pauses:pauses.slice(0,2);const pause=again[tries];if(pause===
-void 0)throw notTaken(this.#place,refused4,failure2);await sleep2(pause)}}}async#moved(moves){const to=moves.find(({ref})=>ref===
-this.ref)?.to;if(to!=null)await this.remember(to);return"done"}async#asking(command){const{root,remote,pauses=PAUSES}=this.
-settings;for(let tries=0;;tries+=1){try{const said3=(await git(root,command,FAR)).toString("utf8");this.#answered=true;return said3}catch(failure2){
-const again=failure2 instanceof NoGit?[]:this.#answered?pauses:pauses.slice(0,1);const pause=again[tries];if(pause===void 0)
-throw unreachable(this.#place,remote,failure2);await sleep2(pause)}}}async#git(command,options={}){try{return(await git(
-this.settings.root,command,options)).toString("utf8")}catch(failure2){throw notHere(this.#place,failure2)}}};SEEN="refs/\
-idops/seen";USUAL="origin";FAR={reaches:true,patience:PATIENCE3};FETCHING={...FAR,patience:10*PATIENCE3};SIGHTS=5;PASSING=
-"refs/idops/passing"}});function gitRuns(store,runs,place2){const folder=run4=>`${runs}/${run4}`;const batches=async(head,branch,run4)=>(await branch.
-list(head,folder(run4),"blob")).filter(name2=>/^\d{8}\.jsonl$/.test(name2));const names3=async()=>await store.read((head,branch)=>branch.
-list(head,runs,"tree"))??[];const read=async run4=>{const found2=await store.read(async(head,branch)=>{const names4=await batches(
-head,branch,run4);return await branch.texts(head,names4.map(name2=>`${folder(run4)}/${name2}`),why=>unusableJournal(`${run4}\
- in ${place2}`,`it ${why}`))});return(found2??[]).join("")};return{list:async()=>(await names3()).filter(isJournalName),
-strangers:async()=>(await names3()).filter(name2=>!isJournalName(name2)),read:async run4=>journalOf(await read(run4),run4,
-`${run4} in ${place2}`),async hasEnd(run4){const text6=await store.read(async(head,branch)=>{const last=(await batches(head,
-branch,run4)).at(-1);return last===void 0?void 0:await branch.text(head,`${folder(run4)}/${last}`)});return(text6??"").trimEnd().
-split("\n").at(-1)?.startsWith('{"type":"end"')===true},kept:async()=>[],assign:async()=>{},async create(first){const{run:run4}=first;
-await store.change(async(head,branch)=>{if(head!==null&&(await batches(head,branch,run4)).length>0){throw new Error(`the\
-re is a journal of ${run4} already`)}const files=new Map([[`${folder(run4)}/${numbered(0)}`,`${stringifyJson(first)}
-`]]);return{files,message:`idops: run ${run4} begins`}});return gitJournal(store,folder(run4),run4,1)},async reopen(content){
-if(isUnderWay(content))throw underWay(content.run);const{run:run4}=content.run;const last=await store.read(async(head,branch)=>(await batches(
-head,branch,run4)).at(-1));return gitJournal(store,folder(run4),run4,Number.parseInt(last??"-1",10)+1)},async remove(names4){
-if(names4.length===0)return;const what=names4.length===1?`the journal of ${names4[0]}`:`${names4.length} journals`;const files=new Map(
-names4.map(run4=>[folder(run4),null]));await store.change(()=>({files,message:`idops: ${what} removed`}))}}}function numbered(number4){
-return`${String(number4).padStart(8,"0")}.jsonl`}function gitJournal(store,folder,run4,next){let number4=next;return batched(
-async lines=>{const path=`${folder}/${numbered(number4)}`;number4+=1;const files=new Map([[path,lines.map(line=>`${line}\
-
-`).join("")]]);await store.change(()=>({files,message:`idops: run ${run4}`}))})}var init_runs=__esm({"src/state/git/runs\
-.ts"(){"use strict";init_json();init_shard();init_batched();init_journal();init_journal_text()}});function holderOf2(message){try{return holderSchema3.parse(JSON.parse(message))}catch{return null}}function isOver(holder){
-return holder!==null&&(fateOf(holder)==="gone"||Date.now()>endOf(holder))}function restOf({expires}){return Date.parse(expires)-
-Date.now()}function endOf({expires}){return Date.parse(expires)+SKEW}function holdingOf2(holder){const end2=holder===null||
-fateOf(holder)==="gone"?GONE:`whose lease ran out at ${holder.expires} and was not renewed`;const holding=holdingOf(holder,
-isOver(holder)?"gone":void 0,end2);if(holder===null||holding.elsewhere===null)return holding;const last=`its lock ends b\
-y itself at ${new Date(endOf(holder)).toISOString()} where nothing renews it`;return{...holding,elsewhere:`${holding.elsewhere}\
-, and ${last}`}}var holderSchema3,LEASE,SKEW;var init_holder2=__esm({"src/state/git/holder.ts"(){"use strict";init_zod();
-init_process();init_holder();holderSchema3=object({...holderFields,expires:iso_exports.datetime(),nonce:string2()});LEASE=
-10*6e4;SKEW=5*6e4}});import{randomUUID as randomUUID5}from"node:crypto";import{setTimeout as sleep3}from"node:timers/promises";function renewedHolder(holder){
-return{...holder,expires:new Date(Date.now()+LEASE).toISOString()}}function noteOf(holder){return{message:JSON.stringify(
-{...holder,turn:randomUUID5()})}}var TRIES4,PAUSE,FRESH2,UNSEEN,ABOUT,TITLE,TEXT,Store;var init_store=__esm({"src/state/\
-git/store.ts"(){"use strict";init_p_limit();init_process();init_shard();init_user_name();init_holder();init_branch();init_failures();
-init_holder2();TRIES4=300;PAUSE=200;FRESH2=1e3;UNSEEN=Number.NEGATIVE_INFINITY;ABOUT="README.md";TITLE="# The state of i\
-dops";TEXT=`${TITLE}
-
-idops writes this branch: what it applied is recorded in the \`.json\` files, and each run has its journal in \`runs\`. The \
-history
-is the audit log. Change nothing by hand, and merge it nowhere.
-`;Store=class{#branch;#place;#inTurn=pLimit(1);#whole;#head=null;#seenAt=UNSEEN;#held;#lost;#isShared=false;#isOwn=false;constructor(settings,lock,place2){
-this.#branch=new Branch(settings,place2);this.#whole=`refs/idops/lock/${settings.branch}/${lock}`;this.#place=place2}async read(work){
-const head=await this.#inTurn(async()=>{const isOnly2=this.#held?.ref===this.#whole&&this.#seenAt!==UNSEEN;if(!isOnly2&&
-performance.now()-this.#seenAt>=FRESH2)await this.#see([]);return this.#head});return head===null?void 0:await work(head,
-this.#branch)}async#see(locks){const seen2=await this.#branch.see(locks);const{branch:head}=seen2;if(head!==null&&!this.#isOwn){
-const about2=await this.#branch.text(head,ABOUT);if(about2?.startsWith(TITLE)!==true)throw notOwn(this.#place);this.#isOwn=
-true}if(head!==null)await this.#branch.remember(head);this.#head=head;this.#seenAt=performance.now();return seen2}#refOf(shard2){
-return shard2===void 0?this.#whole:`${this.#whole}.${shardName(shard2)}`}async#lockAt(ref){return(await this.#see([ref])).
-others.get(ref)??null}async found(){return await this.#inTurn(async()=>{const{others:others2}=await this.#see([this.#whole,
-`${this.#whole}.*-of-*`]);const found2=[];for(const[ref,lock]of others2){const shard2=shardNamed(ref.slice(this.#whole.length+
-1));if(ref!==this.#whole&&(shard2===void 0||this.#refOf(shard2)!==ref))continue;const holder=await this.#holder(lock);found2.
-push({...holdingOf2(holder),...shard2===void 0?{}:{shard:shard2},nonce:holder?.nonce??null,place:this.#place,drop:()=>this.#inTurn(
-()=>this.#drop(ref,lock))})}return found2})}async#drop(ref,lock){this.#seenAt=UNSEEN;return await this.#branch.push([{ref,
-from:lock,to:null}])==="done"}async change(work,anew=false){return await this.#inTurn(async()=>{for(let tries=1;tries<=TRIES4;tries+=
-1){if(this.#lost!==void 0)throw this.#lost;if(tries>1||anew||this.#isShared||this.#head===null){const last=this.#head;if(this.#held===
-void 0)await this.#see([]);else await this.#confirm(this.#held);this.#isShared&&=tries>1||last!==this.#head}const from=this.#head;
-const changed2=await work(from,this.#branch);const about2=from===null?[[ABOUT,TEXT]]:[];const files=new Map([...about2,...changed2.
-files]);const held=this.#held;const holder=held&&renewedHolder(held.holder);const notes=holder===void 0?[]:[noteOf(holder)];
-const change3={parent:from,files,message:changed2.message};const[to="",at3=""]=await this.#branch.make([change3,...notes]);
-const lock=held===void 0?[]:[{ref:held.ref,from:held.at,to:at3}];const pushed=await this.#branch.push([{ref:this.#branch.
-ref,from,to},...lock]);if(pushed==="done"){this.#head=to;this.#seenAt=performance.now();this.#held=held&&holder&&{ref:held.
-ref,holder,at:at3};return changed2}this.#isShared=true;await sleep3(Math.random()*Math.min(PAUSE,10*tries))}throw outrun(
-this.#place,TRIES4)})}async take(command,now,shard2){return await this.#inTurn(async()=>{const ref=this.#refOf(shard2);if(this.#held!==
-void 0&&this.#held.ref!==ref&&this.#lost===void 0)throw locked(holdingOf2(this.#held.holder),this.#place);const from=await this.#lockAt(
-ref);const other=from===null?void 0:await this.#holder(from);if(other!==void 0&&!isOver(other))throw locked(holdingOf2(other),
-this.#place);const mark={...ownMark(),command,at:now.toISOString(),expires:"",nonce:randomUUID5()};const made3=await this.#renewed(
-{ref,holder:{user:userName(),...mark}});if(await this.#branch.push([{ref,from,to:made3.at}])==="moved"){const lock=await this.#lockAt(
-ref);throw locked(holdingOf2(lock===null?null:await this.#holder(lock)),this.#place)}this.#held=made3;this.#lost=void 0;
-this.#seenAt=UNSEEN;this.#isShared=shard2!==void 0;const renew=()=>this.#inTurn(async()=>{const held=this.#own(made3);if(held!==
-void 0)await this.#renew(held)});const timer=setInterval(()=>void renew().catch(()=>{}),LEASE/3);timer.unref();return{takenOver:other===
-void 0?null:tookOver(holdingOf2(other)),fenced:true,lease:LEASE/2,confirm:()=>this.#inTurn(async()=>{await this.#confirm(
-made3);const held=this.#own(made3);if(held!==void 0&&restOf(held.holder)<LEASE/2)await this.#renew(held)}),release:async()=>{
-clearInterval(timer);await this.#inTurn(()=>this.#release(made3)).catch(()=>{});return[]}}})}async#release(made3){const{
-at:at3}=this.#own(made3)??made3;if(this.#own(made3)!==void 0)this.#held=void 0;this.#seenAt=UNSEEN;await this.#branch.push(
-[{ref:made3.ref,from:at3,to:null}])}#own({holder}){return this.#held?.holder.nonce===holder.nonce?this.#held:void 0}async#renew(held){
-const renewed=await this.#renewed(held);const pushed=await this.#branch.push([{ref:held.ref,from:held.at,to:renewed.at}]);
-if(pushed==="done")this.#held=renewed;else await this.#confirm(held)}async#renewed({ref,holder}){const next=renewedHolder(
-holder);const[at3=""]=await this.#branch.make([noteOf(next)]);return{ref,holder:next,at:at3}}async#confirm(made3){const{
-ref,holder}=made3;const at3=await this.#lockAt(ref);const now=at3===null?void 0:await this.#holder(at3);const isOwn=this.#own(
-made3)!==void 0;if(at3!==null&&now?.nonce===holder.nonce){if(isOwn)this.#held={ref,holder:now,at:at3};return}const failure2=lockLost(
-now,this.#place);if(isOwn)this.#lost=failure2;throw failure2}async#holder(commit2){return holderOf2(await this.#branch.message(
-commit2))}}}});var git_exports={};__export(git_exports,{gitBackend:()=>gitBackend});import{posix}from"node:path";function gitBackend(settings){
-const{remote,branch,path}=settings;const place2=`${path} on the branch ${branch} of ${withoutCredentials(remote)}`;const store=new Store(
-settings,path,place2);const folder=posix.dirname(path);const within5=name2=>posix.join(folder,name2);const saved=async()=>{
-const text6=await store.read((head,of)=>of.text(head,path));return text6===void 0?void 0:stateOf(stateData(text6,place2),
-place2)};const named5=async file=>{const text6=await store.read((head,of)=>of.text(head,file)).catch(unlessUnreadable);return text6===
-void 0?void 0:nameOf5(text6)};const written4=state=>({files:new Map([[path,`${stringifyJson(state,2)}
-`]]),message:`idops: ${path}, serial ${state.serial}`});return{place:place2,name:posix.basename(path),runs:gitRuns(store,
-within5("runs"),place2),load:async server=>ofServer(await saved(),place2,server),saved,async save(state){await store.change(
-()=>written4(state))},async merge(change3){const merged=async(commit2,of)=>{const text6=commit2===null?void 0:await of.text(
-commit2,path);const there=text6===void 0?void 0:stateOf(stateData(text6,place2),place2);const next=mergedInto(there,change3,
-place2);const{resources:_,...head2}=next;return{...written4(next),head:head2}};const{head}=await store.change(merged,true);
-return head},told:()=>named5(path),async beside(){const files=await store.read((head,of)=>of.list(head,folder==="."?"":folder,
-"blob"));const others2=(files??[]).map(within5).filter(file=>file.endsWith(".json")&&file!==path);const names3=await Promise.
-all(others2.map(named5));return names3.filter(name2=>name2!==void 0)},...excluding(store),async check(){}}}function unlessUnreadable(failure2){
-const isUnreadable=failure2 instanceof ProblemsError&&failure2.problems.every(({code:code2})=>code2==="state-unreadable");
-if(!isUnreadable)throw failure2}var init_git2=__esm({"src/state/git/index.ts"(){"use strict";init_json();init_problems();
-init_locks();init_state_text();init_branch();init_runs();init_store()}});var require_postgres_array=__commonJS({"node_modules/postgres-array/index.js"(exports){"use strict";exports.parse=function(source,transform2){
-return new ArrayParser(source,transform2).parse()};var ArrayParser=class _ArrayParser{constructor(source,transform2){this.
-source=source;this.transform=transform2||identity2;this.position=0;this.entries=[];this.recorded=[];this.dimension=0}isEof(){
-return this.position>=this.source.length}nextCharacter(){var character=this.source[this.position++];if(character==="\\"){
-return{value:this.source[this.position++],escaped:true}}return{value:character,escaped:false}}record(character){this.recorded.
-push(character)}newEntry(includeEmpty){var entry;if(this.recorded.length>0||includeEmpty){entry=this.recorded.join("");if(entry===
-"NULL"&&!includeEmpty){entry=null}if(entry!==null)entry=this.transform(entry);this.entries.push(entry);this.recorded=[]}}consumeDimensions(){
-if(this.source[0]==="["){while(!this.isEof()){var char=this.nextCharacter();if(char.value==="=")break}}}parse(nested){var character,
-parser,quote2;this.consumeDimensions();while(!this.isEof()){character=this.nextCharacter();if(character.value==="{"&&!quote2){
-this.dimension++;if(this.dimension>1){parser=new _ArrayParser(this.source.substr(this.position-1),this.transform);this.entries.
-push(parser.parse(true));this.position+=parser.position-2}}else if(character.value==="}"&&!quote2){this.dimension--;if(!this.
-dimension){this.newEntry();if(nested)return this.entries}}else if(character.value==='"'&&!character.escaped){if(quote2)this.
-newEntry(true);quote2=!quote2}else if(character.value===","&&!quote2){this.newEntry()}else{this.record(character.value)}}
-if(this.dimension!==0){throw new Error("array dimension not balanced")}return this.entries}};function identity2(value3){
-return value3}}});var require_arrayParser=__commonJS({"node_modules/pg-types/lib/arrayParser.js"(exports,module){var array2=require_postgres_array();
-module.exports={create:function(source,transform2){return{parse:function(){return array2.parse(source,transform2)}}}}}});var require_postgres_date=__commonJS({"node_modules/postgres-date/index.js"(exports,module){"use strict";var DATE_TIME=/(\d{1,})-(\d{2})-(\d{2}) (\d{2}):(\d{2}):(\d{2})(\.\d{1,})?.*?( BC)?$/;
-var DATE=/^(\d{1,})-(\d{2})-(\d{2})( BC)?$/;var TIME_ZONE=/([Z+-])(\d{2})?:?(\d{2})?:?(\d{2})?/;var INFINITY=/^-?infinity$/;
-module.exports=function parseDate(isoDate){if(INFINITY.test(isoDate)){return Number(isoDate.replace("i","I"))}var matches=DATE_TIME.
-exec(isoDate);if(!matches){return getDate(isoDate)||null}var isBC=!!matches[8];var year=parseInt(matches[1],10);if(isBC){
-year=bcYearToNegativeYear(year)}var month=parseInt(matches[2],10)-1;var day=matches[3];var hour=parseInt(matches[4],10);
-var minute=parseInt(matches[5],10);var second=parseInt(matches[6],10);var ms=matches[7];ms=ms?1e3*parseFloat(ms):0;var date3;
-var offset=timeZoneOffset(isoDate);if(offset!=null){date3=new Date(Date.UTC(year,month,day,hour,minute,second,ms));if(is0To99(
-year)){date3.setUTCFullYear(year)}if(offset!==0){date3.setTime(date3.getTime()-offset)}}else{date3=new Date(year,month,day,
-hour,minute,second,ms);if(is0To99(year)){date3.setFullYear(year)}}return date3};function getDate(isoDate){var matches=DATE.
-exec(isoDate);if(!matches){return}var year=parseInt(matches[1],10);var isBC=!!matches[4];if(isBC){year=bcYearToNegativeYear(
-year)}var month=parseInt(matches[2],10)-1;var day=matches[3];var date3=new Date(year,month,day);if(is0To99(year)){date3.
-setFullYear(year)}return date3}function timeZoneOffset(isoDate){if(isoDate.endsWith("+00")){return 0}var zone=TIME_ZONE.
-exec(isoDate.split(" ")[1]);if(!zone)return;var type=zone[1];if(type==="Z"){return 0}var sign=type==="-"?-1:1;var offset=parseInt(
-zone[2],10)*3600+parseInt(zone[3]||0,10)*60+parseInt(zone[4]||0,10);return offset*sign*1e3}function bcYearToNegativeYear(year){
-return-(year-1)}function is0To99(num){return num>=0&&num<100}}});var require_mutable=__commonJS({"node_modules/xtend/mutable.js"(exports,module){module.exports=extend2;var hasOwnProperty=Object.
-prototype.hasOwnProperty;function extend2(target){for(var i3=1;i3<arguments.length;i3++){var source=arguments[i3];for(var key in source){
-if(hasOwnProperty.call(source,key)){target[key]=source[key]}}}return target}}});var require_postgres_interval=__commonJS({"node_modules/postgres-interval/index.js"(exports,module){"use strict";var extend2=require_mutable();
-module.exports=PostgresInterval;function PostgresInterval(raw){if(!(this instanceof PostgresInterval)){return new PostgresInterval(
-raw)}extend2(this,parse11(raw))}var properties2=["seconds","minutes","hours","days","months","years"];PostgresInterval.prototype.
-toPostgres=function(){var filtered=properties2.filter(this.hasOwnProperty,this);if(this.milliseconds&&filtered.indexOf("\
-seconds")<0){filtered.push("seconds")}if(filtered.length===0)return"0";return filtered.map(function(property2){var value3=this[property2]||
-0;if(property2==="seconds"&&this.milliseconds){value3=(value3+this.milliseconds/1e3).toFixed(6).replace(/\.?0+$/,"")}return value3+
-" "+property2},this).join(" ")};var propertiesISOEquivalent={years:"Y",months:"M",days:"D",hours:"H",minutes:"M",seconds:"\
-S"};var dateProperties=["years","months","days"];var timeProperties=["hours","minutes","seconds"];PostgresInterval.prototype.
-toISOString=PostgresInterval.prototype.toISO=function(){var datePart=dateProperties.map(buildProperty,this).join("");var timePart=timeProperties.
-map(buildProperty,this).join("");return"P"+datePart+"T"+timePart;function buildProperty(property2){var value3=this[property2]||
-0;if(property2==="seconds"&&this.milliseconds){value3=(value3+this.milliseconds/1e3).toFixed(6).replace(/0+$/,"")}return value3+
-propertiesISOEquivalent[property2]}};var NUMBER="([+-]?\\d+)";var YEAR=NUMBER+"\\s+years?";var MONTH=NUMBER+"\\s+mons?";
-var DAY=NUMBER+"\\s+days?";var TIME="([+-])?([\\d]*):(\\d\\d):(\\d\\d)\\.?(\\d{1,6})?";var INTERVAL=new RegExp([YEAR,MONTH,
-DAY,TIME].map(function(regexString){return"("+regexString+")?"}).join("\\s*"));var positions={years:2,months:4,days:6,hours:9,
-minutes:10,seconds:11,milliseconds:12};var negatives=["hours","minutes","seconds","milliseconds"];function parseMilliseconds(fraction){
-var microseconds=fraction+"000000".slice(fraction.length);return parseInt(microseconds,10)/1e3}function parse11(interval){
-if(!interval)return{};var matches=INTERVAL.exec(interval);var isNegative=matches[8]==="-";return Object.keys(positions).
-reduce(function(parsed2,property2){var position=positions[property2];var value3=matches[position];if(!value3)return parsed2;
-value3=property2==="milliseconds"?parseMilliseconds(value3):parseInt(value3,10);if(!value3)return parsed2;if(isNegative&&
-~negatives.indexOf(property2)){value3*=-1}parsed2[property2]=value3;return parsed2},{})}}});var require_postgres_bytea=__commonJS({"node_modules/postgres-bytea/index.js"(exports,module){"use strict";var bufferFrom=Buffer.
-from||Buffer;module.exports=function parseBytea(input){if(/^\\x/.test(input)){return bufferFrom(input.substr(2),"hex")}var output="";
-var i3=0;while(i3<input.length){if(input[i3]!=="\\"){output+=input[i3];++i3}else{if(/[0-7]{3}/.test(input.substr(i3+1,3))){
-output+=String.fromCharCode(parseInt(input.substr(i3+1,3),8));i3+=4}else{var backslashes=1;while(i3+backslashes<input.length&&
-input[i3+backslashes]==="\\"){backslashes++}for(var k=0;k<Math.floor(backslashes/2);++k){output+="\\"}i3+=Math.floor(backslashes/
-2)*2}}}return bufferFrom(output,"binary")}}});var require_textParsers=__commonJS({"node_modules/pg-types/lib/textParsers.js"(exports,module){var array2=require_postgres_array();
-var arrayParser=require_arrayParser();var parseDate=require_postgres_date();var parseInterval=require_postgres_interval();
-var parseByteA=require_postgres_bytea();function allowNull(fn){return function nullAllowed(value3){if(value3===null)return value3;
-return fn(value3)}}function parseBool(value3){if(value3===null)return value3;return value3==="TRUE"||value3==="t"||value3===
-"true"||value3==="y"||value3==="yes"||value3==="on"||value3==="1"}function parseBoolArray(value3){if(!value3)return null;
-return array2.parse(value3,parseBool)}function parseBaseTenInt(string3){return parseInt(string3,10)}function parseIntegerArray(value3){
-if(!value3)return null;return array2.parse(value3,allowNull(parseBaseTenInt))}function parseBigIntegerArray(value3){if(!value3)
-return null;return array2.parse(value3,allowNull(function(entry){return parseBigInteger(entry).trim()}))}var parsePointArray=function(value3){
-if(!value3){return null}var p=arrayParser.create(value3,function(entry){if(entry!==null){entry=parsePoint(entry)}return entry});
-return p.parse()};var parseFloatArray=function(value3){if(!value3){return null}var p=arrayParser.create(value3,function(entry){
-if(entry!==null){entry=parseFloat(entry)}return entry});return p.parse()};var parseStringArray=function(value3){if(!value3){
-return null}var p=arrayParser.create(value3);return p.parse()};var parseDateArray=function(value3){if(!value3){return null}
-var p=arrayParser.create(value3,function(entry){if(entry!==null){entry=parseDate(entry)}return entry});return p.parse()};
-var parseIntervalArray=function(value3){if(!value3){return null}var p=arrayParser.create(value3,function(entry){if(entry!==
-null){entry=parseInterval(entry)}return entry});return p.parse()};var parseByteAArray=function(value3){if(!value3){return null}
-return array2.parse(value3,allowNull(parseByteA))};var parseInteger=function(value3){return parseInt(value3,10)};var parseBigInteger=function(value3){
-var valStr=String(value3);if(/^\d+$/.test(valStr)){return valStr}return value3};var parseJsonArray=function(value3){if(!value3){
-return null}return array2.parse(value3,allowNull(JSON.parse))};var parsePoint=function(value3){if(value3[0]!=="("){return null}
-value3=value3.substring(1,value3.length-1).split(",");return{x:parseFloat(value3[0]),y:parseFloat(value3[1])}};var parseCircle=function(value3){
-if(value3[0]!=="<"&&value3[1]!=="("){return null}var point="(";var radius="";var pointParsed=false;for(var i3=2;i3<value3.
-length-1;i3++){if(!pointParsed){point+=value3[i3]}if(value3[i3]===")"){pointParsed=true;continue}else if(!pointParsed){continue}
-if(value3[i3]===","){continue}radius+=value3[i3]}var result=parsePoint(point);result.radius=parseFloat(radius);return result};
-var init=function(register2){register2(20,parseBigInteger);register2(21,parseInteger);register2(23,parseInteger);register2(
-26,parseInteger);register2(700,parseFloat);register2(701,parseFloat);register2(16,parseBool);register2(1082,parseDate);register2(
-1114,parseDate);register2(1184,parseDate);register2(600,parsePoint);register2(651,parseStringArray);register2(718,parseCircle);
-register2(1e3,parseBoolArray);register2(1001,parseByteAArray);register2(1005,parseIntegerArray);register2(1007,parseIntegerArray);
-register2(1028,parseIntegerArray);register2(1016,parseBigIntegerArray);register2(1017,parsePointArray);register2(1021,parseFloatArray);
-register2(1022,parseFloatArray);register2(1231,parseFloatArray);register2(1014,parseStringArray);register2(1015,parseStringArray);
-register2(1008,parseStringArray);register2(1009,parseStringArray);register2(1040,parseStringArray);register2(1041,parseStringArray);
-register2(1115,parseDateArray);register2(1182,parseDateArray);register2(1185,parseDateArray);register2(1186,parseInterval);
-register2(1187,parseIntervalArray);register2(17,parseByteA);register2(114,JSON.parse.bind(JSON));register2(3802,JSON.parse.
-bind(JSON));register2(199,parseJsonArray);register2(3807,parseJsonArray);register2(3907,parseStringArray);register2(2951,
-parseStringArray);register2(791,parseStringArray);register2(1183,parseStringArray);register2(1270,parseStringArray)};module.
-exports={init}}});var require_pg_int8=__commonJS({"node_modules/pg-int8/index.js"(exports,module){"use strict";var BASE=1e6;function readInt8(buffer){
-var high=buffer.readInt32BE(0);var low=buffer.readUInt32BE(4);var sign="";if(high<0){high=~high+(low===0);low=~low+1>>>0;
-sign="-"}var result="";var carry;var t2;var digits;var pad;var l2;var i3;{carry=high%BASE;high=high/BASE>>>0;t2=4294967296*
-carry+low;low=t2/BASE>>>0;digits=""+(t2-BASE*low);if(low===0&&high===0){return sign+digits+result}pad="";l2=6-digits.length;
-for(i3=0;i3<l2;i3++){pad+="0"}result=pad+digits+result}{carry=high%BASE;high=high/BASE>>>0;t2=4294967296*carry+low;low=t2/
-BASE>>>0;digits=""+(t2-BASE*low);if(low===0&&high===0){return sign+digits+result}pad="";l2=6-digits.length;for(i3=0;i3<l2;i3++){
-pad+="0"}result=pad+digits+result}{carry=high%BASE;high=high/BASE>>>0;t2=4294967296*carry+low;low=t2/BASE>>>0;digits=""+
-(t2-BASE*low);if(low===0&&high===0){return sign+digits+result}pad="";l2=6-digits.length;for(i3=0;i3<l2;i3++){pad+="0"}result=
-pad+digits+result}{carry=high%BASE;t2=4294967296*carry+low;digits=""+t2%BASE;return sign+digits+result}}module.exports=readInt8}});var require_binaryParsers=__commonJS({"node_modules/pg-types/lib/binaryParsers.js"(exports,module){var parseInt64=require_pg_int8();
-var parseBits=function(data3,bits2,offset,invert,callback2){offset=offset||0;invert=invert||false;callback2=callback2||function(lastValue,newValue,bits3){
-return lastValue*Math.pow(2,bits3)+newValue};var offsetBytes=offset>>3;var inv=function(value3){if(invert){return~value3&
-255}return value3};var mask2=255;var firstBits=8-offset%8;if(bits2<firstBits){mask2=255<<8-bits2&255;firstBits=bits2}if(offset){
-mask2=mask2>>offset%8}var result=0;if(offset%8+bits2>=8){result=callback2(0,inv(data3[offsetBytes])&mask2,firstBits)}var bytes=bits2+
-offset>>3;for(var i3=offsetBytes+1;i3<bytes;i3++){result=callback2(result,inv(data3[i3]),8)}var lastBits=(bits2+offset)%
-8;if(lastBits>0){result=callback2(result,inv(data3[bytes])>>8-lastBits,lastBits)}return result};var parseFloatFromBits=function(data3,precisionBits,exponentBits){
-var bias=Math.pow(2,exponentBits-1)-1;var sign=parseBits(data3,1);var exponent=parseBits(data3,exponentBits,1);if(exponent===
-0){return 0}var precisionBitsCounter=1;var parsePrecisionBits=function(lastValue,newValue,bits2){if(lastValue===0){lastValue=
-1}for(var i3=1;i3<=bits2;i3++){precisionBitsCounter/=2;if((newValue&1<<bits2-i3)>0){lastValue+=precisionBitsCounter}}return lastValue};
-var mantissa=parseBits(data3,precisionBits,exponentBits+1,false,parsePrecisionBits);if(exponent==Math.pow(2,exponentBits+
-1)-1){if(mantissa===0){return sign===0?Infinity:-Infinity}return NaN}return(sign===0?1:-1)*Math.pow(2,exponent-bias)*mantissa};
-var parseInt16=function(value3){if(parseBits(value3,1)==1){return-1*(parseBits(value3,15,1,true)+1)}return parseBits(value3,
-15,1)};var parseInt32=function(value3){if(parseBits(value3,1)==1){return-1*(parseBits(value3,31,1,true)+1)}return parseBits(
-value3,31,1)};var parseFloat32=function(value3){return parseFloatFromBits(value3,23,8)};var parseFloat64=function(value3){
-return parseFloatFromBits(value3,52,11)};var parseNumeric=function(value3){var sign=parseBits(value3,16,32);if(sign==49152){
-return NaN}var weight2=Math.pow(1e4,parseBits(value3,16,16));var result=0;var digits=[];var ndigits=parseBits(value3,16);
-for(var i3=0;i3<ndigits;i3++){result+=parseBits(value3,16,64+16*i3)*weight2;weight2/=1e4}var scale=Math.pow(10,parseBits(
-value3,16,48));return(sign===0?1:-1)*Math.round(result*scale)/scale};var parseDate=function(isUTC,value3){var sign=parseBits(
-value3,1);var rawValue2=parseBits(value3,63,1);var result=new Date((sign===0?1:-1)*rawValue2/1e3+9466848e5);if(!isUTC){result.
-setTime(result.getTime()+result.getTimezoneOffset()*6e4)}result.usec=rawValue2%1e3;result.getMicroSeconds=function(){return this.
-usec};result.setMicroSeconds=function(value4){this.usec=value4};result.getUTCMicroSeconds=function(){return this.usec};return result};
-var parseArray=function(value3){var dim=parseBits(value3,32);var flags=parseBits(value3,32,32);var elementType=parseBits(
-value3,32,64);var offset=96;var dims=[];for(var i3=0;i3<dim;i3++){dims[i3]=parseBits(value3,32,offset);offset+=32;offset+=
-32}var parseElement=function(elementType2){var length2=parseBits(value3,32,offset);offset+=32;if(length2==4294967295){return null}
-var result;if(elementType2==23||elementType2==20){result=parseBits(value3,length2*8,offset);offset+=length2*8;return result}else if(elementType2==
-25){result=value3.toString(this.encoding,offset>>3,(offset+=length2<<3)>>3);return result}else{console.log("ERROR: Eleme\
-ntType not implemented: "+elementType2)}};var parse11=function(dimension,elementType2){var array2=[];var i4;if(dimension.
-length>1){var count3=dimension.shift();for(i4=0;i4<count3;i4++){array2[i4]=parse11(dimension,elementType2)}dimension.unshift(
-count3)}else{for(i4=0;i4<dimension[0];i4++){array2[i4]=parseElement(elementType2)}}return array2};return parse11(dims,elementType)};
-var parseText=function(value3){return value3.toString("utf8")};var parseBool=function(value3){if(value3===null)return null;
-return parseBits(value3,8)>0};var init=function(register2){register2(20,parseInt64);register2(21,parseInt16);register2(23,
-parseInt32);register2(26,parseInt32);register2(1700,parseNumeric);register2(700,parseFloat32);register2(701,parseFloat64);
-register2(16,parseBool);register2(1114,parseDate.bind(null,false));register2(1184,parseDate.bind(null,true));register2(1e3,
-parseArray);register2(1007,parseArray);register2(1016,parseArray);register2(1008,parseArray);register2(1009,parseArray);
-register2(25,parseText)};module.exports={init}}});var require_builtins=__commonJS({"node_modules/pg-types/lib/builtins.js"(exports,module){module.exports={BOOL:16,BYTEA:17,
-CHAR:18,INT8:20,INT2:21,INT4:23,REGPROC:24,TEXT:25,OID:26,TID:27,XID:28,CID:29,JSON:114,XML:142,PG_NODE_TREE:194,SMGR:210,
-PATH:602,POLYGON:604,CIDR:650,FLOAT4:700,FLOAT8:701,ABSTIME:702,RELTIME:703,TINTERVAL:704,CIRCLE:718,MACADDR8:774,MONEY:790,
-MACADDR:829,INET:869,ACLITEM:1033,BPCHAR:1042,VARCHAR:1043,DATE:1082,TIME:1083,TIMESTAMP:1114,TIMESTAMPTZ:1184,INTERVAL:1186,
-TIMETZ:1266,BIT:1560,VARBIT:1562,NUMERIC:1700,REFCURSOR:1790,REGPROCEDURE:2202,REGOPER:2203,REGOPERATOR:2204,REGCLASS:2205,
-REGTYPE:2206,UUID:2950,TXID_SNAPSHOT:2970,PG_LSN:3220,PG_NDISTINCT:3361,PG_DEPENDENCIES:3402,TSVECTOR:3614,TSQUERY:3615,
-GTSVECTOR:3642,REGCONFIG:3734,REGDICTIONARY:3769,JSONB:3802,REGNAMESPACE:4089,REGROLE:4096}}});var require_pg_types=__commonJS({"node_modules/pg-types/index.js"(exports){var textParsers=require_textParsers();var binaryParsers=require_binaryParsers();
-var arrayParser=require_arrayParser();var builtinTypes=require_builtins();exports.getTypeParser=getTypeParser;exports.setTypeParser=
-setTypeParser;exports.arrayParser=arrayParser;exports.builtins=builtinTypes;var typeParsers={text:{},binary:{}};function noParse(val){
-return String(val)}function getTypeParser(oid,format){format=format||"text";if(!typeParsers[format]){return noParse}return typeParsers[format][oid]||
-noParse}function setTypeParser(oid,format,parseFn){if(typeof format=="function"){parseFn=format;format="text"}typeParsers[format][oid]=
-parseFn}textParsers.init(function(oid,converter){typeParsers.text[oid]=converter});binaryParsers.init(function(oid,converter){
-typeParsers.binary[oid]=converter})}});var require_defaults=__commonJS({"node_modules/pg/lib/defaults.js"(exports,module){"use strict";var user4;try{user4=process.
-platform==="win32"?process.env.USERNAME:process.env.USER}catch{}module.exports={host:"localhost",user:user4,database:void 0,
-password:null,connectionString:void 0,port:5432,rows:0,binary:false,max:10,idleTimeoutMillis:3e4,client_encoding:"",ssl:false,
-sslnegotiation:void 0,application_name:void 0,fallback_application_name:void 0,options:void 0,parseInputDatesAsUTC:false,
-statement_timeout:false,lock_timeout:false,idle_in_transaction_session_timeout:false,query_timeout:false,connect_timeout:0,
-keepalives:1,keepalives_idle:0};var pgTypes=require_pg_types();var parseBigInteger=pgTypes.getTypeParser(20,"text");var parseBigIntegerArray=pgTypes.
-getTypeParser(1016,"text");module.exports.__defineSetter__("parseInt8",function(val){pgTypes.setTypeParser(20,"text",val?
-pgTypes.getTypeParser(23,"text"):parseBigInteger);pgTypes.setTypeParser(1016,"text",val?pgTypes.getTypeParser(1007,"text"):
-parseBigIntegerArray)})}});var require_utils2=__commonJS({"node_modules/pg/lib/utils.js"(exports,module){"use strict";var defaults3=require_defaults();
-var nodeUtils=__require("util");var{isDate}=__require("util/types");var invalidDateDeprecationNotice=nodeUtils.deprecate(
-()=>{},"Sending an invalid date to Postgres is deprecated and will throw an error in the next major version of pg. Ensur\
-e any Date object passed as a query parameter is valid.","PG_INVALID_DATE");function escapeElement(elementRepresentation){
-const escaped4=elementRepresentation.replace(/\\/g,"\\\\").replace(/"/g,'\\"');return'"'+escaped4+'"'}function arrayString(val){
-let result="{";for(let i3=0;i3<val.length;i3++){if(i3>0){result+=","}let item=val[i3];if(item==null){result+="NULL"}else if(Array.
-isArray(item)){result+=arrayString(item)}else if(ArrayBuffer.isView(item)){if(!(item instanceof Buffer)){item=Buffer.from(
-item.buffer,item.byteOffset,item.byteLength)}result+="\\\\x"+item.toString("hex")}else{result+=escapeElement(prepareValue(
-item))}}result+="}";return result}var prepareValue=function(val,seen2){if(val==null){return null}if(typeof val==="object"){
-if(val instanceof Buffer){return val}if(ArrayBuffer.isView(val)){return Buffer.from(val.buffer,val.byteOffset,val.byteLength)}
-if(isDate(val)){if(isNaN(val.getTime())){invalidDateDeprecationNotice()}if(defaults3.parseInputDatesAsUTC){return dateToStringUTC(
-val)}else{return dateToString(val)}}if(Array.isArray(val)){return arrayString(val)}return prepareObject(val,seen2)}return val.
-toString()};function prepareObject(val,seen2){if(val&&typeof val.toPostgres==="function"){seen2=seen2||[];if(seen2.indexOf(
-val)!==-1){throw new Error('circular reference detected while preparing "'+val+'" for query')}seen2.push(val);return prepareValue(
-val.toPostgres(prepareValue),seen2)}return JSON.stringify(val)}function dateToString(date3){let offset=-date3.getTimezoneOffset();
-let year=date3.getFullYear();const isBCYear=year<1;if(isBCYear)year=Math.abs(year)+1;let ret=String(year).padStart(4,"0")+
-"-"+String(date3.getMonth()+1).padStart(2,"0")+"-"+String(date3.getDate()).padStart(2,"0")+"T"+String(date3.getHours()).
-padStart(2,"0")+":"+String(date3.getMinutes()).padStart(2,"0")+":"+String(date3.getSeconds()).padStart(2,"0")+"."+String(
-date3.getMilliseconds()).padStart(3,"0");if(offset<0){ret+="-";offset*=-1}else{ret+="+"}ret+=String(Math.floor(offset/60)).
-padStart(2,"0")+":"+String(offset%60).padStart(2,"0");if(isBCYear)ret+=" BC";return ret}function dateToStringUTC(date3){
-let year=date3.getUTCFullYear();const isBCYear=year<1;if(isBCYear)year=Math.abs(year)+1;let ret=String(year).padStart(4,
-"0")+"-"+String(date3.getUTCMonth()+1).padStart(2,"0")+"-"+String(date3.getUTCDate()).padStart(2,"0")+"T"+String(date3.getUTCHours()).
-padStart(2,"0")+":"+String(date3.getUTCMinutes()).padStart(2,"0")+":"+String(date3.getUTCSeconds()).padStart(2,"0")+"."+
-String(date3.getUTCMilliseconds()).padStart(3,"0");ret+="+00:00";if(isBCYear)ret+=" BC";return ret}function normalizeQueryConfig(config3,values,callback2){
-config3=typeof config3==="string"?{text:config3}:cloneQueryConfig(config3);if(values){if(typeof values==="function"){config3.
-callback=values}else{config3.values=values}}if(callback2){config3.callback=callback2}return config3}function cloneQueryConfig(config3){
-if(config3==null){return config3}return Object.defineProperties(Object.create(Object.getPrototypeOf(config3)),Object.getOwnPropertyDescriptors(
-config3))}var escapeIdentifier2=function(str){return'"'+str.replace(/"/g,'""')+'"'};var escapeLiteral2=function(str){let hasBackslash=false;
-let escaped4="'";if(str==null){return"''"}if(typeof str!=="string"){return"''"}for(let i3=0;i3<str.length;i3++){const c2=str[i3];
-if(c2==="'"){escaped4+=c2+c2}else if(c2==="\\"){escaped4+=c2+c2;hasBackslash=true}else{escaped4+=c2}}escaped4+="'";if(hasBackslash===
-true){escaped4=" E"+escaped4}return escaped4};module.exports={prepareValue:function prepareValueWrapper(value3){return prepareValue(
-value3)},normalizeQueryConfig,escapeIdentifier:escapeIdentifier2,escapeLiteral:escapeLiteral2}}});var require_utils3=__commonJS({"node_modules/pg/lib/crypto/utils.js"(exports,module){var nodeCrypto=__require("crypto");
-module.exports={postgresMd5PasswordHash,randomBytes:randomBytes5,deriveKey,sha256:sha2562,hashByName,hmacSha256,md5};var webCrypto=nodeCrypto.
-webcrypto||globalThis.crypto;var subtleCrypto=webCrypto.subtle;var textEncoder=new TextEncoder;function randomBytes5(length2){
-return webCrypto.getRandomValues(Buffer.alloc(length2))}async function md5(string3){try{return nodeCrypto.createHash("md\
-5").update(string3,"utf-8").digest("hex")}catch(e2){const data3=typeof string3==="string"?textEncoder.encode(string3):string3;
-const hash5=await subtleCrypto.digest("MD5",data3);return Array.from(new Uint8Array(hash5)).map(b=>b.toString(16).padStart(
-2,"0")).join("")}}async function postgresMd5PasswordHash(user4,password,salt){const inner=await md5(password+user4);const outer=await md5(
-Buffer.concat([Buffer.from(inner),salt]));return"md5"+outer}async function sha2562(text6){return await subtleCrypto.digest(
-"SHA-256",text6)}async function hashByName(hashName,text6){return await subtleCrypto.digest(hashName,text6)}async function hmacSha256(keyBuffer,msg){
-const key=await subtleCrypto.importKey("raw",keyBuffer,{name:"HMAC",hash:"SHA-256"},false,["sign"]);return await subtleCrypto.
-sign("HMAC",key,textEncoder.encode(msg))}async function deriveKey(password,salt,iterations){const key=await subtleCrypto.
-importKey("raw",textEncoder.encode(password),"PBKDF2",false,["deriveBits"]);const params={name:"PBKDF2",hash:"SHA-256",salt,
-iterations};return await subtleCrypto.deriveBits(params,key,32*8,["deriveBits"])}}});var require_cert_signatures=__commonJS({"node_modules/pg/lib/crypto/cert-signatures.js"(exports,module){function x509Error(msg,cert){
-return new Error("SASL channel binding: "+msg+" when parsing public certificate "+cert.toString("base64"))}function readASN1Length(data3,index){
-let length2=data3[index++];if(length2<128)return{length:length2,index};const lengthBytes=length2&127;if(lengthBytes>4)throw x509Error(
-"bad length",data3);length2=0;for(let i3=0;i3<lengthBytes;i3++){length2=length2<<8|data3[index++]}return{length:length2,
-index}}function readASN1OID(data3,index){if(data3[index++]!==6)throw x509Error("non-OID data",data3);const{length:OIDLength,
-index:indexAfterOIDLength}=readASN1Length(data3,index);index=indexAfterOIDLength;const lastIndex=index+OIDLength;const byte1=data3[index++];
-let oid=(byte1/40>>0)+"."+byte1%40;while(index<lastIndex){let value3=0;while(index<lastIndex){const nextByte=data3[index++];
-value3=value3<<7|nextByte&127;if(nextByte<128)break}oid+="."+value3}return{oid,index}}function expectASN1Seq(data3,index){
-if(data3[index++]!==48)throw x509Error("non-sequence data",data3);return readASN1Length(data3,index)}function signatureAlgorithmHashFromCertificate(data3,index){
-if(index===void 0)index=0;index=expectASN1Seq(data3,index).index;const{length:certInfoLength,index:indexAfterCertInfoLength}=expectASN1Seq(
-data3,index);index=indexAfterCertInfoLength+certInfoLength;index=expectASN1Seq(data3,index).index;const{oid,index:indexAfterOID}=readASN1OID(
-data3,index);switch(oid){case"1.2.840.113549.1.1.4":return"MD5";case"1.2.840.113549.1.1.5":return"SHA-1";case"1.2.840.11\
-3549.1.1.11":return"SHA-256";case"1.2.840.113549.1.1.12":return"SHA-384";case"1.2.840.113549.1.1.13":return"SHA-512";case"\
-1.2.840.113549.1.1.14":return"SHA-224";case"1.2.840.113549.1.1.15":return"SHA512-224";case"1.2.840.113549.1.1.16":return"\
-SHA512-256";case"1.2.840.10045.4.1":return"SHA-1";case"1.2.840.10045.4.3.1":return"SHA-224";case"1.2.840.10045.4.3.2":return"\
-SHA-256";case"1.2.840.10045.4.3.3":return"SHA-384";case"1.2.840.10045.4.3.4":return"SHA-512";case"1.2.840.113549.1.1.10":{
-index=indexAfterOID;index=expectASN1Seq(data3,index).index;if(data3[index++]!==160)throw x509Error("non-tag data",data3);
-index=readASN1Length(data3,index).index;index=expectASN1Seq(data3,index).index;const{oid:hashOID}=readASN1OID(data3,index);
-switch(hashOID){case"1.2.840.113549.2.5":return"MD5";case"1.3.14.3.2.26":return"SHA-1";case"2.16.840.1.101.3.4.2.1":return"\
-SHA-256";case"2.16.840.1.101.3.4.2.2":return"SHA-384";case"2.16.840.1.101.3.4.2.3":return"SHA-512"}throw x509Error("unkn\
-own hash OID "+hashOID,data3)}case"1.3.101.110":case"1.3.101.112":return"SHA-512";case"1.3.101.111":case"1.3.101.113":throw x509Error(
-"Ed448 certificate channel binding is not currently supported by Postgres")}throw x509Error("unknown OID "+oid,data3)}module.
-exports={signatureAlgorithmHashFromCertificate}}});var require_sasl=__commonJS({"node_modules/pg/lib/crypto/sasl.js"(exports,module){"use strict";var crypto2=require_utils3();
-var{signatureAlgorithmHashFromCertificate}=require_cert_signatures();function saslprep(password){const nonAsciiSpace=/[\u00A0\u1680\u2000-\u200B\u202F\u205F\u3000]/g;
-const mappedToNothing=/[\u00AD\u034F\u1806\u180B\u180C\u180D\u200C\u200D\u2060\uFE00-\uFE0F\uFEFF]/g;return password.replace(
-nonAsciiSpace," ").replace(mappedToNothing,"").normalize("NFKC")}var DEFAULT_MAX_SCRAM_ITERATIONS=1e5;function startSession(mechanisms,stream,scramMaxIterations=DEFAULT_MAX_SCRAM_ITERATIONS){
-const candidates2=["SCRAM-SHA-256"];if(stream)candidates2.unshift("SCRAM-SHA-256-PLUS");const mechanism=candidates2.find(
-candidate=>mechanisms.includes(candidate));if(!mechanism){throw new Error("SASL: Only mechanism(s) "+candidates2.join(" \
-and ")+" are supported")}if(mechanism==="SCRAM-SHA-256-PLUS"&&typeof stream.getPeerCertificate!=="function"){throw new Error(
-"SASL: Mechanism SCRAM-SHA-256-PLUS requires a certificate")}const clientNonce=crypto2.randomBytes(18).toString("base64");
-const gs2Header=mechanism==="SCRAM-SHA-256-PLUS"?"p=tls-server-end-point":stream?"y":"n";return{mechanism,clientNonce,response:gs2Header+
-",,n=*,r="+clientNonce,message:"SASLInitialResponse",scramMaxIterations}}async function continueSession(session,password,serverData,stream){
-if(session.message!=="SASLInitialResponse"){throw new Error("SASL: Last message was not SASLInitialResponse")}if(typeof password!==
-"string"){throw new Error("SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string")}if(password===""){throw new Error(
-"SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a non-empty string")}if(typeof serverData!=="string"){throw new Error(
-"SASL: SCRAM-SERVER-FIRST-MESSAGE: serverData must be a string")}const sv=parseServerFirstMessage(serverData);if(!sv.nonce.
-startsWith(session.clientNonce)){throw new Error("SASL: SCRAM-SERVER-FIRST-MESSAGE: server nonce does not start with cli\
-ent nonce")}else if(sv.nonce.length===session.clientNonce.length){throw new Error("SASL: SCRAM-SERVER-FIRST-MESSAGE: ser\
-ver nonce is too short")}const scramMaxIterations=typeof session.scramMaxIterations==="number"?session.scramMaxIterations:
-DEFAULT_MAX_SCRAM_ITERATIONS;if(scramMaxIterations!==0&&sv.iteration>scramMaxIterations){throw new Error("SASL: SCRAM-SE\
-RVER-FIRST-MESSAGE: iteration count "+sv.iteration+" exceeds scramMaxIterations of "+scramMaxIterations)}const clientFirstMessageBare="\
-n=*,r="+session.clientNonce;const serverFirstMessage="r="+sv.nonce+",s="+sv.salt+",i="+sv.iteration;let channelBinding=stream?
-"eSws":"biws";if(session.mechanism==="SCRAM-SHA-256-PLUS"){const peerCert=stream.getPeerCertificate().raw;let hashName=signatureAlgorithmHashFromCertificate(
-peerCert);if(hashName==="MD5"||hashName==="SHA-1")hashName="SHA-256";const certHash=await crypto2.hashByName(hashName,peerCert);
-const bindingData=Buffer.concat([Buffer.from("p=tls-server-end-point,,"),Buffer.from(certHash)]);channelBinding=bindingData.
-toString("base64")}const clientFinalMessageWithoutProof="c="+channelBinding+",r="+sv.nonce;const authMessage=clientFirstMessageBare+
-","+serverFirstMessage+","+clientFinalMessageWithoutProof;const saltBytes=Buffer.from(sv.salt,"base64");const saltedPassword=await crypto2.
-deriveKey(saslprep(password),saltBytes,sv.iteration);const clientKey=await crypto2.hmacSha256(saltedPassword,"Client Key");
-const storedKey=await crypto2.sha256(clientKey);const clientSignature=await crypto2.hmacSha256(storedKey,authMessage);const clientProof=xorBuffers(
-Buffer.from(clientKey),Buffer.from(clientSignature)).toString("base64");const serverKey=await crypto2.hmacSha256(saltedPassword,
-"Server Key");const serverSignatureBytes=await crypto2.hmacSha256(serverKey,authMessage);session.message="SASLResponse";
-session.serverSignature=Buffer.from(serverSignatureBytes).toString("base64");session.response=clientFinalMessageWithoutProof+
-",p="+clientProof}function finalizeSession(session,serverData){if(session.message!=="SASLResponse"){throw new Error("SAS\
-L: Last message was not SASLResponse")}if(typeof serverData!=="string"){throw new Error("SASL: SCRAM-SERVER-FINAL-MESSAG\
-E: serverData must be a string")}const{serverSignature}=parseServerFinalMessage(serverData);if(serverSignature!==session.
-serverSignature){throw new Error("SASL: SCRAM-SERVER-FINAL-MESSAGE: server signature does not match")}}function isPrintableChars(text6){
-if(typeof text6!=="string"){throw new TypeError("SASL: text must be a string")}return text6.split("").map((_,i3)=>text6.
-charCodeAt(i3)).every(c2=>c2>=33&&c2<=43||c2>=45&&c2<=126)}function isBase642(text6){return/^(?:[a-zA-Z0-9+/]{4})*(?:[a-zA-Z0-9+/]{2}==|[a-zA-Z0-9+/]{3}=)?$/.
-test(text6)}function parseAttributePairs(text6){if(typeof text6!=="string"){throw new TypeError("SASL: attribute pairs t\
-ext must be a string")}return new Map(text6.split(",").map(attrValue=>{if(!/^.=/.test(attrValue)){throw new Error("SASL:\
- Invalid attribute pair entry")}const name2=attrValue[0];const value3=attrValue.substring(2);return[name2,value3]}))}function parseServerFirstMessage(data3){
-const attrPairs=parseAttributePairs(data3);const nonce=attrPairs.get("r");if(!nonce){throw new Error("SASL: SCRAM-SERVER\
--FIRST-MESSAGE: nonce missing")}else if(!isPrintableChars(nonce)){throw new Error("SASL: SCRAM-SERVER-FIRST-MESSAGE: non\
-ce must only contain printable characters")}const salt=attrPairs.get("s");if(!salt){throw new Error("SASL: SCRAM-SERVER-\
-FIRST-MESSAGE: salt missing")}else if(!isBase642(salt)){throw new Error("SASL: SCRAM-SERVER-FIRST-MESSAGE: salt must be \
-base64")}const iterationText=attrPairs.get("i");if(!iterationText){throw new Error("SASL: SCRAM-SERVER-FIRST-MESSAGE: it\
-eration missing")}else if(!/^[1-9][0-9]*$/.test(iterationText)){throw new Error("SASL: SCRAM-SERVER-FIRST-MESSAGE: inval\
-id iteration count")}const iteration=parseInt(iterationText,10);return{nonce,salt,iteration}}function parseServerFinalMessage(serverData){
-const attrPairs=parseAttributePairs(serverData);const error3=attrPairs.get("e");const serverSignature=attrPairs.get("v");
-if(error3){throw new Error(`SASL: SCRAM-SERVER-FINAL-MESSAGE: server returned error: "${error3}"`)}if(!serverSignature){
-throw new Error("SASL: SCRAM-SERVER-FINAL-MESSAGE: server signature is missing")}else if(!isBase642(serverSignature)){throw new Error(
-"SASL: SCRAM-SERVER-FINAL-MESSAGE: server signature must be base64")}return{serverSignature}}function xorBuffers(a2,b){if(!Buffer.
-isBuffer(a2)){throw new TypeError("first argument must be a Buffer")}if(!Buffer.isBuffer(b)){throw new TypeError("second\
- argument must be a Buffer")}if(a2.length!==b.length){throw new Error("Buffer lengths must match")}if(a2.length===0){throw new Error(
-"Buffers cannot be empty")}return Buffer.from(a2.map((_,i3)=>a2[i3]^b[i3]))}module.exports={startSession,continueSession,
-finalizeSession,DEFAULT_MAX_SCRAM_ITERATIONS}}});var require_type_overrides=__commonJS({"node_modules/pg/lib/type-overrides.js"(exports,module){"use strict";var types3=require_pg_types();
-function TypeOverrides2(userTypes){this._types=userTypes||types3;this.text={};this.binary={}}TypeOverrides2.prototype.getOverrides=
-function(format){switch(format){case"text":return this.text;case"binary":return this.binary;default:return{}}};TypeOverrides2.
-prototype.setTypeParser=function(oid,format,parseFn){if(typeof format==="function"){parseFn=format;format="text"}this.getOverrides(
-format)[oid]=parseFn};TypeOverrides2.prototype.getTypeParser=function(oid,format){format=format||"text";return this.getOverrides(
-format)[oid]||this._types.getTypeParser(oid,format)};module.exports=TypeOverrides2}});var require_pg_connection_string=__commonJS({"node_modules/pg-connection-string/index.js"(exports,module){"use strict";function parse11(str,options={}){
-if(str.charAt(0)==="/"){const config4=str.split(" ");return{host:config4[0],database:config4[1]}}const config3=Object.create(
-null);let result;let dummyHost=false;if(/ |%[^a-f0-9]|%[a-f0-9][^a-f0-9]/i.test(str)){str=encodeURI(str).replace(/%25(\d\d)/g,
-"%$1")}try{try{result=new URL(str,"postgres://base")}catch(e2){result=new URL(str.replace("@/","@___DUMMY___/"),"postgre\
-s://base");dummyHost=true}}catch(err2){err2.input&&(err2.input="*****REDACTED*****");throw err2}for(const entry of result.
-searchParams.entries()){config3[entry[0]]=entry[1]}config3.user=config3.user||decodeURIComponent(result.username);config3.
-password=config3.password||decodeURIComponent(result.password);if(result.protocol=="socket:"){config3.host=decodeURI(result.
-pathname);config3.database=result.searchParams.get("db");config3.client_encoding=result.searchParams.get("encoding");return config3}
-const hostname3=(dummyHost?"":result.hostname).replace(/^\[(.+)\]$/,"$1");if(!config3.host){config3.host=decodeURIComponent(
-hostname3)}else if(hostname3&&/^%2f/i.test(hostname3)){result.pathname=hostname3+result.pathname}if(!config3.port){config3.
-port=result.port}const pathname=result.pathname.slice(1)||null;config3.database=pathname?decodeURI(pathname):null;if(config3.
-ssl==="true"||config3.ssl==="1"){config3.ssl=true}if(config3.ssl==="0"){config3.ssl=false}if(config3.sslcert||config3.sslkey||
-config3.sslrootcert||config3.sslmode){config3.ssl={}}if(config3.sslnegotiation==="direct"&&config3.ssl===void 0){config3.
-ssl=true}const fs3=config3.sslcert||config3.sslkey||config3.sslrootcert?__require("fs"):null;if(config3.sslcert){config3.
-ssl.cert=fs3.readFileSync(config3.sslcert).toString()}if(config3.sslkey){config3.ssl.key=fs3.readFileSync(config3.sslkey).
-toString()}if(config3.sslrootcert){config3.ssl.ca=fs3.readFileSync(config3.sslrootcert).toString()}if(options.useLibpqCompat&&
-config3.uselibpqcompat){throw new Error("Both useLibpqCompat and uselibpqcompat are set. Please use only one of them.")}
-if(config3.uselibpqcompat==="true"||options.useLibpqCompat){switch(config3.sslmode){case"disable":{config3.ssl=false;break}case"\
-prefer":{config3.ssl.rejectUnauthorized=false;break}case"require":{if(config3.sslrootcert){config3.ssl.checkServerIdentity=
-function(){}}else{config3.ssl.rejectUnauthorized=false}break}case"verify-ca":{if(!config3.ssl.ca){throw new Error("SECUR\
-ITY WARNING: Using sslmode=verify-ca requires specifying a CA with sslrootcert. If a public CA is used, verify-ca allows\
- connections to a server that somebody else may have registered with the CA, making you vulnerable to Man-in-the-Middle \
-attacks. Either specify a custom CA certificate with sslrootcert parameter or use sslmode=verify-full for proper securit\
-y.")}config3.ssl.checkServerIdentity=function(){};break}case"verify-full":{break}}}else{switch(config3.sslmode){case"dis\
-able":{config3.ssl=false;break}case"prefer":case"require":case"verify-ca":case"verify-full":{if(config3.sslmode!=="verif\
-y-full"){deprecatedSslModeWarning(config3.sslmode)}break}case"no-verify":{config3.ssl.rejectUnauthorized=false;break}}}return config3}
-function toConnectionOptions(sslConfig){const connectionOptions2=Object.entries(sslConfig).reduce((c2,[key,value3])=>{if(value3!==
-void 0&&value3!==null){c2[key]=value3}return c2},Object.create(null));return connectionOptions2}function toClientConfig(config3){
-const poolConfig=Object.entries(config3).reduce((c2,[key,value3])=>{if(key==="ssl"){const sslConfig=value3;if(typeof sslConfig===
-"boolean"){c2[key]=sslConfig}if(typeof sslConfig==="object"){c2[key]=toConnectionOptions(sslConfig)}}else if(value3!==void 0&&
-value3!==null){if(key==="port"){if(value3!==""){const v=parseInt(value3,10);if(isNaN(v)){throw new Error(`Invalid ${key}\
-: ${value3}`)}c2[key]=v}}else{c2[key]=value3}}return c2},Object.create(null));return poolConfig}function parseIntoClientConfig(str){
-return toClientConfig(parse11(str))}function deprecatedSslModeWarning(sslmode){if(!deprecatedSslModeWarning.warned&&typeof process!==
-"undefined"&&process.emitWarning){deprecatedSslModeWarning.warned=true;process.emitWarning(`SECURITY WARNING: The SSL mo\
-des 'prefer', 'require', and 'verify-ca' are treated as aliases for 'verify-full'.
-In the next major version (pg-connection-string v3.0.0 and pg v9.0.0), these modes will adopt standard libpq semantics, \
-which have weaker security guarantees.
-
-To prepare for this change:
-- If you want the current behavior, explicitly use 'sslmode=verify-full'
-- If you want libpq compatibility now, use 'uselibpqcompat=true&sslmode=${sslmode}'
-
-See https://www.postgresql.org/docs/current/libpq-ssl.html for libpq SSL mode definitions.`)}}module.exports=parse11;parse11.
-parse=parse11;parse11.toClientConfig=toClientConfig;parse11.parseIntoClientConfig=parseIntoClientConfig}});var require_connection_parameters=__commonJS({"node_modules/pg/lib/connection-parameters.js"(exports,module){"use strict";
-var dns=__require("dns");var defaults3=require_defaults();var parse11=require_pg_connection_string().parse;var val=function(key,config3,envVar){
-if(config3[key]){return config3[key]}if(envVar===void 0){envVar=process.env["PG"+key.toUpperCase()]}else if(envVar===false){}else{
-envVar=process.env[envVar]}return envVar||defaults3[key]};var readSSLConfigFromEnvironment=function(){switch(process.env.
-PGSSLMODE){case"disable":return false;case"prefer":case"require":case"verify-ca":case"verify-full":return true;case"no-v\
-erify":return{rejectUnauthorized:false}}return defaults3.ssl};var quoteParamValue=function(value3){return"'"+(""+value3).
-replace(/\\/g,"\\\\").replace(/'/g,"\\'")+"'"};var add=function(params,config3,paramName){const value3=config3[paramName];
-if(value3!==void 0&&value3!==null){params.push(paramName+"="+quoteParamValue(value3))}};var ConnectionParameters=class{constructor(config3){
-config3=typeof config3==="string"?parse11(config3):config3||{};if(config3.connectionString){config3=Object.assign({},config3,
-parse11(config3.connectionString))}this.user=val("user",config3);this.database=val("database",config3);if(this.database===
-void 0){this.database=this.user}this.port=parseInt(val("port",config3),10);this.host=val("host",config3);Object.defineProperty(
-this,"password",{configurable:true,enumerable:false,writable:true,value:val("password",config3)});this.binary=val("binar\
-y",config3);this.options=val("options",config3);this.ssl=typeof config3.ssl==="undefined"?readSSLConfigFromEnvironment():
-config3.ssl;if(typeof this.ssl==="string"){if(this.ssl==="true"){this.ssl=true}}if(this.ssl==="no-verify"){this.ssl={rejectUnauthorized:false}}
-if(this.ssl&&this.ssl.key){Object.defineProperty(this.ssl,"key",{enumerable:false})}this.sslnegotiation=val("sslnegotiat\
-ion",config3,"PGSSLNEGOTIATION");if(this.sslnegotiation!==void 0&&this.sslnegotiation!=="postgres"&&this.sslnegotiation!==
-"direct"){throw new Error(`Invalid sslnegotiation value: "${this.sslnegotiation}". Valid values are "postgres" and "dire\
-ct".`)}if(this.sslnegotiation==="direct"&&!this.ssl){throw new Error("sslnegotiation=direct requires SSL to be enabled")}
-this.client_encoding=val("client_encoding",config3);this.replication=val("replication",config3);this.isDomainSocket=!(this.
-host||"").indexOf("/");this.application_name=val("application_name",config3,"PGAPPNAME");this.fallback_application_name=
-val("fallback_application_name",config3,false);this.statement_timeout=val("statement_timeout",config3,false);this.lock_timeout=
-val("lock_timeout",config3,false);this.idle_in_transaction_session_timeout=val("idle_in_transaction_session_timeout",config3,
-false);this.query_timeout=val("query_timeout",config3,false);if(config3.connectionTimeoutMillis===void 0){this.connect_timeout=
-process.env.PGCONNECT_TIMEOUT||0}else{this.connect_timeout=Math.floor(config3.connectionTimeoutMillis/1e3)}if(config3.keepAlive===
-false){this.keepalives=0}else if(config3.keepAlive===true){this.keepalives=1}if(typeof config3.keepAliveInitialDelayMillis===
-"number"){this.keepalives_idle=Math.floor(config3.keepAliveInitialDelayMillis/1e3)}}getLibpqConnectionString(cb){const params=[];
-add(params,this,"user");add(params,this,"password");add(params,this,"port");add(params,this,"application_name");add(params,
-this,"fallback_application_name");add(params,this,"connect_timeout");add(params,this,"options");const ssl=typeof this.ssl===
-"object"?this.ssl:this.ssl?{sslmode:this.ssl}:{};add(params,ssl,"sslmode");add(params,ssl,"sslca");add(params,ssl,"sslke\
-y");add(params,ssl,"sslcert");add(params,ssl,"sslrootcert");add(params,this,"sslnegotiation");if(this.database){params.push(
-"dbname="+quoteParamValue(this.database))}if(this.replication){params.push("replication="+quoteParamValue(this.replication))}
-if(this.host){params.push("host="+quoteParamValue(this.host))}if(this.isDomainSocket){return cb(null,params.join(" "))}if(this.
-client_encoding){params.push("client_encoding="+quoteParamValue(this.client_encoding))}dns.lookup(this.host,function(err2,address3){
-if(err2)return cb(err2,null);params.push("hostaddr="+quoteParamValue(address3));return cb(null,params.join(" "))})}};module.
-exports=ConnectionParameters}});var require_result=__commonJS({"node_modules/pg/lib/result.js"(exports,module){"use strict";var types3=require_pg_types();
-var matchRegexp=/^([A-Za-z]+)(?: (\d+))?(?: (\d+))?/;var Result2=class{constructor(rowMode,types4){this.command=null;this.
-rowCount=null;this.oid=null;this.rows=[];this.fields=[];this._parsers=void 0;this._types=types4;this.RowCtor=null;this.rowAsArray=
-rowMode==="array";if(this.rowAsArray){this.parseRow=this._parseRowAsArray}this._prebuiltEmptyResultObject=null}addCommandComplete(msg){
-let match;if(msg.text){match=matchRegexp.exec(msg.text)}else{match=matchRegexp.exec(msg.command)}if(match){this.command=
-match[1];if(match[3]){this.oid=parseInt(match[2],10);this.rowCount=parseInt(match[3],10)}else if(match[2]){this.rowCount=
-parseInt(match[2],10)}}}_parseRowAsArray(rowData){const row=new Array(rowData.length);for(let i3=0,len=rowData.length;i3<
-len;i3++){const rawValue2=rowData[i3];if(rawValue2!==null){row[i3]=this._parsers[i3](rawValue2)}else{row[i3]=null}}return row}parseRow(rowData){
-const row={...this._prebuiltEmptyResultObject};for(let i3=0,len=rowData.length;i3<len;i3++){const rawValue2=rowData[i3];
-const field2=this.fields[i3].name;if(rawValue2!==null){const v=this.fields[i3].format==="binary"?Buffer.from(rawValue2):
-rawValue2;row[field2]=this._parsers[i3](v)}else{row[field2]=null}}return row}addRow(row){this.rows.push(row)}addFields(fieldDescriptions){
-this.fields=fieldDescriptions;if(this.fields.length){this._parsers=new Array(fieldDescriptions.length)}const row=Object.
-create(null);for(let i3=0;i3<fieldDescriptions.length;i3++){const desc=fieldDescriptions[i3];row[desc.name]=null;if(this.
-_types){this._parsers[i3]=this._types.getTypeParser(desc.dataTypeID,desc.format||"text")}else{this._parsers[i3]=types3.getTypeParser(
-desc.dataTypeID,desc.format||"text")}}this._prebuiltEmptyResultObject={...row}}};module.exports=Result2}});var require_query=__commonJS({"node_modules/pg/lib/query.js"(exports,module){"use strict";var{EventEmitter}=__require("events");
-var Result2=require_result();var utils=require_utils2();var Query2=class extends EventEmitter{constructor(config3,values,callback2){
-super();config3=utils.normalizeQueryConfig(config3,values,callback2);this.text=config3.text;this.values=config3.values;this.
-rows=config3.rows;this.types=config3.types;this.name=config3.name;this.queryMode=config3.queryMode;this.binary=config3.binary;
-this.portal=config3.portal||"";this.callback=config3.callback;this._rowMode=config3.rowMode;if(process.domain&&config3.callback){
-this.callback=process.domain.bind(config3.callback)}this._result=new Result2(this._rowMode,this.types);this._results=this.
-_result;this._canceledDueToError=false}requiresPreparation(){if(this.queryMode==="extended"){return true}if(this.name){return true}
-if(this.rows){return true}if(!this.text){return false}if(!this.values){return false}return this.values.length>0}_checkForMultirow(){
-if(this._result.command){if(!Array.isArray(this._results)){this._results=[this._result]}this._result=new Result2(this._rowMode,
-this._result._types);this._results.push(this._result)}}handleRowDescription(msg){this._checkForMultirow();this._result.addFields(
-msg.fields);this._accumulateRows=this.callback||!this.listeners("row").length}handleDataRow(msg){let row;if(this._canceledDueToError){
-return}try{row=this._result.parseRow(msg.fields)}catch(err2){this._canceledDueToError=err2;return}this.emit("row",row,this.
-_result);if(this._accumulateRows){this._result.addRow(row)}}handleCommandComplete(msg,connection){this._checkForMultirow();
-this._result.addCommandComplete(msg);if(this.rows){connection.sync()}}handleEmptyQuery(connection){if(this.rows){connection.
-sync()}}handleError(err2,connection){if(this._canceledDueToError){err2=this._canceledDueToError;this._canceledDueToError=
-false}if(this.callback){return this.callback(err2)}this.emit("error",err2)}handleReadyForQuery(con){if(this._canceledDueToError){
-return this.handleError(this._canceledDueToError,con)}if(this.callback){try{this.callback(null,this._results)}catch(err2){
-process.nextTick(()=>{throw err2})}}this.emit("end",this._results)}submit(connection){if(typeof this.text!=="string"&&typeof this.
-name!=="string"){return new Error("A query must have either text or a name. Supplying neither is unsupported.")}const previous=connection.
-parsedStatements[this.name]||connection.submittedNamedStatements[this.name];if(this.text&&previous&&this.text!==previous){
-return new Error(`Prepared statements must be unique - '${this.name}' was used for a different statement`)}if(this.values&&
-!Array.isArray(this.values)){return new Error("Query values must be an array")}if(this.requiresPreparation()){connection.
-stream.cork&&connection.stream.cork();try{this.prepare(connection)}finally{connection.stream.uncork&&connection.stream.uncork()}}else{
-connection.query(this.text)}return null}hasBeenParsed(connection){return this.name&&(connection.parsedStatements[this.name]!==
-void 0||connection.submittedNamedStatements[this.name]!==void 0)}handlePortalSuspended(connection){this._getRows(connection,
-this.rows)}_getRows(connection,rows){connection.execute({portal:this.portal,rows});if(!rows){connection.sync()}else{connection.
-flush()}}prepare(connection){if(!this.hasBeenParsed(connection)){connection.parse({text:this.text,name:this.name,types:this.
-types});if(this.name){connection.submittedNamedStatements[this.name]=this.text}}try{connection.bind({portal:this.portal,
-statement:this.name,values:this.values,binary:this.binary,valueMapper:utils.prepareValue})}catch(err2){connection.close(
-{type:"S",name:this.name});connection.sync();this.handleError(err2,connection);return}connection.describe({type:"P",name:this.
-portal||""});this._getRows(connection,this.rows)}handleCopyInResponse(connection){connection.sendCopyFail("No source str\
-eam defined")}handleCopyData(msg,connection){}};module.exports=Query2}});var require_messages=__commonJS({"node_modules/pg-protocol/dist/messages.js"(exports){"use strict";Object.defineProperty(
-exports,"__esModule",{value:true});exports.NoticeMessage=exports.DataRowMessage=exports.CommandCompleteMessage=exports.ReadyForQueryMessage=
-exports.NotificationResponseMessage=exports.BackendKeyDataMessage=exports.AuthenticationMD5Password=exports.ParameterStatusMessage=
-exports.ParameterDescriptionMessage=exports.RowDescriptionMessage=exports.Field=exports.CopyResponse=exports.CopyDataMessage=
-exports.DatabaseError=exports.copyDone=exports.emptyQuery=exports.replicationStart=exports.portalSuspended=exports.noData=
-exports.closeComplete=exports.bindComplete=exports.parseComplete=void 0;exports.parseComplete={name:"parseComplete",length:5};
-exports.bindComplete={name:"bindComplete",length:5};exports.closeComplete={name:"closeComplete",length:5};exports.noData=
-{name:"noData",length:5};exports.portalSuspended={name:"portalSuspended",length:5};exports.replicationStart={name:"repli\
-cationStart",length:4};exports.emptyQuery={name:"emptyQuery",length:4};exports.copyDone={name:"copyDone",length:4};var DatabaseError2=class extends Error{constructor(message,length2,name2){
-super(message);this.length=length2;this.name=name2}};exports.DatabaseError=DatabaseError2;var CopyDataMessage=class{constructor(length2,chunk){
-this.length=length2;this.chunk=chunk;this.name="copyData"}};exports.CopyDataMessage=CopyDataMessage;var CopyResponse=class{constructor(length2,name2,binary,columnCount){
-this.length=length2;this.name=name2;this.binary=binary;this.columnTypes=new Array(columnCount)}};exports.CopyResponse=CopyResponse;
-var Field=class{constructor(name2,tableID,columnID,dataTypeID,dataTypeSize,dataTypeModifier,format){this.name=name2;this.
-tableID=tableID;this.columnID=columnID;this.dataTypeID=dataTypeID;this.dataTypeSize=dataTypeSize;this.dataTypeModifier=dataTypeModifier;
-this.format=format}};exports.Field=Field;var RowDescriptionMessage=class{constructor(length2,fieldCount){this.length=length2;
-this.fieldCount=fieldCount;this.name="rowDescription";this.fields=new Array(this.fieldCount)}};exports.RowDescriptionMessage=
-RowDescriptionMessage;var ParameterDescriptionMessage=class{constructor(length2,parameterCount){this.length=length2;this.
-parameterCount=parameterCount;this.name="parameterDescription";this.dataTypeIDs=new Array(this.parameterCount)}};exports.
-ParameterDescriptionMessage=ParameterDescriptionMessage;var ParameterStatusMessage=class{constructor(length2,parameterName,parameterValue){
-this.length=length2;this.parameterName=parameterName;this.parameterValue=parameterValue;this.name="parameterStatus"}};exports.
-ParameterStatusMessage=ParameterStatusMessage;var AuthenticationMD5Password=class{constructor(length2,salt){this.length=
-length2;this.salt=salt;this.name="authenticationMD5Password"}};exports.AuthenticationMD5Password=AuthenticationMD5Password;
-var BackendKeyDataMessage=class{constructor(length2,processID,secretKey){this.length=length2;this.processID=processID;this.
-secretKey=secretKey;this.name="backendKeyData"}};exports.BackendKeyDataMessage=BackendKeyDataMessage;var NotificationResponseMessage=class{constructor(length2,processId,channel,payload){
-this.length=length2;this.processId=processId;this.channel=channel;this.payload=payload;this.name="notification"}};exports.
-NotificationResponseMessage=NotificationResponseMessage;var ReadyForQueryMessage=class{constructor(length2,status){this.
-length=length2;this.status=status;this.name="readyForQuery"}};exports.ReadyForQueryMessage=ReadyForQueryMessage;var CommandCompleteMessage=class{constructor(length2,text6){
-this.length=length2;this.text=text6;this.name="commandComplete"}};exports.CommandCompleteMessage=CommandCompleteMessage;
-var DataRowMessage=class{constructor(length2,fields2){this.length=length2;this.fields=fields2;this.name="dataRow";this.fieldCount=
-fields2.length}};exports.DataRowMessage=DataRowMessage;var NoticeMessage=class{constructor(length2,message){this.length=
-length2;this.message=message;this.name="notice"}};exports.NoticeMessage=NoticeMessage}});var require_buffer_writer=__commonJS({"node_modules/pg-protocol/dist/buffer-writer.js"(exports){"use strict";Object.defineProperty(
-exports,"__esModule",{value:true});exports.Writer=void 0;var Writer2=class{constructor(size2=256){this.size=size2;this.offset=
-5;this.headerPosition=0;this.buffer=Buffer.allocUnsafe(size2)}ensure(size2){const remaining=this.buffer.length-this.offset;
-if(remaining<size2){const oldBuffer=this.buffer;const newSize=oldBuffer.length+(oldBuffer.length>>1)+size2;this.buffer=Buffer.
-allocUnsafe(newSize);oldBuffer.copy(this.buffer,0,0,this.offset)}}addInt32(num){this.ensure(4);this.buffer[this.offset++]=
-num>>>24&255;this.buffer[this.offset++]=num>>>16&255;this.buffer[this.offset++]=num>>>8&255;this.buffer[this.offset++]=num>>>
-0&255;return this}addInt16(num){this.ensure(2);this.buffer[this.offset++]=num>>>8&255;this.buffer[this.offset++]=num>>>0&
-255;return this}addCString(string3){if(!string3){this.ensure(1)}else{const len=Buffer.byteLength(string3);this.ensure(len+
-1);this.buffer.write(string3,this.offset,"utf-8");this.offset+=len}this.buffer[this.offset++]=0;return this}addString(string3=""){
-const len=Buffer.byteLength(string3);this.ensure(len);this.buffer.write(string3,this.offset);this.offset+=len;return this}addInt32PrefixedString(string3){
-const len=Buffer.byteLength(string3);this.ensure(4+len);const buffer=this.buffer;let offset=this.offset;buffer[offset++]=
-len>>>24&255;buffer[offset++]=len>>>16&255;buffer[offset++]=len>>>8&255;buffer[offset++]=len>>>0&255;buffer.write(string3,
-offset,"utf-8");this.offset=offset+len;return this}add(otherBuffer){this.ensure(otherBuffer.length);otherBuffer.copy(this.
-buffer,this.offset);this.offset+=otherBuffer.length;return this}reserveUnsafe(size2){const offset=this.offset;this.ensure(
-size2);this.offset+=size2;return offset}join(code2){if(code2){this.buffer[this.headerPosition]=code2;const length2=this.
-offset-(this.headerPosition+1);this.buffer.writeInt32BE(length2,this.headerPosition+1)}return this.buffer.slice(code2?0:
-5,this.offset)}flush(code2){const result=this.join(code2);this.offset=5;this.headerPosition=0;this.buffer=Buffer.allocUnsafe(
-this.size);return result}clear(){this.offset=5;this.headerPosition=0}};exports.Writer=Writer2}});var require_serializer=__commonJS({"node_modules/pg-protocol/dist/serializer.js"(exports){"use strict";Object.defineProperty(
-exports,"__esModule",{value:true});exports.serialize=void 0;var buffer_writer_1=require_buffer_writer();var writer=new buffer_writer_1.
-Writer;var startup=opts=>{writer.addInt16(3).addInt16(0);for(const key of Object.keys(opts)){writer.addCString(key).addCString(
-opts[key])}writer.addCString("client_encoding").addCString("UTF8");const bodyBuffer=writer.addCString("").flush();const length2=bodyBuffer.
-length+4;return new buffer_writer_1.Writer().addInt32(length2).add(bodyBuffer).flush()};var requestSsl=()=>{const response=Buffer.
-allocUnsafe(8);response.writeInt32BE(8,0);response.writeInt32BE(80877103,4);return response};var password=password2=>{return writer.
-addCString(password2).flush(112)};var sendSASLInitialResponseMessage=function(mechanism,initialResponse){writer.addCString(
-mechanism).addInt32PrefixedString(initialResponse);return writer.flush(112)};var sendSCRAMClientFinalMessage=function(additionalData){
-return writer.addString(additionalData).flush(112)};var query=text6=>{return writer.addCString(text6).flush(81)};var emptyArray=[];
-var parse11=query2=>{const name2=query2.name||"";if(name2.length>63){console.error("Warning! Postgres only supports 63 c\
-haracters for query names.");console.error("You supplied %s (%s)",name2,name2.length);console.error("This can cause conf\
-licts and silent errors executing queries")}const types3=query2.types||emptyArray;const len=types3.length;const buffer=writer.
-addCString(name2).addCString(query2.text).addInt16(len);for(let i3=0;i3<len;i3++){buffer.addInt32(types3[i3])}return writer.
-flush(80)};var writeValues=function(values,valueMapper,formatsOffset){const len=values.length;for(let i3=0;i3<len;i3++){
-const mappedVal=valueMapper?valueMapper(values[i3],i3):values[i3];let formatByte=0;if(mappedVal==null){writer.addInt32(-1)}else if(mappedVal instanceof
-Buffer){formatByte=1;writer.addInt32(mappedVal.length);writer.add(mappedVal)}else{writer.addInt32PrefixedString(mappedVal)}
-const buf=writer.buffer;buf[formatsOffset++]=0;buf[formatsOffset++]=formatByte}};var bind2=(config3={})=>{const portal=config3.
-portal||"";const statement=config3.statement||"";const binary=config3.binary||false;const values=config3.values||emptyArray;
-const len=values.length;writer.addCString(portal).addCString(statement);writer.addInt16(len);const formatsOffset=writer.
-reserveUnsafe(len*2);writer.addInt16(len);try{writeValues(values,config3.valueMapper,formatsOffset)}catch(err2){writer.clear();
-throw err2}writer.addInt16(1);writer.addInt16(binary?1:0);return writer.flush(66)};var emptyExecute=Buffer.from([69,0,0,
-0,9,0,0,0,0,0]);var execute2=config3=>{if(!config3||!config3.portal&&!config3.rows){return emptyExecute}const portal=config3.
-portal||"";const rows=config3.rows||0;const portalLength=Buffer.byteLength(portal);const len=4+portalLength+1+4;const buff=Buffer.
-allocUnsafe(1+len);buff[0]=69;buff.writeInt32BE(len,1);buff.write(portal,5,"utf-8");buff[portalLength+5]=0;buff.writeUInt32BE(
-rows,buff.length-4);return buff};var cancel=(processID,secretKey)=>{const buffer=Buffer.allocUnsafe(16);buffer.writeInt32BE(
-16,0);buffer.writeInt16BE(1234,4);buffer.writeInt16BE(5678,6);buffer.writeInt32BE(processID,8);buffer.writeInt32BE(secretKey,
-12);return buffer};var cstringMessage=(code2,string3)=>{const stringLen=Buffer.byteLength(string3);const len=4+stringLen+
-1;const buffer=Buffer.allocUnsafe(1+len);buffer[0]=code2;buffer.writeInt32BE(len,1);buffer.write(string3,5,"utf-8");buffer[len]=
-0;return buffer};var emptyDescribePortal=writer.addCString("P").flush(68);var emptyDescribeStatement=writer.addCString("\
-S").flush(68);var describe4=msg=>{return msg.name?cstringMessage(68,`${msg.type}${msg.name||""}`):msg.type==="P"?emptyDescribePortal:
-emptyDescribeStatement};var close=msg=>{const text6=`${msg.type}${msg.name||""}`;return cstringMessage(67,text6)};var copyData=chunk=>{
-return writer.add(chunk).flush(100)};var copyFail=message=>{return cstringMessage(102,message)};var codeOnlyBuffer=code2=>Buffer.
-from([code2,0,0,0,4]);var flushBuffer=codeOnlyBuffer(72);var syncBuffer=codeOnlyBuffer(83);var endBuffer=codeOnlyBuffer(
-88);var copyDoneBuffer=codeOnlyBuffer(99);var serialize2={startup,password,requestSsl,sendSASLInitialResponseMessage,sendSCRAMClientFinalMessage,
-query,parse:parse11,bind:bind2,execute:execute2,describe:describe4,close,flush:()=>flushBuffer,sync:()=>syncBuffer,end:()=>endBuffer,
-copyData,copyDone:()=>copyDoneBuffer,copyFail,cancel};exports.serialize=serialize2}});var require_buffer_reader=__commonJS({"node_modules/pg-protocol/dist/buffer-reader.js"(exports){"use strict";Object.defineProperty(
-exports,"__esModule",{value:true});exports.BufferReader=void 0;var BufferReader=class{constructor(offset=0){this.offset=
-offset;this.buffer=Buffer.allocUnsafe(0);this.encoding="utf-8"}setBuffer(offset,buffer){this.offset=offset;this.buffer=buffer}int16(){
-const result=this.buffer.readInt16BE(this.offset);this.offset+=2;return result}byte(){const result=this.buffer[this.offset];
-this.offset++;return result}int32(){const result=this.buffer.readInt32BE(this.offset);this.offset+=4;return result}uint32(){
-const result=this.buffer.readUInt32BE(this.offset);this.offset+=4;return result}string(length2){const result=this.buffer.
-toString(this.encoding,this.offset,this.offset+length2);this.offset+=length2;return result}cstring(){const start2=this.offset;
-let end2=start2;while(this.buffer[end2++]){}this.offset=end2;return this.buffer.toString(this.encoding,start2,end2-1)}bytes(length2){
-const result=this.buffer.slice(this.offset,this.offset+length2);this.offset+=length2;return result}};exports.BufferReader=
-BufferReader}});var require_parser=__commonJS({"node_modules/pg-protocol/dist/parser.js"(exports){"use strict";Object.defineProperty(exports,
-"__esModule",{value:true});exports.Parser=void 0;var messages_1=require_messages();var buffer_reader_1=require_buffer_reader();
-var CODE_LENGTH=1;var LEN_LENGTH=4;var HEADER_LENGTH2=CODE_LENGTH+LEN_LENGTH;var LATEINIT_LENGTH=-1;var emptyBuffer=Buffer.
-allocUnsafe(0);var Parser3=class{constructor(opts){this.buffer=emptyBuffer;this.bufferLength=0;this.bufferOffset=0;this.
-reader=new buffer_reader_1.BufferReader;if((opts===null||opts===void 0?void 0:opts.mode)==="binary"){throw new Error("Bi\
-nary mode not supported yet")}this.mode=(opts===null||opts===void 0?void 0:opts.mode)||"text"}parse(buffer,callback2){this.
-mergeBuffer(buffer);const bufferFullLength=this.bufferOffset+this.bufferLength;let offset=this.bufferOffset;while(offset+
-HEADER_LENGTH2<=bufferFullLength){const code2=this.buffer[offset];const length2=this.buffer.readUInt32BE(offset+CODE_LENGTH);
-const fullMessageLength=CODE_LENGTH+length2;if(fullMessageLength+offset<=bufferFullLength){const message=this.handlePacket(
-offset+HEADER_LENGTH2,code2,length2,this.buffer);callback2(message);offset+=fullMessageLength}else{break}}if(offset===bufferFullLength){
-this.buffer=emptyBuffer;this.bufferLength=0;this.bufferOffset=0}else{this.bufferLength=bufferFullLength-offset;this.bufferOffset=
-offset}}mergeBuffer(buffer){if(this.bufferLength>0){const newLength=this.bufferLength+buffer.byteLength;const newFullLength=newLength+
-this.bufferOffset;if(newFullLength>this.buffer.byteLength){let newBuffer;if(newLength<=this.buffer.byteLength&&this.bufferOffset>=
-this.bufferLength){newBuffer=this.buffer}else{let newBufferLength=this.buffer.byteLength*2;while(newLength>=newBufferLength){
-newBufferLength*=2}newBuffer=Buffer.allocUnsafe(newBufferLength)}this.buffer.copy(newBuffer,0,this.bufferOffset,this.bufferOffset+
-this.bufferLength);this.buffer=newBuffer;this.bufferOffset=0}buffer.copy(this.buffer,this.bufferOffset+this.bufferLength);
-this.bufferLength=newLength}else{this.buffer=buffer;this.bufferOffset=0;this.bufferLength=buffer.byteLength}}handlePacket(offset,code2,length2,bytes){
-const{reader}=this;reader.setBuffer(offset,bytes);let message;switch(code2){case 50:message=messages_1.bindComplete;break;case 49:
-message=messages_1.parseComplete;break;case 51:message=messages_1.closeComplete;break;case 110:message=messages_1.noData;
-break;case 115:message=messages_1.portalSuspended;break;case 99:message=messages_1.copyDone;break;case 87:message=messages_1.
-replicationStart;break;case 73:message=messages_1.emptyQuery;break;case 68:message=parseDataRowMessage(reader);break;case 67:
-message=parseCommandCompleteMessage(reader);break;case 90:message=parseReadyForQueryMessage(reader);break;case 65:message=
-parseNotificationMessage(reader);break;case 82:message=parseAuthenticationResponse(reader,length2);break;case 83:message=
-parseParameterStatusMessage(reader);break;case 75:message=parseBackendKeyData(reader);break;case 69:message=parseErrorMessage(
-reader,"error");break;case 78:message=parseErrorMessage(reader,"notice");break;case 84:message=parseRowDescriptionMessage(
-reader);break;case 116:message=parseParameterDescriptionMessage(reader);break;case 71:message=parseCopyInMessage(reader);
-break;case 72:message=parseCopyOutMessage(reader);break;case 100:message=parseCopyData(reader,length2);break;default:return new messages_1.
-DatabaseError("received invalid response: "+code2.toString(16),length2,"error")}reader.setBuffer(0,emptyBuffer);message.
-length=length2;return message}};exports.Parser=Parser3;var parseReadyForQueryMessage=reader=>{const status=reader.string(
-1);return new messages_1.ReadyForQueryMessage(LATEINIT_LENGTH,status)};var parseCommandCompleteMessage=reader=>{const text6=reader.
-cstring();return new messages_1.CommandCompleteMessage(LATEINIT_LENGTH,text6)};var parseCopyData=(reader,length2)=>{const chunk=reader.
-bytes(length2-4);return new messages_1.CopyDataMessage(LATEINIT_LENGTH,chunk)};var parseCopyInMessage=reader=>parseCopyMessage(
-reader,"copyInResponse");var parseCopyOutMessage=reader=>parseCopyMessage(reader,"copyOutResponse");var parseCopyMessage=(reader,messageName)=>{
-const isBinary=reader.byte()!==0;const columnCount=reader.int16();const message=new messages_1.CopyResponse(LATEINIT_LENGTH,
-messageName,isBinary,columnCount);for(let i3=0;i3<columnCount;i3++){message.columnTypes[i3]=reader.int16()}return message};
-var parseNotificationMessage=reader=>{const processId=reader.int32();const channel=reader.cstring();const payload=reader.
-cstring();return new messages_1.NotificationResponseMessage(LATEINIT_LENGTH,processId,channel,payload)};var parseRowDescriptionMessage=reader=>{
-const fieldCount=reader.int16();const message=new messages_1.RowDescriptionMessage(LATEINIT_LENGTH,fieldCount);for(let i3=0;i3<
-fieldCount;i3++){message.fields[i3]=parseField(reader)}return message};var parseField=reader=>{const name2=reader.cstring();
-const tableID=reader.uint32();const columnID=reader.int16();const dataTypeID=reader.uint32();const dataTypeSize=reader.int16();
-const dataTypeModifier=reader.int32();const mode=reader.int16()===0?"text":"binary";return new messages_1.Field(name2,tableID,
-columnID,dataTypeID,dataTypeSize,dataTypeModifier,mode)};var parseParameterDescriptionMessage=reader=>{const parameterCount=reader.
-int16();const message=new messages_1.ParameterDescriptionMessage(LATEINIT_LENGTH,parameterCount);for(let i3=0;i3<parameterCount;i3++){
-message.dataTypeIDs[i3]=reader.uint32()}return message};var parseDataRowMessage=reader=>{const fieldCount=reader.int16();
-const fields2=new Array(fieldCount);for(let i3=0;i3<fieldCount;i3++){const len=reader.int32();fields2[i3]=len===-1?null:
-reader.string(len)}return new messages_1.DataRowMessage(LATEINIT_LENGTH,fields2)};var parseParameterStatusMessage=reader=>{
-const name2=reader.cstring();const value3=reader.cstring();return new messages_1.ParameterStatusMessage(LATEINIT_LENGTH,
-name2,value3)};var parseBackendKeyData=reader=>{const processID=reader.int32();const secretKey=reader.int32();return new messages_1.
-BackendKeyDataMessage(LATEINIT_LENGTH,processID,secretKey)};var parseAuthenticationResponse=(reader,length2)=>{const code2=reader.
-int32();const message={name:"authenticationOk",length:length2};switch(code2){case 0:break;case 3:if(message.length===8){
-message.name="authenticationCleartextPassword"}break;case 5:if(message.length===12){message.name="authenticationMD5Passw\
-ord";const salt=reader.bytes(4);return new messages_1.AuthenticationMD5Password(LATEINIT_LENGTH,salt)}break;case 10:{message.
-name="authenticationSASL";message.mechanisms=[];let mechanism;do{mechanism=reader.cstring();if(mechanism){message.mechanisms.
-push(mechanism)}}while(mechanism)}break;case 11:message.name="authenticationSASLContinue";message.data=reader.string(length2-
-8);break;case 12:message.name="authenticationSASLFinal";message.data=reader.string(length2-8);break;default:throw new Error(
-"Unknown authenticationOk message type "+code2)}return message};var parseErrorMessage=(reader,name2)=>{const fields2={};
-let fieldType=reader.string(1);while(fieldType!=="\0"){fields2[fieldType]=reader.cstring();fieldType=reader.string(1)}const messageValue=fields2.
-M;const message=name2==="notice"?new messages_1.NoticeMessage(LATEINIT_LENGTH,messageValue):new messages_1.DatabaseError(
-messageValue,LATEINIT_LENGTH,name2);message.severity=fields2.S;message.code=fields2.C;message.detail=fields2.D;message.hint=
-fields2.H;message.position=fields2.P;message.internalPosition=fields2.p;message.internalQuery=fields2.q;message.where=fields2.
-W;message.schema=fields2.s;message.table=fields2.t;message.column=fields2.c;message.dataType=fields2.d;message.constraint=
-fields2.n;message.file=fields2.F;message.line=fields2.L;message.routine=fields2.R;return message}}});var require_dist=__commonJS({"node_modules/pg-protocol/dist/index.js"(exports){"use strict";Object.defineProperty(exports,
-"__esModule",{value:true});exports.DatabaseError=exports.serialize=void 0;exports.parse=parse11;var messages_1=require_messages();
-Object.defineProperty(exports,"DatabaseError",{enumerable:true,get:function(){return messages_1.DatabaseError}});var serializer_1=require_serializer();
-Object.defineProperty(exports,"serialize",{enumerable:true,get:function(){return serializer_1.serialize}});var parser_1=require_parser();
-function parse11(stream,callback2){const parser=new parser_1.Parser;stream.on("data",buffer=>parser.parse(buffer,callback2));
-return new Promise(resolve18=>stream.on("end",()=>resolve18()))}}});var require_empty=__commonJS({"node_modules/pg-cloudflare/dist/empty.js"(exports){"use strict";Object.defineProperty(exports,
-"__esModule",{value:true});exports.default={}}});var require_stream=__commonJS({"node_modules/pg/lib/stream.js"(exports,module){var{getStream,getSecureStream}=getStreamFuncs();
-module.exports={getStream,getSecureStream};function getNodejsStreamFuncs(){function getStream2(ssl){const net=__require("net");
-return new net.Socket}function getSecureStream2(options){const tls=__require("tls");return tls.connect(options)}return{getStream:getStream2,
-getSecureStream:getSecureStream2}}function getCloudflareStreamFuncs(){function getStream2(ssl){const{CloudflareSocket}=require_empty();
-return new CloudflareSocket(ssl)}function getSecureStream2(options){options.socket.startTls(options);return options.socket}
-return{getStream:getStream2,getSecureStream:getSecureStream2}}function isCloudflareRuntime(){if(typeof navigator==="obje\
-ct"&&navigator!==null&&typeof navigator.userAgent==="string"){return navigator.userAgent==="Cloudflare-Workers"}if(typeof Response===
-"function"){const resp=new Response(null,{cf:{thing:true}});if(typeof resp.cf==="object"&&resp.cf!==null&&resp.cf.thing){
-return true}}return false}function getStreamFuncs(){if(isCloudflareRuntime()){return getCloudflareStreamFuncs()}return getNodejsStreamFuncs()}}});var require_connection2=__commonJS({"node_modules/pg/lib/connection.js"(exports,module){"use strict";var EventEmitter=__require("events").
-EventEmitter;var{parse:parse11,serialize:serialize2}=require_dist();var stream=require_stream();var{getStream}=stream;var flushBuffer=serialize2.
-flush();var syncBuffer=serialize2.sync();var endBuffer=serialize2.end();var Connection3=class extends EventEmitter{constructor(config3){
-super();config3=config3||{};this.stream=config3.stream||getStream(config3.ssl);if(typeof this.stream==="function"){this.
-stream=this.stream(config3)}this._keepAlive=config3.keepAlive;this._keepAliveInitialDelayMillis=config3.keepAliveInitialDelayMillis;
-this.parsedStatements={};this.submittedNamedStatements={};this.ssl=config3.ssl||false;this.sslNegotiation=config3.sslNegotiation||
-"postgres";this._ending=false;this._emitMessage=false;const self2=this;this.on("newListener",function(eventName){if(eventName===
-"message"){self2._emitMessage=true}})}connect(port,host2){const self2=this;this._connecting=true;this.stream.setNoDelay(
-true);this.stream.connect(port,host2);this.stream.once("connect",function(){if(self2._keepAlive){self2.stream.setKeepAlive(
-true,self2._keepAliveInitialDelayMillis)}self2.emit("connect")});const reportStreamError=function(error3){if(self2._ending&&
-(error3.code==="ECONNRESET"||error3.code==="EPIPE")){return}self2.emit("error",error3)};this.stream.on("error",reportStreamError);
-this.stream.on("close",function(){self2.emit("end")});if(!this.ssl){return this.attachListeners(this.stream)}if(this.sslNegotiation===
-"direct"){return this.stream.once("connect",function(){self2.upgradeToSSL(host2,reportStreamError)})}this.stream.once("d\
-ata",function(buffer){const responseCode=buffer.toString("utf8");switch(responseCode){case"S":break;case"N":self2.stream.
-end();return self2.emit("error",new Error("The server does not support SSL connections"));default:self2.stream.end();return self2.
-emit("error",new Error("There was an error establishing an SSL connection"))}self2.upgradeToSSL(host2,reportStreamError)})}upgradeToSSL(host2,reportStreamError){
-const self2=this;const options={socket:self2.stream,host:host2};if(self2.ssl!==true){Object.assign(options,self2.ssl);if("\
-key"in self2.ssl){options.key=self2.ssl.key}}if(self2.sslNegotiation==="direct"){options.ALPNProtocols=["postgresql"]}const net=__require("net");
-if(net.isIP&&net.isIP(host2)===0){options.servername=host2}try{self2.stream=stream.getSecureStream(options)}catch(err2){
-return self2.emit("error",err2)}self2.attachListeners(self2.stream);self2.stream.on("error",reportStreamError);self2.emit(
-"sslconnect")}attachListeners(stream2){parse11(stream2,msg=>{const eventName=msg.name==="error"?"errorMessage":msg.name;
-if(this._emitMessage){this.emit("message",msg)}this.emit(eventName,msg)})}requestSsl(){this.stream.write(serialize2.requestSsl())}startup(config3){
-this.stream.write(serialize2.startup(config3))}cancel(processID,secretKey){this._send(serialize2.cancel(processID,secretKey))}password(password){
-this._send(serialize2.password(password))}sendSASLInitialResponseMessage(mechanism,initialResponse){this._send(serialize2.
-sendSASLInitialResponseMessage(mechanism,initialResponse))}sendSCRAMClientFinalMessage(additionalData){this._send(serialize2.
-sendSCRAMClientFinalMessage(additionalData))}_send(buffer){if(!this.stream.writable){return false}return this.stream.write(
-buffer)}query(text6){this._send(serialize2.query(text6))}parse(query){this._send(serialize2.parse(query))}bind(config3){
-this._send(serialize2.bind(config3))}execute(config3){this._send(serialize2.execute(config3))}flush(){if(this.stream.writable){
-this.stream.write(flushBuffer)}}sync(){this._send(syncBuffer)}ref(){this.stream.ref()}unref(){this.stream.unref()}end(){
-this._ending=true;if(!this._connecting||!this.stream.writable){this.stream.end();return}return this.stream.write(endBuffer,
-()=>{this.stream.end()})}close(msg){this._send(serialize2.close(msg))}describe(msg){this._send(serialize2.describe(msg))}sendCopyFromChunk(chunk){
-this._send(serialize2.copyData(chunk))}endCopyFrom(){this._send(serialize2.copyDone())}sendCopyFail(msg){this._send(serialize2.
-copyFail(msg))}};module.exports=Connection3}});var require_split2=__commonJS({"node_modules/split2/index.js"(exports,module){"use strict";var{Transform}=__require("stream");
-var{StringDecoder}=__require("string_decoder");var kLast=Symbol("last");var kDecoder=Symbol("decoder");function transform2(chunk,enc,cb){
-let list2;if(this.overflow){const buf=this[kDecoder].write(chunk);list2=buf.split(this.matcher);if(list2.length===1)return cb();
-list2.shift();this.overflow=false}else{this[kLast]+=this[kDecoder].write(chunk);list2=this[kLast].split(this.matcher)}this[kLast]=
-list2.pop();for(let i3=0;i3<list2.length;i3++){try{push2(this,this.mapper(list2[i3]))}catch(error3){return cb(error3)}}this.
-overflow=this[kLast].length>this.maxLength;if(this.overflow&&!this.skipOverflow){cb(new Error("maximum buffer reached"));
-return}cb()}function flush(cb){this[kLast]+=this[kDecoder].end();if(this[kLast]){try{push2(this,this.mapper(this[kLast]))}catch(error3){
-return cb(error3)}}cb()}function push2(self2,val){if(val!==void 0){self2.push(val)}}function noop4(incoming){return incoming}
-function split3(matcher,mapper,options){matcher=matcher||/\r?\n/;mapper=mapper||noop4;options=options||{};switch(arguments.
-length){case 1:if(typeof matcher==="function"){mapper=matcher;matcher=/\r?\n/}else if(typeof matcher==="object"&&!(matcher instanceof
-RegExp)&&!matcher[Symbol.split]){options=matcher;matcher=/\r?\n/}break;case 2:if(typeof matcher==="function"){options=mapper;
-mapper=matcher;matcher=/\r?\n/}else if(typeof mapper==="object"){options=mapper;mapper=noop4}}options=Object.assign({},options);
-options.autoDestroy=true;options.transform=transform2;options.flush=flush;options.readableObjectMode=true;const stream=new Transform(
-options);stream[kLast]="";stream[kDecoder]=new StringDecoder("utf8");stream.matcher=matcher;stream.mapper=mapper;stream.
-maxLength=options.maxLength;stream.skipOverflow=options.skipOverflow||false;stream.overflow=false;stream._destroy=function(err2,cb){
-this._writableState.errorEmitted=false;cb(err2)};return stream}module.exports=split3}});var require_helper=__commonJS({"node_modules/pgpass/lib/helper.js"(exports,module){"use strict";var path=__require("path");
-var Stream=__require("stream").Stream;var split3=require_split2();var util=__require("util");var defaultPort2=5432;var isWin2=process.
-platform==="win32";var warnStream=process.stderr;var S_IRWXG=56;var S_IRWXO=7;var S_IFMT=61440;var S_IFREG=32768;function isRegFile(mode){
-return(mode&S_IFMT)==S_IFREG}var fieldNames3=["host","port","database","user","password"];var nrOfFields=fieldNames3.length;
-var passKey=fieldNames3[nrOfFields-1];function warn(){var isWritable=warnStream instanceof Stream&&true===warnStream.writable;
-if(isWritable){var args=Array.prototype.slice.call(arguments).concat("\n");warnStream.write(util.format.apply(util,args))}}
-Object.defineProperty(module.exports,"isWin",{get:function(){return isWin2},set:function(val){isWin2=val}});module.exports.
-warnTo=function(stream){var old=warnStream;warnStream=stream;return old};module.exports.getFileName=function(rawEnv){var env=rawEnv||
-process.env;var file=env.PGPASSFILE||(isWin2?path.join(env.APPDATA||"./","postgresql","pgpass.conf"):path.join(env.HOME||
-"./",".pgpass"));return file};module.exports.usePgPass=function(stats,fname){if(Object.prototype.hasOwnProperty.call(process.
-env,"PGPASSWORD")){return false}if(isWin2){return true}fname=fname||"<unkn>";if(!isRegFile(stats.mode)){warn('WARNING: p\
-assword file "%s" is not a plain file',fname);return false}if(stats.mode&(S_IRWXG|S_IRWXO)){warn('WARNING: password file\
- "%s" has group or world access; permissions should be u=rw (0600) or less',fname);return false}return true};var matcher=module.
-exports.match=function(connInfo,entry){return fieldNames3.slice(0,-1).reduce(function(prev,field2,idx){if(idx==1){if(Number(
-connInfo[field2]||defaultPort2)===Number(entry[field2])){return prev&&true}}return prev&&(entry[field2]==="*"||entry[field2]===
-connInfo[field2])},true)};module.exports.getPassword=function(connInfo,stream,cb){var pass;var lineStream=stream.pipe(split3());
-function onLine(line){var entry=parseLine2(line);if(entry&&isValidEntry(entry)&&matcher(connInfo,entry)){pass=entry[passKey];
-lineStream.end()}}var onEnd=function(){stream.destroy();cb(pass)};var onErr=function(err2){stream.destroy();warn("WARNIN\
-G: error on reading file: %s",err2);cb(void 0)};stream.on("error",onErr);lineStream.on("data",onLine).on("end",onEnd).on(
-"error",onErr)};var parseLine2=module.exports.parseLine=function(line){if(line.length<11||line.match(/^\s+#/)){return null}
-var curChar="";var prevChar="";var fieldIdx=0;var startIdx=0;var endIdx=0;var obj={};var isLastField=false;var addToObj=function(idx,i0,i1){
-var field2=line.substring(i0,i1);if(!Object.hasOwnProperty.call(process.env,"PGPASS_NO_DEESCAPE")){field2=field2.replace(
-/\\([:\\])/g,"$1")}obj[fieldNames3[idx]]=field2};for(var i3=0;i3<line.length-1;i3+=1){curChar=line.charAt(i3+1);prevChar=
-line.charAt(i3);isLastField=fieldIdx==nrOfFields-1;if(isLastField){addToObj(fieldIdx,startIdx);break}if(i3>=0&&curChar==
-":"&&prevChar!=="\\"){addToObj(fieldIdx,startIdx,i3+1);startIdx=i3+2;fieldIdx+=1}}obj=Object.keys(obj).length===nrOfFields?
-obj:null;return obj};var isValidEntry=module.exports.isValidEntry=function(entry){var rules={0:function(x2){return x2.length>
-0},1:function(x2){if(x2==="*"){return true}x2=Number(x2);return isFinite(x2)&&x2>0&&x2<9007199254740992&&Math.floor(x2)===
-x2},2:function(x2){return x2.length>0},3:function(x2){return x2.length>0},4:function(x2){return x2.length>0}};for(var idx=0;idx<
-fieldNames3.length;idx+=1){var rule=rules[idx];var value3=entry[fieldNames3[idx]]||"";var res=rule(value3);if(!res){return false}}
-return true}}});var require_lib=__commonJS({"node_modules/pgpass/lib/index.js"(exports,module){"use strict";var path=__require("path");var fs3=__require("fs");
-var helper=require_helper();module.exports=function(connInfo,cb){var file=helper.getFileName();fs3.stat(file,function(err2,stat8){
-if(err2||!helper.usePgPass(stat8,file)){return cb(void 0)}var st=fs3.createReadStream(file);helper.getPassword(connInfo,
-st,cb)})};module.exports.warnTo=helper.warnTo}});var require_client2=__commonJS({"node_modules/pg/lib/client.js"(exports,module){var EventEmitter=__require("events").EventEmitter;
-var utils=require_utils2();var nodeUtils=__require("util");var sasl=require_sasl();var TypeOverrides2=require_type_overrides();
-var ConnectionParameters=require_connection_parameters();var Query2=require_query();var defaults3=require_defaults();var Connection3=require_connection2();
-var crypto2=require_utils3();var activeQueryDeprecationNotice=nodeUtils.deprecate(()=>{},"Client.activeQuery is deprecat\
-ed and will be removed in pg@9.0");var queryQueueDeprecationNotice=nodeUtils.deprecate(()=>{},"Client.queryQueue is depr\
-ecated and will be removed in pg@9.0.");var pgPassDeprecationNotice=nodeUtils.deprecate(()=>{},"pgpass support is deprec\
-ated and will be removed in pg@9.0. You can provide an async function as the password property to the Client/Pool constr\
-uctor that returns a password instead. Within this function you can call the pgpass module in your own code.");var byoPromiseDeprecationNotice=nodeUtils.
-deprecate(()=>{},"Passing a custom Promise implementation to the Client/Pool constructor is deprecated and will be remov\
-ed in pg@9.0.");var queryQueueLengthDeprecationNotice=nodeUtils.deprecate(()=>{},"Calling client.query() when the client\
- is already executing a query is deprecated and will be removed in pg@9.0. Use async/await or an external async flow con\
-trol mechanism instead.");function coerceNumberOrDefault(value3,defaultValue){if(typeof value3==="number"){return Number.
-isFinite(value3)?value3:defaultValue}if(typeof value3==="string"&&value3.trim()!==""){const n2=Number(value3);return Number.
-isFinite(n2)?n2:defaultValue}return defaultValue}var Client2=class extends EventEmitter{constructor(config3){super();this.
-connectionParameters=new ConnectionParameters(config3);this.user=this.connectionParameters.user;this.database=this.connectionParameters.
-database;this.port=this.connectionParameters.port;this.host=this.connectionParameters.host;Object.defineProperty(this,"p\
-assword",{configurable:true,enumerable:false,writable:true,value:this.connectionParameters.password});this.replication=this.
-connectionParameters.replication;const c2=config3||{};if(c2.Promise){byoPromiseDeprecationNotice()}this._Promise=c2.Promise||
-global.Promise;this._types=new TypeOverrides2(c2.types);this._ending=false;this._ended=false;this._connecting=false;this.
-_connected=false;this._connectionError=false;this._queryable=true;this._activeQuery=null;this._txStatus=null;this.enableChannelBinding=
-Boolean(c2.enableChannelBinding);this.scramMaxIterations=coerceNumberOrDefault(c2.scramMaxIterations,sasl.DEFAULT_MAX_SCRAM_ITERATIONS);
-this.connection=c2.connection||new Connection3({stream:c2.stream,ssl:this.connectionParameters.ssl,sslNegotiation:this.connectionParameters.
-sslnegotiation,keepAlive:c2.keepAlive||false,keepAliveInitialDelayMillis:c2.keepAliveInitialDelayMillis||0,encoding:this.
-connectionParameters.client_encoding||"utf8"});this._queryQueue=[];this._sentQueryQueue=[];this.pipeline=Boolean(c2.pipeline);
-this.binary=c2.binary||defaults3.binary;this.processID=null;this.secretKey=null;this.ssl=this.connectionParameters.ssl||
-false;this.sslNegotiation=this.connectionParameters.sslnegotiation||"postgres";if(this.ssl&&this.ssl.key){Object.defineProperty(
-this.ssl,"key",{enumerable:false})}this._connectionTimeoutMillis=c2.connectionTimeoutMillis||0}get activeQuery(){activeQueryDeprecationNotice();
-return this._activeQuery}set activeQuery(val){activeQueryDeprecationNotice();this._activeQuery=val}_getActiveQuery(){return this.
-_activeQuery}_errorAllQueries(err2){const enqueueError=query=>{process.nextTick(()=>{query.handleError(err2,this.connection)})};
-const activeQuery=this._getActiveQuery();if(activeQuery){enqueueError(activeQuery);this._activeQuery=null}this._sentQueryQueue.
-forEach(enqueueError);this._sentQueryQueue.length=0;this._queryQueue.forEach(enqueueError);this._queryQueue.length=0}_connect(callback2){
-const self2=this;const con=this.connection;this._connectionCallback=callback2;if(this._connecting||this._connected){const err2=new Error(
-"Client has already been connected. You cannot reuse a client.");process.nextTick(()=>{callback2(err2)});return}this._connecting=
-true;if(this._connectionTimeoutMillis>0){this.connectionTimeoutHandle=setTimeout(()=>{con._ending=true;con.stream.destroy(
-new Error("timeout expired"))},this._connectionTimeoutMillis);if(this.connectionTimeoutHandle.unref){this.connectionTimeoutHandle.
-unref()}}if(this.host&&this.host.indexOf("/")===0){con.connect(this.host+"/.s.PGSQL."+this.port)}else{con.connect(this.port,
-this.host)}con.on("connect",function(){if(self2.ssl){if(self2.sslNegotiation!=="direct"){con.requestSsl()}}else{con.startup(
-self2.getStartupConf())}});con.on("sslconnect",function(){con.startup(self2.getStartupConf())});this._attachListeners(con);
-con.once("end",()=>{const error3=this._ending?new Error("Connection terminated"):new Error("Connection terminated unexpe\
-ctedly");clearTimeout(this.connectionTimeoutHandle);this._errorAllQueries(error3);this._ended=true;if(!this._ending){if(this.
-_connecting&&!this._connectionError){if(this._connectionCallback){this._connectionCallback(error3)}else{this._handleErrorEvent(
-error3)}}else if(!this._connectionError){this._handleErrorEvent(error3)}}process.nextTick(()=>{this.emit("end")})})}connect(callback2){
-if(callback2){this._connect(callback2);return}return new this._Promise((resolve18,reject)=>{this._connect(error3=>{if(error3){
-reject(error3)}else{resolve18(this)}})})}_attachListeners(con){con.on("authenticationCleartextPassword",this._handleAuthCleartextPassword.
-bind(this));con.on("authenticationMD5Password",this._handleAuthMD5Password.bind(this));con.on("authenticationSASL",this.
-_handleAuthSASL.bind(this));con.on("authenticationSASLContinue",this._handleAuthSASLContinue.bind(this));con.on("authent\
-icationSASLFinal",this._handleAuthSASLFinal.bind(this));con.on("backendKeyData",this._handleBackendKeyData.bind(this));con.
-on("error",this._handleErrorEvent.bind(this));con.on("errorMessage",this._handleErrorMessage.bind(this));con.on("readyFo\
-rQuery",this._handleReadyForQuery.bind(this));con.on("notice",this._handleNotice.bind(this));con.on("rowDescription",this.
-_handleRowDescription.bind(this));con.on("dataRow",this._handleDataRow.bind(this));con.on("portalSuspended",this._handlePortalSuspended.
-bind(this));con.on("emptyQuery",this._handleEmptyQuery.bind(this));con.on("commandComplete",this._handleCommandComplete.
-bind(this));con.on("parseComplete",this._handleParseComplete.bind(this));con.on("copyInResponse",this._handleCopyInResponse.
-bind(this));con.on("copyData",this._handleCopyData.bind(this));con.on("notification",this._handleNotification.bind(this))}_getPassword(cb){
-const con=this.connection;if(typeof this.password==="function"){this._Promise.resolve().then(()=>this.password(this.connectionParameters)).
-then(pass=>{if(pass!==void 0){if(typeof pass!=="string"){con.emit("error",new TypeError("Password must be a string"));return}
-this.connectionParameters.password=this.password=pass}else{this.connectionParameters.password=this.password=null}cb()}).
-catch(err2=>{con.emit("error",err2)})}else if(this.password!==null){cb()}else{try{const pgPass=require_lib();pgPass(this.
-connectionParameters,pass=>{if(void 0!==pass){pgPassDeprecationNotice();this.connectionParameters.password=this.password=
-pass}cb()})}catch(e2){this.emit("error",e2)}}}_handleAuthCleartextPassword(msg){this._getPassword(()=>{this.connection.password(
-this.password)})}_handleAuthMD5Password(msg){this._getPassword(async()=>{try{const hashedPassword=await crypto2.postgresMd5PasswordHash(
-this.user,this.password,msg.salt);this.connection.password(hashedPassword)}catch(e2){this.emit("error",e2)}})}_handleAuthSASL(msg){
-this._getPassword(()=>{try{this.saslSession=sasl.startSession(msg.mechanisms,this.enableChannelBinding&&this.connection.
-stream,this.scramMaxIterations);this.connection.sendSASLInitialResponseMessage(this.saslSession.mechanism,this.saslSession.
-response)}catch(err2){this.connection.emit("error",err2)}})}async _handleAuthSASLContinue(msg){try{await sasl.continueSession(
-this.saslSession,this.password,msg.data,this.enableChannelBinding&&this.connection.stream);this.connection.sendSCRAMClientFinalMessage(
-this.saslSession.response)}catch(err2){this.connection.emit("error",err2)}}_handleAuthSASLFinal(msg){try{sasl.finalizeSession(
-this.saslSession,msg.data);this.saslSession=null}catch(err2){this.connection.emit("error",err2)}}_handleBackendKeyData(msg){
-this.processID=msg.processID;this.secretKey=msg.secretKey}_handleReadyForQuery(msg){if(this._connecting){this._connecting=
-false;this._connected=true;clearTimeout(this.connectionTimeoutHandle);if(this._connectionCallback){this._connectionCallback(
-null,this);this._connectionCallback=null}this.emit("connect")}const activeQuery=this._getActiveQuery();this._activeQuery=
-null;this._txStatus=msg?.status??null;this.readyForQuery=true;if(activeQuery){activeQuery.handleReadyForQuery(this.connection)}
-this._pulseQueryQueue()}_handleErrorWhileConnecting(err2){if(this._connectionError){return}this._connectionError=true;clearTimeout(
-this.connectionTimeoutHandle);if(this._connectionCallback){return this._connectionCallback(err2)}this.emit("error",err2)}_handleErrorEvent(err2){
-if(this._connecting){return this._handleErrorWhileConnecting(err2)}this._queryable=false;this._errorAllQueries(err2);this.
-emit("error",err2)}_handleErrorMessage(msg){if(this._connecting){return this._handleErrorWhileConnecting(msg)}const activeQuery=this.
-_getActiveQuery();if(!activeQuery){this._handleErrorEvent(msg);return}this._activeQuery=null;if(activeQuery.name){delete this.
-connection.submittedNamedStatements[activeQuery.name]}activeQuery.handleError(msg,this.connection)}_handleRowDescription(msg){
-const activeQuery=this._getActiveQuery();if(activeQuery==null){const error3=new Error("Received unexpected rowDescriptio\
-n message from backend.");this._handleErrorEvent(error3);return}activeQuery.handleRowDescription(msg)}_handleDataRow(msg){
-const activeQuery=this._getActiveQuery();if(activeQuery==null){const error3=new Error("Received unexpected dataRow messa\
-ge from backend.");this._handleErrorEvent(error3);return}activeQuery.handleDataRow(msg)}_handlePortalSuspended(msg){const activeQuery=this.
-_getActiveQuery();if(activeQuery==null){const error3=new Error("Received unexpected portalSuspended message from backend\
-.");this._handleErrorEvent(error3);return}activeQuery.handlePortalSuspended(this.connection)}_handleEmptyQuery(msg){const activeQuery=this.
-_getActiveQuery();if(activeQuery==null){const error3=new Error("Received unexpected emptyQuery message from backend.");this.
-_handleErrorEvent(error3);return}activeQuery.handleEmptyQuery(this.connection)}_handleCommandComplete(msg){const activeQuery=this.
-_getActiveQuery();if(activeQuery==null){const error3=new Error("Received unexpected commandComplete message from backend\
-.");this._handleErrorEvent(error3);return}activeQuery.handleCommandComplete(msg,this.connection)}_handleParseComplete(){
-const activeQuery=this._getActiveQuery();if(activeQuery==null){const error3=new Error("Received unexpected parseComplete\
- message from backend.");this._handleErrorEvent(error3);return}if(activeQuery.name){this.connection.parsedStatements[activeQuery.
-name]=activeQuery.text;delete this.connection.submittedNamedStatements[activeQuery.name]}}_handleCopyInResponse(msg){const activeQuery=this.
-_getActiveQuery();if(activeQuery==null){const error3=new Error("Received unexpected copyInResponse message from backend.");
-this._handleErrorEvent(error3);return}activeQuery.handleCopyInResponse(this.connection)}_handleCopyData(msg){const activeQuery=this.
-_getActiveQuery();if(activeQuery==null){const error3=new Error("Received unexpected copyData message from backend.");this.
-_handleErrorEvent(error3);return}activeQuery.handleCopyData(msg,this.connection)}_handleNotification(msg){this.emit("not\
-ification",msg)}_handleNotice(msg){this.emit("notice",msg)}getStartupConf(){const params=this.connectionParameters;const data3={
-user:params.user,database:params.database};const appName=params.application_name||params.fallback_application_name;if(appName){
-data3.application_name=appName}if(params.replication){data3.replication=""+params.replication}if(params.statement_timeout){
-data3.statement_timeout=String(parseInt(params.statement_timeout,10))}if(params.lock_timeout){data3.lock_timeout=String(
-parseInt(params.lock_timeout,10))}if(params.idle_in_transaction_session_timeout){data3.idle_in_transaction_session_timeout=
-String(parseInt(params.idle_in_transaction_session_timeout,10))}if(params.options){data3.options=params.options}return data3}cancel(client3,query){
-if(client3.activeQuery===query){const con=this.connection;if(this.host&&this.host.indexOf("/")===0){con.connect(this.host+
-"/.s.PGSQL."+this.port)}else{con.connect(this.port,this.host)}con.on("connect",function(){con.cancel(client3.processID,client3.
-secretKey)})}else if(client3._queryQueue.indexOf(query)!==-1){client3._queryQueue.splice(client3._queryQueue.indexOf(query),
-1)}else if(client3._sentQueryQueue.indexOf(query)!==-1){query.callback=()=>{}}}setTypeParser(oid,format,parseFn){return this.
-_types.setTypeParser(oid,format,parseFn)}getTypeParser(oid,format){return this._types.getTypeParser(oid,format)}escapeIdentifier(str){
-return utils.escapeIdentifier(str)}escapeLiteral(str){return utils.escapeLiteral(str)}_pulseQueryQueue(){if(this.pipeline){
-this._pulsePipelinedQueryQueue();return}if(this.readyForQuery===true){this._activeQuery=this._queryQueue.shift();const activeQuery=this.
-_getActiveQuery();if(activeQuery){this.readyForQuery=false;this.hasExecuted=true;const queryError=activeQuery.submit(this.
-connection);if(queryError){process.nextTick(()=>{activeQuery.handleError(queryError,this.connection);this.readyForQuery=
-true;this._pulseQueryQueue()})}}else if(this.hasExecuted){this._activeQuery=null;this.emit("drain")}}}_pulsePipelinedQueryQueue(){
-if(!this._connected||!this._queryable){return}while(this._queryQueue.length>0){const query=this._queryQueue.shift();this.
-hasExecuted=true;const queryError=query.submit(this.connection);if(queryError){process.nextTick(()=>{query.handleError(queryError,
-this.connection)});continue}this._sentQueryQueue.push(query)}if(this.readyForQuery&&!this._activeQuery&&this._sentQueryQueue.
-length>0){this._activeQuery=this._sentQueryQueue.shift();this.readyForQuery=false}if(!this._activeQuery&&this._sentQueryQueue.
-length===0&&this._queryQueue.length===0&&this.hasExecuted){this.emit("drain")}}query(config3,values,callback2){let query;
-let result;if(config3==null){throw new TypeError("Client was passed a null or undefined query")}if(typeof config3.submit===
-"function"){result=query=config3;if(!query.callback){if(typeof values==="function"){query.callback=values}else if(callback2){
-query.callback=callback2}}}else{query=new Query2(config3,values,callback2);if(!query.callback){result=new this._Promise(
-(resolve18,reject)=>{query.callback=(err2,res)=>err2?reject(err2):resolve18(res)}).catch(err2=>{Error.captureStackTrace(
-err2);throw err2})}else if(typeof query.callback!=="function"){throw new TypeError("callback is not a function")}}const readTimeout=config3.
-query_timeout||this.connectionParameters.query_timeout;if(readTimeout){const queryCallback=query.callback||(()=>{});const readTimeoutTimer=setTimeout(
-()=>{const error3=new Error("Query read timeout");process.nextTick(()=>{query.handleError(error3,this.connection)});queryCallback(
-error3);query.callback=()=>{};const index=this._queryQueue.indexOf(query);if(index>-1){this._queryQueue.splice(index,1)}else if(this.
-pipeline){this.connection.stream.destroy();return}this._pulseQueryQueue()},readTimeout);query.callback=(err2,res)=>{clearTimeout(
-readTimeoutTimer);queryCallback(err2,res)}}if(this.binary&&!query.binary){query.binary=true}if(query._result&&!query._result.
-_types){query._result._types=this._types}if(this.pipeline){const portalQuery=typeof config3.submit==="function"&&!(query instanceof
-Query2)?"Custom query classes such as pg-cursor and pg-query-stream are":query.rows?"The `rows` option is":null;if(portalQuery){
-process.nextTick(()=>{query.handleError(new Error(`${portalQuery} not supported in pipeline mode`),this.connection)});return result}}
-if(!this._queryable){process.nextTick(()=>{query.handleError(new Error("Client has encountered a connection error and is\
- not queryable"),this.connection)});return result}if(this._ending){process.nextTick(()=>{query.handleError(new Error("Cl\
-ient was closed and is not queryable"),this.connection)});return result}if(this._queryQueue.length>0&&!this.pipeline){queryQueueLengthDeprecationNotice()}
-this._queryQueue.push(query);this._pulseQueryQueue();return result}ref(){this.connection.ref()}unref(){this.connection.unref()}getTransactionStatus(){
-return this._txStatus}end(cb){this._ending=true;if(!this.connection._connecting||this._ended){if(cb){cb();return}else{return this.
-_Promise.resolve()}}if(!this._queryable){this.connection.stream.destroy()}else if(this.pipeline&&(this._getActiveQuery()||
-this._sentQueryQueue.length>0||this._queryQueue.length>0)){this.once("drain",()=>this.connection.end())}else if(this._getActiveQuery()){
-this.connection.stream.destroy()}else{this.connection.end()}if(cb){this.connection.once("end",cb)}else{return new this._Promise(
-resolve18=>{this.connection.once("end",resolve18)})}}get queryQueue(){queryQueueDeprecationNotice();return this._queryQueue}};
-Client2.Query=Query2;module.exports=Client2}});var require_pg_pool=__commonJS({"node_modules/pg-pool/index.js"(exports,module){"use strict";var EventEmitter=__require("events").
-EventEmitter;var NOOP=function(){};var removeWhere=(list2,predicate)=>{const i3=list2.findIndex(predicate);return i3===-1?
-void 0:list2.splice(i3,1)[0]};var IdleItem=class{constructor(client3,idleListener,timeoutId){this.client=client3;this.idleListener=
-idleListener;this.timeoutId=timeoutId}};var PendingItem=class{constructor(callback2){this.callback=callback2}};function throwOnDoubleRelease(){
-throw new Error("Release called on client which has already been released to the pool.")}function promisify(Promise2,callback2){
-if(callback2){return{callback:callback2,result:void 0}}let rej;let res;const cb=function(err2,client3){err2?rej(err2):res(
-client3)};const result=new Promise2(function(resolve18,reject){res=resolve18;rej=reject}).catch(err2=>{Error.captureStackTrace(
-err2);throw err2});return{callback:cb,result}}function makeIdleListener(pool,client3){return function idleListener(err2){
-err2.client=client3;client3.removeListener("error",idleListener);client3.on("error",()=>{pool.log("additional client err\
-or after disconnection due to error",err2)});pool._remove(client3);pool.emit("error",err2,client3)}}var Pool3=class extends EventEmitter{constructor(options,Client2){
-super();this.options=Object.assign({},options);if(options!=null&&"password"in options){Object.defineProperty(this.options,
-"password",{configurable:true,enumerable:false,writable:true,value:options.password})}if(options!=null&&options.ssl&&options.
-ssl.key){Object.defineProperty(this.options.ssl,"key",{enumerable:false})}this.options.max=this.options.max||this.options.
-poolSize||10;this.options.min=this.options.min||0;this.options.maxUses=this.options.maxUses||Infinity;this.options.allowExitOnIdle=
-this.options.allowExitOnIdle||false;this.options.maxLifetimeSeconds=this.options.maxLifetimeSeconds||0;this.log=this.options.
-log||function(){};this.Client=this.options.Client||Client2||require_lib2().Client;this.Promise=this.options.Promise||global.
-Promise;if(typeof this.options.idleTimeoutMillis==="undefined"){this.options.idleTimeoutMillis=1e4}this._clients=[];this.
-_idle=[];this._expired=new WeakSet;this._pendingQueue=[];this._endCallback=void 0;this.ending=false;this.ended=false}_promiseTry(f){
-const Promise2=this.Promise;if(typeof Promise2.try==="function"){return Promise2.try(f)}return new Promise2(resolve18=>resolve18(
-f()))}_isFull(){return this._clients.length>=this.options.max}_isAboveMin(){return this._clients.length>this.options.min}_pulseQueue(){
-this.log("pulse queue");if(this.ended){this.log("pulse queue ended");return}if(this.ending){this.log("pulse queue on end\
-ing");if(this._idle.length){this._idle.slice().map(item=>{this._remove(item.client)})}if(!this._clients.length){this.ended=
-true;this._endCallback()}return}if(!this._pendingQueue.length){this.log("no queued requests");return}if(!this._idle.length&&
-this._isFull()){return}const pendingItem=this._pendingQueue.shift();if(this._idle.length){const idleItem=this._idle.pop();
-clearTimeout(idleItem.timeoutId);const client3=idleItem.client;client3.ref&&client3.ref();const idleListener=idleItem.idleListener;
-return this._acquireClient(client3,pendingItem,idleListener,false)}if(!this._isFull()){return this.newClient(pendingItem)}
-throw new Error("unexpected condition")}_remove(client3,callback2){const removed=removeWhere(this._idle,item=>item.client===
-client3);if(removed!==void 0){clearTimeout(removed.timeoutId)}this._clients=this._clients.filter(c2=>c2!==client3);const context3=this;
-client3.end(()=>{context3.emit("remove",client3);if(typeof callback2==="function"){callback2()}})}connect(cb){if(this.ending){
-const err2=new Error("Cannot use a pool after calling end on the pool");return cb?cb(err2):this.Promise.reject(err2)}const response=promisify(
-this.Promise,cb);const result=response.result;if(this._isFull()||this._idle.length){if(this._idle.length){process.nextTick(
-()=>this._pulseQueue())}if(!this.options.connectionTimeoutMillis){this._pendingQueue.push(new PendingItem(response.callback));
-return result}const queueCallback=(err2,res,done2)=>{clearTimeout(tid);response.callback(err2,res,done2)};const pendingItem=new PendingItem(
-queueCallback);const tid=setTimeout(()=>{removeWhere(this._pendingQueue,i3=>i3.callback===queueCallback);pendingItem.timedOut=
-true;response.callback(new Error("timeout exceeded when trying to connect"))},this.options.connectionTimeoutMillis);if(tid.
-unref){tid.unref()}this._pendingQueue.push(pendingItem);return result}this.newClient(new PendingItem(response.callback));
-return result}newClient(pendingItem){const client3=new this.Client(this.options);this._clients.push(client3);const idleListener=makeIdleListener(
-this,client3);this.log("checking client timeout");let tid;let timeoutHit=false;if(this.options.connectionTimeoutMillis){
-tid=setTimeout(()=>{if(client3.connection){this.log("ending client due to timeout");timeoutHit=true;client3.connection.stream.
-destroy()}else if(!client3.isConnected()){this.log("ending client due to timeout");timeoutHit=true;client3.end()}},this.
-options.connectionTimeoutMillis)}this.log("connecting new client");client3.connect(err2=>{if(tid){clearTimeout(tid)}client3.
-on("error",idleListener);if(err2){this.log("client failed to connect",err2);this._clients=this._clients.filter(c2=>c2!==
-client3);if(timeoutHit){err2=new Error("Connection terminated due to connection timeout",{cause:err2})}this._pulseQueue();
-if(!pendingItem.timedOut){pendingItem.callback(err2,void 0,NOOP)}}else{this.log("new client connected");if(this.options.
-onConnect){this._promiseTry(()=>this.options.onConnect(client3)).then(()=>{this._afterConnect(client3,pendingItem,idleListener)},
-hookErr=>{this._clients=this._clients.filter(c2=>c2!==client3);client3.end(()=>{this._pulseQueue();if(!pendingItem.timedOut){
-pendingItem.callback(hookErr,void 0,NOOP)}})});return}return this._afterConnect(client3,pendingItem,idleListener)}})}_afterConnect(client3,pendingItem,idleListener){
-if(this.options.maxLifetimeSeconds!==0){const maxLifetimeTimeout=setTimeout(()=>{this.log("ending client due to expired \
-lifetime");this._expired.add(client3);const idleIndex=this._idle.findIndex(idleItem=>idleItem.client===client3);if(idleIndex!==
--1){this._acquireClient(client3,new PendingItem((err2,client4,clientRelease)=>clientRelease()),idleListener,false)}},this.
-options.maxLifetimeSeconds*1e3);maxLifetimeTimeout.unref();client3.once("end",()=>clearTimeout(maxLifetimeTimeout))}return this.
-_acquireClient(client3,pendingItem,idleListener,true)}_acquireClient(client3,pendingItem,idleListener,isNew){if(isNew){this.
-emit("connect",client3)}this.emit("acquire",client3);client3.release=this._releaseOnce(client3,idleListener);client3.removeListener(
-"error",idleListener);if(!pendingItem.timedOut){if(isNew&&this.options.verify){this.options.verify(client3,err2=>{if(err2){
-client3.release(err2);return pendingItem.callback(err2,void 0,NOOP)}pendingItem.callback(void 0,client3,client3.release)})}else{
-pendingItem.callback(void 0,client3,client3.release)}}else{if(isNew&&this.options.verify){this.options.verify(client3,client3.
-release)}else{client3.release()}}}_releaseOnce(client3,idleListener){let released=false;return err2=>{if(released){throwOnDoubleRelease()}
-released=true;this._release(client3,idleListener,err2)}}_release(client3,idleListener,err2){client3.on("error",idleListener);
-client3._poolUseCount=(client3._poolUseCount||0)+1;this.emit("release",err2,client3);if(err2||this.ending||!client3._queryable||
-client3._ending||client3._poolUseCount>=this.options.maxUses){if(client3._poolUseCount>=this.options.maxUses){this.log("\
-remove expended client")}return this._remove(client3,this._pulseQueue.bind(this))}const isExpired2=this._expired.has(client3);
-if(isExpired2){this.log("remove expired client");this._expired.delete(client3);return this._remove(client3,this._pulseQueue.
-bind(this))}let tid;if(this.options.idleTimeoutMillis&&this._isAboveMin()){tid=setTimeout(()=>{if(this._isAboveMin()){this.
-log("remove idle client");this._remove(client3,this._pulseQueue.bind(this))}},this.options.idleTimeoutMillis);if(this.options.
-allowExitOnIdle){tid.unref()}}if(this.options.allowExitOnIdle){client3.unref()}this._idle.push(new IdleItem(client3,idleListener,
-tid));this._pulseQueue()}query(text6,values,cb){if(typeof text6==="function"){const response2=promisify(this.Promise,text6);
-setImmediate(function(){return response2.callback(new Error("Passing a function as the first parameter to pool.query is \
-not supported"))});return response2.result}if(typeof values==="function"){cb=values;values=void 0}const response=promisify(
-this.Promise,cb);cb=response.callback;this.connect((err2,client3)=>{if(err2){return cb(err2)}let clientReleased=false;const onError=err3=>{
-if(clientReleased){return}clientReleased=true;client3.release(err3);cb(err3)};client3.once("error",onError);this.log("di\
-spatching query");try{client3.query(text6,values,(err3,res)=>{this.log("query dispatched");client3.removeListener("error",
-onError);if(clientReleased){return}clientReleased=true;client3.release(err3);if(err3){return cb(err3)}return cb(void 0,res)})}catch(err3){
-client3.release(err3);return cb(err3)}});return response.result}end(cb){this.log("ending");if(this.ending){const err2=new Error(
-"Called end on pool more than once");return cb?cb(err2):this.Promise.reject(err2)}this.ending=true;const promised=promisify(
-this.Promise,cb);this._endCallback=promised.callback;this._pulseQueue();return promised.result}get waitingCount(){return this.
-_pendingQueue.length}get idleCount(){return this._idle.length}get expiredCount(){return this._clients.reduce((acc,client3)=>acc+
-(this._expired.has(client3)?1:0),0)}get totalCount(){return this._clients.length}};module.exports=Pool3}});var require_query2=__commonJS({"node_modules/pg/lib/native/query.js"(exports,module){"use strict";var EventEmitter=__require("events").
-EventEmitter;var util=__require("util");var utils=require_utils2();var NativeQuery=module.exports=function(config3,values,callback2){
-EventEmitter.call(this);config3=utils.normalizeQueryConfig(config3,values,callback2);this.text=config3.text;this.values=
-config3.values;this.name=config3.name;this.queryMode=config3.queryMode;this.callback=config3.callback;this.state="new";this.
-_arrayMode=config3.rowMode==="array";this._emitRowEvents=false;this.on("newListener",function(event){if(event==="row")this.
-_emitRowEvents=true}.bind(this))};util.inherits(NativeQuery,EventEmitter);var errorFieldMap={sqlState:"code",statementPosition:"\
-position",messagePrimary:"message",messageDetail:"detail",messageHint:"hint",context:"where",schemaName:"schema",tableName:"\
-table",columnName:"column",dataTypeName:"dataType",constraintName:"constraint",sourceFile:"file",sourceLine:"line",sourceFunction:"\
-routine"};NativeQuery.prototype.handleError=function(err2){const fields2=this.native&&this.native.pq.resultErrorFields();
-if(fields2){for(const key in fields2){const normalizedFieldName=errorFieldMap[key]||key;err2[normalizedFieldName]=fields2[key]}}
-if(this.callback){this.callback(err2)}else{this.emit("error",err2)}this.state="error"};NativeQuery.prototype.then=function(onSuccess,onFailure){
-return this._getPromise().then(onSuccess,onFailure)};NativeQuery.prototype.catch=function(callback2){return this._getPromise().
-catch(callback2)};NativeQuery.prototype._getPromise=function(){if(this._promise)return this._promise;this._promise=new Promise(
-function(resolve18,reject){this._once("end",resolve18);this._once("error",reject)}.bind(this));return this._promise};NativeQuery.
-prototype.submit=function(client3){this.state="running";const self2=this;this.native=client3.native;client3.native.arrayMode=
-this._arrayMode;let after2=function(err2,rows,results){client3.native.arrayMode=false;setImmediate(function(){self2.emit(
-"_done")});if(err2){return self2.handleError(err2)}if(self2._emitRowEvents){if(results.length>1){rows.forEach((rowOfRows,i3)=>{
-rowOfRows.forEach(row=>{self2.emit("row",row,results[i3])})})}else{rows.forEach(function(row){self2.emit("row",row,results)})}}
-self2.state="end";self2.emit("end",results);if(self2.callback){self2.callback(null,results)}};if(process.domain){after2=
-process.domain.bind(after2)}if(this.name){if(this.name.length>63){console.error("Warning! Postgres only supports 63 char\
-acters for query names.");console.error("You supplied %s (%s)",this.name,this.name.length);console.error("This can cause\
- conflicts and silent errors executing queries")}const values=(this.values||[]).map(utils.prepareValue);if(client3.namedQueries[this.
-name]!==void 0){if(this.text&&client3.namedQueries[this.name]!==this.text){const err2=new Error(`Prepared statements mus\
-t be unique - '${this.name}' was used for a different statement`);return after2(err2)}return client3.native.execute(this.
-name,values,after2)}return client3.native.prepare(this.name,this.text,values.length,function(err2){if(err2)return after2(
-err2);client3.namedQueries[self2.name]=self2.text;return self2.native.execute(self2.name,values,after2)})}else if(this.values){
-if(!Array.isArray(this.values)){const err2=new Error("Query values must be an array");return after2(err2)}const vals=this.
-values.map(utils.prepareValue);client3.native.query(this.text,vals,after2)}else if(this.queryMode==="extended"){client3.
-native.query(this.text,[],after2)}else{client3.native.query(this.text,after2)}}}});var require_client3=__commonJS({"node_modules/pg/lib/native/client.js"(exports,module){var nodeUtils=__require("util");var Native;
-try{Native=__require("pg-native")}catch(e2){throw e2}var TypeOverrides2=require_type_overrides();var EventEmitter=__require("events").
-EventEmitter;var util=__require("util");var ConnectionParameters=require_connection_parameters();var NativeQuery=require_query2();
-var queryQueueLengthDeprecationNotice=nodeUtils.deprecate(()=>{},"Calling client.query() when the client is already exec\
-uting a query is deprecated and will be removed in pg@9.0. Use async/await or an external async flow control mechanism i\
-nstead.");var Client2=module.exports=function(config3){EventEmitter.call(this);config3=config3||{};this._Promise=config3.
-Promise||global.Promise;this._types=new TypeOverrides2(config3.types);this.native=new Native({types:this._types});this._queryQueue=
-[];this._ending=false;this._connecting=false;this._connected=false;this._queryable=true;this.pipeline=Boolean(config3.pipeline);
-this._pipelineInFlight=false;const cp=this.connectionParameters=new ConnectionParameters(config3);if(config3.nativeConnectionString)
-cp.nativeConnectionString=config3.nativeConnectionString;this.user=cp.user;Object.defineProperty(this,"password",{configurable:true,
-enumerable:false,writable:true,value:cp.password});this.database=cp.database;this.host=cp.host;this.port=cp.port;this.namedQueries=
-{}};Client2.Query=NativeQuery;util.inherits(Client2,EventEmitter);Client2.prototype._errorAllQueries=function(err2){const enqueueError=query=>{
-process.nextTick(()=>{query.native=this.native;query.handleError(err2)})};if(this._hasActiveQuery()){enqueueError(this._activeQuery);
-this._activeQuery=null}this._queryQueue.forEach(enqueueError);this._queryQueue.length=0};Client2.prototype._connect=function(cb){
-const self2=this;if(this._connecting){process.nextTick(()=>cb(new Error("Client has already been connected. You cannot r\
-euse a client.")));return}this._connecting=true;this.connectionParameters.getLibpqConnectionString(function(err2,conString){
-if(self2.connectionParameters.nativeConnectionString)conString=self2.connectionParameters.nativeConnectionString;if(err2)
-return cb(err2);self2.native.connect(conString,function(err3){if(err3){self2.native.end();return cb(err3)}self2._connected=
-true;self2.native.on("error",function(err4){self2._queryable=false;self2._errorAllQueries(err4);self2.emit("error",err4)});
-self2.native.on("notification",function(msg){self2.emit("notification",{channel:msg.relname,payload:msg.extra})});self2.
-emit("connect");self2._pulseQueryQueue(true);cb(null,this)})})};Client2.prototype.connect=function(callback2){if(callback2){
-this._connect(callback2);return}return new this._Promise((resolve18,reject)=>{this._connect(error3=>{if(error3){reject(error3)}else{
-resolve18(this)}})})};Client2.prototype.query=function(config3,values,callback2){let query;let result;let readTimeout;let readTimeoutTimer;
-let queryCallback;if(config3===null||config3===void 0){throw new TypeError("Client was passed a null or undefined query")}else if(typeof config3.
-submit==="function"){readTimeout=config3.query_timeout||this.connectionParameters.query_timeout;result=query=config3;if(typeof values===
-"function"){config3.callback=values}}else{readTimeout=config3.query_timeout||this.connectionParameters.query_timeout;query=
-new NativeQuery(config3,values,callback2);if(!query.callback){let resolveOut,rejectOut;result=new this._Promise((resolve18,reject)=>{
-resolveOut=resolve18;rejectOut=reject}).catch(err2=>{Error.captureStackTrace(err2);throw err2});query.callback=(err2,res)=>err2?
-rejectOut(err2):resolveOut(res)}}if(readTimeout){queryCallback=query.callback||(()=>{});readTimeoutTimer=setTimeout(()=>{
-const error3=new Error("Query read timeout");process.nextTick(()=>{query.handleError(error3,this.connection)});queryCallback(
-error3);query.callback=()=>{};const index=this._queryQueue.indexOf(query);if(index>-1){this._queryQueue.splice(index,1)}
-this._pulseQueryQueue()},readTimeout);query.callback=(err2,res)=>{clearTimeout(readTimeoutTimer);queryCallback(err2,res)}}
-if(!this._queryable){query.native=this.native;process.nextTick(()=>{query.handleError(new Error("Client has encountered \
-a connection error and is not queryable"))});return result}if(this._ending){query.native=this.native;process.nextTick(()=>{
-query.handleError(new Error("Client was closed and is not queryable"))});return result}if(this._queryQueue.length>0&&!this.
-pipeline){queryQueueLengthDeprecationNotice()}this._queryQueue.push(query);this._pulseQueryQueue();return result};Client2.
-prototype.end=function(cb){const self2=this;this._ending=true;if(this._connecting&&!this._connected){this.once("connect",
-()=>{this.end(()=>{})})}let result;if(!cb){result=new this._Promise(function(resolve18,reject){cb=err2=>err2?reject(err2):
-resolve18()})}const doEnd=function(){self2.native.end(function(){self2._connected=false;self2._errorAllQueries(new Error(
-"Connection terminated"));process.nextTick(()=>{self2.emit("end");if(cb)cb()})})};if(this.pipeline&&(this._pipelineInFlight||
-this._queryQueue.length>0)){this.once("drain",doEnd)}else{doEnd()}return result};Client2.prototype._hasActiveQuery=function(){
-return this._activeQuery&&this._activeQuery.state!=="error"&&this._activeQuery.state!=="end"};Client2.prototype._pulseQueryQueue=
-function(initialConnection){if(!this._connected){return}if(this.pipeline&&!initialConnection){return this._pulsePipelinedQueryQueue()}
-if(this._hasActiveQuery()){return}const query=this._queryQueue.shift();if(!query){if(!initialConnection){this.emit("drai\
-n")}return}this._activeQuery=query;query.submit(this);const self2=this;query.once("_done",function(){self2._pulseQueryQueue()})};
-Client2.prototype._pulsePipelinedQueryQueue=function(){if(!this._connected||this._pipelineInFlight){return}if(this._queryQueue.
-length===0){if(this.hasExecuted){this.emit("drain")}return}this._pipelineInFlight=true;const self2=this;const queries=[];
-const nativeQueries=[];const utils=require_utils2();while(this._queryQueue.length>0){const query=this._queryQueue.shift();
-this.hasExecuted=true;nativeQueries.push(query);const values=query.values?query.values.map(utils.prepareValue):null;const pipelineEntry={
-text:query.text,name:query.name,arrayMode:query._arrayMode};if(values){pipelineEntry.values=values}if(query.name&&this.namedQueries[query.
-name]){pipelineEntry._alreadyPrepared=true}queries.push(pipelineEntry)}this.native.pipeline(queries,function(err2,results){
-self2._pipelineInFlight=false;if(err2){self2._connected=false;self2._queryable=false;for(let i3=0;i3<nativeQueries.length;i3++){
-const q=nativeQueries[i3];q.native=self2.native;q.handleError(err2)}self2._errorAllQueries(err2);self2.emit("error",err2);
-self2.emit("end");return}for(let i3=0;i3<nativeQueries.length;i3++){const q=nativeQueries[i3];const r2=results[i3];q.native=
-self2.native;if(r2.err){q.handleError(r2.err)}else{if(q.name){self2.namedQueries[q.name]=q.text}q.state="end";q.emit("en\
-d",r2.result);if(q.callback){q.callback(null,r2.result)}}setImmediate(function(){q.emit("_done")})}self2._pulsePipelinedQueryQueue()})};
-Client2.prototype.cancel=function(query){if(this._activeQuery===query){this.native.cancel(function(){})}else if(this._queryQueue.
-indexOf(query)!==-1){this._queryQueue.splice(this._queryQueue.indexOf(query),1)}};Client2.prototype.ref=function(){};Client2.
-prototype.unref=function(){};Client2.prototype.setTypeParser=function(oid,format,parseFn){return this._types.setTypeParser(
-oid,format,parseFn)};Client2.prototype.getTypeParser=function(oid,format){return this._types.getTypeParser(oid,format)};
-Client2.prototype.isConnected=function(){return this._connected};Client2.prototype.getTransactionStatus=function(){return this.
-native.getTransactionStatus()}}});var require_native=__commonJS({"node_modules/pg/lib/native/index.js"(exports,module){"use strict";module.exports=require_client3()}});var require_lib2=__commonJS({"node_modules/pg/lib/index.js"(exports,module){"use strict";var Client2=require_client2();var defaults3=require_defaults();
-var Connection3=require_connection2();var Result2=require_result();var utils=require_utils2();var Pool3=require_pg_pool();
-var TypeOverrides2=require_type_overrides();var{DatabaseError:DatabaseError2}=require_dist();var{escapeIdentifier:escapeIdentifier2,
-escapeLiteral:escapeLiteral2}=require_utils2();var poolFactory=Client3=>{return class BoundPool extends Pool3{constructor(options){
-super(options,Client3)}}};var PG=function(clientConstructor2){this.defaults=defaults3;this.Client=clientConstructor2;this.
-Query=this.Client.Query;this.Pool=poolFactory(this.Client);this._pools=[];this.Connection=Connection3;this.types=require_pg_types();
-this.DatabaseError=DatabaseError2;this.TypeOverrides=TypeOverrides2;this.escapeIdentifier=escapeIdentifier2;this.escapeLiteral=
-escapeLiteral2;this.Result=Result2;this.utils=utils};var clientConstructor=Client2;var forceNative=false;try{forceNative=
-!!process.env.NODE_PG_FORCE_NATIVE}catch{}if(forceNative){clientConstructor=require_native()}module.exports=new PG(clientConstructor);
-Object.defineProperty(module.exports,"native",{configurable:true,enumerable:false,get(){let native=null;try{native=new PG(
-require_native())}catch(err2){if(err2.code!=="MODULE_NOT_FOUND"){throw err2}}Object.defineProperty(module.exports,"nativ\
-e",{value:native});return native}})}});var import_lib,Client,Pool,Connection,types2,Query,DatabaseError,escapeIdentifier,escapeLiteral,Result,TypeOverrides,defaults;
-var init_esm2=__esm({"node_modules/pg/esm/index.mjs"(){import_lib=__toESM(require_lib2(),1);Client=import_lib.default.Client;
-Pool=import_lib.default.Pool;Connection=import_lib.default.Connection;types2=import_lib.default.types;Query=import_lib.default.
-Query;DatabaseError=import_lib.default.DatabaseError;escapeIdentifier=import_lib.default.escapeIdentifier;escapeLiteral=
-import_lib.default.escapeLiteral;Result=import_lib.default.Result;TypeOverrides=import_lib.default.TypeOverrides;defaults=
-import_lib.default.defaults}});function mayPass(failure2,kept2){const code2=codeOf(failure2);if(isOfDatabase(failure2))return passing.test(code2)||kept2&&
-changing.test(code2);const fault=unconnected(code2)?.fault;return fault===void 0||fault==="network"}function isOfDatabase(failure2){
-return failure2 instanceof DatabaseError}function problemOf(failure2,doing,target){if(failure2 instanceof ProblemsError)
-return failure2;const code2=codeOf(failure2);const way=isOfDatabase(failure2)?void 0:unconnected(code2);const cure=way===
-void 0?cures[code2]??CHECK:way.look===void 0?CHECK:looks2[way.look];const why=way===void 0?said(failure2,target):`${way.
-why} (${code2})`;if(doing==="reach"||!isOfDatabase(failure2)||ofTheWay.test(code2)){const message=`the database of the s\
-tate can't be reached: ${why} (${target.place})`;return new ProblemsError([error("state-unreachable",message,[],cure)],{
-cause:failure2})}const[problem2,can]=doing==="read"?["state-unreadable","read"]:["not-writable","written"];return new ProblemsError(
-[error(problem2,`the state ${target.place} can't be ${can}: ${why}`,[],cure)],{cause:failure2})}function codeOf(failure2){
-return failure2 instanceof Error&&"code"in failure2?String(failure2.code):""}function said(failure2,{secrets}){const message=failure2 instanceof
-Error?failure2.message:String(failure2);const code2=codeOf(failure2);if(secrets.some(secret3=>message.includes(secret3)))
-return code2===""?"it failed":code2;return code2===""?oneLine(message):`${oneLine(message)} (${code2})`}function notUnderstood(answer,place2,cause){
-const way=answer.length>=9&&answer[0]===82?ways2[answer.readInt32BE(5)]:void 0;const[why,hint]=way===void 0?["it sent wh\
-at is no message of PostgreSQL","is the port right, and does PostgreSQL run there?"]:[`it asks for ${way}, which idops d\
-oes not have`,"let its pg_hba.conf ask this user for scram-sha-256 or cert, and give the password in the URL or name the\
- certificate in state.postgres"];return new ProblemsError([error("state-unreachable",`the database of the state can't be\
- reached: ${why} (${place2})`,[],hint)],{cause})}var NoAnswer,passing,changing,ofTheWay,ways2,CHECK,cures,looks2;var init_failures2=__esm(
-{"src/state/postgres/failures.ts"(){"use strict";init_esm2();init_escape();init_problems();init_unconnected();NoAnswer=class extends Error{constructor(){
-super("it did not answer in time")}};passing=/^(?:08...|57P0[1235]|25P0[34]|40001|40P01)$/;changing=/^(?:25006|53300|55P03|57014)$/;
-ofTheWay=/^(?:08...|28...|3D000|53300|57P..)$/;ways2={2:"Kerberos V5",7:"GSSAPI",9:"SSPI"};CHECK="check the URL (host, p\
-ort, user, password, database and sslmode), and see the log of PostgreSQL";cures={"28000":"check the user and the passwo\
-rd in the URL, and what its pg_hba.conf says of this machine, this user and TLS","3D000":"make the database, or name ano\
-ther one in the URL","53300":"end some connections, or raise its max_connections","55P03":"see who is in pg_locks","2500\
-6":"name the primary in the URL, or turn default_transaction_read_only off for this role and this database","42501":"let\
- its owner run: GRANT USAGE ON SCHEMA idops TO this role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA i\
-dops TO this role"};looks2={authority:"name a file with its authority with ca_file of state.postgres; or write sslmode=d\
-isable in the URL where nobody else is on the way","client-certificate":"client_cert_file and client_key_file of state.p\
-ostgres name one",clock:"is this machine's clock right?",host:"is the host in the URL right, and does a firewall let it \
-through?",network:"is there a network, and is the host right?",port:"does PostgreSQL run there, and is the port right?"}}});function guard({connection},place2){const parsing=connection;const attach=parsing.attachListeners.bind(parsing);parsing.
-attachListeners=stream=>{attach(stream);for(const parse11 of stream.rawListeners("data")){stream.off("data",parse11);stream.
-on("data",part=>{try{parse11(part)}catch(failure2){stream.destroy(notUnderstood(part,place2,failure2))}})}}}async function transaction(statements,work,mode=""){
-await statements.run(`BEGIN ${mode}`);try{const done2=await work();await statements.run("COMMIT");return done2}catch(failure2){
-await statements.run("ROLLBACK").catch(()=>{});throw failure2}}var usualTimes,Connection2;var init_connection=__esm({"sr\
-c/state/postgres/connection.ts"(){"use strict";init_esm2();init_problems();init_failures2();usualTimes={connect:1e4,statement:3e4,
-contended:1e4,answer:4e4,patience:3e4,pause:100,longestPause:2e3,idle:5e3,renewal:1e4,lease:6e4};Connection2=class _Connection{#client;#times;#gone=false;constructor(client3,place2,times){
-this.#client=client3;this.#times=times;guard(client3,place2);client3.on("error",()=>{this.#gone=true});client3.on("end",
-()=>{this.#gone=true})}static async open({config:config3,place:place2},times){const client3=new Client({...config3,keepAlive:true,
-keepAliveInitialDelayMillis:1e4});const connection=new _Connection(client3,place2,times);const silence=Object.assign(new Error(
-"no connection in time"),{code:"ETIMEDOUT"});const late2=setTimeout(()=>connection.destroy(silence),times.connect);try{await client3.
-connect().finally(()=>clearTimeout(late2));await connection.#prepare(place2);return connection}catch(failure2){connection.
-destroy();throw failure2}}get gone(){return this.#gone}async run(text6,values=[]){const late2=setTimeout(()=>this.destroy(
-new NoAnswer),this.#times.answer);try{const{rows,rowCount}=await this.#client.query(text6,[...values]);return{rows,count:rowCount??
-0}}finally{clearTimeout(late2)}}hold(isNeeded){if(isNeeded)this.#socket.ref();else this.#socket.unref()}close(){this.#gone=
-true;void this.#client.end().catch(()=>{});this.#socket.unref()}destroy(why){this.#gone=true;this.#socket.destroy(why)}get#socket(){
-return this.#client.connection.stream}async#prepare(place2){const{statement,contended}=this.#times;await this.run("SET s\
-earch_path = pg_catalog");const wanted={client_encoding:"UTF8",datestyle:"ISO",default_transaction_isolation:"read commi\
-tted",statement_timeout:`${statement}ms`,lock_timeout:`${contended}ms`,idle_in_transaction_session_timeout:`${2*statement}\
-ms`,tcp_keepalives_idle:"10s",tcp_keepalives_interval:"5s",tcp_keepalives_count:"3",tcp_user_timeout:"30s"};const{rows}=await this.
-run(`SELECT pg_catalog.current_setting('server_encoding') AS encoding, pg_catalog.current_setting('synchronous_commit') \
-AS commits,
-         (SELECT pg_catalog.count(pg_catalog.set_config(name, wanted.setting, false))
-          FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) AS wanted (name, setting) JOIN p\
-g_catalog.pg_settings USING (name))`,[Object.keys(wanted),Object.values(wanted)]);const[found2]=rows;if(found2?.encoding!==
-"UTF8"){throw new ProblemsError([error("not-writable",`the database of the state ${place2} can't hold all characters: it\
-s encoding is ${found2?.encoding}`,[],"make one with ENCODING 'UTF8' TEMPLATE template0")])}if(found2.commits!=="remote_\
-apply")await this.run("SET synchronous_commit = 'on'")}}}});async function haveTables(statements,target,make){if(await areThere(statements,target))return true;if(!make)return false;
-try{await transaction(statements,async()=>{await statements.run("SELECT pg_catalog.pg_advisory_xact_lock($1, $2)",[LOCKS,
-MAKING]);if(await areThere(statements,target))return;const schema5=await statements.run("SELECT FROM pg_catalog.pg_names\
-pace WHERE nspname = 'idops'");if(schema5.count===0)await statements.run("CREATE SCHEMA idops");for(const table2 of tables)
-await statements.run(table2);await statements.run("INSERT INTO idops.versions (version) VALUES ($1)",[TABLES])});return true}catch(failure2){
-if(!(failure2 instanceof Error)||!("code"in failure2)||failure2.code!=="42501")throw failure2;throw new ProblemsError([error(
-"not-writable",`the tables for the state ${target.place} can't be made: this role may not make them`,[],`let the owner o\
-f the database run: GRANT CREATE ON DATABASE "${target.database}" TO this role; or let somebody who may make them run id\
-ops once, and then: GRANT USAGE ON SCHEMA idops TO this role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHE\
-MA idops TO this role`)],{cause:failure2})}}async function areThere(statements,{place:place2}){const there=await statements.
-run(`SELECT FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
-     WHERE nspname = 'idops' AND relname = 'versions'`);if(there.count===0)return false;const{rows}=await statements.run(
-"SELECT pg_catalog.max(version) AS version FROM idops.versions");const version3=rows[0]?.version??0;if(version3>TABLES){
-throw new ProblemsError([error("state-newer",`the tables of the state ${place2} have version ${version3}, this idops kno\
-ws version ${TABLES}`,[],"use the version of idops that made them, or a later one")])}return true}var LOCKS,MAKING,TABLES,
-tables;var init_tables=__esm({"src/state/postgres/tables.ts"(){"use strict";init_problems();init_connection();LOCKS=1768189808;
-MAKING=0;TABLES=1;tables=[`CREATE TABLE idops.versions (version integer PRIMARY KEY, made_at timestamptz NOT NULL DEFAUL\
-T pg_catalog.clock_timestamp())`,`CREATE TABLE idops.states (
-     name text PRIMARY KEY,
-     head json NOT NULL,
-     revision uuid NOT NULL,
-     saved_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
-   )`,`CREATE TABLE idops.records (
-     state text NOT NULL REFERENCES idops.states (name) ON DELETE CASCADE,
-     key uuid NOT NULL,
-     address text NOT NULL,
-     record json NOT NULL,
-     PRIMARY KEY (state, key)
-   )`,`CREATE TABLE idops.locks (
-     state text NOT NULL,
-     shard text NOT NULL DEFAULT '',
-     nonce uuid NOT NULL,
-     session uuid NOT NULL,
-     advisory integer NOT NULL,
-     holder json NOT NULL,
-     backend integer NOT NULL,
-     seen_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
-     PRIMARY KEY (state, shard)
-   )`,`CREATE TABLE idops.runs (
-     run text PRIMARY KEY,
-     state text NOT NULL,
-     writer uuid NOT NULL,
-     begun_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
-   )`,`CREATE TABLE idops.lines (
-     run text NOT NULL REFERENCES idops.runs (run) ON DELETE CASCADE,
-     number integer NOT NULL,
-     line json NOT NULL,
-     PRIMARY KEY (run, number)
-   )`]}});import{setTimeout as wait2}from"node:timers/promises";var Database;var init_database=__esm({"src/state/postgres/database\
-.ts"(){"use strict";init_p_limit();init_problems();init_connection();init_failures2();init_tables();Database=class{target;times;#inTurn=pLimit(
-1);#connection;#keeper;#hasTables=false;#idle;#isAway=false;constructor(target,times){this.target=target;this.times=times}async read(none2,work){
-return await this.#do("read",async(connection,again)=>await this.#tables(connection,false)?await work(connection,again):
-none2)}async write(work){return await this.#do("write",async(connection,again)=>{await this.#tables(connection,true);return await work(
-connection,again)})}keep(keeper){clearTimeout(this.#idle);this.#keeper=keeper}drop(){this.#keeper=void 0}async#do(doing,work){
-return await this.#inTurn(async()=>{clearTimeout(this.#idle);try{return await this.#patiently(doing,work)}finally{this.#rest()}})}async#patiently(doing,work){
-const{patience,pause,longestPause:longestPause2}=this.times;let until;let begun=false;for(let tries=0;;tries+=1){let stage="\
-reach";try{const connection=await this.#connected();stage=doing;const again=begun;begun=true;const done2=await work(connection,
-again);this.#isAway=false;return done2}catch(failure2){if(failure2 instanceof ProblemsError)throw failure2;const wasCut=this.#connection===
-void 0||this.#connection.gone;if(!wasCut&&!isOfDatabase(failure2))throw failure2;const isKept=this.#keeper!==void 0;const isThere2=isKept||
-begun||isOfDatabase(failure2)||failure2 instanceof NoAnswer;const canPass=isThere2&&mayPass(failure2,isKept);if(canPass||
-wasCut)this.#forget();const now=performance.now();until??=now+(this.#isAway?0:patience);if(!canPass||now>=until){this.#isAway||=
-canPass;throw problemOf(failure2,stage,this.target)}await wait2(Math.min(longestPause2,pause*2**tries)*(.5+Math.random()/
-2))}}}async#connected(){if(this.#connection?.gone)this.#forget();if(this.#connection===void 0){const connection=await Connection2.
-open(this.target,this.times);try{await this.#keeper?.rejoin(connection)}catch(failure2){connection.close();throw failure2}
-this.#connection=connection}this.#connection.hold(true);return this.#connection}async#tables(connection,make){this.#hasTables||=
-await haveTables(connection,this.target,make);return this.#hasTables}#forget(){this.#connection?.destroy();this.#connection=
-void 0}#rest(){if(this.#inTurn.pendingCount>0)return;this.#connection?.hold(false);if(this.#keeper!==void 0)return;this.#idle=
-setTimeout(()=>{this.#connection?.close();this.#connection=void 0},this.times.idle);this.#idle.unref()}}}});function shardKey(shard2){return shard2===void 0?"":shardName(shard2)}async function findHolders(statements,state){const{
-rows}=await statements.run(`SELECT shard, nonce, session, holder::text, seen_at::text,
-       extract(epoch FROM pg_catalog.clock_timestamp() - seen_at)::float8 AS age,
-       pg_catalog.pg_try_advisory_xact_lock_shared($2, advisory) AS free
-     FROM idops.locks WHERE state = $1 ORDER BY shard`,[state,LOCKS]);return rows.map(({holder,seen_at:seenAt,age,free,...row})=>({
-...row,age:age*1e3,holder:holderOf3(holder),isConnected:!free,seenAt}))}async function findHolder(statements,state,shard2){
-return(await findHolders(statements,state)).find(found2=>found2.shard===shard2)}function holderOf3(text6){try{return holderSchema4.
-parse(JSON.parse(text6))}catch{return null}}var holderSchema4;var init_lock_row=__esm({"src/state/postgres/lock-row.ts"(){
-"use strict";init_zod();init_shard();init_holder();init_tables();holderSchema4=object(holderFields)}});import{randomUUID as randomUUID6}from"node:crypto";function cut({age}){const heard=Math.max(0,Math.round(age/1e3));return`\
-its connection was cut, and nothing was heard of it for ${heard} s`}function pooled(place2){return new ProblemsError([error(
-"state-unreachable",`the database of the state can't be reached: a pooler on the way changes sessions within a run (${place2}\
-)`,[],"let the pooler work by sessions (pool_mode = session in PgBouncer), or name the port of PostgreSQL itself")])}async function remove(statements,state,{
-shard:shard2,nonce}){await statements.run("DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND nonce = $3",[state,
-shard2,nonce])}async function end(statements,advisory){await statements.run("SELECT pg_catalog.pg_advisory_unlock($1, $2\
-)",[LOCKS,advisory]).catch(()=>{})}function onceAtATime(work){let underWay3;return async()=>{underWay3??=work().finally(
-()=>{underWay3=void 0});await underWay3}}var StateLock;var init_lock=__esm({"src/state/postgres/lock.ts"(){"use strict";
-init_problems();init_process();init_shard();init_user_name();init_holder();init_lock_row();init_tables();StateLock=class{#database;state;#held;#lost;#renewing;constructor(database,state){
-this.#database=database;this.state=state}get session(){if(this.#lost!==void 0)throw this.#lost;return this.#held?.session??
-null}get shard(){return this.#held?.shard??""}async found(){const rows=await this.#database.read([],statements=>findHolders(
-statements,this.state));return rows.map(found2=>{const{nonce,session,seenAt}=found2;const shard2=shardNamed(found2.shard);
-const holding=this.#holdingOf(found2);const connected=this.#isConnected(found2)?", whose session is connected right now":
-"";return{...holding,...shard2===void 0?{}:{shard:shard2},holder:`${holding.holder}${connected}`,nonce:found2.holder===null?
-null:nonce,place:this.#database.target.place,drop:()=>this.#database.write(async statements=>{const{count:count3}=await statements.
-run("DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND session = $3 AND seen_at = $4::timestamptz",[this.state,
-found2.shard,session,seenAt]);return count3>0})}})}async take(command,now,of){const shard2=shardKey(of);const before=this.#held;
-if(before!==void 0&&this.#lost===void 0&&before.shard!==shard2){const own5=(await this.found()).find(({nonce:nonce2})=>nonce2===
-before.nonce);if(own5!==void 0)throw locked(own5,own5.place)}const holder={user:userName(),...ownMark(),command,at:now.toISOString()};
-const nonce=randomUUID6();const{takenOver:takenOver2,held}=await this.#database.write(async statements=>{const session=await this.#begin(
-statements);const own5={shard:shard2,nonce,...session};try{return{takenOver:await this.#enter(statements,own5,holder),held:own5}}catch(failure2){
-await end(statements,session.advisory);throw failure2}});this.#held=held;this.#lost=void 0;this.#database.keep(this);clearInterval(
-this.#renewing);const{renewal,lease}=this.#database.times;const renew=onceAtATime(()=>this.#renew(nonce));this.#renewing=
-setInterval(()=>void renew().catch(()=>{}),renewal);this.#renewing.unref();return{takenOver:takenOver2,fenced:true,lease:lease/
-2,confirm:()=>this.#database.read(void 0,statements=>this.confirm(statements,{shard:shard2,nonce})),release:async()=>{await this.#release(
-nonce);return[]}}}async confirm(statements,asked=this.#held){const found2=await findHolder(statements,this.state,asked?.
-shard??"");const own5=this.#held;if(own5!==void 0&&own5.nonce===asked?.nonce&&found2?.session===own5.session)return;if(own5?.
-nonce===asked?.nonce)throw this.#lose(found2);throw lockLost(found2?.holder,this.#database.target.place)}async rejoin(statements){
-const held=this.#held;if(held===void 0)return;const own5={...held,...await this.#begin(statements)};const{count:count3}=await statements.
-run(`UPDATE idops.locks SET session = $4, advisory = $5, backend = pg_catalog.pg_backend_pid(), seen_at = pg_catalog.clo\
-ck_timestamp()
-       WHERE state = $1 AND shard = $2 AND nonce = $3`,[this.state,own5.shard,own5.nonce,own5.session,own5.advisory]);if(count3===
-0)throw this.#lose(await findHolder(statements,this.state,own5.shard));this.#held=own5}async fence(statements){const{session}=this;
-if(session===null)return;const{rows}=await statements.run(`UPDATE idops.locks SET seen_at = pg_catalog.clock_timestamp()\
- WHERE state = $1 AND shard = $2 AND session = $3
-       RETURNING backend = pg_catalog.pg_backend_pid() AS own`,[this.state,this.shard,session]);if(rows.length===0)await this.
-confirm(statements);if(rows[0]?.own===false)throw pooled(this.#database.target.place)}async#begin(statements){for(;;){const session=randomUUID6();
-const advisory=Number.parseInt(session.slice(0,8),16)|0;const{rows}=await statements.run("SELECT pg_catalog.pg_try_advis\
-ory_lock($1, $2) AS free",[LOCKS,advisory]);if(rows[0]?.free===true)return{session,advisory}}}async#enter(statements,own5,holder){
-const values=[this.state,own5.shard,own5.nonce,own5.session,own5.advisory,JSON.stringify(holder)];for(;;){const{count:count3}=await statements.
-run(`INSERT INTO idops.locks (state, shard, nonce, session, advisory, holder, backend)
-         VALUES ($1, $2, $3, $4, $5, $6, pg_catalog.pg_backend_pid()) ON CONFLICT (state, shard) DO NOTHING`,values);if(count3===
-1)return null;const other=await findHolder(statements,this.state,own5.shard);if(other===void 0)continue;const isOwn=other.
-nonce===own5.nonce;if(!isOwn&&this.#fateOf(other)!=="gone")throw this.#refusal(other);const replaced3=await statements.run(
-`UPDATE idops.locks SET nonce = $3, session = $4, advisory = $5, holder = $6, backend = pg_catalog.pg_backend_pid(), see\
-n_at = pg_catalog.clock_timestamp()
-         WHERE state = $1 AND shard = $2 AND session = $7 AND seen_at = $8::timestamptz`,[...values,other.session,other.
-seenAt]);if(replaced3.count===0)continue;if(isOwn)return null;return tookOver(this.#holdingOf(other))}}async#renew(nonce){
-await this.#database.write(async statements=>{if(this.#held?.nonce===nonce)await this.fence(statements)})}async#release(nonce){
-const held=this.#held;if(held?.nonce!==nonce)return;clearInterval(this.#renewing);this.#held=void 0;this.#lost=void 0;this.#database.
-drop();await this.#database.write(async statements=>{await remove(statements,this.state,held);await end(statements,held.
-advisory)}).catch(()=>{})}#fateOf(found2){const fate=found2.holder===null?"unknown":fateOf(found2.holder);if(fate==="gon\
-e")return"gone";if(this.#isConnected(found2))return"alive";return Math.abs(found2.age)>this.#database.times.lease?"gone":
-fate}#holdingOf(found2){const isGone2=found2.holder!==null&&fateOf(found2.holder)==="gone";return holdingOf(found2.holder,
-this.#fateOf(found2),isGone2?GONE:`whose lease ran out: ${cut(found2)}`)}#isConnected({isConnected,session}){return isConnected||
-session===this.#held?.session}#refusal(found2){const{target,times}=this.#database;if(this.#isConnected(found2))return locked(
-holdingOf(found2.holder,"alive"),target.place);const seconds2=Math.max(1,Math.ceil((times.lease-found2.age)/1e3));return new ProblemsError(
-[error("locked",`the state is locked: ${describeHolder(found2.holder)} (${target.place}); ${cut(found2)}, and it may com\
-e back`,[],`try again in ${seconds2} s, when its lock is taken over if it did not come back; if that process is surely g\
-one, use idops runs unlock`)])}#lose(found2){this.#lost=lockLost(found2?.holder,this.#database.target.place);this.#database.
-drop();clearInterval(this.#renewing);return this.#lost}}}});import{randomUUID as randomUUID7}from"node:crypto";function postgresJournal(database,lock,turn){const{run:run4}=turn;let{
-next}=turn;let writers=[turn.writer];let isUnsure=false;const takenOver2=()=>new ProblemsError([error("locked",`the jour\
-nal of run ${run4} was taken over or removed by somebody else (${database.target.place})`,[],"find out who works with th\
-is state, and run it again once no other run is under way")]);const send=async(statements,lines)=>{const{state,shard:shard2,
-session}=lock;const{count:count3}=await statements.run(`WITH held AS (
-         UPDATE idops.locks SET seen_at = pg_catalog.clock_timestamp() WHERE state = $5 AND shard = $6 AND session = $7:\
-:uuid RETURNING state
-       ), mine AS (
-         SELECT run FROM idops.runs WHERE run = $1 AND writer = $2 FOR SHARE
-       )
-       INSERT INTO idops.lines (run, number, line)
-       SELECT mine.run, $3 + place - 1, line::json
-       FROM mine, pg_catalog.unnest($4::text[]) WITH ORDINALITY AS batch (line, place)
-       WHERE $7::uuid IS NULL OR EXISTS (SELECT FROM held)`,[run4,writers.at(-1),next,lines,state,shard2,session]);if(count3===
-lines.length)return;if(count3>0){const message=`the database kept ${count3} of ${lines.length} lines of the journal of r\
-un ${run4} (${database.target.place})`;const hint="look for a trigger or a rule on the table idops.lines, and remove it";
-throw new ProblemsError([error("not-writable",message,[],hint)])}if(session!==null)await lock.confirm(statements);throw takenOver2()};
-const settle3=async(statements,lines)=>{const writer=randomUUID7();writers.push(writer);const arrived=await transaction(
-statements,async()=>{await lock.fence(statements);const{count:count3}=await statements.run("UPDATE idops.runs SET writer\
- = $3 WHERE run = $1 AND writer = ANY ($2::uuid[])",[run4,writers,writer]);if(count3===0)throw takenOver2();const{rows}=await statements.
-run("SELECT line::text FROM idops.lines WHERE run = $1 AND number >= $2 ORDER BY number",[run4,next]);if(rows.length===lines.
-length&&rows.every(({line},index)=>line===lines[index]))return true;await statements.run("DELETE FROM idops.lines WHERE \
-run = $1 AND number >= $2",[run4,next]);return false});writers=[writer];return arrived};return batched(async lines=>{try{
-await database.write(async(statements,again)=>{const arrived=again||isUnsure?await settle3(statements,lines):false;if(!arrived)
-await send(statements,lines)});isUnsure=false;next+=lines.length}catch(failure2){isUnsure=true;throw failure2}})}var init_journal2=__esm(
-{"src/state/postgres/journal.ts"(){"use strict";init_problems();init_batched();init_connection()}});import{randomUUID as randomUUID8}from"node:crypto";function runRows(database,lock,state){const shown5=run4=>`${run4} of ${database.
-target.place}`;const read=async run4=>{const lines=await database.read(void 0,async statements=>{const{rows}=await statements.
-run("SELECT number, line::text FROM idops.lines WHERE run = $1 ORDER BY number",[run4]);return rows});if(lines===void 0||
-lines.length===0)throw unusableJournal(shown5(run4),"it is not there");const gap=lines.findIndex(({number:number4},index)=>number4!==
-index);if(gap>=0)throw unusableJournal(shown5(run4),`line ${gap+1} is missing`);const size2=lines.reduce((sum,{line})=>sum+
-line.length,0);if(size2>MOST3)throw unusableJournal(shown5(run4),`it ${tooLarge3()}`);return journalOf(lines.map(({line})=>`${line}\
-
-`).join(""),run4,shown5(run4))};return{async list(){const runs=await database.read([],async statements=>{const{rows}=await statements.
-run("SELECT run FROM idops.runs");return rows});return runs.map(({run:run4})=>run4).sort()},read,async hasEnd(run4){const lines=await database.
-read([],async statements=>{const{rows}=await statements.run("SELECT line::text FROM idops.lines WHERE run = $1 ORDER BY \
-number DESC LIMIT 1",[run4]);return rows});if(lines.length===0)throw unusableJournal(shown5(run4),"it is not there");return lines[0]?.
-line.startsWith('{"type":"end"')===true},strangers:async()=>[],kept:async()=>[],async create(first){const{run:run4}=first;
-const writer=randomUUID8();await database.write(statements=>transaction(statements,async()=>{await lock.fence(statements);
-await statements.run(`WITH begun AS (
-               INSERT INTO idops.runs (run, state, writer) VALUES ($1, $2, $3) ON CONFLICT (run) DO NOTHING RETURNING ru\
-n
-             )
-             INSERT INTO idops.lines (run, number, line) SELECT run, 0, $4 FROM begun`,[run4,state,writer,stringifyJson(
-first)]);const own5=await statements.run("SELECT FROM idops.runs WHERE run = $1 AND writer = $2",[run4,writer]);if(own5.
-count===0)throw taken(run4,database.target.place)}));return postgresJournal(database,lock,{run:run4,writer,next:1})},async reopen(content){
-if(isUnderWay(content))throw underWay(content.run);const{run:run4}=content.run;const writer=randomUUID8();await database.
-write(statements=>transaction(statements,async()=>{await lock.fence(statements);const{count:count3}=await statements.run(
-"UPDATE idops.runs SET writer = $2 WHERE run = $1",[run4,writer]);if(count3===0)throw unusableJournal(shown5(run4),"it i\
-s not there");const{rows}=await statements.run("SELECT pg_catalog.max(number) AS last FROM idops.lines WHERE run = $1",[
-run4]);if(rows[0]?.last!==content.lines.length)throw underWay(content.run)}));return postgresJournal(database,lock,{run:run4,
-writer,next:content.lines.length+1})},async assign(runs){if(runs.length===0)return;await database.write(statements=>transaction(
-statements,async()=>{await lock.fence(statements);await statements.run("UPDATE idops.runs SET state = $2 WHERE run = ANY\
- ($1::text[])",[[...runs],state])}))},async remove(runs){if(runs.length===0)return;await database.write(statements=>transaction(
-statements,async()=>{await lock.fence(statements);await statements.run("DELETE FROM idops.runs WHERE run = ANY ($1::text\
-[])",[[...runs]])}))}}}function taken(run4,place2){return new ProblemsError([error("not-writable",`there is a journal of\
- ${run4} already (${place2})`,[],"run it again")])}var init_runs2=__esm({"src/state/postgres/runs.ts"(){"use strict";init_json();
-init_problems();init_journal();init_journal_text();init_state_text();init_connection();init_journal2()}});import{createPrivateKey,X509Certificate}from"node:crypto";function checkCertificates(pem2){const found2=pem2.match(certificate)??
-[];if(found2.length===0)throw new Error("no certificate");for(const one of found2)new X509Certificate(one)}function belong(cert,key){
-const[own5]=cert.match(certificate)??[];return own5!==void 0&&new X509Certificate(own5).checkPrivateKey(createPrivateKey(
-key))}var certificate;var init_pem=__esm({"src/base/pem.ts"(){"use strict";certificate=/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g}});import{createPrivateKey as createPrivateKey2}from"node:crypto";function secretsOf(text6){try{const{password}=urlOf(text6);
-return[...new Set([password,decoded2(password)])].filter(secret3=>secret3!=="")}catch{return text6===""?[]:[text6]}}function targetOf({
-url:text6,name:name2,tls={}}){if(name2===""||name2.length>LONGEST_NAME||new RegExp("\\p{Cc}","u").test(name2)||!name2.isWellFormed()){
-throw refused(`a state in PostgreSQL needs a name of at most ${LONGEST_NAME} characters, without control characters`,"na\
-me it after its environment, such as production")}const url=urlOf(text6);const given=url.searchParams;const host2=decoded2(
-url.hostname).replace(/^\[(.+)\]$/,"$1");const[database,user4,password]=[decoded2(url.pathname.slice(1)),decoded2(url.username),
-decoded2(url.password)];const application=given.get("application_name")??"idops";if(database===""||new RegExp("\\p{Cc}",
-"u").test([host2,database,user4,application].join("")))throw badUrl();const port=url.port===""?5432:Number(url.port);const at3=host2.
-includes(":")?`[${host2}]:${port}`:`${host2}:${port}`;return{database,place:`${name2} in PostgreSQL ${at3}/${database}`,
-secrets:secretsOf(text6),config:{host:host2,port,database,user:user4===""?userName():user4,password:()=>password,ssl:tlsOf(
-host2,given,tls),sslnegotiation:"postgres",enableChannelBinding:given.get("channel_binding")==="require",application_name:application}}}
-function urlOf(text6){const shape=/^postgres(?:ql)?:\/\/(?:[^/?#@\s]*@)?[^/?#@,\s]+\/[^/?#@\s]*(?:\?[^#@\s]*)?$/;if(!shape.
-test(text6)||!URL.canParse(text6))throw badUrl();const url=new URL(text6);for(const name2 of url.searchParams.keys()){if(!parameters.
-includes(name2))throw refused("the URL of the database has a parameter that idops does not take",`${SIGNS}; of parameter\
-s it takes ${parameters.join(", ")}, and certificates are named with ca_file, client_cert_file and client_key_file of st\
-ate.postgres`);if(new Set(url.searchParams.getAll(name2)).size>1)throw refused(`the URL of the database has ${name2} twi\
-ce, with different values`,"leave one of them out")}return url}function decoded2(text6){try{return decodeURIComponent(text6)}catch{
-throw badUrl()}}function badUrl(){return refused("the URL of the database is no URL of PostgreSQL",SIGNS)}function tlsOf(host2,given,tls){
-const mode=modeOf(given);const{ca,cert,key}=tls;const own5=[ca,cert,key].some(text6=>text6!==void 0);if(mode==="disable"&&
-own5){throw refused("the URL of the database turns TLS off, and certificates for it are given","leave one of them out")}
-if(mode==="disable"||host2.startsWith("/"))return false;if(mode===void 0&&!own5&&/^(?:localhost|::1|127(?:\.\d+){3})$/.test(
-host2))return false;check(ca,"ca_file","certificates",checkCertificates);check(cert,"client_cert_file","certificates",checkCertificates);
-check(key,"client_key_file","a private key without a passphrase",createPrivateKey2);if(cert!==void 0&&key!==void 0&&!belong(
-cert,key)){const message="client_key_file of state.postgres is not the key of the client certificate";throw bad(message,
-"name the certificate and the key that belong together")}return{rejectUnauthorized:true,...tls,...mode==="verify-ca"&&ca!==
-void 0?{checkServerIdentity:()=>void 0}:{}}}function modeOf(given){const[mode,ssl]=[given.get("sslmode"),given.get("ssl")];
-const words6={true:"require",1:"require",false:"disable",0:"disable"};const said3=[mode,ssl===null?null:words6[ssl]??""].
-filter(one=>one!==null);const isOff=new Set(said3.map(one=>one==="disable"));if(isOff.size<2&&said3.every(one=>modes.includes(
-one)))return said3[0];throw refused("the sslmode or ssl in the URL of the database is none that idops takes",`sslmode is\
- one of ${modes.join(", ")}, ssl is true or false, and both say the same; an authority of your own is named with ca_file\
- of state.postgres`)}function check(text6,member2,what,parse11){try{if(text6!==void 0)parse11(text6)}catch{const message=`\
-the file that ${member2} of state.postgres names does not hold ${what} in PEM form`;throw bad(message,"check which file \
-is named there")}}function bad(message,hint){return new ProblemsError([error("bad-certificate",message,[],hint)])}function refused(message,hint){
-return new ProblemsError([error("wrong-value",message,[],hint)])}var LONGEST_NAME,parameters,SIGNS,modes;var init_settings=__esm(
-{"src/state/postgres/settings.ts"(){"use strict";init_pem();init_problems();init_user_name();LONGEST_NAME=200;parameters=
-["sslmode","ssl","channel_binding","application_name"];SIGNS="write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE wi\
-th one host, and with signs such as @, /, # and % of the password as %40, %2F, %23 and %25";modes=["allow","prefer","req\
-uire","verify-ca","verify-full","disable"]}});import{hash as hash3,randomUUID as randomUUID9}from"node:crypto";function stateRows(database,lock,name2){const{place:place2}=database.
-target;let known4;const saved=async()=>{known4=void 0;const found2=await database.read(void 0,statements=>transaction(statements,
-()=>readAll(statements,name2),"ISOLATION LEVEL REPEATABLE READ READ ONLY"));if(found2===void 0)return void 0;const head=stateData(
-found2.head,place2);const resources=found2.records.map(({address:address3,record:record2})=>[String(stateData(`"${address3}\
-"`,place2)),stateData(record2,place2)]);const state=stateOf({...head,resources:Object.fromEntries(resources)},place2);known4=
-{revision:found2.revision,resources:state.resources};return state};const names3=async where=>{const rows=await database.
-read([],async statements=>{const answer=await statements.run(`SELECT head::text FROM idops.states WHERE ${where} ORDER B\
-Y name`,[name2]);return answer.rows});return rows.flatMap(({head})=>nameOf5(head)??[])};return{load:async server=>ofServer(
-await saved(),place2,server),saved,async save({resources,...head}){const revision=randomUUID9();const seen2=known4;await database.
-write(statements=>transaction(statements,async()=>{await lock.fence(statements);await begin(statements,name2,head,revision);
-const{rows}=await statements.run("SELECT revision FROM idops.states WHERE name = $1 FOR UPDATE",[name2]);const isKnown2=seen2!==
-void 0&&seen2.revision===rows[0]?.revision;if(!isKnown2)await statements.run("DELETE FROM idops.records WHERE state = $1",
-[name2]);await change(statements,name2,changedRecords(isKnown2?seen2.resources:{},resources));await describe3(statements,
-name2,head,revision)}));known4={revision,resources}},async merge({records,absent:absent2,head:headOf2}){const merged=await database.
-write(statements=>transaction(statements,async()=>{await lock.fence(statements);if(absent2!==void 0){const{resources,...head2}=absent2;
-const isNew=await begin(statements,name2,head2,randomUUID9());if(isNew)await change(statements,name2,new Map(Object.entries(
-resources)))}const{rows}=await statements.run("SELECT head::text FROM idops.states WHERE name = $1 FOR UPDATE",[name2]);
-const[there]=rows;if(there===void 0)throw stateGone(place2);const whole2={...stateData(there.head,place2),resources:{}};
-const{resources:_,...now}=stateOf(whole2,place2);const head=headOf2(now);await change(statements,name2,records);await describe3(
-statements,name2,head,randomUUID9());return head}));known4=void 0;return merged},told:async()=>(await names3("name = $1"))[0],
-beside:()=>names3("name <> $1")}}async function readAll(statements,name2){const{rows}=await statements.run("SELECT head:\
-:text, revision FROM idops.states WHERE name = $1",[name2]);const[state]=rows;return state===void 0?void 0:{...state,records:await readRecords(
-statements,name2)}}async function begin(statements,name2,head,revision){const{count:count3}=await statements.run("INSERT\
- INTO idops.states (name, head, revision) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING",[name2,stringifyJson(head),
-revision]);return count3>0}async function readRecords(statements,name2){await statements.run("DECLARE records NO SCROLL \
-CURSOR FOR SELECT address, record::text FROM idops.records WHERE state = $1",[name2]);const records=[];for(let isMore=true;isMore;){
-const page=await statements.run(`FETCH FORWARD ${PAGE} FROM records`);records.push(...page.rows);isMore=page.rows.length===
-PAGE}await statements.run("CLOSE records");return records}async function change(statements,name2,records){const entries=[
-...records].map(([key,record2])=>({address:addressOf2(key),record:record2}));for(let at3=0;at3<entries.length;at3+=PAGE){
-const page=entries.slice(at3,at3+PAGE);const gone=page.filter(({record:record2})=>record2===null);const put4=page.filter(
-({record:record2})=>record2!==null);if(gone.length>0){await statements.run("DELETE FROM idops.records WHERE state = $1 A\
-ND key = ANY ($2::uuid[])",[name2,gone.map(({address:address3})=>keyOf4(address3))])}if(put4.length>0){await statements.
-run(`INSERT INTO idops.records (state, key, address, record)
-         SELECT $1, key, address, record::json
-         FROM ROWS FROM (pg_catalog.unnest($2::uuid[]), pg_catalog.unnest($3::text[]), pg_catalog.unnest($4::text[]))
-           AS page (key, address, record)
-         ON CONFLICT (state, key) DO UPDATE SET address = excluded.address, record = excluded.record`,[name2,put4.map(({
-address:address3})=>keyOf4(address3)),put4.map(({address:address3})=>address3),put4.map(({record:record2})=>stringifyJson(
-record2))])}}}async function describe3(statements,name2,head,revision){await statements.run("UPDATE idops.states SET hea\
-d = $2, revision = $3, saved_at = pg_catalog.clock_timestamp() WHERE name = $1",[name2,stringifyJson(head),revision])}function addressOf2(key){
-return JSON.stringify(key).slice(1,-1)}function keyOf4(address3){return hash3("sha256",address3,"hex").slice(0,32)}var PAGE;
-var init_store2=__esm({"src/state/postgres/store.ts"(){"use strict";init_json();init_shards();init_state_text();init_connection();
-PAGE=1e3}});var postgres_exports={};__export(postgres_exports,{postgresBackend:()=>postgresBackend,secretsOf:()=>secretsOf});function postgresBackend(settings,times={}){
-const{name:name2}=settings;const database=new Database(targetOf(settings),{...usualTimes,...times});const lock=new StateLock(
-database,name2);return{place:database.target.place,name:name2,runs:runRows(database,lock,name2),...stateRows(database,lock,
-name2),...excluding(lock),check:async()=>{}}}var init_postgres=__esm({"src/state/postgres/index.ts"(){"use strict";init_locks();
-init_connection();init_database();init_lock();init_runs2();init_settings();init_store2();init_settings()}});var require_identity=__commonJS({"node_modules/yaml/dist/nodes/identity.js"(exports){"use strict";var ALIAS=Symbol.for("\
+told5}};NoGit=class extends Error{constructor(){super("there is no git")}};LINES=3}});var require_identity=__commonJS({"node_modules/yaml/dist/nodes/identity.js"(exports){"use strict";var ALIAS=Symbol.for("\
 yaml.alias");var DOC=Symbol.for("yaml.document");var MAP=Symbol.for("yaml.map");var PAIR=Symbol.for("yaml.pair");var SCALAR=Symbol.
 for("yaml.scalar");var SEQ=Symbol.for("yaml.seq");var NODE_TYPE=Symbol.for("yaml.node.type");var isAlias2=node2=>!!node2&&
 typeof node2==="object"&&node2[NODE_TYPE]===ALIAS;var isDocument=node2=>!!node2&&typeof node2==="object"&&node2[NODE_TYPE]===
@@ -14466,23 +12903,23 @@ var YAMLMap=require_YAMLMap();var resolveProps=require_resolve_props();var utilC
 var utilFlowIndentCheck=require_util_flow_indent_check();var utilMapIncludes=require_util_map_includes();var startColMsg="\
 All mapping items must start at the same column";function resolveBlockMap({composeNode,composeEmptyNode},ctx,bm,onError,tag){
 const NodeClass=tag?.nodeClass??YAMLMap.YAMLMap;const map2=new NodeClass(ctx.schema);if(ctx.atRoot)ctx.atRoot=false;let offset=bm.
-offset;let commentEnd=null;for(const collItem of bm.items){const{start:start2,key,sep:sep11,value:value3}=collItem;const keyProps=resolveProps.
-resolveProps(start2,{indicator:"explicit-key-ind",next:key??sep11?.[0],offset,onError,parentIndent:bm.indent,startOnNewline:true});
+offset;let commentEnd=null;for(const collItem of bm.items){const{start:start2,key,sep:sep12,value:value3}=collItem;const keyProps=resolveProps.
+resolveProps(start2,{indicator:"explicit-key-ind",next:key??sep12?.[0],offset,onError,parentIndent:bm.indent,startOnNewline:true});
 const implicitKey=!keyProps.found;if(implicitKey){if(key){if(key.type==="block-seq")onError(offset,"BLOCK_AS_IMPLICIT_KE\
 Y","A block sequence may not be used as an implicit map key");else if("indent"in key&&key.indent!==bm.indent)onError(offset,
-"BAD_INDENT",startColMsg)}if(!keyProps.anchor&&!keyProps.tag&&!sep11){commentEnd=keyProps.end;if(keyProps.comment){if(map2.
+"BAD_INDENT",startColMsg)}if(!keyProps.anchor&&!keyProps.tag&&!sep12){commentEnd=keyProps.end;if(keyProps.comment){if(map2.
 comment)map2.comment+="\n"+keyProps.comment;else map2.comment=keyProps.comment}continue}if(keyProps.newlineAfterProp||utilContainsNewline.
 containsNewline(key)){onError(key??start2[start2.length-1],"MULTILINE_IMPLICIT_KEY","Implicit keys need to be on a singl\
 e line")}}else if(keyProps.found?.indent!==bm.indent){onError(offset,"BAD_INDENT",startColMsg)}ctx.atKey=true;const keyStart=keyProps.
 end;const keyNode=key?composeNode(ctx,key,keyProps,onError):composeEmptyNode(ctx,keyStart,start2,null,keyProps,onError);
 if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(bm.indent,key,onError);ctx.atKey=false;if(utilMapIncludes.mapIncludes(
 ctx,map2.items,keyNode))onError(keyStart,"DUPLICATE_KEY","Map keys must be unique");const valueProps=resolveProps.resolveProps(
-sep11??[],{indicator:"map-value-ind",next:value3,offset:keyNode.range[2],onError,parentIndent:bm.indent,startOnNewline:!key||
+sep12??[],{indicator:"map-value-ind",next:value3,offset:keyNode.range[2],onError,parentIndent:bm.indent,startOnNewline:!key||
 key.type==="block-scalar"});offset=valueProps.end;if(valueProps.found){if(implicitKey){if(value3?.type==="block-map"&&!valueProps.
 hasNewline)onError(offset,"BLOCK_AS_IMPLICIT_KEY","Nested mappings are not allowed in compact mappings");if(ctx.options.
 strict&&keyProps.start<valueProps.found.offset-1024)onError(keyNode.range,"KEY_OVER_1024_CHARS","The : indicator must be\
  at most 1024 chars after the start of an implicit block mapping key")}const valueNode=value3?composeNode(ctx,value3,valueProps,
-onError):composeEmptyNode(ctx,offset,sep11,null,valueProps,onError);if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(
+onError):composeEmptyNode(ctx,offset,sep12,null,valueProps,onError);if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(
 bm.indent,value3,onError);offset=valueNode.range[2];const pair=new Pair.Pair(keyNode,valueNode);if(ctx.options.keepSourceTokens)
 pair.srcToken=collItem;map2.items.push(pair)}else{if(implicitKey)onError(keyNode.range,"MISSING_CHAR","Implicit map keys\
  need to be followed by map values");if(valueProps.comment){if(keyNode.comment)keyNode.comment+="\n"+valueProps.comment;else
@@ -14499,10 +12936,10 @@ type==="block-seq")onError(props.end,"BAD_INDENT","All sequence items must start
 continue}}const node2=value3?composeNode(ctx,value3,props,onError):composeEmptyNode(ctx,props.end,start2,null,props,onError);
 if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(bs.indent,value3,onError);offset=node2.range[2];seq.items.push(
 node2)}seq.range=[bs.offset,offset,commentEnd??offset];return seq}exports.resolveBlockSeq=resolveBlockSeq}});var require_resolve_end=__commonJS({"node_modules/yaml/dist/compose/resolve-end.js"(exports){"use strict";function resolveEnd(end2,offset,reqSpace,onError){
-let comment="";if(end2){let hasSpace=false;let sep11="";for(const token of end2){const{source,type}=token;switch(type){case"\
+let comment="";if(end2){let hasSpace=false;let sep12="";for(const token of end2){const{source,type}=token;switch(type){case"\
 space":hasSpace=true;break;case"comment":{if(reqSpace&&!hasSpace)onError(token,"MISSING_CHAR","Comments must be separate\
-d from other tokens by white space characters");const cb=source.substring(1)||" ";if(!comment)comment=cb;else comment+=sep11+
-cb;sep11="";break}case"newline":if(comment)sep11+=source;hasSpace=true;break;default:onError(token,"UNEXPECTED_TOKEN",`U\
+d from other tokens by white space characters");const cb=source.substring(1)||" ";if(!comment)comment=cb;else comment+=sep12+
+cb;sep12="";break}case"newline":if(comment)sep12+=source;hasSpace=true;break;default:onError(token,"UNEXPECTED_TOKEN",`U\
 nexpected ${type} at node end`)}offset+=source.length}}return{comment,offset}}exports.resolveEnd=resolveEnd}});var require_resolve_flow_collection=__commonJS({"node_modules/yaml/dist/compose/resolve-flow-collection.js"(exports){"us\
 e strict";var identity2=require_identity();var Pair=require_Pair();var YAMLMap=require_YAMLMap();var YAMLSeq=require_YAMLSeq();
 var resolveEnd=require_resolve_end();var resolveProps=require_resolve_props();var utilContainsNewline=require_util_contains_newline();
@@ -14511,9 +12948,9 @@ var isBlock=token=>token&&(token.type==="block-map"||token.type==="block-seq");f
 composeEmptyNode},ctx,fc,onError,tag){const isMap3=fc.start.source==="{";const fcName=isMap3?"flow map":"flow sequence";
 const NodeClass=tag?.nodeClass??(isMap3?YAMLMap.YAMLMap:YAMLSeq.YAMLSeq);const coll=new NodeClass(ctx.schema);coll.flow=
 true;const atRoot=ctx.atRoot;if(atRoot)ctx.atRoot=false;if(ctx.atKey)ctx.atKey=false;let offset=fc.offset+fc.start.source.
-length;for(let i3=0;i3<fc.items.length;++i3){const collItem=fc.items[i3];const{start:start2,key,sep:sep11,value:value3}=collItem;
-const props=resolveProps.resolveProps(start2,{flow:fcName,indicator:"explicit-key-ind",next:key??sep11?.[0],offset,onError,
-parentIndent:fc.indent,startOnNewline:false});if(!props.found){if(!props.anchor&&!props.tag&&!sep11&&!value3){if(i3===0&&
+length;for(let i3=0;i3<fc.items.length;++i3){const collItem=fc.items[i3];const{start:start2,key,sep:sep12,value:value3}=collItem;
+const props=resolveProps.resolveProps(start2,{flow:fcName,indicator:"explicit-key-ind",next:key??sep12?.[0],offset,onError,
+parentIndent:fc.indent,startOnNewline:false});if(!props.found){if(!props.anchor&&!props.tag&&!sep12&&!value3){if(i3===0&&
 props.comma)onError(props.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${fcName}`);else if(i3<fc.items.length-1)onError(props.
 start,"UNEXPECTED_TOKEN",`Unexpected empty item in ${fcName}`);if(props.comment){if(coll.comment)coll.comment+="\n"+props.
 comment;else coll.comment=props.comment}offset=props.end;continue}if(!isMap3&&ctx.options.strict&&utilContainsNewline.containsNewline(
@@ -14523,19 +12960,19 @@ if(props.comma)onError(props.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${fcName}
 switch(st.type){case"comma":case"space":break;case"comment":prevItemComment=st.source.substring(1);break loop;default:break loop}}
 if(prevItemComment){let prev=coll.items[coll.items.length-1];if(identity2.isPair(prev))prev=prev.value??prev.key;if(prev.
 comment)prev.comment+="\n"+prevItemComment;else prev.comment=prevItemComment;props.comment=props.comment.substring(prevItemComment.
-length+1)}}}if(!isMap3&&!sep11&&!props.found){const valueNode=value3?composeNode(ctx,value3,props,onError):composeEmptyNode(
-ctx,props.end,sep11,null,props,onError);coll.items.push(valueNode);offset=valueNode.range[2];if(isBlock(value3))onError(
+length+1)}}}if(!isMap3&&!sep12&&!props.found){const valueNode=value3?composeNode(ctx,value3,props,onError):composeEmptyNode(
+ctx,props.end,sep12,null,props,onError);coll.items.push(valueNode);offset=valueNode.range[2];if(isBlock(value3))onError(
 valueNode.range,"BLOCK_IN_FLOW",blockMsg)}else{ctx.atKey=true;const keyStart=props.end;const keyNode=key?composeNode(ctx,
 key,props,onError):composeEmptyNode(ctx,keyStart,start2,null,props,onError);if(isBlock(key))onError(keyNode.range,"BLOCK\
-_IN_FLOW",blockMsg);ctx.atKey=false;const valueProps=resolveProps.resolveProps(sep11??[],{flow:fcName,indicator:"map-val\
+_IN_FLOW",blockMsg);ctx.atKey=false;const valueProps=resolveProps.resolveProps(sep12??[],{flow:fcName,indicator:"map-val\
 ue-ind",next:value3,offset:keyNode.range[2],onError,parentIndent:fc.indent,startOnNewline:false});if(valueProps.found){if(!isMap3&&
-!props.found&&ctx.options.strict){if(sep11)for(const st of sep11){if(st===valueProps.found)break;if(st.type==="newline"){
+!props.found&&ctx.options.strict){if(sep12)for(const st of sep12){if(st===valueProps.found)break;if(st.type==="newline"){
 onError(st,"MULTILINE_IMPLICIT_KEY","Implicit keys of flow sequence pairs need to be on a single line");break}}if(props.
 start<valueProps.found.offset-1024)onError(valueProps.found,"KEY_OVER_1024_CHARS","The : indicator must be at most 1024 \
 chars after the start of an implicit flow sequence key")}}else if(value3){if("source"in value3&&value3.source?.[0]===":")
 onError(value3,"MISSING_CHAR",`Missing space after : in ${fcName}`);else onError(valueProps.start,"MISSING_CHAR",`Missin\
 g , or : between ${fcName} items`)}const valueNode=value3?composeNode(ctx,value3,valueProps,onError):valueProps.found?composeEmptyNode(
-ctx,valueProps.end,sep11,null,valueProps,onError):null;if(valueNode){if(isBlock(value3))onError(valueNode.range,"BLOCK_I\
+ctx,valueProps.end,sep12,null,valueProps,onError):null;if(valueNode){if(isBlock(value3))onError(valueNode.range,"BLOCK_I\
 N_FLOW",blockMsg)}else if(valueProps.comment){if(keyNode.comment)keyNode.comment+="\n"+valueProps.comment;else keyNode.comment=
 valueProps.comment}const pair=new Pair.Pair(keyNode,valueNode);if(ctx.options.keepSourceTokens)pair.srcToken=collItem;if(isMap3){
 const map2=coll;if(utilMapIncludes.mapIncludes(ctx,map2.items,keyNode))onError(keyStart,"DUPLICATE_KEY","Map keys must b\
@@ -14581,14 +13018,14 @@ indent2.length>trimIndent)trimIndent=indent2.length}else{if(indent2.length<trimI
 AR",message)}if(header.indent===0)trimIndent=indent2.length;contentStart=i3;if(trimIndent===0&&!ctx.atRoot){const message="\
 Block scalar values in collections must be indented";onError(offset,"BAD_INDENT",message)}break}offset+=indent2.length+content.
 length+1}for(let i3=lines.length-1;i3>=chompStart;--i3){if(lines[i3][0].length>trimIndent)chompStart=i3+1}let value3="";
-let sep11="";let prevMoreIndented=false;for(let i3=0;i3<contentStart;++i3)value3+=lines[i3][0].slice(trimIndent)+"\n";for(let i3=contentStart;i3<
+let sep12="";let prevMoreIndented=false;for(let i3=0;i3<contentStart;++i3)value3+=lines[i3][0].slice(trimIndent)+"\n";for(let i3=contentStart;i3<
 chompStart;++i3){let[indent2,content]=lines[i3];offset+=indent2.length+content.length+1;const crlf=content[content.length-
 1]==="\r";if(crlf)content=content.slice(0,-1);if(content&&indent2.length<trimIndent){const src=header.indent?"explicit i\
 ndentation indicator":"first line";const message=`Block scalar lines must not be less indented than their ${src}`;onError(
-offset-content.length-(crlf?2:1),"BAD_INDENT",message);indent2=""}if(type===Scalar.Scalar.BLOCK_LITERAL){value3+=sep11+indent2.
-slice(trimIndent)+content;sep11="\n"}else if(indent2.length>trimIndent||content[0]==="	"){if(sep11===" ")sep11="\n";else if(!prevMoreIndented&&
-sep11==="\n")sep11="\n\n";value3+=sep11+indent2.slice(trimIndent)+content;sep11="\n";prevMoreIndented=true}else if(content===
-""){if(sep11==="\n")value3+="\n";else sep11="\n"}else{value3+=sep11+content;sep11=" ";prevMoreIndented=false}}switch(header.
+offset-content.length-(crlf?2:1),"BAD_INDENT",message);indent2=""}if(type===Scalar.Scalar.BLOCK_LITERAL){value3+=sep12+indent2.
+slice(trimIndent)+content;sep12="\n"}else if(indent2.length>trimIndent||content[0]==="	"){if(sep12===" ")sep12="\n";else if(!prevMoreIndented&&
+sep12==="\n")sep12="\n\n";value3+=sep12+indent2.slice(trimIndent)+content;sep12="\n";prevMoreIndented=true}else if(content===
+""){if(sep12==="\n")value3+="\n";else sep12="\n"}else{value3+=sep12+content;sep12=" ";prevMoreIndented=false}}switch(header.
 chomp){case"-":break;case"+":for(let i3=chompStart;i3<lines.length;++i3)value3+="\n"+lines[i3][0].slice(trimIndent);if(value3[value3.
 length-1]!=="\n")value3+="\n";break;default:value3+="\n"}const end2=start2+header.length+scalar.source.length;return{value:value3,
 type,comment:header.comment,range:[start2,end2,end2]}}function parseBlockScalarHeader({offset,props},strict,onError){if(props[0].
@@ -14620,9 +13057,9 @@ source)}function singleQuotedValue(source,onError){if(source[source.length-1]!==
 "MISSING_CHAR","Missing closing 'quote");return unfoldLines(source.slice(1,-1)).replace(/''/g,"'")}function unfoldLines(source){
 const line=/(.*?)\r?\n/sy;let match=line.exec(source);if(!match)return source;let trimEnd,trimBoth;try{trimEnd=new RegExp(
 "(?<![ 	])[ 	]+$");trimBoth=new RegExp("^[ 	]+|(?<![ 	])[ 	]+$","g")}catch{trimEnd=/[ \t]+$/;trimBoth=/^[ \t]+|[ \t]+$/g}
-let res=match[1].replace(trimEnd,"");let sep11=" ";let pos=line.lastIndex;while(match=line.exec(source)){const lm=match[1].
-replace(trimBoth,"");if(lm===""){if(sep11==="\n")res+=sep11;else sep11="\n"}else{res+=sep11+lm;sep11=" "}pos=line.lastIndex}
-const last=/[ \t]*(.*)/sy;last.lastIndex=pos;match=last.exec(source);return res+sep11+(match?.[1]??"")}function doubleQuotedValue(source,onError){
+let res=match[1].replace(trimEnd,"");let sep12=" ";let pos=line.lastIndex;while(match=line.exec(source)){const lm=match[1].
+replace(trimBoth,"");if(lm===""){if(sep12==="\n")res+=sep12;else sep12="\n"}else{res+=sep12+lm;sep12=" "}pos=line.lastIndex}
+const last=/[ \t]*(.*)/sy;last.lastIndex=pos;match=last.exec(source);return res+sep12+(match?.[1]??"")}function doubleQuotedValue(source,onError){
 let res="";for(let i3=1;i3<source.length-1;++i3){const ch=source[i3];if(ch==="\r"&&source[i3+1]==="\n")continue;if(ch===
 "\n"){const{fold:fold2,offset}=foldNewline(source,i3);res+=fold2;i3=offset}else if(ch==="\\"){let next=source[++i3];const cc=escapeCodes[next];
 if(cc)res+=cc;else if(next==="\n"){next=source[i3+1];while(next===" "||next==="	")next=source[++i3+1]}else if(next==="\r"&&
@@ -14781,7 +13218,7 @@ let res="";for(const item of token.items)res+=stringifyItem(item);return res}cas
 source;for(const item of token.items)res+=stringifyItem(item);for(const st of token.end)res+=st.source;return res}case"d\
 ocument":{let res=stringifyItem(token);if(token.end)for(const st of token.end)res+=st.source;return res}default:{let res=token.
 source;if("end"in token&&token.end)for(const st of token.end)res+=st.source;return res}}}function stringifyItem({start:start2,
-key,sep:sep11,value:value3}){let res="";for(const st of start2)res+=st.source;if(key)res+=stringifyToken(key);if(sep11)for(const st of sep11)
+key,sep:sep12,value:value3}){let res="";for(const st of start2)res+=st.source;if(key)res+=stringifyToken(key);if(sep12)for(const st of sep12)
 res+=st.source;if(value3)res+=stringifyToken(value3);return res}exports.stringify=stringify2}});var require_cst_visit=__commonJS({"node_modules/yaml/dist/parse/cst-visit.js"(exports){"use strict";var BREAK=Symbol("br\
 eak visit");var SKIP=Symbol("skip children");var REMOVE=Symbol("remove item");function visit(cst,visitor){if("type"in cst&&
 cst.type==="document")cst={start:cst.start,value:cst.value};_visit(Object.freeze([]),cst,visitor)}visit.BREAK=BREAK;visit.
@@ -14900,7 +13337,7 @@ return yield*this.pushToIndex(i3,false)}};exports.Lexer=Lexer2}});var require_li
 this.lineStarts=[];this.addNewLine=offset=>this.lineStarts.push(offset);this.linePos=offset=>{let low=0;let high=this.lineStarts.
 length;while(low<high){const mid=low+high>>1;if(this.lineStarts[mid]<offset)low=mid+1;else high=mid}if(this.lineStarts[low]===
 offset)return{line:low+1,col:1};if(low===0)return{line:0,col:offset};const start2=this.lineStarts[low-1];return{line:low,
-col:offset-start2+1}}}};exports.LineCounter=LineCounter}});var require_parser2=__commonJS({"node_modules/yaml/dist/parse/parser.js"(exports){"use strict";var node_process=__require("process");
+col:offset-start2+1}}}};exports.LineCounter=LineCounter}});var require_parser=__commonJS({"node_modules/yaml/dist/parse/parser.js"(exports){"use strict";var node_process=__require("process");
 var cst=require_cst();var lexer=require_lexer();function includesToken(list2,type){for(let i3=0;i3<list2.length;++i3)if(list2[i3].
 type===type)return true;return false}function findNonEmptyIndex(list2){for(let i3=0;i3<list2.length;++i3){switch(list2[i3].
 type){case"space":case"comment":case"newline":break;default:return i3}}return-1}function isFlowToken(token){switch(token?.
@@ -14953,9 +13390,9 @@ if(doc.value)return yield*this.lineEnd(doc);switch(this.type){case"doc-start":{i
 pop();yield*this.step()}else doc.start.push(this.sourceToken);return}case"anchor":case"tag":case"space":case"comment":case"\
 newline":doc.start.push(this.sourceToken);return}const bv=this.startBlockValue(doc);if(bv)this.stack.push(bv);else{yield{
 type:"error",offset:this.offset,message:`Unexpected ${this.type} token in YAML document`,source:this.source}}}*scalar(scalar){
-if(this.type==="map-value-ind"){const prev=getPrevProps(this.peek(2));const start2=getFirstKeyStartProps(prev);let sep11;
-if(scalar.end){sep11=scalar.end;sep11.push(this.sourceToken);delete scalar.end}else sep11=[this.sourceToken];const map2={
-type:"block-map",offset:scalar.offset,indent:scalar.indent,items:[{start:start2,key:scalar,sep:sep11}]};this.onKeyLine=true;
+if(this.type==="map-value-ind"){const prev=getPrevProps(this.peek(2));const start2=getFirstKeyStartProps(prev);let sep12;
+if(scalar.end){sep12=scalar.end;sep12.push(this.sourceToken);delete scalar.end}else sep12=[this.sourceToken];const map2={
+type:"block-map",offset:scalar.offset,indent:scalar.indent,items:[{start:start2,key:scalar,sep:sep12}]};this.onKeyLine=true;
 this.stack[this.stack.length-1]=map2}else yield*this.lineEnd(scalar)}*blockScalar(scalar){switch(this.type){case"space":case"\
 comment":case"newline":scalar.props.push(this.sourceToken);return;case"scalar":scalar.source=this.source;this.atNewLine=
 true;this.indent=0;if(this.onNewLine){let nl=this.source.indexOf("\n")+1;while(nl!==0){this.onNewLine(this.offset+nl);nl=
@@ -14980,9 +13417,9 @@ assign(it,{key:null,sep:[this.sourceToken]})}else{const start3=getFirstKeyStartP
 ock-map",offset:this.offset,indent:this.indent,items:[{start:start3,key:null,sep:[this.sourceToken]}]})}}else if(it.value){
 map2.items.push({start:[],key:null,sep:[this.sourceToken]})}else if(includesToken(it.sep,"map-value-ind")){this.stack.push(
 {type:"block-map",offset:this.offset,indent:this.indent,items:[{start:start2,key:null,sep:[this.sourceToken]}]})}else if(isFlowToken(
-it.key)&&!includesToken(it.sep,"newline")){const start3=getFirstKeyStartProps(it.start);const key=it.key;const sep11=it.
-sep;sep11.push(this.sourceToken);delete it.key;delete it.sep;this.stack.push({type:"block-map",offset:this.offset,indent:this.
-indent,items:[{start:start3,key,sep:sep11}]})}else if(start2.length>0){it.sep=it.sep.concat(start2,this.sourceToken)}else{
+it.key)&&!includesToken(it.sep,"newline")){const start3=getFirstKeyStartProps(it.start);const key=it.key;const sep12=it.
+sep;sep12.push(this.sourceToken);delete it.key;delete it.sep;this.stack.push({type:"block-map",offset:this.offset,indent:this.
+indent,items:[{start:start3,key,sep:sep12}]})}else if(start2.length>0){it.sep=it.sep.concat(start2,this.sourceToken)}else{
 it.sep.push(this.sourceToken)}}else{if(!it.sep){Object.assign(it,{key:null,sep:[this.sourceToken]})}else if(it.value||atNextItem){
 map2.items.push({start:start2,key:null,sep:[this.sourceToken]})}else if(includesToken(it.sep,"map-value-ind")){this.stack.
 push({type:"block-map",offset:this.offset,indent:this.indent,items:[{start:[],key:null,sep:[this.sourceToken]}]})}else{it.
@@ -15014,8 +13451,8 @@ this.sourceToken);return}const bv=this.startBlockValue(fc);if(bv)this.stack.push
 const parent=this.peek(2);if(parent.type==="block-map"&&(this.type==="map-value-ind"&&parent.indent===fc.indent||this.type===
 "newline"&&!parent.items[parent.items.length-1].sep)){yield*this.pop();yield*this.step()}else if(this.type==="map-value-\
 ind"&&parent.type!=="flow-collection"){const prev=getPrevProps(parent);const start2=getFirstKeyStartProps(prev);fixFlowSeqItems(
-fc);const sep11=fc.end.splice(1,fc.end.length);sep11.push(this.sourceToken);const map2={type:"block-map",offset:fc.offset,
-indent:fc.indent,items:[{start:start2,key:fc,sep:sep11}]};this.onKeyLine=true;this.stack[this.stack.length-1]=map2}else{
+fc);const sep12=fc.end.splice(1,fc.end.length);sep12.push(this.sourceToken);const map2={type:"block-map",offset:fc.offset,
+indent:fc.indent,items:[{start:start2,key:fc,sep:sep12}]};this.onKeyLine=true;this.stack[this.stack.length-1]=map2}else{
 yield*this.lineEnd(fc)}}}flowScalar(type){if(this.onNewLine){let nl=this.source.indexOf("\n")+1;while(nl!==0){this.onNewLine(
 this.offset+nl);nl=this.source.indexOf("\n",nl)+1}}return{type,offset:this.offset,indent:this.indent,source:this.source}}startBlockValue(parent){
 switch(this.type){case"alias":case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":return this.flowScalar(
@@ -15033,7 +13470,7 @@ end=[this.sourceToken];if(this.type==="newline")yield*this.pop()}}*lineEnd(token
 newline":this.onKeyLine=false;case"space":case"comment":default:if(token.end)token.end.push(this.sourceToken);else token.
 end=[this.sourceToken];if(this.type==="newline")yield*this.pop()}}};exports.Parser=Parser3}});var require_public_api=__commonJS({"node_modules/yaml/dist/public-api.js"(exports){"use strict";var composer=require_composer();
 var Document=require_Document();var errors2=require_errors2();var log2=require_log();var identity2=require_identity();var lineCounter=require_line_counter();
-var parser=require_parser2();function parseOptions(options){const prettyErrors=options.prettyErrors!==false;const lineCounter$1=options.
+var parser=require_parser();function parseOptions(options){const prettyErrors=options.prettyErrors!==false;const lineCounter$1=options.
 lineCounter||prettyErrors&&new lineCounter.LineCounter||null;return{lineCounter:lineCounter$1,prettyErrors}}function parseAllDocuments(source,options={}){
 const{lineCounter:lineCounter2,prettyErrors}=parseOptions(options);const parser$1=new parser.Parser(lineCounter2?.addNewLine);
 const composer$1=new composer.Composer(options);const docs=Array.from(composer$1.compose(parser$1.parse(source)));if(prettyErrors&&
@@ -15054,10 +13491,10 @@ replacer}if(typeof options==="string")options=options.length;if(typeof options==
 options=indent2<1?void 0:indent2>8?{indent:8}:{indent:indent2}}if(value3===void 0){const{keepUndefined}=options??replacer??
 {};if(!keepUndefined)return void 0}if(identity2.isDocument(value3)&&!_replacer)return value3.toString(options);return new Document.
 Document(value3,_replacer,options).toString(options)}exports.parse=parse11;exports.parseAllDocuments=parseAllDocuments;exports.
-parseDocument=parseDocument;exports.stringify=stringify2}});var require_dist2=__commonJS({"node_modules/yaml/dist/index.js"(exports){"use strict";var composer=require_composer();var Document=require_Document();
+parseDocument=parseDocument;exports.stringify=stringify2}});var require_dist=__commonJS({"node_modules/yaml/dist/index.js"(exports){"use strict";var composer=require_composer();var Document=require_Document();
 var Schema=require_Schema();var errors2=require_errors2();var Alias=require_Alias();var identity2=require_identity();var Pair=require_Pair();
 var Scalar=require_Scalar();var YAMLMap=require_YAMLMap();var YAMLSeq=require_YAMLSeq();var cst=require_cst();var lexer=require_lexer();
-var lineCounter=require_line_counter();var parser=require_parser2();var publicApi=require_public_api();var visit=require_visit();
+var lineCounter=require_line_counter();var parser=require_parser();var publicApi=require_public_api();var visit=require_visit();
 exports.Composer=composer.Composer;exports.Document=Document.Document;exports.Schema=Schema.Schema;exports.YAMLError=errors2.
 YAMLError;exports.YAMLParseError=errors2.YAMLParseError;exports.YAMLWarning=errors2.YAMLWarning;exports.Alias=Alias.Alias;
 exports.isAlias=identity2.isAlias;exports.isCollection=identity2.isCollection;exports.isDocument=identity2.isDocument;exports.
@@ -15065,7 +13502,1564 @@ isMap=identity2.isMap;exports.isNode=identity2.isNode;exports.isPair=identity2.i
 exports.isSeq=identity2.isSeq;exports.Pair=Pair.Pair;exports.Scalar=Scalar.Scalar;exports.YAMLMap=YAMLMap.YAMLMap;exports.
 YAMLSeq=YAMLSeq.YAMLSeq;exports.CST=cst;exports.Lexer=lexer.Lexer;exports.LineCounter=lineCounter.LineCounter;exports.Parser=
 parser.Parser;exports.parse=publicApi.parse;exports.parseAllDocuments=publicApi.parseAllDocuments;exports.parseDocument=
-publicApi.parseDocument;exports.stringify=publicApi.stringify;exports.visit=visit.visit;exports.visitAsync=visit.visitAsync}});var require_constants6=__commonJS({"node_modules/picomatch/lib/constants.js"(exports,module){"use strict";var WIN_SLASH="\
+publicApi.parseDocument;exports.stringify=publicApi.stringify;exports.visit=visit.visit;exports.visitAsync=visit.visitAsync}});import{createPrivateKey,X509Certificate}from"node:crypto";function checkCertificates(pem2){const found2=pem2.match(certificate)??
+[];if(found2.length===0)throw new Error("no certificate");for(const one of found2)new X509Certificate(one)}function belong(cert,key){
+const[own5]=cert.match(certificate)??[];return own5!==void 0&&new X509Certificate(own5).checkPrivateKey(createPrivateKey(
+key))}var certificate;var init_pem=__esm({"src/base/pem.ts"(){"use strict";certificate=/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g}});import{hostname as hostname2}from"node:os";function describeHolder(holder){if(holder===null)return"something that left n\
+o name";const{user:user4,host:host2,pid,command,at:at3}=holder;return`${command} by ${user4} on ${host2}, process ${pid}\
+, since ${at3}`}function holdingOf(holder,fate,end2=GONE){const ofProcess=holder===null?"unknown":fateOf(holder);const became=(holder===
+null?void 0:fate)??ofProcess;const isUnknown=holder!==null&&became==="unknown";return{holder:describeHolder(holder),command:holder?.
+command??null,readable:holder!==null,fate:became,end:became==="gone"?end2:null,elsewhere:isUnknown?whereElse(holder):null,
+inUse:ofProcess==="alive"&&holder?.pid!==process.pid}}function tookOver({holder,end:end2}){return`took over the lock of ${holder}${end2===
+null?"":`, ${end2}`}`}function whereElse(holder){if(holder.host!==hostname2())return"is on another host";return holder.boot===
+ownMark().boot?"is in another process namespace, such as a container":"is of another machine of the same name, or from b\
+efore the last restart of this one"}function locked({holder,elsewhere},place2,what="the state is locked"){const hint=elsewhere===
+null?"wait until it has ended; if that process is surely gone, use idops runs unlock":`that process ${elsewhere}, so nob\
+ody can tell from here whether it still runs: make sure that it doesn't, then use idops runs unlock`;return new ProblemsError(
+[error("locked",`${what}: ${holder} (${place2})`,[],hint)])}function lockLost(now,place2){const who=now===void 0?"it was\
+ removed, or taken over by somebody who has given it back since":`somebody else took it over: ${describeHolder(now)}`;return new ProblemsError(
+[error("locked",`the lock of the state was lost: ${who} (${place2})`,[],"find out who removes locks, and run it again on\
+ce no other run is under way")])}var holderFields,holderSchema,GONE;var init_holder=__esm({"src/state/holder.ts"(){"use \
+strict";init_zod();init_problems();init_process();init_process_mark();holderFields={user:string2(),...processMark,command:string2(),
+at:string2()};holderSchema=object(holderFields);GONE="which is gone"}});function excluding(locks){const lock=async(command,now,shard2)=>{const taken2=await locks.take(command,now,shard2);try{const gone=taken2.
+takenOver===null?[]:[taken2.takenOver];for(let tries=1;;tries+=1){const others2=(await locks.found()).filter(one=>isInTheWay(
+one.shard,shard2));const[first]=others2;if(first===void 0)break;const living=others2.find(({fate})=>fate!=="gone");if(living!==
+void 0||tries>TRIES2)throw inTheWay2(living??first);for(const other of others2)if(await other.drop())gone.push(tookOver(
+other))}return{...taken2,takenOver:gone.length===0?null:gone.join("; ")}}catch(failure2){await taken2.release();throw failure2}};
+const remove2=async one=>{let now=one;for(let tries=1;now!==void 0;tries+=1){const isOther2=now.nonce!==null&&now.nonce!==
+one.nonce;if(isOther2||tries>TRIES2)throw locked(now,now.place);if(await now.drop())return;now=(await locks.found()).find(
+other=>isOfPlace(other,one))}};return{lock,async holder(){const held=(await locks.found()).find(({fate})=>fate!=="gone");
+if(held===void 0)return null;const isUnsure=held.readable&&held.fate==="unknown";return isUnsure?`${held.holder}, if tha\
+t process still runs`:held.holder},holdings:()=>locks.found(),async removable(){const found2=await locks.found();const free=found2.
+filter(({inUse})=>!inUse);if(free.length===0&&found2[0]!==void 0)throw stillRuns(found2[0]);if(free.length===0)return null;
+return{holder:free.map(({holder})=>holder).join("; and of "),async remove(){for(const one of free)await remove2(one)}}}}}
+function isOfPlace({place:place2,shard:shard2},other){return place2===other.place&&shard2?.index===other.shard?.index&&shard2?.
+count===other.shard?.count}function isInTheWay(other,shard2){if(shard2===void 0)return other!==void 0;return other===void 0||
+other.count!==shard2.count}function inTheWay2(found2){const what=found2.shard===void 0?void 0:"the state is locked by a \
+run of a shard";return locked(found2,found2.place,what)}function stillRuns({holder}){return new ProblemsError([error("lo\
+cked",`the lock is in use: ${holder} still runs on this host`,[],"wait until it has ended, or end it")])}var TRIES2;var init_locks=__esm(
+{"src/state/locks.ts"(){"use strict";init_problems();init_holder();TRIES2=250}});function stateData(text6,place2){try{return parseJson(text6)}catch{throw noState(place2,"is not JSON")}}function ofServer(state,place2,server,removal){
+if(state===void 0)return emptyState(server);if(state.server===server)return state;const former=portBefore(state.server,server);
+throw new ProblemsError([error("state-other-server",`the state ${place2} belongs to ${state.server}, and this is ${server}`,
+[],former===void 0?'give each server a state of its own, with state.path in its environment for instance (state.git.path\
+, state.postgres.name); after a move of the server, change "server" in the state':`a server of this machine that was sta\
+rted again has another port now: start it on the former one (idops sandbox --port ${former}), or remove the state if it \
+was only for trying things out${removal===void 0?"":` (${removal})`}`)])}function portBefore(former,now){if(!URL.canParse(
+former)||!URL.canParse(now))return void 0;const[from,to]=[new URL(former),new URL(now)];const isHere=/^(?:localhost|\[::1\]|127(?:\.\d+){3})$/.
+test(to.hostname);return isHere&&from.hostname===to.hostname&&from.port!==to.port?from.port||"80":void 0}function nameOf5(text6){
+try{return nameSchema.safeParse(JSON.parse(text6)).data}catch{return void 0}}function mergedInto(there,change3,place2){const before=there??
+change3.absent;if(before===void 0)throw stateGone(place2);const{resources,...head}=before;return{...change3.head(head),resources:withRecords(
+{resources},change3.records)}}function stateOf(data3,place2){const version3=typeof data3==="object"&&data3!==null&&"form\
+at_version"in data3?data3.format_version:void 0;if(typeof version3==="number"&&version3>STATE_FORMAT){throw new ProblemsError(
+[error("state-newer",`the state ${place2} has format ${version3}, this idops knows formats up to ${STATE_FORMAT}`,[],"us\
+e the version of idops that wrote it, or a later one")])}const parsed2=unreadSchema.safeParse(data3);if(!parsed2.success)
+throw notOfIdops(place2,placeOf2(parsed2.error));const resources=parsed2.data.resources;for(const[key,record2]of Object.
+entries(resources)){const checked3=recordSchema.safeParse(record2);if(!checked3.success)throw notOfIdops(place2,["resour\
+ces",key,...placeOf2(checked3.error)])}const{moved_to:elsewhere,arriving}=parsed2.data;if(elsewhere!==void 0){throw new ProblemsError(
+[arriving===true?error("state-moved",`the state ${place2} has not arrived: idops state migrate was ended in the middle, \
+and it is still at ${elsewhere}`,[],"run idops state migrate again, as before: it goes on with what is here"):error("sta\
+te-moved",`the state ${place2} was moved to ${elsewhere}`,[],"use the configuration that says so; an older checkout or b\
+ranch still names the former place")])}return{...parsed2.data,resources}}function placeOf2({issues:[first]}){return first===
+void 0?[]:[...first.path,...first.code==="unrecognized_keys"?first.keys.slice(0,1):[]]}function notOfIdops(place2,path){
+return noState(place2,`is not a state of idops${path.length===0?"":` at ${path.join(".")}`}`)}function noState(place2,why){
+const hint="put a good copy back, or move it away: without it requests may be sent again, and nothing is deleted or rege\
+nerated";return new ProblemsError([error("state-unreadable",`the state ${place2} ${why}`,[],hint)])}function stateGone(place2){
+return new ProblemsError([error("state-unreadable",`the state ${place2} is gone`,[],"put it back, or begin anew with ido\
+ps plan; journals of runs that go on are settled by it")])}var MOST4,tooLarge3,nameSchema;var init_state_text=__esm({"sr\
+c/state/state-text.ts"(){"use strict";init_zod();init_json();init_problems();init_shards();init_state();MOST4=5e8;tooLarge3=
+(most=MOST4)=>`has more than ${most/1e6} MB, which is more than idops reads`;nameSchema=object({lineage:string2(),salt:string2()})}});function batched(put4,end2=async()=>{}){let waiting=[];let writing2;const writeAll=async()=>{await Promise.resolve();while(waiting.
+length>0){const batch=waiting;waiting=[];try{await put4(batch.map(({text:text6})=>text6));for(const{done:done2}of batch)
+done2()}catch(failure2){for(const{failed}of batch)failed(failure2)}}writing2=void 0};return{kept:null,write:line=>new Promise(
+(done2,failed)=>{waiting.push({text:stringifyJson(line),done:done2,failed});writing2??=writeAll()}),async close(){await writing2;
+await end2()}}}var init_batched=__esm({"src/state/batched.ts"(){"use strict";init_json()}});function journalOf(text6,run4,place2){const whole2=text6.slice(0,text6.lastIndexOf("\n")+1);const[first,...lines]=whole2.
+split("\n").slice(0,-1).map((line,index)=>parseLine(line,place2,index+1));if(first===void 0)return null;if(first.type!==
+"run"||first.run!==run4)throw unusableJournal(place2,"line 1 does not name this run");return{run:first,lines,bytes:Buffer.
+byteLength(whole2),ended:lines.at(-1)?.type==="end"}}function parseLine(line,place2,number4){let data3;try{data3=parseJson(
+line)}catch{throw unusableJournal(place2,`line ${number4} is not JSON`)}const version3=data3?.format_version;if(typeof version3===
+"number"&&version3>JOURNAL_FORMAT){throw unusableJournal(place2,`it has format ${version3}, this idops knows formats up \
+to ${JOURNAL_FORMAT}`)}const parsed2=journalLineSchema.safeParse(data3);if(parsed2.success)return parsed2.data;throw unusableJournal(
+place2,`line ${number4} is not a line of a journal`)}function unusableJournal(place2,why){return new ProblemsError([error(
+"journal-unreadable",`the journal ${place2} can't be used: ${why}`,[],COPY_BACK)])}var init_journal_text=__esm({"src/sta\
+te/journal-text.ts"(){"use strict";init_json();init_problems();init_journal()}});function refusedBy(failure2){if(!(failure2 instanceof GitFailed))return void 0;for(const line of failure2.said.split("\n")){
+const[,ref,reason]=/^!\t[^\t]*:([^\t]+)\t\[remote rejected\](?: \((.*)\))?/.exec(line)??[];if(ref!==void 0)return{ref,reason:reason??
+"it gives no reason"}}return void 0}function isForbidden(failure2){return failure2 instanceof GitFailed&&/^(?:fatal|error): .*The requested URL returned error: 40[13]$/m.
+test(failure2.told)}function unreachable(place2,remote,failure2){const hint=failure2 instanceof NoGit?"install git, or k\
+eep the state elsewhere":`check the remote and its credentials: git ls-remote ${remote} has to work from here without a \
+question`;return problem("state-unreachable",`the state ${place2} can't be reached: ${messageOf2(failure2)}`,hint,failure2)}
+function notTaken(place2,refused4,failure2){const readOnly=isForbidden(failure2)?"the token or key may read it, but not \
+write its contents: ":"";const what=refused4===void 0?readOnly:`it refused to move ${refused4.ref} (${refused4.reason}):\
+ `;const message=`the remote does not take the state ${place2}: ${what}${messageOf2(failure2)}`;return problem("not-writ\
+able",message,RIGHTS,failure2)}function wentBack(place2,{remote,branch},seen2,head){const now=head===null?"the branch is\
+ gone":`the branch is at ${head}, which does not contain it`;return problem("state-went-back",`the history of the state ${place2}\
+ went back: ${seen2} is the newest commit that this clone knows, and ${now}`,`put it back: git push ${shellWord(remote)}\
+ ${seen2}:refs/heads/${branch} (git refuses that if others wrote since); or accept what is there: git update-ref -d ${seen2}`)}
+function outrun(place2,times){return problem("not-writable",`the state ${place2} can't be written: others changed the br\
+anch ${times} times meanwhile`,"keep the states of so many runs on branches of their own, with state.git.branch")}function notOwn(place2){
+return problem("state-unreadable",`the state ${place2} can't be used: that branch was not made by idops, whose README.md\
+ it lacks`,"name a branch with state.git.branch that is not there yet, or was made by idops; put README.md back, if some\
+body removed it")}function notHere(place2,failure2){if(failure2 instanceof NoGit)return unreachable(place2,"",failure2);
+const message=`git can't work with the state ${place2} here: ${messageOf2(failure2)}`;const hint='make room, or mend the\
+ repository, so that "git fsck" finds nothing';return problem("not-writable",message,hint,failure2)}function problem(code2,message,hint,cause){
+return new ProblemsError([error(code2,message,[],hint)],{cause})}function messageOf2(failure2){return failure2 instanceof
+Error?failure2.message:String(failure2)}var RIGHTS;var init_failures=__esm({"src/state/git/failures.ts"(){"use strict";init_git();
+init_problems();init_shell();RIGHTS="the credentials need the right to push to that branch and to refs/idops/ (contents:\
+ write in GitHub Actions), and no rule or hook of the remote may be against it"}});var branch_exports={};__export(branch_exports,{Branch:()=>Branch,seenTexts:()=>seenTexts,withoutCredentials:()=>withoutCredentials});
+import{hash as hash2,randomUUID as randomUUID4}from"node:crypto";import{rm as rm5}from"node:fs/promises";import{resolve as resolve5}from"node:path";
+import{setTimeout as sleep2}from"node:timers/promises";function dataOf(text6){return`data ${Buffer.byteLength(text6)}
+${text6}
+`}function quoted2(path){return`"${path.replace(/["\\]/g,"\\$&").replaceAll("\n","\\n")}"`}async function seenTexts(root,path){
+const said3=await git(root,["for-each-ref","--format=%(refname)",SEEN]);const found2=[];for(const ref of said3.toString(
+"utf8").split("\n").filter(Boolean)){const text6=await git(root,["cat-file","blob",`${ref}:${path}`],{most:MOST4}).catch(
+()=>void 0);if(text6!==void 0)found2.push([ref,text6.toString("utf8")])}return found2}function withoutCredentials(remote){
+return remote.replace(/^(\w+:\/\/)[^/@]*(?::[^/]*)?@/,"$1")}var PATIENCE3,PAUSES,Branch,SEEN,USUAL,FAR,FETCHING,SIGHTS,PASSING;
+var init_branch=__esm({"src/state/git/branch.ts"(){"use strict";init_git();init_user_name();init_state_text();init_failures();
+PATIENCE3=3e4;PAUSES=[500,2e3,5e3];Branch=class{settings;ref;#place;#answered=false;#isShallow;#known="";constructor(settings,place2){
+this.settings=settings;this.#place=place2;this.ref=`refs/heads/${settings.branch}`}async look(others2){const{remote}=this.
+settings;const said3=await this.#asking(["ls-remote","--quiet",remote,this.ref,...others2]);const found2=new Map(said3.split(
+"\n").map(line=>line.split("	")).map(([sha="",name2=""])=>[name2,sha]));const isMeant=name2=>others2.some(other=>other.includes(
+"*")?name2.startsWith("refs/idops/"):name2===other);return{branch:found2.get(this.ref)??null,others:new Map([...found2].
+filter(([name2])=>isMeant(name2)))}}async see(names3){this.#known||=(await this.#git(["for-each-ref","--format=%(objectn\
+ame)",this.#seen])).trim();for(let tries=1;;tries+=1){const{branch,others:others2}=await this.look(names3);const seen2=new Map(
+[...branch===null?[]:[[this.ref,branch]],...others2]);try{await this.#fetch(seen2)}catch(failure2){if(tries>=SIGHTS)throw unreachable(
+this.#place,this.settings.remote,failure2);continue}const head=seen2.get(this.ref)??null;seen2.delete(this.ref);if(!await this.#hasKnown(
+head))throw wentBack(this.#place,this.settings,this.#seen,head);return{branch:head,others:seen2}}}async#hasKnown(head){if(this.#known===
+""||this.#known===head)return true;if(head===null)return false;return await this.#git(["rev-list","--max-count=1",this.#known,
+"--not",head])===""}async remember(head){if(this.#known===head)return;this.#known=head;await this.#git(["update-ref",this.#seen,
+head]).catch(()=>"")}async#missing(refs){if(refs.size===0)return[];const input=[...refs.values()].map(sha=>`${sha}
+`).join("");const said3=(await this.#git(["cat-file","--batch-check=%(objecttype)"],{input})).split("\n");return[...refs.
+keys()].filter((_,index)=>said3[index]?.endsWith(" missing")!==false)}async#fetch(seen2){const{root,remote}=this.settings;
+const missing2=await this.#missing(seen2);if(missing2.length===0)return;this.#isShallow??=(await this.#git(["rev-parse",
+"--is-shallow-repository"])).trim()==="true";const depth=this.#isShallow&&this.#known===""?["--depth=1"]:[];const quiet=[
+"--quiet","--no-tags","--no-write-fetch-head","--no-auto-gc","--no-recurse-submodules"];const passing2=`refs/idops/passi\
+ng/${randomUUID4()}`;const here2=new Map(missing2.map((ref,index)=>[`${passing2}/${index}`,ref]));const specs=[...here2].
+map(([name2,ref])=>`+${ref}:${name2}`);const after2=[...here2.keys()].map(name2=>`delete ${name2}
+`);try{await git(root,["fetch",...quiet,...depth,remote,...specs],FETCHING);const said3=await this.#git(["for-each-ref",
+"--format=%(objectname) %(refname)",passing2]);for(const[sha="",name2=""]of said3.split("\n").map(line=>line.split(" "))){
+const ref=here2.get(name2);if(ref!==void 0)seen2.set(ref,sha)}}finally{await this.#git(["update-ref","--stdin"],{input:after2.
+join("")}).catch(()=>"")}}get#seen(){const{remote,branch}=this.settings;const of=remote===USUAL?"":`.${hash2("sha256",withoutCredentials(
+remote),"hex").slice(0,12)}`;return`${SEEN}/${branch}${of}`}async list(commit2,folder,type){const said3=await this.#git(
+["ls-tree","-z",commit2,...folder===""?[]:[`${folder}/`]]);return said3.split("\0").flatMap(line=>{const[,kind,path]=/^\d+ (\w+) [0-9a-f]+\t([\s\S]+)$/.
+exec(line)??[];return kind===type&&path!==void 0?[path.slice(folder===""?0:folder.length+1)]:[]}).sort()}async text(commit2,path){
+const[text6]=await this.texts(commit2,[path]);return text6}async texts(commit2,paths,refuse2=why=>noState(this.#place,why)){
+if(paths.length===0)return[];const{root,most=MOST4}=this.settings;const input=paths.map(path=>`${commit2}:${path}
+`).join("");const options={input,most,patience:PATIENCE3};const found2=await git(root,["cat-file","--batch"],options).catch(
+failure2=>{throw isTooMuch(failure2)?refuse2(tooLarge3(most)):notHere(this.#place,failure2)});let at3=0;return paths.flatMap(
+()=>{const begin3=found2.indexOf("\n",at3)+1;const[,type,size2]=/ (\w+) (\d+)$/.exec(found2.toString("latin1",at3,begin3-
+1))??[];const end2=begin3+Number(size2??0);at3=size2===void 0?begin3:end2+1;return type==="blob"?[found2.toString("utf8",
+begin3,end2)]:[]})}async message(commit2){const said3=await this.#git(["cat-file","commit",commit2]);return said3.slice(
+said3.indexOf("\n\n")+2)}async make(commits){const who=`${userName().replace(/[<>\0\n]/g,"")} <idops@localhost> ${Math.floor(
+Date.now()/1e3)} +0000`;const input=commits.flatMap(({message,parent=null,files=new Map},index)=>[`commit ${PASSING}
+mark :${index+1}
+committer ${who}
+${dataOf(message)}`,parent===null?"":`from ${parent}
+`,...[...files].map(([path,text6])=>text6===null?`D ${quoted2(path)}
+`:`M 100644 inline ${quoted2(path)}
+${dataOf(text6)}`),`get-mark :${index+1}
+reset ${PASSING}
+
+`]);try{const command=["fast-import","--quiet","--done"];const said3=await git(this.settings.root,command,{input:`${input.
+join("")}done
+`});return said3.toString("utf8").trimEnd().split("\n")}catch(failure2){const told5=failure2 instanceof GitFailed?failure2.
+told:"";const[,report2]=/^fast-import: dumping crash report to (.+)$/m.exec(told5)??[];if(report2!==void 0)await rm5(resolve5(
+this.settings.root,report2),{force:true});throw notHere(this.#place,failure2)}}async push(moves){const{remote,pauses=PAUSES}=this.
+settings;const leases=moves.map(({ref,from})=>`--force-with-lease=${ref}:${from??""}`);const specs=moves.map(({ref,to})=>`${to??
+""}:${ref}`);const others2=moves.flatMap(({ref})=>ref===this.ref?[]:[ref]);const options=["--quiet","--porcelain","--ato\
+mic","--no-verify","--no-recurse-submodules","--no-signed"];for(let tries=0;;tries+=1){try{await git(this.settings.root,
+["push",...options,...leases,remote,...specs],FAR);return await this.#moved(moves)}catch(failure2){const now=await this.
+look(others2);const has=ref=>ref===this.ref?now.branch:now.others.get(ref)??null;const is=compare2=>moves.every(move2=>has(
+move2.ref)===move2[compare2]);if(is("to"))return await this.#moved(moves);if(!is("from"))return"moved";const refused4=refusedBy(
+failure2);const again=isForbidden(failure2)?[]:refused4===void 0?pauses:pauses.slice(0,2);const pause=again[tries];if(pause===
+void 0)throw notTaken(this.#place,refused4,failure2);await sleep2(pause)}}}async#moved(moves){const to=moves.find(({ref})=>ref===
+this.ref)?.to;if(to!=null)await this.remember(to);return"done"}async#asking(command){const{root,remote,pauses=PAUSES}=this.
+settings;for(let tries=0;;tries+=1){try{const said3=(await git(root,command,FAR)).toString("utf8");this.#answered=true;return said3}catch(failure2){
+const again=failure2 instanceof NoGit?[]:this.#answered?pauses:pauses.slice(0,1);const pause=again[tries];if(pause===void 0)
+throw unreachable(this.#place,remote,failure2);await sleep2(pause)}}}async#git(command,options={}){try{return(await git(
+this.settings.root,command,options)).toString("utf8")}catch(failure2){throw notHere(this.#place,failure2)}}};SEEN="refs/\
+idops/seen";USUAL="origin";FAR={reaches:true,patience:PATIENCE3};FETCHING={...FAR,patience:10*PATIENCE3};SIGHTS=5;PASSING=
+"refs/idops/passing"}});function gitRuns(store,runs,place2){const folder=run4=>`${runs}/${run4}`;const batches=async(head,branch,run4)=>(await branch.
+list(head,folder(run4),"blob")).filter(name2=>/^\d{8}\.jsonl$/.test(name2));const names3=async()=>await store.read((head,branch)=>branch.
+list(head,runs,"tree"))??[];const read=async run4=>{const found2=await store.read(async(head,branch)=>{const names4=await batches(
+head,branch,run4);return await branch.texts(head,names4.map(name2=>`${folder(run4)}/${name2}`),why=>unusableJournal(`${run4}\
+ in ${place2}`,`it ${why}`))});return(found2??[]).join("")};return{list:async()=>(await names3()).filter(isJournalName),
+strangers:async()=>(await names3()).filter(name2=>!isJournalName(name2)),read:async run4=>journalOf(await read(run4),run4,
+`${run4} in ${place2}`),async hasEnd(run4){const text6=await store.read(async(head,branch)=>{const last=(await batches(head,
+branch,run4)).at(-1);return last===void 0?void 0:await branch.text(head,`${folder(run4)}/${last}`)});return(text6??"").trimEnd().
+split("\n").at(-1)?.startsWith('{"type":"end"')===true},kept:async()=>[],assign:async()=>{},async create(first){const{run:run4}=first;
+await store.change(async(head,branch)=>{if(head!==null&&(await batches(head,branch,run4)).length>0){throw new Error(`the\
+re is a journal of ${run4} already`)}const files=new Map([[`${folder(run4)}/${numbered(0)}`,`${stringifyJson(first)}
+`]]);return{files,message:`idops: run ${run4} begins`}});return gitJournal(store,folder(run4),run4,1)},async reopen(content){
+if(isUnderWay(content))throw underWay(content.run);const{run:run4}=content.run;const last=await store.read(async(head,branch)=>(await batches(
+head,branch,run4)).at(-1));return gitJournal(store,folder(run4),run4,Number.parseInt(last??"-1",10)+1)},async remove(names4){
+if(names4.length===0)return;const what=names4.length===1?`the journal of ${names4[0]}`:`${names4.length} journals`;const files=new Map(
+names4.map(run4=>[folder(run4),null]));await store.change(()=>({files,message:`idops: ${what} removed`}))}}}function numbered(number4){
+return`${String(number4).padStart(8,"0")}.jsonl`}function gitJournal(store,folder,run4,next){let number4=next;return batched(
+async lines=>{const path=`${folder}/${numbered(number4)}`;number4+=1;const files=new Map([[path,lines.map(line=>`${line}\
+
+`).join("")]]);await store.change(()=>({files,message:`idops: run ${run4}`}))})}var init_runs=__esm({"src/state/git/runs\
+.ts"(){"use strict";init_json();init_shard();init_batched();init_journal();init_journal_text()}});function holderOf2(message){try{return holderSchema3.parse(JSON.parse(message))}catch{return null}}function isOver(holder){
+return holder!==null&&(fateOf(holder)==="gone"||Date.now()>endOf(holder))}function restOf({expires}){return Date.parse(expires)-
+Date.now()}function endOf({expires}){return Date.parse(expires)+SKEW}function holdingOf2(holder){const end2=holder===null||
+fateOf(holder)==="gone"?GONE:`whose lease ran out at ${holder.expires} and was not renewed`;const holding=holdingOf(holder,
+isOver(holder)?"gone":void 0,end2);if(holder===null||holding.elsewhere===null)return holding;const last=`its lock ends b\
+y itself at ${new Date(endOf(holder)).toISOString()} where nothing renews it`;return{...holding,elsewhere:`${holding.elsewhere}\
+, and ${last}`}}var holderSchema3,LEASE,SKEW;var init_holder2=__esm({"src/state/git/holder.ts"(){"use strict";init_zod();
+init_process();init_holder();holderSchema3=object({...holderFields,expires:iso_exports.datetime(),nonce:string2()});LEASE=
+10*6e4;SKEW=5*6e4}});import{randomUUID as randomUUID5}from"node:crypto";import{setTimeout as sleep3}from"node:timers/promises";function renewedHolder(holder){
+return{...holder,expires:new Date(Date.now()+LEASE).toISOString()}}function noteOf(holder){return{message:JSON.stringify(
+{...holder,turn:randomUUID5()})}}var TRIES4,PAUSE,FRESH2,UNSEEN,ABOUT,TITLE,TEXT,Store;var init_store=__esm({"src/state/\
+git/store.ts"(){"use strict";init_p_limit();init_process();init_shard();init_user_name();init_holder();init_branch();init_failures();
+init_holder2();TRIES4=300;PAUSE=200;FRESH2=1e3;UNSEEN=Number.NEGATIVE_INFINITY;ABOUT="README.md";TITLE="# The state of i\
+dops";TEXT=`${TITLE}
+
+idops writes this branch: what it applied is recorded in the \`.json\` files, and each run has its journal in \`runs\`. The \
+history
+is the audit log. Change nothing by hand, and merge it nowhere.
+`;Store=class{#branch;#place;#inTurn=pLimit(1);#whole;#head=null;#seenAt=UNSEEN;#held;#lost;#isShared=false;#isOwn=false;constructor(settings,lock,place2){
+this.#branch=new Branch(settings,place2);this.#whole=`refs/idops/lock/${settings.branch}/${lock}`;this.#place=place2}async read(work){
+const head=await this.#inTurn(async()=>{const isOnly2=this.#held?.ref===this.#whole&&this.#seenAt!==UNSEEN;if(!isOnly2&&
+performance.now()-this.#seenAt>=FRESH2)await this.#see([]);return this.#head});return head===null?void 0:await work(head,
+this.#branch)}async#see(locks){const seen2=await this.#branch.see(locks);const{branch:head}=seen2;if(head!==null&&!this.#isOwn){
+const about2=await this.#branch.text(head,ABOUT);if(about2?.startsWith(TITLE)!==true)throw notOwn(this.#place);this.#isOwn=
+true}if(head!==null)await this.#branch.remember(head);this.#head=head;this.#seenAt=performance.now();return seen2}#refOf(shard2){
+return shard2===void 0?this.#whole:`${this.#whole}.${shardName(shard2)}`}async#lockAt(ref){return(await this.#see([ref])).
+others.get(ref)??null}async found(){return await this.#inTurn(async()=>{const{others:others2}=await this.#see([this.#whole,
+`${this.#whole}.*-of-*`]);const found2=[];for(const[ref,lock]of others2){const shard2=shardNamed(ref.slice(this.#whole.length+
+1));if(ref!==this.#whole&&(shard2===void 0||this.#refOf(shard2)!==ref))continue;const holder=await this.#holder(lock);found2.
+push({...holdingOf2(holder),...shard2===void 0?{}:{shard:shard2},nonce:holder?.nonce??null,place:this.#place,drop:()=>this.#inTurn(
+()=>this.#drop(ref,lock))})}return found2})}async#drop(ref,lock){this.#seenAt=UNSEEN;return await this.#branch.push([{ref,
+from:lock,to:null}])==="done"}async change(work,anew=false){return await this.#inTurn(async()=>{for(let tries=1;tries<=TRIES4;tries+=
+1){if(this.#lost!==void 0)throw this.#lost;if(tries>1||anew||this.#isShared||this.#head===null){const last=this.#head;if(this.#held===
+void 0)await this.#see([]);else await this.#confirm(this.#held);this.#isShared&&=tries>1||last!==this.#head}const from=this.#head;
+const changed2=await work(from,this.#branch);const about2=from===null?[[ABOUT,TEXT]]:[];const files=new Map([...about2,...changed2.
+files]);const held=this.#held;const holder=held&&renewedHolder(held.holder);const notes=holder===void 0?[]:[noteOf(holder)];
+const change3={parent:from,files,message:changed2.message};const[to="",at3=""]=await this.#branch.make([change3,...notes]);
+const lock=held===void 0?[]:[{ref:held.ref,from:held.at,to:at3}];const pushed=await this.#branch.push([{ref:this.#branch.
+ref,from,to},...lock]);if(pushed==="done"){this.#head=to;this.#seenAt=performance.now();this.#held=held&&holder&&{ref:held.
+ref,holder,at:at3};return changed2}this.#isShared=true;await sleep3(Math.random()*Math.min(PAUSE,10*tries))}throw outrun(
+this.#place,TRIES4)})}async take(command,now,shard2){return await this.#inTurn(async()=>{const ref=this.#refOf(shard2);if(this.#held!==
+void 0&&this.#held.ref!==ref&&this.#lost===void 0)throw locked(holdingOf2(this.#held.holder),this.#place);const from=await this.#lockAt(
+ref);const other=from===null?void 0:await this.#holder(from);if(other!==void 0&&!isOver(other))throw locked(holdingOf2(other),
+this.#place);const mark={...ownMark(),command,at:now.toISOString(),expires:"",nonce:randomUUID5()};const made3=await this.#renewed(
+{ref,holder:{user:userName(),...mark}});if(await this.#branch.push([{ref,from,to:made3.at}])==="moved"){const lock=await this.#lockAt(
+ref);throw locked(holdingOf2(lock===null?null:await this.#holder(lock)),this.#place)}this.#held=made3;this.#lost=void 0;
+this.#seenAt=UNSEEN;this.#isShared=shard2!==void 0;const renew=()=>this.#inTurn(async()=>{const held=this.#own(made3);if(held!==
+void 0)await this.#renew(held)});const timer=setInterval(()=>void renew().catch(()=>{}),LEASE/3);timer.unref();return{takenOver:other===
+void 0?null:tookOver(holdingOf2(other)),fenced:true,lease:LEASE/2,confirm:()=>this.#inTurn(async()=>{await this.#confirm(
+made3);const held=this.#own(made3);if(held!==void 0&&restOf(held.holder)<LEASE/2)await this.#renew(held)}),release:async()=>{
+clearInterval(timer);await this.#inTurn(()=>this.#release(made3)).catch(()=>{});return[]}}})}async#release(made3){const{
+at:at3}=this.#own(made3)??made3;if(this.#own(made3)!==void 0)this.#held=void 0;this.#seenAt=UNSEEN;await this.#branch.push(
+[{ref:made3.ref,from:at3,to:null}])}#own({holder}){return this.#held?.holder.nonce===holder.nonce?this.#held:void 0}async#renew(held){
+const renewed=await this.#renewed(held);const pushed=await this.#branch.push([{ref:held.ref,from:held.at,to:renewed.at}]);
+if(pushed==="done")this.#held=renewed;else await this.#confirm(held)}async#renewed({ref,holder}){const next=renewedHolder(
+holder);const[at3=""]=await this.#branch.make([noteOf(next)]);return{ref,holder:next,at:at3}}async#confirm(made3){const{
+ref,holder}=made3;const at3=await this.#lockAt(ref);const now=at3===null?void 0:await this.#holder(at3);const isOwn=this.#own(
+made3)!==void 0;if(at3!==null&&now?.nonce===holder.nonce){if(isOwn)this.#held={ref,holder:now,at:at3};return}const failure2=lockLost(
+now,this.#place);if(isOwn)this.#lost=failure2;throw failure2}async#holder(commit2){return holderOf2(await this.#branch.message(
+commit2))}}}});var git_exports={};__export(git_exports,{gitBackend:()=>gitBackend});import{posix as posix2}from"node:path";function gitBackend(settings){
+const{remote,branch,path}=settings;const place2=`${path} on the branch ${branch} of ${withoutCredentials(remote)}`;const store=new Store(
+settings,path,place2);const folder=posix2.dirname(path);const within5=name2=>posix2.join(folder,name2);const saved=async()=>{
+const text6=await store.read((head,of)=>of.text(head,path));return text6===void 0?void 0:stateOf(stateData(text6,place2),
+place2)};const named5=async file=>{const text6=await store.read((head,of)=>of.text(head,file)).catch(unlessUnreadable);return text6===
+void 0?void 0:nameOf5(text6)};const written4=state=>({files:new Map([[path,`${stringifyJson(state,2)}
+`]]),message:`idops: ${path}, serial ${state.serial}`});return{place:place2,name:posix2.basename(path),runs:gitRuns(store,
+within5("runs"),place2),load:async server=>ofServer(await saved(),place2,server),saved,async save(state){await store.change(
+()=>written4(state))},async merge(change3){const merged=async(commit2,of)=>{const text6=commit2===null?void 0:await of.text(
+commit2,path);const there=text6===void 0?void 0:stateOf(stateData(text6,place2),place2);const next=mergedInto(there,change3,
+place2);const{resources:_,...head2}=next;return{...written4(next),head:head2}};const{head}=await store.change(merged,true);
+return head},told:()=>named5(path),async beside(){const files=await store.read((head,of)=>of.list(head,folder==="."?"":folder,
+"blob"));const others2=(files??[]).map(within5).filter(file=>file.endsWith(".json")&&file!==path);const names3=await Promise.
+all(others2.map(named5));return names3.filter(name2=>name2!==void 0)},...excluding(store),async check(){}}}function unlessUnreadable(failure2){
+const isUnreadable=failure2 instanceof ProblemsError&&failure2.problems.every(({code:code2})=>code2==="state-unreadable");
+if(!isUnreadable)throw failure2}var init_git2=__esm({"src/state/git/index.ts"(){"use strict";init_json();init_problems();
+init_locks();init_state_text();init_branch();init_runs();init_store()}});var require_postgres_array=__commonJS({"node_modules/postgres-array/index.js"(exports){"use strict";exports.parse=function(source,transform2){
+return new ArrayParser(source,transform2).parse()};var ArrayParser=class _ArrayParser{constructor(source,transform2){this.
+source=source;this.transform=transform2||identity2;this.position=0;this.entries=[];this.recorded=[];this.dimension=0}isEof(){
+return this.position>=this.source.length}nextCharacter(){var character=this.source[this.position++];if(character==="\\"){
+return{value:this.source[this.position++],escaped:true}}return{value:character,escaped:false}}record(character){this.recorded.
+push(character)}newEntry(includeEmpty){var entry;if(this.recorded.length>0||includeEmpty){entry=this.recorded.join("");if(entry===
+"NULL"&&!includeEmpty){entry=null}if(entry!==null)entry=this.transform(entry);this.entries.push(entry);this.recorded=[]}}consumeDimensions(){
+if(this.source[0]==="["){while(!this.isEof()){var char=this.nextCharacter();if(char.value==="=")break}}}parse(nested){var character,
+parser,quote2;this.consumeDimensions();while(!this.isEof()){character=this.nextCharacter();if(character.value==="{"&&!quote2){
+this.dimension++;if(this.dimension>1){parser=new _ArrayParser(this.source.substr(this.position-1),this.transform);this.entries.
+push(parser.parse(true));this.position+=parser.position-2}}else if(character.value==="}"&&!quote2){this.dimension--;if(!this.
+dimension){this.newEntry();if(nested)return this.entries}}else if(character.value==='"'&&!character.escaped){if(quote2)this.
+newEntry(true);quote2=!quote2}else if(character.value===","&&!quote2){this.newEntry()}else{this.record(character.value)}}
+if(this.dimension!==0){throw new Error("array dimension not balanced")}return this.entries}};function identity2(value3){
+return value3}}});var require_arrayParser=__commonJS({"node_modules/pg-types/lib/arrayParser.js"(exports,module){var array2=require_postgres_array();
+module.exports={create:function(source,transform2){return{parse:function(){return array2.parse(source,transform2)}}}}}});var require_postgres_date=__commonJS({"node_modules/postgres-date/index.js"(exports,module){"use strict";var DATE_TIME=/(\d{1,})-(\d{2})-(\d{2}) (\d{2}):(\d{2}):(\d{2})(\.\d{1,})?.*?( BC)?$/;
+var DATE=/^(\d{1,})-(\d{2})-(\d{2})( BC)?$/;var TIME_ZONE=/([Z+-])(\d{2})?:?(\d{2})?:?(\d{2})?/;var INFINITY=/^-?infinity$/;
+module.exports=function parseDate(isoDate){if(INFINITY.test(isoDate)){return Number(isoDate.replace("i","I"))}var matches=DATE_TIME.
+exec(isoDate);if(!matches){return getDate(isoDate)||null}var isBC=!!matches[8];var year=parseInt(matches[1],10);if(isBC){
+year=bcYearToNegativeYear(year)}var month=parseInt(matches[2],10)-1;var day=matches[3];var hour=parseInt(matches[4],10);
+var minute=parseInt(matches[5],10);var second=parseInt(matches[6],10);var ms=matches[7];ms=ms?1e3*parseFloat(ms):0;var date3;
+var offset=timeZoneOffset(isoDate);if(offset!=null){date3=new Date(Date.UTC(year,month,day,hour,minute,second,ms));if(is0To99(
+year)){date3.setUTCFullYear(year)}if(offset!==0){date3.setTime(date3.getTime()-offset)}}else{date3=new Date(year,month,day,
+hour,minute,second,ms);if(is0To99(year)){date3.setFullYear(year)}}return date3};function getDate(isoDate){var matches=DATE.
+exec(isoDate);if(!matches){return}var year=parseInt(matches[1],10);var isBC=!!matches[4];if(isBC){year=bcYearToNegativeYear(
+year)}var month=parseInt(matches[2],10)-1;var day=matches[3];var date3=new Date(year,month,day);if(is0To99(year)){date3.
+setFullYear(year)}return date3}function timeZoneOffset(isoDate){if(isoDate.endsWith("+00")){return 0}var zone=TIME_ZONE.
+exec(isoDate.split(" ")[1]);if(!zone)return;var type=zone[1];if(type==="Z"){return 0}var sign=type==="-"?-1:1;var offset=parseInt(
+zone[2],10)*3600+parseInt(zone[3]||0,10)*60+parseInt(zone[4]||0,10);return offset*sign*1e3}function bcYearToNegativeYear(year){
+return-(year-1)}function is0To99(num){return num>=0&&num<100}}});var require_mutable=__commonJS({"node_modules/xtend/mutable.js"(exports,module){module.exports=extend2;var hasOwnProperty=Object.
+prototype.hasOwnProperty;function extend2(target){for(var i3=1;i3<arguments.length;i3++){var source=arguments[i3];for(var key in source){
+if(hasOwnProperty.call(source,key)){target[key]=source[key]}}}return target}}});var require_postgres_interval=__commonJS({"node_modules/postgres-interval/index.js"(exports,module){"use strict";var extend2=require_mutable();
+module.exports=PostgresInterval;function PostgresInterval(raw){if(!(this instanceof PostgresInterval)){return new PostgresInterval(
+raw)}extend2(this,parse11(raw))}var properties2=["seconds","minutes","hours","days","months","years"];PostgresInterval.prototype.
+toPostgres=function(){var filtered=properties2.filter(this.hasOwnProperty,this);if(this.milliseconds&&filtered.indexOf("\
+seconds")<0){filtered.push("seconds")}if(filtered.length===0)return"0";return filtered.map(function(property2){var value3=this[property2]||
+0;if(property2==="seconds"&&this.milliseconds){value3=(value3+this.milliseconds/1e3).toFixed(6).replace(/\.?0+$/,"")}return value3+
+" "+property2},this).join(" ")};var propertiesISOEquivalent={years:"Y",months:"M",days:"D",hours:"H",minutes:"M",seconds:"\
+S"};var dateProperties=["years","months","days"];var timeProperties=["hours","minutes","seconds"];PostgresInterval.prototype.
+toISOString=PostgresInterval.prototype.toISO=function(){var datePart=dateProperties.map(buildProperty,this).join("");var timePart=timeProperties.
+map(buildProperty,this).join("");return"P"+datePart+"T"+timePart;function buildProperty(property2){var value3=this[property2]||
+0;if(property2==="seconds"&&this.milliseconds){value3=(value3+this.milliseconds/1e3).toFixed(6).replace(/0+$/,"")}return value3+
+propertiesISOEquivalent[property2]}};var NUMBER="([+-]?\\d+)";var YEAR=NUMBER+"\\s+years?";var MONTH=NUMBER+"\\s+mons?";
+var DAY=NUMBER+"\\s+days?";var TIME="([+-])?([\\d]*):(\\d\\d):(\\d\\d)\\.?(\\d{1,6})?";var INTERVAL=new RegExp([YEAR,MONTH,
+DAY,TIME].map(function(regexString){return"("+regexString+")?"}).join("\\s*"));var positions={years:2,months:4,days:6,hours:9,
+minutes:10,seconds:11,milliseconds:12};var negatives=["hours","minutes","seconds","milliseconds"];function parseMilliseconds(fraction){
+var microseconds=fraction+"000000".slice(fraction.length);return parseInt(microseconds,10)/1e3}function parse11(interval){
+if(!interval)return{};var matches=INTERVAL.exec(interval);var isNegative=matches[8]==="-";return Object.keys(positions).
+reduce(function(parsed2,property2){var position=positions[property2];var value3=matches[position];if(!value3)return parsed2;
+value3=property2==="milliseconds"?parseMilliseconds(value3):parseInt(value3,10);if(!value3)return parsed2;if(isNegative&&
+~negatives.indexOf(property2)){value3*=-1}parsed2[property2]=value3;return parsed2},{})}}});var require_postgres_bytea=__commonJS({"node_modules/postgres-bytea/index.js"(exports,module){"use strict";var bufferFrom=Buffer.
+from||Buffer;module.exports=function parseBytea(input){if(/^\\x/.test(input)){return bufferFrom(input.substr(2),"hex")}var output="";
+var i3=0;while(i3<input.length){if(input[i3]!=="\\"){output+=input[i3];++i3}else{if(/[0-7]{3}/.test(input.substr(i3+1,3))){
+output+=String.fromCharCode(parseInt(input.substr(i3+1,3),8));i3+=4}else{var backslashes=1;while(i3+backslashes<input.length&&
+input[i3+backslashes]==="\\"){backslashes++}for(var k=0;k<Math.floor(backslashes/2);++k){output+="\\"}i3+=Math.floor(backslashes/
+2)*2}}}return bufferFrom(output,"binary")}}});var require_textParsers=__commonJS({"node_modules/pg-types/lib/textParsers.js"(exports,module){var array2=require_postgres_array();
+var arrayParser=require_arrayParser();var parseDate=require_postgres_date();var parseInterval=require_postgres_interval();
+var parseByteA=require_postgres_bytea();function allowNull(fn){return function nullAllowed(value3){if(value3===null)return value3;
+return fn(value3)}}function parseBool(value3){if(value3===null)return value3;return value3==="TRUE"||value3==="t"||value3===
+"true"||value3==="y"||value3==="yes"||value3==="on"||value3==="1"}function parseBoolArray(value3){if(!value3)return null;
+return array2.parse(value3,parseBool)}function parseBaseTenInt(string3){return parseInt(string3,10)}function parseIntegerArray(value3){
+if(!value3)return null;return array2.parse(value3,allowNull(parseBaseTenInt))}function parseBigIntegerArray(value3){if(!value3)
+return null;return array2.parse(value3,allowNull(function(entry){return parseBigInteger(entry).trim()}))}var parsePointArray=function(value3){
+if(!value3){return null}var p=arrayParser.create(value3,function(entry){if(entry!==null){entry=parsePoint(entry)}return entry});
+return p.parse()};var parseFloatArray=function(value3){if(!value3){return null}var p=arrayParser.create(value3,function(entry){
+if(entry!==null){entry=parseFloat(entry)}return entry});return p.parse()};var parseStringArray=function(value3){if(!value3){
+return null}var p=arrayParser.create(value3);return p.parse()};var parseDateArray=function(value3){if(!value3){return null}
+var p=arrayParser.create(value3,function(entry){if(entry!==null){entry=parseDate(entry)}return entry});return p.parse()};
+var parseIntervalArray=function(value3){if(!value3){return null}var p=arrayParser.create(value3,function(entry){if(entry!==
+null){entry=parseInterval(entry)}return entry});return p.parse()};var parseByteAArray=function(value3){if(!value3){return null}
+return array2.parse(value3,allowNull(parseByteA))};var parseInteger=function(value3){return parseInt(value3,10)};var parseBigInteger=function(value3){
+var valStr=String(value3);if(/^\d+$/.test(valStr)){return valStr}return value3};var parseJsonArray=function(value3){if(!value3){
+return null}return array2.parse(value3,allowNull(JSON.parse))};var parsePoint=function(value3){if(value3[0]!=="("){return null}
+value3=value3.substring(1,value3.length-1).split(",");return{x:parseFloat(value3[0]),y:parseFloat(value3[1])}};var parseCircle=function(value3){
+if(value3[0]!=="<"&&value3[1]!=="("){return null}var point="(";var radius="";var pointParsed=false;for(var i3=2;i3<value3.
+length-1;i3++){if(!pointParsed){point+=value3[i3]}if(value3[i3]===")"){pointParsed=true;continue}else if(!pointParsed){continue}
+if(value3[i3]===","){continue}radius+=value3[i3]}var result=parsePoint(point);result.radius=parseFloat(radius);return result};
+var init=function(register2){register2(20,parseBigInteger);register2(21,parseInteger);register2(23,parseInteger);register2(
+26,parseInteger);register2(700,parseFloat);register2(701,parseFloat);register2(16,parseBool);register2(1082,parseDate);register2(
+1114,parseDate);register2(1184,parseDate);register2(600,parsePoint);register2(651,parseStringArray);register2(718,parseCircle);
+register2(1e3,parseBoolArray);register2(1001,parseByteAArray);register2(1005,parseIntegerArray);register2(1007,parseIntegerArray);
+register2(1028,parseIntegerArray);register2(1016,parseBigIntegerArray);register2(1017,parsePointArray);register2(1021,parseFloatArray);
+register2(1022,parseFloatArray);register2(1231,parseFloatArray);register2(1014,parseStringArray);register2(1015,parseStringArray);
+register2(1008,parseStringArray);register2(1009,parseStringArray);register2(1040,parseStringArray);register2(1041,parseStringArray);
+register2(1115,parseDateArray);register2(1182,parseDateArray);register2(1185,parseDateArray);register2(1186,parseInterval);
+register2(1187,parseIntervalArray);register2(17,parseByteA);register2(114,JSON.parse.bind(JSON));register2(3802,JSON.parse.
+bind(JSON));register2(199,parseJsonArray);register2(3807,parseJsonArray);register2(3907,parseStringArray);register2(2951,
+parseStringArray);register2(791,parseStringArray);register2(1183,parseStringArray);register2(1270,parseStringArray)};module.
+exports={init}}});var require_pg_int8=__commonJS({"node_modules/pg-int8/index.js"(exports,module){"use strict";var BASE=1e6;function readInt8(buffer){
+var high=buffer.readInt32BE(0);var low=buffer.readUInt32BE(4);var sign="";if(high<0){high=~high+(low===0);low=~low+1>>>0;
+sign="-"}var result="";var carry;var t2;var digits;var pad;var l2;var i3;{carry=high%BASE;high=high/BASE>>>0;t2=4294967296*
+carry+low;low=t2/BASE>>>0;digits=""+(t2-BASE*low);if(low===0&&high===0){return sign+digits+result}pad="";l2=6-digits.length;
+for(i3=0;i3<l2;i3++){pad+="0"}result=pad+digits+result}{carry=high%BASE;high=high/BASE>>>0;t2=4294967296*carry+low;low=t2/
+BASE>>>0;digits=""+(t2-BASE*low);if(low===0&&high===0){return sign+digits+result}pad="";l2=6-digits.length;for(i3=0;i3<l2;i3++){
+pad+="0"}result=pad+digits+result}{carry=high%BASE;high=high/BASE>>>0;t2=4294967296*carry+low;low=t2/BASE>>>0;digits=""+
+(t2-BASE*low);if(low===0&&high===0){return sign+digits+result}pad="";l2=6-digits.length;for(i3=0;i3<l2;i3++){pad+="0"}result=
+pad+digits+result}{carry=high%BASE;t2=4294967296*carry+low;digits=""+t2%BASE;return sign+digits+result}}module.exports=readInt8}});var require_binaryParsers=__commonJS({"node_modules/pg-types/lib/binaryParsers.js"(exports,module){var parseInt64=require_pg_int8();
+var parseBits=function(data3,bits2,offset,invert,callback2){offset=offset||0;invert=invert||false;callback2=callback2||function(lastValue,newValue,bits3){
+return lastValue*Math.pow(2,bits3)+newValue};var offsetBytes=offset>>3;var inv=function(value3){if(invert){return~value3&
+255}return value3};var mask2=255;var firstBits=8-offset%8;if(bits2<firstBits){mask2=255<<8-bits2&255;firstBits=bits2}if(offset){
+mask2=mask2>>offset%8}var result=0;if(offset%8+bits2>=8){result=callback2(0,inv(data3[offsetBytes])&mask2,firstBits)}var bytes=bits2+
+offset>>3;for(var i3=offsetBytes+1;i3<bytes;i3++){result=callback2(result,inv(data3[i3]),8)}var lastBits=(bits2+offset)%
+8;if(lastBits>0){result=callback2(result,inv(data3[bytes])>>8-lastBits,lastBits)}return result};var parseFloatFromBits=function(data3,precisionBits,exponentBits){
+var bias=Math.pow(2,exponentBits-1)-1;var sign=parseBits(data3,1);var exponent=parseBits(data3,exponentBits,1);if(exponent===
+0){return 0}var precisionBitsCounter=1;var parsePrecisionBits=function(lastValue,newValue,bits2){if(lastValue===0){lastValue=
+1}for(var i3=1;i3<=bits2;i3++){precisionBitsCounter/=2;if((newValue&1<<bits2-i3)>0){lastValue+=precisionBitsCounter}}return lastValue};
+var mantissa=parseBits(data3,precisionBits,exponentBits+1,false,parsePrecisionBits);if(exponent==Math.pow(2,exponentBits+
+1)-1){if(mantissa===0){return sign===0?Infinity:-Infinity}return NaN}return(sign===0?1:-1)*Math.pow(2,exponent-bias)*mantissa};
+var parseInt16=function(value3){if(parseBits(value3,1)==1){return-1*(parseBits(value3,15,1,true)+1)}return parseBits(value3,
+15,1)};var parseInt32=function(value3){if(parseBits(value3,1)==1){return-1*(parseBits(value3,31,1,true)+1)}return parseBits(
+value3,31,1)};var parseFloat32=function(value3){return parseFloatFromBits(value3,23,8)};var parseFloat64=function(value3){
+return parseFloatFromBits(value3,52,11)};var parseNumeric=function(value3){var sign=parseBits(value3,16,32);if(sign==49152){
+return NaN}var weight2=Math.pow(1e4,parseBits(value3,16,16));var result=0;var digits=[];var ndigits=parseBits(value3,16);
+for(var i3=0;i3<ndigits;i3++){result+=parseBits(value3,16,64+16*i3)*weight2;weight2/=1e4}var scale=Math.pow(10,parseBits(
+value3,16,48));return(sign===0?1:-1)*Math.round(result*scale)/scale};var parseDate=function(isUTC,value3){var sign=parseBits(
+value3,1);var rawValue2=parseBits(value3,63,1);var result=new Date((sign===0?1:-1)*rawValue2/1e3+9466848e5);if(!isUTC){result.
+setTime(result.getTime()+result.getTimezoneOffset()*6e4)}result.usec=rawValue2%1e3;result.getMicroSeconds=function(){return this.
+usec};result.setMicroSeconds=function(value4){this.usec=value4};result.getUTCMicroSeconds=function(){return this.usec};return result};
+var parseArray=function(value3){var dim=parseBits(value3,32);var flags=parseBits(value3,32,32);var elementType=parseBits(
+value3,32,64);var offset=96;var dims=[];for(var i3=0;i3<dim;i3++){dims[i3]=parseBits(value3,32,offset);offset+=32;offset+=
+32}var parseElement=function(elementType2){var length2=parseBits(value3,32,offset);offset+=32;if(length2==4294967295){return null}
+var result;if(elementType2==23||elementType2==20){result=parseBits(value3,length2*8,offset);offset+=length2*8;return result}else if(elementType2==
+25){result=value3.toString(this.encoding,offset>>3,(offset+=length2<<3)>>3);return result}else{console.log("ERROR: Eleme\
+ntType not implemented: "+elementType2)}};var parse11=function(dimension,elementType2){var array2=[];var i4;if(dimension.
+length>1){var count3=dimension.shift();for(i4=0;i4<count3;i4++){array2[i4]=parse11(dimension,elementType2)}dimension.unshift(
+count3)}else{for(i4=0;i4<dimension[0];i4++){array2[i4]=parseElement(elementType2)}}return array2};return parse11(dims,elementType)};
+var parseText=function(value3){return value3.toString("utf8")};var parseBool=function(value3){if(value3===null)return null;
+return parseBits(value3,8)>0};var init=function(register2){register2(20,parseInt64);register2(21,parseInt16);register2(23,
+parseInt32);register2(26,parseInt32);register2(1700,parseNumeric);register2(700,parseFloat32);register2(701,parseFloat64);
+register2(16,parseBool);register2(1114,parseDate.bind(null,false));register2(1184,parseDate.bind(null,true));register2(1e3,
+parseArray);register2(1007,parseArray);register2(1016,parseArray);register2(1008,parseArray);register2(1009,parseArray);
+register2(25,parseText)};module.exports={init}}});var require_builtins=__commonJS({"node_modules/pg-types/lib/builtins.js"(exports,module){module.exports={BOOL:16,BYTEA:17,
+CHAR:18,INT8:20,INT2:21,INT4:23,REGPROC:24,TEXT:25,OID:26,TID:27,XID:28,CID:29,JSON:114,XML:142,PG_NODE_TREE:194,SMGR:210,
+PATH:602,POLYGON:604,CIDR:650,FLOAT4:700,FLOAT8:701,ABSTIME:702,RELTIME:703,TINTERVAL:704,CIRCLE:718,MACADDR8:774,MONEY:790,
+MACADDR:829,INET:869,ACLITEM:1033,BPCHAR:1042,VARCHAR:1043,DATE:1082,TIME:1083,TIMESTAMP:1114,TIMESTAMPTZ:1184,INTERVAL:1186,
+TIMETZ:1266,BIT:1560,VARBIT:1562,NUMERIC:1700,REFCURSOR:1790,REGPROCEDURE:2202,REGOPER:2203,REGOPERATOR:2204,REGCLASS:2205,
+REGTYPE:2206,UUID:2950,TXID_SNAPSHOT:2970,PG_LSN:3220,PG_NDISTINCT:3361,PG_DEPENDENCIES:3402,TSVECTOR:3614,TSQUERY:3615,
+GTSVECTOR:3642,REGCONFIG:3734,REGDICTIONARY:3769,JSONB:3802,REGNAMESPACE:4089,REGROLE:4096}}});var require_pg_types=__commonJS({"node_modules/pg-types/index.js"(exports){var textParsers=require_textParsers();var binaryParsers=require_binaryParsers();
+var arrayParser=require_arrayParser();var builtinTypes=require_builtins();exports.getTypeParser=getTypeParser;exports.setTypeParser=
+setTypeParser;exports.arrayParser=arrayParser;exports.builtins=builtinTypes;var typeParsers={text:{},binary:{}};function noParse(val){
+return String(val)}function getTypeParser(oid,format){format=format||"text";if(!typeParsers[format]){return noParse}return typeParsers[format][oid]||
+noParse}function setTypeParser(oid,format,parseFn){if(typeof format=="function"){parseFn=format;format="text"}typeParsers[format][oid]=
+parseFn}textParsers.init(function(oid,converter){typeParsers.text[oid]=converter});binaryParsers.init(function(oid,converter){
+typeParsers.binary[oid]=converter})}});var require_defaults=__commonJS({"node_modules/pg/lib/defaults.js"(exports,module){"use strict";var user4;try{user4=process.
+platform==="win32"?process.env.USERNAME:process.env.USER}catch{}module.exports={host:"localhost",user:user4,database:void 0,
+password:null,connectionString:void 0,port:5432,rows:0,binary:false,max:10,idleTimeoutMillis:3e4,client_encoding:"",ssl:false,
+sslnegotiation:void 0,application_name:void 0,fallback_application_name:void 0,options:void 0,parseInputDatesAsUTC:false,
+statement_timeout:false,lock_timeout:false,idle_in_transaction_session_timeout:false,query_timeout:false,connect_timeout:0,
+keepalives:1,keepalives_idle:0};var pgTypes=require_pg_types();var parseBigInteger=pgTypes.getTypeParser(20,"text");var parseBigIntegerArray=pgTypes.
+getTypeParser(1016,"text");module.exports.__defineSetter__("parseInt8",function(val){pgTypes.setTypeParser(20,"text",val?
+pgTypes.getTypeParser(23,"text"):parseBigInteger);pgTypes.setTypeParser(1016,"text",val?pgTypes.getTypeParser(1007,"text"):
+parseBigIntegerArray)})}});var require_utils2=__commonJS({"node_modules/pg/lib/utils.js"(exports,module){"use strict";var defaults3=require_defaults();
+var nodeUtils=__require("util");var{isDate}=__require("util/types");var invalidDateDeprecationNotice=nodeUtils.deprecate(
+()=>{},"Sending an invalid date to Postgres is deprecated and will throw an error in the next major version of pg. Ensur\
+e any Date object passed as a query parameter is valid.","PG_INVALID_DATE");function escapeElement(elementRepresentation){
+const escaped4=elementRepresentation.replace(/\\/g,"\\\\").replace(/"/g,'\\"');return'"'+escaped4+'"'}function arrayString(val){
+let result="{";for(let i3=0;i3<val.length;i3++){if(i3>0){result+=","}let item=val[i3];if(item==null){result+="NULL"}else if(Array.
+isArray(item)){result+=arrayString(item)}else if(ArrayBuffer.isView(item)){if(!(item instanceof Buffer)){item=Buffer.from(
+item.buffer,item.byteOffset,item.byteLength)}result+="\\\\x"+item.toString("hex")}else{result+=escapeElement(prepareValue(
+item))}}result+="}";return result}var prepareValue=function(val,seen2){if(val==null){return null}if(typeof val==="object"){
+if(val instanceof Buffer){return val}if(ArrayBuffer.isView(val)){return Buffer.from(val.buffer,val.byteOffset,val.byteLength)}
+if(isDate(val)){if(isNaN(val.getTime())){invalidDateDeprecationNotice()}if(defaults3.parseInputDatesAsUTC){return dateToStringUTC(
+val)}else{return dateToString(val)}}if(Array.isArray(val)){return arrayString(val)}return prepareObject(val,seen2)}return val.
+toString()};function prepareObject(val,seen2){if(val&&typeof val.toPostgres==="function"){seen2=seen2||[];if(seen2.indexOf(
+val)!==-1){throw new Error('circular reference detected while preparing "'+val+'" for query')}seen2.push(val);return prepareValue(
+val.toPostgres(prepareValue),seen2)}return JSON.stringify(val)}function dateToString(date3){let offset=-date3.getTimezoneOffset();
+let year=date3.getFullYear();const isBCYear=year<1;if(isBCYear)year=Math.abs(year)+1;let ret=String(year).padStart(4,"0")+
+"-"+String(date3.getMonth()+1).padStart(2,"0")+"-"+String(date3.getDate()).padStart(2,"0")+"T"+String(date3.getHours()).
+padStart(2,"0")+":"+String(date3.getMinutes()).padStart(2,"0")+":"+String(date3.getSeconds()).padStart(2,"0")+"."+String(
+date3.getMilliseconds()).padStart(3,"0");if(offset<0){ret+="-";offset*=-1}else{ret+="+"}ret+=String(Math.floor(offset/60)).
+padStart(2,"0")+":"+String(offset%60).padStart(2,"0");if(isBCYear)ret+=" BC";return ret}function dateToStringUTC(date3){
+let year=date3.getUTCFullYear();const isBCYear=year<1;if(isBCYear)year=Math.abs(year)+1;let ret=String(year).padStart(4,
+"0")+"-"+String(date3.getUTCMonth()+1).padStart(2,"0")+"-"+String(date3.getUTCDate()).padStart(2,"0")+"T"+String(date3.getUTCHours()).
+padStart(2,"0")+":"+String(date3.getUTCMinutes()).padStart(2,"0")+":"+String(date3.getUTCSeconds()).padStart(2,"0")+"."+
+String(date3.getUTCMilliseconds()).padStart(3,"0");ret+="+00:00";if(isBCYear)ret+=" BC";return ret}function normalizeQueryConfig(config3,values,callback2){
+config3=typeof config3==="string"?{text:config3}:cloneQueryConfig(config3);if(values){if(typeof values==="function"){config3.
+callback=values}else{config3.values=values}}if(callback2){config3.callback=callback2}return config3}function cloneQueryConfig(config3){
+if(config3==null){return config3}return Object.defineProperties(Object.create(Object.getPrototypeOf(config3)),Object.getOwnPropertyDescriptors(
+config3))}var escapeIdentifier2=function(str){return'"'+str.replace(/"/g,'""')+'"'};var escapeLiteral2=function(str){let hasBackslash=false;
+let escaped4="'";if(str==null){return"''"}if(typeof str!=="string"){return"''"}for(let i3=0;i3<str.length;i3++){const c2=str[i3];
+if(c2==="'"){escaped4+=c2+c2}else if(c2==="\\"){escaped4+=c2+c2;hasBackslash=true}else{escaped4+=c2}}escaped4+="'";if(hasBackslash===
+true){escaped4=" E"+escaped4}return escaped4};module.exports={prepareValue:function prepareValueWrapper(value3){return prepareValue(
+value3)},normalizeQueryConfig,escapeIdentifier:escapeIdentifier2,escapeLiteral:escapeLiteral2}}});var require_utils3=__commonJS({"node_modules/pg/lib/crypto/utils.js"(exports,module){var nodeCrypto=__require("crypto");
+module.exports={postgresMd5PasswordHash,randomBytes:randomBytes5,deriveKey,sha256:sha2562,hashByName,hmacSha256,md5};var webCrypto=nodeCrypto.
+webcrypto||globalThis.crypto;var subtleCrypto=webCrypto.subtle;var textEncoder=new TextEncoder;function randomBytes5(length2){
+return webCrypto.getRandomValues(Buffer.alloc(length2))}async function md5(string3){try{return nodeCrypto.createHash("md\
+5").update(string3,"utf-8").digest("hex")}catch(e2){const data3=typeof string3==="string"?textEncoder.encode(string3):string3;
+const hash5=await subtleCrypto.digest("MD5",data3);return Array.from(new Uint8Array(hash5)).map(b=>b.toString(16).padStart(
+2,"0")).join("")}}async function postgresMd5PasswordHash(user4,password,salt){const inner=await md5(password+user4);const outer=await md5(
+Buffer.concat([Buffer.from(inner),salt]));return"md5"+outer}async function sha2562(text6){return await subtleCrypto.digest(
+"SHA-256",text6)}async function hashByName(hashName,text6){return await subtleCrypto.digest(hashName,text6)}async function hmacSha256(keyBuffer,msg){
+const key=await subtleCrypto.importKey("raw",keyBuffer,{name:"HMAC",hash:"SHA-256"},false,["sign"]);return await subtleCrypto.
+sign("HMAC",key,textEncoder.encode(msg))}async function deriveKey(password,salt,iterations){const key=await subtleCrypto.
+importKey("raw",textEncoder.encode(password),"PBKDF2",false,["deriveBits"]);const params={name:"PBKDF2",hash:"SHA-256",salt,
+iterations};return await subtleCrypto.deriveBits(params,key,32*8,["deriveBits"])}}});var require_cert_signatures=__commonJS({"node_modules/pg/lib/crypto/cert-signatures.js"(exports,module){function x509Error(msg,cert){
+return new Error("SASL channel binding: "+msg+" when parsing public certificate "+cert.toString("base64"))}function readASN1Length(data3,index){
+let length2=data3[index++];if(length2<128)return{length:length2,index};const lengthBytes=length2&127;if(lengthBytes>4)throw x509Error(
+"bad length",data3);length2=0;for(let i3=0;i3<lengthBytes;i3++){length2=length2<<8|data3[index++]}return{length:length2,
+index}}function readASN1OID(data3,index){if(data3[index++]!==6)throw x509Error("non-OID data",data3);const{length:OIDLength,
+index:indexAfterOIDLength}=readASN1Length(data3,index);index=indexAfterOIDLength;const lastIndex=index+OIDLength;const byte1=data3[index++];
+let oid=(byte1/40>>0)+"."+byte1%40;while(index<lastIndex){let value3=0;while(index<lastIndex){const nextByte=data3[index++];
+value3=value3<<7|nextByte&127;if(nextByte<128)break}oid+="."+value3}return{oid,index}}function expectASN1Seq(data3,index){
+if(data3[index++]!==48)throw x509Error("non-sequence data",data3);return readASN1Length(data3,index)}function signatureAlgorithmHashFromCertificate(data3,index){
+if(index===void 0)index=0;index=expectASN1Seq(data3,index).index;const{length:certInfoLength,index:indexAfterCertInfoLength}=expectASN1Seq(
+data3,index);index=indexAfterCertInfoLength+certInfoLength;index=expectASN1Seq(data3,index).index;const{oid,index:indexAfterOID}=readASN1OID(
+data3,index);switch(oid){case"1.2.840.113549.1.1.4":return"MD5";case"1.2.840.113549.1.1.5":return"SHA-1";case"1.2.840.11\
+3549.1.1.11":return"SHA-256";case"1.2.840.113549.1.1.12":return"SHA-384";case"1.2.840.113549.1.1.13":return"SHA-512";case"\
+1.2.840.113549.1.1.14":return"SHA-224";case"1.2.840.113549.1.1.15":return"SHA512-224";case"1.2.840.113549.1.1.16":return"\
+SHA512-256";case"1.2.840.10045.4.1":return"SHA-1";case"1.2.840.10045.4.3.1":return"SHA-224";case"1.2.840.10045.4.3.2":return"\
+SHA-256";case"1.2.840.10045.4.3.3":return"SHA-384";case"1.2.840.10045.4.3.4":return"SHA-512";case"1.2.840.113549.1.1.10":{
+index=indexAfterOID;index=expectASN1Seq(data3,index).index;if(data3[index++]!==160)throw x509Error("non-tag data",data3);
+index=readASN1Length(data3,index).index;index=expectASN1Seq(data3,index).index;const{oid:hashOID}=readASN1OID(data3,index);
+switch(hashOID){case"1.2.840.113549.2.5":return"MD5";case"1.3.14.3.2.26":return"SHA-1";case"2.16.840.1.101.3.4.2.1":return"\
+SHA-256";case"2.16.840.1.101.3.4.2.2":return"SHA-384";case"2.16.840.1.101.3.4.2.3":return"SHA-512"}throw x509Error("unkn\
+own hash OID "+hashOID,data3)}case"1.3.101.110":case"1.3.101.112":return"SHA-512";case"1.3.101.111":case"1.3.101.113":throw x509Error(
+"Ed448 certificate channel binding is not currently supported by Postgres")}throw x509Error("unknown OID "+oid,data3)}module.
+exports={signatureAlgorithmHashFromCertificate}}});var require_sasl=__commonJS({"node_modules/pg/lib/crypto/sasl.js"(exports,module){"use strict";var crypto2=require_utils3();
+var{signatureAlgorithmHashFromCertificate}=require_cert_signatures();function saslprep(password){const nonAsciiSpace=/[\u00A0\u1680\u2000-\u200B\u202F\u205F\u3000]/g;
+const mappedToNothing=/[\u00AD\u034F\u1806\u180B\u180C\u180D\u200C\u200D\u2060\uFE00-\uFE0F\uFEFF]/g;return password.replace(
+nonAsciiSpace," ").replace(mappedToNothing,"").normalize("NFKC")}var DEFAULT_MAX_SCRAM_ITERATIONS=1e5;function startSession(mechanisms,stream,scramMaxIterations=DEFAULT_MAX_SCRAM_ITERATIONS){
+const candidates2=["SCRAM-SHA-256"];if(stream)candidates2.unshift("SCRAM-SHA-256-PLUS");const mechanism=candidates2.find(
+candidate=>mechanisms.includes(candidate));if(!mechanism){throw new Error("SASL: Only mechanism(s) "+candidates2.join(" \
+and ")+" are supported")}if(mechanism==="SCRAM-SHA-256-PLUS"&&typeof stream.getPeerCertificate!=="function"){throw new Error(
+"SASL: Mechanism SCRAM-SHA-256-PLUS requires a certificate")}const clientNonce=crypto2.randomBytes(18).toString("base64");
+const gs2Header=mechanism==="SCRAM-SHA-256-PLUS"?"p=tls-server-end-point":stream?"y":"n";return{mechanism,clientNonce,response:gs2Header+
+",,n=*,r="+clientNonce,message:"SASLInitialResponse",scramMaxIterations}}async function continueSession(session,password,serverData,stream){
+if(session.message!=="SASLInitialResponse"){throw new Error("SASL: Last message was not SASLInitialResponse")}if(typeof password!==
+"string"){throw new Error("SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string")}if(password===""){throw new Error(
+"SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a non-empty string")}if(typeof serverData!=="string"){throw new Error(
+"SASL: SCRAM-SERVER-FIRST-MESSAGE: serverData must be a string")}const sv=parseServerFirstMessage(serverData);if(!sv.nonce.
+startsWith(session.clientNonce)){throw new Error("SASL: SCRAM-SERVER-FIRST-MESSAGE: server nonce does not start with cli\
+ent nonce")}else if(sv.nonce.length===session.clientNonce.length){throw new Error("SASL: SCRAM-SERVER-FIRST-MESSAGE: ser\
+ver nonce is too short")}const scramMaxIterations=typeof session.scramMaxIterations==="number"?session.scramMaxIterations:
+DEFAULT_MAX_SCRAM_ITERATIONS;if(scramMaxIterations!==0&&sv.iteration>scramMaxIterations){throw new Error("SASL: SCRAM-SE\
+RVER-FIRST-MESSAGE: iteration count "+sv.iteration+" exceeds scramMaxIterations of "+scramMaxIterations)}const clientFirstMessageBare="\
+n=*,r="+session.clientNonce;const serverFirstMessage="r="+sv.nonce+",s="+sv.salt+",i="+sv.iteration;let channelBinding=stream?
+"eSws":"biws";if(session.mechanism==="SCRAM-SHA-256-PLUS"){const peerCert=stream.getPeerCertificate().raw;let hashName=signatureAlgorithmHashFromCertificate(
+peerCert);if(hashName==="MD5"||hashName==="SHA-1")hashName="SHA-256";const certHash=await crypto2.hashByName(hashName,peerCert);
+const bindingData=Buffer.concat([Buffer.from("p=tls-server-end-point,,"),Buffer.from(certHash)]);channelBinding=bindingData.
+toString("base64")}const clientFinalMessageWithoutProof="c="+channelBinding+",r="+sv.nonce;const authMessage=clientFirstMessageBare+
+","+serverFirstMessage+","+clientFinalMessageWithoutProof;const saltBytes=Buffer.from(sv.salt,"base64");const saltedPassword=await crypto2.
+deriveKey(saslprep(password),saltBytes,sv.iteration);const clientKey=await crypto2.hmacSha256(saltedPassword,"Client Key");
+const storedKey=await crypto2.sha256(clientKey);const clientSignature=await crypto2.hmacSha256(storedKey,authMessage);const clientProof=xorBuffers(
+Buffer.from(clientKey),Buffer.from(clientSignature)).toString("base64");const serverKey=await crypto2.hmacSha256(saltedPassword,
+"Server Key");const serverSignatureBytes=await crypto2.hmacSha256(serverKey,authMessage);session.message="SASLResponse";
+session.serverSignature=Buffer.from(serverSignatureBytes).toString("base64");session.response=clientFinalMessageWithoutProof+
+",p="+clientProof}function finalizeSession(session,serverData){if(session.message!=="SASLResponse"){throw new Error("SAS\
+L: Last message was not SASLResponse")}if(typeof serverData!=="string"){throw new Error("SASL: SCRAM-SERVER-FINAL-MESSAG\
+E: serverData must be a string")}const{serverSignature}=parseServerFinalMessage(serverData);if(serverSignature!==session.
+serverSignature){throw new Error("SASL: SCRAM-SERVER-FINAL-MESSAGE: server signature does not match")}}function isPrintableChars(text6){
+if(typeof text6!=="string"){throw new TypeError("SASL: text must be a string")}return text6.split("").map((_,i3)=>text6.
+charCodeAt(i3)).every(c2=>c2>=33&&c2<=43||c2>=45&&c2<=126)}function isBase642(text6){return/^(?:[a-zA-Z0-9+/]{4})*(?:[a-zA-Z0-9+/]{2}==|[a-zA-Z0-9+/]{3}=)?$/.
+test(text6)}function parseAttributePairs(text6){if(typeof text6!=="string"){throw new TypeError("SASL: attribute pairs t\
+ext must be a string")}return new Map(text6.split(",").map(attrValue=>{if(!/^.=/.test(attrValue)){throw new Error("SASL:\
+ Invalid attribute pair entry")}const name2=attrValue[0];const value3=attrValue.substring(2);return[name2,value3]}))}function parseServerFirstMessage(data3){
+const attrPairs=parseAttributePairs(data3);const nonce=attrPairs.get("r");if(!nonce){throw new Error("SASL: SCRAM-SERVER\
+-FIRST-MESSAGE: nonce missing")}else if(!isPrintableChars(nonce)){throw new Error("SASL: SCRAM-SERVER-FIRST-MESSAGE: non\
+ce must only contain printable characters")}const salt=attrPairs.get("s");if(!salt){throw new Error("SASL: SCRAM-SERVER-\
+FIRST-MESSAGE: salt missing")}else if(!isBase642(salt)){throw new Error("SASL: SCRAM-SERVER-FIRST-MESSAGE: salt must be \
+base64")}const iterationText=attrPairs.get("i");if(!iterationText){throw new Error("SASL: SCRAM-SERVER-FIRST-MESSAGE: it\
+eration missing")}else if(!/^[1-9][0-9]*$/.test(iterationText)){throw new Error("SASL: SCRAM-SERVER-FIRST-MESSAGE: inval\
+id iteration count")}const iteration=parseInt(iterationText,10);return{nonce,salt,iteration}}function parseServerFinalMessage(serverData){
+const attrPairs=parseAttributePairs(serverData);const error3=attrPairs.get("e");const serverSignature=attrPairs.get("v");
+if(error3){throw new Error(`SASL: SCRAM-SERVER-FINAL-MESSAGE: server returned error: "${error3}"`)}if(!serverSignature){
+throw new Error("SASL: SCRAM-SERVER-FINAL-MESSAGE: server signature is missing")}else if(!isBase642(serverSignature)){throw new Error(
+"SASL: SCRAM-SERVER-FINAL-MESSAGE: server signature must be base64")}return{serverSignature}}function xorBuffers(a2,b){if(!Buffer.
+isBuffer(a2)){throw new TypeError("first argument must be a Buffer")}if(!Buffer.isBuffer(b)){throw new TypeError("second\
+ argument must be a Buffer")}if(a2.length!==b.length){throw new Error("Buffer lengths must match")}if(a2.length===0){throw new Error(
+"Buffers cannot be empty")}return Buffer.from(a2.map((_,i3)=>a2[i3]^b[i3]))}module.exports={startSession,continueSession,
+finalizeSession,DEFAULT_MAX_SCRAM_ITERATIONS}}});var require_type_overrides=__commonJS({"node_modules/pg/lib/type-overrides.js"(exports,module){"use strict";var types3=require_pg_types();
+function TypeOverrides2(userTypes){this._types=userTypes||types3;this.text={};this.binary={}}TypeOverrides2.prototype.getOverrides=
+function(format){switch(format){case"text":return this.text;case"binary":return this.binary;default:return{}}};TypeOverrides2.
+prototype.setTypeParser=function(oid,format,parseFn){if(typeof format==="function"){parseFn=format;format="text"}this.getOverrides(
+format)[oid]=parseFn};TypeOverrides2.prototype.getTypeParser=function(oid,format){format=format||"text";return this.getOverrides(
+format)[oid]||this._types.getTypeParser(oid,format)};module.exports=TypeOverrides2}});var require_pg_connection_string=__commonJS({"node_modules/pg-connection-string/index.js"(exports,module){"use strict";function parse11(str,options={}){
+if(str.charAt(0)==="/"){const config4=str.split(" ");return{host:config4[0],database:config4[1]}}const config3=Object.create(
+null);let result;let dummyHost=false;if(/ |%[^a-f0-9]|%[a-f0-9][^a-f0-9]/i.test(str)){str=encodeURI(str).replace(/%25(\d\d)/g,
+"%$1")}try{try{result=new URL(str,"postgres://base")}catch(e2){result=new URL(str.replace("@/","@___DUMMY___/"),"postgre\
+s://base");dummyHost=true}}catch(err2){err2.input&&(err2.input="*****REDACTED*****");throw err2}for(const entry of result.
+searchParams.entries()){config3[entry[0]]=entry[1]}config3.user=config3.user||decodeURIComponent(result.username);config3.
+password=config3.password||decodeURIComponent(result.password);if(result.protocol=="socket:"){config3.host=decodeURI(result.
+pathname);config3.database=result.searchParams.get("db");config3.client_encoding=result.searchParams.get("encoding");return config3}
+const hostname3=(dummyHost?"":result.hostname).replace(/^\[(.+)\]$/,"$1");if(!config3.host){config3.host=decodeURIComponent(
+hostname3)}else if(hostname3&&/^%2f/i.test(hostname3)){result.pathname=hostname3+result.pathname}if(!config3.port){config3.
+port=result.port}const pathname=result.pathname.slice(1)||null;config3.database=pathname?decodeURI(pathname):null;if(config3.
+ssl==="true"||config3.ssl==="1"){config3.ssl=true}if(config3.ssl==="0"){config3.ssl=false}if(config3.sslcert||config3.sslkey||
+config3.sslrootcert||config3.sslmode){config3.ssl={}}if(config3.sslnegotiation==="direct"&&config3.ssl===void 0){config3.
+ssl=true}const fs3=config3.sslcert||config3.sslkey||config3.sslrootcert?__require("fs"):null;if(config3.sslcert){config3.
+ssl.cert=fs3.readFileSync(config3.sslcert).toString()}if(config3.sslkey){config3.ssl.key=fs3.readFileSync(config3.sslkey).
+toString()}if(config3.sslrootcert){config3.ssl.ca=fs3.readFileSync(config3.sslrootcert).toString()}if(options.useLibpqCompat&&
+config3.uselibpqcompat){throw new Error("Both useLibpqCompat and uselibpqcompat are set. Please use only one of them.")}
+if(config3.uselibpqcompat==="true"||options.useLibpqCompat){switch(config3.sslmode){case"disable":{config3.ssl=false;break}case"\
+prefer":{config3.ssl.rejectUnauthorized=false;break}case"require":{if(config3.sslrootcert){config3.ssl.checkServerIdentity=
+function(){}}else{config3.ssl.rejectUnauthorized=false}break}case"verify-ca":{if(!config3.ssl.ca){throw new Error("SECUR\
+ITY WARNING: Using sslmode=verify-ca requires specifying a CA with sslrootcert. If a public CA is used, verify-ca allows\
+ connections to a server that somebody else may have registered with the CA, making you vulnerable to Man-in-the-Middle \
+attacks. Either specify a custom CA certificate with sslrootcert parameter or use sslmode=verify-full for proper securit\
+y.")}config3.ssl.checkServerIdentity=function(){};break}case"verify-full":{break}}}else{switch(config3.sslmode){case"dis\
+able":{config3.ssl=false;break}case"prefer":case"require":case"verify-ca":case"verify-full":{if(config3.sslmode!=="verif\
+y-full"){deprecatedSslModeWarning(config3.sslmode)}break}case"no-verify":{config3.ssl.rejectUnauthorized=false;break}}}return config3}
+function toConnectionOptions(sslConfig){const connectionOptions2=Object.entries(sslConfig).reduce((c2,[key,value3])=>{if(value3!==
+void 0&&value3!==null){c2[key]=value3}return c2},Object.create(null));return connectionOptions2}function toClientConfig(config3){
+const poolConfig=Object.entries(config3).reduce((c2,[key,value3])=>{if(key==="ssl"){const sslConfig=value3;if(typeof sslConfig===
+"boolean"){c2[key]=sslConfig}if(typeof sslConfig==="object"){c2[key]=toConnectionOptions(sslConfig)}}else if(value3!==void 0&&
+value3!==null){if(key==="port"){if(value3!==""){const v=parseInt(value3,10);if(isNaN(v)){throw new Error(`Invalid ${key}\
+: ${value3}`)}c2[key]=v}}else{c2[key]=value3}}return c2},Object.create(null));return poolConfig}function parseIntoClientConfig(str){
+return toClientConfig(parse11(str))}function deprecatedSslModeWarning(sslmode){if(!deprecatedSslModeWarning.warned&&typeof process!==
+"undefined"&&process.emitWarning){deprecatedSslModeWarning.warned=true;process.emitWarning(`SECURITY WARNING: The SSL mo\
+des 'prefer', 'require', and 'verify-ca' are treated as aliases for 'verify-full'.
+In the next major version (pg-connection-string v3.0.0 and pg v9.0.0), these modes will adopt standard libpq semantics, \
+which have weaker security guarantees.
+
+To prepare for this change:
+- If you want the current behavior, explicitly use 'sslmode=verify-full'
+- If you want libpq compatibility now, use 'uselibpqcompat=true&sslmode=${sslmode}'
+
+See https://www.postgresql.org/docs/current/libpq-ssl.html for libpq SSL mode definitions.`)}}module.exports=parse11;parse11.
+parse=parse11;parse11.toClientConfig=toClientConfig;parse11.parseIntoClientConfig=parseIntoClientConfig}});var require_connection_parameters=__commonJS({"node_modules/pg/lib/connection-parameters.js"(exports,module){"use strict";
+var dns=__require("dns");var defaults3=require_defaults();var parse11=require_pg_connection_string().parse;var val=function(key,config3,envVar){
+if(config3[key]){return config3[key]}if(envVar===void 0){envVar=process.env["PG"+key.toUpperCase()]}else if(envVar===false){}else{
+envVar=process.env[envVar]}return envVar||defaults3[key]};var readSSLConfigFromEnvironment=function(){switch(process.env.
+PGSSLMODE){case"disable":return false;case"prefer":case"require":case"verify-ca":case"verify-full":return true;case"no-v\
+erify":return{rejectUnauthorized:false}}return defaults3.ssl};var quoteParamValue=function(value3){return"'"+(""+value3).
+replace(/\\/g,"\\\\").replace(/'/g,"\\'")+"'"};var add=function(params,config3,paramName){const value3=config3[paramName];
+if(value3!==void 0&&value3!==null){params.push(paramName+"="+quoteParamValue(value3))}};var ConnectionParameters=class{constructor(config3){
+config3=typeof config3==="string"?parse11(config3):config3||{};if(config3.connectionString){config3=Object.assign({},config3,
+parse11(config3.connectionString))}this.user=val("user",config3);this.database=val("database",config3);if(this.database===
+void 0){this.database=this.user}this.port=parseInt(val("port",config3),10);this.host=val("host",config3);Object.defineProperty(
+this,"password",{configurable:true,enumerable:false,writable:true,value:val("password",config3)});this.binary=val("binar\
+y",config3);this.options=val("options",config3);this.ssl=typeof config3.ssl==="undefined"?readSSLConfigFromEnvironment():
+config3.ssl;if(typeof this.ssl==="string"){if(this.ssl==="true"){this.ssl=true}}if(this.ssl==="no-verify"){this.ssl={rejectUnauthorized:false}}
+if(this.ssl&&this.ssl.key){Object.defineProperty(this.ssl,"key",{enumerable:false})}this.sslnegotiation=val("sslnegotiat\
+ion",config3,"PGSSLNEGOTIATION");if(this.sslnegotiation!==void 0&&this.sslnegotiation!=="postgres"&&this.sslnegotiation!==
+"direct"){throw new Error(`Invalid sslnegotiation value: "${this.sslnegotiation}". Valid values are "postgres" and "dire\
+ct".`)}if(this.sslnegotiation==="direct"&&!this.ssl){throw new Error("sslnegotiation=direct requires SSL to be enabled")}
+this.client_encoding=val("client_encoding",config3);this.replication=val("replication",config3);this.isDomainSocket=!(this.
+host||"").indexOf("/");this.application_name=val("application_name",config3,"PGAPPNAME");this.fallback_application_name=
+val("fallback_application_name",config3,false);this.statement_timeout=val("statement_timeout",config3,false);this.lock_timeout=
+val("lock_timeout",config3,false);this.idle_in_transaction_session_timeout=val("idle_in_transaction_session_timeout",config3,
+false);this.query_timeout=val("query_timeout",config3,false);if(config3.connectionTimeoutMillis===void 0){this.connect_timeout=
+process.env.PGCONNECT_TIMEOUT||0}else{this.connect_timeout=Math.floor(config3.connectionTimeoutMillis/1e3)}if(config3.keepAlive===
+false){this.keepalives=0}else if(config3.keepAlive===true){this.keepalives=1}if(typeof config3.keepAliveInitialDelayMillis===
+"number"){this.keepalives_idle=Math.floor(config3.keepAliveInitialDelayMillis/1e3)}}getLibpqConnectionString(cb){const params=[];
+add(params,this,"user");add(params,this,"password");add(params,this,"port");add(params,this,"application_name");add(params,
+this,"fallback_application_name");add(params,this,"connect_timeout");add(params,this,"options");const ssl=typeof this.ssl===
+"object"?this.ssl:this.ssl?{sslmode:this.ssl}:{};add(params,ssl,"sslmode");add(params,ssl,"sslca");add(params,ssl,"sslke\
+y");add(params,ssl,"sslcert");add(params,ssl,"sslrootcert");add(params,this,"sslnegotiation");if(this.database){params.push(
+"dbname="+quoteParamValue(this.database))}if(this.replication){params.push("replication="+quoteParamValue(this.replication))}
+if(this.host){params.push("host="+quoteParamValue(this.host))}if(this.isDomainSocket){return cb(null,params.join(" "))}if(this.
+client_encoding){params.push("client_encoding="+quoteParamValue(this.client_encoding))}dns.lookup(this.host,function(err2,address3){
+if(err2)return cb(err2,null);params.push("hostaddr="+quoteParamValue(address3));return cb(null,params.join(" "))})}};module.
+exports=ConnectionParameters}});var require_result=__commonJS({"node_modules/pg/lib/result.js"(exports,module){"use strict";var types3=require_pg_types();
+var matchRegexp=/^([A-Za-z]+)(?: (\d+))?(?: (\d+))?/;var Result2=class{constructor(rowMode,types4){this.command=null;this.
+rowCount=null;this.oid=null;this.rows=[];this.fields=[];this._parsers=void 0;this._types=types4;this.RowCtor=null;this.rowAsArray=
+rowMode==="array";if(this.rowAsArray){this.parseRow=this._parseRowAsArray}this._prebuiltEmptyResultObject=null}addCommandComplete(msg){
+let match;if(msg.text){match=matchRegexp.exec(msg.text)}else{match=matchRegexp.exec(msg.command)}if(match){this.command=
+match[1];if(match[3]){this.oid=parseInt(match[2],10);this.rowCount=parseInt(match[3],10)}else if(match[2]){this.rowCount=
+parseInt(match[2],10)}}}_parseRowAsArray(rowData){const row=new Array(rowData.length);for(let i3=0,len=rowData.length;i3<
+len;i3++){const rawValue2=rowData[i3];if(rawValue2!==null){row[i3]=this._parsers[i3](rawValue2)}else{row[i3]=null}}return row}parseRow(rowData){
+const row={...this._prebuiltEmptyResultObject};for(let i3=0,len=rowData.length;i3<len;i3++){const rawValue2=rowData[i3];
+const field2=this.fields[i3].name;if(rawValue2!==null){const v=this.fields[i3].format==="binary"?Buffer.from(rawValue2):
+rawValue2;row[field2]=this._parsers[i3](v)}else{row[field2]=null}}return row}addRow(row){this.rows.push(row)}addFields(fieldDescriptions){
+this.fields=fieldDescriptions;if(this.fields.length){this._parsers=new Array(fieldDescriptions.length)}const row=Object.
+create(null);for(let i3=0;i3<fieldDescriptions.length;i3++){const desc=fieldDescriptions[i3];row[desc.name]=null;if(this.
+_types){this._parsers[i3]=this._types.getTypeParser(desc.dataTypeID,desc.format||"text")}else{this._parsers[i3]=types3.getTypeParser(
+desc.dataTypeID,desc.format||"text")}}this._prebuiltEmptyResultObject={...row}}};module.exports=Result2}});var require_query=__commonJS({"node_modules/pg/lib/query.js"(exports,module){"use strict";var{EventEmitter}=__require("events");
+var Result2=require_result();var utils=require_utils2();var Query2=class extends EventEmitter{constructor(config3,values,callback2){
+super();config3=utils.normalizeQueryConfig(config3,values,callback2);this.text=config3.text;this.values=config3.values;this.
+rows=config3.rows;this.types=config3.types;this.name=config3.name;this.queryMode=config3.queryMode;this.binary=config3.binary;
+this.portal=config3.portal||"";this.callback=config3.callback;this._rowMode=config3.rowMode;if(process.domain&&config3.callback){
+this.callback=process.domain.bind(config3.callback)}this._result=new Result2(this._rowMode,this.types);this._results=this.
+_result;this._canceledDueToError=false}requiresPreparation(){if(this.queryMode==="extended"){return true}if(this.name){return true}
+if(this.rows){return true}if(!this.text){return false}if(!this.values){return false}return this.values.length>0}_checkForMultirow(){
+if(this._result.command){if(!Array.isArray(this._results)){this._results=[this._result]}this._result=new Result2(this._rowMode,
+this._result._types);this._results.push(this._result)}}handleRowDescription(msg){this._checkForMultirow();this._result.addFields(
+msg.fields);this._accumulateRows=this.callback||!this.listeners("row").length}handleDataRow(msg){let row;if(this._canceledDueToError){
+return}try{row=this._result.parseRow(msg.fields)}catch(err2){this._canceledDueToError=err2;return}this.emit("row",row,this.
+_result);if(this._accumulateRows){this._result.addRow(row)}}handleCommandComplete(msg,connection){this._checkForMultirow();
+this._result.addCommandComplete(msg);if(this.rows){connection.sync()}}handleEmptyQuery(connection){if(this.rows){connection.
+sync()}}handleError(err2,connection){if(this._canceledDueToError){err2=this._canceledDueToError;this._canceledDueToError=
+false}if(this.callback){return this.callback(err2)}this.emit("error",err2)}handleReadyForQuery(con){if(this._canceledDueToError){
+return this.handleError(this._canceledDueToError,con)}if(this.callback){try{this.callback(null,this._results)}catch(err2){
+process.nextTick(()=>{throw err2})}}this.emit("end",this._results)}submit(connection){if(typeof this.text!=="string"&&typeof this.
+name!=="string"){return new Error("A query must have either text or a name. Supplying neither is unsupported.")}const previous=connection.
+parsedStatements[this.name]||connection.submittedNamedStatements[this.name];if(this.text&&previous&&this.text!==previous){
+return new Error(`Prepared statements must be unique - '${this.name}' was used for a different statement`)}if(this.values&&
+!Array.isArray(this.values)){return new Error("Query values must be an array")}if(this.requiresPreparation()){connection.
+stream.cork&&connection.stream.cork();try{this.prepare(connection)}finally{connection.stream.uncork&&connection.stream.uncork()}}else{
+connection.query(this.text)}return null}hasBeenParsed(connection){return this.name&&(connection.parsedStatements[this.name]!==
+void 0||connection.submittedNamedStatements[this.name]!==void 0)}handlePortalSuspended(connection){this._getRows(connection,
+this.rows)}_getRows(connection,rows){connection.execute({portal:this.portal,rows});if(!rows){connection.sync()}else{connection.
+flush()}}prepare(connection){if(!this.hasBeenParsed(connection)){connection.parse({text:this.text,name:this.name,types:this.
+types});if(this.name){connection.submittedNamedStatements[this.name]=this.text}}try{connection.bind({portal:this.portal,
+statement:this.name,values:this.values,binary:this.binary,valueMapper:utils.prepareValue})}catch(err2){connection.close(
+{type:"S",name:this.name});connection.sync();this.handleError(err2,connection);return}connection.describe({type:"P",name:this.
+portal||""});this._getRows(connection,this.rows)}handleCopyInResponse(connection){connection.sendCopyFail("No source str\
+eam defined")}handleCopyData(msg,connection){}};module.exports=Query2}});var require_messages=__commonJS({"node_modules/pg-protocol/dist/messages.js"(exports){"use strict";Object.defineProperty(
+exports,"__esModule",{value:true});exports.NoticeMessage=exports.DataRowMessage=exports.CommandCompleteMessage=exports.ReadyForQueryMessage=
+exports.NotificationResponseMessage=exports.BackendKeyDataMessage=exports.AuthenticationMD5Password=exports.ParameterStatusMessage=
+exports.ParameterDescriptionMessage=exports.RowDescriptionMessage=exports.Field=exports.CopyResponse=exports.CopyDataMessage=
+exports.DatabaseError=exports.copyDone=exports.emptyQuery=exports.replicationStart=exports.portalSuspended=exports.noData=
+exports.closeComplete=exports.bindComplete=exports.parseComplete=void 0;exports.parseComplete={name:"parseComplete",length:5};
+exports.bindComplete={name:"bindComplete",length:5};exports.closeComplete={name:"closeComplete",length:5};exports.noData=
+{name:"noData",length:5};exports.portalSuspended={name:"portalSuspended",length:5};exports.replicationStart={name:"repli\
+cationStart",length:4};exports.emptyQuery={name:"emptyQuery",length:4};exports.copyDone={name:"copyDone",length:4};var DatabaseError2=class extends Error{constructor(message,length2,name2){
+super(message);this.length=length2;this.name=name2}};exports.DatabaseError=DatabaseError2;var CopyDataMessage=class{constructor(length2,chunk){
+this.length=length2;this.chunk=chunk;this.name="copyData"}};exports.CopyDataMessage=CopyDataMessage;var CopyResponse=class{constructor(length2,name2,binary,columnCount){
+this.length=length2;this.name=name2;this.binary=binary;this.columnTypes=new Array(columnCount)}};exports.CopyResponse=CopyResponse;
+var Field=class{constructor(name2,tableID,columnID,dataTypeID,dataTypeSize,dataTypeModifier,format){this.name=name2;this.
+tableID=tableID;this.columnID=columnID;this.dataTypeID=dataTypeID;this.dataTypeSize=dataTypeSize;this.dataTypeModifier=dataTypeModifier;
+this.format=format}};exports.Field=Field;var RowDescriptionMessage=class{constructor(length2,fieldCount){this.length=length2;
+this.fieldCount=fieldCount;this.name="rowDescription";this.fields=new Array(this.fieldCount)}};exports.RowDescriptionMessage=
+RowDescriptionMessage;var ParameterDescriptionMessage=class{constructor(length2,parameterCount){this.length=length2;this.
+parameterCount=parameterCount;this.name="parameterDescription";this.dataTypeIDs=new Array(this.parameterCount)}};exports.
+ParameterDescriptionMessage=ParameterDescriptionMessage;var ParameterStatusMessage=class{constructor(length2,parameterName,parameterValue){
+this.length=length2;this.parameterName=parameterName;this.parameterValue=parameterValue;this.name="parameterStatus"}};exports.
+ParameterStatusMessage=ParameterStatusMessage;var AuthenticationMD5Password=class{constructor(length2,salt){this.length=
+length2;this.salt=salt;this.name="authenticationMD5Password"}};exports.AuthenticationMD5Password=AuthenticationMD5Password;
+var BackendKeyDataMessage=class{constructor(length2,processID,secretKey){this.length=length2;this.processID=processID;this.
+secretKey=secretKey;this.name="backendKeyData"}};exports.BackendKeyDataMessage=BackendKeyDataMessage;var NotificationResponseMessage=class{constructor(length2,processId,channel,payload){
+this.length=length2;this.processId=processId;this.channel=channel;this.payload=payload;this.name="notification"}};exports.
+NotificationResponseMessage=NotificationResponseMessage;var ReadyForQueryMessage=class{constructor(length2,status){this.
+length=length2;this.status=status;this.name="readyForQuery"}};exports.ReadyForQueryMessage=ReadyForQueryMessage;var CommandCompleteMessage=class{constructor(length2,text6){
+this.length=length2;this.text=text6;this.name="commandComplete"}};exports.CommandCompleteMessage=CommandCompleteMessage;
+var DataRowMessage=class{constructor(length2,fields2){this.length=length2;this.fields=fields2;this.name="dataRow";this.fieldCount=
+fields2.length}};exports.DataRowMessage=DataRowMessage;var NoticeMessage=class{constructor(length2,message){this.length=
+length2;this.message=message;this.name="notice"}};exports.NoticeMessage=NoticeMessage}});var require_buffer_writer=__commonJS({"node_modules/pg-protocol/dist/buffer-writer.js"(exports){"use strict";Object.defineProperty(
+exports,"__esModule",{value:true});exports.Writer=void 0;var Writer2=class{constructor(size2=256){this.size=size2;this.offset=
+5;this.headerPosition=0;this.buffer=Buffer.allocUnsafe(size2)}ensure(size2){const remaining=this.buffer.length-this.offset;
+if(remaining<size2){const oldBuffer=this.buffer;const newSize=oldBuffer.length+(oldBuffer.length>>1)+size2;this.buffer=Buffer.
+allocUnsafe(newSize);oldBuffer.copy(this.buffer,0,0,this.offset)}}addInt32(num){this.ensure(4);this.buffer[this.offset++]=
+num>>>24&255;this.buffer[this.offset++]=num>>>16&255;this.buffer[this.offset++]=num>>>8&255;this.buffer[this.offset++]=num>>>
+0&255;return this}addInt16(num){this.ensure(2);this.buffer[this.offset++]=num>>>8&255;this.buffer[this.offset++]=num>>>0&
+255;return this}addCString(string3){if(!string3){this.ensure(1)}else{const len=Buffer.byteLength(string3);this.ensure(len+
+1);this.buffer.write(string3,this.offset,"utf-8");this.offset+=len}this.buffer[this.offset++]=0;return this}addString(string3=""){
+const len=Buffer.byteLength(string3);this.ensure(len);this.buffer.write(string3,this.offset);this.offset+=len;return this}addInt32PrefixedString(string3){
+const len=Buffer.byteLength(string3);this.ensure(4+len);const buffer=this.buffer;let offset=this.offset;buffer[offset++]=
+len>>>24&255;buffer[offset++]=len>>>16&255;buffer[offset++]=len>>>8&255;buffer[offset++]=len>>>0&255;buffer.write(string3,
+offset,"utf-8");this.offset=offset+len;return this}add(otherBuffer){this.ensure(otherBuffer.length);otherBuffer.copy(this.
+buffer,this.offset);this.offset+=otherBuffer.length;return this}reserveUnsafe(size2){const offset=this.offset;this.ensure(
+size2);this.offset+=size2;return offset}join(code2){if(code2){this.buffer[this.headerPosition]=code2;const length2=this.
+offset-(this.headerPosition+1);this.buffer.writeInt32BE(length2,this.headerPosition+1)}return this.buffer.slice(code2?0:
+5,this.offset)}flush(code2){const result=this.join(code2);this.offset=5;this.headerPosition=0;this.buffer=Buffer.allocUnsafe(
+this.size);return result}clear(){this.offset=5;this.headerPosition=0}};exports.Writer=Writer2}});var require_serializer=__commonJS({"node_modules/pg-protocol/dist/serializer.js"(exports){"use strict";Object.defineProperty(
+exports,"__esModule",{value:true});exports.serialize=void 0;var buffer_writer_1=require_buffer_writer();var writer=new buffer_writer_1.
+Writer;var startup=opts=>{writer.addInt16(3).addInt16(0);for(const key of Object.keys(opts)){writer.addCString(key).addCString(
+opts[key])}writer.addCString("client_encoding").addCString("UTF8");const bodyBuffer=writer.addCString("").flush();const length2=bodyBuffer.
+length+4;return new buffer_writer_1.Writer().addInt32(length2).add(bodyBuffer).flush()};var requestSsl=()=>{const response=Buffer.
+allocUnsafe(8);response.writeInt32BE(8,0);response.writeInt32BE(80877103,4);return response};var password=password2=>{return writer.
+addCString(password2).flush(112)};var sendSASLInitialResponseMessage=function(mechanism,initialResponse){writer.addCString(
+mechanism).addInt32PrefixedString(initialResponse);return writer.flush(112)};var sendSCRAMClientFinalMessage=function(additionalData){
+return writer.addString(additionalData).flush(112)};var query=text6=>{return writer.addCString(text6).flush(81)};var emptyArray=[];
+var parse11=query2=>{const name2=query2.name||"";if(name2.length>63){console.error("Warning! Postgres only supports 63 c\
+haracters for query names.");console.error("You supplied %s (%s)",name2,name2.length);console.error("This can cause conf\
+licts and silent errors executing queries")}const types3=query2.types||emptyArray;const len=types3.length;const buffer=writer.
+addCString(name2).addCString(query2.text).addInt16(len);for(let i3=0;i3<len;i3++){buffer.addInt32(types3[i3])}return writer.
+flush(80)};var writeValues=function(values,valueMapper,formatsOffset){const len=values.length;for(let i3=0;i3<len;i3++){
+const mappedVal=valueMapper?valueMapper(values[i3],i3):values[i3];let formatByte=0;if(mappedVal==null){writer.addInt32(-1)}else if(mappedVal instanceof
+Buffer){formatByte=1;writer.addInt32(mappedVal.length);writer.add(mappedVal)}else{writer.addInt32PrefixedString(mappedVal)}
+const buf=writer.buffer;buf[formatsOffset++]=0;buf[formatsOffset++]=formatByte}};var bind2=(config3={})=>{const portal=config3.
+portal||"";const statement=config3.statement||"";const binary=config3.binary||false;const values=config3.values||emptyArray;
+const len=values.length;writer.addCString(portal).addCString(statement);writer.addInt16(len);const formatsOffset=writer.
+reserveUnsafe(len*2);writer.addInt16(len);try{writeValues(values,config3.valueMapper,formatsOffset)}catch(err2){writer.clear();
+throw err2}writer.addInt16(1);writer.addInt16(binary?1:0);return writer.flush(66)};var emptyExecute=Buffer.from([69,0,0,
+0,9,0,0,0,0,0]);var execute2=config3=>{if(!config3||!config3.portal&&!config3.rows){return emptyExecute}const portal=config3.
+portal||"";const rows=config3.rows||0;const portalLength=Buffer.byteLength(portal);const len=4+portalLength+1+4;const buff=Buffer.
+allocUnsafe(1+len);buff[0]=69;buff.writeInt32BE(len,1);buff.write(portal,5,"utf-8");buff[portalLength+5]=0;buff.writeUInt32BE(
+rows,buff.length-4);return buff};var cancel=(processID,secretKey)=>{const buffer=Buffer.allocUnsafe(16);buffer.writeInt32BE(
+16,0);buffer.writeInt16BE(1234,4);buffer.writeInt16BE(5678,6);buffer.writeInt32BE(processID,8);buffer.writeInt32BE(secretKey,
+12);return buffer};var cstringMessage=(code2,string3)=>{const stringLen=Buffer.byteLength(string3);const len=4+stringLen+
+1;const buffer=Buffer.allocUnsafe(1+len);buffer[0]=code2;buffer.writeInt32BE(len,1);buffer.write(string3,5,"utf-8");buffer[len]=
+0;return buffer};var emptyDescribePortal=writer.addCString("P").flush(68);var emptyDescribeStatement=writer.addCString("\
+S").flush(68);var describe4=msg=>{return msg.name?cstringMessage(68,`${msg.type}${msg.name||""}`):msg.type==="P"?emptyDescribePortal:
+emptyDescribeStatement};var close=msg=>{const text6=`${msg.type}${msg.name||""}`;return cstringMessage(67,text6)};var copyData=chunk=>{
+return writer.add(chunk).flush(100)};var copyFail=message=>{return cstringMessage(102,message)};var codeOnlyBuffer=code2=>Buffer.
+from([code2,0,0,0,4]);var flushBuffer=codeOnlyBuffer(72);var syncBuffer=codeOnlyBuffer(83);var endBuffer=codeOnlyBuffer(
+88);var copyDoneBuffer=codeOnlyBuffer(99);var serialize2={startup,password,requestSsl,sendSASLInitialResponseMessage,sendSCRAMClientFinalMessage,
+query,parse:parse11,bind:bind2,execute:execute2,describe:describe4,close,flush:()=>flushBuffer,sync:()=>syncBuffer,end:()=>endBuffer,
+copyData,copyDone:()=>copyDoneBuffer,copyFail,cancel};exports.serialize=serialize2}});var require_buffer_reader=__commonJS({"node_modules/pg-protocol/dist/buffer-reader.js"(exports){"use strict";Object.defineProperty(
+exports,"__esModule",{value:true});exports.BufferReader=void 0;var BufferReader=class{constructor(offset=0){this.offset=
+offset;this.buffer=Buffer.allocUnsafe(0);this.encoding="utf-8"}setBuffer(offset,buffer){this.offset=offset;this.buffer=buffer}int16(){
+const result=this.buffer.readInt16BE(this.offset);this.offset+=2;return result}byte(){const result=this.buffer[this.offset];
+this.offset++;return result}int32(){const result=this.buffer.readInt32BE(this.offset);this.offset+=4;return result}uint32(){
+const result=this.buffer.readUInt32BE(this.offset);this.offset+=4;return result}string(length2){const result=this.buffer.
+toString(this.encoding,this.offset,this.offset+length2);this.offset+=length2;return result}cstring(){const start2=this.offset;
+let end2=start2;while(this.buffer[end2++]){}this.offset=end2;return this.buffer.toString(this.encoding,start2,end2-1)}bytes(length2){
+const result=this.buffer.slice(this.offset,this.offset+length2);this.offset+=length2;return result}};exports.BufferReader=
+BufferReader}});var require_parser2=__commonJS({"node_modules/pg-protocol/dist/parser.js"(exports){"use strict";Object.defineProperty(exports,
+"__esModule",{value:true});exports.Parser=void 0;var messages_1=require_messages();var buffer_reader_1=require_buffer_reader();
+var CODE_LENGTH=1;var LEN_LENGTH=4;var HEADER_LENGTH2=CODE_LENGTH+LEN_LENGTH;var LATEINIT_LENGTH=-1;var emptyBuffer=Buffer.
+allocUnsafe(0);var Parser3=class{constructor(opts){this.buffer=emptyBuffer;this.bufferLength=0;this.bufferOffset=0;this.
+reader=new buffer_reader_1.BufferReader;if((opts===null||opts===void 0?void 0:opts.mode)==="binary"){throw new Error("Bi\
+nary mode not supported yet")}this.mode=(opts===null||opts===void 0?void 0:opts.mode)||"text"}parse(buffer,callback2){this.
+mergeBuffer(buffer);const bufferFullLength=this.bufferOffset+this.bufferLength;let offset=this.bufferOffset;while(offset+
+HEADER_LENGTH2<=bufferFullLength){const code2=this.buffer[offset];const length2=this.buffer.readUInt32BE(offset+CODE_LENGTH);
+const fullMessageLength=CODE_LENGTH+length2;if(fullMessageLength+offset<=bufferFullLength){const message=this.handlePacket(
+offset+HEADER_LENGTH2,code2,length2,this.buffer);callback2(message);offset+=fullMessageLength}else{break}}if(offset===bufferFullLength){
+this.buffer=emptyBuffer;this.bufferLength=0;this.bufferOffset=0}else{this.bufferLength=bufferFullLength-offset;this.bufferOffset=
+offset}}mergeBuffer(buffer){if(this.bufferLength>0){const newLength=this.bufferLength+buffer.byteLength;const newFullLength=newLength+
+this.bufferOffset;if(newFullLength>this.buffer.byteLength){let newBuffer;if(newLength<=this.buffer.byteLength&&this.bufferOffset>=
+this.bufferLength){newBuffer=this.buffer}else{let newBufferLength=this.buffer.byteLength*2;while(newLength>=newBufferLength){
+newBufferLength*=2}newBuffer=Buffer.allocUnsafe(newBufferLength)}this.buffer.copy(newBuffer,0,this.bufferOffset,this.bufferOffset+
+this.bufferLength);this.buffer=newBuffer;this.bufferOffset=0}buffer.copy(this.buffer,this.bufferOffset+this.bufferLength);
+this.bufferLength=newLength}else{this.buffer=buffer;this.bufferOffset=0;this.bufferLength=buffer.byteLength}}handlePacket(offset,code2,length2,bytes){
+const{reader}=this;reader.setBuffer(offset,bytes);let message;switch(code2){case 50:message=messages_1.bindComplete;break;case 49:
+message=messages_1.parseComplete;break;case 51:message=messages_1.closeComplete;break;case 110:message=messages_1.noData;
+break;case 115:message=messages_1.portalSuspended;break;case 99:message=messages_1.copyDone;break;case 87:message=messages_1.
+replicationStart;break;case 73:message=messages_1.emptyQuery;break;case 68:message=parseDataRowMessage(reader);break;case 67:
+message=parseCommandCompleteMessage(reader);break;case 90:message=parseReadyForQueryMessage(reader);break;case 65:message=
+parseNotificationMessage(reader);break;case 82:message=parseAuthenticationResponse(reader,length2);break;case 83:message=
+parseParameterStatusMessage(reader);break;case 75:message=parseBackendKeyData(reader);break;case 69:message=parseErrorMessage(
+reader,"error");break;case 78:message=parseErrorMessage(reader,"notice");break;case 84:message=parseRowDescriptionMessage(
+reader);break;case 116:message=parseParameterDescriptionMessage(reader);break;case 71:message=parseCopyInMessage(reader);
+break;case 72:message=parseCopyOutMessage(reader);break;case 100:message=parseCopyData(reader,length2);break;default:return new messages_1.
+DatabaseError("received invalid response: "+code2.toString(16),length2,"error")}reader.setBuffer(0,emptyBuffer);message.
+length=length2;return message}};exports.Parser=Parser3;var parseReadyForQueryMessage=reader=>{const status=reader.string(
+1);return new messages_1.ReadyForQueryMessage(LATEINIT_LENGTH,status)};var parseCommandCompleteMessage=reader=>{const text6=reader.
+cstring();return new messages_1.CommandCompleteMessage(LATEINIT_LENGTH,text6)};var parseCopyData=(reader,length2)=>{const chunk=reader.
+bytes(length2-4);return new messages_1.CopyDataMessage(LATEINIT_LENGTH,chunk)};var parseCopyInMessage=reader=>parseCopyMessage(
+reader,"copyInResponse");var parseCopyOutMessage=reader=>parseCopyMessage(reader,"copyOutResponse");var parseCopyMessage=(reader,messageName)=>{
+const isBinary=reader.byte()!==0;const columnCount=reader.int16();const message=new messages_1.CopyResponse(LATEINIT_LENGTH,
+messageName,isBinary,columnCount);for(let i3=0;i3<columnCount;i3++){message.columnTypes[i3]=reader.int16()}return message};
+var parseNotificationMessage=reader=>{const processId=reader.int32();const channel=reader.cstring();const payload=reader.
+cstring();return new messages_1.NotificationResponseMessage(LATEINIT_LENGTH,processId,channel,payload)};var parseRowDescriptionMessage=reader=>{
+const fieldCount=reader.int16();const message=new messages_1.RowDescriptionMessage(LATEINIT_LENGTH,fieldCount);for(let i3=0;i3<
+fieldCount;i3++){message.fields[i3]=parseField(reader)}return message};var parseField=reader=>{const name2=reader.cstring();
+const tableID=reader.uint32();const columnID=reader.int16();const dataTypeID=reader.uint32();const dataTypeSize=reader.int16();
+const dataTypeModifier=reader.int32();const mode=reader.int16()===0?"text":"binary";return new messages_1.Field(name2,tableID,
+columnID,dataTypeID,dataTypeSize,dataTypeModifier,mode)};var parseParameterDescriptionMessage=reader=>{const parameterCount=reader.
+int16();const message=new messages_1.ParameterDescriptionMessage(LATEINIT_LENGTH,parameterCount);for(let i3=0;i3<parameterCount;i3++){
+message.dataTypeIDs[i3]=reader.uint32()}return message};var parseDataRowMessage=reader=>{const fieldCount=reader.int16();
+const fields2=new Array(fieldCount);for(let i3=0;i3<fieldCount;i3++){const len=reader.int32();fields2[i3]=len===-1?null:
+reader.string(len)}return new messages_1.DataRowMessage(LATEINIT_LENGTH,fields2)};var parseParameterStatusMessage=reader=>{
+const name2=reader.cstring();const value3=reader.cstring();return new messages_1.ParameterStatusMessage(LATEINIT_LENGTH,
+name2,value3)};var parseBackendKeyData=reader=>{const processID=reader.int32();const secretKey=reader.int32();return new messages_1.
+BackendKeyDataMessage(LATEINIT_LENGTH,processID,secretKey)};var parseAuthenticationResponse=(reader,length2)=>{const code2=reader.
+int32();const message={name:"authenticationOk",length:length2};switch(code2){case 0:break;case 3:if(message.length===8){
+message.name="authenticationCleartextPassword"}break;case 5:if(message.length===12){message.name="authenticationMD5Passw\
+ord";const salt=reader.bytes(4);return new messages_1.AuthenticationMD5Password(LATEINIT_LENGTH,salt)}break;case 10:{message.
+name="authenticationSASL";message.mechanisms=[];let mechanism;do{mechanism=reader.cstring();if(mechanism){message.mechanisms.
+push(mechanism)}}while(mechanism)}break;case 11:message.name="authenticationSASLContinue";message.data=reader.string(length2-
+8);break;case 12:message.name="authenticationSASLFinal";message.data=reader.string(length2-8);break;default:throw new Error(
+"Unknown authenticationOk message type "+code2)}return message};var parseErrorMessage=(reader,name2)=>{const fields2={};
+let fieldType=reader.string(1);while(fieldType!=="\0"){fields2[fieldType]=reader.cstring();fieldType=reader.string(1)}const messageValue=fields2.
+M;const message=name2==="notice"?new messages_1.NoticeMessage(LATEINIT_LENGTH,messageValue):new messages_1.DatabaseError(
+messageValue,LATEINIT_LENGTH,name2);message.severity=fields2.S;message.code=fields2.C;message.detail=fields2.D;message.hint=
+fields2.H;message.position=fields2.P;message.internalPosition=fields2.p;message.internalQuery=fields2.q;message.where=fields2.
+W;message.schema=fields2.s;message.table=fields2.t;message.column=fields2.c;message.dataType=fields2.d;message.constraint=
+fields2.n;message.file=fields2.F;message.line=fields2.L;message.routine=fields2.R;return message}}});var require_dist2=__commonJS({"node_modules/pg-protocol/dist/index.js"(exports){"use strict";Object.defineProperty(exports,
+"__esModule",{value:true});exports.DatabaseError=exports.serialize=void 0;exports.parse=parse11;var messages_1=require_messages();
+Object.defineProperty(exports,"DatabaseError",{enumerable:true,get:function(){return messages_1.DatabaseError}});var serializer_1=require_serializer();
+Object.defineProperty(exports,"serialize",{enumerable:true,get:function(){return serializer_1.serialize}});var parser_1=require_parser2();
+function parse11(stream,callback2){const parser=new parser_1.Parser;stream.on("data",buffer=>parser.parse(buffer,callback2));
+return new Promise(resolve19=>stream.on("end",()=>resolve19()))}}});var require_empty=__commonJS({"node_modules/pg-cloudflare/dist/empty.js"(exports){"use strict";Object.defineProperty(exports,
+"__esModule",{value:true});exports.default={}}});var require_stream=__commonJS({"node_modules/pg/lib/stream.js"(exports,module){var{getStream,getSecureStream}=getStreamFuncs();
+module.exports={getStream,getSecureStream};function getNodejsStreamFuncs(){function getStream2(ssl){const net=__require("net");
+return new net.Socket}function getSecureStream2(options){const tls=__require("tls");return tls.connect(options)}return{getStream:getStream2,
+getSecureStream:getSecureStream2}}function getCloudflareStreamFuncs(){function getStream2(ssl){const{CloudflareSocket}=require_empty();
+return new CloudflareSocket(ssl)}function getSecureStream2(options){options.socket.startTls(options);return options.socket}
+return{getStream:getStream2,getSecureStream:getSecureStream2}}function isCloudflareRuntime(){if(typeof navigator==="obje\
+ct"&&navigator!==null&&typeof navigator.userAgent==="string"){return navigator.userAgent==="Cloudflare-Workers"}if(typeof Response===
+"function"){const resp=new Response(null,{cf:{thing:true}});if(typeof resp.cf==="object"&&resp.cf!==null&&resp.cf.thing){
+return true}}return false}function getStreamFuncs(){if(isCloudflareRuntime()){return getCloudflareStreamFuncs()}return getNodejsStreamFuncs()}}});var require_connection2=__commonJS({"node_modules/pg/lib/connection.js"(exports,module){"use strict";var EventEmitter=__require("events").
+EventEmitter;var{parse:parse11,serialize:serialize2}=require_dist2();var stream=require_stream();var{getStream}=stream;var flushBuffer=serialize2.
+flush();var syncBuffer=serialize2.sync();var endBuffer=serialize2.end();var Connection3=class extends EventEmitter{constructor(config3){
+super();config3=config3||{};this.stream=config3.stream||getStream(config3.ssl);if(typeof this.stream==="function"){this.
+stream=this.stream(config3)}this._keepAlive=config3.keepAlive;this._keepAliveInitialDelayMillis=config3.keepAliveInitialDelayMillis;
+this.parsedStatements={};this.submittedNamedStatements={};this.ssl=config3.ssl||false;this.sslNegotiation=config3.sslNegotiation||
+"postgres";this._ending=false;this._emitMessage=false;const self2=this;this.on("newListener",function(eventName){if(eventName===
+"message"){self2._emitMessage=true}})}connect(port,host2){const self2=this;this._connecting=true;this.stream.setNoDelay(
+true);this.stream.connect(port,host2);this.stream.once("connect",function(){if(self2._keepAlive){self2.stream.setKeepAlive(
+true,self2._keepAliveInitialDelayMillis)}self2.emit("connect")});const reportStreamError=function(error3){if(self2._ending&&
+(error3.code==="ECONNRESET"||error3.code==="EPIPE")){return}self2.emit("error",error3)};this.stream.on("error",reportStreamError);
+this.stream.on("close",function(){self2.emit("end")});if(!this.ssl){return this.attachListeners(this.stream)}if(this.sslNegotiation===
+"direct"){return this.stream.once("connect",function(){self2.upgradeToSSL(host2,reportStreamError)})}this.stream.once("d\
+ata",function(buffer){const responseCode=buffer.toString("utf8");switch(responseCode){case"S":break;case"N":self2.stream.
+end();return self2.emit("error",new Error("The server does not support SSL connections"));default:self2.stream.end();return self2.
+emit("error",new Error("There was an error establishing an SSL connection"))}self2.upgradeToSSL(host2,reportStreamError)})}upgradeToSSL(host2,reportStreamError){
+const self2=this;const options={socket:self2.stream,host:host2};if(self2.ssl!==true){Object.assign(options,self2.ssl);if("\
+key"in self2.ssl){options.key=self2.ssl.key}}if(self2.sslNegotiation==="direct"){options.ALPNProtocols=["postgresql"]}const net=__require("net");
+if(net.isIP&&net.isIP(host2)===0){options.servername=host2}try{self2.stream=stream.getSecureStream(options)}catch(err2){
+return self2.emit("error",err2)}self2.attachListeners(self2.stream);self2.stream.on("error",reportStreamError);self2.emit(
+"sslconnect")}attachListeners(stream2){parse11(stream2,msg=>{const eventName=msg.name==="error"?"errorMessage":msg.name;
+if(this._emitMessage){this.emit("message",msg)}this.emit(eventName,msg)})}requestSsl(){this.stream.write(serialize2.requestSsl())}startup(config3){
+this.stream.write(serialize2.startup(config3))}cancel(processID,secretKey){this._send(serialize2.cancel(processID,secretKey))}password(password){
+this._send(serialize2.password(password))}sendSASLInitialResponseMessage(mechanism,initialResponse){this._send(serialize2.
+sendSASLInitialResponseMessage(mechanism,initialResponse))}sendSCRAMClientFinalMessage(additionalData){this._send(serialize2.
+sendSCRAMClientFinalMessage(additionalData))}_send(buffer){if(!this.stream.writable){return false}return this.stream.write(
+buffer)}query(text6){this._send(serialize2.query(text6))}parse(query){this._send(serialize2.parse(query))}bind(config3){
+this._send(serialize2.bind(config3))}execute(config3){this._send(serialize2.execute(config3))}flush(){if(this.stream.writable){
+this.stream.write(flushBuffer)}}sync(){this._send(syncBuffer)}ref(){this.stream.ref()}unref(){this.stream.unref()}end(){
+this._ending=true;if(!this._connecting||!this.stream.writable){this.stream.end();return}return this.stream.write(endBuffer,
+()=>{this.stream.end()})}close(msg){this._send(serialize2.close(msg))}describe(msg){this._send(serialize2.describe(msg))}sendCopyFromChunk(chunk){
+this._send(serialize2.copyData(chunk))}endCopyFrom(){this._send(serialize2.copyDone())}sendCopyFail(msg){this._send(serialize2.
+copyFail(msg))}};module.exports=Connection3}});var require_split2=__commonJS({"node_modules/split2/index.js"(exports,module){"use strict";var{Transform}=__require("stream");
+var{StringDecoder}=__require("string_decoder");var kLast=Symbol("last");var kDecoder=Symbol("decoder");function transform2(chunk,enc,cb){
+let list2;if(this.overflow){const buf=this[kDecoder].write(chunk);list2=buf.split(this.matcher);if(list2.length===1)return cb();
+list2.shift();this.overflow=false}else{this[kLast]+=this[kDecoder].write(chunk);list2=this[kLast].split(this.matcher)}this[kLast]=
+list2.pop();for(let i3=0;i3<list2.length;i3++){try{push2(this,this.mapper(list2[i3]))}catch(error3){return cb(error3)}}this.
+overflow=this[kLast].length>this.maxLength;if(this.overflow&&!this.skipOverflow){cb(new Error("maximum buffer reached"));
+return}cb()}function flush(cb){this[kLast]+=this[kDecoder].end();if(this[kLast]){try{push2(this,this.mapper(this[kLast]))}catch(error3){
+return cb(error3)}}cb()}function push2(self2,val){if(val!==void 0){self2.push(val)}}function noop4(incoming){return incoming}
+function split3(matcher,mapper,options){matcher=matcher||/\r?\n/;mapper=mapper||noop4;options=options||{};switch(arguments.
+length){case 1:if(typeof matcher==="function"){mapper=matcher;matcher=/\r?\n/}else if(typeof matcher==="object"&&!(matcher instanceof
+RegExp)&&!matcher[Symbol.split]){options=matcher;matcher=/\r?\n/}break;case 2:if(typeof matcher==="function"){options=mapper;
+mapper=matcher;matcher=/\r?\n/}else if(typeof mapper==="object"){options=mapper;mapper=noop4}}options=Object.assign({},options);
+options.autoDestroy=true;options.transform=transform2;options.flush=flush;options.readableObjectMode=true;const stream=new Transform(
+options);stream[kLast]="";stream[kDecoder]=new StringDecoder("utf8");stream.matcher=matcher;stream.mapper=mapper;stream.
+maxLength=options.maxLength;stream.skipOverflow=options.skipOverflow||false;stream.overflow=false;stream._destroy=function(err2,cb){
+this._writableState.errorEmitted=false;cb(err2)};return stream}module.exports=split3}});var require_helper=__commonJS({"node_modules/pgpass/lib/helper.js"(exports,module){"use strict";var path=__require("path");
+var Stream=__require("stream").Stream;var split3=require_split2();var util=__require("util");var defaultPort2=5432;var isWin2=process.
+platform==="win32";var warnStream=process.stderr;var S_IRWXG=56;var S_IRWXO=7;var S_IFMT=61440;var S_IFREG=32768;function isRegFile(mode){
+return(mode&S_IFMT)==S_IFREG}var fieldNames3=["host","port","database","user","password"];var nrOfFields=fieldNames3.length;
+var passKey=fieldNames3[nrOfFields-1];function warn(){var isWritable=warnStream instanceof Stream&&true===warnStream.writable;
+if(isWritable){var args=Array.prototype.slice.call(arguments).concat("\n");warnStream.write(util.format.apply(util,args))}}
+Object.defineProperty(module.exports,"isWin",{get:function(){return isWin2},set:function(val){isWin2=val}});module.exports.
+warnTo=function(stream){var old=warnStream;warnStream=stream;return old};module.exports.getFileName=function(rawEnv){var env=rawEnv||
+process.env;var file=env.PGPASSFILE||(isWin2?path.join(env.APPDATA||"./","postgresql","pgpass.conf"):path.join(env.HOME||
+"./",".pgpass"));return file};module.exports.usePgPass=function(stats,fname){if(Object.prototype.hasOwnProperty.call(process.
+env,"PGPASSWORD")){return false}if(isWin2){return true}fname=fname||"<unkn>";if(!isRegFile(stats.mode)){warn('WARNING: p\
+assword file "%s" is not a plain file',fname);return false}if(stats.mode&(S_IRWXG|S_IRWXO)){warn('WARNING: password file\
+ "%s" has group or world access; permissions should be u=rw (0600) or less',fname);return false}return true};var matcher=module.
+exports.match=function(connInfo,entry){return fieldNames3.slice(0,-1).reduce(function(prev,field2,idx){if(idx==1){if(Number(
+connInfo[field2]||defaultPort2)===Number(entry[field2])){return prev&&true}}return prev&&(entry[field2]==="*"||entry[field2]===
+connInfo[field2])},true)};module.exports.getPassword=function(connInfo,stream,cb){var pass;var lineStream=stream.pipe(split3());
+function onLine(line){var entry=parseLine2(line);if(entry&&isValidEntry(entry)&&matcher(connInfo,entry)){pass=entry[passKey];
+lineStream.end()}}var onEnd=function(){stream.destroy();cb(pass)};var onErr=function(err2){stream.destroy();warn("WARNIN\
+G: error on reading file: %s",err2);cb(void 0)};stream.on("error",onErr);lineStream.on("data",onLine).on("end",onEnd).on(
+"error",onErr)};var parseLine2=module.exports.parseLine=function(line){if(line.length<11||line.match(/^\s+#/)){return null}
+var curChar="";var prevChar="";var fieldIdx=0;var startIdx=0;var endIdx=0;var obj={};var isLastField=false;var addToObj=function(idx,i0,i1){
+var field2=line.substring(i0,i1);if(!Object.hasOwnProperty.call(process.env,"PGPASS_NO_DEESCAPE")){field2=field2.replace(
+/\\([:\\])/g,"$1")}obj[fieldNames3[idx]]=field2};for(var i3=0;i3<line.length-1;i3+=1){curChar=line.charAt(i3+1);prevChar=
+line.charAt(i3);isLastField=fieldIdx==nrOfFields-1;if(isLastField){addToObj(fieldIdx,startIdx);break}if(i3>=0&&curChar==
+":"&&prevChar!=="\\"){addToObj(fieldIdx,startIdx,i3+1);startIdx=i3+2;fieldIdx+=1}}obj=Object.keys(obj).length===nrOfFields?
+obj:null;return obj};var isValidEntry=module.exports.isValidEntry=function(entry){var rules={0:function(x2){return x2.length>
+0},1:function(x2){if(x2==="*"){return true}x2=Number(x2);return isFinite(x2)&&x2>0&&x2<9007199254740992&&Math.floor(x2)===
+x2},2:function(x2){return x2.length>0},3:function(x2){return x2.length>0},4:function(x2){return x2.length>0}};for(var idx=0;idx<
+fieldNames3.length;idx+=1){var rule=rules[idx];var value3=entry[fieldNames3[idx]]||"";var res=rule(value3);if(!res){return false}}
+return true}}});var require_lib=__commonJS({"node_modules/pgpass/lib/index.js"(exports,module){"use strict";var path=__require("path");var fs3=__require("fs");
+var helper=require_helper();module.exports=function(connInfo,cb){var file=helper.getFileName();fs3.stat(file,function(err2,stat8){
+if(err2||!helper.usePgPass(stat8,file)){return cb(void 0)}var st=fs3.createReadStream(file);helper.getPassword(connInfo,
+st,cb)})};module.exports.warnTo=helper.warnTo}});var require_client2=__commonJS({"node_modules/pg/lib/client.js"(exports,module){var EventEmitter=__require("events").EventEmitter;
+var utils=require_utils2();var nodeUtils=__require("util");var sasl=require_sasl();var TypeOverrides2=require_type_overrides();
+var ConnectionParameters=require_connection_parameters();var Query2=require_query();var defaults3=require_defaults();var Connection3=require_connection2();
+var crypto2=require_utils3();var activeQueryDeprecationNotice=nodeUtils.deprecate(()=>{},"Client.activeQuery is deprecat\
+ed and will be removed in pg@9.0");var queryQueueDeprecationNotice=nodeUtils.deprecate(()=>{},"Client.queryQueue is depr\
+ecated and will be removed in pg@9.0.");var pgPassDeprecationNotice=nodeUtils.deprecate(()=>{},"pgpass support is deprec\
+ated and will be removed in pg@9.0. You can provide an async function as the password property to the Client/Pool constr\
+uctor that returns a password instead. Within this function you can call the pgpass module in your own code.");var byoPromiseDeprecationNotice=nodeUtils.
+deprecate(()=>{},"Passing a custom Promise implementation to the Client/Pool constructor is deprecated and will be remov\
+ed in pg@9.0.");var queryQueueLengthDeprecationNotice=nodeUtils.deprecate(()=>{},"Calling client.query() when the client\
+ is already executing a query is deprecated and will be removed in pg@9.0. Use async/await or an external async flow con\
+trol mechanism instead.");function coerceNumberOrDefault(value3,defaultValue){if(typeof value3==="number"){return Number.
+isFinite(value3)?value3:defaultValue}if(typeof value3==="string"&&value3.trim()!==""){const n2=Number(value3);return Number.
+isFinite(n2)?n2:defaultValue}return defaultValue}var Client2=class extends EventEmitter{constructor(config3){super();this.
+connectionParameters=new ConnectionParameters(config3);this.user=this.connectionParameters.user;this.database=this.connectionParameters.
+database;this.port=this.connectionParameters.port;this.host=this.connectionParameters.host;Object.defineProperty(this,"p\
+assword",{configurable:true,enumerable:false,writable:true,value:this.connectionParameters.password});this.replication=this.
+connectionParameters.replication;const c2=config3||{};if(c2.Promise){byoPromiseDeprecationNotice()}this._Promise=c2.Promise||
+global.Promise;this._types=new TypeOverrides2(c2.types);this._ending=false;this._ended=false;this._connecting=false;this.
+_connected=false;this._connectionError=false;this._queryable=true;this._activeQuery=null;this._txStatus=null;this.enableChannelBinding=
+Boolean(c2.enableChannelBinding);this.scramMaxIterations=coerceNumberOrDefault(c2.scramMaxIterations,sasl.DEFAULT_MAX_SCRAM_ITERATIONS);
+this.connection=c2.connection||new Connection3({stream:c2.stream,ssl:this.connectionParameters.ssl,sslNegotiation:this.connectionParameters.
+sslnegotiation,keepAlive:c2.keepAlive||false,keepAliveInitialDelayMillis:c2.keepAliveInitialDelayMillis||0,encoding:this.
+connectionParameters.client_encoding||"utf8"});this._queryQueue=[];this._sentQueryQueue=[];this.pipeline=Boolean(c2.pipeline);
+this.binary=c2.binary||defaults3.binary;this.processID=null;this.secretKey=null;this.ssl=this.connectionParameters.ssl||
+false;this.sslNegotiation=this.connectionParameters.sslnegotiation||"postgres";if(this.ssl&&this.ssl.key){Object.defineProperty(
+this.ssl,"key",{enumerable:false})}this._connectionTimeoutMillis=c2.connectionTimeoutMillis||0}get activeQuery(){activeQueryDeprecationNotice();
+return this._activeQuery}set activeQuery(val){activeQueryDeprecationNotice();this._activeQuery=val}_getActiveQuery(){return this.
+_activeQuery}_errorAllQueries(err2){const enqueueError=query=>{process.nextTick(()=>{query.handleError(err2,this.connection)})};
+const activeQuery=this._getActiveQuery();if(activeQuery){enqueueError(activeQuery);this._activeQuery=null}this._sentQueryQueue.
+forEach(enqueueError);this._sentQueryQueue.length=0;this._queryQueue.forEach(enqueueError);this._queryQueue.length=0}_connect(callback2){
+const self2=this;const con=this.connection;this._connectionCallback=callback2;if(this._connecting||this._connected){const err2=new Error(
+"Client has already been connected. You cannot reuse a client.");process.nextTick(()=>{callback2(err2)});return}this._connecting=
+true;if(this._connectionTimeoutMillis>0){this.connectionTimeoutHandle=setTimeout(()=>{con._ending=true;con.stream.destroy(
+new Error("timeout expired"))},this._connectionTimeoutMillis);if(this.connectionTimeoutHandle.unref){this.connectionTimeoutHandle.
+unref()}}if(this.host&&this.host.indexOf("/")===0){con.connect(this.host+"/.s.PGSQL."+this.port)}else{con.connect(this.port,
+this.host)}con.on("connect",function(){if(self2.ssl){if(self2.sslNegotiation!=="direct"){con.requestSsl()}}else{con.startup(
+self2.getStartupConf())}});con.on("sslconnect",function(){con.startup(self2.getStartupConf())});this._attachListeners(con);
+con.once("end",()=>{const error3=this._ending?new Error("Connection terminated"):new Error("Connection terminated unexpe\
+ctedly");clearTimeout(this.connectionTimeoutHandle);this._errorAllQueries(error3);this._ended=true;if(!this._ending){if(this.
+_connecting&&!this._connectionError){if(this._connectionCallback){this._connectionCallback(error3)}else{this._handleErrorEvent(
+error3)}}else if(!this._connectionError){this._handleErrorEvent(error3)}}process.nextTick(()=>{this.emit("end")})})}connect(callback2){
+if(callback2){this._connect(callback2);return}return new this._Promise((resolve19,reject)=>{this._connect(error3=>{if(error3){
+reject(error3)}else{resolve19(this)}})})}_attachListeners(con){con.on("authenticationCleartextPassword",this._handleAuthCleartextPassword.
+bind(this));con.on("authenticationMD5Password",this._handleAuthMD5Password.bind(this));con.on("authenticationSASL",this.
+_handleAuthSASL.bind(this));con.on("authenticationSASLContinue",this._handleAuthSASLContinue.bind(this));con.on("authent\
+icationSASLFinal",this._handleAuthSASLFinal.bind(this));con.on("backendKeyData",this._handleBackendKeyData.bind(this));con.
+on("error",this._handleErrorEvent.bind(this));con.on("errorMessage",this._handleErrorMessage.bind(this));con.on("readyFo\
+rQuery",this._handleReadyForQuery.bind(this));con.on("notice",this._handleNotice.bind(this));con.on("rowDescription",this.
+_handleRowDescription.bind(this));con.on("dataRow",this._handleDataRow.bind(this));con.on("portalSuspended",this._handlePortalSuspended.
+bind(this));con.on("emptyQuery",this._handleEmptyQuery.bind(this));con.on("commandComplete",this._handleCommandComplete.
+bind(this));con.on("parseComplete",this._handleParseComplete.bind(this));con.on("copyInResponse",this._handleCopyInResponse.
+bind(this));con.on("copyData",this._handleCopyData.bind(this));con.on("notification",this._handleNotification.bind(this))}_getPassword(cb){
+const con=this.connection;if(typeof this.password==="function"){this._Promise.resolve().then(()=>this.password(this.connectionParameters)).
+then(pass=>{if(pass!==void 0){if(typeof pass!=="string"){con.emit("error",new TypeError("Password must be a string"));return}
+this.connectionParameters.password=this.password=pass}else{this.connectionParameters.password=this.password=null}cb()}).
+catch(err2=>{con.emit("error",err2)})}else if(this.password!==null){cb()}else{try{const pgPass=require_lib();pgPass(this.
+connectionParameters,pass=>{if(void 0!==pass){pgPassDeprecationNotice();this.connectionParameters.password=this.password=
+pass}cb()})}catch(e2){this.emit("error",e2)}}}_handleAuthCleartextPassword(msg){this._getPassword(()=>{this.connection.password(
+this.password)})}_handleAuthMD5Password(msg){this._getPassword(async()=>{try{const hashedPassword=await crypto2.postgresMd5PasswordHash(
+this.user,this.password,msg.salt);this.connection.password(hashedPassword)}catch(e2){this.emit("error",e2)}})}_handleAuthSASL(msg){
+this._getPassword(()=>{try{this.saslSession=sasl.startSession(msg.mechanisms,this.enableChannelBinding&&this.connection.
+stream,this.scramMaxIterations);this.connection.sendSASLInitialResponseMessage(this.saslSession.mechanism,this.saslSession.
+response)}catch(err2){this.connection.emit("error",err2)}})}async _handleAuthSASLContinue(msg){try{await sasl.continueSession(
+this.saslSession,this.password,msg.data,this.enableChannelBinding&&this.connection.stream);this.connection.sendSCRAMClientFinalMessage(
+this.saslSession.response)}catch(err2){this.connection.emit("error",err2)}}_handleAuthSASLFinal(msg){try{sasl.finalizeSession(
+this.saslSession,msg.data);this.saslSession=null}catch(err2){this.connection.emit("error",err2)}}_handleBackendKeyData(msg){
+this.processID=msg.processID;this.secretKey=msg.secretKey}_handleReadyForQuery(msg){if(this._connecting){this._connecting=
+false;this._connected=true;clearTimeout(this.connectionTimeoutHandle);if(this._connectionCallback){this._connectionCallback(
+null,this);this._connectionCallback=null}this.emit("connect")}const activeQuery=this._getActiveQuery();this._activeQuery=
+null;this._txStatus=msg?.status??null;this.readyForQuery=true;if(activeQuery){activeQuery.handleReadyForQuery(this.connection)}
+this._pulseQueryQueue()}_handleErrorWhileConnecting(err2){if(this._connectionError){return}this._connectionError=true;clearTimeout(
+this.connectionTimeoutHandle);if(this._connectionCallback){return this._connectionCallback(err2)}this.emit("error",err2)}_handleErrorEvent(err2){
+if(this._connecting){return this._handleErrorWhileConnecting(err2)}this._queryable=false;this._errorAllQueries(err2);this.
+emit("error",err2)}_handleErrorMessage(msg){if(this._connecting){return this._handleErrorWhileConnecting(msg)}const activeQuery=this.
+_getActiveQuery();if(!activeQuery){this._handleErrorEvent(msg);return}this._activeQuery=null;if(activeQuery.name){delete this.
+connection.submittedNamedStatements[activeQuery.name]}activeQuery.handleError(msg,this.connection)}_handleRowDescription(msg){
+const activeQuery=this._getActiveQuery();if(activeQuery==null){const error3=new Error("Received unexpected rowDescriptio\
+n message from backend.");this._handleErrorEvent(error3);return}activeQuery.handleRowDescription(msg)}_handleDataRow(msg){
+const activeQuery=this._getActiveQuery();if(activeQuery==null){const error3=new Error("Received unexpected dataRow messa\
+ge from backend.");this._handleErrorEvent(error3);return}activeQuery.handleDataRow(msg)}_handlePortalSuspended(msg){const activeQuery=this.
+_getActiveQuery();if(activeQuery==null){const error3=new Error("Received unexpected portalSuspended message from backend\
+.");this._handleErrorEvent(error3);return}activeQuery.handlePortalSuspended(this.connection)}_handleEmptyQuery(msg){const activeQuery=this.
+_getActiveQuery();if(activeQuery==null){const error3=new Error("Received unexpected emptyQuery message from backend.");this.
+_handleErrorEvent(error3);return}activeQuery.handleEmptyQuery(this.connection)}_handleCommandComplete(msg){const activeQuery=this.
+_getActiveQuery();if(activeQuery==null){const error3=new Error("Received unexpected commandComplete message from backend\
+.");this._handleErrorEvent(error3);return}activeQuery.handleCommandComplete(msg,this.connection)}_handleParseComplete(){
+const activeQuery=this._getActiveQuery();if(activeQuery==null){const error3=new Error("Received unexpected parseComplete\
+ message from backend.");this._handleErrorEvent(error3);return}if(activeQuery.name){this.connection.parsedStatements[activeQuery.
+name]=activeQuery.text;delete this.connection.submittedNamedStatements[activeQuery.name]}}_handleCopyInResponse(msg){const activeQuery=this.
+_getActiveQuery();if(activeQuery==null){const error3=new Error("Received unexpected copyInResponse message from backend.");
+this._handleErrorEvent(error3);return}activeQuery.handleCopyInResponse(this.connection)}_handleCopyData(msg){const activeQuery=this.
+_getActiveQuery();if(activeQuery==null){const error3=new Error("Received unexpected copyData message from backend.");this.
+_handleErrorEvent(error3);return}activeQuery.handleCopyData(msg,this.connection)}_handleNotification(msg){this.emit("not\
+ification",msg)}_handleNotice(msg){this.emit("notice",msg)}getStartupConf(){const params=this.connectionParameters;const data3={
+user:params.user,database:params.database};const appName=params.application_name||params.fallback_application_name;if(appName){
+data3.application_name=appName}if(params.replication){data3.replication=""+params.replication}if(params.statement_timeout){
+data3.statement_timeout=String(parseInt(params.statement_timeout,10))}if(params.lock_timeout){data3.lock_timeout=String(
+parseInt(params.lock_timeout,10))}if(params.idle_in_transaction_session_timeout){data3.idle_in_transaction_session_timeout=
+String(parseInt(params.idle_in_transaction_session_timeout,10))}if(params.options){data3.options=params.options}return data3}cancel(client3,query){
+if(client3.activeQuery===query){const con=this.connection;if(this.host&&this.host.indexOf("/")===0){con.connect(this.host+
+"/.s.PGSQL."+this.port)}else{con.connect(this.port,this.host)}con.on("connect",function(){con.cancel(client3.processID,client3.
+secretKey)})}else if(client3._queryQueue.indexOf(query)!==-1){client3._queryQueue.splice(client3._queryQueue.indexOf(query),
+1)}else if(client3._sentQueryQueue.indexOf(query)!==-1){query.callback=()=>{}}}setTypeParser(oid,format,parseFn){return this.
+_types.setTypeParser(oid,format,parseFn)}getTypeParser(oid,format){return this._types.getTypeParser(oid,format)}escapeIdentifier(str){
+return utils.escapeIdentifier(str)}escapeLiteral(str){return utils.escapeLiteral(str)}_pulseQueryQueue(){if(this.pipeline){
+this._pulsePipelinedQueryQueue();return}if(this.readyForQuery===true){this._activeQuery=this._queryQueue.shift();const activeQuery=this.
+_getActiveQuery();if(activeQuery){this.readyForQuery=false;this.hasExecuted=true;const queryError=activeQuery.submit(this.
+connection);if(queryError){process.nextTick(()=>{activeQuery.handleError(queryError,this.connection);this.readyForQuery=
+true;this._pulseQueryQueue()})}}else if(this.hasExecuted){this._activeQuery=null;this.emit("drain")}}}_pulsePipelinedQueryQueue(){
+if(!this._connected||!this._queryable){return}while(this._queryQueue.length>0){const query=this._queryQueue.shift();this.
+hasExecuted=true;const queryError=query.submit(this.connection);if(queryError){process.nextTick(()=>{query.handleError(queryError,
+this.connection)});continue}this._sentQueryQueue.push(query)}if(this.readyForQuery&&!this._activeQuery&&this._sentQueryQueue.
+length>0){this._activeQuery=this._sentQueryQueue.shift();this.readyForQuery=false}if(!this._activeQuery&&this._sentQueryQueue.
+length===0&&this._queryQueue.length===0&&this.hasExecuted){this.emit("drain")}}query(config3,values,callback2){let query;
+let result;if(config3==null){throw new TypeError("Client was passed a null or undefined query")}if(typeof config3.submit===
+"function"){result=query=config3;if(!query.callback){if(typeof values==="function"){query.callback=values}else if(callback2){
+query.callback=callback2}}}else{query=new Query2(config3,values,callback2);if(!query.callback){result=new this._Promise(
+(resolve19,reject)=>{query.callback=(err2,res)=>err2?reject(err2):resolve19(res)}).catch(err2=>{Error.captureStackTrace(
+err2);throw err2})}else if(typeof query.callback!=="function"){throw new TypeError("callback is not a function")}}const readTimeout=config3.
+query_timeout||this.connectionParameters.query_timeout;if(readTimeout){const queryCallback=query.callback||(()=>{});const readTimeoutTimer=setTimeout(
+()=>{const error3=new Error("Query read timeout");process.nextTick(()=>{query.handleError(error3,this.connection)});queryCallback(
+error3);query.callback=()=>{};const index=this._queryQueue.indexOf(query);if(index>-1){this._queryQueue.splice(index,1)}else if(this.
+pipeline){this.connection.stream.destroy();return}this._pulseQueryQueue()},readTimeout);query.callback=(err2,res)=>{clearTimeout(
+readTimeoutTimer);queryCallback(err2,res)}}if(this.binary&&!query.binary){query.binary=true}if(query._result&&!query._result.
+_types){query._result._types=this._types}if(this.pipeline){const portalQuery=typeof config3.submit==="function"&&!(query instanceof
+Query2)?"Custom query classes such as pg-cursor and pg-query-stream are":query.rows?"The `rows` option is":null;if(portalQuery){
+process.nextTick(()=>{query.handleError(new Error(`${portalQuery} not supported in pipeline mode`),this.connection)});return result}}
+if(!this._queryable){process.nextTick(()=>{query.handleError(new Error("Client has encountered a connection error and is\
+ not queryable"),this.connection)});return result}if(this._ending){process.nextTick(()=>{query.handleError(new Error("Cl\
+ient was closed and is not queryable"),this.connection)});return result}if(this._queryQueue.length>0&&!this.pipeline){queryQueueLengthDeprecationNotice()}
+this._queryQueue.push(query);this._pulseQueryQueue();return result}ref(){this.connection.ref()}unref(){this.connection.unref()}getTransactionStatus(){
+return this._txStatus}end(cb){this._ending=true;if(!this.connection._connecting||this._ended){if(cb){cb();return}else{return this.
+_Promise.resolve()}}if(!this._queryable){this.connection.stream.destroy()}else if(this.pipeline&&(this._getActiveQuery()||
+this._sentQueryQueue.length>0||this._queryQueue.length>0)){this.once("drain",()=>this.connection.end())}else if(this._getActiveQuery()){
+this.connection.stream.destroy()}else{this.connection.end()}if(cb){this.connection.once("end",cb)}else{return new this._Promise(
+resolve19=>{this.connection.once("end",resolve19)})}}get queryQueue(){queryQueueDeprecationNotice();return this._queryQueue}};
+Client2.Query=Query2;module.exports=Client2}});var require_pg_pool=__commonJS({"node_modules/pg-pool/index.js"(exports,module){"use strict";var EventEmitter=__require("events").
+EventEmitter;var NOOP=function(){};var removeWhere=(list2,predicate)=>{const i3=list2.findIndex(predicate);return i3===-1?
+void 0:list2.splice(i3,1)[0]};var IdleItem=class{constructor(client3,idleListener,timeoutId){this.client=client3;this.idleListener=
+idleListener;this.timeoutId=timeoutId}};var PendingItem=class{constructor(callback2){this.callback=callback2}};function throwOnDoubleRelease(){
+throw new Error("Release called on client which has already been released to the pool.")}function promisify(Promise2,callback2){
+if(callback2){return{callback:callback2,result:void 0}}let rej;let res;const cb=function(err2,client3){err2?rej(err2):res(
+client3)};const result=new Promise2(function(resolve19,reject){res=resolve19;rej=reject}).catch(err2=>{Error.captureStackTrace(
+err2);throw err2});return{callback:cb,result}}function makeIdleListener(pool,client3){return function idleListener(err2){
+err2.client=client3;client3.removeListener("error",idleListener);client3.on("error",()=>{pool.log("additional client err\
+or after disconnection due to error",err2)});pool._remove(client3);pool.emit("error",err2,client3)}}var Pool3=class extends EventEmitter{constructor(options,Client2){
+super();this.options=Object.assign({},options);if(options!=null&&"password"in options){Object.defineProperty(this.options,
+"password",{configurable:true,enumerable:false,writable:true,value:options.password})}if(options!=null&&options.ssl&&options.
+ssl.key){Object.defineProperty(this.options.ssl,"key",{enumerable:false})}this.options.max=this.options.max||this.options.
+poolSize||10;this.options.min=this.options.min||0;this.options.maxUses=this.options.maxUses||Infinity;this.options.allowExitOnIdle=
+this.options.allowExitOnIdle||false;this.options.maxLifetimeSeconds=this.options.maxLifetimeSeconds||0;this.log=this.options.
+log||function(){};this.Client=this.options.Client||Client2||require_lib2().Client;this.Promise=this.options.Promise||global.
+Promise;if(typeof this.options.idleTimeoutMillis==="undefined"){this.options.idleTimeoutMillis=1e4}this._clients=[];this.
+_idle=[];this._expired=new WeakSet;this._pendingQueue=[];this._endCallback=void 0;this.ending=false;this.ended=false}_promiseTry(f){
+const Promise2=this.Promise;if(typeof Promise2.try==="function"){return Promise2.try(f)}return new Promise2(resolve19=>resolve19(
+f()))}_isFull(){return this._clients.length>=this.options.max}_isAboveMin(){return this._clients.length>this.options.min}_pulseQueue(){
+this.log("pulse queue");if(this.ended){this.log("pulse queue ended");return}if(this.ending){this.log("pulse queue on end\
+ing");if(this._idle.length){this._idle.slice().map(item=>{this._remove(item.client)})}if(!this._clients.length){this.ended=
+true;this._endCallback()}return}if(!this._pendingQueue.length){this.log("no queued requests");return}if(!this._idle.length&&
+this._isFull()){return}const pendingItem=this._pendingQueue.shift();if(this._idle.length){const idleItem=this._idle.pop();
+clearTimeout(idleItem.timeoutId);const client3=idleItem.client;client3.ref&&client3.ref();const idleListener=idleItem.idleListener;
+return this._acquireClient(client3,pendingItem,idleListener,false)}if(!this._isFull()){return this.newClient(pendingItem)}
+throw new Error("unexpected condition")}_remove(client3,callback2){const removed=removeWhere(this._idle,item=>item.client===
+client3);if(removed!==void 0){clearTimeout(removed.timeoutId)}this._clients=this._clients.filter(c2=>c2!==client3);const context3=this;
+client3.end(()=>{context3.emit("remove",client3);if(typeof callback2==="function"){callback2()}})}connect(cb){if(this.ending){
+const err2=new Error("Cannot use a pool after calling end on the pool");return cb?cb(err2):this.Promise.reject(err2)}const response=promisify(
+this.Promise,cb);const result=response.result;if(this._isFull()||this._idle.length){if(this._idle.length){process.nextTick(
+()=>this._pulseQueue())}if(!this.options.connectionTimeoutMillis){this._pendingQueue.push(new PendingItem(response.callback));
+return result}const queueCallback=(err2,res,done2)=>{clearTimeout(tid);response.callback(err2,res,done2)};const pendingItem=new PendingItem(
+queueCallback);const tid=setTimeout(()=>{removeWhere(this._pendingQueue,i3=>i3.callback===queueCallback);pendingItem.timedOut=
+true;response.callback(new Error("timeout exceeded when trying to connect"))},this.options.connectionTimeoutMillis);if(tid.
+unref){tid.unref()}this._pendingQueue.push(pendingItem);return result}this.newClient(new PendingItem(response.callback));
+return result}newClient(pendingItem){const client3=new this.Client(this.options);this._clients.push(client3);const idleListener=makeIdleListener(
+this,client3);this.log("checking client timeout");let tid;let timeoutHit=false;if(this.options.connectionTimeoutMillis){
+tid=setTimeout(()=>{if(client3.connection){this.log("ending client due to timeout");timeoutHit=true;client3.connection.stream.
+destroy()}else if(!client3.isConnected()){this.log("ending client due to timeout");timeoutHit=true;client3.end()}},this.
+options.connectionTimeoutMillis)}this.log("connecting new client");client3.connect(err2=>{if(tid){clearTimeout(tid)}client3.
+on("error",idleListener);if(err2){this.log("client failed to connect",err2);this._clients=this._clients.filter(c2=>c2!==
+client3);if(timeoutHit){err2=new Error("Connection terminated due to connection timeout",{cause:err2})}this._pulseQueue();
+if(!pendingItem.timedOut){pendingItem.callback(err2,void 0,NOOP)}}else{this.log("new client connected");if(this.options.
+onConnect){this._promiseTry(()=>this.options.onConnect(client3)).then(()=>{this._afterConnect(client3,pendingItem,idleListener)},
+hookErr=>{this._clients=this._clients.filter(c2=>c2!==client3);client3.end(()=>{this._pulseQueue();if(!pendingItem.timedOut){
+pendingItem.callback(hookErr,void 0,NOOP)}})});return}return this._afterConnect(client3,pendingItem,idleListener)}})}_afterConnect(client3,pendingItem,idleListener){
+if(this.options.maxLifetimeSeconds!==0){const maxLifetimeTimeout=setTimeout(()=>{this.log("ending client due to expired \
+lifetime");this._expired.add(client3);const idleIndex=this._idle.findIndex(idleItem=>idleItem.client===client3);if(idleIndex!==
+-1){this._acquireClient(client3,new PendingItem((err2,client4,clientRelease)=>clientRelease()),idleListener,false)}},this.
+options.maxLifetimeSeconds*1e3);maxLifetimeTimeout.unref();client3.once("end",()=>clearTimeout(maxLifetimeTimeout))}return this.
+_acquireClient(client3,pendingItem,idleListener,true)}_acquireClient(client3,pendingItem,idleListener,isNew){if(isNew){this.
+emit("connect",client3)}this.emit("acquire",client3);client3.release=this._releaseOnce(client3,idleListener);client3.removeListener(
+"error",idleListener);if(!pendingItem.timedOut){if(isNew&&this.options.verify){this.options.verify(client3,err2=>{if(err2){
+client3.release(err2);return pendingItem.callback(err2,void 0,NOOP)}pendingItem.callback(void 0,client3,client3.release)})}else{
+pendingItem.callback(void 0,client3,client3.release)}}else{if(isNew&&this.options.verify){this.options.verify(client3,client3.
+release)}else{client3.release()}}}_releaseOnce(client3,idleListener){let released=false;return err2=>{if(released){throwOnDoubleRelease()}
+released=true;this._release(client3,idleListener,err2)}}_release(client3,idleListener,err2){client3.on("error",idleListener);
+client3._poolUseCount=(client3._poolUseCount||0)+1;this.emit("release",err2,client3);if(err2||this.ending||!client3._queryable||
+client3._ending||client3._poolUseCount>=this.options.maxUses){if(client3._poolUseCount>=this.options.maxUses){this.log("\
+remove expended client")}return this._remove(client3,this._pulseQueue.bind(this))}const isExpired2=this._expired.has(client3);
+if(isExpired2){this.log("remove expired client");this._expired.delete(client3);return this._remove(client3,this._pulseQueue.
+bind(this))}let tid;if(this.options.idleTimeoutMillis&&this._isAboveMin()){tid=setTimeout(()=>{if(this._isAboveMin()){this.
+log("remove idle client");this._remove(client3,this._pulseQueue.bind(this))}},this.options.idleTimeoutMillis);if(this.options.
+allowExitOnIdle){tid.unref()}}if(this.options.allowExitOnIdle){client3.unref()}this._idle.push(new IdleItem(client3,idleListener,
+tid));this._pulseQueue()}query(text6,values,cb){if(typeof text6==="function"){const response2=promisify(this.Promise,text6);
+setImmediate(function(){return response2.callback(new Error("Passing a function as the first parameter to pool.query is \
+not supported"))});return response2.result}if(typeof values==="function"){cb=values;values=void 0}const response=promisify(
+this.Promise,cb);cb=response.callback;this.connect((err2,client3)=>{if(err2){return cb(err2)}let clientReleased=false;const onError=err3=>{
+if(clientReleased){return}clientReleased=true;client3.release(err3);cb(err3)};client3.once("error",onError);this.log("di\
+spatching query");try{client3.query(text6,values,(err3,res)=>{this.log("query dispatched");client3.removeListener("error",
+onError);if(clientReleased){return}clientReleased=true;client3.release(err3);if(err3){return cb(err3)}return cb(void 0,res)})}catch(err3){
+client3.release(err3);return cb(err3)}});return response.result}end(cb){this.log("ending");if(this.ending){const err2=new Error(
+"Called end on pool more than once");return cb?cb(err2):this.Promise.reject(err2)}this.ending=true;const promised=promisify(
+this.Promise,cb);this._endCallback=promised.callback;this._pulseQueue();return promised.result}get waitingCount(){return this.
+_pendingQueue.length}get idleCount(){return this._idle.length}get expiredCount(){return this._clients.reduce((acc,client3)=>acc+
+(this._expired.has(client3)?1:0),0)}get totalCount(){return this._clients.length}};module.exports=Pool3}});var require_query2=__commonJS({"node_modules/pg/lib/native/query.js"(exports,module){"use strict";var EventEmitter=__require("events").
+EventEmitter;var util=__require("util");var utils=require_utils2();var NativeQuery=module.exports=function(config3,values,callback2){
+EventEmitter.call(this);config3=utils.normalizeQueryConfig(config3,values,callback2);this.text=config3.text;this.values=
+config3.values;this.name=config3.name;this.queryMode=config3.queryMode;this.callback=config3.callback;this.state="new";this.
+_arrayMode=config3.rowMode==="array";this._emitRowEvents=false;this.on("newListener",function(event){if(event==="row")this.
+_emitRowEvents=true}.bind(this))};util.inherits(NativeQuery,EventEmitter);var errorFieldMap={sqlState:"code",statementPosition:"\
+position",messagePrimary:"message",messageDetail:"detail",messageHint:"hint",context:"where",schemaName:"schema",tableName:"\
+table",columnName:"column",dataTypeName:"dataType",constraintName:"constraint",sourceFile:"file",sourceLine:"line",sourceFunction:"\
+routine"};NativeQuery.prototype.handleError=function(err2){const fields2=this.native&&this.native.pq.resultErrorFields();
+if(fields2){for(const key in fields2){const normalizedFieldName=errorFieldMap[key]||key;err2[normalizedFieldName]=fields2[key]}}
+if(this.callback){this.callback(err2)}else{this.emit("error",err2)}this.state="error"};NativeQuery.prototype.then=function(onSuccess,onFailure){
+return this._getPromise().then(onSuccess,onFailure)};NativeQuery.prototype.catch=function(callback2){return this._getPromise().
+catch(callback2)};NativeQuery.prototype._getPromise=function(){if(this._promise)return this._promise;this._promise=new Promise(
+function(resolve19,reject){this._once("end",resolve19);this._once("error",reject)}.bind(this));return this._promise};NativeQuery.
+prototype.submit=function(client3){this.state="running";const self2=this;this.native=client3.native;client3.native.arrayMode=
+this._arrayMode;let after2=function(err2,rows,results){client3.native.arrayMode=false;setImmediate(function(){self2.emit(
+"_done")});if(err2){return self2.handleError(err2)}if(self2._emitRowEvents){if(results.length>1){rows.forEach((rowOfRows,i3)=>{
+rowOfRows.forEach(row=>{self2.emit("row",row,results[i3])})})}else{rows.forEach(function(row){self2.emit("row",row,results)})}}
+self2.state="end";self2.emit("end",results);if(self2.callback){self2.callback(null,results)}};if(process.domain){after2=
+process.domain.bind(after2)}if(this.name){if(this.name.length>63){console.error("Warning! Postgres only supports 63 char\
+acters for query names.");console.error("You supplied %s (%s)",this.name,this.name.length);console.error("This can cause\
+ conflicts and silent errors executing queries")}const values=(this.values||[]).map(utils.prepareValue);if(client3.namedQueries[this.
+name]!==void 0){if(this.text&&client3.namedQueries[this.name]!==this.text){const err2=new Error(`Prepared statements mus\
+t be unique - '${this.name}' was used for a different statement`);return after2(err2)}return client3.native.execute(this.
+name,values,after2)}return client3.native.prepare(this.name,this.text,values.length,function(err2){if(err2)return after2(
+err2);client3.namedQueries[self2.name]=self2.text;return self2.native.execute(self2.name,values,after2)})}else if(this.values){
+if(!Array.isArray(this.values)){const err2=new Error("Query values must be an array");return after2(err2)}const vals=this.
+values.map(utils.prepareValue);client3.native.query(this.text,vals,after2)}else if(this.queryMode==="extended"){client3.
+native.query(this.text,[],after2)}else{client3.native.query(this.text,after2)}}}});var require_client3=__commonJS({"node_modules/pg/lib/native/client.js"(exports,module){var nodeUtils=__require("util");var Native;
+try{Native=__require("pg-native")}catch(e2){throw e2}var TypeOverrides2=require_type_overrides();var EventEmitter=__require("events").
+EventEmitter;var util=__require("util");var ConnectionParameters=require_connection_parameters();var NativeQuery=require_query2();
+var queryQueueLengthDeprecationNotice=nodeUtils.deprecate(()=>{},"Calling client.query() when the client is already exec\
+uting a query is deprecated and will be removed in pg@9.0. Use async/await or an external async flow control mechanism i\
+nstead.");var Client2=module.exports=function(config3){EventEmitter.call(this);config3=config3||{};this._Promise=config3.
+Promise||global.Promise;this._types=new TypeOverrides2(config3.types);this.native=new Native({types:this._types});this._queryQueue=
+[];this._ending=false;this._connecting=false;this._connected=false;this._queryable=true;this.pipeline=Boolean(config3.pipeline);
+this._pipelineInFlight=false;const cp=this.connectionParameters=new ConnectionParameters(config3);if(config3.nativeConnectionString)
+cp.nativeConnectionString=config3.nativeConnectionString;this.user=cp.user;Object.defineProperty(this,"password",{configurable:true,
+enumerable:false,writable:true,value:cp.password});this.database=cp.database;this.host=cp.host;this.port=cp.port;this.namedQueries=
+{}};Client2.Query=NativeQuery;util.inherits(Client2,EventEmitter);Client2.prototype._errorAllQueries=function(err2){const enqueueError=query=>{
+process.nextTick(()=>{query.native=this.native;query.handleError(err2)})};if(this._hasActiveQuery()){enqueueError(this._activeQuery);
+this._activeQuery=null}this._queryQueue.forEach(enqueueError);this._queryQueue.length=0};Client2.prototype._connect=function(cb){
+const self2=this;if(this._connecting){process.nextTick(()=>cb(new Error("Client has already been connected. You cannot r\
+euse a client.")));return}this._connecting=true;this.connectionParameters.getLibpqConnectionString(function(err2,conString){
+if(self2.connectionParameters.nativeConnectionString)conString=self2.connectionParameters.nativeConnectionString;if(err2)
+return cb(err2);self2.native.connect(conString,function(err3){if(err3){self2.native.end();return cb(err3)}self2._connected=
+true;self2.native.on("error",function(err4){self2._queryable=false;self2._errorAllQueries(err4);self2.emit("error",err4)});
+self2.native.on("notification",function(msg){self2.emit("notification",{channel:msg.relname,payload:msg.extra})});self2.
+emit("connect");self2._pulseQueryQueue(true);cb(null,this)})})};Client2.prototype.connect=function(callback2){if(callback2){
+this._connect(callback2);return}return new this._Promise((resolve19,reject)=>{this._connect(error3=>{if(error3){reject(error3)}else{
+resolve19(this)}})})};Client2.prototype.query=function(config3,values,callback2){let query;let result;let readTimeout;let readTimeoutTimer;
+let queryCallback;if(config3===null||config3===void 0){throw new TypeError("Client was passed a null or undefined query")}else if(typeof config3.
+submit==="function"){readTimeout=config3.query_timeout||this.connectionParameters.query_timeout;result=query=config3;if(typeof values===
+"function"){config3.callback=values}}else{readTimeout=config3.query_timeout||this.connectionParameters.query_timeout;query=
+new NativeQuery(config3,values,callback2);if(!query.callback){let resolveOut,rejectOut;result=new this._Promise((resolve19,reject)=>{
+resolveOut=resolve19;rejectOut=reject}).catch(err2=>{Error.captureStackTrace(err2);throw err2});query.callback=(err2,res)=>err2?
+rejectOut(err2):resolveOut(res)}}if(readTimeout){queryCallback=query.callback||(()=>{});readTimeoutTimer=setTimeout(()=>{
+const error3=new Error("Query read timeout");process.nextTick(()=>{query.handleError(error3,this.connection)});queryCallback(
+error3);query.callback=()=>{};const index=this._queryQueue.indexOf(query);if(index>-1){this._queryQueue.splice(index,1)}
+this._pulseQueryQueue()},readTimeout);query.callback=(err2,res)=>{clearTimeout(readTimeoutTimer);queryCallback(err2,res)}}
+if(!this._queryable){query.native=this.native;process.nextTick(()=>{query.handleError(new Error("Client has encountered \
+a connection error and is not queryable"))});return result}if(this._ending){query.native=this.native;process.nextTick(()=>{
+query.handleError(new Error("Client was closed and is not queryable"))});return result}if(this._queryQueue.length>0&&!this.
+pipeline){queryQueueLengthDeprecationNotice()}this._queryQueue.push(query);this._pulseQueryQueue();return result};Client2.
+prototype.end=function(cb){const self2=this;this._ending=true;if(this._connecting&&!this._connected){this.once("connect",
+()=>{this.end(()=>{})})}let result;if(!cb){result=new this._Promise(function(resolve19,reject){cb=err2=>err2?reject(err2):
+resolve19()})}const doEnd=function(){self2.native.end(function(){self2._connected=false;self2._errorAllQueries(new Error(
+"Connection terminated"));process.nextTick(()=>{self2.emit("end");if(cb)cb()})})};if(this.pipeline&&(this._pipelineInFlight||
+this._queryQueue.length>0)){this.once("drain",doEnd)}else{doEnd()}return result};Client2.prototype._hasActiveQuery=function(){
+return this._activeQuery&&this._activeQuery.state!=="error"&&this._activeQuery.state!=="end"};Client2.prototype._pulseQueryQueue=
+function(initialConnection){if(!this._connected){return}if(this.pipeline&&!initialConnection){return this._pulsePipelinedQueryQueue()}
+if(this._hasActiveQuery()){return}const query=this._queryQueue.shift();if(!query){if(!initialConnection){this.emit("drai\
+n")}return}this._activeQuery=query;query.submit(this);const self2=this;query.once("_done",function(){self2._pulseQueryQueue()})};
+Client2.prototype._pulsePipelinedQueryQueue=function(){if(!this._connected||this._pipelineInFlight){return}if(this._queryQueue.
+length===0){if(this.hasExecuted){this.emit("drain")}return}this._pipelineInFlight=true;const self2=this;const queries=[];
+const nativeQueries=[];const utils=require_utils2();while(this._queryQueue.length>0){const query=this._queryQueue.shift();
+this.hasExecuted=true;nativeQueries.push(query);const values=query.values?query.values.map(utils.prepareValue):null;const pipelineEntry={
+text:query.text,name:query.name,arrayMode:query._arrayMode};if(values){pipelineEntry.values=values}if(query.name&&this.namedQueries[query.
+name]){pipelineEntry._alreadyPrepared=true}queries.push(pipelineEntry)}this.native.pipeline(queries,function(err2,results){
+self2._pipelineInFlight=false;if(err2){self2._connected=false;self2._queryable=false;for(let i3=0;i3<nativeQueries.length;i3++){
+const q=nativeQueries[i3];q.native=self2.native;q.handleError(err2)}self2._errorAllQueries(err2);self2.emit("error",err2);
+self2.emit("end");return}for(let i3=0;i3<nativeQueries.length;i3++){const q=nativeQueries[i3];const r2=results[i3];q.native=
+self2.native;if(r2.err){q.handleError(r2.err)}else{if(q.name){self2.namedQueries[q.name]=q.text}q.state="end";q.emit("en\
+d",r2.result);if(q.callback){q.callback(null,r2.result)}}setImmediate(function(){q.emit("_done")})}self2._pulsePipelinedQueryQueue()})};
+Client2.prototype.cancel=function(query){if(this._activeQuery===query){this.native.cancel(function(){})}else if(this._queryQueue.
+indexOf(query)!==-1){this._queryQueue.splice(this._queryQueue.indexOf(query),1)}};Client2.prototype.ref=function(){};Client2.
+prototype.unref=function(){};Client2.prototype.setTypeParser=function(oid,format,parseFn){return this._types.setTypeParser(
+oid,format,parseFn)};Client2.prototype.getTypeParser=function(oid,format){return this._types.getTypeParser(oid,format)};
+Client2.prototype.isConnected=function(){return this._connected};Client2.prototype.getTransactionStatus=function(){return this.
+native.getTransactionStatus()}}});var require_native=__commonJS({"node_modules/pg/lib/native/index.js"(exports,module){"use strict";module.exports=require_client3()}});var require_lib2=__commonJS({"node_modules/pg/lib/index.js"(exports,module){"use strict";var Client2=require_client2();var defaults3=require_defaults();
+var Connection3=require_connection2();var Result2=require_result();var utils=require_utils2();var Pool3=require_pg_pool();
+var TypeOverrides2=require_type_overrides();var{DatabaseError:DatabaseError2}=require_dist2();var{escapeIdentifier:escapeIdentifier2,
+escapeLiteral:escapeLiteral2}=require_utils2();var poolFactory=Client3=>{return class BoundPool extends Pool3{constructor(options){
+super(options,Client3)}}};var PG=function(clientConstructor2){this.defaults=defaults3;this.Client=clientConstructor2;this.
+Query=this.Client.Query;this.Pool=poolFactory(this.Client);this._pools=[];this.Connection=Connection3;this.types=require_pg_types();
+this.DatabaseError=DatabaseError2;this.TypeOverrides=TypeOverrides2;this.escapeIdentifier=escapeIdentifier2;this.escapeLiteral=
+escapeLiteral2;this.Result=Result2;this.utils=utils};var clientConstructor=Client2;var forceNative=false;try{forceNative=
+!!process.env.NODE_PG_FORCE_NATIVE}catch{}if(forceNative){clientConstructor=require_native()}module.exports=new PG(clientConstructor);
+Object.defineProperty(module.exports,"native",{configurable:true,enumerable:false,get(){let native=null;try{native=new PG(
+require_native())}catch(err2){if(err2.code!=="MODULE_NOT_FOUND"){throw err2}}Object.defineProperty(module.exports,"nativ\
+e",{value:native});return native}})}});var import_lib,Client,Pool,Connection,types2,Query,DatabaseError,escapeIdentifier,escapeLiteral,Result,TypeOverrides,defaults;
+var init_esm2=__esm({"node_modules/pg/esm/index.mjs"(){import_lib=__toESM(require_lib2(),1);Client=import_lib.default.Client;
+Pool=import_lib.default.Pool;Connection=import_lib.default.Connection;types2=import_lib.default.types;Query=import_lib.default.
+Query;DatabaseError=import_lib.default.DatabaseError;escapeIdentifier=import_lib.default.escapeIdentifier;escapeLiteral=
+import_lib.default.escapeLiteral;Result=import_lib.default.Result;TypeOverrides=import_lib.default.TypeOverrides;defaults=
+import_lib.default.defaults}});function mayPass(failure2,kept2){const code2=codeOf(failure2);if(isOfDatabase(failure2))return passing.test(code2)||kept2&&
+changing.test(code2);const fault=unconnected(code2)?.fault;return fault===void 0||fault==="network"}function isOfDatabase(failure2){
+return failure2 instanceof DatabaseError}function problemOf(failure2,doing,target){if(failure2 instanceof ProblemsError)
+return failure2;const code2=codeOf(failure2);const way=isOfDatabase(failure2)?void 0:unconnected(code2);const cure=way===
+void 0?cures[code2]??CHECK:way.look===void 0?CHECK:looks2[way.look];const why=way===void 0?said(failure2,target):`${way.
+why} (${code2})`;if(doing==="reach"||!isOfDatabase(failure2)||ofTheWay.test(code2)){const message=`the database of the s\
+tate can't be reached: ${why} (${target.place})`;return new ProblemsError([error("state-unreachable",message,[],cure)],{
+cause:failure2})}const[problem2,can]=doing==="read"?["state-unreadable","read"]:["not-writable","written"];return new ProblemsError(
+[error(problem2,`the state ${target.place} can't be ${can}: ${why}`,[],cure)],{cause:failure2})}function codeOf(failure2){
+return failure2 instanceof Error&&"code"in failure2?String(failure2.code):""}function said(failure2,{secrets}){const message=failure2 instanceof
+Error?failure2.message:String(failure2);const code2=codeOf(failure2);if(secrets.some(secret3=>message.includes(secret3)))
+return code2===""?"it failed":code2;return code2===""?oneLine(message):`${oneLine(message)} (${code2})`}function notUnderstood(answer,place2,cause){
+const way=answer.length>=9&&answer[0]===82?ways3[answer.readInt32BE(5)]:void 0;const[why,hint]=way===void 0?["it sent wh\
+at is no message of PostgreSQL","is the port right, and does PostgreSQL run there?"]:[`it asks for ${way}, which idops d\
+oes not have`,"let its pg_hba.conf ask this user for scram-sha-256 or cert, and give the password in the URL or name the\
+ certificate in state.postgres"];return new ProblemsError([error("state-unreachable",`the database of the state can't be\
+ reached: ${why} (${place2})`,[],hint)],{cause})}var NoAnswer,passing,changing,ofTheWay,ways3,CHECK,cures,looks2;var init_failures2=__esm(
+{"src/state/postgres/failures.ts"(){"use strict";init_esm2();init_escape();init_problems();init_unconnected();NoAnswer=class extends Error{constructor(){
+super("it did not answer in time")}};passing=/^(?:08...|57P0[1235]|25P0[34]|40001|40P01)$/;changing=/^(?:25006|53300|55P03|57014)$/;
+ofTheWay=/^(?:08...|28...|3D000|53300|57P..)$/;ways3={2:"Kerberos V5",7:"GSSAPI",9:"SSPI"};CHECK="check the URL (host, p\
+ort, user, password, database and sslmode), and see the log of PostgreSQL";cures={"28000":"check the user and the passwo\
+rd in the URL, and what its pg_hba.conf says of this machine, this user and TLS","3D000":"make the database, or name ano\
+ther one in the URL","53300":"end some connections, or raise its max_connections","55P03":"see who is in pg_locks","2500\
+6":"name the primary in the URL, or turn default_transaction_read_only off for this role and this database","42501":"let\
+ its owner run: GRANT USAGE ON SCHEMA idops TO this role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA i\
+dops TO this role"};looks2={authority:"name a file with its authority with ca_file of state.postgres; or write sslmode=d\
+isable in the URL where nobody else is on the way","client-certificate":"client_cert_file and client_key_file of state.p\
+ostgres name one",clock:"is this machine's clock right?",host:"is the host in the URL right, and does a firewall let it \
+through?",network:"is there a network, and is the host right?",port:"does PostgreSQL run there, and is the port right?"}}});function guard({connection},place2){const parsing=connection;const attach=parsing.attachListeners.bind(parsing);parsing.
+attachListeners=stream=>{attach(stream);for(const parse11 of stream.rawListeners("data")){stream.off("data",parse11);stream.
+on("data",part=>{try{parse11(part)}catch(failure2){stream.destroy(notUnderstood(part,place2,failure2))}})}}}async function transaction(statements,work,mode=""){
+await statements.run(`BEGIN ${mode}`);try{const done2=await work();await statements.run("COMMIT");return done2}catch(failure2){
+await statements.run("ROLLBACK").catch(()=>{});throw failure2}}var usualTimes,Connection2;var init_connection=__esm({"sr\
+c/state/postgres/connection.ts"(){"use strict";init_esm2();init_problems();init_failures2();usualTimes={connect:1e4,statement:3e4,
+contended:1e4,answer:4e4,patience:3e4,pause:100,longestPause:2e3,idle:5e3,renewal:1e4,lease:6e4};Connection2=class _Connection{#client;#times;#gone=false;constructor(client3,place2,times){
+this.#client=client3;this.#times=times;guard(client3,place2);client3.on("error",()=>{this.#gone=true});client3.on("end",
+()=>{this.#gone=true})}static async open({config:config3,place:place2},times){const client3=new Client({...config3,keepAlive:true,
+keepAliveInitialDelayMillis:1e4});const connection=new _Connection(client3,place2,times);const silence=Object.assign(new Error(
+"no connection in time"),{code:"ETIMEDOUT"});const late2=setTimeout(()=>connection.destroy(silence),times.connect);try{await client3.
+connect().finally(()=>clearTimeout(late2));await connection.#prepare(place2);return connection}catch(failure2){connection.
+destroy();throw failure2}}get gone(){return this.#gone}async run(text6,values=[]){const late2=setTimeout(()=>this.destroy(
+new NoAnswer),this.#times.answer);try{const{rows,rowCount}=await this.#client.query(text6,[...values]);return{rows,count:rowCount??
+0}}finally{clearTimeout(late2)}}hold(isNeeded){if(isNeeded)this.#socket.ref();else this.#socket.unref()}close(){this.#gone=
+true;void this.#client.end().catch(()=>{});this.#socket.unref()}destroy(why){this.#gone=true;this.#socket.destroy(why)}get#socket(){
+return this.#client.connection.stream}async#prepare(place2){const{statement,contended}=this.#times;await this.run("SET s\
+earch_path = pg_catalog");const wanted={client_encoding:"UTF8",datestyle:"ISO",default_transaction_isolation:"read commi\
+tted",statement_timeout:`${statement}ms`,lock_timeout:`${contended}ms`,idle_in_transaction_session_timeout:`${2*statement}\
+ms`,tcp_keepalives_idle:"10s",tcp_keepalives_interval:"5s",tcp_keepalives_count:"3",tcp_user_timeout:"30s"};const{rows}=await this.
+run(`SELECT pg_catalog.current_setting('server_encoding') AS encoding, pg_catalog.current_setting('synchronous_commit') \
+AS commits,
+         (SELECT pg_catalog.count(pg_catalog.set_config(name, wanted.setting, false))
+          FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) AS wanted (name, setting) JOIN p\
+g_catalog.pg_settings USING (name))`,[Object.keys(wanted),Object.values(wanted)]);const[found2]=rows;if(found2?.encoding!==
+"UTF8"){throw new ProblemsError([error("not-writable",`the database of the state ${place2} can't hold all characters: it\
+s encoding is ${found2?.encoding}`,[],"make one with ENCODING 'UTF8' TEMPLATE template0")])}if(found2.commits!=="remote_\
+apply")await this.run("SET synchronous_commit = 'on'")}}}});async function haveTables(statements,target,make){if(await areThere(statements,target))return true;if(!make)return false;
+try{await transaction(statements,async()=>{await statements.run("SELECT pg_catalog.pg_advisory_xact_lock($1, $2)",[LOCKS,
+MAKING]);if(await areThere(statements,target))return;const schema5=await statements.run("SELECT FROM pg_catalog.pg_names\
+pace WHERE nspname = 'idops'");if(schema5.count===0)await statements.run("CREATE SCHEMA idops");for(const table2 of tables)
+await statements.run(table2);await statements.run("INSERT INTO idops.versions (version) VALUES ($1)",[TABLES])});return true}catch(failure2){
+if(!(failure2 instanceof Error)||!("code"in failure2)||failure2.code!=="42501")throw failure2;throw new ProblemsError([error(
+"not-writable",`the tables for the state ${target.place} can't be made: this role may not make them`,[],`let the owner o\
+f the database run: GRANT CREATE ON DATABASE "${target.database}" TO this role; or let somebody who may make them run id\
+ops once, and then: GRANT USAGE ON SCHEMA idops TO this role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHE\
+MA idops TO this role`)],{cause:failure2})}}async function areThere(statements,{place:place2}){const there=await statements.
+run(`SELECT FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
+     WHERE nspname = 'idops' AND relname = 'versions'`);if(there.count===0)return false;const{rows}=await statements.run(
+"SELECT pg_catalog.max(version) AS version FROM idops.versions");const version3=rows[0]?.version??0;if(version3>TABLES){
+throw new ProblemsError([error("state-newer",`the tables of the state ${place2} have version ${version3}, this idops kno\
+ws version ${TABLES}`,[],"use the version of idops that made them, or a later one")])}return true}var LOCKS,MAKING,TABLES,
+tables;var init_tables=__esm({"src/state/postgres/tables.ts"(){"use strict";init_problems();init_connection();LOCKS=1768189808;
+MAKING=0;TABLES=1;tables=[`CREATE TABLE idops.versions (version integer PRIMARY KEY, made_at timestamptz NOT NULL DEFAUL\
+T pg_catalog.clock_timestamp())`,`CREATE TABLE idops.states (
+     name text PRIMARY KEY,
+     head json NOT NULL,
+     revision uuid NOT NULL,
+     saved_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
+   )`,`CREATE TABLE idops.records (
+     state text NOT NULL REFERENCES idops.states (name) ON DELETE CASCADE,
+     key uuid NOT NULL,
+     address text NOT NULL,
+     record json NOT NULL,
+     PRIMARY KEY (state, key)
+   )`,`CREATE TABLE idops.locks (
+     state text NOT NULL,
+     shard text NOT NULL DEFAULT '',
+     nonce uuid NOT NULL,
+     session uuid NOT NULL,
+     advisory integer NOT NULL,
+     holder json NOT NULL,
+     backend integer NOT NULL,
+     seen_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+     PRIMARY KEY (state, shard)
+   )`,`CREATE TABLE idops.runs (
+     run text PRIMARY KEY,
+     state text NOT NULL,
+     writer uuid NOT NULL,
+     begun_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
+   )`,`CREATE TABLE idops.lines (
+     run text NOT NULL REFERENCES idops.runs (run) ON DELETE CASCADE,
+     number integer NOT NULL,
+     line json NOT NULL,
+     PRIMARY KEY (run, number)
+   )`]}});import{setTimeout as wait2}from"node:timers/promises";var Database;var init_database=__esm({"src/state/postgres/database\
+.ts"(){"use strict";init_p_limit();init_problems();init_connection();init_failures2();init_tables();Database=class{target;times;#inTurn=pLimit(
+1);#connection;#keeper;#hasTables=false;#idle;#isAway=false;constructor(target,times){this.target=target;this.times=times}async read(none2,work){
+return await this.#do("read",async(connection,again)=>await this.#tables(connection,false)?await work(connection,again):
+none2)}async write(work){return await this.#do("write",async(connection,again)=>{await this.#tables(connection,true);return await work(
+connection,again)})}keep(keeper){clearTimeout(this.#idle);this.#keeper=keeper}drop(){this.#keeper=void 0}async#do(doing,work){
+return await this.#inTurn(async()=>{clearTimeout(this.#idle);try{return await this.#patiently(doing,work)}finally{this.#rest()}})}async#patiently(doing,work){
+const{patience,pause,longestPause:longestPause2}=this.times;let until;let begun=false;for(let tries=0;;tries+=1){let stage="\
+reach";try{const connection=await this.#connected();stage=doing;const again=begun;begun=true;const done2=await work(connection,
+again);this.#isAway=false;return done2}catch(failure2){if(failure2 instanceof ProblemsError)throw failure2;const wasCut=this.#connection===
+void 0||this.#connection.gone;if(!wasCut&&!isOfDatabase(failure2))throw failure2;const isKept=this.#keeper!==void 0;const isThere2=isKept||
+begun||isOfDatabase(failure2)||failure2 instanceof NoAnswer;const canPass=isThere2&&mayPass(failure2,isKept);if(canPass||
+wasCut)this.#forget();const now=performance.now();until??=now+(this.#isAway?0:patience);if(!canPass||now>=until){this.#isAway||=
+canPass;throw problemOf(failure2,stage,this.target)}await wait2(Math.min(longestPause2,pause*2**tries)*(.5+Math.random()/
+2))}}}async#connected(){if(this.#connection?.gone)this.#forget();if(this.#connection===void 0){const connection=await Connection2.
+open(this.target,this.times);try{await this.#keeper?.rejoin(connection)}catch(failure2){connection.close();throw failure2}
+this.#connection=connection}this.#connection.hold(true);return this.#connection}async#tables(connection,make){this.#hasTables||=
+await haveTables(connection,this.target,make);return this.#hasTables}#forget(){this.#connection?.destroy();this.#connection=
+void 0}#rest(){if(this.#inTurn.pendingCount>0)return;this.#connection?.hold(false);if(this.#keeper!==void 0)return;this.#idle=
+setTimeout(()=>{this.#connection?.close();this.#connection=void 0},this.times.idle);this.#idle.unref()}}}});function shardKey(shard2){return shard2===void 0?"":shardName(shard2)}async function findHolders(statements,state){const{
+rows}=await statements.run(`SELECT shard, nonce, session, holder::text, seen_at::text,
+       extract(epoch FROM pg_catalog.clock_timestamp() - seen_at)::float8 AS age,
+       pg_catalog.pg_try_advisory_xact_lock_shared($2, advisory) AS free
+     FROM idops.locks WHERE state = $1 ORDER BY shard`,[state,LOCKS]);return rows.map(({holder,seen_at:seenAt,age,free,...row})=>({
+...row,age:age*1e3,holder:holderOf3(holder),isConnected:!free,seenAt}))}async function findHolder(statements,state,shard2){
+return(await findHolders(statements,state)).find(found2=>found2.shard===shard2)}function holderOf3(text6){try{return holderSchema4.
+parse(JSON.parse(text6))}catch{return null}}var holderSchema4;var init_lock_row=__esm({"src/state/postgres/lock-row.ts"(){
+"use strict";init_zod();init_shard();init_holder();init_tables();holderSchema4=object(holderFields)}});import{randomUUID as randomUUID6}from"node:crypto";function cut({age}){const heard=Math.max(0,Math.round(age/1e3));return`\
+its connection was cut, and nothing was heard of it for ${heard} s`}function pooled(place2){return new ProblemsError([error(
+"state-unreachable",`the database of the state can't be reached: a pooler on the way changes sessions within a run (${place2}\
+)`,[],"let the pooler work by sessions (pool_mode = session in PgBouncer), or name the port of PostgreSQL itself")])}async function remove(statements,state,{
+shard:shard2,nonce}){await statements.run("DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND nonce = $3",[state,
+shard2,nonce])}async function end(statements,advisory){await statements.run("SELECT pg_catalog.pg_advisory_unlock($1, $2\
+)",[LOCKS,advisory]).catch(()=>{})}function onceAtATime(work){let underWay3;return async()=>{underWay3??=work().finally(
+()=>{underWay3=void 0});await underWay3}}var StateLock;var init_lock=__esm({"src/state/postgres/lock.ts"(){"use strict";
+init_problems();init_process();init_shard();init_user_name();init_holder();init_lock_row();init_tables();StateLock=class{#database;state;#held;#lost;#renewing;constructor(database,state){
+this.#database=database;this.state=state}get session(){if(this.#lost!==void 0)throw this.#lost;return this.#held?.session??
+null}get shard(){return this.#held?.shard??""}async found(){const rows=await this.#database.read([],statements=>findHolders(
+statements,this.state));return rows.map(found2=>{const{nonce,session,seenAt}=found2;const shard2=shardNamed(found2.shard);
+const holding=this.#holdingOf(found2);const connected=this.#isConnected(found2)?", whose session is connected right now":
+"";return{...holding,...shard2===void 0?{}:{shard:shard2},holder:`${holding.holder}${connected}`,nonce:found2.holder===null?
+null:nonce,place:this.#database.target.place,drop:()=>this.#database.write(async statements=>{const{count:count3}=await statements.
+run("DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND session = $3 AND seen_at = $4::timestamptz",[this.state,
+found2.shard,session,seenAt]);return count3>0})}})}async take(command,now,of){const shard2=shardKey(of);const before=this.#held;
+if(before!==void 0&&this.#lost===void 0&&before.shard!==shard2){const own5=(await this.found()).find(({nonce:nonce2})=>nonce2===
+before.nonce);if(own5!==void 0)throw locked(own5,own5.place)}const holder={user:userName(),...ownMark(),command,at:now.toISOString()};
+const nonce=randomUUID6();const{takenOver:takenOver2,held}=await this.#database.write(async statements=>{const session=await this.#begin(
+statements);const own5={shard:shard2,nonce,...session};try{return{takenOver:await this.#enter(statements,own5,holder),held:own5}}catch(failure2){
+await end(statements,session.advisory);throw failure2}});this.#held=held;this.#lost=void 0;this.#database.keep(this);clearInterval(
+this.#renewing);const{renewal,lease}=this.#database.times;const renew=onceAtATime(()=>this.#renew(nonce));this.#renewing=
+setInterval(()=>void renew().catch(()=>{}),renewal);this.#renewing.unref();return{takenOver:takenOver2,fenced:true,lease:lease/
+2,confirm:()=>this.#database.read(void 0,statements=>this.confirm(statements,{shard:shard2,nonce})),release:async()=>{await this.#release(
+nonce);return[]}}}async confirm(statements,asked=this.#held){const found2=await findHolder(statements,this.state,asked?.
+shard??"");const own5=this.#held;if(own5!==void 0&&own5.nonce===asked?.nonce&&found2?.session===own5.session)return;if(own5?.
+nonce===asked?.nonce)throw this.#lose(found2);throw lockLost(found2?.holder,this.#database.target.place)}async rejoin(statements){
+const held=this.#held;if(held===void 0)return;const own5={...held,...await this.#begin(statements)};const{count:count3}=await statements.
+run(`UPDATE idops.locks SET session = $4, advisory = $5, backend = pg_catalog.pg_backend_pid(), seen_at = pg_catalog.clo\
+ck_timestamp()
+       WHERE state = $1 AND shard = $2 AND nonce = $3`,[this.state,own5.shard,own5.nonce,own5.session,own5.advisory]);if(count3===
+0)throw this.#lose(await findHolder(statements,this.state,own5.shard));this.#held=own5}async fence(statements){const{session}=this;
+if(session===null)return;const{rows}=await statements.run(`UPDATE idops.locks SET seen_at = pg_catalog.clock_timestamp()\
+ WHERE state = $1 AND shard = $2 AND session = $3
+       RETURNING backend = pg_catalog.pg_backend_pid() AS own`,[this.state,this.shard,session]);if(rows.length===0)await this.
+confirm(statements);if(rows[0]?.own===false)throw pooled(this.#database.target.place)}async#begin(statements){for(;;){const session=randomUUID6();
+const advisory=Number.parseInt(session.slice(0,8),16)|0;const{rows}=await statements.run("SELECT pg_catalog.pg_try_advis\
+ory_lock($1, $2) AS free",[LOCKS,advisory]);if(rows[0]?.free===true)return{session,advisory}}}async#enter(statements,own5,holder){
+const values=[this.state,own5.shard,own5.nonce,own5.session,own5.advisory,JSON.stringify(holder)];for(;;){const{count:count3}=await statements.
+run(`INSERT INTO idops.locks (state, shard, nonce, session, advisory, holder, backend)
+         VALUES ($1, $2, $3, $4, $5, $6, pg_catalog.pg_backend_pid()) ON CONFLICT (state, shard) DO NOTHING`,values);if(count3===
+1)return null;const other=await findHolder(statements,this.state,own5.shard);if(other===void 0)continue;const isOwn=other.
+nonce===own5.nonce;if(!isOwn&&this.#fateOf(other)!=="gone")throw this.#refusal(other);const replaced3=await statements.run(
+`UPDATE idops.locks SET nonce = $3, session = $4, advisory = $5, holder = $6, backend = pg_catalog.pg_backend_pid(), see\
+n_at = pg_catalog.clock_timestamp()
+         WHERE state = $1 AND shard = $2 AND session = $7 AND seen_at = $8::timestamptz`,[...values,other.session,other.
+seenAt]);if(replaced3.count===0)continue;if(isOwn)return null;return tookOver(this.#holdingOf(other))}}async#renew(nonce){
+await this.#database.write(async statements=>{if(this.#held?.nonce===nonce)await this.fence(statements)})}async#release(nonce){
+const held=this.#held;if(held?.nonce!==nonce)return;clearInterval(this.#renewing);this.#held=void 0;this.#lost=void 0;this.#database.
+drop();await this.#database.write(async statements=>{await remove(statements,this.state,held);await end(statements,held.
+advisory)}).catch(()=>{})}#fateOf(found2){const fate=found2.holder===null?"unknown":fateOf(found2.holder);if(fate==="gon\
+e")return"gone";if(this.#isConnected(found2))return"alive";return Math.abs(found2.age)>this.#database.times.lease?"gone":
+fate}#holdingOf(found2){const isGone2=found2.holder!==null&&fateOf(found2.holder)==="gone";return holdingOf(found2.holder,
+this.#fateOf(found2),isGone2?GONE:`whose lease ran out: ${cut(found2)}`)}#isConnected({isConnected,session}){return isConnected||
+session===this.#held?.session}#refusal(found2){const{target,times}=this.#database;if(this.#isConnected(found2))return locked(
+holdingOf(found2.holder,"alive"),target.place);const seconds2=Math.max(1,Math.ceil((times.lease-found2.age)/1e3));return new ProblemsError(
+[error("locked",`the state is locked: ${describeHolder(found2.holder)} (${target.place}); ${cut(found2)}, and it may com\
+e back`,[],`try again in ${seconds2} s, when its lock is taken over if it did not come back; if that process is surely g\
+one, use idops runs unlock`)])}#lose(found2){this.#lost=lockLost(found2?.holder,this.#database.target.place);this.#database.
+drop();clearInterval(this.#renewing);return this.#lost}}}});import{randomUUID as randomUUID7}from"node:crypto";function postgresJournal(database,lock,turn){const{run:run4}=turn;let{
+next}=turn;let writers=[turn.writer];let isUnsure=false;const takenOver2=()=>new ProblemsError([error("locked",`the jour\
+nal of run ${run4} was taken over or removed by somebody else (${database.target.place})`,[],"find out who works with th\
+is state, and run it again once no other run is under way")]);const send=async(statements,lines)=>{const{state,shard:shard2,
+session}=lock;const{count:count3}=await statements.run(`WITH held AS (
+         UPDATE idops.locks SET seen_at = pg_catalog.clock_timestamp() WHERE state = $5 AND shard = $6 AND session = $7:\
+:uuid RETURNING state
+       ), mine AS (
+         SELECT run FROM idops.runs WHERE run = $1 AND writer = $2 FOR SHARE
+       )
+       INSERT INTO idops.lines (run, number, line)
+       SELECT mine.run, $3 + place - 1, line::json
+       FROM mine, pg_catalog.unnest($4::text[]) WITH ORDINALITY AS batch (line, place)
+       WHERE $7::uuid IS NULL OR EXISTS (SELECT FROM held)`,[run4,writers.at(-1),next,lines,state,shard2,session]);if(count3===
+lines.length)return;if(count3>0){const message=`the database kept ${count3} of ${lines.length} lines of the journal of r\
+un ${run4} (${database.target.place})`;const hint="look for a trigger or a rule on the table idops.lines, and remove it";
+throw new ProblemsError([error("not-writable",message,[],hint)])}if(session!==null)await lock.confirm(statements);throw takenOver2()};
+const settle3=async(statements,lines)=>{const writer=randomUUID7();writers.push(writer);const arrived=await transaction(
+statements,async()=>{await lock.fence(statements);const{count:count3}=await statements.run("UPDATE idops.runs SET writer\
+ = $3 WHERE run = $1 AND writer = ANY ($2::uuid[])",[run4,writers,writer]);if(count3===0)throw takenOver2();const{rows}=await statements.
+run("SELECT line::text FROM idops.lines WHERE run = $1 AND number >= $2 ORDER BY number",[run4,next]);if(rows.length===lines.
+length&&rows.every(({line},index)=>line===lines[index]))return true;await statements.run("DELETE FROM idops.lines WHERE \
+run = $1 AND number >= $2",[run4,next]);return false});writers=[writer];return arrived};return batched(async lines=>{try{
+await database.write(async(statements,again)=>{const arrived=again||isUnsure?await settle3(statements,lines):false;if(!arrived)
+await send(statements,lines)});isUnsure=false;next+=lines.length}catch(failure2){isUnsure=true;throw failure2}})}var init_journal2=__esm(
+{"src/state/postgres/journal.ts"(){"use strict";init_problems();init_batched();init_connection()}});import{randomUUID as randomUUID8}from"node:crypto";function runRows(database,lock,state){const shown5=run4=>`${run4} of ${database.
+target.place}`;const read=async run4=>{const lines=await database.read(void 0,async statements=>{const{rows}=await statements.
+run("SELECT number, line::text FROM idops.lines WHERE run = $1 ORDER BY number",[run4]);return rows});if(lines===void 0||
+lines.length===0)throw unusableJournal(shown5(run4),"it is not there");const gap=lines.findIndex(({number:number4},index)=>number4!==
+index);if(gap>=0)throw unusableJournal(shown5(run4),`line ${gap+1} is missing`);const size2=lines.reduce((sum,{line})=>sum+
+line.length,0);if(size2>MOST4)throw unusableJournal(shown5(run4),`it ${tooLarge3()}`);return journalOf(lines.map(({line})=>`${line}\
+
+`).join(""),run4,shown5(run4))};return{async list(){const runs=await database.read([],async statements=>{const{rows}=await statements.
+run("SELECT run FROM idops.runs");return rows});return runs.map(({run:run4})=>run4).sort()},read,async hasEnd(run4){const lines=await database.
+read([],async statements=>{const{rows}=await statements.run("SELECT line::text FROM idops.lines WHERE run = $1 ORDER BY \
+number DESC LIMIT 1",[run4]);return rows});if(lines.length===0)throw unusableJournal(shown5(run4),"it is not there");return lines[0]?.
+line.startsWith('{"type":"end"')===true},strangers:async()=>[],kept:async()=>[],async create(first){const{run:run4}=first;
+const writer=randomUUID8();await database.write(statements=>transaction(statements,async()=>{await lock.fence(statements);
+await statements.run(`WITH begun AS (
+               INSERT INTO idops.runs (run, state, writer) VALUES ($1, $2, $3) ON CONFLICT (run) DO NOTHING RETURNING ru\
+n
+             )
+             INSERT INTO idops.lines (run, number, line) SELECT run, 0, $4 FROM begun`,[run4,state,writer,stringifyJson(
+first)]);const own5=await statements.run("SELECT FROM idops.runs WHERE run = $1 AND writer = $2",[run4,writer]);if(own5.
+count===0)throw taken(run4,database.target.place)}));return postgresJournal(database,lock,{run:run4,writer,next:1})},async reopen(content){
+if(isUnderWay(content))throw underWay(content.run);const{run:run4}=content.run;const writer=randomUUID8();await database.
+write(statements=>transaction(statements,async()=>{await lock.fence(statements);const{count:count3}=await statements.run(
+"UPDATE idops.runs SET writer = $2 WHERE run = $1",[run4,writer]);if(count3===0)throw unusableJournal(shown5(run4),"it i\
+s not there");const{rows}=await statements.run("SELECT pg_catalog.max(number) AS last FROM idops.lines WHERE run = $1",[
+run4]);if(rows[0]?.last!==content.lines.length)throw underWay(content.run)}));return postgresJournal(database,lock,{run:run4,
+writer,next:content.lines.length+1})},async assign(runs){if(runs.length===0)return;await database.write(statements=>transaction(
+statements,async()=>{await lock.fence(statements);await statements.run("UPDATE idops.runs SET state = $2 WHERE run = ANY\
+ ($1::text[])",[[...runs],state])}))},async remove(runs){if(runs.length===0)return;await database.write(statements=>transaction(
+statements,async()=>{await lock.fence(statements);await statements.run("DELETE FROM idops.runs WHERE run = ANY ($1::text\
+[])",[[...runs]])}))}}}function taken(run4,place2){return new ProblemsError([error("not-writable",`there is a journal of\
+ ${run4} already (${place2})`,[],"run it again")])}var init_runs2=__esm({"src/state/postgres/runs.ts"(){"use strict";init_json();
+init_problems();init_journal();init_journal_text();init_state_text();init_connection();init_journal2()}});import{createPrivateKey as createPrivateKey3}from"node:crypto";function secretsOf(text6){try{const{password}=urlOf(text6);
+return[...new Set([password,decoded2(password)])].filter(secret3=>secret3!=="")}catch{return text6===""?[]:[text6]}}function targetOf({
+url:text6,name:name2,tls={}}){if(name2===""||name2.length>LONGEST_NAME||new RegExp("\\p{Cc}","u").test(name2)||!name2.isWellFormed()){
+throw refused(`a state in PostgreSQL needs a name of at most ${LONGEST_NAME} characters, without control characters`,"na\
+me it after its environment, such as production")}const url=urlOf(text6);const given=url.searchParams;const host2=decoded2(
+url.hostname).replace(/^\[(.+)\]$/,"$1");const[database,user4,password]=[decoded2(url.pathname.slice(1)),decoded2(url.username),
+decoded2(url.password)];const application=given.get("application_name")??"idops";if(database===""||new RegExp("\\p{Cc}",
+"u").test([host2,database,user4,application].join("")))throw badUrl();const port=url.port===""?5432:Number(url.port);const at3=host2.
+includes(":")?`[${host2}]:${port}`:`${host2}:${port}`;return{database,place:`${name2} in PostgreSQL ${at3}/${database}`,
+secrets:secretsOf(text6),config:{host:host2,port,database,user:user4===""?userName():user4,password:()=>password,ssl:tlsOf(
+host2,given,tls),sslnegotiation:"postgres",enableChannelBinding:given.get("channel_binding")==="require",application_name:application}}}
+function urlOf(text6){const shape=/^postgres(?:ql)?:\/\/(?:[^/?#@\s]*@)?[^/?#@,\s]+\/[^/?#@\s]*(?:\?[^#@\s]*)?$/;if(!shape.
+test(text6)||!URL.canParse(text6))throw badUrl();const url=new URL(text6);for(const name2 of url.searchParams.keys()){if(!parameters.
+includes(name2))throw refused("the URL of the database has a parameter that idops does not take",`${SIGNS}; of parameter\
+s it takes ${parameters.join(", ")}, and certificates are named with ca_file, client_cert_file and client_key_file of st\
+ate.postgres`);if(new Set(url.searchParams.getAll(name2)).size>1)throw refused(`the URL of the database has ${name2} twi\
+ce, with different values`,"leave one of them out")}return url}function decoded2(text6){try{return decodeURIComponent(text6)}catch{
+throw badUrl()}}function badUrl(){return refused("the URL of the database is no URL of PostgreSQL",SIGNS)}function tlsOf(host2,given,tls){
+const mode=modeOf(given);const{ca,cert,key}=tls;const own5=[ca,cert,key].some(text6=>text6!==void 0);if(mode==="disable"&&
+own5){throw refused("the URL of the database turns TLS off, and certificates for it are given","leave one of them out")}
+if(mode==="disable"||host2.startsWith("/"))return false;if(mode===void 0&&!own5&&/^(?:localhost|::1|127(?:\.\d+){3})$/.test(
+host2))return false;check2(ca,"ca_file","certificates",checkCertificates);check2(cert,"client_cert_file","certificates",
+checkCertificates);check2(key,"client_key_file","a private key without a passphrase",createPrivateKey3);if(cert!==void 0&&
+key!==void 0&&!belong(cert,key)){const message="client_key_file of state.postgres is not the key of the client certifica\
+te";throw bad(message,"name the certificate and the key that belong together")}return{rejectUnauthorized:true,...tls,...mode===
+"verify-ca"&&ca!==void 0?{checkServerIdentity:()=>void 0}:{}}}function modeOf(given){const[mode,ssl]=[given.get("sslmode"),
+given.get("ssl")];const words6={true:"require",1:"require",false:"disable",0:"disable"};const said3=[mode,ssl===null?null:
+words6[ssl]??""].filter(one=>one!==null);const isOff=new Set(said3.map(one=>one==="disable"));if(isOff.size<2&&said3.every(
+one=>modes.includes(one)))return said3[0];throw refused("the sslmode or ssl in the URL of the database is none that idop\
+s takes",`sslmode is one of ${modes.join(", ")}, ssl is true or false, and both say the same; an authority of your own i\
+s named with ca_file of state.postgres`)}function check2(text6,member2,what,parse11){try{if(text6!==void 0)parse11(text6)}catch{
+const message=`the file that ${member2} of state.postgres names does not hold ${what} in PEM form`;throw bad(message,"ch\
+eck which file is named there")}}function bad(message,hint){return new ProblemsError([error("bad-certificate",message,[],
+hint)])}function refused(message,hint){return new ProblemsError([error("wrong-value",message,[],hint)])}var LONGEST_NAME,
+parameters,SIGNS,modes;var init_settings=__esm({"src/state/postgres/settings.ts"(){"use strict";init_pem();init_problems();
+init_user_name();LONGEST_NAME=200;parameters=["sslmode","ssl","channel_binding","application_name"];SIGNS="write it as p\
+ostgres://USER:PASSWORD@HOST:PORT/DATABASE with one host, and with signs such as @, /, # and % of the password as %40, %\
+2F, %23 and %25";modes=["allow","prefer","require","verify-ca","verify-full","disable"]}});import{hash as hash3,randomUUID as randomUUID9}from"node:crypto";function stateRows(database,lock,name2){const{place:place2}=database.
+target;let known4;const saved=async()=>{known4=void 0;const found2=await database.read(void 0,statements=>transaction(statements,
+()=>readAll(statements,name2),"ISOLATION LEVEL REPEATABLE READ READ ONLY"));if(found2===void 0)return void 0;const head=stateData(
+found2.head,place2);const resources=found2.records.map(({address:address3,record:record2})=>[String(stateData(`"${address3}\
+"`,place2)),stateData(record2,place2)]);const state=stateOf({...head,resources:Object.fromEntries(resources)},place2);known4=
+{revision:found2.revision,resources:state.resources};return state};const names3=async where=>{const rows=await database.
+read([],async statements=>{const answer=await statements.run(`SELECT head::text FROM idops.states WHERE ${where} ORDER B\
+Y name`,[name2]);return answer.rows});return rows.flatMap(({head})=>nameOf5(head)??[])};return{load:async server=>ofServer(
+await saved(),place2,server),saved,async save({resources,...head}){const revision=randomUUID9();const seen2=known4;await database.
+write(statements=>transaction(statements,async()=>{await lock.fence(statements);await begin(statements,name2,head,revision);
+const{rows}=await statements.run("SELECT revision FROM idops.states WHERE name = $1 FOR UPDATE",[name2]);const isKnown2=seen2!==
+void 0&&seen2.revision===rows[0]?.revision;if(!isKnown2)await statements.run("DELETE FROM idops.records WHERE state = $1",
+[name2]);await change(statements,name2,changedRecords(isKnown2?seen2.resources:{},resources));await describe3(statements,
+name2,head,revision)}));known4={revision,resources}},async merge({records,absent:absent2,head:headOf3}){const merged=await database.
+write(statements=>transaction(statements,async()=>{await lock.fence(statements);if(absent2!==void 0){const{resources,...head2}=absent2;
+const isNew=await begin(statements,name2,head2,randomUUID9());if(isNew)await change(statements,name2,new Map(Object.entries(
+resources)))}const{rows}=await statements.run("SELECT head::text FROM idops.states WHERE name = $1 FOR UPDATE",[name2]);
+const[there]=rows;if(there===void 0)throw stateGone(place2);const whole2={...stateData(there.head,place2),resources:{}};
+const{resources:_,...now}=stateOf(whole2,place2);const head=headOf3(now);await change(statements,name2,records);await describe3(
+statements,name2,head,randomUUID9());return head}));known4=void 0;return merged},told:async()=>(await names3("name = $1"))[0],
+beside:()=>names3("name <> $1")}}async function readAll(statements,name2){const{rows}=await statements.run("SELECT head:\
+:text, revision FROM idops.states WHERE name = $1",[name2]);const[state]=rows;return state===void 0?void 0:{...state,records:await readRecords(
+statements,name2)}}async function begin(statements,name2,head,revision){const{count:count3}=await statements.run("INSERT\
+ INTO idops.states (name, head, revision) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING",[name2,stringifyJson(head),
+revision]);return count3>0}async function readRecords(statements,name2){await statements.run("DECLARE records NO SCROLL \
+CURSOR FOR SELECT address, record::text FROM idops.records WHERE state = $1",[name2]);const records=[];for(let isMore=true;isMore;){
+const page=await statements.run(`FETCH FORWARD ${PAGE} FROM records`);records.push(...page.rows);isMore=page.rows.length===
+PAGE}await statements.run("CLOSE records");return records}async function change(statements,name2,records){const entries=[
+...records].map(([key,record2])=>({address:addressOf2(key),record:record2}));for(let at3=0;at3<entries.length;at3+=PAGE){
+const page=entries.slice(at3,at3+PAGE);const gone=page.filter(({record:record2})=>record2===null);const put4=page.filter(
+({record:record2})=>record2!==null);if(gone.length>0){await statements.run("DELETE FROM idops.records WHERE state = $1 A\
+ND key = ANY ($2::uuid[])",[name2,gone.map(({address:address3})=>keyOf4(address3))])}if(put4.length>0){await statements.
+run(`INSERT INTO idops.records (state, key, address, record)
+         SELECT $1, key, address, record::json
+         FROM ROWS FROM (pg_catalog.unnest($2::uuid[]), pg_catalog.unnest($3::text[]), pg_catalog.unnest($4::text[]))
+           AS page (key, address, record)
+         ON CONFLICT (state, key) DO UPDATE SET address = excluded.address, record = excluded.record`,[name2,put4.map(({
+address:address3})=>keyOf4(address3)),put4.map(({address:address3})=>address3),put4.map(({record:record2})=>stringifyJson(
+record2))])}}}async function describe3(statements,name2,head,revision){await statements.run("UPDATE idops.states SET hea\
+d = $2, revision = $3, saved_at = pg_catalog.clock_timestamp() WHERE name = $1",[name2,stringifyJson(head),revision])}function addressOf2(key){
+return JSON.stringify(key).slice(1,-1)}function keyOf4(address3){return hash3("sha256",address3,"hex").slice(0,32)}var PAGE;
+var init_store2=__esm({"src/state/postgres/store.ts"(){"use strict";init_json();init_shards();init_state_text();init_connection();
+PAGE=1e3}});var postgres_exports={};__export(postgres_exports,{postgresBackend:()=>postgresBackend,secretsOf:()=>secretsOf});function postgresBackend(settings,times={}){
+const{name:name2}=settings;const database=new Database(targetOf(settings),{...usualTimes,...times});const lock=new StateLock(
+database,name2);return{place:database.target.place,name:name2,runs:runRows(database,lock,name2),...stateRows(database,lock,
+name2),...excluding(lock),check:async()=>{}}}var init_postgres=__esm({"src/state/postgres/index.ts"(){"use strict";init_locks();
+init_connection();init_database();init_lock();init_runs2();init_settings();init_store2();init_settings()}});var require_constants6=__commonJS({"node_modules/picomatch/lib/constants.js"(exports,module){"use strict";var WIN_SLASH="\
 \\\\/";var WIN_NO_SLASH=`[^${WIN_SLASH}]`;var DEFAULT_MAX_EXTGLOB_RECURSION=0;var DOT_LITERAL="\\.";var PLUS_LITERAL="\\+";
 var QMARK_LITERAL="\\?";var SLASH_LITERAL="\\/";var ONE_CHAR="(?=.)";var QMARK="[^/]";var END_ANCHOR=`(?:${SLASH_LITERAL}\
 |$)`;var START_ANCHOR=`(?:^|${SLASH_LITERAL})`;var DOTS_SLASH=`${DOT_LITERAL}{1,2}${END_ANCHOR}`;var NO_DOT=`(?!${DOT_LITERAL}\
@@ -15236,7 +15230,7 @@ length;state.index+=slashes;if(slashes%2!==0){value3+="\\"}}if(opts.unescape===t
 if(state.brackets===0){push2({type:"text",value:value3});continue}}if(state.brackets>0&&(value3!=="]"||prev.value==="["||
 prev.value==="[^")){if(opts.posix!==false&&value3===":"){const inner=prev.value.slice(1);if(inner.includes("[")){prev.posix=
 true;if(inner.includes(":")){const idx=prev.value.lastIndexOf("[");const pre=prev.value.slice(0,idx);const rest2=prev.value.
-slice(idx+2);const posix4=POSIX_REGEX_SOURCE[rest2];if(posix4){prev.value=pre+posix4;state.backtrack=true;advance();if(!bos.
+slice(idx+2);const posix5=POSIX_REGEX_SOURCE[rest2];if(posix5){prev.value=pre+posix5;state.backtrack=true;advance();if(!bos.
 output&&tokens.indexOf(prev)===1){bos.output=ONE_CHAR}continue}}}}if(value3==="["&&peek()!==":"||value3==="-"&&peek()===
 "]"){value3=`\\${value3}`}if(value3==="]"&&(prev.value==="["||prev.value==="[^")){value3=`\\${value3}`}if(opts.posix===true&&
 value3==="!"&&prev.value==="["){value3="^"}prev.value+=value3;append({value:value3});continue}if(state.quotes===1&&value3!==
@@ -15334,21 +15328,21 @@ var parse11=require_parse2();var utils=require_utils4();var constants5=require_c
 map(input=>picomatch2(input,options,returnState));const arrayMatcher=str=>{for(const isMatch of fns){const state2=isMatch(
 str);if(state2)return state2}return false};return arrayMatcher}const isState=isObject4(glob2)&&glob2.tokens&&glob2.input;
 if(glob2===""||typeof glob2!=="string"&&!isState){throw new TypeError("Expected pattern to be a non-empty string")}const opts=options||
-{};const posix4=opts.windows;const regex=isState?picomatch2.compileRe(glob2,options):picomatch2.makeRe(glob2,options,false,
+{};const posix5=opts.windows;const regex=isState?picomatch2.compileRe(glob2,options):picomatch2.makeRe(glob2,options,false,
 true);const state=regex.state;delete regex.state;let isIgnored=()=>false;if(opts.ignore){const ignoreOpts={...options,ignore:null,
 onMatch:null,onResult:null};isIgnored=picomatch2(opts.ignore,ignoreOpts,returnState)}const matcher=(input,returnObject=false)=>{
-const{isMatch,match,output}=picomatch2.test(input,regex,options,{glob:glob2,posix:posix4});const result={glob:glob2,state,
-regex,posix:posix4,input,output,match,isMatch};if(typeof opts.onResult==="function"){opts.onResult(result)}if(isMatch===
+const{isMatch,match,output}=picomatch2.test(input,regex,options,{glob:glob2,posix:posix5});const result={glob:glob2,state,
+regex,posix:posix5,input,output,match,isMatch};if(typeof opts.onResult==="function"){opts.onResult(result)}if(isMatch===
 false){result.isMatch=false;return returnObject?result:false}if(isIgnored(input)){if(typeof opts.onIgnore==="function"){
 opts.onIgnore(result)}result.isMatch=false;return returnObject?result:false}if(typeof opts.onMatch==="function"){opts.onMatch(
 result)}return returnObject?result:true};if(returnState){matcher.state=state}return matcher};picomatch2.test=(input,regex,options,{
-glob:glob2,posix:posix4}={})=>{if(typeof input!=="string"){throw new TypeError("Expected input to be a string")}if(input===
-""){return{isMatch:false,output:""}}const opts=options||{};const format=opts.format||(posix4?utils.toPosixSlashes:null);
+glob:glob2,posix:posix5}={})=>{if(typeof input!=="string"){throw new TypeError("Expected input to be a string")}if(input===
+""){return{isMatch:false,output:""}}const opts=options||{};const format=opts.format||(posix5?utils.toPosixSlashes:null);
 let match=input===glob2;let output=match&&format?format(input):input;if(match===false){output=format?format(input):input;
 match=output===glob2}if(match===false||opts.capture===true){if(opts.matchBase===true||opts.basename===true){match=picomatch2.
-matchBase(input,regex,options,posix4)}else{match=regex.exec(output)}}return{isMatch:Boolean(match),match,output}};picomatch2.
-matchBase=(input,glob2,options,posix4=options&&options.windows)=>{const regex=glob2 instanceof RegExp?glob2:picomatch2.makeRe(
-glob2,options);return regex.test(utils.basename(input,{windows:posix4}))};picomatch2.isMatch=(str,patterns,options)=>picomatch2(
+matchBase(input,regex,options,posix5)}else{match=regex.exec(output)}}return{isMatch:Boolean(match),match,output}};picomatch2.
+matchBase=(input,glob2,options,posix5=options&&options.windows)=>{const regex=glob2 instanceof RegExp?glob2:picomatch2.makeRe(
+glob2,options);return regex.test(utils.basename(input,{windows:posix5}))};picomatch2.isMatch=(str,patterns,options)=>picomatch2(
 patterns,options)(str);picomatch2.parse=(pattern,options)=>{if(Array.isArray(pattern))return pattern.map(p=>picomatch2.parse(
 p,options));return parse11(pattern,{...options,fastpaths:false})};picomatch2.scan=(input,options)=>scan2(input,options);
 picomatch2.compileRe=(state,options,returnOutput=false,returnState=false)=>{if(returnOutput===true){return state.output}
@@ -15860,9 +15854,9 @@ var ownKeys=function(o2){ownKeys=Object.getOwnPropertyNames||function(o3){var ar
 hasOwnProperty.call(o3,k))ar[ar.length]=k;return ar};return ownKeys(o2)};return function(mod){if(mod&&mod.__esModule)return mod;
 var result={};if(mod!=null){for(var k=ownKeys(mod),i3=0;i3<k.length;i3++)if(k[i3]!=="default")__createBinding(result,mod,
 k[i3])}__setModuleDefault(result,mod);return result}})();var __awaiter3=exports&&exports.__awaiter||function(thisArg,_arguments,P,generator){
-function adopt(value3){return value3 instanceof P?value3:new P(function(resolve18){resolve18(value3)})}return new(P||(P=
-Promise))(function(resolve18,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
-try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve18(result.value):adopt(
+function adopt(value3){return value3 instanceof P?value3:new P(function(resolve19){resolve19(value3)})}return new(P||(P=
+Promise))(function(resolve19,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
+try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve19(result.value):adopt(
 result.value).then(fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})};Object.defineProperty(
 exports,"__esModule",{value:true});exports.HttpClient=exports.HttpClientResponse=exports.HttpClientError=exports.MediaTypes=
 exports.Headers=exports.HttpCodes=void 0;exports.getProxyUrl=getProxyUrl;exports.isHttps=isHttps;var http=__importStar(__require("http"));
@@ -15890,10 +15884,10 @@ HttpCodes.GatewayTimeout];var RetryableHttpVerbs=["OPTIONS","GET","DELETE","HEAD
 var HttpClientError=class _HttpClientError extends Error{constructor(message,statusCode){super(message);this.name="HttpC\
 lientError";this.statusCode=statusCode;Object.setPrototypeOf(this,_HttpClientError.prototype)}};exports.HttpClientError=
 HttpClientError;var HttpClientResponse=class{constructor(message){this.message=message}readBody(){return __awaiter3(this,
-void 0,void 0,function*(){return new Promise(resolve18=>__awaiter3(this,void 0,void 0,function*(){let output=Buffer.alloc(
-0);this.message.on("data",chunk=>{output=Buffer.concat([output,chunk])});this.message.on("end",()=>{resolve18(output.toString())})}))})}readBodyBuffer(){
-return __awaiter3(this,void 0,void 0,function*(){return new Promise(resolve18=>__awaiter3(this,void 0,void 0,function*(){
-const chunks=[];this.message.on("data",chunk=>{chunks.push(chunk)});this.message.on("end",()=>{resolve18(Buffer.concat(chunks))})}))})}};
+void 0,void 0,function*(){return new Promise(resolve19=>__awaiter3(this,void 0,void 0,function*(){let output=Buffer.alloc(
+0);this.message.on("data",chunk=>{output=Buffer.concat([output,chunk])});this.message.on("end",()=>{resolve19(output.toString())})}))})}readBodyBuffer(){
+return __awaiter3(this,void 0,void 0,function*(){return new Promise(resolve19=>__awaiter3(this,void 0,void 0,function*(){
+const chunks=[];this.message.on("data",chunk=>{chunks.push(chunk)});this.message.on("end",()=>{resolve19(Buffer.concat(chunks))})}))})}};
 exports.HttpClientResponse=HttpClientResponse;function isHttps(requestUrl){const parsedUrl=new URL(requestUrl);return parsedUrl.
 protocol==="https:"}var HttpClient2=class{constructor(userAgent2,handlers,requestOptions){this._ignoreSslError=false;this.
 _allowRedirects=true;this._allowRedirectDowngrade=false;this._maxRedirects=50;this._allowRetries=false;this._maxRetries=
@@ -15943,8 +15937,8 @@ verb,parsedRedirectUrl,headers);response=yield this.requestRaw(info,data3);redir
 !HttpResponseRetryCodes.includes(response.message.statusCode)){return response}numTries+=1;if(numTries<maxTries){yield response.
 readBody();yield this._performExponentialBackoff(numTries)}}while(numTries<maxTries);return response})}dispose(){if(this.
 _agent){this._agent.destroy()}this._disposed=true}requestRaw(info,data3){return __awaiter3(this,void 0,void 0,function*(){
-return new Promise((resolve18,reject)=>{function callbackForResult(err2,res){if(err2){reject(err2)}else if(!res){reject(
-new Error("Unknown error"))}else{resolve18(res)}}this.requestRawWithCallback(info,data3,callbackForResult)})})}requestRawWithCallback(info,data3,onResult){
+return new Promise((resolve19,reject)=>{function callbackForResult(err2,res){if(err2){reject(err2)}else if(!res){reject(
+new Error("Unknown error"))}else{resolve19(res)}}this.requestRawWithCallback(info,data3,callbackForResult)})})}requestRawWithCallback(info,data3,onResult){
 if(typeof data3==="string"){if(!info.options.headers){info.options.headers={}}info.options.headers["Content-Length"]=Buffer.
 byteLength(data3,"utf8")}let callbackCalled=false;function handleResult(err2,res){if(!callbackCalled){callbackCalled=true;
 onResult(err2,res)}}const req=info.httpModule.request(info.options,msg=>{const res=new HttpClientResponse(msg);handleResult(
@@ -15989,15 +15983,15 @@ return proxyAgent}_getUserAgentWithOrchestrationId(userAgent2){const baseUserAge
 env["ACTIONS_ORCHESTRATION_ID"];if(orchId){const sanitizedId=orchId.replace(/[^a-z0-9_.-]/gi,"_");return`${baseUserAgent}\
  actions_orchestration_id/${sanitizedId}`}return baseUserAgent}_performExponentialBackoff(retryNumber){return __awaiter3(
 this,void 0,void 0,function*(){retryNumber=Math.min(ExponentialBackoffCeiling,retryNumber);const ms=ExponentialBackoffTimeSlice*
-Math.pow(2,retryNumber);return new Promise(resolve18=>setTimeout(()=>resolve18(),ms))})}_processResponse(res,options){return __awaiter3(
-this,void 0,void 0,function*(){return new Promise((resolve18,reject)=>__awaiter3(this,void 0,void 0,function*(){const statusCode=res.
-message.statusCode||0;const response={statusCode,result:null,headers:{}};if(statusCode===HttpCodes.NotFound){resolve18(response)}
+Math.pow(2,retryNumber);return new Promise(resolve19=>setTimeout(()=>resolve19(),ms))})}_processResponse(res,options){return __awaiter3(
+this,void 0,void 0,function*(){return new Promise((resolve19,reject)=>__awaiter3(this,void 0,void 0,function*(){const statusCode=res.
+message.statusCode||0;const response={statusCode,result:null,headers:{}};if(statusCode===HttpCodes.NotFound){resolve19(response)}
 function dateTimeDeserializer(key,value3){if(typeof value3==="string"){const a2=new Date(value3);if(!isNaN(a2.valueOf())){
 return a2}}return value3}let obj;let contents2;try{contents2=yield res.readBody();if(contents2&&contents2.length>0){if(options&&
 options.deserializeDates){obj=JSON.parse(contents2,dateTimeDeserializer)}else{obj=JSON.parse(contents2)}response.result=
 obj}response.headers=res.message.headers}catch(err2){}if(statusCode>299){let msg;if(obj&&obj.message){msg=obj.message}else if(contents2&&
 contents2.length>0){msg=contents2}else{msg=`Failed request: (${statusCode})`}const err2=new HttpClientError(msg,statusCode);
-err2.result=response.result;reject(err2)}else{resolve18(response)}}))})}};exports.HttpClient=HttpClient2;var lowercaseKeys2=obj=>Object.
+err2.result=response.result;reject(err2)}else{resolve19(response)}}))})}};exports.HttpClient=HttpClient2;var lowercaseKeys2=obj=>Object.
 keys(obj).reduce((c2,k)=>(c2[k.toLowerCase()]=obj[k],c2),{})}});function getAuthString(token,options){if(!token&&!options.auth){throw new Error("Parameter token or opts.auth is require\
 d")}else if(token&&options.auth){throw new Error("Parameters token and opts.auth may not both be specified")}return typeof options.
 auth==="string"?options.auth:`token ${token}`}function getProxyAgent(destinationUrl){const hc=new httpClient.HttpClient;
@@ -16011,9 +16005,9 @@ process.env["ACTIONS_ORCHESTRATION_ID"])===null||_a4===void 0?void 0:_a4.trim();
 void 0:baseUserAgent.includes(tag))return baseUserAgent;const ua=baseUserAgent?`${baseUserAgent} `:"";return`${ua}${tag}`}
 return baseUserAgent}var httpClient,import_undici3,__awaiter2;var init_utils2=__esm({"node_modules/@actions/github/lib/i\
 nternal/utils.js"(){httpClient=__toESM(require_lib3(),1);import_undici3=__toESM(require_undici(),1);__awaiter2=function(thisArg,_arguments,P,generator){
-function adopt(value3){return value3 instanceof P?value3:new P(function(resolve18){resolve18(value3)})}return new(P||(P=
-Promise))(function(resolve18,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
-try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve18(result.value):adopt(
+function adopt(value3){return value3 instanceof P?value3:new P(function(resolve19){resolve19(value3)})}return new(P||(P=
+Promise))(function(resolve19,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
+try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve19(result.value):adopt(
 result.value).then(fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})}}});function getUserAgent(){if(typeof navigator==="object"&&"userAgent"in navigator){return navigator.userAgent}if(typeof process===
 "object"&&process.version!==void 0){return`Node.js/${process.version.substr(1)} (${process.platform}; ${process.arch})`}
 return"<environment undetectable>"}var init_universal_user_agent=__esm({"node_modules/universal-user-agent/index.js"(){}});function register(state,name2,method,options){if(typeof method!=="function"){throw new Error("method for before hook mus\
@@ -16272,8 +16266,8 @@ const isUserToServer=token.startsWith("ghu_");const tokenType=isApp?"app":isInst
 user-to-server":"oauth";return{type:"token",token,tokenType}}function withAuthorizationPrefix(token){if(token.split(/\./).
 length===3){return`bearer ${token}`}return`token ${token}`}async function hook(token,request5,route2,parameters2){const endpoint2=request5.
 endpoint.merge(route2,parameters2);endpoint2.headers.authorization=withAuthorizationPrefix(token);return request5(endpoint2)}
-var b64url,sep8,jwtRE,isJWT,createTokenAuth;var init_dist_bundle4=__esm({"node_modules/@octokit/auth-token/dist-bundle/i\
-ndex.js"(){b64url="(?:[a-zA-Z0-9_-]+)";sep8="\\.";jwtRE=new RegExp(`^${b64url}${sep8}${b64url}${sep8}${b64url}$`);isJWT=
+var b64url,sep9,jwtRE,isJWT,createTokenAuth;var init_dist_bundle4=__esm({"node_modules/@octokit/auth-token/dist-bundle/i\
+ndex.js"(){b64url="(?:[a-zA-Z0-9_-]+)";sep9="\\.";jwtRE=new RegExp(`^${b64url}${sep9}${b64url}${sep9}${b64url}$`);isJWT=
 jwtRE.test.bind(jwtRE);createTokenAuth=function createTokenAuth2(token){if(!token){throw new Error("[@octokit/auth-token\
 ] No token passed to createTokenAuth")}if(typeof token!=="string"){throw new Error("[@octokit/auth-token] Token passed t\
 o createTokenAuth is not a string")}token=token.replace(/^(token|bearer) +/i,"");return Object.assign(auth.bind(null,token),
@@ -17100,8 +17094,8 @@ reservoirIncreaseMaximum:maximum,reservoir}=this.storeOptions);this._lastReservo
 amount,maximum-reservoir):amount;if(incr>0){this.storeOptions.reservoir+=incr;return this.instance._drainAll(this.computeCapacity())}}},
 this.heartbeatInterval)).unref==="function"?base2.unref():void 0}else{return clearInterval(this.heartbeat)}}async __publish__(message){
 await this.yieldLoop();return this.instance.Events.trigger("message",message.toString())}async __disconnect__(flush){await this.
-yieldLoop();clearInterval(this.heartbeat);return this.Promise.resolve()}yieldLoop(t2=0){return new this.Promise(function(resolve18,reject){
-return setTimeout(resolve18,t2)})}computePenalty(){var ref;return(ref=this.storeOptions.penalty)!=null?ref:15*this.storeOptions.
+yieldLoop();clearInterval(this.heartbeat);return this.Promise.resolve()}yieldLoop(t2=0){return new this.Promise(function(resolve19,reject){
+return setTimeout(resolve19,t2)})}computePenalty(){var ref;return(ref=this.storeOptions.penalty)!=null?ref:15*this.storeOptions.
 minTime||5e3}async __updateSettings__(options){await this.yieldLoop();parser$2.overwrite(options,options,this.storeOptions);
 this._startHeartbeat();this.instance._drainAll(this.computeCapacity());return true}async __running__(){await this.yieldLoop();
 return this._running}async __queued__(){await this.yieldLoop();return this.instance.queued()}async __done__(){await this.
@@ -17136,12 +17130,12 @@ pos,ref,results,v;if(status!=null){pos=this.status.indexOf(status);if(pos<0){thr
 return Object.keys(this._jobs)}}statusCounts(){return this.counts.reduce(((acc,v,i3)=>{acc[this.status[i3]]=v;return acc}),
 {})}};var States_1=States;var DLList$2,Sync;DLList$2=DLList_1;Sync=class Sync{constructor(name2,Promise2){this.schedule=
 this.schedule.bind(this);this.name=name2;this.Promise=Promise2;this._running=0;this._queue=new DLList$2}isEmpty(){return this.
-_queue.length===0}async _tryToRun(){var args,cb,error3,reject,resolve18,returned,task;if(this._running<1&&this._queue.length>
-0){this._running++;({task,args,resolve:resolve18,reject}=this._queue.shift());cb=await(async function(){try{returned=await task(
-...args);return function(){return resolve18(returned)}}catch(error1){error3=error1;return function(){return reject(error3)}}})();
-this._running--;this._tryToRun();return cb()}}schedule(task,...args){var promise2,reject,resolve18;resolve18=reject=null;
-promise2=new this.Promise(function(_resolve,_reject){resolve18=_resolve;return reject=_reject});this._queue.push({task,args,
-resolve:resolve18,reject});this._tryToRun();return promise2}};var Sync_1=Sync;var version3="2.19.5";var version$1={version:version3};
+_queue.length===0}async _tryToRun(){var args,cb,error3,reject,resolve19,returned,task;if(this._running<1&&this._queue.length>
+0){this._running++;({task,args,resolve:resolve19,reject}=this._queue.shift());cb=await(async function(){try{returned=await task(
+...args);return function(){return resolve19(returned)}}catch(error1){error3=error1;return function(){return reject(error3)}}})();
+this._running--;this._tryToRun();return cb()}}schedule(task,...args){var promise2,reject,resolve19;resolve19=reject=null;
+promise2=new this.Promise(function(_resolve,_reject){resolve19=_resolve;return reject=_reject});this._queue.push({task,args,
+resolve:resolve19,reject});this._tryToRun();return promise2}};var Sync_1=Sync;var version3="2.19.5";var version$1={version:version3};
 var version$2=Object.freeze({version:version3,default:version$1});var require$$2=()=>console.log("You must import the fu\
 ll version of Bottleneck in order to use this feature.");var require$$3=()=>console.log("You must import the full versio\
 n of Bottleneck in order to use this feature.");var require$$4=()=>console.log("You must import the full version of Bott\
@@ -17221,8 +17215,8 @@ _drainAll(newCapacity,total+drained)}else{return this.Promise.resolve(total)}}).
 rror",e2)})}_dropAllQueued(message){return this._queues.shiftAll(function(job){return job.doDrop({message})})}stop(options={}){
 var done2,waitForExecuting;options=parser$5.load(options,this.stopDefaults);waitForExecuting=at3=>{var finished;finished=
 ()=>{var counts2;counts2=this._states.counts;return counts2[0]+counts2[1]+counts2[2]+counts2[3]===at3};return new this.Promise(
-(resolve18,reject)=>{if(finished()){return resolve18()}else{return this.on("done",()=>{if(finished()){this.removeAllListeners(
-"done");return resolve18()}})}})};done2=options.dropWaitingJobs?(this._run=function(index,next){return next.doDrop({message:options.
+(resolve19,reject)=>{if(finished()){return resolve19()}else{return this.on("done",()=>{if(finished()){this.removeAllListeners(
+"done");return resolve19()}})}})};done2=options.dropWaitingJobs?(this._run=function(index,next){return next.doDrop({message:options.
 dropErrorMessage})},this._drainOne=()=>{return this.Promise.resolve(null)},this._registerLock.schedule(()=>{return this.
 _submitLock.schedule(()=>{var k,ref,v;ref=this._scheduled;for(k in ref){v=ref[k];if(this.jobStatus(v.job.options.id)==="\
 RUNNING"){clearTimeout(v.timeout);clearTimeout(v.expiration);v.job.doDrop({message:options.dropErrorMessage})}}this._dropAllQueued(
@@ -17241,8 +17235,8 @@ jobStatus(job.options.id)!=null){job._reject(new Bottleneck3.prototype.Bottlenec
 xists (id=${job.options.id})`));return false}else{job.doReceive();return this._submitLock.schedule(this._addToQueue,job)}}submit(...args){
 var cb,fn,job,options,ref,ref1,task;if(typeof args[0]==="function"){ref=args,[fn,...args]=ref,[cb]=splice.call(args,-1);
 options=parser$5.load({},this.jobDefaults)}else{ref1=args,[options,fn,...args]=ref1,[cb]=splice.call(args,-1);options=parser$5.
-load(options,this.jobDefaults)}task=(...args2)=>{return new this.Promise(function(resolve18,reject){return fn(...args2,function(...args3){
-return(args3[0]!=null?reject:resolve18)(args3)})})};job=new Job$1(task,args,options,this.jobDefaults,this.rejectOnDrop,this.
+load(options,this.jobDefaults)}task=(...args2)=>{return new this.Promise(function(resolve19,reject){return fn(...args2,function(...args3){
+return(args3[0]!=null?reject:resolve19)(args3)})})};job=new Job$1(task,args,options,this.jobDefaults,this.rejectOnDrop,this.
 Events,this._states,this.Promise);job.promise.then(function(args2){return typeof cb==="function"?cb(...args2):void 0}).catch(
 function(args2){if(Array.isArray(args2)){return typeof cb==="function"?cb(...args2):void 0}else{return typeof cb==="func\
 tion"?cb(args2):void 0}});return this._receive(job)}schedule(...args){var job,options,task;if(typeof args[0]==="function"){
@@ -17297,9 +17291,9 @@ cmdStr+=`${CMD_STRING}${escapeData(this.message)}`;return cmdStr}};function esca
 const delimiter2=`ghadelimiter_${crypto.randomUUID()}`;const convertedValue=toCommandValue(value3);if(key.includes(delimiter2)){
 throw new Error(`Unexpected input: name should not contain the delimiter "${delimiter2}"`)}if(convertedValue.includes(delimiter2)){
 throw new Error(`Unexpected input: value should not contain the delimiter "${delimiter2}"`)}return`${key}<<${delimiter2}${os2.EOL}${convertedValue}${os2.EOL}${delimiter2}`}import*as os3 from"os";import{EOL as EOL3}from"os";import{constants,promises}from"fs";var __awaiter=function(thisArg,_arguments,P,generator){function adopt(value3){
-return value3 instanceof P?value3:new P(function(resolve18){resolve18(value3)})}return new(P||(P=Promise))(function(resolve18,reject){
+return value3 instanceof P?value3:new P(function(resolve19){resolve19(value3)})}return new(P||(P=Promise))(function(resolve19,reject){
 function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){try{step(generator["\
-throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve18(result.value):adopt(result.value).then(
+throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve19(result.value):adopt(result.value).then(
 fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})};var{access,appendFile,writeFile}=promises;
 var SUMMARY_ENV_VAR="GITHUB_STEP_SUMMARY";var Summary=class{constructor(){this._buffer=""}filePath(){return __awaiter(this,void 0,void 0,function*(){if(this._filePath){
 return this._filePath}const pathFromEnv=process.env[SUMMARY_ENV_VAR];if(!pathFromEnv){throw new Error(`Unable to find en\
@@ -17445,7 +17439,7 @@ able","the folder that this runs in isn't there any more, or can't be read",[],"
 e")]}return[error("internal",wordsOf(one),[],"this is a mistake in idops: please report it with the output of --debug")]}
 function wordsOf(one){try{return one instanceof Error?`${one.name}: ${one.message}`:String(one)}catch{return`a thrown ${typeof one}\
  that has no words`}}function stacksOf(failure2){return failuresIn(failure2).map(one=>one instanceof Error?one.stack??one.
-message:String(one)).join("\n")}import{resolve as resolve14}from"node:path";init_problems();init_shards();var remembered=100;function usedBy({approvals=[]},{workflowRun,environment,digest}){return approvals.
+message:String(one)).join("\n")}import{resolve as resolve15}from"node:path";init_problems();init_shards();var remembered=100;function usedBy({approvals=[]},{workflowRun,environment,digest}){return approvals.
 find(used=>used.workflow_run===workflowRun&&used.environment===environment&&used.digest===digest)}function whyUsedUp(state,approval,since){
 const{workflowRun,environment,pullRequest,head,digest}=approval;const here2=(state.approvals??[]).filter(used=>used.environment===
 environment);const other=here2.find(used=>used.workflow_run!==workflowRun&&pullRequest!==null&&used.pull_request===pullRequest&&
@@ -17517,7 +17511,7 @@ lacking=lacks2;try{return{result:work(),thrown:void 0,lacks:lacks2}}catch(failur
 lacks:lacks2}}finally{lacking=around}}async function prepared(one,signal){const key=keyOf3(one.salt,one.text);if(known3.
 has(key))return;let work=underWay2.get(key);if(work===void 0){work=limit(async()=>{if(signal?.aborted!==true)keep(key,await hashed(
 one))}).finally(()=>underWay2.delete(key));underWay2.set(key,work)}await work}function hashed({salt,text:text6}){return new Promise(
-(resolve18,reject)=>{scrypt(text6,salt,LENGTH,COST,(failure2,hash5)=>{if(failure2===null)resolve18(hash5);else reject(failure2)})})}
+(resolve19,reject)=>{scrypt(text6,salt,LENGTH,COST,(failure2,hash5)=>{if(failure2===null)resolve19(hash5);else reject(failure2)})})}
 function keep(key,hash5){known3.set(key,hash5);return hash5}function keyOf3(salt,text6){return createHmac("sha256",ownKey).
 update(JSON.stringify([salt,text6])).digest("base64")}var Hasher=class{#slowSalt;#salt;#holds;constructor({server,salt},holds=()=>false){this.#slowSalt=`idops secrets of ${server}`;
 this.#salt=salt;this.#holds=holds}conceals(text6){return this.#holds(text6)}hash(value3){return this.#keyed(this.#slow(value3))}secret(hash5){
@@ -17639,14 +17633,14 @@ entries(expected).flatMap(([field2,asked])=>partsOf4(kind,field2,asked,before,no
 now})??{};const off=parts.filter(({part})=>part.verdict==="different");const wished=parts.filter(({changes})=>changes);const begun=wished.
 some(({part})=>part.verdict==="same");const kept2=off.filter(({changes})=>changes);const found2={different:kept2.map(({part})=>sentenceOf(
 part)),differing:kept2.map(({part})=>part.path),unverified:parts.filter(({part})=>part.verdict==="unknown").map(({part})=>part.
-path),lost:lost2,begun};const isWhole2=Object.keys(lost2).length===0;if(off.length===0&&isWhole2){return found2.unverified.
+path),lost:lost2,begun};const isWhole=Object.keys(lost2).length===0;if(off.length===0&&isWhole){return found2.unverified.
 length===0?{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}:{...found2,verdict:"unseen",sentence:NOBODY_KNOWS}}if(found2.
-different.length===0&&isWhole2&&wished.length>0){return{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.
-filter(({part,kept:kept3})=>part.verdict==="different"&&!kept3);if(!begun&&isWhole2&&neither.length===0){return{...found2,
+different.length===0&&isWhole&&wished.length>0){return{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.
+filter(({part,kept:kept3})=>part.verdict==="different"&&!kept3);if(!begun&&isWhole&&neither.length===0){return{...found2,
 verdict:"not-done",sentence:`was not done, ${SHOWN}`}}const paths=which=>which.map(({part})=>part.path).join(", ");const shown5=[
 ...begun?[`as asked: ${paths(wished.filter(({part})=>part.verdict==="same"))}`]:[],...neither.length>0?[`neither as aske\
-d nor as before: ${paths(neither)}`]:[],...isWhole2?[]:[`lost: ${namesOfLost(lost2)}`]];return{...found2,verdict:"part",
-sentence:`was not done as a whole, ${SHOWN} (${shown5.join("; ")})`}}function partsOf4(kind,field2,asked,before,now){const type=kind.
+d nor as before: ${paths(neither)}`]:[],...isWhole?[]:[`lost: ${namesOfLost(lost2)}`]];return{...found2,verdict:"part",sentence:`\
+was not done as a whole, ${SHOWN} (${shown5.join("; ")})`}}function partsOf4(kind,field2,asked,before,now){const type=kind.
 fields[field2]??value;const was=new Map(contrast(type,field2,asked,before[field2]).map(part=>[part.path,part]));const since=new Map(
 before[field2]===void 0?[]:contrast(type,field2,before[field2],now[field2]).map(part=>[part.path,part]));return contrast(
 type,field2,asked,now[field2]).map(part=>{const first=was.get(part.path);const changes=first===void 0?part.type.type!=="\
@@ -18289,7 +18283,206 @@ void 0?[]:[[whole2,label3]],...[before.fields,answered?.after?.fields??{}].flatM
 called,naming:naming2}=kindOf(kind);const after2=naming2===void 0?answered?.after?.fields??{}:{};const told5=called?.(before.
 fields)??called?.(after2)??sending.label;return labelled2({kind,address:address3,apply:{identity:identity2}},told5,names3)}init_problems();init_redact();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=ownPackage().version;function ownPackage(){
 const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.url));const file=files.find(one=>existsSync2(
-one));return file===void 0?{version:"unknown"}:JSON.parse(readFileSync2(file,"utf8"))}import{existsSync as existsSync4}from"node:fs";import{join as join12,posix as posix2,relative as relative7,sep as sep3}from"node:path";init_git();init_problems();init_regular();init_work_tree();import{readFileSync as readFileSync4}from"node:fs";import{relative,sep}from"node:path";init_problems();init_regular();init_secret_names();var keyLine=/^[ \t]*(?:[-?][ \t]+)*["']?[^\s"':{}[\],#]{1,120}["']?[ \t]*:(?:\s|$)/;var closing2=/^(?:(?:---|\.\.\.)(?:\s|$)|\s*[}\]])/;
+one));return file===void 0?{version:"unknown"}:JSON.parse(readFileSync2(file,"utf8"))}import{existsSync as existsSync4}from"node:fs";import{join as join13,posix as posix3,relative as relative8,sep as sep4}from"node:path";init_git();init_problems();init_regular();init_work_tree();init_zod();init_members();init_limits2();init_zod();init_members();init_problems();init_values();var DEFAULT_STATE=".idops/state.json";var DEFAULT_REMOTE="origin";
+var DEFAULT_BRANCH="idops-state";function defaultState(environment){return environment===null?DEFAULT_STATE:`.idops/${environment}\
+/state.json`}function stateOnBranch(environment){return`${environment??"state"}.json`}var text3=()=>string2().min(1,"mus\
+t not be empty");var gitSchema=strictObject({remote:text3().regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u,"must be the name of a\
+ remote, or its address").optional().meta({description:"A remote of the repository that the configuration lies in, by it\
+s name or its address.",examples:["origin"],default:DEFAULT_REMOTE}),branch:string2().regex(/^(?![-./])(?!.*(?:\/[./]|\.\.|\.lock(?:\/|$)))[\w./-]*[\w-]$/,
+'must be the name of a branch: letters (a to z), digits, "_", "-", "." and "/"').optional().meta({description:"A branch \
+of its own for states and journals; the first run makes it.",examples:["idops-state"],default:DEFAULT_BRANCH}),path:optional2(
+string2().regex(/^(?:(?!(?:\.{1,2}|runs)\/)[\w.-]+\/)*[\w.-]+\.json$/,'must be a path on the branch that ends in ".json"\
+: letters (a to z), digits, "_", "-", "." and "/"'),'The file of the state on the branch. Where it is left out: the name\
+ of the environment, or state, and ".json", in the folder that the configuration has in the repository.',"production.jso\
+n")}).meta({description:"Keeps the state on a branch of a git remote, for runs on any machine.",examples:[{remote:DEFAULT_REMOTE,
+branch:DEFAULT_BRANCH}]});var pem=(what,example)=>text3().optional().meta({description:`A PEM file with ${what}; relativ\
+e to the configuration.`,examples:[example]});var postgresSchema=strictObject({url:optional2(text3(),"The address of the\
+ database, postgres://USER:PASSWORD@HOST:PORT/DATABASE; needed, here or below an environment. Write a variable here, or \
+in the place of the password, never the password itself.","${IDOPS_STATE_URL}"),name:optional2(text3(),"What tells this \
+state from others in the database. Where it is left out: the name of the environment, or state.","production"),ca_file:pem(
+"the authorities to trust for the database, in the place of those that Node.js knows","certificates/database-ca.pem"),client_cert_file:pem(
+"the certificate that the database is shown","certificates/database.pem"),client_key_file:pem("its private key, without \
+a passphrase","/run/secrets/database.key")}).meta({description:"Keeps the state in tables of a PostgreSQL database, for \
+runs on any machine.",examples:[{url:"${IDOPS_STATE_URL}"}]});var statePlaces=["path","git","postgres"];var stateSettingsSchema=strictObject(
+{path:text3().optional().meta({description:"The state file, relative to the configuration. A state belongs to one server\
+; an environment NAME has .idops/NAME/state.json by default.",examples:[".idops/production.json"],default:DEFAULT_STATE}),
+allow_tracked:boolean2().optional().meta({description:"Take a state, a lock and journals that git tracks; they are refus\
+ed otherwise.",examples:[true],default:false}),git:gitSchema.optional(),postgres:postgresSchema.optional()}).refine(given=>statePlaces.
+filter(place2=>given[place2]!==void 0).length<=1,{error:`a state is kept in one place: leave ${statePlaces.map(name2=>`"${name2}\
+"`).join(" or ")} out`}).refine(({git:git2,postgres,allow_tracked})=>(git2??postgres)===void 0||allow_tracked===void 0,{
+error:'"allow_tracked" goes with a state file alone'}).meta({description:"Where idops records what it applied.",examples:[
+{path:".idops/production.json"},{git:{remote:"origin",branch:"idops-state"}},{postgres:{url:"${IDOPS_STATE_URL}"}}]});function lacking2({
+url,client_cert_file:cert,client_key_file:key}){const needs=(there,other)=>[error("missing-field",`"state.postgres.${there}\
+" needs "state.postgres.${other}" beside it`)];return[...url===void 0?[error("missing-field",'"state.postgres" names no \
+database',[],"add url to it, such as url: ${IDOPS_STATE_URL}")]:[],...cert!==void 0&&key===void 0?needs("client_cert_fil\
+e","client_key_file"):[],...cert===void 0&&key!==void 0?needs("client_key_file","client_cert_file"):[]]}function stateSettings(given={},environment,absolute){
+const{path=defaultState(environment),allow_tracked:allowTracked=false,git:git2,postgres}=given;if(git2!==void 0){const{remote=DEFAULT_REMOTE,
+branch=DEFAULT_BRANCH}=git2;return{in:"git",remote,branch,path:git2.path??null}}if(postgres===void 0)return{in:"file",path:absolute(
+path),allowTracked};const problems=lacking2(postgres);if(problems.length>0)throw new ProblemsError(problems);const{url="",
+name:name2=null,ca_file:ca,client_cert_file:cert,client_key_file:key}=postgres;const named5=Object.entries({ca,cert,key}).
+flatMap(([what,file])=>file===void 0?[]:[[what,absolute(file)]]);return{in:"postgres",url:new Sensitive(url),name:name2,
+files:Object.fromEntries(named5)}}var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_MAX_DESTRUCTIVE=5;var variableName=string2().
+regex(/^[A-Za-z_][A-Za-z0-9_]*$/,'must be a name of letters (a to z), digits and "_", and begin with no digit');var text4=()=>string2().
+min(1,"must not be empty");var clientCredentialsSchema=strictObject({token_url:text4().meta({description:"The address th\
+at gives tokens, by the same rules as base_url.",examples:["https://id.example.com/oauth/token"]}),client_id:text4().meta(
+{description:"The id of the client.",examples:["${IDOPS_CLIENT_ID}"]}),client_secret:text4().meta({description:"The secr\
+et of the client. Write a variable here, never the secret itself.",examples:["${IDOPS_CLIENT_SECRET}"]}),scopes:optional2(
+array(text4().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/,"must be a scope: visible ASCII without spaces")),"The scopes to ask f\
+or; those that the manifests need where it is left out.",["users:manage:all"])}).meta({description:"Asks an OAuth 2.0 to\
+ken address for a token, by the client credentials grant.",examples:[{token_url:"https://id.example.com/oauth/token",client_id:"\
+${IDOPS_CLIENT_ID}",client_secret:"${IDOPS_CLIENT_SECRET}"}]});var headerSchema=strictObject({name:text4().meta({description:"\
+The name of the header.",examples:["X-Api-Key"]}),value:text4().meta({description:"Its value. Write a variable here, nev\
+er the value itself.",examples:["${IDOPS_API_KEY}"]})}).meta({description:'A header of your own in the place of "Authori\
+zation: Bearer".',examples:[{name:"X-Api-Key",value:"${IDOPS_API_KEY}"}]});var ways2={token:optional2(text4(),"The beare\
+r token. Write a variable here, never the token itself.","${IDOPS_TOKEN}"),token_file:optional2(text4(),"A file with the\
+ bearer token, relative to the configuration. Read again when the server refuses it.","/run/secrets/idops-token"),token_command:optional2(
+array(text4()).min(1,"must not be empty"),"A program that prints the bearer token, and its arguments; no shell takes par\
+t. Run again when the server refuses it. It gets no process variables but those that programs need to run, and those of \
+pass_env.",["vault","read","-field=token","identity/token"]),client_credentials:clientCredentialsSchema.optional(),header:headerSchema.
+optional()};var wayNames=Object.keys(ways2);var authSchema=strictObject({...ways2,pass_env:optional2(array(string2().regex(
+/^[A-Za-z_]\w*$/,"must be the name of a process variable")),"Names of further process variables that the program of toke\
+n_command gets.",["VAULT_ADDR","VAULT_TOKEN"])}).refine(({pass_env,...given})=>Object.values(given).filter(way=>way!==void 0).
+length===1,{error:`needs exactly one of ${wayNames.map(name2=>`"${name2}"`).join(", ")}`}).refine(({pass_env,token_command})=>pass_env===
+void 0||token_command!==void 0,{error:'"pass_env" goes with "token_command" alone'}).meta({oneOf:wayNames.map(name2=>({required:[
+name2]})),dependentRequired:{pass_env:["token_command"]},description:"How idops authenticates: exactly one of the ways; \
+pass_env belongs to token_command.",examples:[{token:"${IDOPS_TOKEN}"}]});var tlsSchema=strictObject({ca_file:optional2(
+text4(),"A PEM file with the authorities to trust, in the place of those that Node.js knows; relative to the configurati\
+on.","certificates/ca.pem"),client_cert_file:optional2(text4(),"A PEM file with the client certificate and its chain.","\
+certificates/client.pem"),client_key_file:optional2(text4(),"A PEM file with the private key of the client certificate, \
+without a passphrase.","/run/secrets/idops-client.key")}).meta({description:"Certificates. TLS 1.2 is the least that is \
+spoken.",examples:[{ca_file:"certificates/ca.pem"}]});var serverSchema=strictObject({base_url:optional2(string2().min(1,
+"must not be empty"),"The address that the paths of the API are relative to. Needed to speak to a server.","https://id.e\
+xample.com","${IDOPS_BASE_URL}"),profile:_enum(Object.keys(profiles)).optional().meta({description:"What the server offe\
+rs beyond the documented API; better written out. idops doctor tells which one fits.",examples:["boruta"],default:"docum\
+ented"}),trust_profile:boolean2().optional().meta({description:"Beside a written-out profile: leave out the one GET that\
+ makes sure that updates on this server destroy nothing that they do not mention.",examples:[true],default:false}),auth:authSchema.
+optional(),tls:tlsSchema.optional(),allow_insecure_http:boolean2().optional().meta({description:"Allow http, which shows\
+ the token to the network, to other hosts than this one.",examples:[true],default:false})}).meta({description:"The serve\
+r to manage. May be left out where --base-url and IDOPS_TOKEN are given.",examples:[{base_url:"https://id.example.com",profile:"\
+documented",auth:{token:"${IDOPS_TOKEN}"}}]});var manifestsSchema=array(string2().min(1,"must not be empty")).meta({description:'\
+Globs of manifests, relative to the configuration; "!" before one excludes.',examples:[["manifests/**/*.yaml","!manifest\
+s/drafts/**"]],default:DEFAULT_MANIFESTS});var safetySchema=strictObject({max_destructive:int().min(0,"must be 0 or more").
+optional().meta({description:"How many destructive changes one apply may make.",examples:[0],default:DEFAULT_MAX_DESTRUCTIVE})}).
+meta({description:"Limits that stop an apply.",examples:[{max_destructive:0}]});var limitsSchema=strictObject({body_characters:int().
+min(1,"must be 1 or more").optional().meta({description:"How many characters all body files may have together. Checking \
+them takes memory in proportion.",examples:[1e8],default:limits.allBodiesCharacters})}).meta({description:"How much idop\
+s takes, if a project has more than usual.",examples:[{body_characters:1e8}]});var sections={server:serverSchema.optional(),
+manifests:manifestsSchema.optional(),vars:optional2(record(variableName,union([string2(),number2(),boolean2()],{error:"e\
+xpected a string, a number or a boolean"})),"Values for ${NAME} in manifests and in this file; they stand above process \
+variables.",{support_email:"help@example.com"}),allow_env:optional2(array(variableName),"Process variables that may be u\
+sed as ${NAME}, beside those that start with IDOPS_.",["SMTP_PASSWORD"]),state:stateSettingsSchema.optional(),safety:safetySchema.
+optional(),checks:checksSchema.optional(),email:emailSchema.optional(),limits:limitsSchema.optional()};var environmentSchema=strictObject(
+sections).describe("Laid over the rest with --env: maps merge, lists and single values replace.");var environmentName=string2().
+regex(/^(?!\.{1,2}$)[\w.-]+$/,'must be a name of letters (a to z), digits, "_", "-" and "."');var configSchema=strictObject(
+{version:literal(1).describe("The version of this format."),...sections,environments:optional2(record(environmentName,environmentSchema),
+"What is different in an environment, by its name. --env chooses one.",{production:{server:{base_url:"https://id.example\
+.com"}}})}).describe("The configuration of an idops project.");init_problems();init_work_tree();init_limits2();import{realpath as realpath2}from"node:fs/promises";import{dirname as dirname4,
+resolve as resolvePath3}from"node:path";init_words2();init_nearest();init_problems();init_secret_names();init_json();init_values();init_values();function pathKey(path){return path.map(String).join("\0")}function resolve2(root,file,variables,under=[]){
+const notes=new Map;const path=[];const walk=node2=>{if(node2.type==="scalar"){if(node2.unknown===true){notes.set(pathKey(
+path),{path:[...path],node:node2,tainted:false,unknown:true});return UNKNOWN_TEXT}if(typeof node2.value!=="string"||!node2.
+value.includes("$"))return node2.value;if(variables===null){if(node2.value.includes("${")){notes.set(pathKey(path),{path:[
+...path],node:node2,tainted:false,unknown:true})}return node2.value}const{text:text6,tainted,unknown:unknown4}=variables.
+resolve(node2.value,node2,file,[...under,...path]);notes.set(pathKey(path),{path:[...path],node:node2,tainted,unknown:unknown4});
+return unknown4?UNKNOWN_TEXT:text6}if(node2.type==="list"){return node2.items.map((item,index)=>{path.push(index);const value3=walk(
+item);path.pop();return value3})}const map2={};for(const[key,entry]of node2.entries){path.push(key);map2[key]=walk(entry.
+value);path.pop()}return map2};return{value:walk(root),notes}}init_json();init_secret_names();init_values();function decimalText(text6){const parts=/^([-+]?)(?=\.?\d)(\d*)(?:\.(\d*))?([eE][-+]?\d+)?$/.exec(text6);if(parts===null)
+return void 0;const[,sign,whole2="",fraction="",exponent=""]=parts;const digits=whole2.replace(/^0+(?=\d)/,"")||"0";return`${sign===
+"-"?"-":""}${digits}${fraction===""?"":`.${fraction}`}${exponent}`}var typeNames={string:"a string",boolean:"true or false",number:"a number",int:"an integer",array:"a list",object:"a map",
+record:"a map",null:"null"};function typeName(expected){return typeNames[expected??""]??expected??"another value"}function typeOf(node2){
+if(node2.type==="list")return"a list";if(node2.type==="map")return"a map";if(node2.value===null)return node2.source===""?
+"nothing":"null";if(node2.value instanceof ExactNumber)return plainNumber(node2.value.text)===void 0?"a number that woul\
+d be rounded":"a number";return typeof node2.value==="boolean"?"a boolean":`a ${typeof node2.value}`}var MOST3=40;function gotOf(node2,file){
+const type=typeOf(node2);const written4=writtenOf(node2,file);if(written4===void 0||node2.type!=="scalar"||node2.value===
+null)return type;if(typeof node2.value==="string")return`the string ${JSON.stringify(written4)}`;return`${type.replace(/^a /,
+"the ")}${type==="a number"||type==="a boolean"?` ${written4}`:""}`}function writtenOf(node2,file){if(node2.type!=="scal\
+ar"||file.hides(node2.range))return void 0;const text6=typeof node2.value==="string"?node2.value:node2.source;const unfit=text6.
+length>MOST3||text6.includes("$")||new RegExp("\\p{C}","u").test(text6)||looksLikeCredential(text6);return unfit?void 0:
+text6}var howTo={boolean:"write true or false, without quotes",array:'write each element on a line that begins with "- "\
+, or put them in []',object:'write its fields as "key: value" on lines below, indented further',record:'write it as "key\
+: value" on lines below, indented further'};function typeHint(expected,node2){if(node2.type==="scalar"&&node2.value===null)
+return"write a value, or remove the key";if(expected==="number"||expected==="int"){const isQuoted=node2.type==="scalar"&&
+typeof node2.value==="string"&&!node2.plain;return isQuoted?"write it without quotes":void 0}if(expected!==void 0&&howTo[expected]!==
+void 0)return howTo[expected];return node2.type==="scalar"&&typeof node2.value!=="string"?"put it in quotes":void 0}function fromText(expected,text6){
+if(expected==="boolean"){return/^(true|True|TRUE)$/.test(text6)?true:/^(false|False|FALSE)$/.test(text6)?false:void 0}const number4=expected===
+"number"||expected==="int";const decimal=number4?decimalText(text6):void 0;return decimal===void 0?void 0:plainNumber(decimal)}function repair(value3,issues,notes,tried2){let changed2=false;for(const issue3 of issues){const key=pathKey(issue3.path);
+const note=notes.get(key);if(note===void 0){changed2=takePlain(value3,issue3.path)||changed2;continue}if(!tried2.has(key)){
+tried2.add(key);const converted=convert(issue3.expected,valueAt2(value3,issue3.path),note);if(converted!==void 0){changed2=
+put3(value3,issue3.path,converted)||changed2;continue}}if(note.unknown&&!tried2.has(`${key}\0gone`)){tried2.add(`${key}\0\
+gone`);changed2=put3(value3,issue3.path,void 0)||changed2}}return changed2}function takePlain(value3,path){const there=valueAt2(
+value3,path);const plain4=there instanceof ExactNumber?plainNumber(there.text):void 0;return plain4!==void 0&&put3(value3,
+path,plain4)}function convert(expected,value3,note){const number4=expected==="number"||expected==="int";if(note.unknown)
+return expected==="boolean"?false:number4?0:void 0;return typeof value3==="string"?fromText(expected,value3):void 0}function valueAt2(value3,path){
+let at3=value3;for(const step of path){if(typeof at3!=="object"||at3===null||at3 instanceof ExactNumber)return void 0;at3=
+Array.isArray(at3)?at3[Number(step)]:Object.hasOwn(at3,step)?at3[String(step)]:void 0}return at3}function put3(value3,path,member2){
+const parent=valueAt2(value3,path.slice(0,-1));const step=path.at(-1);if(typeof parent!=="object"||parent===null||parent instanceof
+ExactNumber||step===void 0)return false;if(Array.isArray(parent)){if(member2===void 0)return false;parent[Number(step)]=
+member2}else if(member2===void 0)delete parent[String(step)];else parent[String(step)]=member2;return true}init_zod();function schemasAt(schema5,path){if(schema5 instanceof ZodUnion)return schema5.options.flatMap(option=>schemasAt(
+option,path));if(schema5 instanceof ZodOptional||schema5 instanceof ZodNullable)return schemasAt(schema5.unwrap(),path);
+if(schema5 instanceof ZodPipe)return schemasAt(schema5.in,path);const[step,...rest]=path;if(step===void 0)return[schema5];
+if(schema5 instanceof ZodObject){const{shape}=schema5;return Object.hasOwn(shape,step)?schemasAt(shape[String(step)],rest):
+[]}if(schema5 instanceof ZodArray)return schemasAt(schema5.element,rest);if(schema5 instanceof ZodRecord)return schemasAt(
+schema5.valueType,rest);return[]}function knownFields(schema5,path){const fields2=schemasAt(schema5,path).flatMap(one=>one instanceof
+ZodObject?Object.keys(one.shape):[]);return[...new Set(fields2)]}function find6(root,path){let found2={node:root,key:void 0,complete:true};for(const step of path){const{node:node2}=found2;
+if(node2.type==="map"){const entry=node2.entries.get(String(step));if(entry===void 0)return{...found2,complete:false};found2=
+{node:entry.value,key:entry.key,complete:true}}else if(node2.type==="list"){const item=node2.items[Number(step)];if(item===
+void 0)return{...found2,complete:false};found2={node:item,key:void 0,complete:true}}else{return{...found2,complete:false}}}
+return found2}function mapNode(range2,entries){return{type:"map",range:range2,entries,...measure([...entries.values()].map(
+({value:value3})=>value3))}}function listNode(range2,items){return{type:"list",range:range2,items,...measure(items)}}function measure(children){
+let size2=1;let height=0;for(const child of children){size2+=child.size;height=Math.max(height,child.height+1)}return{size:size2,
+height}}function startOf(node2){if(node2.type!=="map")return node2.range;const[first]=node2.entries.values();return first?.
+key??node2.range}function check(subject){const{schema:schema5,root,file,variables}=subject;const{value:value3,notes}=resolve2(root,file,variables,
+subject.under);const fromVariables=variables?.takeProblems()??[];let result=schema5.safeParse(value3,{error:noWords});const tried2=new Set;
+while(!result.success){if(!repair(value3,flatten2(result.error.issues),notes,tried2))break;result=schema5.safeParse(value3,
+{error:noWords})}if(result.success){const failed=fromVariables.some(({severity})=>severity==="error");return{data:failed?
+void 0:result.data,problems:fromVariables,notes}}const issues=flatten2(result.error.issues).filter(({path})=>notes.get(pathKey(
+path))?.unknown!==true);return{data:void 0,problems:[...fromVariables,...issues.flatMap(issue3=>issueProblems(issue3,subject))],
+notes}}function noWords({code:code2}){return["too_big","too_small","invalid_type","invalid_union"].includes(code2)?"":void 0}
+function flatten2(issues,base2=[]){return issues.flatMap(issue3=>{const path=[...base2,...issue3.path.map(step=>typeof step===
+"number"?step:String(step))];if(issue3.code==="invalid_union"){const branch=meantBranch(issue3.errors);if(branch!==void 0)
+return flatten2(branch,path)}const{code:code2}=issue3;const message=(issue3.code==="invalid_key"?issue3.issues[0]?.message:
+void 0)??issue3.message;return[{code:code2,path,message,...issue3.code==="invalid_type"?{expected:issue3.expected}:{},...issue3.
+code==="unrecognized_keys"?{keys:issue3.keys}:{},...issue3.code==="invalid_value"?{values:issue3.values}:{}}]})}function meantBranch(errors2){
+const fitting3=errors2.filter(branch2=>!branch2.some(({code:code2,path})=>path.length===0&&(code2==="invalid_type"||code2===
+"invalid_union")));const[branch]=fitting3;if(fitting3.length!==1||branch===void 0)return void 0;const strange=branch.some(
+({code:code2})=>code2==="unrecognized_keys");return strange&&branch.some(({code:code2,path})=>code2==="invalid_type"&&path.
+length===1)?void 0:branch}function issueProblems(issue3,subject){const{root,file,name:name2,under=[]}=subject;const found2=find6(
+root,issue3.path);if(issue3.code==="unrecognized_keys")return unknownFields(issue3,subject);if(!found2.complete){const field2=String(
+issue3.path.at(-1));const parent=issue3.path.slice(0,-1);return[error("missing-field",`missing field "${field2}" in ${within4(
+name2,[...under,...parent])}`,[placeIn(file,root,parent)])]}hideField(found2.node,file);const place2=valuePlace(file,root,
+issue3.path);const whole2=[...under,...issue3.path];const what=whole2.length===0?`the ${name2}`:`"${pathText(whole2)}" i\
+n ${name2}`;if(issue3.code==="invalid_key"){const key=found2.key===void 0?place2:file.place(found2.key);return[error("wr\
+ong-value",`${what}: the name is not usable`,[key],issue3.message)]}if(issue3.code==="invalid_type"||issue3.code==="inva\
+lid_union"){const{node:node2}=found2;const{expected}=issue3;return[error("wrong-type",`${what}: ${issue3.message||`expec\
+ted ${typeName(expected)}`}, got ${gotOf(node2,file)}`,[place2],typeHint(expected,node2))]}if(issue3.code==="invalid_val\
+ue"&&issue3.values!==void 0){const names3=issue3.values.map(value3=>JSON.stringify(value3));const must=names3.length===1?
+`must be ${names3[0]}`:`must be one of ${names3.join(", ")}`;const near=found2.node.type==="scalar"&&names3.length>1?nearest(
+String(found2.node.value),issue3.values.map(String)):void 0;const meant2=near===void 0?"":`, did you mean "${near}"?`;return[
+error("wrong-value",`${what} ${must}${meant2}`,[place2])]}if(issue3.code==="too_small"&&found2.node.type==="scalar"&&found2.
+node.value===""){return[error("wrong-value",`${what} must not be empty`,[place2])]}if(issue3.message===""){return[error(
+"wrong-value",`${what} is too ${issue3.code==="too_big"?"large":"small"}`,[place2])]}return[error("wrong-value",`${what}${/^(must|is|needs) /.
+test(issue3.message)?" ":": "}${issue3.message}`,[place2])]}function hideField(node2,file){if(node2.type==="scalar"&&typeof node2.
+value==="string"&&shownKey(node2.value)!==node2.value)file.hide(node2.range)}function hasNothing({value:value3}){return value3.
+type==="scalar"&&value3.value===null&&value3.source===""}function toldKey(key,entry,bare2,file){const told5=shownKey(key);
+if(entry===void 0||told5!==key)return told5;const isAlone=hasNothing(entry);const isBare=isAlone&&bare2.some(name2=>name2!==
+key);const maySay=file.hides(entry.key)?!isAlone&&/^[A-Za-z_][\w-]{0,40}$/.test(key):!isAlone||!looksSecret(key)||!/\d/.
+test(key);if(maySay&&!isBare)return key;file.hide(entry.key);return void 0}function unknownFields(issue3,subject){const{
+root,file,name:name2,schema:schema5,under=[]}=subject;const{node:node2}=find6(root,issue3.path);const known4=knownFields(
+schema5,issue3.path);const entries=node2.type==="map"?node2.entries:new Map;const bare2=[...entries].flatMap(([key,entry])=>isSecretField(
+key)&&hasNothing(entry)?[key]:[]);const keys=(issue3.keys??[]).map(key=>{const entry=entries.get(key);return{key,entry,told:toldKey(
+key,entry,bare2,file)}});const free=known4.filter(field2=>!entries.has(field2));const where=within4(name2,[...under,...issue3.
+path]);return keys.map(({key,entry,told:told5})=>{const place2=entry===void 0?placeIn(file,root,issue3.path):file.place(
+entry.key);if(told5!==key)return gluedField(key,told5,where,place2);const near=nearest(key,free)===void 0?void 0:nearest(
+key,[...free,...known4]);const similar=near??nearest(key,known4);const message=`unknown field "${key}" in ${where}`;if(similar!==
+void 0){return error("unknown-field",`${message}, did you mean "${similar}"?`,[place2])}const hint=known4.length>0?`fiel\
+ds here: ${known4.join(", ")}`:void 0;return error("unknown-field",message,[place2],hint)})}function gluedField(key,told5,where,place2){
+if(told5===void 0)return error("unknown-field",`unknown field in ${where}, whose name is not shown, since it may be a se\
+cret`,[place2],'write it as "key: value"');const hasColon=/^["']?\s*:/.test(key.slice(told5.length));const missing2=hasColon?
+"a space is missing behind the colon of":"a colon and a space are missing behind";return error("unknown-field",`${missing2}\
+ "${told5}" in ${where}`,[place2],`write it as "${told5}: \u2026"`)}function pathText(path){return path.reduce((text6,step)=>typeof step===
+"number"?`${text6}[${step}]`:/^[\w-]+$/.test(step)?`${text6}${text6===""?"":"."}${step}`:`${text6}[${JSON.stringify(shownKey(
+step))}]`,"")}function within4(name2,path){return path.length===0?name2:`${pathText(path)} of ${name2}`}function valuePlace(file,root,path){
+const{node:node2,key}=find6(root,path);return file.place(node2.range.end>node2.range.start||key===void 0?node2.range:key)}
+function placeIn(file,root,path){const{node:node2,key}=find6(root,path);return file.place(key??startOf(node2))}import{readFileSync as readFileSync4}from"node:fs";import{relative,sep}from"node:path";init_problems();init_regular();init_secret_names();var keyLine=/^[ \t]*(?:[-?][ \t]+)*["']?[^\s"':{}[\],#]{1,120}["']?[ \t]*:(?:\s|$)/;var closing2=/^(?:(?:---|\.\.\.)(?:\s|$)|\s*[}\]])/;
 var MAX_LINE=1e5;function secretLines(text6,isBroken){const hidden=new Set;let below2;for(const[index,line]of text6.split(
 "\n").entries()){if(line.trim()==="")continue;const indent2=/^[ \t]*(?:[-?][ \t]+)*/.exec(line)?.[0].length??0;const isKey=keyLine.
 test(line);if(below2!==void 0&&(closing2.test(line)||isKey&&indent2<=below2))below2=void 0;const found2=below2===void 0?
@@ -18332,46 +18525,505 @@ function readSource(path,name2){const{file:shown5}=name2;const bytes=readBytes(p
 decode2(bytes):bytes;if(typeof text6==="string")return sourceOf(name2,text6);const place2=wholeFile(name2);if(text6.reason===
 "too-large"){return error("too-large",`${shown5} ${text6.detail}`,[place2],"split it into several files")}if(text6.reason===
 "not-utf8"){return error("not-utf8",`${shown5} ${text6.detail}`,[place2],"save it as UTF-8")}return error("file-unreadab\
-le",`${shown5} ${text6.detail}`,[place2])}import{basename as basename5,dirname as dirname8,join as join11}from"node:path";import{readlink,realpath}from"node:fs/promises";import{basename,dirname as dirname3,join as join4,resolve as resolve2}from"node:path";
-var LINKS=40;async function leadsTo(path,links=LINKS){const real=await realpath(path).catch(unlessMissing);if(real!==void 0)
-return real;const next=await readlink(path).catch(()=>void 0);if(next===void 0||links===0)return path;return await leadsTo(
-resolve2(await realpath(dirname3(path)),next),links-1)}async function realPlaceOf(path){try{const target=await leadsTo(path);
-const folder=dirname3(target);return folder===target?target:join4(await realPlaceOf(folder),basename(target))}catch{return path}}
-function unlessMissing(failure2){if(failure2.code!=="ENOENT"&&failure2.code!=="ENOTDIR")throw failure2;return void 0}init_locks();init_regular();init_state_text();import{readdir}from"node:fs/promises";import{basename as basename2,dirname as dirname4,
-join as join5}from"node:path";async function statesBeside(statePath){const folder=dirname4(statePath);const entries=await readdir(
-folder,{withFileTypes:true}).catch(()=>[]);const names3=entries.filter(entry=>!entry.isDirectory()&&entry.name!==basename2(
-statePath));const states=await Promise.all(names3.map(({name:name2})=>stateName(join5(folder,name2))));return states.filter(
+le",`${shown5} ${text6.detail}`,[place2])}init_problems();init_secret_names();init_values();var BadVariable=class extends Error{written;constructor(message,written4){super(message);this.written=written4}};var MAX_NESTING=50;
+function parseVariables(text6){return new Scanner2(text6).template(false,0)}var Scanner2=class{#text;#at=0;constructor(text6){
+this.#text=text6}template(inside2,depth){const parts=[];const stop=inside2?/[$}]/g:/\$/g;let literal2="";while(this.#at<
+this.#text.length){stop.lastIndex=this.#at;const next=stop.exec(this.#text)?.index??this.#text.length;literal2+=this.#text.
+slice(this.#at,next);this.#at=next;if(next===this.#text.length)break;if(this.#text[next]==="}")break;const after2=this.#text[next+
+1];if(after2==="{"){if(literal2!=="")parts.push(literal2);literal2="";parts.push(this.#reference(depth))}else{literal2+=
+"$";this.#at+=after2==="$"?2:1}}if(literal2!=="")parts.push(literal2);return parts}#reference(depth){const start2=this.#at;
+if(depth>MAX_NESTING)throw this.#bad("defaults are nested too deeply",start2);const name2=/[A-Za-z_][A-Za-z0-9_]*/y;name2.
+lastIndex=start2+2;const found2=name2.exec(this.#text)?.[0];if(found2===void 0)throw this.#bad('"${" is not followed by \
+a name',start2);const told5=/^[A-Z_][A-Z0-9_]*$/.test(found2)?found2:"\u2026";this.#at=start2+2+found2.length;if(this.#text[this.#at]===
+"}"){this.#at+=1;return{name:found2,written:this.#text.slice(start2,this.#at)}}const operator=this.#text.slice(this.#at,
+this.#at+2);if(operator!==":-"&&operator!==":?"){const end2=this.#at>=this.#text.length;throw this.#bad(end2?`"\${${told5}\
+" is not closed by "}"`:`"\${${told5}" is followed by something unknown`,start2)}this.#at+=2;const rest=this.#at;const inner=this.
+template(true,depth+1);if(this.#text[this.#at]!=="}")throw this.#bad(`"\${${told5}" is not closed by "}"`,start2);const message=this.#text.
+slice(rest,this.#at);this.#at+=1;const written4=this.#text.slice(start2,this.#at);return operator===":-"?{name:found2,written:written4,
+fallback:inner}:{name:found2,written:written4,message}}#bad(message,start2){return new BadVariable(message,this.#text.slice(
+start2,this.#at+1).split("\n")[0]??"")}};var MAX_TEXT=16*1024*1024;var MAX_CHAIN=100;var nothing={text:"",tainted:false,unknown:true};var Variables=class{#sources;#lenient;#resolved=new Map;#resolving=[];#used=new Map;#problems=[];#reported=new Set;constructor(sources2,options){
+this.#sources=sources2;this.#lenient=options.lenient}get used(){return this.#used}takeProblems(){const problems=this.#problems;
+this.#problems=[];return problems}resolve(text6,node2,file,path=[]){const context3={node:node2,file,path};let template2;
+try{template2=parseVariables(text6)}catch(failure2){if(!(failure2 instanceof BadVariable))throw failure2;this.#report(error(
+"bad-variable",failure2.message,[placeOf(failure2.written,context3)],text6.includes("${{")?"only a workflow knows ${{ \u2026 \
+}}: set a process variable there, and write ${NAME} here":`write \${NAME}${isSecret2("",context3)?"":", ${NAME:-default}"}\
+ or \${NAME:?message}; a "$$" is a plain "$"`));return nothing}return this.#fill(template2,context3)}#fill(template2,context3){
+let text6="";let tainted=false;let unknown4=false;for(const part of template2){if(typeof part==="string")text6+=part;else{
+const value3=this.#lookUp(part,context3);text6+=value3.text;tainted||=value3.tainted;unknown4||=value3.unknown;if(text6.
+length>MAX_TEXT){this.#report(error("too-large","the variables make a text of more than 16 MiB",[placeOf("",context3)]));
+return nothing}}}return{text:text6,tainted,unknown:unknown4}}#lookUp(reference,context3){const{name:name2}=reference;if(this.#sources.
+credentials?.has(name2)){this.#report(error("credential-variable",`the variable ${name2} is a credential of the server, \
+which no manifest may use`,[placeOf(reference.written,context3)],"use a variable of another name for what belongs into a\
+ manifest"));return{...nothing,tainted:true}}const node2=this.#sources.vars.get(name2);if(node2!==void 0){const value4=this.#variable(
+name2,node2);if(value4.unknown||value4.text!=="")return value4;if(reference.fallback!==void 0)return this.#fill(reference.
+fallback,context3);return reference.message===void 0?value4:this.#unresolved(reference,context3,"is empty")}const value3=Object.
+hasOwn(this.#sources.process,name2)?this.#sources.process[name2]:void 0;const allowed=name2.startsWith("IDOPS_")||this.#sources.
+allowed.has(name2);if(!allowed&&value3!==void 0){this.#report(error("env-not-allowed",`the process variable ${name2} may\
+ not be used here`,[placeOf(reference.written,context3)],`add ${name2} to allow_env in the configuration, or to vars`));
+return{...nothing,tainted:true}}if(value3!==void 0&&value3!==""){this.#used.set(name2,value3);return{text:value3,tainted:true,
+unknown:false}}if(reference.fallback!==void 0)return this.#fill(reference.fallback,context3);if(!allowed||!this.#lenient){
+return this.#unresolved(reference,context3,value3===""?"is empty":allowed?"is not set":void 0)}this.#report(warning2("un\
+set-variable",`the process variable ${name2} is not set, so what it would give is not checked`,[placeOf(reference.written,
+context3)]));return{...nothing,tainted:true}}#variable(name2,node2){const known4=this.#resolved.get(name2);if(known4!==void 0)
+return known4;const{file}=this.#sources;if(this.#resolving.includes(name2)){const circle=[...this.#resolving.slice(this.#resolving.
+indexOf(name2)),name2].join(" -> ");this.#report(error("variable-cycle",`vars that need each other: ${circle}`,[file.place(
+node2.range)],"write one of them out"));return nothing}if(this.#resolving.length>=MAX_CHAIN){this.#report(error("too-dee\
+p",`more than ${MAX_CHAIN} vars need each other in a row`,[file.place(node2.range)]));return nothing}this.#resolving.push(
+name2);const isNumber3=typeof node2.value==="number"||node2.value instanceof ExactNumber;const text6=isNumber3&&node2.source!==
+""?node2.source:String(node2.value??"");const value3=text6.includes("$")?this.resolve(text6,node2,file,[name2]):{text:text6,
+tainted:false,unknown:node2.value===null};this.#resolving.pop();this.#resolved.set(name2,value3);return value3}#unresolved(reference,context3,state){
+const{name:name2,message}=reference;const inEnvironment="set it in the environment, in CI from a secret";const advice=this.#sources.
+elsewhere?.(name2)??(state===void 0?isSecret2(name2,context3)?`add it to allow_env in the configuration, and ${inEnvironment}`:
+"add it to vars in the configuration, or to allow_env and set it":ownVariables.get(name2)??(isSecret2(name2,context3)?inEnvironment:
+`set it, or write \${${name2}:-default}`));const text6=message!==void 0&&message!==""?`variable ${name2}: ${message}`:`v\
+ariable ${name2} ${state??"is neither in vars nor an allowed process variable"}`;this.#report(error("unresolved-variable",
+text6,[placeOf(reference.written,context3)],advice));return{...nothing,tainted:state!==void 0}}#report(problem2){const[place2]=problem2.
+places;const key=`${problem2.code}\0${problem2.message}\0${place2?.file}\0${place2?.line}\0${place2?.column}`;if(this.#reported.
+has(key))return;this.#reported.add(key);this.#problems.push(problem2)}};var ownVariables=new Map([["IDOPS_BASE_URL","set\
+ it to the address of your server; idops sandbox runs one to practise on"],["IDOPS_TOKEN","set it to a bearer token of y\
+our server; idops sandbox runs one to practise on"]]);function isSecret2(name2,{path}){return looksSecret(name2)||path.some(
+step=>typeof step==="string"&&(step==="auth"||looksSecret(step)))}function placeOf(written4,{node:node2,file}){const at3=written4===
+""?-1:file.text.indexOf(written4,node2.range.start);if(at3===-1||at3>=node2.range.end)return file.place(node2.range);return file.
+place({start:at3,end:at3+written4.length})}init_problems();function isBaseUrl(checked3){return"origin"in checked3}var label="(?!-)[\\p{L}\\p{N}_-]+(?<!-)";var host=`\
+(?:${label}(?:\\.${label})*\\.?|\\[[\\da-f:.]+\\])`;var address2=new RegExp(`^https?://${host}(?::\\d{1,5})?(?:/(?!/)[^\\\\\
+\\s]*)?$`,"iu");function checkBaseUrl(text6,use){const{allowInsecureHttp,what="the base URL",places=[]}=use;const bad2=(why,hint="\
+write it as https://id.example.com")=>error("bad-address",`${what} ${why}`,places,hint);if(/^\s*\$[A-Za-z_{(]/.test(text6))
+return bad2("is the name of a variable that nothing filled in","in idops.yaml write ${NAME}, with braces");const url=URL.
+canParse(text6)?new URL(text6):void 0;if(url!==void 0&&`${url.username}${url.password}`!=="")return bad2("holds a user n\
+ame or a password","remove what stands before the @, and give credentials under server.auth");const mark=/[?#]/.exec(text6)?.[0];
+if(url!==void 0&&mark!==void 0)return bad2(`has a ${mark==="?"?"query":"fragment"}`,`remove everything from the "${mark}\
+" on`);const isFilledUp=url!==void 0&&/^\d+(\.\d+){3}$/.test(url.hostname)&&!text6.includes(`//${url.hostname}`);if(url===
+void 0||!address2.test(text6)||url.port==="0"||isFilledUp)return bad2("is not an http or https address");if(url.protocol===
+"http:"&&!allowInsecureHttp&&!isLoopback(url.hostname)){return error("insecure-http",`${what} is plain http to another m\
+achine, which would show the token to the network`,places,'use https, or set "allow_insecure_http: true" under server if\
+ the network is trusted')}const prefix=url.pathname.replace(/\/+$/,"");return{href:`${url.origin}${prefix}`,origin:url.origin,
+prefix}}function isLoopback(host2){const name2=host2.replace(/\.$/,"");return name2==="localhost"||name2.endsWith(".loca\
+lhost")||name2==="[::1]"||/^127(\.\d+){3}$/.test(name2)}var addresses2=[{path:["base_url"],what:"the base URL"},{path:["auth","client_credentials","token_url"],what:"the token \
+address"}];function addressProblems(layers,place2){const found2=new Map;for(const{config:config3,literal:literal2}of layers){
+const allows=find6(config3,["server","allow_insecure_http"]);const allowInsecureHttp=allows.complete&&allows.node.type===
+"scalar"&&allows.node.value!==false;for(const{path,what}of addresses2){const{node:node2,complete}=find6(config3,["server",
+...path]);const text6=complete&&node2.type==="scalar"?literal2(node2):void 0;if(text6===void 0||node2.type!=="scalar")continue;
+const checked3=checkBaseUrl(text6,{allowInsecureHttp,what,places:[place2(node2)]});if(!isBaseUrl(checked3))found2.set(`${checked3.
+code} ${node2.range.start}`,checked3)}}return[...found2.values()]}init_problems();init_work_tree();import{lstat,realpath}from"node:fs/promises";import{dirname as dirname3,join as join4}from"node:path";async function findAbove(name2,cwd){if(isThere(join4(cwd,name2)))return join4(cwd,name2);const top=await topOf(cwd);if(top===
+void 0)return void 0;for(let folder=await realpath(cwd);folder!==top;){folder=dirname3(folder);const path=join4(folder,name2);
+if(!isThere(path))continue;for(const one of[path,join4(top,".git")])await refuseOthers(one,path,cwd);return path}return void 0}
+async function topOf(cwd){const folder=await realpath(cwd).catch(()=>void 0);const top=folder===void 0?void 0:workTreeOf(
+folder);return top===folder?void 0:top}async function refuseOthers(one,config3,cwd){const own5=process.getuid?.();const{
+uid}=await lstat(one);if(own5===void 0||uid===own5||uid===0)return;const[shown5,owned]=[shownPath(config3,cwd),shownPath(
+one,cwd)];throw new ProblemsError([error("no-config",`there is no idops.yaml in this folder, and ${shown5} is not taken \
+by itself, since ${owned} belongs to another user`,[],`write --config ${shown5} if that is the one`)])}import{resolve as resolvePath}from"node:path";function guardedOf(layers,root,environments){const variables=new Set;const files=new Set;const states=new Set;const named5=new Set(
+["IDOPS_TOKEN"]);for(const[index,{config:config3,text:text6}]of layers.entries()){const texts2=node2=>scalarsOf(node2).flatMap(
+scalar=>{const known4=text6(scalar);return known4===void 0||known4===""?[]:[known4]});for(const section of[["server","au\
+th"],["server","tls"],["state","postgres"]]){const{node:node2,complete}=find6(config3,section);if(!complete)continue;for(const scalar of scalarsOf(
+node2))for(const name2 of namesIn4(scalar))named5.add(name2);for(const name2 of passedNodes(node2).flatMap(texts2))named5.
+add(name2);const given=commandNodes(node2).flatMap(texts2).flatMap(filesIn);for(const file of[...fileNodes(node2).flatMap(
+texts2),...given])files.add(resolvePath(root,file))}const remote=find6(config3,["state","git","remote"]);if(remote.complete&&
+remote.node.type==="scalar")for(const name2 of namesIn4(remote.node))named5.add(name2);const state=find6(config3,["state",
+"path"]);const[path=defaultState(environments[index]??null)]=state.complete?texts2(state.node):[];states.add(resolvePath(
+root,path))}const pending=[...named5];for(let name2=pending.pop();name2!==void 0;name2=pending.pop()){variables.add(name2);
+for(const{config:config3}of layers){const{node:node2,complete}=find6(config3,["vars",name2]);if(complete&&node2.type==="\
+scalar")pending.push(...namesIn4(node2).filter(one=>!variables.has(one)))}}return{variables,files:[...files],states:[...states]}}
+function fileNodes(node2){if(node2.type!=="map")return[];return[...node2.entries].flatMap(([key,{value:value3}])=>key.endsWith(
+"_file")?[value3]:fileNodes(value3))}function commandNodes(node2){const command=node2.type==="map"?node2.entries.get("to\
+ken_command")?.value:void 0;return command===void 0?[]:[command]}function filesIn(argument){const behind=[...argument.matchAll(
+/[=@:]/g)].map(({index})=>argument.slice(index+1));return[argument,...behind,...argument.split(/[\s"'`=@:,;|&<>()]+/)].filter(
+part=>part!=="")}function passedNodes(node2){const passed=node2.type==="map"?node2.entries.get("pass_env")?.value:void 0;
+return passed===void 0?[]:scalarsOf(passed)}function scalarsOf(node2){if(node2.type==="scalar")return[node2];if(node2.type===
+"list")return node2.items.flatMap(scalarsOf);return[...node2.entries.values()].flatMap(({value:value3})=>scalarsOf(value3))}
+function namesIn4({value:value3}){if(typeof value3!=="string"||!value3.includes("$"))return[];try{return namesOf3(parseVariables(
+value3))}catch(failure2){if(failure2 instanceof BadVariable)return[];throw failure2}}function namesOf3(template2){return template2.
+flatMap(part=>typeof part==="string"?[]:[part.name,...namesOf3(part.fallback??[])])}init_problems();function inOrder(problems){return[...problems].sort((one,other)=>{const[a2]=one.places;const[b]=other.places;if(a2===void 0||
+b===void 0)return(a2===void 0?0:1)-(b===void 0?0:1);if(a2.file!==b.file)return a2.file<b.file?-1:1;return a2.line-b.line||
+a2.column-b.column})}var import_yaml=__toESM(require_dist(),1);init_problems();init_secret_names();init_values();init_problems();var MAX_DEPTH=100;var MAX_LEXEMES=1e6;function documentErrors(file,document2,quotes){const{errors:errors2,warnings}=document2;
+if(errors2.length>0)file.distrust();const all=[...errors2,...warnings].map(found2=>({found:found2,range:rangeOf(file,found2,
+quotes)}));const problems=[];let told5=0;let previous;for(const{found:found2,range:range2}of all.sort((a2,b)=>a2.range.start-
+b.range.start)){const limit2=limitProblem(file,found2,range2);if(limit2!==void 0){problems.push(limit2);continue}const follows=found2.
+code==="MISSING_CHAR"&&previous?.code==="BAD_DIRECTIVE";if(file.lineAt(range2.start).line>told5&&!follows)problems.push(
+syntaxProblem(file,found2,range2));told5=Math.max(told5,file.lineAt(range2.end).line);previous=found2}return problems}function isOldYaml({
+source}){return/^%YAML[ \t]+1\.1[ \t]*$/.test(source)}function oldYaml(file,{source,offset}){const place2=file.place({start:offset,
+end:offset+source.trimEnd().length});return error("yaml-syntax","YAML 1.1 is not supported",[place2],"remove the directi\
+ve")}function rangeOf({text:text6},{code:code2,pos},quotes){const quote2=code2==="MISSING_CHAR"?quotes.get(pos[0]):void 0;
+const start2=quote2??Math.min(pos[0],text6.length);return{start:start2,end:quote2===void 0?Math.max(Math.min(pos[1],text6.
+length),start2+1):start2+1}}function limitProblem(file,{code:code2},range2){const places=()=>[file.place(range2)];if(code2===
+"TAG_RESOLVE_FAILED"){return error("unknown-tag","this tag is not known",places(),'remove it; put quotes around a value \
+that begins with "!"')}if(code2!=="RESOURCE_EXHAUSTION")return void 0;return error("too-deep",`more than ${MAX_DEPTH} le\
+vels of nesting`,places(),"flatten the document")}var told2={TAB_AS_INDENT:["a line is indented with a tab, which YAML d\
+oes not allow","indent it with spaces"],BAD_INDENT:["wrong indentation, or an unclosed bracket above","indent this line \
+as far as the keys or items beside it"],BLOCK_AS_IMPLICIT_KEY:["unexpected key or list item",'put quotes around a value \
+that holds ": "; indent keys and items equally'],MULTILINE_IMPLICIT_KEY:['expected "key: value"',"write a colon and a sp\
+ace after the key, or indent each line of a long value further than its key"],MISSING_CHAR:["a character is missing",'lo\
+ok for the colon after a key, the comma between members, the space before "#", and the closing bracket'],UNEXPECTED_TOKEN:[
+"unexpected text","put quotes around the whole value; start a list on the line below its key; indent keys equally"],BLOCK_IN_FLOW:[
+"a comma is missing, or quotes around a value with a colon",'write {id: x, name: "a: b"}'],BAD_DQ_ESCAPE:["unknown escap\
+e in double quotes","write the backslash twice, or use single quotes"],BAD_ALIAS:[`a text without quotes can't begin wit\
+h "&" or "*"`,"put quotes around the value"],BAD_DIRECTIVE:[`a line can't begin with "%"`,'put quotes around the key, or\
+ begin a comment with "#"']};function syntaxProblem(file,{code:code2,pos},range2){const{text:text6}=file;const{start:start2}=range2;
+const isTab=code2==="BAD_INDENT"&&text6[start2]==="	";const[message,hint]=(start2<pos[0]?unclosedQuote(text6[start2]):void 0)??
+specialStart(text6,code2,start2)??missingSpace(text6,code2,start2)??told2[isTab?"TAB_AS_INDENT":code2]??["this is not va\
+lid YAML"];return error("yaml-syntax",message,[file.place(range2)],hint)}function unclosedQuote(quote2='"'){return["the \
+quote that opens here is never closed",`write ${quote2} where the value ends`]}function specialStart(text6,code2,at3){const line=text6.
+slice(text6.lastIndexOf("\n",at3-1)+1,lineEnd(text6,at3)).slice(0,500);const mark=code2==="BAD_SCALAR_START"?text6[at3]:
+/(?:: |- )(\{\{|\*)/.exec(line)?.[1];return mark===void 0?void 0:[`a text without quotes can't begin with "${mark}"`,"pu\
+t quotes around the value"]}function missingSpace(text6,code2,at3){if(code2!=="MULTILINE_IMPLICIT_KEY"&&code2!=="MISSING\
+_CHAR")return void 0;return/^["']?\w[\w-]*["']?:[^\s/]/.test(text6.slice(at3,at3+100))?["a space is missing after the co\
+lon",'write it as "key: value"']:void 0}var MAX_ALIASED=1e5;var MAX_ERRORS=100;function parseYaml(file){const unseen=[...file.text.matchAll(/\r(?!\n)|\0/g)].map(
+({0:character,index})=>badCharacter(file,character,{start:index,end:index+1}));if(unseen.length>0)return{documents:[],problems:capped(
+unseen)};const documents=[];const problems=[];const allowance={aliased:0,exceeded:false};try{const quotes=new Map;for(const document2 of compose(
+file,problems,quotes)){const found2=documentErrors(file,document2,quotes);for(const problem2 of found2)problems.push(problem2);
+if(found2.some(({code:code2})=>code2!=="unknown-tag"))continue;const converter=new Converter(file,allowance);const root=document2.
+contents===null?void 0:converter.convert(document2.contents,0);for(const problem2 of converter.problems)problems.push(problem2);
+if(root===void 0||root.type==="scalar"&&root.value===null)continue;documents.push({root,broken:found2.length>0||converter.
+broken})}}catch(failure2){const reason=failure2 instanceof RangeError?"it is nested too deeply":"the parser gave up on i\
+t";problems.push(error("yaml-syntax",`${file.path} is not usable YAML: ${reason}`,[file.place({start:0,end:1})]))}return{
+documents,problems:capped(problems)}}function badCharacter(file,character,range2){const[what,hint]=character==="\0"?["a \
+NUL character","remove it"]:["a carriage return without a line feed",'end lines with a line feed, or write "\\r" in doubl\
+e quotes'];return error("bad-character",`${what} is not allowed here`,[file.place(range2)],hint)}function capped(problems){
+if(problems.length<=MAX_ERRORS)return problems;const rest=problems.length-MAX_ERRORS;const last=problems[MAX_ERRORS-1];return[
+...problems.slice(0,MAX_ERRORS),error("yaml-syntax",`${rest} more errors in this file`,last?.places??[])]}function*compose(file,problems,quotes){
+const parser=new import_yaml.Parser;const composer=new import_yaml.Composer({schema:"core",resolveKnownTags:false,uniqueKeys:false,
+merge:false,strict:true,logLevel:"silent",prettyErrors:false});let lexemes=0;let isPlain2=false;let isLost2=false;for(const lexeme of new import_yaml.Lexer().
+lex(file.text)){if(!isPlain2&&isOpenQuote(lexeme))quotes.set(parser.offset+lexeme.length,parser.offset);isPlain2=lexeme===
+PLAIN;for(const token of parser.next(lexeme)){if(token.type==="document"){lexemes=0;isLost2=false}if(token.type==="error"&&
+isLost2)continue;isLost2||=token.type==="error";if(token.type==="directive"&&isOldYaml(token))problems.push(oldYaml(file,
+token));yield*composer.next(token)}lexemes+=1;const deep=parser.stack.length>MAX_DEPTH;if(deep||lexemes>MAX_LEXEMES){file.
+distrust();const place2=file.place({start:parser.offset,end:parser.offset+1});problems.push(deep?error("too-deep",`more \
+than ${MAX_DEPTH} levels of nesting`,[place2],"flatten the document"):error("too-large","one document has too many value\
+s",[place2],"split it into several files"));yield*composer.end();return}}for(const token of parser.end())yield*composer.
+next(token);yield*composer.end(true,file.text.length)}var PLAIN="";function isOpenQuote(lexeme){const[quote2]=lexeme;if(quote2!==
+'"'&&quote2!=="'")return false;return lexeme.length===1||!lexeme.endsWith(quote2)||/(?:\\"|'')$/.test(lexeme)}var Converter=class{problems=[];#file;#allowance;#exhausted=false;#anchors=new Map;constructor(file,allowance){
+this.#file=file;this.#allowance=allowance}get broken(){return this.problems.length>0||this.#exhausted}convert(node2,depth){
+if((0,import_yaml.isAlias)(node2))return this.#alias(node2.source,rangeOf2(node2),depth);if((0,import_yaml.isMap)(node2)){
+return this.#anchored(node2.anchor,()=>{const entries=new Map;for(const pair of node2.items)this.#pair(entries,pair.key,
+pair.value,depth);return mapNode(rangeOf2(node2),entries)})}if((0,import_yaml.isSeq)(node2)){return this.#anchored(node2.
+anchor,()=>listNode(rangeOf2(node2),node2.items.map(item=>this.convert(item,depth+1))))}if((0,import_yaml.isScalar)(node2))
+return this.#anchored(node2.anchor,()=>this.#scalar(node2));return{type:"scalar",value:null,plain:true,source:"",range:{
+start:0,end:0},size:1,height:0}}#anchored(anchor2,build2){if(anchor2===void 0)return build2();this.#anchors.set(anchor2,
+null);const node2=build2();this.#anchors.set(anchor2,node2);return node2}#alias(name2,range2,depth){const target=this.#anchors.
+get(name2);const empty2=unknownAt(range2);const places=[this.#file.place(range2)];if(target===void 0){this.problems.push(
+error("unknown-alias","this alias has no anchor before it",places,'put quotes around a text that begins with "*", or wri\
+te the anchor "&name" first'));return empty2}if(target===null){this.problems.push(error("alias-explosion","this alias st\
+ands inside its own anchor",places));return empty2}if(depth+target.height>MAX_DEPTH){this.problems.push(error("too-deep",
+`more than ${MAX_DEPTH} levels of nesting`,places,"flatten the document"));return empty2}this.#allowance.aliased+=target.
+size;if(this.#allowance.aliased>MAX_ALIASED){const already=this.#allowance.exceeded;this.#allowance.exceeded=true;this.#exhausted=
+true;if(already)return empty2;this.problems.push(error("alias-explosion",`aliases repeat more than ${MAX_ALIASED} values`,
+places,"use fewer aliases"));return empty2}return{...target,range:range2}}#scalar(node2){const range2=rangeOf2(node2);const plain4=node2.
+type==="PLAIN"||node2.type===void 0||node2.type===null;const source=typeof node2.source==="string"?node2.source:"";const{
+value:value3}=node2;let kept2=typeof value3==="string"||typeof value3==="boolean"?value3:null;if(typeof value3==="string"&&
+value3.includes("\0")){this.problems.push(badCharacter(this.#file,"\0",range2))}if(plain4&&shownKey(source)!==source&&beginsLine(
+this.#file.text,range2.start)){this.#file.hide(range2)}if(typeof value3==="number"){const number4=numberOf(source);if(number4===
+void 0){this.problems.push(error("wrong-value","JSON has no such number",[this.#file.place(range2)],"write it in quotes \
+to have it as a text"))}kept2=number4??0}return{type:"scalar",value:kept2,plain:plain4,source,range:range2,size:1,height:0}}#pair(entries,key,value3,depth){
+const range2=rangeOf2(key);const places=()=>[this.#file.place(range2)];const name2=(0,import_yaml.isScalar)(key)?key.value:
+void 0;if(typeof name2!=="string"){const hint=(0,import_yaml.isScalar)(key)?"write it in quotes":'put quotes around a te\
+xt that begins with "{{"';this.problems.push(error("bad-key","a key must be a text",places(),hint));return}if(name2.includes(
+"\0")){this.problems.push(badCharacter(this.#file,"\0",range2));return}if(name2==="__proto__"){this.problems.push(error(
+"bad-key",`a key can't be "__proto__"`,places()));return}if(name2==="<<"&&(0,import_yaml.isScalar)(key)&&key.type==="PLA\
+IN"){this.problems.push(error("bad-key","merge keys are not part of YAML 1.2",places(),"write the members out, or quote \
+the key"));return}if((0,import_yaml.isScalar)(key)&&key.anchor!==void 0)this.#anchors.set(key.anchor,this.#scalar(key));
+const converted=value3===null?this.#scalar({value:null,range:[range2.end,range2.end]}):this.convert(value3,depth+1);if(shownKey(
+name2)!==name2)this.#file.hide(range2);if(looksSecret(name2)){this.#file.hide(converted.range);const target=(0,import_yaml.isAlias)(
+value3)?this.#anchors.get(value3.source):void 0;if(target)this.#file.hide(target.range)}const before=entries.get(name2);
+if(before!==void 0){this.problems.push(error("duplicate-key",`the key "${shownKey(name2)}" is twice in one map`,[this.#file.
+place(range2),this.#file.place(before.key)],"remove one of the two"));return}entries.set(name2,{key:range2,value:converted})}};
+function unknownAt(range2){return{type:"scalar",value:null,plain:true,source:"",range:range2,size:1,height:0,unknown:true}}
+function beginsLine(text6,at3){return/(?:^|\n)[ \t]*(?:-[ \t]+)*$/.test(text6.slice(Math.max(0,at3-200),at3))}function numberOf(source){
+if(/^0[xo]/.test(source))return exactly(BigInt(source).toString());const text6=decimalText(source);return text6===void 0?
+void 0:exactly(text6)}function rangeOf2(node2){if(typeof node2==="object"&&node2!==null&&"range"in node2&&Array.isArray(
+node2.range)){const[start2,end2]=node2.range;if(typeof start2==="number"&&typeof end2==="number")return{start:start2,end:end2}}
+return{start:0,end:0}}function merge2(base2,over){const entries=new Map(base2.entries);for(const[name2,entry]of over.entries){const below2=entries.
+get(name2)?.value;const both=below2?.type==="map"&&entry.value.type==="map"&&name2!=="auth";entries.set(name2,both?{key:entry.
+key,value:merge2(below2,entry.value)}:entry)}return mapNode(base2.range,entries)}function without2(node2,drop){return mapNode(
+node2.range,new Map([...node2.entries].filter(([name2,{value:value3}])=>!drop(name2,value3))))}function readConfig(file,environment){hideCredentials(file);const{documents,problems:found2}=parseYaml(file);const problems=[
+...found2];const[first,second]=documents;if(second!==void 0){problems.push(error("wrong-value","a configuration is one d\
+ocument",[file.place(second.root.range)],"remove the others"))}const empty2=mapNode({start:0,end:0},new Map);const written4=first?.
+root??(problems.length===0?empty2:void 0);if(written4===void 0)throw new ProblemsError(problems);if(written4.type!=="map"){
+throw new ProblemsError([...problems,error("wrong-type","the configuration must be a map",[file.place(written4.range)],'\
+begin it with "version: 1"')])}const root=withoutEmpty(written4);problems.push(...check({schema:configSchema,root,file,variables:null,
+name:"configuration"}).problems);const environments=root.entries.get("environments")?.value;const known4=environments?.type===
+"map"?[...environments.entries.keys()]:[];const chosen=environment===null?void 0:find6(root,["environments",environment]);
+if(environment!==null&&chosen?.complete!==true){problems.push(error("unknown-environment",`there is no environment "${environment}\
+" in ${file.path}`,[],known4.length===0?"the configuration has none: leave out --env and IDOPS_ENV, or write it under en\
+vironments":`environments there: ${known4.join(", ")}`))}refuse(inOrder(problems));const base2=without2(root,name2=>name2===
+"environments");const over=({node:node2})=>node2.type==="map"?merge2(withoutPlace(base2,node2),node2):base2;return{chosen:chosen===
+void 0?base2:over(chosen),own:chosen?.node.type==="map"?chosen.node:void 0,environments:known4,all:()=>[base2,...known4.
+map(name2=>over(find6(root,["environments",name2])))]}}function withoutPlace(base2,over){const[below2,above]=[base2,over].
+map(({entries:entries2})=>entries2.get("state"));if(below2?.value.type!=="map"||above?.value.type!=="map")return base2;const{
+entries}=above.value;const named5=statePlaces.find(place2=>entries.has(place2));if(named5===void 0)return base2;const others2=new Set(
+[...statePlaces.filter(place2=>place2!==named5),...named5==="path"?[]:["allow_tracked"]]);const value3=without2(below2.value,
+name2=>others2.has(name2));return mapNode(base2.range,new Map([...base2.entries,["state",{...below2,value:value3}]]))}var open2=/^(?:version|manifests|vars|allow_env|safety|checks|email)[ \t]*:/;
+function hideCredentials(file){let start2=0;let isOpen=false;for(const line of file.text.split("\n")){if(/^[^\s#-]/.test(
+line))isOpen=open2.test(line);if(/\b(?:server|state|auth|tls|header)["']?[ \t]*:/.test(line))isOpen=false;const isTold=isOpen||
+isReference(line.slice(line.indexOf(":")));if(!isTold)file.hide({start:start2,end:start2+line.length});start2+=line.length+
+1}}function withoutEmpty(root){const clean=without2(root,(name2,value4)=>name2!=="version"&&isEmpty3(value4));const environments=clean.
+entries.get("environments");if(environments?.value.type!=="map")return clean;const cleaned=new Map([...environments.value.
+entries].map(([name2,entry])=>{const{value:value4}=entry;if(isEmpty3(value4))return[name2,{...entry,value:mapNode(value4.
+range,new Map)}];return[name2,value4.type==="map"?{...entry,value:without2(value4,(_,inner)=>isEmpty3(inner))}:entry]}));
+const value3=mapNode(environments.value.range,cleaned);return mapNode(clean.range,new Map([...clean.entries,["environmen\
+ts",{...environments,value:value3}]]))}function isEmpty3(node2){return node2.type==="scalar"&&node2.value===null}init_pem();init_problems();init_values();import{createPrivateKey as createPrivateKey2}from"node:crypto";import{resolve as resolvePath2}from"node:path";import{readFile}from"node:fs/promises";import{basename as basename2}from"node:path";init_problems();init_redact();init_escape();init_problems();import{execFile as execFile2}from"node:child_process";import{basename}from"node:path";var defaultTimeout=60;
+var defaultGrace=1;var maxBytes=2**20;async function runTokenCommand({argv,cwd,passed},options){const{redact,onSecret}=options;
+const[program2="",...args]=argv;for(const value3 of Object.values(passed))onSecret(value3,"declared");const env={...neededVariables(
+process.env),...passed};const{stdout,stderr,why}=await run2(program2,args,{cwd,env},options);onSecret(stdout.trim());if(why===
+null)return stdout;const said3=oneLine(redact(stderr));throw new ProblemsError([error("token-command-failed",`the token \
+command ${basename(program2)} ${why}${said3===""?"":`: ${said3}`}`,[],"it is server.auth.token_command: it must print th\
+e token, and end with 0")])}var needed=/^(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;var neededOnWindows=/^(?:PATH|PATHEXT|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|TEMP|TMP|USERNAME|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(?:\(X86\))?)$/i;
+function neededVariables(variables,platform=process.platform){return Object.fromEntries(Object.entries(variables).filter(
+([name2])=>needed.test(name2)||platform==="win32"&&neededOnWindows.test(name2)))}function run2(program2,args,where,{timeout=defaultTimeout,
+grace=defaultGrace,signal}){return new Promise(resolve19=>{const limits2={timeout:timeout*1e3,killSignal:"SIGKILL",maxBuffer:maxBytes};
+const timers=[];const soon=act=>void timers.push(setTimeout(act,grace*1e3));const end2=ran=>{for(const timer of timers)clearTimeout(
+timer);signal?.removeEventListener("abort",interrupt);resolve19(ran)};const started=()=>execFile2(program2,args,{...where,
+...limits2},(failure2,stdout,stderr)=>{const why=signal?.aborted?"was interrupted":failure2&&whyFailed2(failure2,timeout);
+end2({stdout,stderr,why})});let child;const interrupt=()=>{child?.kill("SIGTERM");soon(()=>child?.kill("SIGKILL"))};signal?.
+addEventListener("abort",interrupt);try{child=started();child.stdin?.end();child.on("exit",()=>soon(()=>{child?.stdout?.
+destroy();child?.stderr?.destroy()}));if(signal?.aborted)interrupt()}catch(failure2){end2({stdout:"",stderr:"",why:whyNotStarted(
+failure2.code)})}})}function whyFailed2({code:code2,signal,killed},timeout){if(code2==="ERR_CHILD_PROCESS_STDIO_MAXBUFFE\
+R")return"printed more than a token";if(killed===true)return`did not end within ${timeout} s`;if(typeof code2==="number")
+return`ended with ${code2}`;return typeof signal==="string"?`was ended by ${signal}`:whyNotStarted(code2)}function whyNotStarted(code2){
+if(code2==="ENOENT"||code2==="ENOTDIR")return"was not found";if(code2==="EACCES")return"may not be run by this user";return`\
+can't be started (${code2??"unknown error"})`}function bearerToken(token){const wrong2=wrongInToken(token,"the token");if(wrong2!==null)throw new ProblemsError([wrong2]);
+return fixed(headerOf({text:token}))}function chosenHeader(name2,value3){return fixed({name:name2.toLowerCase(),value:value3})}
+function fixed(credential){return{current:async()=>credential,renew:async()=>false}}function tokenFile(path,shown5,onSecret){
+return renewing(async()=>{const text6=await readFile(path,"utf8").catch(failure2=>{const message=`the token file ${shown5}\
+ can't be read: ${whyRefused(failure2)}`;const hint="check --token-file and server.auth.token_file";throw new ProblemsError(
+[error("token-unreadable",message,[],hint)])});return endless2(text6,`the token in ${shown5}`)},onSecret)}function tokenCommand(command,options){
+return renewing(async()=>{const text6=await runTokenCommand(command,options);return endless2(text6,`the output of ${basename2(
+command.argv[0]??"")}`)},options.onSecret)}function endless2(text6,what){return{text:bearerText(text6,what),renewAt:null,
+scopes:null}}function renewing(source,onSecret,now=Date.now){return new Renewing(source,onSecret,now)}var Renewing=class{#source;#onSecret;#now;#needed=new Set;#held;#coming;constructor(source,onSecret,now){
+this.#source=source;this.#onSecret=onSecret;this.#now=now}async current(scope2){this.#needed.add(scope2);const held=this.#held;
+if(held!==void 0&&this.#suits(held,scope2))return headerOf(held);try{return headerOf(await this.#obtain(scope2))}catch(failure2){
+if(held===void 0)throw failure2;return headerOf(held)}}async renew(refused4,scope2){if(this.#held!==void 0&&headerOf(this.#held).
+value!==refused4.value)return true;return headerOf(await this.#obtain(scope2)).value!==refused4.value}#suits({renewAt,scopes},scope2){
+return(scopes?.has(scope2)??true)&&(renewAt===null||this.#now()<renewAt)}async#obtain(scope2){while(this.#coming!==void 0){
+const token=await this.#coming;if(this.#suits(token,scope2))return token}this.#coming=this.#source(new Set(this.#needed));
+try{const token=await this.#coming;this.#onSecret(token.text);this.#held=token;return token}finally{this.#coming=void 0}}};
+function headerOf({text:text6}){return{name:"authorization",value:`Bearer ${text6}`}}function bearerText(text6,what){const token=text6.
+replace(/^\uFEFF/,"").trim();const wrong2=wrongInToken(token,what);if(wrong2!==null)throw new ProblemsError([wrong2]);return token}
+function wrongInToken(token,what,places=[]){const why=whyNoToken(token);if(why===null)return null;const hint=isVariable.
+test(token)?"in idops.yaml write ${NAME}, with braces; elsewhere give the token itself":'give the token alone, without "\
+Bearer" and without quotes';return error("bad-token",`${what} ${why}`,places,hint)}var isVariable=/^\$\{?[A-Za-z_]\w*\}?$/;
+function whyNoToken(token){if(isVariable.test(token))return"is the name of a variable that nothing filled in";if(token===
+"")return"is empty";if(/\s/.test(token))return"has white space in it";if(/[^\x21-\x7e]/.test(token))return"has character\
+s in it that are not visible ASCII";return token.length<leastSecret?tooShort:null}var tooShort=`has fewer than ${leastSecret}\
+ characters`;var takenHeaders=new Set(["accept","connection","content-length","content-type","expect","host","keep-alive",
+"proxy-authorization","proxy-connection","te","trailer","transfer-encoding","upgrade","user-agent"]);function wrongInHeader(name2,value3){
+if(!/^[\w!#$%&'*+.^`|~-]+$/.test(name2))return{part:"name",why:"is not the name of a header"};if(takenHeaders.has(name2.
+toLowerCase()))return{part:"name",why:"is a header that carries no credentials"};if(!/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.
+test(value3)){return{part:"value",why:"is empty, or has characters in it that are not visible ASCII"}}const isShort=value3.
+slice(value3.indexOf(" ")+1).length<leastSecret;return isShort?{part:"value",why:tooShort}:null}init_problems();init_values();function proxyFor(origin2,variables){const{protocol,hostname:hostname3,port}=new URL(origin2);if(isLoopback(hostname3))return null;
+const name2=protocol==="https:"?"https_proxy":"http_proxy";const found2=setting(variables,name2);if(found2===void 0||isExempt(
+hostname3,port||defaultPort(protocol),variables))return null;return readProxy(found2.value,found2.name)}function isProblem(found2){
+return found2!==null&&"severity"in found2}function setting(variables,name2){for(const writing2 of[name2,name2.toUpperCase()]){
+const value3=Object.hasOwn(variables,writing2)?variables[writing2]?.trim():void 0;if(value3)return{name:writing2,value:value3}}
+return void 0}function defaultPort(protocol){return protocol==="https:"?"443":"80"}function isExempt(host2,port,variables){
+const entries=(setting(variables,"no_proxy")?.value??"").toLowerCase().split(/[\s,]+/);const name2=host2.replace(/^\[|\]$|\.$/g,
+"");return entries.filter(Boolean).some(entry=>{if(entry==="*")return true;const{address:address3,only:only2}=/^(?<address>\[.+\]|[^:]+):(?<only>\d+)$/.
+exec(entry)?.groups??{};if(only2!==void 0&&only2!==port)return false;const domain=(address3??entry).replace(/^\[|\]$/g,"").
+replace(/^\*?\./,"");return name2===domain||name2.endsWith(`.${domain}`)})}function readProxy(text6,variable2){const bad2=why=>error(
+"bad-proxy",`the proxy in ${variable2} ${why}`,[],"write it as http://proxy.example.com:3128");const address3=/^[a-z][a-z0-9+.-]*:\/\//i.
+test(text6)?text6:`http://${text6}`;const url=URL.canParse(address3)?new URL(address3):void 0;if(url===void 0||url.hostname===
+"")return bad2("is not an address");if(url.protocol!=="http:"&&url.protocol!=="https:")return bad2("is neither http nor \
+https");let authorization=null;try{const pair=`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+if(pair!==":")authorization=new Sensitive(`Basic ${Buffer.from(pair).toString("base64")}`)}catch{return bad2("has a user\
+ name or a password that is not percent-encoded rightly")}return{origin:url.origin,variable:variable2,authorization}}async function serverSettings(sources2){return await new Settings(sources2).build()}var DEFAULT_PROFILE="documented";var Settings=class{#sources;#problems;#secrets=[];constructor(sources2){
+this.#sources=sources2;this.#problems=[...sources2.section.problems]}async build(){const server=this.#sources.section.data??
+{};const allowInsecureHttp=server.allow_insecure_http??false;const address3=this.#baseUrl(server,allowInsecureHttp);const auth2=await this.#auth(
+server.auth,allowInsecureHttp);if(this.#sources.given.pinned&&address3!==void 0&&auth2!==void 0)this.#staysAt(address3,auth2);
+if(server.trust_profile===true&&server.profile===void 0){this.#problems.push(error("wrong-value","trust_profile is set, \
+and no profile is written out that could be trusted",this.#sources.place("trust_profile"),"write the profile beside it, \
+or remove it"))}const tls=await this.#tls(server.tls??{});const proxy=address3===void 0?null:this.#proxy(address3);this.#rememberVariables();
+refuse(this.#problems);const profile=profiles[server.profile??DEFAULT_PROFILE];if(profile===void 0||address3===void 0||auth2===
+void 0){throw new Error("settings without a problem and without a value")}return{baseUrl:address3.href,address:address3,
+profile,profileWritten:server.profile!==void 0,profileTrusted:profile.name!==DEFAULT_PROFILE||server.trust_profile===true,
+auth:auth2,tls,proxy,allowInsecureHttp,secrets:this.#secrets.filter(secret3=>secret3!=="").map(secret3=>new Sensitive(secret3))}}#baseUrl(server,allowInsecureHttp){
+const{given,place:place2}=this.#sources;const text6=given.baseUrl??server.base_url;if(text6===void 0){this.#missing("the\
+ address of the server","base_url","add server.base_url to the configuration, or give --base-url or IDOPS_BASE_URL");return void 0}
+const places=given.baseUrl===void 0?place2("base_url"):[];const address3=this.#address(text6,"the base URL",places,allowInsecureHttp);
+if(address3!==void 0&&given.aside!==void 0)this.#sameAddress(address3,given.aside,places);return address3}#sameAddress(address3,aside,places){
+const other=checkBaseUrl(aside,{what:"IDOPS_BASE_URL",places:[],allowInsecureHttp:true});if(isBaseUrl(other)&&other.href===
+address3.href)return;this.#problems.push(error("other-address",`IDOPS_BASE_URL names ${isBaseUrl(other)?other.href:"some\
+thing else"}, and environment ${this.#sources.environment} is at ${address3.href}`,places,"unset IDOPS_BASE_URL, or give\
+ --base-url, which replaces the address of an environment"))}#address(text6,what,places,allowInsecureHttp){const checked3=checkBaseUrl(
+text6,{what,places,allowInsecureHttp});if(isBaseUrl(checked3))return checked3;this.#problems.push(checked3);return void 0}#proxy({
+origin:origin2}){const proxy=proxyFor(origin2,this.#sources.variables);if(isProblem(proxy)){this.#problems.push(proxy);return null}
+if(proxy?.authorization!=null){const encoded=String(proxy.authorization.reveal()).replace(/^Basic /,"");const pair=Buffer.
+from(encoded,"base64").toString();this.#secrets.push(encoded,pair.slice(pair.indexOf(":")+1))}return proxy}#missing(what,member2,usual){
+if(this.#sources.section.problems.length>0)return;const hint=this.#sources.inEnvironments(member2)??usual;this.#problems.
+push(error("missing-field",`${what} is not known`,this.#sources.key,hint))}async#auth(auth2,allowInsecureHttp){const{given,
+cwd,root,place:place2}=this.#sources;if(given.tokenFile!==void 0)return await this.#tokenFile(resolvePath2(cwd,given.tokenFile),
+[]);if(given.token!==void 0)return this.#token(given.token,"IDOPS_TOKEN",[]);if(auth2?.token!==void 0)return this.#token(
+auth2.token,"server.auth.token",place2("auth","token"));if(auth2?.token_file!==void 0){return await this.#tokenFile(resolvePath2(
+root,auth2.token_file),place2("auth","token_file"))}if(auth2?.token_command!==void 0){return{way:"token_command",argv:auth2.
+token_command,cwd:root,passed:this.#passed(auth2)}}if(auth2?.client_credentials!==void 0){return this.#clientCredentials(
+auth2.client_credentials,allowInsecureHttp)}if(auth2?.header!==void 0)return this.#header(auth2.header);this.#missing("h\
+ow to authenticate","auth","add server.auth to the configuration, or give --token-file or IDOPS_TOKEN");return void 0}#staysAt({
+origin:origin2},auth2){const elsewhere=auth2.way==="token_command"?"would run a program for a token":auth2.way==="client\
+_credentials"&&auth2.address.origin!==origin2?`would ask ${auth2.address.origin} for a token`:void 0;if(elsewhere===void 0)
+return;this.#problems.push(error("auth-elsewhere",`"server.auth" ${elsewhere}, and base-url, which is an input, pins cre\
+dentials to ${origin2}`,this.#sources.place("auth",auth2.way),"give the input token too, which stands above server.auth"))}#passed({
+pass_env:names3=[]}){const{variables}=this.#sources;return Object.fromEntries(names3.flatMap(name2=>{const value3=Object.
+hasOwn(variables,name2)?variables[name2]:void 0;return value3===void 0?[]:[[name2,value3]]}))}#token(text6,what,places){
+const token=text6.trim();this.#wrong(wrongInToken(token,what,places));this.#secrets.push(token);return{way:"token",token:new Sensitive(
+token)}}async#tokenFile(path,places){const shown5=shownPath(path,this.#sources.cwd);const text6=await this.#read(path,`t\
+he token file ${shown5}`,"token-unreadable",places,"check --token-file and server.auth.token_file");if(text6!==void 0){const token=text6.
+trim();this.#wrong(wrongInToken(token,`the token file ${shown5}`,places));this.#secrets.push(token)}return{way:"token_fi\
+le",path,shown:shown5}}#clientCredentials({token_url,client_id,client_secret,scopes},allowInsecureHttp){const places=this.#sources.
+place("auth","client_credentials","token_url");const address3=this.#address(token_url,"the token address",places,allowInsecureHttp);
+this.#secrets.push(client_secret);if(address3===void 0)return void 0;return{way:"client_credentials",address:address3,proxy:this.#proxy(
+address3),clientId:client_id,clientSecret:new Sensitive(client_secret),scopes:scopes??null}}#header({name:name2,value:value3}){
+const wrong2=wrongInHeader(name2,value3);if(wrong2!==null){const{part,why}=wrong2;this.#problems.push(error("bad-header",
+`"auth.header.${part}" ${why}`,this.#sources.place("auth","header",part)))}this.#secrets.push(value3,value3.slice(value3.
+indexOf(" ")+1));return{way:"header",name:name2,value:new Sensitive(value3)}}#wrong(problem2){if(problem2!==null)this.#problems.
+push(problem2)}async#tls(tls){const ca=await this.#pem("ca_file",tls.ca_file,checkCertificates);const cert=await this.#pem(
+"client_cert_file",tls.client_cert_file,checkCertificates);const key=await this.#pem("client_key_file",tls.client_key_file,
+createPrivateKey2);if(tls.client_cert_file===void 0!==(tls.client_key_file===void 0)){const[there,lacking3]=tls.client_key_file===
+void 0?["client_cert_file","client_key_file"]:["client_key_file","client_cert_file"];const places=this.#sources.place("t\
+ls",there);this.#problems.push(error("bad-certificate",`"tls.${there}" needs "tls.${lacking3}" beside it`,places))}else if(cert!==
+void 0&&key!==void 0&&!belong(cert,key)){const places=this.#sources.place("tls","client_key_file");this.#problems.push(error(
+"bad-certificate",'"tls.client_key_file" is not the key of the client certificate',places))}if(key!==void 0)this.#secrets.
+push(key);return{...ca===void 0?{}:{ca},...cert===void 0?{}:{clientCert:cert},...key===void 0?{}:{clientKey:new Sensitive(
+key)}}}async#pem(member2,file,parse11){if(file===void 0)return void 0;const path=resolvePath2(this.#sources.root,file);const places=this.#sources.
+place("tls",member2);const shown5=shownPath(path,this.#sources.cwd);const pem2=await this.#read(path,`the file ${shown5}\
+ of tls.${member2}`,"bad-certificate",places,"the path is relative to the configuration");if(pem2===void 0)return void 0;
+try{parse11(pem2);return pem2}catch{const what=member2==="client_key_file"?"a private key without a passphrase":"certifi\
+cates";this.#problems.push(error("bad-certificate",`${shown5} does not hold ${what} in PEM form`,places));return void 0}}async#read(path,what,code2,places,hint){
+const bytes=readBytes(path);const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6==="string")return text6.
+replace(/^\uFEFF/,"");this.#problems.push(error(code2,`${what} ${text6.detail}`,places,hint));return void 0}#rememberVariables(){
+const{data:data3,notes}=this.#sources.section;for(const{path,tainted}of notes.values()){if(!tainted||path[0]!=="auth"||path.
+includes("token_url")||path.includes("client_id"))continue;const value3=path.reduce(memberOf2,data3);if(typeof value3===
+"string")this.#secrets.push(value3)}}};function memberOf2(value3,step){if(Array.isArray(value3))return value3[Number(step)];
+if(typeof value3!=="object"||value3===null||!Object.hasOwn(value3,step))return void 0;return value3[step]}init_problems();init_work_tree();init_words2();import{posix,relative as relative2,resolve as resolve3,sep as sep2}from"node:path";function sharedStates(environments,root,place2){const byHome=new Map;for(const one of environments){const address3=textAt(
+one,"server","base_url");const home=homeOf(one,root);if(address3===void 0||home===void 0)continue;byHome.set(home.id,[...byHome.
+get(home.id)??[],{...one,address:normal(address3),home}])}return[...byHome.values()].flatMap(sharing=>{const apart=sharing.
+filter(one=>sharing.some(other=>differ(one,other)));const last=apart.at(-1);if(last===void 0)return[];const{shown:shown5,
+setting:setting3,usual}=last.home;const nodes=[setting3,["server","base_url"]].flatMap(path=>scalarAt(last,...path)??[]);
+const names3=apart.flatMap(({name:name2})=>name2??[]);const who=[...apart.some(({name:name2})=>name2===null)?["the confi\
+guration without --env"]:[]];return[error("shared-state",`different servers share the state ${shown5}: ${[...who,`${names3.
+length===1?"environment":"environments"} ${some(names3)}`].join(" and ")}`,nodes.slice(0,1).map(place2),`a state belongs\
+ to one server: leave ${setting3.join(".")} out, and each environment has its own (${usual}), or write a different one i\
+n each environment`)]})}function differ(one,other){const isSure=one.address.isLiteral&&other.address.isLiteral;return one.
+address.text!==other.address.text&&(isSure||one.name!==null&&other.name!==null)}function normal({text:text6,isLiteral}){
+return{text:URL.canParse(text6)?new URL(text6).href.replace(/\/+$/,""):text6,isLiteral}}function homeOf(one,root){const{
+name:name2,config:config3}=one;const literal2=(usual,...path2)=>{const found2=textAt(one,...path2);return found2===void 0?
+usual:found2.isLiteral?found2.text:void 0};const setting3=(...path2)=>["state",...path2];if(find6(config3,["state","git"]).
+complete){const remote=textAt(one,"state","git","remote")?.text??DEFAULT_REMOTE;const branch=literal2(DEFAULT_BRANCH,"st\
+ate","git","branch");const below2=relative2(workTreeOf(root)??root,root).split(sep2).join("/");const path2=literal2(posix.
+join(below2,stateOnBranch(name2)),"state","git","path");if(branch===void 0||path2===void 0)return void 0;const id=JSON.stringify(
+["git",remote,branch,path2]);return{id,shown:`${path2} on the branch ${branch}`,setting:setting3("git","path"),usual:"NA\
+ME.json"}}if(find6(config3,["state","postgres"]).complete){const url=textAt(one,"state","postgres","url")?.text;const row=literal2(
+name2??"state","state","postgres","name");if(url===void 0||row===void 0)return void 0;const id=JSON.stringify(["postgres",
+databaseOf(url),row]);return{id,shown:`${row} of a database`,setting:setting3("postgres","name"),usual:"NAME"}}const path=literal2(
+defaultState(name2),"state","path");if(path===void 0)return void 0;return{id:resolve3(root,path),shown:path,setting:setting3(
+"path"),usual:defaultState("NAME")}}function databaseOf(url){if(!URL.canParse(url))return url;const{hostname:hostname3,port,
+pathname}=new URL(url);return`${hostname3}:${port||"5432"}${pathname}`}function textAt(one,...path){const node2=scalarAt(
+one,...path);return node2===void 0?void 0:one.written(node2)}function scalarAt({config:config3},...path){const{node:node2,
+complete}=find6(config3,[...path]);return complete&&node2.type==="scalar"&&typeof node2.value==="string"?node2:void 0}var CONFIG="idops.yaml";async function loadProject(options){const{cwd,variables}=options;const path=await configPath(options);
+const file=readSource(path,nameOf4(path,{cwd,root:dirname4(path)}));if(!("text"in file))throw new ProblemsError([await unreadableConfig(
+path,options,file)]);const root=await realpath2(dirname4(path)).catch(failure2=>{throw new ProblemsError([error("file-un\
+readable",`${shownPath(dirname4(path),cwd)} ${unreadable(failure2).detail}`)])});const environment=options.env??setting2(
+variables,"IDOPS_ENV")??null;return new LoadedProject(options,root,file,environment,readConfig(file,environment))}async function configPath(options){
+const{cwd,above=true}=options;const given=givenConfig(options);if(given!==void 0)return resolvePath3(cwd,given);return(above?
+await findAbove(CONFIG,cwd):void 0)??resolvePath3(cwd,CONFIG)}function givenConfig({config:config3,variables}){return config3??
+setting2(variables,"IDOPS_CONFIG")}async function unreadableConfig(path,options,problem2){const{cwd}=options;if(isThere(
+path))return problem2;if(givenConfig(options)!==void 0){return error("no-config",`there is no file ${shownPath(path,cwd)}`,
+[],"check --config and IDOPS_CONFIG")}return error("no-config",`there is no ${CONFIG} in this folder`,[],'start idops in\
+ the folder of your idops.yaml, or below it in its git work tree, name it with --config, or write one with "idops init"')}
+function setting2(variables,name2){const value3=Object.hasOwn(variables,name2)?variables[name2]:void 0;return value3===""?
+void 0:value3}var LoadedProject=class{root;file;cwd;environment;environments;profile;#source;#config;#all;#hasAddress;#process;#sources;#tokenFile;#guarded;constructor(options,root,source,environment,{
+chosen,own:own5,environments,all}){this.root=root;this.#tokenFile=options.tokenFile;this.file=source.path;this.cwd=options.
+cwd;this.environment=environment;this.environments=environments;this.#source=source;this.#config=chosen;this.#all=all;this.#hasAddress=
+own5!==void 0&&find6(own5,["server","base_url"]).complete;this.#process=options.variables;this.#sources={...variableSources(
+chosen,source,options.variables),elsewhere:name2=>this.#inEnvironments("vars",name2)};this.profile=this.#literalProfile()}variables(options){
+return new Variables({...this.#sources,credentials:this.guarded().variables},options)}guarded(){this.#guarded??=guardedOf(
+this.#layers(),this.root,[null,...this.environments]);const token=this.#tokenFile===void 0?[]:[resolvePath3(this.cwd,this.#tokenFile)];
+return{...this.#guarded,files:[resolvePath3(this.cwd,this.file),...token,...this.#guarded.files]}}everyGlobs(){return this.#layers().
+map(({config:config3,text:text6})=>{const node2=config3.entries.get("manifests")?.value;if(node2?.type!=="list")return[];
+return node2.items.flatMap(item=>item.type==="scalar"?text6(item)??[]:[])})}#layers(configs=this.#all()){return configs.
+map(config3=>{const variables=new Variables(variableSources(config3,this.#source,this.#process),{lenient:true});const resolved2=node2=>typeof node2.
+value==="string"?variables.resolve(node2.value,node2,this.#source):void 0;return{config:config3,text:node2=>{const found2=resolved2(
+node2);return found2?.unknown?void 0:found2?.text},literal:node2=>{const found2=resolved2(node2);return found2?.unknown||
+found2?.tainted?void 0:found2?.text}}})}state(){const section=this.#section("state",stateSettingsSchema);return stateSettings(
+section,this.environment,path=>resolvePath3(this.root,path))}settingsProblems(){const sections2={state:stateSettingsSchema,
+safety:safetySchema,checks:checksSchema,email:emailSchema,limits:limitsSchema};return Object.entries(sections2).flatMap(
+([name2,schema5])=>this.#resolved(name2,schema5,true).problems)}addressProblems(){const[base2,...environments]=this.#all();
+const used=this.environment===null&&base2!==void 0?[base2,...environments]:environments;return[...this.#badReferences(used),
+...addressProblems(this.#layers(used),({range:range2})=>this.#source.place(range2))]}#badReferences(configs){const found2=new Map;
+for(const config3 of configs){const{node:node2,complete}=find6(config3,["server"]);if(!complete)continue;const variables=new Variables(
+variableSources(config3,this.#source,this.#process),{lenient:true});resolve2(node2,this.#source,variables,["server"]);for(const problem2 of variables.
+takeProblems()){const[place2]=problem2.places;if(problem2.code==="bad-variable")found2.set(`${place2?.line}:${place2?.column}`,
+problem2)}}return[...found2.values()]}sharedStateProblems(){const names3=[null,...this.environments];const environments=this.#all().
+map((config3,index)=>{const variables=new Variables(variableSources(config3,this.#source,asWritten),{lenient:true});return{
+name:names3[index]??null,config:config3,written:node2=>{const{text:text6,tainted,unknown:unknown4}=variables.resolve(String(
+node2.value),node2,this.#source);return unknown4?{text:node2.source,isLiteral:false}:{text:text6,isLiteral:!tainted}}}});
+return sharedStates(environments,this.root,({range:range2})=>this.#source.place(range2))}maxDestructive(){return this.#section(
+"safety",safetySchema)?.max_destructive??DEFAULT_MAX_DESTRUCTIVE}checks(){return this.#section("checks",checksSchema)??{}}email(){
+return this.#section("email",emailSchema)??{}}bodyCharacters(){const{data:data3}=this.#resolved("limits",limitsSchema,true);
+return data3?.body_characters??limits.allBodiesCharacters}patterns(){const entry=this.#config.entries.get("manifests");if(entry===
+void 0)return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));return(this.#section("manifests",manifestsSchema)??
+[]).map((pattern,index)=>({pattern,place:this.#source.place(find6(entry.value,[index]).node.range)}))}async server(overrides={}){
+const variable2=setting2(this.#process,"IDOPS_BASE_URL");const isAside=this.#hasAddress&&overrides.baseUrl===void 0;const given={
+baseUrl:overrides.baseUrl??(isAside?void 0:variable2),aside:isAside?variable2:void 0,tokenFile:overrides.tokenFile,token:setting2(
+this.#process,"IDOPS_TOKEN"),pinned:overrides.pinned??false};const replaced3=new Set;if(given.baseUrl!==void 0)replaced3.
+add("base_url");if(given.tokenFile!==void 0||given.token!==void 0)replaced3.add("auth");const entry=this.#config.entries.
+get("server");return await serverSettings({section:this.#needed("server",serverSchema,replaced3),given,environment:this.
+environment,variables:this.#process,cwd:this.cwd,root:this.root,inEnvironments:member2=>this.#inEnvironments("server",member2),
+key:entry===void 0?[]:[this.#source.place(entry.key)],place:(...path)=>entry===void 0?[]:[this.#source.place(find6(entry.
+value,path).node.range)]})}#inEnvironments(...path){if(this.environment!==null)return void 0;const[,...all]=this.#all();
+const base2=find6(this.#config,path).node;const names3=this.environments.filter((_,index)=>{const found2=all[index]&&find6(
+all[index],path);return found2?.complete===true&&found2.node!==base2});if(names3.length===0)return void 0;if(names3.length===
+1)return`environment ${names3[0]} sets it: choose it with --env`;return`environments ${names3.length===2?names3.join(" a\
+nd "):some(names3)} set it: choose one with --env`}#section(name2,schema5){const{data:data3,problems}=this.#needed(name2,
+schema5);refuse(problems);return data3}#needed(name2,schema5,replaced3){return this.#resolved(name2,schema5,false,replaced3)}#resolved(name2,schema5,lenient,replaced3){
+const entry=this.#config.entries.get(name2);if(entry===void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced3!==
+void 0&&entry.value.type==="map"?without2(entry.value,member2=>replaced3.has(member2)):entry.value;const variables=new Variables(
+this.#sources,{lenient});return check({schema:schema5,root,file:this.#source,variables,name:"configuration",under:[name2]})}#literalProfile(){
+const{documented:documented2}=profiles;if(documented2===void 0)throw new Error("no documented profile");const{node:node2,
+complete}=find6(this.#config,["server","profile"]);const[layer]=this.#layers([this.#config]);const name2=complete&&node2.
+type==="scalar"?layer?.literal(node2):void 0;return(name2!==void 0&&Object.hasOwn(profiles,name2)?profiles[name2]:void 0)??
+documented2}};var asWritten=new Proxy({},{get:(_,name2)=>`\${${String(name2)}}`,getOwnPropertyDescriptor:(_,name2)=>({value:`\
+\${${String(name2)}}`,configurable:true,enumerable:true,writable:true})});function variableSources(config3,file,process2){
+const vars=config3.entries.get("vars")?.value;const allowed=config3.entries.get("allow_env")?.value;const scalars=new Map;
+if(vars?.type==="map"){for(const[name2,{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}
+const names3=allowed?.type==="list"?allowed.items:[];return{vars:scalars,file,allowed:new Set(names3.flatMap(item=>item.
+type==="scalar"?[String(item.value)]:[])),process:process2}}import{basename as basename7,dirname as dirname10,join as join12}from"node:path";import{readlink,realpath as realpath3}from"node:fs/promises";import{basename as basename3,dirname as dirname5,join as join5,
+resolve as resolve4}from"node:path";var LINKS=40;async function leadsTo(path,links=LINKS){const real=await realpath3(path).
+catch(unlessMissing);if(real!==void 0)return real;const next=await readlink(path).catch(()=>void 0);if(next===void 0||links===
+0)return path;return await leadsTo(resolve4(await realpath3(dirname5(path)),next),links-1)}async function realPlaceOf(path){
+try{const target=await leadsTo(path);const folder=dirname5(target);return folder===target?target:join5(await realPlaceOf(
+folder),basename3(target))}catch{return path}}function unlessMissing(failure2){if(failure2.code!=="ENOENT"&&failure2.code!==
+"ENOTDIR")throw failure2;return void 0}init_locks();init_regular();init_state_text();import{readdir}from"node:fs/promises";import{basename as basename4,dirname as dirname6,
+join as join6}from"node:path";async function statesBeside(statePath){const folder=dirname6(statePath);const entries=await readdir(
+folder,{withFileTypes:true}).catch(()=>[]);const names3=entries.filter(entry=>!entry.isDirectory()&&entry.name!==basename4(
+statePath));const states=await Promise.all(names3.map(({name:name2})=>stateName(join6(folder,name2))));return states.filter(
 state=>state!==void 0)}async function stateName(path){const text6=await readRegular(path).catch(()=>void 0);return text6===
-void 0?void 0:nameOf5(text6)}init_zod();import{createHash as createHash2,randomUUID as randomUUID3}from"node:crypto";import{link,lstat,open as open3,
-readdir as readdir3,rename as rename2,rm as rm3}from"node:fs/promises";import{basename as basename3,dirname as dirname6,
-join as join8,relative as relative2}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_problems();init_process();init_regular();init_shard();init_process();import{createHash,randomBytes as randomBytes4}from"node:crypto";import{readdir as readdir2,rm,stat}from"node:fs/promises";
-import{join as join6}from"node:path";var named4=/^\.idops-(\d+)-([0-9a-f]{8})-([0-9a-f]{6})[0-9a-f]{6}\.tmp$/;var own2=randomBytes4(
+void 0?void 0:nameOf5(text6)}init_zod();import{createHash as createHash2,randomUUID as randomUUID3}from"node:crypto";import{link,lstat as lstat2,open as open4,
+readdir as readdir3,rename as rename2,rm as rm3}from"node:fs/promises";import{basename as basename5,dirname as dirname8,
+join as join9,relative as relative3}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_problems();init_process();init_regular();init_shard();init_process();import{createHash,randomBytes as randomBytes4}from"node:crypto";import{readdir as readdir2,rm,stat}from"node:fs/promises";
+import{join as join7}from"node:path";var named4=/^\.idops-(\d+)-([0-9a-f]{8})-([0-9a-f]{6})[0-9a-f]{6}\.tmp$/;var own2=randomBytes4(
 3).toString("hex");var OLD=60*60*1e3;function temporaryName(){return`.idops-${process.pid}-${here()}-${own2}${randomBytes4(
 3).toString("hex")}.tmp`}async function sweepTemporaries(folder){const names3=await readdir2(folder).catch(()=>[]);await Promise.
-all(names3.map(async name2=>{const path=join6(folder,name2);if(await isLeft(path,name2))await rm(path,{force:true}).catch(
+all(names3.map(async name2=>{const path=join7(folder,name2);if(await isLeft(path,name2))await rm(path,{force:true}).catch(
 ()=>{})}))}async function isLeft(path,name2){const ours=named4.exec(name2);if(ours===null)return false;if(ours[2]===here()&&
 isGone(Number(ours[1]),ours[3]))return true;const made3=await stat(path).catch(()=>void 0);return made3?.isFile()===true&&
 Date.now()-made3.mtimeMs>OLD}function isGone(pid,sign){if(pid===process.pid)return sign!==own2;return fateOf({...ownMark(),
 pid,started:null})==="gone"}function here(){const{host:host2,boot,namespace}=ownMark();return createHash("sha256").update(
-JSON.stringify([host2,boot,namespace])).digest("hex").slice(0,8)}init_user_name();import{mkdir,open as open2,rename,rm as rm2,stat as stat2}from"node:fs/promises";import{dirname as dirname5,join as join7}from"node:path";async function makeFolder(folder,mode=384){try{return await makeOne(folder,mode)?folder:void 0}catch(failure2){const parent=dirname5(
+JSON.stringify([host2,boot,namespace])).digest("hex").slice(0,8)}init_user_name();import{mkdir,open as open3,rename,rm as rm2,stat as stat2}from"node:fs/promises";import{dirname as dirname7,join as join8}from"node:path";async function makeFolder(folder,mode=384){try{return await makeOne(folder,mode)?folder:void 0}catch(failure2){const parent=dirname7(
 folder);if(failure2.code!=="ENOENT"||parent===folder)throw failure2;const first=await makeFolder(parent,mode);const made3=await makeOne(
 folder,mode);return first??(made3?folder:void 0)}}async function makeOne(folder,mode){try{await mkdir(folder,{mode:isPrivate(
 mode)?448:511});return true}catch(failure2){const isThere2=failure2.code==="EEXIST";if(isThere2&&(await stat2(folder)).isDirectory())
 return false;throw failure2}}async function writeWhole(path,text6,mode=384,exactly2){const staged=await stageWhole(path,
 text6,mode,exactly2);try{await staged.commit()}catch(failure2){await staged.drop();throw failure2}}async function stageWhole(path,text6,mode=384,exactly2){
-const folder=dirname5(path);await makeFolder(folder,mode);const temporary=join7(folder,temporaryName());const drop=()=>rm2(
-temporary,{force:true});try{const file=await open2(temporary,"wx",mode);try{if(exactly2!==void 0)await file.chmod(exactly2&
+const folder=dirname7(path);await makeFolder(folder,mode);const temporary=join8(folder,temporaryName());const drop=()=>rm2(
+temporary,{force:true});try{const file=await open3(temporary,"wx",mode);try{if(exactly2!==void 0)await file.chmod(exactly2&
 511);await file.writeFile(text6);await file.sync()}finally{await file.close()}}catch(failure2){await drop();throw failure2}
 return{async commit(){await rename(temporary,path);await syncFolder(folder)},drop}}function isPrivate(mode){return(mode&
-63)===0}async function syncFolder(folder){try{const handle=await open2(folder,"r");try{await handle.sync()}finally{await handle.
+63)===0}async function syncFolder(folder){try{const handle=await open3(folder,"r");try{await handle.sync()}finally{await handle.
 close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&code2!=="EPERM"&&code2!=="EINVAL")throw failure2}}init_holder();var holderSchema2=object({...holderFields,nonce:string2()});var A_MOMENT=20;var TRIES3=250;function lockPath(statePath){
 return`${statePath}.lock`}async function acquireLock(statePath,command,now){const path=lockPath(statePath);const holder=holderOf(
-command,now);const takenOver2=await take(path,holder);await sweepTemporaries(dirname6(path));await sweepTurns(path);return{
+command,now);const takenOver2=await take(path,holder);await sweepTemporaries(dirname8(path));await sweepTurns(path);return{
 takenOver:takenOver2,fenced:false,lease:0,confirm:()=>confirm(path,holder),release:()=>release(path,holder)}}function holderOf(command,now){
 return{user:userName(),...ownMark(),command,at:now.toISOString(),nonce:randomUUID3()}}function mergedPath(statePath){return`${statePath}\
 .merge`}function lockedPath(statePath,shard2){return shard2===void 0?statePath:`${statePath}.${shardName(shard2)}`}function fileLocks(statePath){
 return{take:(command,now,shard2)=>acquireLock(lockedPath(statePath,shard2),command,now),async found(){const names3=await namesBeside(
-statePath);const[begin3,end2]=[`${basename3(statePath)}.`,lockPath("")];const shards=names3.flatMap(name2=>{if(!name2.startsWith(
+statePath);const[begin3,end2]=[`${basename5(statePath)}.`,lockPath("")];const shards=names3.flatMap(name2=>{if(!name2.startsWith(
 begin3)||!name2.endsWith(end2))return[];return shardNamed(name2.slice(begin3.length,-end2.length))??[]});const merging=await foundLock(
 lockPath(mergedPath(statePath)));const locks=await Promise.all([void 0,...shards].map(shard2=>foundLock(lockPath(lockedPath(
 statePath,shard2)),shard2)));return[...locks,merging?.fate==="unknown"?merging:null].filter(lock=>lock!==null)}}}async function foundLock(path,shard2){
@@ -18390,59 +19042,59 @@ null||fateOf(other)!=="gone"||tries>TRIES3)throw locked(holdingOf(other),shown4(
 const turn=`${path}.${createHash2("sha256").update(dead.nonce).digest("hex").slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};
 try{await take(turn,mine)}catch(failure2){if(failure2 instanceof ProblemsError&&failure2.problems.some(({code:code2})=>code2===
 "locked"))return false;throw failure2}try{if((await readHolder(path))?.nonce!==dead.nonce)return false;return await work()}finally{
-await release(turn,mine)}}async function sweepTurns(path){const names3=await readdir3(dirname6(path)).catch(()=>[]);const turns=names3.
-filter(name2=>name2.startsWith(`${basename3(path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));for(const turn of turns.map(name2=>join8(
-dirname6(path),name2))){const holder=await readHolder(turn).catch(()=>void 0);if(holder!=null&&fateOf(holder)==="gone")await rm3(
+await release(turn,mine)}}async function sweepTurns(path){const names3=await readdir3(dirname8(path)).catch(()=>[]);const turns=names3.
+filter(name2=>name2.startsWith(`${basename5(path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));for(const turn of turns.map(name2=>join9(
+dirname8(path),name2))){const holder=await readHolder(turn).catch(()=>void 0);if(holder!=null&&fateOf(holder)==="gone")await rm3(
 turn,{force:true}).catch(()=>{})}}async function confirm(path,{nonce}){const now=await readHolder(path);if(now?.nonce===
 nonce)return;throw lockLost(now,shown4(path))}async function release(path,{nonce}){try{if((await readHolder(path))?.nonce===
 nonce)await rm3(path,{force:true});return[]}catch(failure2){const why=whyRefused(failure2 instanceof ProblemsError?failure2.
 cause:failure2);return[warning2("not-writable",`the lock ${shown4(path)} can't be given back: ${why}`,[],"the next run o\
 n this machine takes it over; from elsewhere idops runs unlock removes it")]}}function unlessThere(failure2){if(failure2.
-code!=="EEXIST")throw failure2;return false}async function create(path,holder,place2){const temporary=join8(dirname6(path),
-temporaryName());try{return await writing(`the lock ${shown4(path)} can't be written`,async()=>{await makeFolder(dirname6(
-path));const file=await open3(temporary,"wx",384);try{await file.writeFile(`${JSON.stringify(holder,null,2)}
+code!=="EEXIST")throw failure2;return false}async function create(path,holder,place2){const temporary=join9(dirname8(path),
+temporaryName());try{return await writing(`the lock ${shown4(path)} can't be written`,async()=>{await makeFolder(dirname8(
+path));const file=await open4(temporary,"wx",384);try{await file.writeFile(`${JSON.stringify(holder,null,2)}
 `);await file.sync()}finally{await file.close()}return await place2(temporary,path).then(()=>true,unlessThere)})}finally{
-await rm3(temporary,{force:true}).catch(()=>{})}}async function namesBeside(statePath){const folder=dirname6(statePath);
+await rm3(temporary,{force:true}).catch(()=>{})}}async function namesBeside(statePath){const folder=dirname8(statePath);
 try{return await readdir3(folder).catch(unlessMissing)??[]}catch(failure2){throw unreadable2(`the folder of the state ${shown4(
-folder)}`,failure2)}}async function readHolder(path){let text6;try{const there=await lstat(path);if(there.isSymbolicLink())
+folder)}`,failure2)}}async function readHolder(path){let text6;try{const there=await lstat2(path);if(there.isSymbolicLink())
 throw new NoRegularFile(there);text6=await readRegular(path)}catch(failure2){if(failure2 instanceof NoRegularFile)throw noLock(
 path,failure2);const{code:code2}=failure2;if(code2==="ENOENT"||code2==="ENOTDIR")return void 0;throw unreadable2(`the lo\
 ck ${shown4(path)}`,failure2)}try{return holderSchema2.parse(JSON.parse(text6))}catch{return null}}function noLock(path,failure2){
 return new ProblemsError([error("locked",`the lock ${shown4(path)} can't be read: ${failure2.message}`,[],"remove it; no\
  idops made it")],{cause:failure2})}function unreadable2(what,failure2){return new ProblemsError([error("state-unreadabl\
 e",`${what} can't be read: ${whyRefused(failure2)}`,[],"mend the disk or the permissions, so that it can be seen who hol\
-ds the state")],{cause:failure2})}function shown4(path){return relative2(process.cwd(),path)}import{readSync}from"node:fs";import{open as open4,readdir as readdir4,rm as rm4}from"node:fs/promises";import{join as join9,
-relative as relative3}from"node:path";init_problems();init_regular();init_shard();init_batched();init_journal();init_journal_text();function fileRuns(folder){return{list:async()=>(await namesIn4(folder)).filter(isJournalName),strangers:async()=>(await namesIn4(
+ds the state")],{cause:failure2})}function shown4(path){return relative3(process.cwd(),path)}import{readSync}from"node:fs";import{open as open5,readdir as readdir4,rm as rm4}from"node:fs/promises";import{join as join10,
+relative as relative4}from"node:path";init_problems();init_regular();init_shard();init_batched();init_journal();init_journal_text();function fileRuns(folder){return{list:async()=>(await namesIn5(folder)).filter(isJournalName),strangers:async()=>(await namesIn5(
 folder)).filter(name2=>!isJournalName(name2)),read:run4=>readJournal(folder,run4),hasEnd:run4=>hasEnd(folder,run4),kept:async()=>[],
 assign:async()=>{},create:first=>createJournal(folder,first),reopen:content=>reopenJournal(folder,content),remove:runs=>removeJournals(
-folder,runs)}}async function createJournal(folder,first){const path=join9(folder,`${first.run}.jsonl`);const file=await writing(
-unwritten(path),async()=>{await makeFolder(folder);return await open4(path,"ax",384)});const journal=fileJournal(file,0,
+folder,runs)}}async function createJournal(folder,first){const path=join10(folder,`${first.run}.jsonl`);const file=await writing(
+unwritten(path),async()=>{await makeFolder(folder);return await open5(path,"ax",384)});const journal=fileJournal(file,0,
 path);try{await journal.write(first);await writing(unwritten(path),()=>syncFolder(folder))}catch(failure2){await journal.
 close();await rm4(path,{force:true}).catch(()=>{});throw failure2}return journal}async function reopenJournal(folder,content){
-if(isUnderWay(content))throw underWay(content.run);const path=join9(folder,`${content.run.run}.jsonl`);return await writing(
-unwritten(path),async()=>{const file=await open4(path,"r+");await file.truncate(content.bytes).finally(()=>file.close());
-return fileJournal(await open4(path,"a"),content.bytes,path)})}async function namesIn4(folder){let names3;try{names3=await readdir4(
-folder)}catch(failure2){if(failure2.code==="ENOENT")return[];const shown5=relative3(process.cwd(),folder)||folder;throw new ProblemsError(
+if(isUnderWay(content))throw underWay(content.run);const path=join10(folder,`${content.run.run}.jsonl`);return await writing(
+unwritten(path),async()=>{const file=await open5(path,"r+");await file.truncate(content.bytes).finally(()=>file.close());
+return fileJournal(await open5(path,"a"),content.bytes,path)})}async function namesIn5(folder){let names3;try{names3=await readdir4(
+folder)}catch(failure2){if(failure2.code==="ENOENT")return[];const shown5=relative4(process.cwd(),folder)||folder;throw new ProblemsError(
 [error("journal-unreadable",`the folder of journals ${shown5} can't be read: ${whyRefused(failure2)}`,[],"it has to be a\
  folder that can be read: move what is in its place away, mend its permissions, or name another place with state.path")])}
 return names3.filter(name2=>name2.endsWith(".jsonl")).map(name2=>name2.slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run4){
-const path=join9(folder,`${run4}.jsonl`);let text6;try{text6=await readRegular(path)}catch(failure2){throw unusableJournal(
+const path=join10(folder,`${run4}.jsonl`);let text6;try{text6=await readRegular(path)}catch(failure2){throw unusableJournal(
 shownPath2(path),whyRefused(failure2))}return journalOf(text6,run4,shownPath2(path))}var TAIL=4096;async function hasEnd(folder,run4){
-return withRegular(join9(folder,`${run4}.jsonl`),(file,{size:size2})=>{const buffer=Buffer.alloc(TAIL);const length2=readSync(
+return withRegular(join10(folder,`${run4}.jsonl`),(file,{size:size2})=>{const buffer=Buffer.alloc(TAIL);const length2=readSync(
 file,buffer,0,TAIL,Math.max(0,size2-TAIL));const lines=buffer.subarray(0,length2).toString("utf8").split("\n");return lines.
-pop()===""&&(lines.pop()??"").startsWith('{"type":"end"')})}function shownPath2(path){return relative3(process.cwd(),path)||
-path}async function removeJournals(folder,runs){for(const path of runs.map(run4=>join9(folder,`${run4}.jsonl`)))await writing(
+pop()===""&&(lines.pop()??"").startsWith('{"type":"end"')})}function shownPath2(path){return relative4(process.cwd(),path)||
+path}async function removeJournals(folder,runs){for(const path of runs.map(run4=>join10(folder,`${run4}.jsonl`)))await writing(
 `the journal ${shownPath2(path)} can't be removed`,()=>rm4(path,{force:true,recursive:true}));if(runs.length>0)await writing(
 `the folder of journals ${shownPath2(folder)} can't be written`,()=>syncFolder(folder))}function unwritten(path){return`\
 the journal ${shownPath2(path)} can't be written`}function fileJournal(file,end2,path){let written4=end2;let broken;const put4=async lines=>{
 if(broken!==void 0)throw broken;const text6=lines.map(line=>`${line}
 `).join("");try{await file.appendFile(text6);await file.datasync();written4+=Buffer.byteLength(text6)}catch(failure2){await file.
 truncate(written4).catch(()=>{broken=failure2});throw failure2}};return batched(lines=>writing(unwritten(path),()=>put4(
-lines)),()=>file.close().catch(()=>{}))}import{isUtf8}from"node:buffer";import{relative as relative4}from"node:path";init_json();init_problems();init_regular();init_shell();init_state_text();function stateFile(path){const place2=relative4(process.cwd(),path)||path;return{place:place2,load:async server=>ofServer(
+lines)),()=>file.close().catch(()=>{}))}import{isUtf8}from"node:buffer";import{relative as relative5}from"node:path";init_json();init_problems();init_regular();init_shell();init_state_text();function stateFile(path){const place2=relative5(process.cwd(),path)||path;return{place:place2,load:async server=>ofServer(
 await readState(path,place2),place2,server,`rm ${shellWord(place2)}`),saved:()=>readState(path,place2),save:state=>write(
 path,state,place2),merge:change3=>alone2(path,async()=>{const next=mergedInto(await readState(path,place2),change3,place2);
 await write(path,next,place2);const{resources:_,...head}=next;return head})}}function textOf3(bytes,place2){if(bytes.length>
-MOST3)throw noState(place2,tooLarge3());if(isUtf8(bytes))return bytes.toString("utf8");throw noState(place2,"is not vali\
+MOST4)throw noState(place2,tooLarge3());if(isUtf8(bytes))return bytes.toString("utf8");throw noState(place2,"is not vali\
 d UTF-8")}async function write(path,state,place2){await writing(`the state ${place2} can't be written`,async()=>writeWhole(
 await leadsTo(path),`${stringifyJson(state,2)}
 `))}async function readState(path,place2){const data3=await readData(path,place2);return data3===void 0?void 0:stateOf(data3,
@@ -18450,28 +19102,28 @@ place2)}async function readData(path,place2){try{return stateData(textOf3(await 
 if(failure2 instanceof ProblemsError)throw failure2;const{code:code2}=failure2;if(code2==="ENOENT")return void 0;const isElse=failure2 instanceof
 NoRegularFile||code2==="ENOTDIR";const hint=isElse?"move what is in the way elsewhere, or name another file with state.p\
 ath":"check its permissions";throw new ProblemsError([error("state-unreadable",`the state ${place2} can't be read: ${whyRefused(
-failure2)}`,[],hint)])}}init_git();import{realpath as realpath2}from"node:fs/promises";import{basename as basename4,dirname as dirname7,isAbsolute as isAbsolute2,
-join as join10,relative as relative5,sep as sep2}from"node:path";init_problems();init_shell();init_work_tree();async function refuseTracked(paths,journals,written4){const files=paths.flatMap(path=>[path,lockPath(path)]);if(!written4&&
+failure2)}`,[],hint)])}}init_git();import{realpath as realpath4}from"node:fs/promises";import{basename as basename6,dirname as dirname9,isAbsolute as isAbsolute2,
+join as join11,relative as relative6,sep as sep3}from"node:path";init_problems();init_shell();init_work_tree();async function refuseTracked(paths,journals,written4){const files=paths.flatMap(path=>[path,lockPath(path)]);if(!written4&&
 ![...files,journals].some(isThere))return;refuseAll(await trackedOf(files,journals))}function refuseAll(paths){const[first,
 ...others2]=paths;if(first===void 0)return;const more=others2.length===0?"":` and ${others2.length} more of the state`;const out=paths.
 slice(0,3).map(path=>shellWord(`:/${path}`));const rest=paths.length>3?" and so on":"";throw new ProblemsError([error("s\
 tate-tracked",`git tracks ${first}${more}, so a commit decides what idops believes was recorded`,[],`take it out of git \
 with "git rm --cached ${out.join(" ")}"${rest}, and name it in .gitignore; or set state.allow_tracked: true, if that is \
 meant`)])}async function trackedOf(files,journals){const named5=[...files,journals];const real=await Promise.all(named5.
-map(realName));const root=workTreeOf(dirname7(real[0]??""));if(root===void 0)return[];const led=await Promise.all(named5.
-map(path=>leadsTo(path).catch(()=>path)));const targets=[...new Set([...real,...led])];const inside2=targets.map(path=>relative5(
+map(realName));const root=workTreeOf(dirname9(real[0]??""));if(root===void 0)return[];const led=await Promise.all(named5.
+map(path=>leadsTo(path).catch(()=>path)));const targets=[...new Set([...real,...led])];const inside2=targets.map(path=>relative6(
 root,path)).filter(isBelow);const listed2=await listOf(root,inside2);const folders=new Set([journals,await realName(journals)].
-map(path=>relative5(root,path)));return listed2.filter(path=>{const isInFolder=folders.has(dirname7(path).split("/").join(
-sep2));return!isInFolder||path.endsWith(".jsonl")})}async function realName(path){const folder=dirname7(path);const real=await realpath2(
-folder).catch(()=>void 0);if(real!==void 0)return join10(real,basename4(path));return folder===path?path:join10(await realName(
-folder),basename4(path))}function isBelow(way){return way!==""&&way!==".."&&!way.startsWith(`..${sep2}`)&&!isAbsolute2(way)}
+map(path=>relative6(root,path)));return listed2.filter(path=>{const isInFolder=folders.has(dirname9(path).split("/").join(
+sep3));return!isInFolder||path.endsWith(".jsonl")})}async function realName(path){const folder=dirname9(path);const real=await realpath4(
+folder).catch(()=>void 0);if(real!==void 0)return join11(real,basename6(path));return folder===path?path:join11(await realName(
+folder),basename6(path))}function isBelow(way){return way!==""&&way!==".."&&!way.startsWith(`..${sep3}`)&&!isAbsolute2(way)}
 async function listOf(root,paths){try{return await inGitIndex(root,paths)}catch(failure2){throw new ProblemsError([error(
 "state-tracked",`git can't tell whether it tracks the state: ${failure2.message}`,[],'mend the repository, so that "git \
-status" works; or set state.allow_tracked: true, if a state that git tracks is meant')],{cause:failure2})}}async function fileBackend({path:named5,allowTracked}){const path=await realPlaceOf(named5);const folder=join11(dirname8(
-path),"runs");return{...stateFile(path),name:basename5(path),runs:fileRuns(folder),told:()=>stateName(path),beside:()=>statesBeside(
+status" works; or set state.allow_tracked: true, if a state that git tracks is meant')],{cause:failure2})}}async function fileBackend({path:named5,allowTracked}){const path=await realPlaceOf(named5);const folder=join12(dirname10(
+path),"runs");return{...stateFile(path),name:basename7(path),runs:fileRuns(folder),told:()=>stateName(path),beside:()=>statesBeside(
 path),...excluding(fileLocks(path)),async check(use){if(allowTracked)return;await refuseTracked([...new Set([named5,path])],
-folder,use==="write")}}}init_json();import{relative as relative6}from"node:path";function keeping(backend3,folder){return{...backend3,runs:keptRuns(backend3.runs,folder)}}function keptRuns(base2,folder){
-const local=fileRuns(folder);const place2=relative6(process.cwd(),folder)||folder;const missing2=async({run:{run:run4,state},
+folder,use==="write")}}}init_json();import{relative as relative7}from"node:path";function keeping(backend3,folder){return{...backend3,runs:keptRuns(backend3.runs,folder)}}function keptRuns(base2,folder){
+const local=fileRuns(folder);const place2=relative7(process.cwd(),folder)||folder;const missing2=async({run:{run:run4,state},
 lines})=>{const here2=(await local.list()).includes(run4)?await local.read(run4):null;if(here2?.run.state.lineage!==state.
 lineage)return[];const known4=new Set(lines.map(line=>stringifyJson(line)));return here2.lines.filter(line=>!known4.has(
 stringifyJson(line)))};const read=async run4=>{const there=await base2.read(run4);const lines=there===null?[]:await missing2(
@@ -18497,17 +19149,17 @@ finally(()=>{this.#bringing=void 0});await this.#bringing}async#brought(){const 
 lines.map(line=>this.#base.write(line)));this.#kept=this.#kept.slice(lines.length)}async close(){await this.#base.close();
 await(await this.#keeping)?.close()}};function notSent({seq}){return{type:"answered",seq,at:new Date().toISOString(),status:"\
 skipped",ambiguous:false,http_status:null,attempts:0,after:null,unverified:[],error:"not sent: the journal could not be \
-written"}}var KEPT=".idops/kept";async function backendOf(project,onSecret){const backend3=await placeOf2(project,onSecret);const kept2=join12(
-project.root,KEPT);return project.state().in==="file"&&!existsSync4(kept2)?backend3:keeping(backend3,kept2)}async function placeOf2(project,onSecret){
+written"}}var KEPT=".idops/kept";async function backendOf(project,onSecret){const backend3=await placeOf3(project,onSecret);const kept2=join13(
+project.root,KEPT);return project.state().in==="file"&&!existsSync4(kept2)?backend3:keeping(backend3,kept2)}async function placeOf3(project,onSecret){
 const settings=project.state();if(settings.in==="file")return await fileBackend(settings);return settings.in==="git"?await onBranch(
 project,settings,onSecret):await inDatabase(project,settings,onSecret)}function pathOnBranch({root:folder,environment},root,path){
-const below2=relative7(root,folder).split(sep3).join("/");return path??posix2.join(below2,`${environment??"state"}.json`)}
-async function onBranch(project,{remote,branch,path},onSecret){const{root:folder,file}=project;const root=workTreeOf(folder);
-if(root===void 0){throw new ProblemsError([error("state-unreachable",`the state is kept in git, and ${file} lies in no g\
-it work tree`,[],"run idops in a clone of the repository, or keep the state elsewhere")])}for(const secret3 of[...credentialsIn(
-remote),...await configuredSecrets(root)])onSecret(secret3);const{gitBackend:gitBackend2}=await Promise.resolve().then(()=>(init_git2(),git_exports));
-return gitBackend2({root,remote,branch,path:pathOnBranch(project,root,path)})}async function inDatabase({cwd,environment},{
-url:address3,name:name2,files},onSecret){const{postgresBackend:postgresBackend2,secretsOf:secretsOf2}=await Promise.resolve().then(()=>(init_postgres(),postgres_exports));
+const below2=relative8(root,folder).split(sep4).join("/");return path??posix3.join(below2,stateOnBranch(environment))}async function onBranch(project,{
+remote,branch,path},onSecret){const{root:folder,file}=project;const root=workTreeOf(folder);if(root===void 0){throw new ProblemsError(
+[error("state-unreachable",`the state is kept in git, and ${file} lies in no git work tree`,[],"run idops in a clone of \
+the repository, or keep the state elsewhere")])}for(const secret3 of[...credentialsIn(remote),...await configuredSecrets(
+root)])onSecret(secret3);const{gitBackend:gitBackend2}=await Promise.resolve().then(()=>(init_git2(),git_exports));return gitBackend2(
+{root,remote,branch,path:pathOnBranch(project,root,path)})}async function inDatabase({cwd,environment},{url:address3,name:name2,
+files},onSecret){const{postgresBackend:postgresBackend2,secretsOf:secretsOf2}=await Promise.resolve().then(()=>(init_postgres(),postgres_exports));
 const url=String(address3.reveal());for(const secret3 of secretsOf2(url))onSecret(secret3);const read=async([what,file])=>{
 const text6=await readRegular(file).catch(failure2=>{throw new ProblemsError([error("bad-certificate",`the file ${shownPath(
 file,cwd)} of state.postgres can't be read: ${whyRefused(failure2)}`,[],"the path is relative to the configuration")])});
@@ -18522,9 +19174,9 @@ password}=new URL(remote);const given=[password,...remote.startsWith("http")?[us
 flatMap(one=>[one,decodeURIComponent(one)])}init_kinds();init_references();function scopesOf(declared,profile){const own5=declared.flatMap(({kind})=>{const{readable:readable2,scopes}=kindOf(kind);
 return readable2(profile)?[scopes.read,scopes.write]:[scopes.write]});const listing=listsFor(declared,profile).flatMap(list2=>listScope(
 list2,profile)??[]);return[...new Set([...own5,...listing])].sort()}init_extended();init_values();init_answers();init_operations();init_escape();init_json();init_redact();import{setMaxListeners}from"node:events";var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);init_extended();function answerHeaders(headers){return new Map(Object.entries(headers).map(([name2,value3=[]])=>[name2,typeof value3==="\
-string"?[value3]:value3]))}function firstHeader(headers,name2){return headers.get(name2)?.[0]}var maxTimer=2**31-1;function exchange(dispatcher,request5,limits2){return new Promise((resolve18,reject)=>{new Exchange(
-resolve18,reject,limits2).start(dispatcher,request5)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve18,reject,limits2){
-this.#resolve=resolve18;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
+string"?[value3]:value3]))}function firstHeader(headers,name2){return headers.get(name2)?.[0]}var maxTimer=2**31-1;function exchange(dispatcher,request5,limits2){return new Promise((resolve19,reject)=>{new Exchange(
+resolve19,reject,limits2).start(dispatcher,request5)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve19,reject,limits2){
+this.#resolve=resolve19;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
 min(limits2.timeout*1e3,maxTimer))}start(dispatcher,request5){dispatcher.dispatch(extended2(request5,{headersTimeout:0,bodyTimeout:0}),
 this)}onRequestStart(controller2){if(this.#settled||this.#controller!==void 0){controller2.abort(new Error("the request \
 is over"));return}if(this.#limits.permit?.holds()===false){this.#settle("withheld");controller2.abort(new Error("withhel\
@@ -18586,7 +19238,7 @@ if(onSecret!==void 0&&"value"in document2){for(const secret3 of secretTextsIn(do
 return document2}#target(location){const base2=this.#options.baseUrl.href;if(location===void 0||!URL.canParse(location,base2))
 return null;const{origin:origin2,pathname}=new URL(location,base2);return origin2==="null"?null:`${origin2}${pathname}`}};var Pace=class{#options;#waiting=[];#window;#running=0;#era=0;#held=Promise.resolve();#nextStart=Number.NEGATIVE_INFINITY;constructor(options){
 this.#options=options;this.#window=options.most}get width(){return Math.floor(this.#window)}async begin(){if(this.#running<
-this.width&&this.#waiting.length===0)this.#running+=1;else await new Promise(resolve18=>this.#waiting.push(resolve18));for(let held;held!==
+this.width&&this.#waiting.length===0)this.#running+=1;else await new Promise(resolve19=>this.#waiting.push(resolve19));for(let held;held!==
 this.#held;){held=this.#held;await this.#held}await this.#inRate();return{era:this.#era}}end(turn,outcome3){this.#running-=
 1;if(outcome3==="fine")this.#window=Math.min(this.#options.most,this.#window+1/this.width);if(outcome3==="crowded"&&turn.
 era===this.#era){this.#window=Math.max(1,this.#window/2);this.#era+=1}while(this.#running<this.width){const next=this.#waiting.
@@ -18669,57 +19321,7 @@ const{title,scope:scope2,path,parse:parse11}=call;const{data:data3}=await transp
 k, to ${title}`,method:"GET",scope:scope2,path,parse:parse11,whenMissing:{}});const holds=Object.entries(body2).every(([
 field2,asked])=>same(asked,data3[field2]??null));if(holds)return{done:data3};const isOther2=Object.entries(from).some(([
 field2,was])=>data3[field2]!==void 0&&!same(was,data3[field2]??null));return isOther2?"changed":"not-done"}function wrapperOf(operation){
-const described2=operations[operation];return"wrapper"in described2?described2.wrapper:void 0}init_zod();init_escape();init_problems();import{readFile}from"node:fs/promises";import{basename as basename7}from"node:path";init_problems();init_redact();init_escape();init_problems();import{execFile as execFile2}from"node:child_process";import{basename as basename6}from"node:path";
-var defaultTimeout=60;var defaultGrace=1;var maxBytes=2**20;async function runTokenCommand({argv,cwd,passed},options){const{
-redact,onSecret}=options;const[program2="",...args]=argv;for(const value3 of Object.values(passed))onSecret(value3,"decl\
-ared");const env={...neededVariables(process.env),...passed};const{stdout,stderr,why}=await run2(program2,args,{cwd,env},
-options);onSecret(stdout.trim());if(why===null)return stdout;const said3=oneLine(redact(stderr));throw new ProblemsError(
-[error("token-command-failed",`the token command ${basename6(program2)} ${why}${said3===""?"":`: ${said3}`}`,[],"it is s\
-erver.auth.token_command: it must print the token, and end with 0")])}var needed=/^(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;
-var neededOnWindows=/^(?:PATH|PATHEXT|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|TEMP|TMP|USERNAME|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(?:\(X86\))?)$/i;
-function neededVariables(variables,platform=process.platform){return Object.fromEntries(Object.entries(variables).filter(
-([name2])=>needed.test(name2)||platform==="win32"&&neededOnWindows.test(name2)))}function run2(program2,args,where,{timeout=defaultTimeout,
-grace=defaultGrace,signal}){return new Promise(resolve18=>{const limits2={timeout:timeout*1e3,killSignal:"SIGKILL",maxBuffer:maxBytes};
-const timers=[];const soon=act=>void timers.push(setTimeout(act,grace*1e3));const end2=ran=>{for(const timer of timers)clearTimeout(
-timer);signal?.removeEventListener("abort",interrupt);resolve18(ran)};const started=()=>execFile2(program2,args,{...where,
-...limits2},(failure2,stdout,stderr)=>{const why=signal?.aborted?"was interrupted":failure2&&whyFailed2(failure2,timeout);
-end2({stdout,stderr,why})});let child;const interrupt=()=>{child?.kill("SIGTERM");soon(()=>child?.kill("SIGKILL"))};signal?.
-addEventListener("abort",interrupt);try{child=started();child.stdin?.end();child.on("exit",()=>soon(()=>{child?.stdout?.
-destroy();child?.stderr?.destroy()}));if(signal?.aborted)interrupt()}catch(failure2){end2({stdout:"",stderr:"",why:whyNotStarted(
-failure2.code)})}})}function whyFailed2({code:code2,signal,killed},timeout){if(code2==="ERR_CHILD_PROCESS_STDIO_MAXBUFFE\
-R")return"printed more than a token";if(killed===true)return`did not end within ${timeout} s`;if(typeof code2==="number")
-return`ended with ${code2}`;return typeof signal==="string"?`was ended by ${signal}`:whyNotStarted(code2)}function whyNotStarted(code2){
-if(code2==="ENOENT"||code2==="ENOTDIR")return"was not found";if(code2==="EACCES")return"may not be run by this user";return`\
-can't be started (${code2??"unknown error"})`}function bearerToken(token){const wrong2=wrongInToken(token,"the token");if(wrong2!==null)throw new ProblemsError([wrong2]);
-return fixed(headerOf({text:token}))}function chosenHeader(name2,value3){return fixed({name:name2.toLowerCase(),value:value3})}
-function fixed(credential){return{current:async()=>credential,renew:async()=>false}}function tokenFile(path,shown5,onSecret){
-return renewing(async()=>{const text6=await readFile(path,"utf8").catch(failure2=>{const message=`the token file ${shown5}\
- can't be read: ${whyRefused(failure2)}`;const hint="check --token-file and server.auth.token_file";throw new ProblemsError(
-[error("token-unreadable",message,[],hint)])});return endless2(text6,`the token in ${shown5}`)},onSecret)}function tokenCommand(command,options){
-return renewing(async()=>{const text6=await runTokenCommand(command,options);return endless2(text6,`the output of ${basename7(
-command.argv[0]??"")}`)},options.onSecret)}function endless2(text6,what){return{text:bearerText(text6,what),renewAt:null,
-scopes:null}}function renewing(source,onSecret,now=Date.now){return new Renewing(source,onSecret,now)}var Renewing=class{#source;#onSecret;#now;#needed=new Set;#held;#coming;constructor(source,onSecret,now){
-this.#source=source;this.#onSecret=onSecret;this.#now=now}async current(scope2){this.#needed.add(scope2);const held=this.#held;
-if(held!==void 0&&this.#suits(held,scope2))return headerOf(held);try{return headerOf(await this.#obtain(scope2))}catch(failure2){
-if(held===void 0)throw failure2;return headerOf(held)}}async renew(refused4,scope2){if(this.#held!==void 0&&headerOf(this.#held).
-value!==refused4.value)return true;return headerOf(await this.#obtain(scope2)).value!==refused4.value}#suits({renewAt,scopes},scope2){
-return(scopes?.has(scope2)??true)&&(renewAt===null||this.#now()<renewAt)}async#obtain(scope2){while(this.#coming!==void 0){
-const token=await this.#coming;if(this.#suits(token,scope2))return token}this.#coming=this.#source(new Set(this.#needed));
-try{const token=await this.#coming;this.#onSecret(token.text);this.#held=token;return token}finally{this.#coming=void 0}}};
-function headerOf({text:text6}){return{name:"authorization",value:`Bearer ${text6}`}}function bearerText(text6,what){const token=text6.
-replace(/^\uFEFF/,"").trim();const wrong2=wrongInToken(token,what);if(wrong2!==null)throw new ProblemsError([wrong2]);return token}
-function wrongInToken(token,what,places=[]){const why=whyNoToken(token);if(why===null)return null;const hint=isVariable.
-test(token)?"in idops.yaml write ${NAME}, with braces; elsewhere give the token itself":'give the token alone, without "\
-Bearer" and without quotes';return error("bad-token",`${what} ${why}`,places,hint)}var isVariable=/^\$\{?[A-Za-z_]\w*\}?$/;
-function whyNoToken(token){if(isVariable.test(token))return"is the name of a variable that nothing filled in";if(token===
-"")return"is empty";if(/\s/.test(token))return"has white space in it";if(/[^\x21-\x7e]/.test(token))return"has character\
-s in it that are not visible ASCII";return token.length<leastSecret?tooShort:null}var tooShort=`has fewer than ${leastSecret}\
- characters`;var takenHeaders=new Set(["accept","connection","content-length","content-type","expect","host","keep-alive",
-"proxy-authorization","proxy-connection","te","trailer","transfer-encoding","upgrade","user-agent"]);function wrongInHeader(name2,value3){
-if(!/^[\w!#$%&'*+.^`|~-]+$/.test(name2))return{part:"name",why:"is not the name of a header"};if(takenHeaders.has(name2.
-toLowerCase()))return{part:"name",why:"is a header that carries no credentials"};if(!/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.
-test(value3)){return{part:"value",why:"is empty, or has characters in it that are not visible ASCII"}}const isShort=value3.
-slice(value3.indexOf(" ")+1).length<leastSecret;return isShort?{part:"value",why:tooShort}:null}var maxBytes2=2**20;var tokenAnswer=object({access_token:string2(),token_type:string2().nullish(),expires_in:union([number2(),
+const described2=operations[operation];return"wrapper"in described2?described2.wrapper:void 0}init_zod();init_escape();init_problems();var maxBytes2=2**20;var tokenAnswer=object({access_token:string2(),token_type:string2().nullish(),expires_in:union([number2(),
 string2().regex(/^\d+$/).transform(Number)]).nullish()});function clientCredentials(client3,initial,network){return async needed2=>{
 const scopes=client3.scopes??[...new Set([...initial,...needed2])].sort();const outcome3=await ask(client3,scopes,network);
 return readToken(client3,outcome3,client3.scopes===null?new Set(scopes):null,network)}}async function ask(client3,scopes,network){
@@ -18779,21 +19381,21 @@ lock(command,new Date,shard2);if(taken2.takenOver!==null)notes.push(taken2.taken
 void 0?"":` --shard ${shardText(shard2)}`;let lock=writes===void 0?void 0:await locked2(`${writes}${part}`);try{const load=async()=>await withDebts(
 await backend3.load(options.server),home);let state=await load();let read;const held=()=>({state:shard2===void 0&&writes!==
 void 0?joined2(state):state,lock,notes,...read===void 0?{}:{read}});const resume=async(content,from)=>{const resumed=await resumeRun(
-content,from,{...options,runs:backend3.runs,now:()=>new Date});read=resumed.read;return resumed};for(let keeps=true;;){const isWhole2=shard2!==
+content,from,{...options,runs:backend3.runs,now:()=>new Date});read=resumed.read;return resumed};for(let keeps=true;;){const isWhole=shard2!==
 void 0&&!isSplit(state,shard2);const found2=await unfinishedRuns(state,home,shard2);if(found2.length===0&&(writes===void 0||
-!isWhole2))break;const living=found2.find(isUnderWay);if(lock===void 0&&keeps){const holder=await backend3.holder()??(living===
+!isWhole))break;const living=found2.find(isUnderWay);if(lock===void 0&&keeps){const holder=await backend3.holder()??(living===
 void 0?null:runHolder(living.run));if(holder!==null){notes.push(`the state is being written: ${holder}`);return held()}try{
 lock=await locked2("plan")}catch(failure2){const quicker=await backend3.holder();if(quicker!==null){notes.push(`the stat\
 e is being written: ${quicker}`);return held()}if(!isOnly(failure2,"not-writable"))throw failure2;keeps=false}state=await load();
-continue}if(living!==void 0){const isOther2=isWhole2&&!isSame2(await backend3.saved(),state);if(!isOther2)throw underWay(
+continue}if(living!==void 0){const isOther2=isWhole&&!isSame2(await backend3.saved(),state);if(!isOther2)throw underWay(
 living.run);state=await load();continue}if(!keeps){for(const content of found2){const resumed=await resume(content,heirOf(
-state,content.run));state=resumed.state;notes.push(...told2(content,resumed,"the plan alone, since the state can not be \
-written from here"))}break}try{if(isWhole2){const resumed=[];const findings=[];let after2=state;for(const content of found2){
-const one=await resume(content,heirOf(after2,content.run));resumed.push(one);findings.push(...told2(content,one,into(content)));
+state,content.run));state=resumed.state;notes.push(...told3(content,resumed,"the plan alone, since the state can not be \
+written from here"))}break}try{if(isWhole){const resumed=[];const findings=[];let after2=state;for(const content of found2){
+const one=await resume(content,heirOf(after2,content.run));resumed.push(one);findings.push(...told3(content,one,into(content)));
 after2=one.state}state=await begin2(backend3,state,after2,shard2,resumed);notes.push(...findings);continue}for(const content of found2){
 const isHeld=isToEnd(state,content.run.run);const before=state;const resumed=await resume(content,shard2===void 0?heirOf(
 state,content.run):state);if(isHeld)await resumed.finish();state=await keep2(backend3,before,resumed,shard2);if(isHeld)continue;
-await resumed.finish();notes.push(...told2(content,resumed,into(content)))}break}catch(failure2){if(failure2!==moved)throw failure2;
+await resumed.finish();notes.push(...told3(content,resumed,into(content)))}break}catch(failure2){if(failure2!==moved)throw failure2;
 state=await load()}}if(writes!==void 0)return held();for(const{message}of await lock?.release()??[])notes.push(message);
 lock=void 0;return held()}catch(failure2){await lock?.release();throw failure2}}var moved=new ProblemsError([error("lock\
 ed","another shard changed the state")]);function isSame2(now,{serial,lineage}){return now===void 0?serial===0:now.serial===
@@ -18807,624 +19409,49 @@ state);return state}const part=partOfRun(run4);const isOwn=part!==void 0&&isShar
 merge({records:changedRecords(before.resources,state.resources),head:now=>{if(!isOwn&&!isSame2(now,before))throw moved;return withSettled(
 {...sameState(now,before),serial:now.serial+1},run4)}});return{...head,resources:state.resources}}function isOnly(failure2,reason){
 return failure2 instanceof ProblemsError&&failure2.problems.every(({code:code2})=>code2===reason)}function into({ended}){
-return ended?"it":"the state"}function told2({ended},{run:run4,settled,findings},where){const why=ended?"is newer than t\
+return ended?"it":"the state"}function told3({ended},{run:run4,settled,findings},where){const why=ended?"is newer than t\
 he state":"had not ended";return[`run ${run4} ${why}: ${settled===0?"none":settled} of its answers ${settled===1?"was":"\
 were"} taken into ${where}`,...findings]}init_problems();init_work_tree();function costOfLoss(project,declared){const isFile=project.state().in==="file"&&workTreeOf(
 project.root)!==void 0;if(!isFile||project.profile.name!=="boruta"||!declared.some(({kind})=>kind==="User"))return void 0;
 return warning2("state-not-kept","the state is a file in the work tree: if a run is cut off and its runner is thrown awa\
 y, so is what has to be restored, and users lose their lists for good",[],"keep it in git or PostgreSQL: state: {git: {}\
-}")}init_problems();init_work_tree();import{resolve as resolve5}from"node:path";init_zod();init_members();init_limits2();init_zod();init_members();init_problems();init_values();var DEFAULT_STATE=".idops/state.json";var DEFAULT_REMOTE="origin";
-var DEFAULT_BRANCH="idops-state";var text3=()=>string2().min(1,"must not be empty");var gitSchema=strictObject({remote:text3().
-regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u,"must be the name of a remote, or its address").optional().meta({description:"A re\
-mote of the repository that the configuration lies in, by its name or its address.",examples:["origin"],default:DEFAULT_REMOTE}),
-branch:string2().regex(/^(?![-./])(?!.*(?:\/[./]|\.\.|\.lock(?:\/|$)))[\w./-]*[\w-]$/,'must be the name of a branch: let\
-ters (a to z), digits, "_", "-", "." and "/"').optional().meta({description:"A branch of its own for states and journals\
-; the first run makes it.",examples:["idops-state"],default:DEFAULT_BRANCH}),path:optional2(string2().regex(/^(?:(?!(?:\.{1,2}|runs)\/)[\w.-]+\/)*[\w.-]+\.json$/,
-'must be a path on the branch that ends in ".json": letters (a to z), digits, "_", "-", "." and "/"'),'The file of the s\
-tate on the branch. Where it is left out: the name of the environment, or state, and ".json", in the folder that the con\
-figuration has in the repository.',"production.json")}).meta({description:"Keeps the state on a branch of a git remote, \
-for runs on any machine.",examples:[{remote:DEFAULT_REMOTE,branch:DEFAULT_BRANCH}]});var pem=(what,example)=>text3().optional().
-meta({description:`A PEM file with ${what}; relative to the configuration.`,examples:[example]});var postgresSchema=strictObject(
-{url:optional2(text3(),"The address of the database, postgres://USER:PASSWORD@HOST:PORT/DATABASE; needed, here or below \
-an environment. Write a variable here, or in the place of the password, never the password itself.","${IDOPS_STATE_URL}"),
-name:optional2(text3(),"What tells this state from others in the database. Where it is left out: the name of the environ\
-ment, or state.","production"),ca_file:pem("the authorities to trust for the database, in the place of those that Node.j\
-s knows","certificates/database-ca.pem"),client_cert_file:pem("the certificate that the database is shown","certificates\
-/database.pem"),client_key_file:pem("its private key, without a passphrase","/run/secrets/database.key")}).meta({description:"\
-Keeps the state in tables of a PostgreSQL database, for runs on any machine.",examples:[{url:"${IDOPS_STATE_URL}"}]});var statePlaces=[
-"path","git","postgres"];var stateSettingsSchema=strictObject({path:text3().optional().meta({description:"The state file\
-, relative to the configuration. A state belongs to one server.",examples:[".idops/production.json"],default:DEFAULT_STATE}),
-allow_tracked:boolean2().optional().meta({description:"Take a state, a lock and journals that git tracks; they are refus\
-ed otherwise.",examples:[true],default:false}),git:gitSchema.optional(),postgres:postgresSchema.optional()}).refine(given=>statePlaces.
-filter(place2=>given[place2]!==void 0).length<=1,{error:`a state is kept in one place: leave ${statePlaces.map(name2=>`"${name2}\
-"`).join(" or ")} out`}).refine(({git:git2,postgres,allow_tracked})=>(git2??postgres)===void 0||allow_tracked===void 0,{
-error:'"allow_tracked" goes with a state file alone'}).meta({description:"Where idops records what it applied.",examples:[
-{path:".idops/production.json"},{git:{remote:"origin",branch:"idops-state"}},{postgres:{url:"${IDOPS_STATE_URL}"}}]});function lacking2({
-url,client_cert_file:cert,client_key_file:key}){const needs=(there,other)=>[error("missing-field",`"state.postgres.${there}\
-" needs "state.postgres.${other}" beside it`)];return[...url===void 0?[error("missing-field",'"state.postgres" names no \
-database',[],"add url to it, such as url: ${IDOPS_STATE_URL}")]:[],...cert!==void 0&&key===void 0?needs("client_cert_fil\
-e","client_key_file"):[],...cert===void 0&&key!==void 0?needs("client_key_file","client_cert_file"):[]]}function stateSettings(given={},absolute){
-const{path=DEFAULT_STATE,allow_tracked:allowTracked=false,git:git2,postgres}=given;if(git2!==void 0){const{remote=DEFAULT_REMOTE,
-branch=DEFAULT_BRANCH}=git2;return{in:"git",remote,branch,path:git2.path??null}}if(postgres===void 0)return{in:"file",path:absolute(
-path),allowTracked};const problems=lacking2(postgres);if(problems.length>0)throw new ProblemsError(problems);const{url="",
-name:name2=null,ca_file:ca,client_cert_file:cert,client_key_file:key}=postgres;const named5=Object.entries({ca,cert,key}).
-flatMap(([what,file])=>file===void 0?[]:[[what,absolute(file)]]);return{in:"postgres",url:new Sensitive(url),name:name2,
-files:Object.fromEntries(named5)}}var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_MAX_DESTRUCTIVE=5;var variableName=string2().
-regex(/^[A-Za-z_][A-Za-z0-9_]*$/,'must be a name of letters (a to z), digits and "_", and begin with no digit');var text4=()=>string2().
-min(1,"must not be empty");var clientCredentialsSchema=strictObject({token_url:text4().meta({description:"The address th\
-at gives tokens, by the same rules as base_url.",examples:["https://id.example.com/oauth/token"]}),client_id:text4().meta(
-{description:"The id of the client.",examples:["${IDOPS_CLIENT_ID}"]}),client_secret:text4().meta({description:"The secr\
-et of the client. Write a variable here, never the secret itself.",examples:["${IDOPS_CLIENT_SECRET}"]}),scopes:optional2(
-array(text4().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/,"must be a scope: visible ASCII without spaces")),"The scopes to ask f\
-or; those that the manifests need where it is left out.",["users:manage:all"])}).meta({description:"Asks an OAuth 2.0 to\
-ken address for a token, by the client credentials grant.",examples:[{token_url:"https://id.example.com/oauth/token",client_id:"\
-${IDOPS_CLIENT_ID}",client_secret:"${IDOPS_CLIENT_SECRET}"}]});var headerSchema=strictObject({name:text4().meta({description:"\
-The name of the header.",examples:["X-Api-Key"]}),value:text4().meta({description:"Its value. Write a variable here, nev\
-er the value itself.",examples:["${IDOPS_API_KEY}"]})}).meta({description:'A header of your own in the place of "Authori\
-zation: Bearer".',examples:[{name:"X-Api-Key",value:"${IDOPS_API_KEY}"}]});var ways3={token:optional2(text4(),"The beare\
-r token. Write a variable here, never the token itself.","${IDOPS_TOKEN}"),token_file:optional2(text4(),"A file with the\
- bearer token, relative to the configuration. Read again when the server refuses it.","/run/secrets/idops-token"),token_command:optional2(
-array(text4()).min(1,"must not be empty"),"A program that prints the bearer token, and its arguments; no shell takes par\
-t. Run again when the server refuses it. It gets no process variables but those that programs need to run, and those of \
-pass_env.",["vault","read","-field=token","identity/token"]),client_credentials:clientCredentialsSchema.optional(),header:headerSchema.
-optional()};var wayNames=Object.keys(ways3);var authSchema=strictObject({...ways3,pass_env:optional2(array(string2().regex(
-/^[A-Za-z_]\w*$/,"must be the name of a process variable")),"Names of further process variables that the program of toke\
-n_command gets.",["VAULT_ADDR","VAULT_TOKEN"])}).refine(({pass_env,...given})=>Object.values(given).filter(way=>way!==void 0).
-length===1,{error:`needs exactly one of ${wayNames.map(name2=>`"${name2}"`).join(", ")}`}).refine(({pass_env,token_command})=>pass_env===
-void 0||token_command!==void 0,{error:'"pass_env" goes with "token_command" alone'}).meta({oneOf:wayNames.map(name2=>({required:[
-name2]})),dependentRequired:{pass_env:["token_command"]},description:"How idops authenticates: exactly one of the ways; \
-pass_env belongs to token_command.",examples:[{token:"${IDOPS_TOKEN}"}]});var tlsSchema=strictObject({ca_file:optional2(
-text4(),"A PEM file with the authorities to trust, in the place of those that Node.js knows; relative to the configurati\
-on.","certificates/ca.pem"),client_cert_file:optional2(text4(),"A PEM file with the client certificate and its chain.","\
-certificates/client.pem"),client_key_file:optional2(text4(),"A PEM file with the private key of the client certificate, \
-without a passphrase.","/run/secrets/idops-client.key")}).meta({description:"Certificates. TLS 1.2 is the least that is \
-spoken.",examples:[{ca_file:"certificates/ca.pem"}]});var serverSchema=strictObject({base_url:optional2(string2().min(1,
-"must not be empty"),"The address that the paths of the API are relative to. Needed to speak to a server.","https://id.e\
-xample.com","${IDOPS_BASE_URL}"),profile:_enum(Object.keys(profiles)).optional().meta({description:"What the server offe\
-rs beyond the documented API; better written out. idops doctor tells which one fits.",examples:["boruta"],default:"docum\
-ented"}),trust_profile:boolean2().optional().meta({description:"Beside a written-out profile: leave out the one GET that\
- makes sure that updates on this server destroy nothing that they do not mention.",examples:[true],default:false}),auth:authSchema.
-optional(),tls:tlsSchema.optional(),allow_insecure_http:boolean2().optional().meta({description:"Allow http, which shows\
- the token to the network, to other hosts than this one.",examples:[true],default:false})}).meta({description:"The serve\
-r to manage. May be left out where --base-url and IDOPS_TOKEN are given.",examples:[{base_url:"https://id.example.com",profile:"\
-documented",auth:{token:"${IDOPS_TOKEN}"}}]});var manifestsSchema=array(string2().min(1,"must not be empty")).meta({description:'\
-Globs of manifests, relative to the configuration; "!" before one excludes.',examples:[["manifests/**/*.yaml","!manifest\
-s/drafts/**"]],default:DEFAULT_MANIFESTS});var safetySchema=strictObject({max_destructive:int().min(0,"must be 0 or more").
-optional().meta({description:"How many destructive changes one apply may make.",examples:[0],default:DEFAULT_MAX_DESTRUCTIVE})}).
-meta({description:"Limits that stop an apply.",examples:[{max_destructive:0}]});var limitsSchema=strictObject({body_characters:int().
-min(1,"must be 1 or more").optional().meta({description:"How many characters all body files may have together. Checking \
-them takes memory in proportion.",examples:[1e8],default:limits.allBodiesCharacters})}).meta({description:"How much idop\
-s takes, if a project has more than usual.",examples:[{body_characters:1e8}]});var sections={server:serverSchema.optional(),
-manifests:manifestsSchema.optional(),vars:optional2(record(variableName,union([string2(),number2(),boolean2()],{error:"e\
-xpected a string, a number or a boolean"})),"Values for ${NAME} in manifests and in this file; they stand above process \
-variables.",{support_email:"help@example.com"}),allow_env:optional2(array(variableName),"Process variables that may be u\
-sed as ${NAME}, beside those that start with IDOPS_.",["SMTP_PASSWORD"]),state:stateSettingsSchema.optional(),safety:safetySchema.
-optional(),checks:checksSchema.optional(),email:emailSchema.optional(),limits:limitsSchema.optional()};var environmentSchema=strictObject(
-sections).describe("Laid over the rest with --env: maps merge, lists and single values replace.");var environmentName=string2().
-regex(/^[\w.-]+$/,'must be a name of letters (a to z), digits, "_", "-" and "."');var configSchema=strictObject({version:literal(
-1).describe("The version of this format."),...sections,environments:optional2(record(environmentName,environmentSchema),
-"What is different in an environment, by its name. --env chooses one.",{production:{server:{base_url:"https://id.example\
-.com"}}})}).describe("The configuration of an idops project.");init_problems();init_work_tree();init_limits2();import{realpath as realpath4}from"node:fs/promises";import{dirname as dirname10,
-resolve as resolvePath3}from"node:path";init_words2();init_nearest();init_problems();init_secret_names();init_json();init_values();init_values();function pathKey(path){return path.map(String).join("\0")}function resolve4(root,file,variables,under=[]){
-const notes=new Map;const path=[];const walk=node2=>{if(node2.type==="scalar"){if(node2.unknown===true){notes.set(pathKey(
-path),{path:[...path],node:node2,tainted:false,unknown:true});return UNKNOWN_TEXT}if(typeof node2.value!=="string"||!node2.
-value.includes("$"))return node2.value;if(variables===null){if(node2.value.includes("${")){notes.set(pathKey(path),{path:[
-...path],node:node2,tainted:false,unknown:true})}return node2.value}const{text:text6,tainted,unknown:unknown4}=variables.
-resolve(node2.value,node2,file,[...under,...path]);notes.set(pathKey(path),{path:[...path],node:node2,tainted,unknown:unknown4});
-return unknown4?UNKNOWN_TEXT:text6}if(node2.type==="list"){return node2.items.map((item,index)=>{path.push(index);const value3=walk(
-item);path.pop();return value3})}const map2={};for(const[key,entry]of node2.entries){path.push(key);map2[key]=walk(entry.
-value);path.pop()}return map2};return{value:walk(root),notes}}init_json();init_secret_names();init_values();function decimalText(text6){const parts=/^([-+]?)(?=\.?\d)(\d*)(?:\.(\d*))?([eE][-+]?\d+)?$/.exec(text6);if(parts===null)
-return void 0;const[,sign,whole2="",fraction="",exponent=""]=parts;const digits=whole2.replace(/^0+(?=\d)/,"")||"0";return`${sign===
-"-"?"-":""}${digits}${fraction===""?"":`.${fraction}`}${exponent}`}var typeNames={string:"a string",boolean:"true or false",number:"a number",int:"an integer",array:"a list",object:"a map",
-record:"a map",null:"null"};function typeName(expected){return typeNames[expected??""]??expected??"another value"}function typeOf(node2){
-if(node2.type==="list")return"a list";if(node2.type==="map")return"a map";if(node2.value===null)return node2.source===""?
-"nothing":"null";if(node2.value instanceof ExactNumber)return plainNumber(node2.value.text)===void 0?"a number that woul\
-d be rounded":"a number";return typeof node2.value==="boolean"?"a boolean":`a ${typeof node2.value}`}var MOST4=40;function gotOf(node2,file){
-const type=typeOf(node2);const written4=writtenOf(node2,file);if(written4===void 0||node2.type!=="scalar"||node2.value===
-null)return type;if(typeof node2.value==="string")return`the string ${JSON.stringify(written4)}`;return`${type.replace(/^a /,
-"the ")}${type==="a number"||type==="a boolean"?` ${written4}`:""}`}function writtenOf(node2,file){if(node2.type!=="scal\
-ar"||file.hides(node2.range))return void 0;const text6=typeof node2.value==="string"?node2.value:node2.source;const unfit=text6.
-length>MOST4||text6.includes("$")||new RegExp("\\p{C}","u").test(text6)||looksLikeCredential(text6);return unfit?void 0:
-text6}var howTo={boolean:"write true or false, without quotes",array:'write each element on a line that begins with "- "\
-, or put them in []',object:'write its fields as "key: value" on lines below, indented further',record:'write it as "key\
-: value" on lines below, indented further'};function typeHint(expected,node2){if(node2.type==="scalar"&&node2.value===null)
-return"write a value, or remove the key";if(expected==="number"||expected==="int"){const isQuoted=node2.type==="scalar"&&
-typeof node2.value==="string"&&!node2.plain;return isQuoted?"write it without quotes":void 0}if(expected!==void 0&&howTo[expected]!==
-void 0)return howTo[expected];return node2.type==="scalar"&&typeof node2.value!=="string"?"put it in quotes":void 0}function fromText(expected,text6){
-if(expected==="boolean"){return/^(true|True|TRUE)$/.test(text6)?true:/^(false|False|FALSE)$/.test(text6)?false:void 0}const number4=expected===
-"number"||expected==="int";const decimal=number4?decimalText(text6):void 0;return decimal===void 0?void 0:plainNumber(decimal)}function repair(value3,issues,notes,tried2){let changed2=false;for(const issue3 of issues){const key=pathKey(issue3.path);
-const note=notes.get(key);if(note===void 0){changed2=takePlain(value3,issue3.path)||changed2;continue}if(!tried2.has(key)){
-tried2.add(key);const converted=convert(issue3.expected,valueAt2(value3,issue3.path),note);if(converted!==void 0){changed2=
-put3(value3,issue3.path,converted)||changed2;continue}}if(note.unknown&&!tried2.has(`${key}\0gone`)){tried2.add(`${key}\0\
-gone`);changed2=put3(value3,issue3.path,void 0)||changed2}}return changed2}function takePlain(value3,path){const there=valueAt2(
-value3,path);const plain4=there instanceof ExactNumber?plainNumber(there.text):void 0;return plain4!==void 0&&put3(value3,
-path,plain4)}function convert(expected,value3,note){const number4=expected==="number"||expected==="int";if(note.unknown)
-return expected==="boolean"?false:number4?0:void 0;return typeof value3==="string"?fromText(expected,value3):void 0}function valueAt2(value3,path){
-let at3=value3;for(const step of path){if(typeof at3!=="object"||at3===null||at3 instanceof ExactNumber)return void 0;at3=
-Array.isArray(at3)?at3[Number(step)]:Object.hasOwn(at3,step)?at3[String(step)]:void 0}return at3}function put3(value3,path,member2){
-const parent=valueAt2(value3,path.slice(0,-1));const step=path.at(-1);if(typeof parent!=="object"||parent===null||parent instanceof
-ExactNumber||step===void 0)return false;if(Array.isArray(parent)){if(member2===void 0)return false;parent[Number(step)]=
-member2}else if(member2===void 0)delete parent[String(step)];else parent[String(step)]=member2;return true}init_zod();function schemasAt(schema5,path){if(schema5 instanceof ZodUnion)return schema5.options.flatMap(option=>schemasAt(
-option,path));if(schema5 instanceof ZodOptional||schema5 instanceof ZodNullable)return schemasAt(schema5.unwrap(),path);
-if(schema5 instanceof ZodPipe)return schemasAt(schema5.in,path);const[step,...rest]=path;if(step===void 0)return[schema5];
-if(schema5 instanceof ZodObject){const{shape}=schema5;return Object.hasOwn(shape,step)?schemasAt(shape[String(step)],rest):
-[]}if(schema5 instanceof ZodArray)return schemasAt(schema5.element,rest);if(schema5 instanceof ZodRecord)return schemasAt(
-schema5.valueType,rest);return[]}function knownFields(schema5,path){const fields2=schemasAt(schema5,path).flatMap(one=>one instanceof
-ZodObject?Object.keys(one.shape):[]);return[...new Set(fields2)]}function find6(root,path){let found2={node:root,key:void 0,complete:true};for(const step of path){const{node:node2}=found2;
-if(node2.type==="map"){const entry=node2.entries.get(String(step));if(entry===void 0)return{...found2,complete:false};found2=
-{node:entry.value,key:entry.key,complete:true}}else if(node2.type==="list"){const item=node2.items[Number(step)];if(item===
-void 0)return{...found2,complete:false};found2={node:item,key:void 0,complete:true}}else{return{...found2,complete:false}}}
-return found2}function mapNode(range2,entries){return{type:"map",range:range2,entries,...measure([...entries.values()].map(
-({value:value3})=>value3))}}function listNode(range2,items){return{type:"list",range:range2,items,...measure(items)}}function measure(children){
-let size2=1;let height=0;for(const child of children){size2+=child.size;height=Math.max(height,child.height+1)}return{size:size2,
-height}}function startOf(node2){if(node2.type!=="map")return node2.range;const[first]=node2.entries.values();return first?.
-key??node2.range}function check2(subject){const{schema:schema5,root,file,variables}=subject;const{value:value3,notes}=resolve4(root,file,
-variables,subject.under);const fromVariables=variables?.takeProblems()??[];let result=schema5.safeParse(value3,{error:noWords});
-const tried2=new Set;while(!result.success){if(!repair(value3,flatten2(result.error.issues),notes,tried2))break;result=schema5.
-safeParse(value3,{error:noWords})}if(result.success){const failed=fromVariables.some(({severity})=>severity==="error");return{
-data:failed?void 0:result.data,problems:fromVariables,notes}}const issues=flatten2(result.error.issues).filter(({path})=>notes.
-get(pathKey(path))?.unknown!==true);return{data:void 0,problems:[...fromVariables,...issues.flatMap(issue3=>issueProblems(
-issue3,subject))],notes}}function noWords({code:code2}){return["too_big","too_small","invalid_type","invalid_union"].includes(
-code2)?"":void 0}function flatten2(issues,base2=[]){return issues.flatMap(issue3=>{const path=[...base2,...issue3.path.map(
-step=>typeof step==="number"?step:String(step))];if(issue3.code==="invalid_union"){const branch=meantBranch(issue3.errors);
-if(branch!==void 0)return flatten2(branch,path)}const{code:code2}=issue3;const message=(issue3.code==="invalid_key"?issue3.
-issues[0]?.message:void 0)??issue3.message;return[{code:code2,path,message,...issue3.code==="invalid_type"?{expected:issue3.
-expected}:{},...issue3.code==="unrecognized_keys"?{keys:issue3.keys}:{},...issue3.code==="invalid_value"?{values:issue3.
-values}:{}}]})}function meantBranch(errors2){const fitting3=errors2.filter(branch2=>!branch2.some(({code:code2,path})=>path.
-length===0&&(code2==="invalid_type"||code2==="invalid_union")));const[branch]=fitting3;if(fitting3.length!==1||branch===
-void 0)return void 0;const strange=branch.some(({code:code2})=>code2==="unrecognized_keys");return strange&&branch.some(
-({code:code2,path})=>code2==="invalid_type"&&path.length===1)?void 0:branch}function issueProblems(issue3,subject){const{
-root,file,name:name2,under=[]}=subject;const found2=find6(root,issue3.path);if(issue3.code==="unrecognized_keys")return unknownFields(
-issue3,subject);if(!found2.complete){const field2=String(issue3.path.at(-1));const parent=issue3.path.slice(0,-1);return[
-error("missing-field",`missing field "${field2}" in ${within4(name2,[...under,...parent])}`,[placeIn(file,root,parent)])]}
-hideField(found2.node,file);const place2=valuePlace(file,root,issue3.path);const whole2=[...under,...issue3.path];const what=whole2.
-length===0?`the ${name2}`:`"${pathText(whole2)}" in ${name2}`;if(issue3.code==="invalid_key"){const key=found2.key===void 0?
-place2:file.place(found2.key);return[error("wrong-value",`${what}: the name is not usable`,[key],issue3.message)]}if(issue3.
-code==="invalid_type"||issue3.code==="invalid_union"){const{node:node2}=found2;const{expected}=issue3;return[error("wron\
-g-type",`${what}: ${issue3.message||`expected ${typeName(expected)}`}, got ${gotOf(node2,file)}`,[place2],typeHint(expected,
-node2))]}if(issue3.code==="invalid_value"&&issue3.values!==void 0){const names3=issue3.values.map(value3=>JSON.stringify(
-value3));const must=names3.length===1?`must be ${names3[0]}`:`must be one of ${names3.join(", ")}`;const near=found2.node.
-type==="scalar"&&names3.length>1?nearest(String(found2.node.value),issue3.values.map(String)):void 0;const meant2=near===
-void 0?"":`, did you mean "${near}"?`;return[error("wrong-value",`${what} ${must}${meant2}`,[place2])]}if(issue3.code===
-"too_small"&&found2.node.type==="scalar"&&found2.node.value===""){return[error("wrong-value",`${what} must not be empty`,
-[place2])]}if(issue3.message===""){return[error("wrong-value",`${what} is too ${issue3.code==="too_big"?"large":"small"}`,
-[place2])]}return[error("wrong-value",`${what}${/^(must|is|needs) /.test(issue3.message)?" ":": "}${issue3.message}`,[place2])]}
-function hideField(node2,file){if(node2.type==="scalar"&&typeof node2.value==="string"&&shownKey(node2.value)!==node2.value)
-file.hide(node2.range)}function hasNothing({value:value3}){return value3.type==="scalar"&&value3.value===null&&value3.source===
-""}function toldKey(key,entry,bare2,file){const told5=shownKey(key);if(entry===void 0||told5!==key)return told5;const isAlone=hasNothing(
-entry);const isBare=isAlone&&bare2.some(name2=>name2!==key);const maySay=file.hides(entry.key)?!isAlone&&/^[A-Za-z_][\w-]{0,40}$/.
-test(key):!isAlone||!looksSecret(key)||!/\d/.test(key);if(maySay&&!isBare)return key;file.hide(entry.key);return void 0}
-function unknownFields(issue3,subject){const{root,file,name:name2,schema:schema5,under=[]}=subject;const{node:node2}=find6(
-root,issue3.path);const known4=knownFields(schema5,issue3.path);const entries=node2.type==="map"?node2.entries:new Map;const bare2=[
-...entries].flatMap(([key,entry])=>isSecretField(key)&&hasNothing(entry)?[key]:[]);const keys=(issue3.keys??[]).map(key=>{
-const entry=entries.get(key);return{key,entry,told:toldKey(key,entry,bare2,file)}});const free=known4.filter(field2=>!entries.
-has(field2));const where=within4(name2,[...under,...issue3.path]);return keys.map(({key,entry,told:told5})=>{const place2=entry===
-void 0?placeIn(file,root,issue3.path):file.place(entry.key);if(told5!==key)return gluedField(key,told5,where,place2);const near=nearest(
-key,free)===void 0?void 0:nearest(key,[...free,...known4]);const similar=near??nearest(key,known4);const message=`unknow\
-n field "${key}" in ${where}`;if(similar!==void 0){return error("unknown-field",`${message}, did you mean "${similar}"?`,
-[place2])}const hint=known4.length>0?`fields here: ${known4.join(", ")}`:void 0;return error("unknown-field",message,[place2],
-hint)})}function gluedField(key,told5,where,place2){if(told5===void 0)return error("unknown-field",`unknown field in ${where}\
-, whose name is not shown, since it may be a secret`,[place2],'write it as "key: value"');const hasColon=/^["']?\s*:/.test(
-key.slice(told5.length));const missing2=hasColon?"a space is missing behind the colon of":"a colon and a space are missi\
-ng behind";return error("unknown-field",`${missing2} "${told5}" in ${where}`,[place2],`write it as "${told5}: \u2026"`)}
-function pathText(path){return path.reduce((text6,step)=>typeof step==="number"?`${text6}[${step}]`:/^[\w-]+$/.test(step)?
-`${text6}${text6===""?"":"."}${step}`:`${text6}[${JSON.stringify(shownKey(step))}]`,"")}function within4(name2,path){return path.
-length===0?name2:`${pathText(path)} of ${name2}`}function valuePlace(file,root,path){const{node:node2,key}=find6(root,path);
-return file.place(node2.range.end>node2.range.start||key===void 0?node2.range:key)}function placeIn(file,root,path){const{
-node:node2,key}=find6(root,path);return file.place(key??startOf(node2))}init_problems();init_secret_names();init_values();var BadVariable=class extends Error{written;constructor(message,written4){super(message);this.written=written4}};var MAX_NESTING=50;
-function parseVariables(text6){return new Scanner2(text6).template(false,0)}var Scanner2=class{#text;#at=0;constructor(text6){
-this.#text=text6}template(inside2,depth){const parts=[];const stop=inside2?/[$}]/g:/\$/g;let literal2="";while(this.#at<
-this.#text.length){stop.lastIndex=this.#at;const next=stop.exec(this.#text)?.index??this.#text.length;literal2+=this.#text.
-slice(this.#at,next);this.#at=next;if(next===this.#text.length)break;if(this.#text[next]==="}")break;const after2=this.#text[next+
-1];if(after2==="{"){if(literal2!=="")parts.push(literal2);literal2="";parts.push(this.#reference(depth))}else{literal2+=
-"$";this.#at+=after2==="$"?2:1}}if(literal2!=="")parts.push(literal2);return parts}#reference(depth){const start2=this.#at;
-if(depth>MAX_NESTING)throw this.#bad("defaults are nested too deeply",start2);const name2=/[A-Za-z_][A-Za-z0-9_]*/y;name2.
-lastIndex=start2+2;const found2=name2.exec(this.#text)?.[0];if(found2===void 0)throw this.#bad('"${" is not followed by \
-a name',start2);const told5=/^[A-Z_][A-Z0-9_]*$/.test(found2)?found2:"\u2026";this.#at=start2+2+found2.length;if(this.#text[this.#at]===
-"}"){this.#at+=1;return{name:found2,written:this.#text.slice(start2,this.#at)}}const operator=this.#text.slice(this.#at,
-this.#at+2);if(operator!==":-"&&operator!==":?"){const end2=this.#at>=this.#text.length;throw this.#bad(end2?`"\${${told5}\
-" is not closed by "}"`:`"\${${told5}" is followed by something unknown`,start2)}this.#at+=2;const rest=this.#at;const inner=this.
-template(true,depth+1);if(this.#text[this.#at]!=="}")throw this.#bad(`"\${${told5}" is not closed by "}"`,start2);const message=this.#text.
-slice(rest,this.#at);this.#at+=1;const written4=this.#text.slice(start2,this.#at);return operator===":-"?{name:found2,written:written4,
-fallback:inner}:{name:found2,written:written4,message}}#bad(message,start2){return new BadVariable(message,this.#text.slice(
-start2,this.#at+1).split("\n")[0]??"")}};var MAX_TEXT=16*1024*1024;var MAX_CHAIN=100;var nothing={text:"",tainted:false,unknown:true};var Variables=class{#sources;#lenient;#resolved=new Map;#resolving=[];#used=new Map;#problems=[];#reported=new Set;constructor(sources2,options){
-this.#sources=sources2;this.#lenient=options.lenient}get used(){return this.#used}takeProblems(){const problems=this.#problems;
-this.#problems=[];return problems}resolve(text6,node2,file,path=[]){const context3={node:node2,file,path};let template2;
-try{template2=parseVariables(text6)}catch(failure2){if(!(failure2 instanceof BadVariable))throw failure2;this.#report(error(
-"bad-variable",failure2.message,[placeOf3(failure2.written,context3)],text6.includes("${{")?"only a workflow knows ${{ \u2026\
- }}: set a process variable there, and write ${NAME} here":`write \${NAME}${isSecret2("",context3)?"":", ${NAME:-default\
-}"} or \${NAME:?message}; a "$$" is a plain "$"`));return nothing}return this.#fill(template2,context3)}#fill(template2,context3){
-let text6="";let tainted=false;let unknown4=false;for(const part of template2){if(typeof part==="string")text6+=part;else{
-const value3=this.#lookUp(part,context3);text6+=value3.text;tainted||=value3.tainted;unknown4||=value3.unknown;if(text6.
-length>MAX_TEXT){this.#report(error("too-large","the variables make a text of more than 16 MiB",[placeOf3("",context3)]));
-return nothing}}}return{text:text6,tainted,unknown:unknown4}}#lookUp(reference,context3){const{name:name2}=reference;if(this.#sources.
-credentials?.has(name2)){this.#report(error("credential-variable",`the variable ${name2} is a credential of the server, \
-which no manifest may use`,[placeOf3(reference.written,context3)],"use a variable of another name for what belongs into \
-a manifest"));return{...nothing,tainted:true}}const node2=this.#sources.vars.get(name2);if(node2!==void 0){const value4=this.#variable(
-name2,node2);if(value4.unknown||value4.text!=="")return value4;if(reference.fallback!==void 0)return this.#fill(reference.
-fallback,context3);return reference.message===void 0?value4:this.#unresolved(reference,context3,"is empty")}const value3=Object.
-hasOwn(this.#sources.process,name2)?this.#sources.process[name2]:void 0;const allowed=name2.startsWith("IDOPS_")||this.#sources.
-allowed.has(name2);if(!allowed&&value3!==void 0){this.#report(error("env-not-allowed",`the process variable ${name2} may\
- not be used here`,[placeOf3(reference.written,context3)],`add ${name2} to allow_env in the configuration, or to vars`));
-return{...nothing,tainted:true}}if(value3!==void 0&&value3!==""){this.#used.set(name2,value3);return{text:value3,tainted:true,
-unknown:false}}if(reference.fallback!==void 0)return this.#fill(reference.fallback,context3);if(!allowed||!this.#lenient){
-return this.#unresolved(reference,context3,value3===""?"is empty":allowed?"is not set":void 0)}this.#report(warning2("un\
-set-variable",`the process variable ${name2} is not set, so what it would give is not checked`,[placeOf3(reference.written,
-context3)]));return{...nothing,tainted:true}}#variable(name2,node2){const known4=this.#resolved.get(name2);if(known4!==void 0)
-return known4;const{file}=this.#sources;if(this.#resolving.includes(name2)){const circle=[...this.#resolving.slice(this.#resolving.
-indexOf(name2)),name2].join(" -> ");this.#report(error("variable-cycle",`vars that need each other: ${circle}`,[file.place(
-node2.range)],"write one of them out"));return nothing}if(this.#resolving.length>=MAX_CHAIN){this.#report(error("too-dee\
-p",`more than ${MAX_CHAIN} vars need each other in a row`,[file.place(node2.range)]));return nothing}this.#resolving.push(
-name2);const isNumber3=typeof node2.value==="number"||node2.value instanceof ExactNumber;const text6=isNumber3&&node2.source!==
-""?node2.source:String(node2.value??"");const value3=text6.includes("$")?this.resolve(text6,node2,file,[name2]):{text:text6,
-tainted:false,unknown:node2.value===null};this.#resolving.pop();this.#resolved.set(name2,value3);return value3}#unresolved(reference,context3,state){
-const{name:name2,message}=reference;const inEnvironment="set it in the environment, in CI from a secret";const advice=this.#sources.
-elsewhere?.(name2)??(state===void 0?isSecret2(name2,context3)?`add it to allow_env in the configuration, and ${inEnvironment}`:
-"add it to vars in the configuration, or to allow_env and set it":ownVariables.get(name2)??(isSecret2(name2,context3)?inEnvironment:
-`set it, or write \${${name2}:-default}`));const text6=message!==void 0&&message!==""?`variable ${name2}: ${message}`:`v\
-ariable ${name2} ${state??"is neither in vars nor an allowed process variable"}`;this.#report(error("unresolved-variable",
-text6,[placeOf3(reference.written,context3)],advice));return{...nothing,tainted:state!==void 0}}#report(problem2){const[
-place2]=problem2.places;const key=`${problem2.code}\0${problem2.message}\0${place2?.file}\0${place2?.line}\0${place2?.column}`;
-if(this.#reported.has(key))return;this.#reported.add(key);this.#problems.push(problem2)}};var ownVariables=new Map([["ID\
-OPS_BASE_URL","set it to the address of your server; idops sandbox runs one to practise on"],["IDOPS_TOKEN","set it to a\
- bearer token of your server; idops sandbox runs one to practise on"]]);function isSecret2(name2,{path}){return looksSecret(
-name2)||path.some(step=>typeof step==="string"&&(step==="auth"||looksSecret(step)))}function placeOf3(written4,{node:node2,
-file}){const at3=written4===""?-1:file.text.indexOf(written4,node2.range.start);if(at3===-1||at3>=node2.range.end)return file.
-place(node2.range);return file.place({start:at3,end:at3+written4.length})}init_problems();function isBaseUrl(checked3){return"origin"in checked3}var label="(?!-)[\\p{L}\\p{N}_-]+(?<!-)";var host=`\
-(?:${label}(?:\\.${label})*\\.?|\\[[\\da-f:.]+\\])`;var address2=new RegExp(`^https?://${host}(?::\\d{1,5})?(?:/(?!/)[^\\\\\
-\\s]*)?$`,"iu");function checkBaseUrl(text6,use){const{allowInsecureHttp,what="the base URL",places=[]}=use;const bad2=(why,hint="\
-write it as https://id.example.com")=>error("bad-address",`${what} ${why}`,places,hint);if(/^\s*\$[A-Za-z_{(]/.test(text6))
-return bad2("is the name of a variable that nothing filled in","in idops.yaml write ${NAME}, with braces");const url=URL.
-canParse(text6)?new URL(text6):void 0;if(url!==void 0&&`${url.username}${url.password}`!=="")return bad2("holds a user n\
-ame or a password","remove what stands before the @, and give credentials under server.auth");const mark=/[?#]/.exec(text6)?.[0];
-if(url!==void 0&&mark!==void 0)return bad2(`has a ${mark==="?"?"query":"fragment"}`,`remove everything from the "${mark}\
-" on`);const isFilledUp=url!==void 0&&/^\d+(\.\d+){3}$/.test(url.hostname)&&!text6.includes(`//${url.hostname}`);if(url===
-void 0||!address2.test(text6)||url.port==="0"||isFilledUp)return bad2("is not an http or https address");if(url.protocol===
-"http:"&&!allowInsecureHttp&&!isLoopback(url.hostname)){return error("insecure-http",`${what} is plain http to another m\
-achine, which would show the token to the network`,places,'use https, or set "allow_insecure_http: true" under server if\
- the network is trusted')}const prefix=url.pathname.replace(/\/+$/,"");return{href:`${url.origin}${prefix}`,origin:url.origin,
-prefix}}function isLoopback(host2){const name2=host2.replace(/\.$/,"");return name2==="localhost"||name2.endsWith(".loca\
-lhost")||name2==="[::1]"||/^127(\.\d+){3}$/.test(name2)}var addresses2=[{path:["base_url"],what:"the base URL"},{path:["auth","client_credentials","token_url"],what:"the token \
-address"}];function addressProblems(layers,place2){const found2=new Map;for(const{config:config3,literal:literal2}of layers){
-const allows=find6(config3,["server","allow_insecure_http"]);const allowInsecureHttp=allows.complete&&allows.node.type===
-"scalar"&&allows.node.value!==false;for(const{path,what}of addresses2){const{node:node2,complete}=find6(config3,["server",
-...path]);const text6=complete&&node2.type==="scalar"?literal2(node2):void 0;if(text6===void 0||node2.type!=="scalar")continue;
-const checked3=checkBaseUrl(text6,{allowInsecureHttp,what,places:[place2(node2)]});if(!isBaseUrl(checked3))found2.set(`${checked3.
-code} ${node2.range.start}`,checked3)}}return[...found2.values()]}init_problems();init_work_tree();import{lstat as lstat2,realpath as realpath3}from"node:fs/promises";import{dirname as dirname9,
-join as join13}from"node:path";async function findAbove(name2,cwd){if(isThere(join13(cwd,name2)))return join13(cwd,name2);const top=await topOf(cwd);if(top===
-void 0)return void 0;for(let folder=await realpath3(cwd);folder!==top;){folder=dirname9(folder);const path=join13(folder,
-name2);if(!isThere(path))continue;for(const one of[path,join13(top,".git")])await refuseOthers(one,path,cwd);return path}
-return void 0}async function topOf(cwd){const folder=await realpath3(cwd).catch(()=>void 0);const top=folder===void 0?void 0:
-workTreeOf(folder);return top===folder?void 0:top}async function refuseOthers(one,config3,cwd){const own5=process.getuid?.();
-const{uid}=await lstat2(one);if(own5===void 0||uid===own5||uid===0)return;const[shown5,owned]=[shownPath(config3,cwd),shownPath(
-one,cwd)];throw new ProblemsError([error("no-config",`there is no idops.yaml in this folder, and ${shown5} is not taken \
-by itself, since ${owned} belongs to another user`,[],`write --config ${shown5} if that is the one`)])}import{resolve as resolvePath}from"node:path";function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const states=new Set;const named5=new Set(
-["IDOPS_TOKEN"]);for(const{config:config3,text:text6}of layers){const texts2=node2=>scalarsOf(node2).flatMap(scalar=>{const known4=text6(
-scalar);return known4===void 0||known4===""?[]:[known4]});for(const section of[["server","auth"],["server","tls"],["stat\
-e","postgres"]]){const{node:node2,complete}=find6(config3,section);if(!complete)continue;for(const scalar of scalarsOf(node2))
-for(const name2 of namesIn5(scalar))named5.add(name2);for(const name2 of passedNodes(node2).flatMap(texts2))named5.add(name2);
-const given=commandNodes(node2).flatMap(texts2).flatMap(filesIn);for(const file of[...fileNodes(node2).flatMap(texts2),...given])
-files.add(resolvePath(root,file))}const remote=find6(config3,["state","git","remote"]);if(remote.complete&&remote.node.type===
-"scalar")for(const name2 of namesIn5(remote.node))named5.add(name2);const state=find6(config3,["state","path"]);const[path=defaultState]=state.
-complete?texts2(state.node):[];states.add(resolvePath(root,path))}const pending=[...named5];for(let name2=pending.pop();name2!==
-void 0;name2=pending.pop()){variables.add(name2);for(const{config:config3}of layers){const{node:node2,complete}=find6(config3,
-["vars",name2]);if(complete&&node2.type==="scalar")pending.push(...namesIn5(node2).filter(one=>!variables.has(one)))}}return{
-variables,files:[...files],states:[...states]}}function fileNodes(node2){if(node2.type!=="map")return[];return[...node2.
-entries].flatMap(([key,{value:value3}])=>key.endsWith("_file")?[value3]:fileNodes(value3))}function commandNodes(node2){
-const command=node2.type==="map"?node2.entries.get("token_command")?.value:void 0;return command===void 0?[]:[command]}function filesIn(argument){
-const behind=[...argument.matchAll(/[=@:]/g)].map(({index})=>argument.slice(index+1));return[argument,...behind,...argument.
-split(/[\s"'`=@:,;|&<>()]+/)].filter(part=>part!=="")}function passedNodes(node2){const passed=node2.type==="map"?node2.
-entries.get("pass_env")?.value:void 0;return passed===void 0?[]:scalarsOf(passed)}function scalarsOf(node2){if(node2.type===
-"scalar")return[node2];if(node2.type==="list")return node2.items.flatMap(scalarsOf);return[...node2.entries.values()].flatMap(
-({value:value3})=>scalarsOf(value3))}function namesIn5({value:value3}){if(typeof value3!=="string"||!value3.includes("$"))
-return[];try{return namesOf3(parseVariables(value3))}catch(failure2){if(failure2 instanceof BadVariable)return[];throw failure2}}
-function namesOf3(template2){return template2.flatMap(part=>typeof part==="string"?[]:[part.name,...namesOf3(part.fallback??
-[])])}init_problems();function inOrder(problems){return[...problems].sort((one,other)=>{const[a2]=one.places;const[b]=other.places;if(a2===void 0||
-b===void 0)return(a2===void 0?0:1)-(b===void 0?0:1);if(a2.file!==b.file)return a2.file<b.file?-1:1;return a2.line-b.line||
-a2.column-b.column})}var import_yaml=__toESM(require_dist2(),1);init_problems();init_secret_names();init_values();init_problems();var MAX_DEPTH=100;var MAX_LEXEMES=1e6;function documentErrors(file,document2,quotes){const{errors:errors2,warnings}=document2;
-if(errors2.length>0)file.distrust();const all=[...errors2,...warnings].map(found2=>({found:found2,range:rangeOf(file,found2,
-quotes)}));const problems=[];let told5=0;let previous;for(const{found:found2,range:range2}of all.sort((a2,b)=>a2.range.start-
-b.range.start)){const limit2=limitProblem(file,found2,range2);if(limit2!==void 0){problems.push(limit2);continue}const follows=found2.
-code==="MISSING_CHAR"&&previous?.code==="BAD_DIRECTIVE";if(file.lineAt(range2.start).line>told5&&!follows)problems.push(
-syntaxProblem(file,found2,range2));told5=Math.max(told5,file.lineAt(range2.end).line);previous=found2}return problems}function isOldYaml({
-source}){return/^%YAML[ \t]+1\.1[ \t]*$/.test(source)}function oldYaml(file,{source,offset}){const place2=file.place({start:offset,
-end:offset+source.trimEnd().length});return error("yaml-syntax","YAML 1.1 is not supported",[place2],"remove the directi\
-ve")}function rangeOf({text:text6},{code:code2,pos},quotes){const quote2=code2==="MISSING_CHAR"?quotes.get(pos[0]):void 0;
-const start2=quote2??Math.min(pos[0],text6.length);return{start:start2,end:quote2===void 0?Math.max(Math.min(pos[1],text6.
-length),start2+1):start2+1}}function limitProblem(file,{code:code2},range2){const places=()=>[file.place(range2)];if(code2===
-"TAG_RESOLVE_FAILED"){return error("unknown-tag","this tag is not known",places(),'remove it; put quotes around a value \
-that begins with "!"')}if(code2!=="RESOURCE_EXHAUSTION")return void 0;return error("too-deep",`more than ${MAX_DEPTH} le\
-vels of nesting`,places(),"flatten the document")}var told3={TAB_AS_INDENT:["a line is indented with a tab, which YAML d\
-oes not allow","indent it with spaces"],BAD_INDENT:["wrong indentation, or an unclosed bracket above","indent this line \
-as far as the keys or items beside it"],BLOCK_AS_IMPLICIT_KEY:["unexpected key or list item",'put quotes around a value \
-that holds ": "; indent keys and items equally'],MULTILINE_IMPLICIT_KEY:['expected "key: value"',"write a colon and a sp\
-ace after the key, or indent each line of a long value further than its key"],MISSING_CHAR:["a character is missing",'lo\
-ok for the colon after a key, the comma between members, the space before "#", and the closing bracket'],UNEXPECTED_TOKEN:[
-"unexpected text","put quotes around the whole value; start a list on the line below its key; indent keys equally"],BLOCK_IN_FLOW:[
-"a comma is missing, or quotes around a value with a colon",'write {id: x, name: "a: b"}'],BAD_DQ_ESCAPE:["unknown escap\
-e in double quotes","write the backslash twice, or use single quotes"],BAD_ALIAS:[`a text without quotes can't begin wit\
-h "&" or "*"`,"put quotes around the value"],BAD_DIRECTIVE:[`a line can't begin with "%"`,'put quotes around the key, or\
- begin a comment with "#"']};function syntaxProblem(file,{code:code2,pos},range2){const{text:text6}=file;const{start:start2}=range2;
-const isTab=code2==="BAD_INDENT"&&text6[start2]==="	";const[message,hint]=(start2<pos[0]?unclosedQuote(text6[start2]):void 0)??
-specialStart(text6,code2,start2)??missingSpace(text6,code2,start2)??told3[isTab?"TAB_AS_INDENT":code2]??["this is not va\
-lid YAML"];return error("yaml-syntax",message,[file.place(range2)],hint)}function unclosedQuote(quote2='"'){return["the \
-quote that opens here is never closed",`write ${quote2} where the value ends`]}function specialStart(text6,code2,at3){const line=text6.
-slice(text6.lastIndexOf("\n",at3-1)+1,lineEnd(text6,at3)).slice(0,500);const mark=code2==="BAD_SCALAR_START"?text6[at3]:
-/(?:: |- )(\{\{|\*)/.exec(line)?.[1];return mark===void 0?void 0:[`a text without quotes can't begin with "${mark}"`,"pu\
-t quotes around the value"]}function missingSpace(text6,code2,at3){if(code2!=="MULTILINE_IMPLICIT_KEY"&&code2!=="MISSING\
-_CHAR")return void 0;return/^["']?\w[\w-]*["']?:[^\s/]/.test(text6.slice(at3,at3+100))?["a space is missing after the co\
-lon",'write it as "key: value"']:void 0}var MAX_ALIASED=1e5;var MAX_ERRORS=100;function parseYaml(file){const unseen=[...file.text.matchAll(/\r(?!\n)|\0/g)].map(
-({0:character,index})=>badCharacter(file,character,{start:index,end:index+1}));if(unseen.length>0)return{documents:[],problems:capped(
-unseen)};const documents=[];const problems=[];const allowance={aliased:0,exceeded:false};try{const quotes=new Map;for(const document2 of compose(
-file,problems,quotes)){const found2=documentErrors(file,document2,quotes);for(const problem2 of found2)problems.push(problem2);
-if(found2.some(({code:code2})=>code2!=="unknown-tag"))continue;const converter=new Converter(file,allowance);const root=document2.
-contents===null?void 0:converter.convert(document2.contents,0);for(const problem2 of converter.problems)problems.push(problem2);
-if(root===void 0||root.type==="scalar"&&root.value===null)continue;documents.push({root,broken:found2.length>0||converter.
-broken})}}catch(failure2){const reason=failure2 instanceof RangeError?"it is nested too deeply":"the parser gave up on i\
-t";problems.push(error("yaml-syntax",`${file.path} is not usable YAML: ${reason}`,[file.place({start:0,end:1})]))}return{
-documents,problems:capped(problems)}}function badCharacter(file,character,range2){const[what,hint]=character==="\0"?["a \
-NUL character","remove it"]:["a carriage return without a line feed",'end lines with a line feed, or write "\\r" in doubl\
-e quotes'];return error("bad-character",`${what} is not allowed here`,[file.place(range2)],hint)}function capped(problems){
-if(problems.length<=MAX_ERRORS)return problems;const rest=problems.length-MAX_ERRORS;const last=problems[MAX_ERRORS-1];return[
-...problems.slice(0,MAX_ERRORS),error("yaml-syntax",`${rest} more errors in this file`,last?.places??[])]}function*compose(file,problems,quotes){
-const parser=new import_yaml.Parser;const composer=new import_yaml.Composer({schema:"core",resolveKnownTags:false,uniqueKeys:false,
-merge:false,strict:true,logLevel:"silent",prettyErrors:false});let lexemes=0;let isPlain2=false;let isLost2=false;for(const lexeme of new import_yaml.Lexer().
-lex(file.text)){if(!isPlain2&&isOpenQuote(lexeme))quotes.set(parser.offset+lexeme.length,parser.offset);isPlain2=lexeme===
-PLAIN;for(const token of parser.next(lexeme)){if(token.type==="document"){lexemes=0;isLost2=false}if(token.type==="error"&&
-isLost2)continue;isLost2||=token.type==="error";if(token.type==="directive"&&isOldYaml(token))problems.push(oldYaml(file,
-token));yield*composer.next(token)}lexemes+=1;const deep=parser.stack.length>MAX_DEPTH;if(deep||lexemes>MAX_LEXEMES){file.
-distrust();const place2=file.place({start:parser.offset,end:parser.offset+1});problems.push(deep?error("too-deep",`more \
-than ${MAX_DEPTH} levels of nesting`,[place2],"flatten the document"):error("too-large","one document has too many value\
-s",[place2],"split it into several files"));yield*composer.end();return}}for(const token of parser.end())yield*composer.
-next(token);yield*composer.end(true,file.text.length)}var PLAIN="";function isOpenQuote(lexeme){const[quote2]=lexeme;if(quote2!==
-'"'&&quote2!=="'")return false;return lexeme.length===1||!lexeme.endsWith(quote2)||/(?:\\"|'')$/.test(lexeme)}var Converter=class{problems=[];#file;#allowance;#exhausted=false;#anchors=new Map;constructor(file,allowance){
-this.#file=file;this.#allowance=allowance}get broken(){return this.problems.length>0||this.#exhausted}convert(node2,depth){
-if((0,import_yaml.isAlias)(node2))return this.#alias(node2.source,rangeOf2(node2),depth);if((0,import_yaml.isMap)(node2)){
-return this.#anchored(node2.anchor,()=>{const entries=new Map;for(const pair of node2.items)this.#pair(entries,pair.key,
-pair.value,depth);return mapNode(rangeOf2(node2),entries)})}if((0,import_yaml.isSeq)(node2)){return this.#anchored(node2.
-anchor,()=>listNode(rangeOf2(node2),node2.items.map(item=>this.convert(item,depth+1))))}if((0,import_yaml.isScalar)(node2))
-return this.#anchored(node2.anchor,()=>this.#scalar(node2));return{type:"scalar",value:null,plain:true,source:"",range:{
-start:0,end:0},size:1,height:0}}#anchored(anchor2,build2){if(anchor2===void 0)return build2();this.#anchors.set(anchor2,
-null);const node2=build2();this.#anchors.set(anchor2,node2);return node2}#alias(name2,range2,depth){const target=this.#anchors.
-get(name2);const empty2=unknownAt(range2);const places=[this.#file.place(range2)];if(target===void 0){this.problems.push(
-error("unknown-alias","this alias has no anchor before it",places,'put quotes around a text that begins with "*", or wri\
-te the anchor "&name" first'));return empty2}if(target===null){this.problems.push(error("alias-explosion","this alias st\
-ands inside its own anchor",places));return empty2}if(depth+target.height>MAX_DEPTH){this.problems.push(error("too-deep",
-`more than ${MAX_DEPTH} levels of nesting`,places,"flatten the document"));return empty2}this.#allowance.aliased+=target.
-size;if(this.#allowance.aliased>MAX_ALIASED){const already=this.#allowance.exceeded;this.#allowance.exceeded=true;this.#exhausted=
-true;if(already)return empty2;this.problems.push(error("alias-explosion",`aliases repeat more than ${MAX_ALIASED} values`,
-places,"use fewer aliases"));return empty2}return{...target,range:range2}}#scalar(node2){const range2=rangeOf2(node2);const plain4=node2.
-type==="PLAIN"||node2.type===void 0||node2.type===null;const source=typeof node2.source==="string"?node2.source:"";const{
-value:value3}=node2;let kept2=typeof value3==="string"||typeof value3==="boolean"?value3:null;if(typeof value3==="string"&&
-value3.includes("\0")){this.problems.push(badCharacter(this.#file,"\0",range2))}if(plain4&&shownKey(source)!==source&&beginsLine(
-this.#file.text,range2.start)){this.#file.hide(range2)}if(typeof value3==="number"){const number4=numberOf(source);if(number4===
-void 0){this.problems.push(error("wrong-value","JSON has no such number",[this.#file.place(range2)],"write it in quotes \
-to have it as a text"))}kept2=number4??0}return{type:"scalar",value:kept2,plain:plain4,source,range:range2,size:1,height:0}}#pair(entries,key,value3,depth){
-const range2=rangeOf2(key);const places=()=>[this.#file.place(range2)];const name2=(0,import_yaml.isScalar)(key)?key.value:
-void 0;if(typeof name2!=="string"){const hint=(0,import_yaml.isScalar)(key)?"write it in quotes":'put quotes around a te\
-xt that begins with "{{"';this.problems.push(error("bad-key","a key must be a text",places(),hint));return}if(name2.includes(
-"\0")){this.problems.push(badCharacter(this.#file,"\0",range2));return}if(name2==="__proto__"){this.problems.push(error(
-"bad-key",`a key can't be "__proto__"`,places()));return}if(name2==="<<"&&(0,import_yaml.isScalar)(key)&&key.type==="PLA\
-IN"){this.problems.push(error("bad-key","merge keys are not part of YAML 1.2",places(),"write the members out, or quote \
-the key"));return}if((0,import_yaml.isScalar)(key)&&key.anchor!==void 0)this.#anchors.set(key.anchor,this.#scalar(key));
-const converted=value3===null?this.#scalar({value:null,range:[range2.end,range2.end]}):this.convert(value3,depth+1);if(shownKey(
-name2)!==name2)this.#file.hide(range2);if(looksSecret(name2)){this.#file.hide(converted.range);const target=(0,import_yaml.isAlias)(
-value3)?this.#anchors.get(value3.source):void 0;if(target)this.#file.hide(target.range)}const before=entries.get(name2);
-if(before!==void 0){this.problems.push(error("duplicate-key",`the key "${shownKey(name2)}" is twice in one map`,[this.#file.
-place(range2),this.#file.place(before.key)],"remove one of the two"));return}entries.set(name2,{key:range2,value:converted})}};
-function unknownAt(range2){return{type:"scalar",value:null,plain:true,source:"",range:range2,size:1,height:0,unknown:true}}
-function beginsLine(text6,at3){return/(?:^|\n)[ \t]*(?:-[ \t]+)*$/.test(text6.slice(Math.max(0,at3-200),at3))}function numberOf(source){
-if(/^0[xo]/.test(source))return exactly(BigInt(source).toString());const text6=decimalText(source);return text6===void 0?
-void 0:exactly(text6)}function rangeOf2(node2){if(typeof node2==="object"&&node2!==null&&"range"in node2&&Array.isArray(
-node2.range)){const[start2,end2]=node2.range;if(typeof start2==="number"&&typeof end2==="number")return{start:start2,end:end2}}
-return{start:0,end:0}}function merge2(base2,over){const entries=new Map(base2.entries);for(const[name2,entry]of over.entries){const below2=entries.
-get(name2)?.value;const both=below2?.type==="map"&&entry.value.type==="map"&&name2!=="auth";entries.set(name2,both?{key:entry.
-key,value:merge2(below2,entry.value)}:entry)}return mapNode(base2.range,entries)}function without2(node2,drop){return mapNode(
-node2.range,new Map([...node2.entries].filter(([name2,{value:value3}])=>!drop(name2,value3))))}function readConfig(file,environment){hideCredentials(file);const{documents,problems:found2}=parseYaml(file);const problems=[
-...found2];const[first,second]=documents;if(second!==void 0){problems.push(error("wrong-value","a configuration is one d\
-ocument",[file.place(second.root.range)],"remove the others"))}const empty2=mapNode({start:0,end:0},new Map);const written4=first?.
-root??(problems.length===0?empty2:void 0);if(written4===void 0)throw new ProblemsError(problems);if(written4.type!=="map"){
-throw new ProblemsError([...problems,error("wrong-type","the configuration must be a map",[file.place(written4.range)],'\
-begin it with "version: 1"')])}const root=withoutEmpty(written4);problems.push(...check2({schema:configSchema,root,file,
-variables:null,name:"configuration"}).problems);const environments=root.entries.get("environments")?.value;const known4=environments?.
-type==="map"?[...environments.entries.keys()]:[];const chosen=environment===null?void 0:find6(root,["environments",environment]);
-if(environment!==null&&chosen?.complete!==true){problems.push(error("unknown-environment",`there is no environment "${environment}\
-" in ${file.path}`,[],known4.length===0?"the configuration has none: leave out --env and IDOPS_ENV, or write it under en\
-vironments":`environments there: ${known4.join(", ")}`))}refuse(inOrder(problems));const base2=without2(root,name2=>name2===
-"environments");const over=({node:node2})=>node2.type==="map"?merge2(withoutPlace(base2,node2),node2):base2;return{chosen:chosen===
-void 0?base2:over(chosen),own:chosen?.node.type==="map"?chosen.node:void 0,environments:known4,all:()=>[base2,...known4.
-map(name2=>over(find6(root,["environments",name2])))]}}function withoutPlace(base2,over){const[below2,above]=[base2,over].
-map(({entries:entries2})=>entries2.get("state"));if(below2?.value.type!=="map"||above?.value.type!=="map")return base2;const{
-entries}=above.value;const named5=statePlaces.find(place2=>entries.has(place2));if(named5===void 0)return base2;const others2=new Set(
-[...statePlaces.filter(place2=>place2!==named5),...named5==="path"?[]:["allow_tracked"]]);const value3=without2(below2.value,
-name2=>others2.has(name2));return mapNode(base2.range,new Map([...base2.entries,["state",{...below2,value:value3}]]))}var open5=/^(?:version|manifests|vars|allow_env|safety|checks|email)[ \t]*:/;
-function hideCredentials(file){let start2=0;let isOpen=false;for(const line of file.text.split("\n")){if(/^[^\s#-]/.test(
-line))isOpen=open5.test(line);if(/\b(?:server|state|auth|tls|header)["']?[ \t]*:/.test(line))isOpen=false;const isTold=isOpen||
-isReference(line.slice(line.indexOf(":")));if(!isTold)file.hide({start:start2,end:start2+line.length});start2+=line.length+
-1}}function withoutEmpty(root){const clean=without2(root,(name2,value4)=>name2!=="version"&&isEmpty3(value4));const environments=clean.
-entries.get("environments");if(environments?.value.type!=="map")return clean;const cleaned=new Map([...environments.value.
-entries].map(([name2,entry])=>{const{value:value4}=entry;if(isEmpty3(value4))return[name2,{...entry,value:mapNode(value4.
-range,new Map)}];return[name2,value4.type==="map"?{...entry,value:without2(value4,(_,inner)=>isEmpty3(inner))}:entry]}));
-const value3=mapNode(environments.value.range,cleaned);return mapNode(clean.range,new Map([...clean.entries,["environmen\
-ts",{...environments,value:value3}]]))}function isEmpty3(node2){return node2.type==="scalar"&&node2.value===null}init_pem();init_problems();init_values();import{createPrivateKey as createPrivateKey3}from"node:crypto";import{resolve as resolvePath2}from"node:path";init_problems();init_values();function proxyFor(origin2,variables){const{protocol,hostname:hostname3,port}=new URL(origin2);if(isLoopback(hostname3))return null;
-const name2=protocol==="https:"?"https_proxy":"http_proxy";const found2=setting(variables,name2);if(found2===void 0||isExempt(
-hostname3,port||defaultPort(protocol),variables))return null;return readProxy(found2.value,found2.name)}function isProblem(found2){
-return found2!==null&&"severity"in found2}function setting(variables,name2){for(const writing2 of[name2,name2.toUpperCase()]){
-const value3=Object.hasOwn(variables,writing2)?variables[writing2]?.trim():void 0;if(value3)return{name:writing2,value:value3}}
-return void 0}function defaultPort(protocol){return protocol==="https:"?"443":"80"}function isExempt(host2,port,variables){
-const entries=(setting(variables,"no_proxy")?.value??"").toLowerCase().split(/[\s,]+/);const name2=host2.replace(/^\[|\]$|\.$/g,
-"");return entries.filter(Boolean).some(entry=>{if(entry==="*")return true;const{address:address3,only:only2}=/^(?<address>\[.+\]|[^:]+):(?<only>\d+)$/.
-exec(entry)?.groups??{};if(only2!==void 0&&only2!==port)return false;const domain=(address3??entry).replace(/^\[|\]$/g,"").
-replace(/^\*?\./,"");return name2===domain||name2.endsWith(`.${domain}`)})}function readProxy(text6,variable2){const bad2=why=>error(
-"bad-proxy",`the proxy in ${variable2} ${why}`,[],"write it as http://proxy.example.com:3128");const address3=/^[a-z][a-z0-9+.-]*:\/\//i.
-test(text6)?text6:`http://${text6}`;const url=URL.canParse(address3)?new URL(address3):void 0;if(url===void 0||url.hostname===
-"")return bad2("is not an address");if(url.protocol!=="http:"&&url.protocol!=="https:")return bad2("is neither http nor \
-https");let authorization=null;try{const pair=`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
-if(pair!==":")authorization=new Sensitive(`Basic ${Buffer.from(pair).toString("base64")}`)}catch{return bad2("has a user\
- name or a password that is not percent-encoded rightly")}return{origin:url.origin,variable:variable2,authorization}}async function serverSettings(sources2){return await new Settings(sources2).build()}var DEFAULT_PROFILE="documented";var Settings=class{#sources;#problems;#secrets=[];constructor(sources2){
-this.#sources=sources2;this.#problems=[...sources2.section.problems]}async build(){const server=this.#sources.section.data??
-{};const allowInsecureHttp=server.allow_insecure_http??false;const address3=this.#baseUrl(server,allowInsecureHttp);const auth2=await this.#auth(
-server.auth,allowInsecureHttp);if(this.#sources.given.pinned&&address3!==void 0&&auth2!==void 0)this.#staysAt(address3,auth2);
-if(server.trust_profile===true&&server.profile===void 0){this.#problems.push(error("wrong-value","trust_profile is set, \
-and no profile is written out that could be trusted",this.#sources.place("trust_profile"),"write the profile beside it, \
-or remove it"))}const tls=await this.#tls(server.tls??{});const proxy=address3===void 0?null:this.#proxy(address3);this.#rememberVariables();
-refuse(this.#problems);const profile=profiles[server.profile??DEFAULT_PROFILE];if(profile===void 0||address3===void 0||auth2===
-void 0){throw new Error("settings without a problem and without a value")}return{baseUrl:address3.href,address:address3,
-profile,profileWritten:server.profile!==void 0,profileTrusted:profile.name!==DEFAULT_PROFILE||server.trust_profile===true,
-auth:auth2,tls,proxy,allowInsecureHttp,secrets:this.#secrets.filter(secret3=>secret3!=="").map(secret3=>new Sensitive(secret3))}}#baseUrl(server,allowInsecureHttp){
-const{given,place:place2}=this.#sources;const text6=given.baseUrl??server.base_url;if(text6===void 0){this.#missing("the\
- address of the server","base_url","add server.base_url to the configuration, or give --base-url or IDOPS_BASE_URL");return void 0}
-const places=given.baseUrl===void 0?place2("base_url"):[];const address3=this.#address(text6,"the base URL",places,allowInsecureHttp);
-if(address3!==void 0&&given.aside!==void 0)this.#sameAddress(address3,given.aside,places);return address3}#sameAddress(address3,aside,places){
-const other=checkBaseUrl(aside,{what:"IDOPS_BASE_URL",places:[],allowInsecureHttp:true});if(isBaseUrl(other)&&other.href===
-address3.href)return;this.#problems.push(error("other-address",`IDOPS_BASE_URL names ${isBaseUrl(other)?other.href:"some\
-thing else"}, and environment ${this.#sources.environment} is at ${address3.href}`,places,"unset IDOPS_BASE_URL, or give\
- --base-url, which replaces the address of an environment"))}#address(text6,what,places,allowInsecureHttp){const checked3=checkBaseUrl(
-text6,{what,places,allowInsecureHttp});if(isBaseUrl(checked3))return checked3;this.#problems.push(checked3);return void 0}#proxy({
-origin:origin2}){const proxy=proxyFor(origin2,this.#sources.variables);if(isProblem(proxy)){this.#problems.push(proxy);return null}
-if(proxy?.authorization!=null){const encoded=String(proxy.authorization.reveal()).replace(/^Basic /,"");const pair=Buffer.
-from(encoded,"base64").toString();this.#secrets.push(encoded,pair.slice(pair.indexOf(":")+1))}return proxy}#missing(what,member2,usual){
-if(this.#sources.section.problems.length>0)return;const hint=this.#sources.inEnvironments(member2)??usual;this.#problems.
-push(error("missing-field",`${what} is not known`,this.#sources.key,hint))}async#auth(auth2,allowInsecureHttp){const{given,
-cwd,root,place:place2}=this.#sources;if(given.tokenFile!==void 0)return await this.#tokenFile(resolvePath2(cwd,given.tokenFile),
-[]);if(given.token!==void 0)return this.#token(given.token,"IDOPS_TOKEN",[]);if(auth2?.token!==void 0)return this.#token(
-auth2.token,"server.auth.token",place2("auth","token"));if(auth2?.token_file!==void 0){return await this.#tokenFile(resolvePath2(
-root,auth2.token_file),place2("auth","token_file"))}if(auth2?.token_command!==void 0){return{way:"token_command",argv:auth2.
-token_command,cwd:root,passed:this.#passed(auth2)}}if(auth2?.client_credentials!==void 0){return this.#clientCredentials(
-auth2.client_credentials,allowInsecureHttp)}if(auth2?.header!==void 0)return this.#header(auth2.header);this.#missing("h\
-ow to authenticate","auth","add server.auth to the configuration, or give --token-file or IDOPS_TOKEN");return void 0}#staysAt({
-origin:origin2},auth2){const elsewhere=auth2.way==="token_command"?"would run a program for a token":auth2.way==="client\
-_credentials"&&auth2.address.origin!==origin2?`would ask ${auth2.address.origin} for a token`:void 0;if(elsewhere===void 0)
-return;this.#problems.push(error("auth-elsewhere",`"server.auth" ${elsewhere}, and base-url, which is an input, pins cre\
-dentials to ${origin2}`,this.#sources.place("auth",auth2.way),"give the input token too, which stands above server.auth"))}#passed({
-pass_env:names3=[]}){const{variables}=this.#sources;return Object.fromEntries(names3.flatMap(name2=>{const value3=Object.
-hasOwn(variables,name2)?variables[name2]:void 0;return value3===void 0?[]:[[name2,value3]]}))}#token(text6,what,places){
-const token=text6.trim();this.#wrong(wrongInToken(token,what,places));this.#secrets.push(token);return{way:"token",token:new Sensitive(
-token)}}async#tokenFile(path,places){const shown5=shownPath(path,this.#sources.cwd);const text6=await this.#read(path,`t\
-he token file ${shown5}`,"token-unreadable",places,"check --token-file and server.auth.token_file");if(text6!==void 0){const token=text6.
-trim();this.#wrong(wrongInToken(token,`the token file ${shown5}`,places));this.#secrets.push(token)}return{way:"token_fi\
-le",path,shown:shown5}}#clientCredentials({token_url,client_id,client_secret,scopes},allowInsecureHttp){const places=this.#sources.
-place("auth","client_credentials","token_url");const address3=this.#address(token_url,"the token address",places,allowInsecureHttp);
-this.#secrets.push(client_secret);if(address3===void 0)return void 0;return{way:"client_credentials",address:address3,proxy:this.#proxy(
-address3),clientId:client_id,clientSecret:new Sensitive(client_secret),scopes:scopes??null}}#header({name:name2,value:value3}){
-const wrong2=wrongInHeader(name2,value3);if(wrong2!==null){const{part,why}=wrong2;this.#problems.push(error("bad-header",
-`"auth.header.${part}" ${why}`,this.#sources.place("auth","header",part)))}this.#secrets.push(value3,value3.slice(value3.
-indexOf(" ")+1));return{way:"header",name:name2,value:new Sensitive(value3)}}#wrong(problem2){if(problem2!==null)this.#problems.
-push(problem2)}async#tls(tls){const ca=await this.#pem("ca_file",tls.ca_file,checkCertificates);const cert=await this.#pem(
-"client_cert_file",tls.client_cert_file,checkCertificates);const key=await this.#pem("client_key_file",tls.client_key_file,
-createPrivateKey3);if(tls.client_cert_file===void 0!==(tls.client_key_file===void 0)){const[there,lacking3]=tls.client_key_file===
-void 0?["client_cert_file","client_key_file"]:["client_key_file","client_cert_file"];const places=this.#sources.place("t\
-ls",there);this.#problems.push(error("bad-certificate",`"tls.${there}" needs "tls.${lacking3}" beside it`,places))}else if(cert!==
-void 0&&key!==void 0&&!belong(cert,key)){const places=this.#sources.place("tls","client_key_file");this.#problems.push(error(
-"bad-certificate",'"tls.client_key_file" is not the key of the client certificate',places))}if(key!==void 0)this.#secrets.
-push(key);return{...ca===void 0?{}:{ca},...cert===void 0?{}:{clientCert:cert},...key===void 0?{}:{clientKey:new Sensitive(
-key)}}}async#pem(member2,file,parse11){if(file===void 0)return void 0;const path=resolvePath2(this.#sources.root,file);const places=this.#sources.
-place("tls",member2);const shown5=shownPath(path,this.#sources.cwd);const pem2=await this.#read(path,`the file ${shown5}\
- of tls.${member2}`,"bad-certificate",places,"the path is relative to the configuration");if(pem2===void 0)return void 0;
-try{parse11(pem2);return pem2}catch{const what=member2==="client_key_file"?"a private key without a passphrase":"certifi\
-cates";this.#problems.push(error("bad-certificate",`${shown5} does not hold ${what} in PEM form`,places));return void 0}}async#read(path,what,code2,places,hint){
-const bytes=readBytes(path);const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6==="string")return text6.
-replace(/^\uFEFF/,"");this.#problems.push(error(code2,`${what} ${text6.detail}`,places,hint));return void 0}#rememberVariables(){
-const{data:data3,notes}=this.#sources.section;for(const{path,tainted}of notes.values()){if(!tainted||path[0]!=="auth"||path.
-includes("token_url")||path.includes("client_id"))continue;const value3=path.reduce(memberOf2,data3);if(typeof value3===
-"string")this.#secrets.push(value3)}}};function memberOf2(value3,step){if(Array.isArray(value3))return value3[Number(step)];
-if(typeof value3!=="object"||value3===null||!Object.hasOwn(value3,step))return void 0;return value3[step]}var CONFIG="idops.yaml";async function loadProject(options){const{cwd,variables}=options;const path=await configPath(options);
-const file=readSource(path,nameOf4(path,{cwd,root:dirname10(path)}));if(!("text"in file))throw new ProblemsError([await unreadableConfig(
-path,options,file)]);const root=await realpath4(dirname10(path)).catch(failure2=>{throw new ProblemsError([error("file-u\
-nreadable",`${shownPath(dirname10(path),cwd)} ${unreadable(failure2).detail}`)])});const environment=options.env??setting2(
-variables,"IDOPS_ENV")??null;return new LoadedProject(options,root,file,environment,readConfig(file,environment))}async function configPath(options){
-const{cwd,above=true}=options;const given=givenConfig(options);if(given!==void 0)return resolvePath3(cwd,given);return(above?
-await findAbove(CONFIG,cwd):void 0)??resolvePath3(cwd,CONFIG)}function givenConfig({config:config3,variables}){return config3??
-setting2(variables,"IDOPS_CONFIG")}async function unreadableConfig(path,options,problem2){const{cwd}=options;if(isThere(
-path))return problem2;if(givenConfig(options)!==void 0){return error("no-config",`there is no file ${shownPath(path,cwd)}`,
-[],"check --config and IDOPS_CONFIG")}return error("no-config",`there is no ${CONFIG} in this folder`,[],'start idops in\
- the folder of your idops.yaml, or below it in its git work tree, name it with --config, or write one with "idops init"')}
-function setting2(variables,name2){const value3=Object.hasOwn(variables,name2)?variables[name2]:void 0;return value3===""?
-void 0:value3}var LoadedProject=class{root;file;cwd;environment;environments;profile;#source;#config;#all;#hasAddress;#process;#sources;#tokenFile;#guarded;constructor(options,root,source,environment,{
-chosen,own:own5,environments,all}){this.root=root;this.#tokenFile=options.tokenFile;this.file=source.path;this.cwd=options.
-cwd;this.environment=environment;this.environments=environments;this.#source=source;this.#config=chosen;this.#all=all;this.#hasAddress=
-own5!==void 0&&find6(own5,["server","base_url"]).complete;this.#process=options.variables;this.#sources={...variableSources(
-chosen,source,options.variables),elsewhere:name2=>this.#inEnvironments("vars",name2)};this.profile=this.#literalProfile()}variables(options){
-return new Variables({...this.#sources,credentials:this.guarded().variables},options)}guarded(){this.#guarded??=guardedOf(
-this.#layers(),this.root,DEFAULT_STATE);const token=this.#tokenFile===void 0?[]:[resolvePath3(this.cwd,this.#tokenFile)];
-return{...this.#guarded,files:[resolvePath3(this.cwd,this.file),...token,...this.#guarded.files]}}everyGlobs(){return this.#layers().
-map(({config:config3,text:text6})=>{const node2=config3.entries.get("manifests")?.value;if(node2?.type!=="list")return[];
-return node2.items.flatMap(item=>item.type==="scalar"?text6(item)??[]:[])})}#layers(configs=this.#all()){return configs.
-map(config3=>{const variables=new Variables(variableSources(config3,this.#source,this.#process),{lenient:true});const resolved2=node2=>typeof node2.
-value==="string"?variables.resolve(node2.value,node2,this.#source):void 0;return{config:config3,text:node2=>{const found2=resolved2(
-node2);return found2?.unknown?void 0:found2?.text},literal:node2=>{const found2=resolved2(node2);return found2?.unknown||
-found2?.tainted?void 0:found2?.text}}})}state(){const section=this.#section("state",stateSettingsSchema);return stateSettings(
-section,path=>resolvePath3(this.root,path))}settingsProblems(){const sections2={state:stateSettingsSchema,safety:safetySchema,
-checks:checksSchema,email:emailSchema,limits:limitsSchema};return Object.entries(sections2).flatMap(([name2,schema5])=>this.#resolved(
-name2,schema5,true).problems)}addressProblems(){const[base2,...environments]=this.#all();const used=this.environment===null&&
-base2!==void 0?[base2,...environments]:environments;return[...this.#badReferences(used),...addressProblems(this.#layers(
-used),({range:range2})=>this.#source.place(range2))]}#badReferences(configs){const found2=new Map;for(const config3 of configs){
-const{node:node2,complete}=find6(config3,["server"]);if(!complete)continue;const variables=new Variables(variableSources(
-config3,this.#source,this.#process),{lenient:true});resolve4(node2,this.#source,variables,["server"]);for(const problem2 of variables.
-takeProblems()){const[place2]=problem2.places;if(problem2.code==="bad-variable")found2.set(`${place2?.line}:${place2?.column}`,
-problem2)}}return[...found2.values()]}maxDestructive(){return this.#section("safety",safetySchema)?.max_destructive??DEFAULT_MAX_DESTRUCTIVE}checks(){
-return this.#section("checks",checksSchema)??{}}email(){return this.#section("email",emailSchema)??{}}bodyCharacters(){const{
-data:data3}=this.#resolved("limits",limitsSchema,true);return data3?.body_characters??limits.allBodiesCharacters}patterns(){
-const entry=this.#config.entries.get("manifests");if(entry===void 0)return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));
-return(this.#section("manifests",manifestsSchema)??[]).map((pattern,index)=>({pattern,place:this.#source.place(find6(entry.
-value,[index]).node.range)}))}async server(overrides={}){const variable2=setting2(this.#process,"IDOPS_BASE_URL");const isAside=this.#hasAddress&&
-overrides.baseUrl===void 0;const given={baseUrl:overrides.baseUrl??(isAside?void 0:variable2),aside:isAside?variable2:void 0,
-tokenFile:overrides.tokenFile,token:setting2(this.#process,"IDOPS_TOKEN"),pinned:overrides.pinned??false};const replaced3=new Set;
-if(given.baseUrl!==void 0)replaced3.add("base_url");if(given.tokenFile!==void 0||given.token!==void 0)replaced3.add("aut\
-h");const entry=this.#config.entries.get("server");return await serverSettings({section:this.#needed("server",serverSchema,
-replaced3),given,environment:this.environment,variables:this.#process,cwd:this.cwd,root:this.root,inEnvironments:member2=>this.#inEnvironments(
-"server",member2),key:entry===void 0?[]:[this.#source.place(entry.key)],place:(...path)=>entry===void 0?[]:[this.#source.
-place(find6(entry.value,path).node.range)]})}#inEnvironments(...path){if(this.environment!==null)return void 0;const[,...all]=this.#all();
-const base2=find6(this.#config,path).node;const names3=this.environments.filter((_,index)=>{const found2=all[index]&&find6(
-all[index],path);return found2?.complete===true&&found2.node!==base2});if(names3.length===0)return void 0;if(names3.length===
-1)return`environment ${names3[0]} sets it: choose it with --env`;return`environments ${names3.length===2?names3.join(" a\
-nd "):some(names3)} set it: choose one with --env`}#section(name2,schema5){const{data:data3,problems}=this.#needed(name2,
-schema5);refuse(problems);return data3}#needed(name2,schema5,replaced3){return this.#resolved(name2,schema5,false,replaced3)}#resolved(name2,schema5,lenient,replaced3){
-const entry=this.#config.entries.get(name2);if(entry===void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced3!==
-void 0&&entry.value.type==="map"?without2(entry.value,member2=>replaced3.has(member2)):entry.value;const variables=new Variables(
-this.#sources,{lenient});return check2({schema:schema5,root,file:this.#source,variables,name:"configuration",under:[name2]})}#literalProfile(){
-const{documented:documented2}=profiles;if(documented2===void 0)throw new Error("no documented profile");const{node:node2,
-complete}=find6(this.#config,["server","profile"]);const[layer]=this.#layers([this.#config]);const name2=complete&&node2.
-type==="scalar"?layer?.literal(node2):void 0;return(name2!==void 0&&Object.hasOwn(profiles,name2)?profiles[name2]:void 0)??
-documented2}};function variableSources(config3,file,process2){const vars=config3.entries.get("vars")?.value;const allowed=config3.
-entries.get("allow_env")?.value;const scalars=new Map;if(vars?.type==="map"){for(const[name2,{value:value3}]of vars.entries)
-if(value3.type==="scalar")scalars.set(name2,value3)}const names3=allowed?.type==="list"?allowed.items:[];return{vars:scalars,
-file,allowed:new Set(names3.flatMap(item=>item.type==="scalar"?[String(item.value)]:[])),process:process2}}init_state_text();async function leftBehind2(project,state){const isNew=state.serial===0&&Object.keys(state.resources).length===0;if(!isNew)
+}")}init_problems();init_work_tree();import{resolve as resolve6}from"node:path";init_state_text();async function leftBehind2(project,state){const isNew=state.serial===0&&Object.keys(state.resources).length===0;if(!isNew)
 return null;for(const{place:place2,from,removal,state:read}of[...await formerFiles(project),...await formerBranches(project)]){
 const there=await Promise.resolve().then(read).catch(()=>void 0);const records=Object.keys(there?.resources??{}).length;
 if(there?.server!==state.server||records===0)continue;const[what,them]=records===1?["a record","it"]:[`${records} record\
 s`,"them"];return error("state-elsewhere",`nothing is known yet where the state is kept now, and ${place2} has ${what} o\
 f this server`,[],`idops state migrate --from ${from} brings ${them} there; to begin anew instead: ${removal}`)}return null}
 async function formerFiles(project){const{root,environment}=project;const settings=project.state();const own5=environment===
-null?[]:[`.idops/${environment}.json`,`.idops/${environment}/state.json`];const usual=settings.in==="file"&&environment!==
-null?[]:[DEFAULT_STATE];return await Promise.all([...usual,...own5].map(path=>resolve5(root,path)).filter(path=>settings.
-in!=="file"||path!==settings.path).map(async path=>{const{place:place2,saved}=await fileBackend({path,allowTracked:true});
-return{place:place2,from:place2,removal:`rm ${place2}`,state:saved}}))}async function formerBranches(project){const root=workTreeOf(
-project.root);if(root===void 0)return[];const settings=project.state();const own5=pathOnBranch(project,root,settings.in===
-"git"?settings.path:null);const{seenTexts:seenTexts2}=await Promise.resolve().then(()=>(init_branch(),branch_exports));const found2=[];
-for(const path of new Set([own5,pathOnBranch(project,root,null)])){for(const[ref,text6]of await seenTexts2(root,path).catch(
-()=>[])){found2.push({place:`${path} in git (${ref})`,from:'FILE (a copy of the configuration beside it, with the former\
- "state")',removal:path===own5?`git update-ref -d ${ref}`:`remove ${path} from that branch`,state:()=>stateOf(stateData(
-text6,path),path)})}}return found2}var Life=class{#stop=new AbortController;#underWay=new Set;#end;#ended;#applying=false;constructor(end2){this.#end=end2}get signal(){
+null?[]:[`.idops/${environment}.json`,`.idops/${environment}/state.json`];const isNamed=settings.in==="file"&&settings.path!==
+resolve6(root,defaultState(environment));const usual=isNamed&&environment!==null?[]:[DEFAULT_STATE];return await Promise.
+all([...usual,...own5].map(path=>resolve6(root,path)).filter(path=>settings.in!=="file"||path!==settings.path).map(async path=>{
+const{place:place2,saved}=await fileBackend({path,allowTracked:true});const isOthers=environment!==null&&path===resolve6(
+root,DEFAULT_STATE);const removal=isOthers?`set state.path in the environment ${environment}`:`rm ${place2}`;return{place:place2,
+from:place2,removal,state:saved}}))}async function formerBranches(project){const root=workTreeOf(project.root);if(root===
+void 0)return[];const settings=project.state();const own5=pathOnBranch(project,root,settings.in==="git"?settings.path:null);
+const{seenTexts:seenTexts2}=await Promise.resolve().then(()=>(init_branch(),branch_exports));const found2=[];for(const path of new Set(
+[own5,pathOnBranch(project,root,null)])){for(const[ref,text6]of await seenTexts2(root,path).catch(()=>[])){found2.push({
+place:`${path} in git (${ref})`,from:'FILE (a copy of the configuration beside it, with the former "state")',removal:path===
+own5?`git update-ref -d ${ref}`:`remove ${path} from that branch`,state:()=>stateOf(stateData(text6,path),path)})}}return found2}var Life=class{#stop=new AbortController;#underWay=new Set;#end;#ended;#applying=false;constructor(end2){this.#end=end2}get signal(){
 return this.#stop.signal}async does(work){if(this.#ended!==void 0)throw new TypeError("this session is closed");const doing=work();
 this.#underWay.add(doing);try{return await doing}finally{this.#underWay.delete(doing)}}async applies(work){if(this.#applying)
 throw new TypeError("this session is applying a plan: wait for it, and plan again");this.#applying=true;try{return await this.
 does(work)}finally{this.#applying=false}}async end(){this.#stop.abort();this.#ended??=Promise.allSettled([...this.#underWay]).
-then(()=>this.#end());return await this.#ended}};init_problems();import{resolve as resolve12}from"node:path";init_p_limit();import{basename as basename11,dirname as dirname16}from"node:path";init_problems();init_kinds();import{lstatSync as lstatSync3,realpathSync}from"node:fs";import{realpath as realpath5}from"node:fs/promises";import{basename as basename8,
-dirname as dirname12,join as join15,relative as relative9,sep as sep5}from"node:path";import{lstatSync as lstatSync2}from"node:fs";import{readlink as readlink2}from"node:fs/promises";import{dirname as dirname11,
-isAbsolute as isAbsolute3,join as join14,parse as parse8,relative as relative8,sep as sep4}from"node:path";var MAX_LINKS=40;
+then(()=>this.#end());return await this.#ended}};init_problems();import{resolve as resolve13}from"node:path";init_p_limit();import{basename as basename11,dirname as dirname16}from"node:path";init_problems();init_kinds();import{lstatSync as lstatSync3,realpathSync}from"node:fs";import{realpath as realpath5}from"node:fs/promises";import{basename as basename8,
+dirname as dirname12,join as join15,relative as relative10,sep as sep6}from"node:path";import{lstatSync as lstatSync2}from"node:fs";import{readlink as readlink2}from"node:fs/promises";import{dirname as dirname11,
+isAbsolute as isAbsolute3,join as join14,parse as parse8,relative as relative9,sep as sep5}from"node:path";var MAX_LINKS=40;
 var mountedData="..data";var mountedFolder=/^\.\.\d{4}_\d{2}_\d{2}_\d{2}_\d{2}_\d{2}\.\d+$/;function isInside(path,folder){
-const way=relative8(folder,path);return way!==""&&way!==".."&&!way.startsWith(`..${sep4}`)&&!isAbsolute3(way)}async function follow(path,root,way,look2=place2=>lstatSync2(
-place2)){const steps=stepsOf2(relative8(root,path));let place2=root;let links=0;let swapped;for(let step=steps.shift();step!==
-void 0;step=steps.shift()){const next=step===".."?dirname11(place2):join14(place2,step);if(!isInside(next,root)){if(relative8(
+const way=relative9(folder,path);return way!==""&&way!==".."&&!way.startsWith(`..${sep5}`)&&!isAbsolute3(way)}async function follow(path,root,way,look2=place2=>lstatSync2(
+place2)){const steps=stepsOf2(relative9(root,path));let place2=root;let links=0;let swapped;for(let step=steps.shift();step!==
+void 0;step=steps.shift()){const next=step===".."?dirname11(place2):join14(place2,step);if(!isInside(next,root)){if(relative9(
 next,root)!==""&&!isInside(root,next))return null;place2=next;continue}const found2=look2(next,steps.length===0);const target=found2.
 isSymbolicLink()?await readlink2(next):void 0;if(way!==void 0){const isData=step===mountedData&&target!==void 0&&mountedFolder.
 test(target);if(step.startsWith(".")&&step!==".."&&!isData&&next!==swapped)way.isHidden=true;if(target===void 0||!isData)
 swapped=void 0;else swapped=join14(place2,target);way.places.push(next)}if(target!==void 0){links+=1;if(links>MAX_LINKS)
 throw refused2("ELOOP",next);const{root:top}=parse8(target);if(top!=="")place2=top;steps.unshift(...stepsOf2(target.slice(
-top.length)))}else if(steps.length>0&&!found2.isDirectory())throw refused2("ENOTDIR",next);else place2=next}return relative8(
+top.length)))}else if(steps.length>0&&!found2.isDirectory())throw refused2("ENOTDIR",next);else place2=next}return relative9(
 place2,root)===""||isInside(place2,root)?place2:null}async function leadsOut(path,root){return await follow(path,root).catch(
-()=>path)===null}function stepsOf2(path){return path.split(sep4==="/"?"/":/[\\/]/).filter(step=>step!==""&&step!==".")}function refused2(code2,path){
+()=>path)===null}function stepsOf2(path){return path.split(sep5==="/"?"/":/[\\/]/).filter(step=>step!==""&&step!==".")}function refused2(code2,path){
 return Object.assign(new Error(`${code2}: ${path}`),{code:code2})}var readsAtOnce=16;var Access=class{#root;#states;#files;#folders=new Map;#pauses;constructor(project,more=[],pauses=new Pauses(
 void 0)){this.#pauses=pauses;const{files,states}=project.guarded();this.#root=project.root;this.#states=Promise.all(states.
 map(ways4)).then(all=>all.flat());this.#files=realpaths([...files,...more])}async find(path){if(this.#pauses.due)await this.#pauses.
@@ -19443,16 +19470,16 @@ some(state=>isOfState(path,state)))?own3("a state, a lock or a journal"):void 0}
 lies outside the project"};function own3(what){return{reason:"private",detail:`is ${what}`}}async function realpaths(paths){
 const real=await Promise.all(paths.map(path=>realpath5(path).catch(()=>path)));return new Set([...paths,...real])}async function ways4(path){
 const[folder,target]=await Promise.all([dirname12(path),path].map(one=>realpath5(one).catch(()=>void 0)));return[path,...folder===
-void 0?[]:[join15(folder,basename8(path))],...target===void 0?[]:[target]]}function isHidden(path,root){return relative9(
-root,path).split(sep5).some(step=>step.startsWith("."))}function isOfState(path,state){if(path===state||path.startsWith(
+void 0?[]:[join15(folder,basename8(path))],...target===void 0?[]:[target]]}function isHidden(path,root){return relative10(
+root,path).split(sep6).some(step=>step.startsWith("."))}function isOfState(path,state){if(path===state||path.startsWith(
 `${state}.`))return true;return path.endsWith(".jsonl")&&dirname12(path)===join15(dirname12(state),"runs")}function isWritten(text6){
 if(!text6.startsWith("{")||!/"format_version"\s*:/.test(text6.slice(0,4096)))return false;if(/^\{"type":"run",/.test(text6))
 return true;try{const data3=JSON.parse(text6);if(typeof data3!=="object"||data3===null)return false;return"lineage"in data3&&
 "resources"in data3||"digest"in data3&&"changes"in data3}catch{return false}}async function isMountedFolder(path){const target=await realpath5(
 path).catch(()=>void 0);if(target===void 0)return false;const swapped=dirname12(target);if(basename8(target)!==basename8(
 path)||!mountedFolder.test(basename8(swapped)))return false;const data3=await realpath5(join15(dirname12(path),"..data")).
-catch(()=>void 0);return data3===swapped&&dirname12(swapped)===await realpath5(dirname12(path))}init_p_limit();init_problems();init_limits2();import{dirname as dirname13,resolve as resolve6}from"node:path";var Bodies=class{#project;#access;files=new Set;#limit=pLimit(readsAtOnce);#contents=new Map;#most;#characters=0;constructor(project,access3){
-this.#project=project;this.#access=access3;this.#most=project.bodyCharacters()}async read(request5){const path=resolve6(
+catch(()=>void 0);return data3===swapped&&dirname12(swapped)===await realpath5(dirname12(path))}init_p_limit();init_problems();init_limits2();import{dirname as dirname13,resolve as resolve7}from"node:path";var Bodies=class{#project;#access;files=new Set;#limit=pLimit(readsAtOnce);#contents=new Map;#most;#characters=0;constructor(project,access3){
+this.#project=project;this.#access=access3;this.#most=project.bodyCharacters()}async read(request5){const path=resolve7(
 dirname13(request5.manifest),request5.path);let content=this.#contents.get(path);if(content===void 0){content=this.#limit(
 ()=>this.#load(path));this.#contents.set(path,content)}const loaded=await content;return"text"in loaded?loaded:this.#problem(
 request5,path,loaded)}async#load(path){const read=await this.#access.read(path);if(!("target"in read))return read;this.files.
@@ -19517,7 +19544,7 @@ leaf):leaf}#note(path){return this.#notes.size===0?void 0:this.#notes.get(pathKe
 const problem2=error("wrong-type",`a manifest document must be a map, got ${typeOf(root2)}`,[file.place(root2.range)],'b\
 egin it with "kind: ", and write each field as "key: value"');return Promise.resolve({declared:void 0,problems:[problem2]})}
 const{root}=document2;const kind=readKind(root,reading);if(!("schema"in kind))return Promise.resolve({declared:void 0,problems:kind});
-const{data:data3,problems,notes}=check2({schema:kind.schema,root,file,variables,name:kind.name});const sensitive=sensitiveIdentities(
+const{data:data3,problems,notes}=check({schema:kind.schema,root,file,variables,name:kind.name});const sensitive=sensitiveIdentities(
 kind,root,file,notes);const found2=[...problems.filter(problem2=>!sensitive.some(other=>covers(other,problem2))),...sensitive];
 if(!isObject3(data3)||document2.broken||found2.some(({severity})=>severity==="error")){return bodyProblems2(kind,root,notes,
 reading).then(bodies2=>({declared:void 0,problems:[...found2,...bodies2]}))}return new Builder(kind,root,notes,reading).
@@ -19546,18 +19573,18 @@ entries.get("file")?.value;const note=notes.get(pathKey([...path,"file"]));if(no
 ar"&&typeof file.value==="string"){if(note===void 0&&file.value!==""){requests.push(request2(reading,root,[...path,"file"],
 file.value,false))}return}for(const[key,{value:value3}]of node2.entries)walk(value3,[...path,key])};for(const[field2,{value:value3}]of root.
 entries){const type=kind.fields[field2];if(type!==void 0&&type.type!=="map")walk(value3,[field2])}const contents2=await Promise.
-all(requests.map(wanted=>reading.bodies.read(wanted)));return contents2.flatMap(content=>"text"in content?[]:[content])}import{isAbsolute as isAbsolute5,resolve as resolve11}from"node:path";import{readdir as readdir5,readdirSync,realpath as realpath6,realpathSync as realpathSync2,stat as stat3,statSync}from"fs";
-import{isAbsolute as isAbsolute4,posix as posix3,resolve as resolve8}from"path";import{fileURLToPath}from"url";import{createRequire}from"module";import{basename as basename9,dirname as dirname14,normalize as normalize2,relative as relative10,
-resolve as resolve7,sep as sep6}from"path";import*as nativeFs from"fs";var __require2=createRequire(import.meta.url);function cleanPath(path){
-let normalized2=normalize2(path);if(normalized2.length>1&&normalized2[normalized2.length-1]===sep6)normalized2=normalized2.
+all(requests.map(wanted=>reading.bodies.read(wanted)));return contents2.flatMap(content=>"text"in content?[]:[content])}import{isAbsolute as isAbsolute5,resolve as resolve12}from"node:path";import{readdir as readdir5,readdirSync,realpath as realpath6,realpathSync as realpathSync2,stat as stat3,statSync}from"fs";
+import{isAbsolute as isAbsolute4,posix as posix4,resolve as resolve9}from"path";import{fileURLToPath}from"url";import{createRequire}from"module";import{basename as basename9,dirname as dirname14,normalize as normalize2,relative as relative11,
+resolve as resolve8,sep as sep7}from"path";import*as nativeFs from"fs";var __require2=createRequire(import.meta.url);function cleanPath(path){
+let normalized2=normalize2(path);if(normalized2.length>1&&normalized2[normalized2.length-1]===sep7)normalized2=normalized2.
 substring(0,normalized2.length-1);return normalized2}var SLASHES_REGEX=/[\\/]/g;function convertSlashes(path,separator){
 return path.replace(SLASHES_REGEX,separator)}var WINDOWS_ROOT_DIR_REGEX=/^[a-z]:[\\/]$/i;function isRootDirectory(path){
 return path==="/"||WINDOWS_ROOT_DIR_REGEX.test(path)}function normalizePath(path,options){const{resolvePaths,normalizePath:normalizePath$1,
 pathSeparator}=options;const pathNeedsCleaning=process.platform==="win32"&&path.includes("/")||path.startsWith(".");if(resolvePaths)
-path=resolve7(path);if(normalizePath$1||pathNeedsCleaning)path=cleanPath(path);if(path===".")return"";const needsSeperator=path[path.
+path=resolve8(path);if(normalizePath$1||pathNeedsCleaning)path=cleanPath(path);if(path===".")return"";const needsSeperator=path[path.
 length-1]!==pathSeparator;return convertSlashes(needsSeperator?path+pathSeparator:path,pathSeparator)}function joinPathWithBasePath(filename,directoryPath){
 return directoryPath+filename}function joinPathWithRelativePath(root,options){return function(filename,directoryPath){const sameRoot=directoryPath.
-startsWith(root);if(sameRoot)return directoryPath.slice(root.length)+filename;else return convertSlashes(relative10(root,
+startsWith(root);if(sameRoot)return directoryPath.slice(root.length)+filename;else return convertSlashes(relative11(root,
 directoryPath),options.pathSeparator)+options.pathSeparator+filename}}function joinPath(filename){return filename}function joinDirectoryPath(filename,directoryPath,separator){
 return directoryPath+filename+separator}function build$7(root,options){const{relativePaths,includeBasePath}=options;return relativePaths&&
 root?joinPathWithRelativePath(root,options):includeBasePath?joinPathWithBasePath:joinPath}function pushDirectoryWithRelativePath(root){
@@ -19634,7 +19661,7 @@ let walker=new Walker(root,options,callback$1);walker.start()}function sync(root
 return walker.start()}var APIBuilder=class{constructor(root,options){this.root=root;this.options=options}withPromise(){return promise(
 this.root,this.options)}withCallback(cb){callback(this.root,this.options,cb)}sync(){return sync(this.root,this.options)}};
 var pm=null;try{__require2.resolve("picomatch");pm=__require2("picomatch")}catch{}var Builder2=class{globCache={};options={
-maxDepth:Infinity,suppressErrors:true,pathSeparator:sep6,filters:[]};globFunction;constructor(options){this.options={...this.
+maxDepth:Infinity,suppressErrors:true,pathSeparator:sep7,filters:[]};globFunction;constructor(options){this.options={...this.
 options,...options};this.globFunction=this.options.globFunction}group(){this.options.group=true;return this}withPathSeparator(separator){
 this.options.pathSeparator=separator;return this}withBasePath(){this.options.includeBasePath=true;return this}withRelativePaths(){
 this.options.relativePaths=true;return this}withDirs(){this.options.includeDirs=true;return this}withMaxDepth(depth){this.
@@ -19662,9 +19689,9 @@ part==="**")return true;j++}if(j===inputPatternCount)return true}return false}}v
 p=>WIN32_ROOT_DIR.test(p):p=>p==="/";function buildFormat(cwd,root,absolute){if(cwd===root||root.startsWith(`${cwd}/`)){
 if(absolute){const start2=cwd.length+ +!isRoot(cwd);return(p,isDir)=>p.slice(start2,isDir?-1:void 0)||"."}const prefix=root.
 slice(cwd.length+1);if(prefix)return(p,isDir)=>{if(p===".")return prefix;const result=`${prefix}/${p}`;return isDir?result.
-slice(0,-1):result};return(p,isDir)=>isDir&&p!=="."?p.slice(0,-1):p}if(absolute)return p=>posix3.relative(cwd,p)||".";return p=>posix3.
+slice(0,-1):result};return(p,isDir)=>isDir&&p!=="."?p.slice(0,-1):p}if(absolute)return p=>posix4.relative(cwd,p)||".";return p=>posix4.
 relative(cwd,`${root}/${p}`)||"."}function buildRelative(cwd,root){if(root.startsWith(`${cwd}/`)){const prefix=root.slice(
-cwd.length+1);return p=>`${prefix}/${p}`}return p=>{const result=posix3.relative(cwd,`${root}/${p}`);return p[p.length-1]===
+cwd.length+1);return p=>`${prefix}/${p}`}return p=>{const result=posix4.relative(cwd,`${root}/${p}`);return p[p.length-1]===
 "/"&&result!==""?`${result}/`:result||"."}}function ensureNonDriveRelativePath(path){return path.replace(DRIVE_RELATIVE_PATH,
 match=>`${match}/`)}var splitPatternOptions={parts:true};function splitPattern(path){var _result$parts;const result=import_picomatch.default.
 scan(path,splitPatternOptions);return((_result$parts=result.parts)===null||_result$parts===void 0?void 0:_result$parts.length)?
@@ -19677,17 +19704,17 @@ return scan2.isGlob||scan2.negated}function log(...tasks){console.log(`[tinyglob
 value3:[]}var PARENT_DIRECTORY=/^(\/?\.\.)+/;var ESCAPING_BACKSLASHES=/\\(?=[()[\]{}!*+?@|])/g;function normalizePattern(pattern,opts,props,isIgnore){
 var _PARENT_DIRECTORY$exe;const cwd=opts.cwd;let result=pattern;if(pattern[pattern.length-1]==="/")result=pattern.slice(
 0,-1);if(result[result.length-1]!=="*"&&opts.expandDirectories)result+="/**";const escapedCwd=escapePath(cwd);result=isAbsolute4(
-result.replace(ESCAPING_BACKSLASHES,""))?posix3.relative(escapedCwd,result):posix3.normalize(result);const parentDir=(_PARENT_DIRECTORY$exe=
+result.replace(ESCAPING_BACKSLASHES,""))?posix4.relative(escapedCwd,result):posix4.normalize(result);const parentDir=(_PARENT_DIRECTORY$exe=
 PARENT_DIRECTORY.exec(result))===null||_PARENT_DIRECTORY$exe===void 0?void 0:_PARENT_DIRECTORY$exe[0];const parts=splitPattern(
 result);if(parentDir){const n2=(parentDir.length+1)/3;let i3=0;const cwdParts=escapedCwd.split("/");while(i3<n2&&parts[i3+
 n2]===cwdParts[cwdParts.length+i3-n2]){result=result.slice(0,(n2-i3-1)*3)+result.slice((n2-i3)*3+parts[i3+n2].length+1)||
-".";i3++}const potentialRoot=posix3.join(cwd,parentDir.slice(i3*3));if(potentialRoot[0]!=="."&&props.root.length>potentialRoot.
+".";i3++}const potentialRoot=posix4.join(cwd,parentDir.slice(i3*3));if(potentialRoot[0]!=="."&&props.root.length>potentialRoot.
 length){props.root=ensureNonDriveRelativePath(potentialRoot);props.depthOffset=-n2+i3}}if(!isIgnore&&props.depthOffset>=
 0){var _props$commonPath;(_props$commonPath=props.commonPath)!==null&&_props$commonPath!==void 0||(props.commonPath=parts);
 const newCommonPath=[];const length2=Math.min(props.commonPath.length,parts.length);for(let i3=0;i3<length2;i3++){const part=parts[i3];
 if(part==="**"&&!parts[i3+1]){newCommonPath.pop();break}if(i3===parts.length-1||part!==props.commonPath[i3]||isDynamicPattern(
 part))break;newCommonPath.push(part)}props.depthOffset=newCommonPath.length;props.commonPath=newCommonPath;props.root=ensureNonDriveRelativePath(
-newCommonPath.length>0?posix3.join(cwd,...newCommonPath):cwd)}return result}function processPatterns(options,patterns,props){
+newCommonPath.length>0?posix4.join(cwd,...newCommonPath):cwd)}return result}function processPatterns(options,patterns,props){
 const matchPatterns=[];const ignorePatterns=[];for(const pattern of options.ignore){if(!pattern)continue;if(pattern[0]!==
 "!"||pattern[1]==="(")ignorePatterns.push(normalizePattern(pattern,options,props,true))}for(const pattern of patterns){if(!pattern)
 continue;if(pattern[0]!=="!"||pattern[1]==="(")matchPatterns.push(normalizePattern(pattern,options,props,false));else if(pattern[1]!==
@@ -19711,7 +19738,7 @@ root});return[crawler,cwd!==root&&!absolute&&buildRelative(cwd,root)]}function f
 length-1;i3>=0;i3--)paths[i3]=mapper(paths[i3]);return paths}var defaultOptions={caseSensitiveMatch:true,debug:!!process.
 env.TINYGLOBBY_DEBUG,expandDirectories:true,followSymbolicLinks:true,onlyFiles:true};function getOptions(options){const opts=Object.
 assign({},options);for(const key in defaultOptions)if(opts[key]===void 0)Object.assign(opts,{[key]:defaultOptions[key]});
-opts.cwd=(opts.cwd instanceof URL?fileURLToPath(opts.cwd):resolve8(opts.cwd||process.cwd())).replace(BACKSLASHES,"/");opts.
+opts.cwd=(opts.cwd instanceof URL?fileURLToPath(opts.cwd):resolve9(opts.cwd||process.cwd())).replace(BACKSLASHES,"/");opts.
 ignore=ensureStringArray(opts.ignore);opts.fs&&(opts.fs={readdir:opts.fs.readdir||readdir5,readdirSync:opts.fs.readdirSync||
 readdirSync,realpath:opts.fs.realpath||realpath6,realpathSync:opts.fs.realpathSync||realpathSync2,stat:opts.fs.stat||stat3,
 statSync:opts.fs.statSync||statSync});if(opts.debug)log("globbing with options:",opts);return opts}function getCrawler(globInput,inputOptions={}){
@@ -19719,21 +19746,21 @@ var _ref;if(globInput&&(inputOptions===null||inputOptions===void 0?void 0:inputO
  pass patterns as both an argument and an option");const isModern=isReadonlyArray(globInput)||typeof globInput==="string";
 const patterns=ensureStringArray((_ref=isModern?globInput:globInput.patterns)!==null&&_ref!==void 0?_ref:"**/*");const options=getOptions(
 isModern?inputOptions:globInput);return patterns.length>0?buildCrawler(options,patterns):[]}async function glob(globInput,options){
-const[crawler,relative15]=getCrawler(globInput,options);return crawler?formatPaths(await crawler.withPromise(),relative15):
-[]}init_problems();init_p_limit();import{stat as stat5}from"node:fs/promises";import{relative as relative12,resolve as resolve10,sep as sep7}from"node:path";init_kinds();init_problems();import*as fs2 from"node:fs";import{stat as stat4}from"node:fs/promises";import{basename as basename10,extname,
-join as join16,relative as relative11,resolve as resolve9}from"node:path";var NOWHERE=resolve9("/project");var SHOWN2=3;var Walk=class{#project;#refused=new Map;linked=new Set;dangling=new Set;#unfollowed=new Set;#outside=new Set;#passed=new Set;#seeking;constructor(project,{
+const[crawler,relative16]=getCrawler(globInput,options);return crawler?formatPaths(await crawler.withPromise(),relative16):
+[]}init_problems();init_p_limit();import{stat as stat5}from"node:fs/promises";import{relative as relative13,resolve as resolve11,sep as sep8}from"node:path";init_kinds();init_problems();import*as fs2 from"node:fs";import{stat as stat4}from"node:fs/promises";import{basename as basename10,extname,
+join as join16,relative as relative12,resolve as resolve10}from"node:path";var NOWHERE=resolve10("/project");var SHOWN2=3;var Walk=class{#project;#refused=new Map;linked=new Set;dangling=new Set;#unfollowed=new Set;#outside=new Set;#passed=new Set;#seeking;constructor(project,{
 seeking=false}={}){this.#project=project;this.#seeking=seeking}options(){return{cwd:NOWHERE,expandDirectories:false,followSymbolicLinks:false,
 fs:{readdir:this.#reader()}}}problems(){const problems=[...this.#refused.values()];const unread=[...this.linked,...this.#passed];
 if(unread.length===0)return problems;const names3=unread.sort().map(path=>nameOf4(path,this.#project));const paths=names3.
 map(({file})=>file);const more=paths.length>SHOWN2?`, and ${paths.length-SHOWN2} more`:"";const[first={file:""}]=names3;
 return[...problems,warning2("linked-folder",`links to folders and out of the project are not followed, so no manifest is\
  read from ${paths.slice(0,SHOWN2).join(", ")}${more}`,[wholeFile(first)],'put the manifests into the folder itself, or \
-name the folder that the link leads to in "manifests"')]}#reader(){let first=true;return(path,_,callback2)=>{const folder=resolve9(
+name the folder that the link leads to in "manifests"')]}#reader(){let first=true;return(path,_,callback2)=>{const folder=resolve10(
 this.#project.root,`.${path.slice(NOWHERE.length)}`);const isFirst=first;first=false;this.#entries(folder,isFirst).then(
 entries=>callback2(null,entries),failure2=>{if(this.#unfollowed.has(folder))this.dangling.add(folder);else if(failure2.code!==
 "ENOENT"&&failure2.code!=="ENOTDIR")this.#report(folder,failure2);callback2(failure2)})}}async#entries(folder,isFirst){const{
 root}=this.#project;if(isFirst&&folder!==root){if(await follow(folder,root)===null){this.#refuseOutside(folder);return[]}}
-if(this.#outside.has(folder)){if(this.#seeking&&!relative11(root,folder).startsWith("."))this.#refuseOutside(folder);if(!this.#seeking&&
+if(this.#outside.has(folder)){if(this.#seeking&&!relative12(root,folder).startsWith("."))this.#refuseOutside(folder);if(!this.#seeking&&
 extname(folder)===""&&!basename10(folder).startsWith("."))this.#passed.add(folder);return[]}const entries=await fs2.promises.
 readdir(folder,{withFileTypes:true});const seen2=await Promise.all(entries.map(async entry=>{if(entry.isFile()||entry.isDirectory())
 return[entry];if(!entry.isSymbolicLink())return[asFile(entry.name)];const path=join16(folder,entry.name);if(await leadsOut(
@@ -19748,10 +19775,10 @@ return{name:name2,isFile:()=>true,isDirectory:()=>false,isSymbolicLink:()=>false
 isFile:()=>false,isDirectory:()=>true,isSymbolicLink:()=>false}}async function unreadOf(seen2){const{project,walk,globs,found:found2,read}=seen2;const ignore=[...seen2.ignore];const shown5=path=>shownPath(
 path,project.cwd);const isOthers=path=>isOfTools(path,project.root);const patterns=globs.map(({pattern})=>eitherEnd(pattern));
 const wide2={ignore,dot:true,caseSensitiveMatch:false};const all=new Walk(project,{seeking:true});const names3=await glob(
-patterns,{...all.options(),...wide2});const missed2=names3.map(name2=>resolve10(project.root,name2)).filter(path=>!found2.
+patterns,{...all.options(),...wide2});const missed2=names3.map(name2=>resolve11(project.root,name2)).filter(path=>!found2.
 has(path)&&!read.has(path)&&!isOthers(path)&&!all.dangling.has(path));const folders=await glob(patterns,{...new Walk(project).
-options(),...wide2,onlyDirectories:true});const hollow=folders.map(name2=>resolve10(project.root,name2)).filter(path=>/\.ya?ml$/i.
-test(path)&&!isOthers(path)).filter(path=>![...found2].some(one=>one.startsWith(path+sep7)));const dangling=[...all.dangling].
+options(),...wide2,onlyDirectories:true});const hollow=folders.map(name2=>resolve11(project.root,name2)).filter(path=>/\.ya?ml$/i.
+test(path)&&!isOthers(path)).filter(path=>![...found2].some(one=>one.startsWith(path+sep8)));const dangling=[...all.dangling].
 filter(path=>!isOthers(path)&&!found2.has(path));const known4=new Set([...missed2,...all.dangling]);const deeper=await deeperOnes(
 seen2,known4);const named5=globs.filter(({isNamed})=>isNamed);const absent2=await Promise.all(named5.map(one=>absence(one,
 project)));const refused4=all.problems().flatMap(({severity,message})=>severity==="error"?[message]:[]);return[...new Set(
@@ -19764,7 +19791,7 @@ const within5=async(walk,some2)=>{if(some2.length===0)return[];const below2=some
 **/*.{yaml,yml}`);const options={...walk.options(),ignore:[...ignore,"**/node_modules/**"]};return await glob(below2,{...options,
 caseSensitiveMatch:false})};const named5=new Walk(project);const names3=[...await within5(named5,bases.filter(base2=>base2!==
 "")),...await within5(new Walk(project),bases.filter(base2=>base2===""))];const refused4=named5.problems().flatMap(({severity,
-message})=>severity==="error"?[message]:[]);const paths=names3.map(name2=>resolve10(project.root,name2)).filter(path=>!found2.
+message})=>severity==="error"?[message]:[]);const paths=names3.map(name2=>resolve11(project.root,name2)).filter(path=>!found2.
 has(path)&&!read.has(path)&&!known4.has(path));if(paths.length===0)return refused4;const others2=await readElsewhere(project);
 const limit2=pLimit(readsAtOnce);const looked=await Promise.all(paths.filter(path=>!others2.has(path)).map(path=>limit2(
 async()=>{const content=await access3.read(path);const shown5=shownPath(path,project.cwd);if("text"in content){return isManifest(
@@ -19772,20 +19799,20 @@ content.text)?[`${shown5} looks like a manifest, and no glob names it`]:[]}if(co
 `${shown5} has the name of a manifest, and can't be read`]})));return[...refused4,...looked.flat()]}async function readElsewhere(project){
 const found2=await Promise.all(project.everyGlobs().map(async globs=>{const ignore=globs.flatMap(one=>one.startsWith("!")?
 [one.slice(1)]:[]);const named5=globs.filter(one=>!one.startsWith("!")&&!one.split("/").includes(".."));return named5.length===
-0?[]:await glob(named5,{...new Walk(project).options(),ignore})}));return new Set(found2.flat().map(name2=>resolve10(project.
+0?[]:await glob(named5,{...new Walk(project).options(),ignore})}));return new Set(found2.flat().map(name2=>resolve11(project.
 root,name2)))}var kindLine=new RegExp(`\\bkind["']?\\s*:\\s*["']?(?:${kinds.map(({name:name2})=>name2).join("|")})\\b`);
 function isManifest(text6){return kindLine.test(text6)}function eitherEnd(pattern){return pattern.replace(/\.ya?ml$/i,".\
 {yaml,yml}")}function fixedSteps(pattern){const steps=pattern.split("/").slice(0,-1);const wild=steps.findIndex(step=>isDynamicPattern(
 step));return wild<0?steps:steps.slice(0,wild)}async function absence({pattern,isEmpty:isEmpty4},{root}){const folder=fixedSteps(
-pattern).join("/").replace(/\\(.)/g,"$1");const there=await stat5(resolve10(root,folder)).catch(()=>void 0);if(there?.isDirectory()!==
+pattern).join("/").replace(/\\(.)/g,"$1");const there=await stat5(resolve11(root,folder)).catch(()=>void 0);if(there?.isDirectory()!==
 true){return[`${folder}, which "${pattern}" names, is no folder that is there`]}return isEmpty4?[`no file matches "${pattern}\
-"`]:[]}function isOfTools(path,root){return relative12(root,path).startsWith(".")}async function findManifests(project,access3,problems){const patterns=project.patterns();const ignore=patterns.flatMap(({
+"`]:[]}function isOfTools(path,root){return relative13(root,path).startsWith(".")}async function findManifests(project,access3,problems){const patterns=project.patterns();const ignore=patterns.flatMap(({
 pattern})=>pattern.startsWith("!")?[pattern.slice(1)]:[]);const walk=new Walk(project);const found2=new Set;const empty2=[];
 const globs=[];for(const{pattern,place:place2}of patterns){if(pattern.startsWith("!"))continue;const places=place2===null?
 []:[place2];if(isAbsolute5(pattern)||pattern.split("/").includes("..")){problems.push(error("manifest-outside",`the glob\
  "${pattern}" leads out of the project`,places,"keep manifests below the configuration"));continue}const matches=await glob(
 pattern,{...walk.options(),ignore});globs.push({pattern,isNamed:place2!==null,isEmpty:matches.length===0});for(const match of matches)
-found2.add(resolve11(project.root,match));if(matches.length===0){empty2.push(warning2("no-match",`no file matches "${pattern}\
+found2.add(resolve12(project.root,match));if(matches.length===0){empty2.push(warning2("no-match",`no file matches "${pattern}\
 "`,places,"check the glob; it is relative to the configuration"))}}const givenByDefault=patterns.every(({place:place2})=>place2===
 null);if(!givenByDefault)problems.push(...empty2);else if(found2.size===0)problems.push(...empty2.slice(0,1));problems.push(
 ...walk.problems());const files=await eachOnce2(project,access3,[...found2].sort(),problems);const read=new Set(files.map(
@@ -19812,7 +19839,7 @@ const read=await access3.read(path);const name2=nameOf4(path,project);const{file
 reason==="missing"?void 0:refusal(name2,read);const source=sourceOf(name2,read.text);const{documents,problems}=parseYaml(
 source);const[problem2]=problems.filter(({severity})=>severity==="error");if(problem2!==void 0)return problem2;if(documents.
 length===0)return[{name:shown5,data:{},file:shown5}];const samples=[];for(const[index,document2]of documents.entries()){
-const{value:value3}=resolve4(document2.root,source,null);if(!isMap(value3)){return error("wrong-type",`sample data must \
+const{value:value3}=resolve2(document2.root,source,null);if(!isMap(value3)){return error("wrong-type",`sample data must \
 be one map, got ${typeOf(document2.root)}`,[source.place(document2.root.range)],'write "placeholder: value" for each pla\
 ceholder')}samples.push({name:documents.length===1?shown5:`document ${index+1}`,data:mapValues(value3,printable),file:shown5})}
 return samples}function printable(value3){if(value3 instanceof ExactNumber)return plainNumber(value3.text)===0?0:value3.
@@ -19839,7 +19866,7 @@ erent secrets, and ${MAX_SECRETS} are the most that can be hashed slowly`,beyond
 ""),variableValues:[...variables.used.values()].filter(secret3=>secret3!==""),usedVariables:[...variables.used.keys()].sort(),
 files:[...files.map(({target})=>target),...bodies2.files],sources:parsedFiles.map(({file,source,from,parsed:parsed2})=>({
 ...file,text:source.text,documents:parsed2.map((document2,index)=>sourceDocument(document2,source,read[from+index]?.declared))})),
-unread}}function sourceDocument(document2,source,declared){return{written:()=>resolve4(document2.root,source,null).value,
+unread}}function sourceDocument(document2,source,declared){return{written:()=>resolve2(document2.root,source,null).value,
 declared}}function tellSecrets({secrets,variableValues},onSecret){const credentials2=new Set(variableValues);for(const secret3 of secrets)
 onSecret(secret3,credentials2.has(secret3)?"variable":"declared")}function isSampleData(path,text6){return basename11(dirname16(
 path))===samplesFolder&&!/\bkind["']?\s*:/.test(text6)}async function listed(project,access3,problems){try{return await findManifests(
@@ -19856,14 +19883,14 @@ the configuration says':'rename it, remove it, or change "manifests" ("!" exclud
 s declared'))}async function secretsAlone(project,options){return{...await loadManifests(project,{...options,lenient:true}),declared:[]}}
 async function loadAll(project,options,onSecret){const{manifests:wanted=true}=options;const settings=project.server(options);
 const profile=await settings.then(known4=>known4.profile,()=>project.profile);const{tokenFile:tokenFile2}=options;const reading={
-profile,lenient:false,signal:options.signal,tokenFile:tokenFile2===void 0?void 0:resolve12(project.cwd,tokenFile2)};const[
+profile,lenient:false,signal:options.signal,tokenFile:tokenFile2===void 0?void 0:resolve13(project.cwd,tokenFile2)};const[
 server,manifests]=await Promise.allSettled([settings,wanted?loadManifests(project,reading):secretsAlone(project,reading)]);
-const problems=project.settingsProblems().filter(({severity})=>severity==="error");for(const part of[server,manifests]){
-if(part.status==="fulfilled")continue;if(!(part.reason instanceof ProblemsError))throw part.reason;addProblems(problems,
-part.reason.problems)}if(server.status==="fulfilled")for(const secret3 of server.value.secrets)onSecret(String(secret3.reveal()));
-if(manifests.status==="fulfilled"){tellSecrets(manifests.value,onSecret);if(wanted)addProblems(problems,manifests.value.
-problems)}refuse(problems);if(server.status==="rejected"||manifests.status==="rejected")throw new ProblemsError(problems);
-return{server:server.value,declared:manifests.value.declared,warnings:problems,manifests:manifests.value}}init_values();init_declared();init_fields();init_kinds();var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
+const problems=[...project.sharedStateProblems(),...project.settingsProblems()].filter(({severity})=>severity==="error");
+for(const part of[server,manifests]){if(part.status==="fulfilled")continue;if(!(part.reason instanceof ProblemsError))throw part.
+reason;addProblems(problems,part.reason.problems)}if(server.status==="fulfilled")for(const secret3 of server.value.secrets)
+onSecret(String(secret3.reveal()));if(manifests.status==="fulfilled"){tellSecrets(manifests.value,onSecret);if(wanted)addProblems(
+problems,manifests.value.problems)}refuse(problems);if(server.status==="rejected"||manifests.status==="rejected")throw new ProblemsError(
+problems);return{server:server.value,declared:manifests.value.declared,warnings:problems,manifests:manifests.value}}init_values();init_declared();init_fields();init_kinds();var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
 nal holds";var CHANGED_SINCE="it was changed since the run (--force puts it back all the same)";function undoRun(content,force){
 const hasher=new Hasher(content.run);const left=[];const kept2=new Map;for(const entry of entriesOf(content)){const reason=whyNot(
 entry);if(reason!==void 0){left.push({address:entry.sending.address,path:null,reason});continue}if(!wasDone(entry))continue;
@@ -20056,8 +20083,8 @@ plan);return await eachWithSlowHashes(plan.changes,change3=>({address:sealedName
 observed:hashOf2(observedOf(change3,hasher)),requests:planDigest(plan,[change3])}))}function sealedName({address:address3,
 apply:{key}},redactName){return redactAddress(address3,{redactName})===address3?address3:redactAddress(key,{redactName})}
 function observedOf(change3,hasher){const{kind,fields:fields2,apply}=change3;const types3=kindOf(kind).fields;const secret3=secretFields2(
-change3);const before=mapValues(apply.before,(field2,name2)=>{const type=types3[name2]??value;const normal=withoutLabels(
-type,normalForm(type,field2));return secret3.has(name2)?new Sensitive(withHashes(normal,hasher)):normal});const generation2=fields2.
+change3);const before=mapValues(apply.before,(field2,name2)=>{const type=types3[name2]??value;const normal2=withoutLabels(
+type,normalForm(type,field2));return secret3.has(name2)?new Sensitive(withHashes(normal2,hasher)):normal2});const generation2=fields2.
 find(({path})=>path==="did_generation");return[withHashes(before,hasher),apply.existed,apply.generation??null,withHashes(
 generation2?.before??null,hasher)]}function withoutLabels({type},field2){if(type!=="set"||!Array.isArray(field2))return field2;
 return field2.map(element=>{if(!isMap(element)||typeof element.id!=="string")return element;const{label:_,...rest}=element;
@@ -20424,7 +20451,7 @@ some(({expired})=>expired)?", or it has expired":"";throw refusal2(`${url}, whic
 zip,{filter:({name:name2,originalSize})=>/(?:^|\/)[^/]+\.(?:md|json)$/.test(name2)&&originalSize<=artifactLimit});return new Map(
 Object.entries(files).map(([name2,data3])=>[name2.replace(/^.*\//,""),strFromU8(data3)]))}function planOf(text6,file){try{
 return readStoredPlan(text6,file)}catch(failure2){if(failure2 instanceof ProblemsError)return void 0;throw failure2}}function isSameText(one,other){
-const normal=text6=>text6.replaceAll("\r\n","\n").trimEnd();return normal(one)===normal(other)}async function checkReview(api,{
+const normal2=text6=>text6.replaceAll("\r\n","\n").trimEnd();return normal2(one)===normal2(other)}async function checkReview(api,{
 number:number4,head,merged_at},since){const reviews=(await api.reviews(number4)).filter(({submittedAt,author,authorCanPushToRepository})=>author?.
 __typename==="User"&&authorCanPushToRepository&&Date.parse(submittedAt)<=Date.parse(merged_at??""));const last=reviews.toSorted(
 (one,other)=>one.submittedAt.localeCompare(other.submittedAt)).at(-1);const why=last===void 0?"nobody who may push appro\
@@ -20541,12 +20568,12 @@ option);try{parser.parse(given,{from:"user"});for(const argument of parser.args)
 '`);return parser.opts()}catch(failure2){if(!(failure2 instanceof CommanderError))throw failure2;if(failure2.code==="com\
 mander.optionMissingArgument")readArgs(given.slice(0,-1),problems);refuseWith(commanderWords(failure2));return{target:[],
 kind:[]}}}function words5(text6){const found2=text6.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??[];return found2.map(word2=>word2.
-replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}import{relative as relative13,resolve as resolve13,sep as sep9}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own5=Object.entries(
+replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}import{relative as relative14,resolve as resolve14,sep as sep10}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own5=Object.entries(
 process.env).filter(([name2])=>!name2.startsWith("INPUT_"));return{...Object.fromEntries(own5),...token===void 0?{}:{IDOPS_TOKEN:token}}}
-function folderOf({workingDirectory}){return resolve13(workspace(),workingDirectory)}function folderInRepository(inputs){
-const folder=relative13(workspace(),folderOf(inputs)).split(sep9).join("/");return folder.startsWith("..")?"":folder}function configOf(inputs){
-return resolve13(folderOf(inputs),inputs.config??(process.env.IDOPS_CONFIG||"idops.yaml"))}function configInRepository(inputs){
-return relative13(workspace(),configOf(inputs)).split(sep9).join("/")}function environmentOf({environment}){return environment??
+function folderOf({workingDirectory}){return resolve14(workspace(),workingDirectory)}function folderInRepository(inputs){
+const folder=relative14(workspace(),folderOf(inputs)).split(sep10).join("/");return folder.startsWith("..")?"":folder}function configOf(inputs){
+return resolve14(folderOf(inputs),inputs.config??(process.env.IDOPS_CONFIG||"idops.yaml"))}function configInRepository(inputs){
+return relative14(workspace(),configOf(inputs)).split(sep10).join("/")}function environmentOf({environment}){return environment??
 (process.env.IDOPS_ENV||null)}function commentKey(inputs,environment){return markerKey(configInRepository(inputs),environment??
 environmentOf(inputs),inputs.shard)}function runAddress({runUrl}){const attempt=process.env.GITHUB_RUN_ATTEMPT??"";return encodeURI(
 /^\d+$/.test(attempt)?`${runUrl}/attempts/${attempt}`:runUrl)}async function checkApproval(job,inputs,session,made3,stored2){const{plan,problems}=made3;const isAsked=inputs.expectDigest!==
@@ -20611,8 +20638,8 @@ slice(0,selectedRoom)}\u2026`:selected;return`Made with ${code(shown5)}.`}functi
 []:[`--only ${only2}`],...prune===true?["--prune"]:[],...assert2===true?["--assert"]:[]].join(" ")}var commentLimit=65536;var summaryLimit=1024*1024;var summaryRest=2e5;var blockRoom=3e4;var look={color:false,debug:false,
 folder:""};function planText2(shown5,event,{note="",taken:taken2=0}={}){const end2=`
 ${origin(event)}
-`;const head=headOf(shown5,note);const{text:text6,isWhole:isWhole2}=fitting2(shown5,head,one=>one.length,commentLimit-taken2-
-end2.length);return{text:`${text6}${end2}`,isWhole:isWhole2}}function plainText(title,text6,event){return`## ${title}
+`;const head=headOf(shown5,note);const{text:text6,isWhole}=fitting2(shown5,head,one=>one.length,commentLimit-taken2-end2.
+length);return{text:`${text6}${end2}`,isWhole}}function plainText(title,text6,event){return`## ${title}
 
 ${text6}
 
@@ -20651,7 +20678,7 @@ unknown,"unknown"],[count3.skipped,"skipped"],[count3.applied,"applied"]];const 
 const options=[...config3==="idops.yaml"?[]:["--config",shellWord(config3)],...environment===null?[]:["--env",shellWord(
 environment)],...inputs.baseUrl===void 0?[]:["--base-url",shellWord(inputs.baseUrl)]];const steps=nextSteps(result,plan).
 filter(({command})=>/^(?:undo|runs) /.test(command??""));return steps.map(({before,command})=>`${prose(before.replace(/: $/,
-""))}: ${code(["idops",command,...options].join(" "))}`)}async function planAndApply(job,given){const{planFile}=given;const file=planFile===void 0?void 0:resolve14(folderOf(given),
+""))}: ${code(["idops",command,...options].join(" "))}`)}async function planAndApply(job,given){const{planFile}=given;const file=planFile===void 0?void 0:resolve15(folderOf(given),
 planFile);const stored2=file===void 0?void 0:await readPlanFile(file,planFile);job.concerns(stored2?.apply.shard);const inputs=job.
 about(given);const project=await job.project(inputs);const opened2=await openForWriting(project,"apply",job.sessionOptions(
 inputs));return await job.within(opened2,async session=>{const made3=stored2===void 0?{plan:await session.plan(planOptionsOf(
@@ -20669,23 +20696,23 @@ result,after2),changed:changesServer(plan),plan,...file===void 0?{}:{planFile:fi
 function leftByEarlierAttempt({event},session,{environment,digest}){const workflowRun=event.runId??"";return usedBy(session.
 approvalHistory(),{workflowRun,environment,digest})?.left}function applied(result,problems){if(result.run!==null)return resultSummaryLine(
 result);const[first]=problems;return first===void 0?"There was nothing to apply.":titleLine(`${first.code}: ${first.message}`)}init_escape();init_problems();init_redact();import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join18}from"node:path";import{constants as constants4}from"node:fs";import{open as open7,stat as stat6}from"node:fs/promises";import{dirname as dirname17,
-resolve as resolve15}from"node:path";init_problems();async function writeThrough(path,text6,mode){const there=await stat6(path).catch(unlessMissing);if(there!==void 0&&(!there.
-isFile()||/^\/(?:dev|proc)\//.test(resolve15(path)))){const handle=await open7(path,constants4.O_WRONLY|constants4.O_APPEND);
+resolve as resolve16}from"node:path";init_problems();async function writeThrough(path,text6,mode){const there=await stat6(path).catch(unlessMissing);if(there!==void 0&&(!there.
+isFile()||/^\/(?:dev|proc)\//.test(resolve16(path)))){const handle=await open7(path,constants4.O_WRONLY|constants4.O_APPEND);
 try{await handle.writeFile(text6)}finally{await handle.close()}return}const target=await leadsTo(path);await writeWhole(
 target,text6,mode,isPrivate(mode)?void 0:there?.mode);await sweepTemporaries(dirname17(target))}async function writeResult(file,text6,mode=438){
 try{await writeThrough(file,text6,mode)}catch(failure2){throw new ProblemsError([error("not-writable",`${file} can't be \
-written: ${whyRefused(failure2)}`,[],"name another file, or mend the folder and its permissions")])}}init_work_tree();import{realpath as realpath7}from"node:fs/promises";import{isAbsolute as isAbsolute6,relative as relative14,
-sep as sep10}from"node:path";import{readFileSync as readFileSync6}from"node:fs";function eventPayload(env){const path=env.GITHUB_EVENT_PATH;if(path===
+written: ${whyRefused(failure2)}`,[],"name another file, or mend the folder and its permissions")])}}init_work_tree();import{realpath as realpath7}from"node:fs/promises";import{isAbsolute as isAbsolute6,relative as relative15,
+sep as sep11}from"node:path";import{readFileSync as readFileSync6}from"node:fs";function eventPayload(env){const path=env.GITHUB_EVENT_PATH;if(path===
 void 0||path==="")return void 0;try{return JSON.parse(readFileSync6(path,"utf8"))}catch{return void 0}}function headCommit(env,payload){
 const sha=member(member(member(payload,"pull_request"),"head"),"sha");return typeof sha==="string"?sha:env.GITHUB_SHA??""}
-function member(value3,name2){return typeof value3==="object"&&value3!==null?value3[name2]:void 0}var plainAddress=/^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;var commit=/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;async function forgeOf(env,folder){
-const checkout=env.GITHUB_ACTIONS==="true"?onGithub(env):onGitlab(env);if(checkout===void 0||!plainAddress.test(checkout.
-files))return void 0;const here2=await realpath7(folder).catch(()=>folder);const root=await rootOf(here2,checkout);const inRoot=root===
-void 0?"..":relative14(root,here2);return inRoot.split(sep10)[0]===".."||isAbsolute6(inRoot)?void 0:{files:checkout.files,
-folder:inRoot.split(sep10).join("/")}}function onGithub(env){const{GITHUB_SERVER_URL:server="",GITHUB_REPOSITORY:repository=""}=env;
-const sha=headCommit(env,eventPayload(env));if(server===""||repository===""||!commit.test(sha))return void 0;const view=env.
-GITEA_ACTIONS==="true"||env.FORGEJO_ACTIONS==="true"?"src/commit":"blob";return{workspace:env.GITHUB_WORKSPACE,files:`${server.
-replace(/\/$/,"")}/${repository}/${view}/${sha}`}}function onGitlab(env){const{GITLAB_CI,CI_PROJECT_URL:project="",CI_MERGE_REQUEST_SOURCE_BRANCH_SHA:head=""}=env;
+function member(value3,name2){return typeof value3==="object"&&value3!==null?value3[name2]:void 0}var plainAddress=/^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;var commit=/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;async function forgeOf(env,folder,sha=headCommit(
+env,eventPayload(env))){const checkout=env.GITHUB_ACTIONS==="true"?onGithub(env,sha):onGitlab(env);if(checkout===void 0||
+!plainAddress.test(checkout.files))return void 0;const here2=await realpath7(folder).catch(()=>folder);const root=await rootOf(
+here2,checkout);const inRoot=root===void 0?"..":relative15(root,here2);return inRoot.split(sep11)[0]===".."||isAbsolute6(
+inRoot)?void 0:{files:checkout.files,folder:inRoot.split(sep11).join("/")}}function onGithub(env,sha){const{GITHUB_SERVER_URL:server="",
+GITHUB_REPOSITORY:repository=""}=env;if(server===""||repository===""||!commit.test(sha))return void 0;const view=env.GITEA_ACTIONS===
+"true"||env.FORGEJO_ACTIONS==="true"?"src/commit":"blob";return{workspace:env.GITHUB_WORKSPACE,files:`${server.replace(/\/$/,
+"")}/${repository}/${view}/${sha}`}}function onGitlab(env){const{GITLAB_CI,CI_PROJECT_URL:project="",CI_MERGE_REQUEST_SOURCE_BRANCH_SHA:head=""}=env;
 const sha=head===""?env.CI_COMMIT_SHA??"":head;if(GITLAB_CI!=="true"||project===""||!commit.test(sha))return void 0;return{
 workspace:env.CI_PROJECT_DIR,files:`${project}/-/blob/${sha}`}}async function rootOf(folder,{workspace:workspace2=""}){const checkedOut=workspace2===
 ""?void 0:await realpath7(workspace2).catch(()=>void 0);const top=workTreeOf(folder);return top===void 0||top===checkedOut?
@@ -20709,20 +20736,37 @@ withoutSecrets.has(event)&&!isOfFork(pull))return null;return pull===void 0?`the
 function isOfFork(pull){return!isOneRepository(at2(pull,"head","repo"),at2(pull,"base","repo"))}function isOneRepository(from,into2){
 const[one,other]=[member(from,"id"),member(into2,"id")];if(typeof one==="number"&&typeof other==="number")return one===other;
 const name2=member(from,"full_name");return typeof name2==="string"&&name2===member(into2,"full_name")&&member(from,"for\
-k")!==true}function at2(value3,...path){return path.reduce(member,value3)}init_problems();var Posts=class{#event;#redactor;#log;#signal;constructor(event,redactor,log2,signal){this.#event=event;this.#redactor=redactor;
+k")!==true}function at2(value3,...path){return path.reduce(member,value3)}init_git();init_problems();init_work_tree();async function eventOfPull(event,{command,githubToken,prNumber},signal){if(command!=="plan"||prNumber===void 0||event.pullRequest!==
+null)return event;const of={...event,sha:"",onDefaultBranch:false};if(githubToken===void 0)return of;try{const pull=await withGithub(
+githubToken,event,{signal},api=>api.pullRequest(prNumber));return{...of,sha:pull.head.sha,merge:mergeOf(pull)}}catch(failure2){
+if(failure2 instanceof GithubFailure)return of;throw failure2}}function mergeOf({merged_at,merge_commit_sha}){return merged_at===
+null?null:merge_commit_sha}async function checkCheckout(event,inputs){const{pullRequest,sha,merge:merge4=null,name:name2}=event;
+const number4=pullRequest===null?inputs.prNumber:name2==="pull_request_target"&&pullRequest.number;if(inputs.command!=="\
+plan"||typeof number4!=="number"||sha==="")return;const checkedOut=await headOf2(folderOf(inputs));if(checkedOut===void 0)
+return;const{commit:commit2,parents}=checkedOut;if([commit2,...parents.slice(1)].includes(sha)||commit2===merge4)return;
+throw new ProblemsError([error("other-commit",`the files are of the commit ${commit2.slice(0,12)}, and pull request #${number4}\
+ ends with ${sha.slice(0,12)}`,[],`check out refs/pull/${number4}/head or refs/pull/${number4}/merge (ref of actions/che\
+ckout), and run it again if the branch has moved on`)])}async function headOf2(folder){const root=workTreeOf(folder);if(root===
+void 0)return void 0;const asked=[["rev-parse","HEAD"],["cat-file","commit","HEAD"]].map(async command=>(await git(root,
+command)).toString("utf8"));const found2=await Promise.all(asked).catch(()=>void 0);if(found2===void 0)return void 0;const[
+commit2="",object3=""]=found2;const[headers=""]=object3.split("\n\n",1);const parents=[...headers.matchAll(/^parent ([0-9a-f]+)$/gm)].
+map(([,parent=""])=>parent);return{commit:commit2.trim(),parents}}init_problems();var Posts=class{#event;#redactor;#log;#signal;constructor(event,redactor,log2,signal){this.#event=event;this.#redactor=redactor;
 this.#log=log2;this.#signal=signal}async comment({comment,githubToken,prNumber},key,body2,{opens,quiet=false}){const number4=this.#event.
 pullRequest?.number??prNumber;if(number4===void 0||comment==="false"||githubToken===void 0)return;const write2=async api=>{
-const[own5]=await api.comments(number4,text6=>isAbout(text6,{kind:"plan",key}));if(own5!==void 0)await api.updateComment(
-own5.id,body2);else if(opens)await api.addComment(number4,body2)};await this.#asking("The comment","pull-requests: write",
-githubToken,write2,{quiet})}async result({comment,githubToken,prNumber},body2){if(comment==="false"||githubToken===void 0||
-this.#event.commit==="")return;const write2=async api=>{const pull=await mergedPullRequest(api,this.#event,prNumber).catch(
-nothing2);if(pull!==null)await api.addComment(pull.number,body2)};await this.#asking("The result","pull-requests: write",
-githubToken,write2)}async drift({githubToken},shown5,{found:found2,...marker}){if(githubToken===void 0){this.#log.annotate(
-"warning","The issue can't be written: there is no github-token.");return}const first=markerLine({kind:"drift",...marker});
-const{subject}=shown5;const gone=`The server is as the manifests say${subject.narrowed?", as far as they were looked at":
-""}.`;const note="The server is not as the manifests say. Apply puts it right; so does a change of the manifests.";const text6=found2?
-planText2(shown5,this.#event,{note,taken:first.length+1}).text:plainText(`${aboutText("idops plan",subject)}: no drift`,
-[gone,selectedSentence(subject)].join(" ").trim(),this.#event);const body2=`${first}
+if(this.#event.pullRequest===null){const{head}=await api.pullRequest(number4);if(head.sha!==this.#event.sha){const[now,then2]=[
+head.sha,this.#event.sha].map(sha=>sha.slice(0,12));const other=then2===""?"another commit":then2;this.#log.annotate("wa\
+rning",`The comment was not written: pull request #${number4} ends with ${now} now, and this is of ${other}. Run it agai\
+n.`);return}}const[own5]=await api.comments(number4,text6=>isAbout(text6,{kind:"plan",key}));if(own5!==void 0)await api.
+updateComment(own5.id,body2);else if(opens)await api.addComment(number4,body2)};await this.#asking("The comment","pull-r\
+equests: write",githubToken,write2,{quiet})}async result({comment,githubToken,prNumber},body2){if(comment==="false"||githubToken===
+void 0||this.#event.commit==="")return;const write2=async api=>{const pull=await mergedPullRequest(api,this.#event,prNumber).
+catch(nothing2);if(pull!==null)await api.addComment(pull.number,body2)};await this.#asking("The result","pull-requests: \
+write",githubToken,write2)}async drift({githubToken},shown5,{found:found2,...marker}){if(githubToken===void 0){this.#log.
+annotate("warning","The issue can't be written: there is no github-token.");return}const first=markerLine({kind:"drift",
+...marker});const{subject}=shown5;const gone=`The server is as the manifests say${subject.narrowed?", as far as they wer\
+e looked at":""}.`;const note="The server is not as the manifests say. Apply puts it right; so does a change of the mani\
+fests.";const text6=found2?planText2(shown5,this.#event,{note,taken:first.length+1}).text:plainText(`${aboutText("idops \
+plan",subject)}: no drift`,[gone,selectedSentence(subject)].join(" ").trim(),this.#event);const body2=`${first}
 ${text6}`;await this.#asking("The issue","issues: write",githubToken,async api=>{const[own5]=await api.issues(one=>isAbout(
 one,{kind:"drift",key:marker.key}));if(own5!==void 0){await api.updateIssue(own5.id,body2,{close:!found2});this.#log.say(
 `Issue #${own5.id} was ${found2?"updated":"closed"}.`)}else if(found2){const title=titleLine(aboutPlain("Identity server\
@@ -20733,29 +20777,31 @@ redactSentence(message).replace(/\.+$/,"");const help=lacksPermission?` The job 
 this.#log.annotate("warning",`${what} may be missing: ${said3}.${help}`)}}};function nothing2(failure2){if(failure2 instanceof
 ProblemsError)return null;throw failure2}var Job=class{signal;event;redactor=createRedactor();log=new Log;posts;#made;#phase="before";#shard;#temporary;constructor(signal,secrets){
 this.signal=signal;for(const secret3 of secrets)this.redactor.add(secret3);this.event=readEvent(process.env);this.posts=
-new Posts(this.event,this.redactor,this.log,signal)}get made(){return this.#made}get phase(){return this.#phase}enters(phase){
-this.#phase=phase}concerns(shard2){this.#shard=shard2}about(inputs){return this.#shard===void 0?inputs:{...inputs,shard:this.#shard}}sessionOptions({
-args,baseUrl:baseUrl2,shard:shard2}){return{...shardOptions(shard2,process.env),...sessionOptionsOf({...args,...baseUrl2===
-void 0?{}:{baseUrl:baseUrl2}}),pinned:baseUrl2!==void 0,signal:this.signal,redactor:this.redactor}}async within(session,work){
-try{if(session.warnings.length>0)await this.log.problems(redactProblems(session.warnings,this.redactor));for(const note of session.
-notes)this.log.say(escapeLines(this.redactor.redactSentence(note)));return await work(session)}finally{const left=await session.
-close();if(left.length>0)await this.log.problems(left)}}async project({config:config3,environment,token,...inputs}){return await loadProject(
-{cwd:folderOf(inputs),above:false,variables:variablesOf(token),tokenFile:inputs.args.tokenFile,...config3===void 0?{}:{config:config3},
-...environment===void 0?{}:{env:environment}})}async samples(plan,project){const{samples,warnings}=await planSamples(plan,
-project);if(warnings.length>0)await this.log.problems(redactProblems(warnings,this.redactor));return samples}async samplesOrNone(plan,project){
+new Posts(this.event,this.redactor,this.log,signal)}async meets(inputs){this.event=await eventOfPull(this.event,inputs,this.
+signal);this.posts=new Posts(this.event,this.redactor,this.log,this.signal);await checkCheckout(this.event,inputs)}get made(){
+return this.#made}get phase(){return this.#phase}enters(phase){this.#phase=phase}concerns(shard2){this.#shard=shard2}about(inputs){
+return this.#shard===void 0?inputs:{...inputs,shard:this.#shard}}sessionOptions({args,baseUrl:baseUrl2,shard:shard2}){return{
+...shardOptions(shard2,process.env),...sessionOptionsOf({...args,...baseUrl2===void 0?{}:{baseUrl:baseUrl2}}),pinned:baseUrl2!==
+void 0,signal:this.signal,redactor:this.redactor}}async within(session,work){try{if(session.warnings.length>0)await this.
+log.problems(redactProblems(session.warnings,this.redactor));for(const note of session.notes)this.log.say(escapeLines(this.
+redactor.redactSentence(note)));return await work(session)}finally{const left=await session.close();if(left.length>0)await this.
+log.problems(left)}}async project({config:config3,environment,token,...inputs}){return await loadProject({cwd:folderOf(inputs),
+above:false,variables:variablesOf(token),tokenFile:inputs.args.tokenFile,...config3===void 0?{}:{config:config3},...environment===
+void 0?{}:{env:environment}})}async samples(plan,project){const{samples,warnings}=await planSamples(plan,project);if(warnings.
+length>0)await this.log.problems(redactProblems(warnings,this.redactor));return samples}async samplesOrNone(plan,project){
 try{return await this.samples(plan,project)}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;const told5=failure2.
 problems.map(problem2=>({...problem2,severity:"warning"}));await this.log.problems(redactProblems(told5,this.redactor));
 return new Map}}async writeHtml(name2,report2,found2){const shown5=report2.redact(found2,this.redactor);const file=join18(
 await this.temporaryFolder(),name2);await writeResult(file,await renderText(report2,"html",shown5,this.log.look),384);return file}async shared(inputs,plan){
-const forge=await forgeOf(process.env,folderOf(inputs));const subject=subjectOf(inputs,inputs.args,this.redactor.redact,
-plan);return{plan,only:inputs.args.only,forge,subject}}async temporaryFolder(){this.#temporary??=await mkdtemp(join18(process.
-env.RUNNER_TEMP||tmpdir(),"idops-"));return this.#temporary}async tellPlan(plan,shown5){this.#made=plan;await this.log.report(
-planReport,{plan:shown5,samples:new Map})}};async function tellNoPlan(job,inputs,{title,text:text6,hide:hide2,quiet=false}){const key=commentKey(inputs,null);const first=markerLine(
+const forge=await forgeOf(process.env,folderOf(inputs),this.event.sha);const subject=subjectOf(inputs,inputs.args,this.redactor.
+redact,plan);return{plan,only:inputs.args.only,forge,subject}}async temporaryFolder(){this.#temporary??=await mkdtemp(join18(
+process.env.RUNNER_TEMP||tmpdir(),"idops-"));return this.#temporary}async tellPlan(plan,shown5){this.#made=plan;await this.
+log.report(planReport,{plan:shown5,samples:new Map})}};async function tellNoPlan(job,inputs,{title,text:text6,hide:hide2,quiet=false}){const key=commentKey(inputs,null);const first=markerLine(
 {kind:"plan",key,run:job.event.runId,plan:null});const heading=`${aboutText("idops plan",subjectOf(inputs,inputs.args,hide2))}\
 : ${title}`;const body2=`${first}
-${plainText(heading,text6,job.event)}`;await job.posts.comment(inputs,key,body2,{opens:inputs.comment==="true"&&!quiet,quiet})}import{join as join20,resolve as resolve17}from"node:path";init_plan();init_text();import{stat as stat7}from"node:fs/promises";import{basename as basename12,dirname as dirname18,join as join19,resolve as resolve16}from"node:path";init_problems();async function refuseInputs(outputs,config3,known4){const{files,states}=await inputsOf(known4);const inputs=new Set((await Promise.
-all([resolve16(config3),...files].map(identity))).flat());const kept2=(await Promise.all(states.map(namesOf5))).flat();const problems=[];
-for(const output of outputs){const names3=await namesOf5(resolve16(output));if(names3.some(name2=>inputs.has(name2)))problems.
+${plainText(heading,text6,job.event)}`;await job.posts.comment(inputs,key,body2,{opens:inputs.comment==="true"&&!quiet,quiet})}import{join as join20,resolve as resolve18}from"node:path";init_plan();init_text();import{stat as stat7}from"node:fs/promises";import{basename as basename12,dirname as dirname18,join as join19,resolve as resolve17}from"node:path";init_problems();async function refuseInputs(outputs,config3,known4){const{files,states}=await inputsOf(known4);const inputs=new Set((await Promise.
+all([resolve17(config3),...files].map(identity))).flat());const kept2=(await Promise.all(states.map(namesOf5))).flat();const problems=[];
+for(const output of outputs){const names3=await namesOf5(resolve17(output));if(names3.some(name2=>inputs.has(name2)))problems.
 push(refusal3(output,"idops reads it"));else if(names3.some(name2=>kept2.some(state=>isOfState(name2,state))))problems.push(
 refusal3(output,"it is a state, or belongs to one"))}refuse(problems)}async function inputsOf(known4){try{const project=typeof known4===
 "function"?await known4():known4.project;const read=typeof known4==="function"?await loadManifests(project,{lenient:true}):
@@ -20765,16 +20811,16 @@ ProblemsError))throw failure2;return{files:[],states:[]}}}function refusal3(outp
 return there?.isFile()===true?[path,`${there.dev}:${there.ino}`]:[path]}async function namesOf5(path){const inFolder=join19(
 await realPlaceOf(dirname18(path)),basename12(path));return[...await identity(path),inFolder,await realPlaceOf(path)]}async function planAndTell(job,inputs){const name2=fileOf("plan",inputs.shard);const opened2=await openSession(await job.
 project(inputs),job.sessionOptions(inputs));const{plan,project,planFile}=await job.within(opened2,async session=>{if(inputs.
-planFile!==void 0){const asked=resolve17(folderOf(inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}
+planFile!==void 0){const asked=resolve18(folderOf(inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}
 const made3=await session.plan(planOptionsOf(inputs.args));const file=await writePlan(job,inputs,session,made3,name2);return{
 plan:made3,planFile:file,project:session.project}});const shown5=redactPlan(plan,job.redactor);const samples=await job.samples(
 plan,project);const htmlReport=await job.writeHtml(`${name2}.html`,planReport,{plan,samples});await job.tellPlan(plan,shown5);
 const shared=await job.shared(inputs,shown5);await writeSummary(planSummary(shared));const changed2=changesServer(plan);
 const blocked3=plan.changes.some(({action:action2})=>action2==="blocked");const tells2=changed2||blocked3||leavesDebts(plan);
 const key=commentKey(inputs,plan.environment);const marker={key,run:job.event.runId,plan:await markPlan(plan,job.redactor)};
-const taken2=markerLine({kind:"plan",...marker}).length+1;const{text:text6,isWhole:isWhole2}=planText2(shared,job.event,
-{taken:taken2});const first=markerLine({kind:"plan",...marker,plan:isWhole2?marker.plan:null});const opens=tells2||inputs.
-comment==="true";const body2=`${first}
+const taken2=markerLine({kind:"plan",...marker}).length+1;const{text:text6,isWhole}=planText2(shared,job.event,{taken:taken2});
+const first=markerLine({kind:"plan",...marker,plan:isWhole?marker.plan:null});const opens=tells2||inputs.comment==="true";
+const body2=`${first}
 ${text6}`;const commented=join20(await job.temporaryFolder(),commentFile);await writeResult(commented,body2,384);await job.
 posts.comment(inputs,key,body2,{opens});if(inputs.driftIssue&&job.event.onDefaultBranch)await job.posts.drift(inputs,shared,
 {...marker,found:tells2});else if(inputs.driftIssue)job.log.annotate("notice",noIssue);if(changed2&&inputs.failOnChanges)
@@ -20782,20 +20828,21 @@ job.log.annotate("error","There are changes, and fail-on-changes is set.");retur
 changed2?2:0,summary:summaryLine(plan),changed:changed2,plan,planFile,htmlReport,commentFile:commented}}var noIssue="No \
 issue is opened, changed or closed: drift is what schedule, push and workflow_dispatch find on the default branch, and t\
 his run is for something else.";async function writePlan(job,inputs,session,plan,name2){const planFile=inputs.planFile===
-void 0?join20(await job.temporaryFolder(),`${name2}.json`):resolve17(folderOf(inputs),inputs.planFile);await writeResult(
+void 0?join20(await job.temporaryFolder(),`${name2}.json`):resolve18(folderOf(inputs),inputs.planFile);await writeResult(
 planFile,await session.storePlan(plan),384);return planFile}init_problems2();init_words();init_problems();init_kinds();init_rules();init_servers();async function validateProject(load,{onSecret,signal}){const pauses=new Pauses(signal);try{const project=await load();const loaded=await loadManifests(
 project,{lenient:true,signal});tellSecrets(loaded,onSecret);const settings=project.settingsProblems();const known4=settings.
 every(({severity})=>severity==="warning");const bodies2=known4?checkDeclaredTemplates(loaded.declared,await bodyChecks(project,
 loaded.declared),await recordedIn(project,loaded.declared,onSecret)):[];const ignored=loaded.declared.flatMap(one=>ignoredProblems(
-one,kindOf(one.kind),project.profile));const addresses3=project.addressProblems();await pauses.pause();return{problems:[
-...addresses3,...settings,...loaded.problems,...ignored,...bodies2],objects:loaded.declared.length}}catch(failure2){if(signal?.
-aborted)throw failure2;const problems=problemsOf(failure2);if(problems.some(({code:code2})=>code2==="internal"))throw failure2;
-return{problems,objects:0}}}async function recordedIn(project,declared,onSecret){if(project.state().in!=="file"||!hasKnownMails(
-declared,project.profile.name))return void 0;try{const state=await(await backendOf(project,onSecret)).saved();const hasher=state===
-void 0?void 0:new Hasher(state,()=>false);return({kind,identity:identity2})=>{const record2=state?.resources[addressOf(kind,
-identity2)];if(record2===void 0||hasher===void 0)return{};return restoreFields(record2.left??record2,hasher)}}catch(failure2){
-if(failure2 instanceof ProblemsError)return void 0;throw failure2}}function hasKnownMails(declared,profile){return emailsIn(
-declared).some(({template:template2,email:email3})=>mailOf(profile,template2.identity[email3.type]??"")!==void 0)}async function validate2(job,inputs,reason=null){const{problems:found2,objects:objects3}=await validateProject(()=>job.project(
+one,kindOf(one.kind),project.profile));const addresses3=[...project.addressProblems(),...project.sharedStateProblems()];
+await pauses.pause();return{problems:[...addresses3,...settings,...loaded.problems,...ignored,...bodies2],objects:loaded.
+declared.length}}catch(failure2){if(signal?.aborted)throw failure2;const problems=problemsOf(failure2);if(problems.some(
+({code:code2})=>code2==="internal"))throw failure2;return{problems,objects:0}}}async function recordedIn(project,declared,onSecret){
+if(project.state().in!=="file"||!hasKnownMails(declared,project.profile.name))return void 0;try{const state=await(await backendOf(
+project,onSecret)).saved();const hasher=state===void 0?void 0:new Hasher(state,()=>false);return({kind,identity:identity2})=>{
+const record2=state?.resources[addressOf(kind,identity2)];if(record2===void 0||hasher===void 0)return{};return restoreFields(
+record2.left??record2,hasher)}}catch(failure2){if(failure2 instanceof ProblemsError)return void 0;throw failure2}}function hasKnownMails(declared,profile){
+return emailsIn(declared).some(({template:template2,email:email3})=>mailOf(profile,template2.identity[email3.type]??"")!==
+void 0)}async function validate2(job,inputs,reason=null){const{problems:found2,objects:objects3}=await validateProject(()=>job.project(
 inputs),{onSecret:job.redactor.add,signal:job.signal});const problems=redactProblems(found2,job.redactor);await job.log.
 problems(problems);const errors2=problems.filter(({severity})=>severity==="error").length;const failed=errors2>0;const summary2=failed?
 plural(errors2,"error"):validText(objects3);const why=reason===null?"":`There is no plan for this ${job.event.pullRequest===
@@ -20809,18 +20856,19 @@ name2=>{const text6=getInput(name2);typed.push(text6);return text6});for(const n
 N"])delete process.env[name2];outcome3=await runCommand(job,inputs)}catch(failure2){outcome3=await tellFailure(job,inputs,
 failure2,typed)}const failed=outcome3.code===1||outcome3.code===130||outcome3.code===2&&inputs?.failOnChanges===true;writeOutputs(
 outcome3,failed);if(!failed)return 0;return outcome3.code===130?130:1}async function runCommand(job,inputs){job.log.learn(
-inputs);if(inputs.command==="validate")return await validate2(job,inputs);const hasToken=inputs.token!==void 0||(process.
-env.IDOPS_TOKEN??"")!=="";const reason=hasToken?null:job.event.pullRequest?.withoutSecrets??null;if(reason!==null)return await validate2(
-job,inputs,reason);const isPinned=inputs.baseUrl!==void 0&&inputs.token!==void 0;const foreign2=isPinned?null:whyForeign2(
-job,inputs);if(foreign2!==null&&inputs.command==="plan"){return await validate2(job,inputs,`${foreign2}, and base-url an\
-d token are not both inputs`)}if(foreign2!==null)throw refuseForeign(foreign2);return inputs.command==="plan"?await planAndTell(
-job,inputs):await planAndApply(job,inputs)}function whyForeign2({event},{prNumber}){if(event.foreign!==null||event.pullRequest!==
-null||prNumber===void 0)return event.foreign;return`pull request #${prNumber} may be of another repository`}function refuseForeign(foreign2){
-return new ProblemsError([error("foreign-files",`${foreign2}, whose idops.yaml would say where the token goes`,[],"give \
-both base-url and token as inputs, or use the command validate")])}async function tellFailure(job,inputs,failure2,typed){
-const unsaid=withoutPasted(typed);const problems=redactProblems(withoutPastedIn(problemsOf(failure2),typed,job.redactor),
-job.redactor);await job.log.problems(problems);if(inputs?.args.debug===true)job.log.say(escapeLines(job.redactor.redact(
-stacksOf(failure2))));const[first]=problems;const code2=job.signal.aborted?130:1;await writeSummary(`## idops: failed
+inputs);await job.meets(inputs);if(inputs.command==="validate")return await validate2(job,inputs);const hasToken=inputs.
+token!==void 0||(process.env.IDOPS_TOKEN??"")!=="";const reason=hasToken?null:job.event.pullRequest?.withoutSecrets??null;
+if(reason!==null)return await validate2(job,inputs,reason);const isPinned=inputs.baseUrl!==void 0&&inputs.token!==void 0;
+const foreign2=isPinned?null:whyForeign2(job,inputs);if(foreign2!==null&&inputs.command==="plan"){return await validate2(
+job,inputs,`${foreign2}, and base-url and token are not both inputs`)}if(foreign2!==null)throw refuseForeign(foreign2);return inputs.
+command==="plan"?await planAndTell(job,inputs):await planAndApply(job,inputs)}function whyForeign2({event},{prNumber}){if(event.
+foreign!==null||event.pullRequest!==null||prNumber===void 0)return event.foreign;return`pull request #${prNumber} may be\
+ of another repository`}function refuseForeign(foreign2){return new ProblemsError([error("foreign-files",`${foreign2}, w\
+hose idops.yaml would say where the token goes`,[],"give both base-url and token as inputs, or use the command validate")])}
+async function tellFailure(job,inputs,failure2,typed){const unsaid=withoutPasted(typed);const problems=redactProblems(withoutPastedIn(
+problemsOf(failure2),typed,job.redactor),job.redactor);await job.log.problems(problems);if(inputs?.args.debug===true)job.
+log.say(escapeLines(job.redactor.redact(stacksOf(failure2))));const[first]=problems;const code2=job.signal.aborted?130:1;
+await writeSummary(`## idops: failed
 
 ${await problemsBlock(problems)}`);const hide2=told5=>unsaid(job.redactor.redact(told5));if(inputs?.command==="plan"){const text6=`\
 There is no plan for this commit:

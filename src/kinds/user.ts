@@ -1,5 +1,5 @@
 import { once } from '../base/once.js';
-import { error, type Problem } from '../base/problems.js';
+import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { settle, settleEach } from '../base/settle.js';
 import {
   compareText,
@@ -11,6 +11,8 @@ import {
   type Value,
 } from '../base/values.js';
 import { answers, pages } from '../server/answers.js';
+import type { ExtraRead } from '../server/reads.js';
+import { type Catalog, readCatalog } from './catalog.js';
 import { withoutIds } from './discovery.js';
 import {
   asElements,
@@ -27,7 +29,7 @@ import {
   value,
 } from './fields.js';
 import { respelledNumbers } from './kept-numbers.js';
-import type { Declared, DiscoverContext, Discovered, Finding, Kind, Traces } from './kind.js';
+import type { Declared, DiscoverContext, Discovered, Finding, Kind, ObserveContext, Traces } from './kind.js';
 import { lostElements } from './loss.js';
 import { missing, readOne } from './reading.js';
 import { profileProblems } from './rules.js';
@@ -106,12 +108,17 @@ export const user: Kind = {
   names: toldNames,
   readable: ({ name }) => userTraits[name].reads?.one !== undefined,
   async observe(objects, context) {
-    const { one: read } = userTraits[context.profile.name].reads ?? {};
+    const { whole = [], reads: { one: read, all } = {} } = userTraits[context.profile.name];
     if (read === undefined) return new Map();
+    const listed = await readMany(objects.length, all, context);
     return new Map(
       await settleEach(objects, async (object) => {
         const { identity } = object;
-        const shown = await readOne(context, read, { user_id: identity.id ?? '' }, answers.user.one);
+        const { id = '' } = identity;
+        const row = listed?.byId(id);
+        const shown = isWhole(row, whole)
+          ? await context.limit(async () => row)
+          : await readOne(context, read, { user_id: id }, answers.user.one);
         if (shown === null) return [object, missing(identity, 'user')] as const;
         return [
           object,
@@ -166,6 +173,32 @@ function shownUser(shown: Fields): Fields {
   return mapValues({ ...shown }, (field, name) => normalForm(fields()[name] ?? value, field));
 }
 
+/** Up to so many users are read one by one, whatever there are. */
+const FEW = 50;
+/** A listed user costs the server about half of one that is read alone. */
+const WORTH = 0.5;
+
+/** The list of all users, if reading it costs less than reading so many one by one. */
+async function readMany(
+  wanted: number,
+  all: ExtraRead | undefined,
+  { reader, alone }: ObserveContext,
+): Promise<Catalog | null> {
+  if (alone || all === undefined || wanted <= FEW) return null;
+  const first = await reader.listExtra({ ...all, pageSize: 1 }, 1, pages.user);
+  if (first?.totalEntries === undefined || wanted < first.totalEntries * WORTH) return null;
+  return await readCatalog('users', all, pages.user, reader).catch((failure: unknown) => {
+    // A list that does not add up says nothing of the users that are wanted.
+    if (failure instanceof ProblemsError) return null;
+    throw failure;
+  });
+}
+
+/** Whether a row of a list shows everything that an update sends. */
+function isWhole(row: Fields | undefined, whole: readonly string[]): row is Fields {
+  return row !== undefined && whole.every((field) => row[field] !== undefined);
+}
+
 /** By the list, whose rows are whole users as a rule; one that is asked for, or whose row lacks something, by its own read. */
 async function find(context: DiscoverContext): Promise<Discovered> {
   const { profile, asked, rows } = context;
@@ -181,9 +214,10 @@ async function find(context: DiscoverContext): Promise<Discovered> {
     listed.map(async (row): Promise<Finding[]> => {
       const { id } = row;
       if (typeof id !== 'string') return [];
-      const isWhole = whole.every((field) => row[field] !== undefined);
       const shown =
-        isWhole || one === undefined ? row : await readOne(context, one, { user_id: id }, answers.user.one);
+        isWhole(row, whole) || one === undefined
+          ? row
+          : await readOne(context, one, { user_id: id }, answers.user.one);
       if (shown === null) return [];
       const called = [shown.username, shown.uid].find((name) => typeof name === 'string');
       const identity = { id };

@@ -4,6 +4,7 @@ import { realPlaceOf } from '../base/links.js';
 import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { noProgress, withoutHarm } from '../base/progress.js';
 import { createRedactor } from '../base/redact.js';
+import { failuresIn } from '../base/settle.js';
 import type { Fields } from '../base/values.js';
 import { makeFolder } from '../base/whole-file.js';
 import { kindOf, kinds } from '../kinds/index.js';
@@ -23,11 +24,13 @@ import type { PullResult } from '../pull/result.js';
 import { manifestHead } from '../pull/schema-line.js';
 import { askedProblems } from '../pull/survey.js';
 import { checkFiles, filesInFolder, interruptedBefore, notWritable, writeFiles } from '../pull/write.js';
+import { ServerFailure } from '../server/failures.js';
 import type { ProfileName } from '../server/profiles.js';
 import type { State } from '../state/state.js';
 import { backendOf } from './backend.js';
 import { whileReading } from './connection.js';
 import { editedFiles, type Written } from './edits.js';
+import { problemsOf } from './failures.js';
 import { refuseInputs } from './outputs.js';
 import { recordSeen } from './seen.js';
 import type { SessionOptions } from './session.js';
@@ -144,6 +147,46 @@ export async function pull(
       },
     };
   });
+}
+
+/**
+ * The same without the kinds that the token lacks the scope to read; `refused` says which those are. Throws if no kind is left, and
+ * what `pull` throws for another cause.
+ */
+export async function pullReadable(
+  project: Project,
+  options: SessionOptions,
+  request: PullRequest & { readonly out?: string },
+): Promise<Pulling & { readonly refused: readonly Problem[] }> {
+  try {
+    return { ...(await pull(project, options, request)), refused: [] };
+  } catch (failure) {
+    const failures = failuresIn(failure);
+    const forbidden = failures.filter(
+      (one): one is ServerFailure => one instanceof ServerFailure && one.kind === 'forbidden',
+    );
+    const { kinds: wanted, asked } = wishesOf(request);
+    const isLeft = ({ scopes }: Kind): boolean => forbidden.every(({ scope }) => scope !== scopes.read);
+    const rest = wanted.filter(isLeft);
+    if (forbidden.length < failures.length || rest.length === 0 || rest.length === wanted.length)
+      throw failure;
+    const isAskedOf = (option: string): boolean =>
+      rest.some(({ discovery }) => Object.hasOwn(discovery?.options ?? {}, option));
+    const pulling = await pullReadable(project, options, {
+      ...request,
+      kinds: rest.map(({ name }) => name),
+      asked: Object.fromEntries(Object.entries(asked).filter(([option]) => isAskedOf(option))),
+    });
+    const byScope = new Map(forbidden.map((one) => [one.scope, one] as const));
+    const refused = [...byScope].flatMap(([scope, one]) => {
+      const names = wanted.filter(({ scopes }) => scopes.read === scope).map(({ name }) => name);
+      return problemsOf(one).map((problem) => ({
+        ...problem,
+        message: `left out ${names.join(' and ')}: ${problem.message}`,
+      }));
+    });
+    return { ...pulling, refused: [...refused, ...pulling.refused] };
+  }
 }
 
 /** What a project says of itself, and its server. */

@@ -177,6 +177,26 @@ label: null
     expect(quiet.stderr).toContain('warning[left-out]: Organization/odd stays unmanaged');
   });
 
+  it('with --check, leaves out the kinds whose scope the token lacks, says so and fails', async () => {
+    const tokens = { users: ['users:manage:all'] as const };
+    const at = await project({ 'idops.yaml': boruta }, { profile: 'boruta', tokens });
+    expect(await at.idops('pull')).toMatchObject({ code: 1, stdout: '' });
+    expect(await at.idops('pull --kind User')).toMatchObject({ code: 0 });
+    const checked = await at.idops('pull --check --client 60000000-0000-4000-8000-000000000001');
+    expect(checked).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/would write .*organizations.yaml.*unchanged .*users.yaml/s),
+    });
+    for (const [kinds, scope] of [
+      ['KeyPair and Client', 'clients:manage:all'],
+      ['EmailTemplate', 'identity-providers:manage:all'],
+    ]) {
+      const refused = new RegExp(`error\\[server-forbidden\\]: left out ${kinds}: .*${scope}`);
+      expect(checked.stderr).toMatch(refused);
+    }
+    expect(await at.idops('pull --check --kind KeyPair')).toMatchObject({ code: 1, stdout: '' });
+  });
+
   it('refuses manifests that are not valid, and tells what the server has no longer', async () => {
     const at = await project(
       { 'idops.yaml': boruta, 'manifests/a.yaml': 'kind: Organisation\n' },

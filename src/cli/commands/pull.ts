@@ -3,7 +3,7 @@ import { error, type Problem, ProblemsError, warning } from '../../base/problems
 import { pullReport } from '../../report/formats.js';
 import type { ShownFile, ShownPull } from '../../report/pull.js';
 import { askedOf, type PullingOptions } from '../../session/options.js';
-import { type Pulling, pull as pullFrom } from '../../session/pull.js';
+import { type Pulling, pull as pullFrom, pullReadable } from '../../session/pull.js';
 import { shownPath } from '../../source/file.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
@@ -25,15 +25,21 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
   // Before anything is written: what is refused has changed nothing.
   await context.refuseOutputs(outputs);
   const project = await context.project();
-  const pulling = await pullFrom(project, context.sessionOptions(), {
+  const request = {
     ...askedOf(options),
     builtIn: allTemplates,
     force,
     ...(out === undefined ? {} : { out }),
-  }).catch((failure: unknown) => {
+  };
+  const pulling: Pulling & { readonly refused?: readonly Problem[] } = await (check
+    ? pullReadable(project, context.sessionOptions(), request)
+    : pullFrom(project, context.sessionOptions(), request)
+  ).catch((failure: unknown) => {
     if (!signal.aborted) output.message('Nothing was written; --kind chooses what is read.');
     throw failure;
   });
+  const { refused = [] } = pulling;
+  if (refused.length > 0) output.problems(refused);
   for (const note of pulling.notes) output.message(note);
   const changes = pulling.files.some(({ action }) => action !== 'unchanged');
   const isEmpty =
@@ -59,7 +65,7 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
     output.message(`interrupted: ${outcome}`);
     return exit.interrupted;
   }
-  if (problems.length > 0) return exit.failed;
+  if (problems.length + refused.length > 0) return exit.failed;
   return check && changes ? exit.failed : exit.done;
 }
 
