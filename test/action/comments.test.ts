@@ -128,15 +128,6 @@ describe('the end of a comment', () => {
     await site.run(env, pullRequest(7, { ref: 'main' }));
     expect(last(site)).toBe(reviewed);
   });
-
-  it('takes an environment for a name, whatever is in it', async () => {
-    const name = 'a`](https://evil.example) <b>';
-    const site = await workspace(acme('Renamed'));
-    const text = (await site.read(`${site.folder}/idops.yaml`)).replace('production', JSON.stringify(name));
-    await site.write({ 'idops.yaml': text });
-    await site.run({ environment: name, approve: 'merged' }, pullRequest());
-    expect(last(site)).toContain(`to \`\` ${name} \`\`, after`);
-  });
 });
 
 describe('a comment with a plan of before', () => {
