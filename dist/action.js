@@ -5548,7 +5548,7 @@ READ_DATA:4};var emptyBuffer=Buffer.allocUnsafe(0);var sendHints={text:1,typedAr
 {uid,sentCloseFrameState,staticPropertyDescriptors,states,opcodes,maxUnsigned16Bit,parserStates,emptyBuffer,sendHints}}});var require_util5=__commonJS({"node_modules/undici/lib/web/websocket/util.js"(exports,module){"use strict";var{states,opcodes}=require_constants5();
 var{isUtf8:isUtf82}=__require("node:buffer");var{removeHTTPWhitespace}=require_data_url();var{collectASequenceOfCodePointsFast}=require_infra();
 function isConnecting(readyState){return readyState===states.CONNECTING}function isEstablished(readyState){return readyState===
-states.OPEN}function isClosing(readyState){return readyState===states.CLOSING}function isClosed(readyState){return readyState===
+states.OPEN}function isClosing(readyState){return readyState===states.CLOSING}function isClosed2(readyState){return readyState===
 states.CLOSED}function fireEvent(e2,target,eventFactory=(type,init)=>new Event(type,init),eventInitDict={}){const event=eventFactory(
 e2,eventInitDict);target.dispatchEvent(event)}function websocketMessageReceived(handler2,type,data3){handler2.onMessage(
 type,data3)}function toArrayBuffer(buffer){if(buffer.byteLength===buffer.buffer.byteLength){return buffer.buffer}return new Uint8Array(
@@ -5574,8 +5574,8 @@ null){const reasonBytesLength=Buffer.byteLength(reason);if(reasonBytesLength>123
  less than 123 bytes; received ${reasonBytesLength}`,"SyntaxError")}}}var utf8Decode=(()=>{if(typeof process.versions.icu===
 "string"){const fatalDecoder=new TextDecoder("utf-8",{fatal:true});return fatalDecoder.decode.bind(fatalDecoder)}return function(buffer){
 if(isUtf82(buffer)){return buffer.toString("utf-8")}throw new TypeError("Invalid utf-8 received.")}})();module.exports={
-isConnecting,isEstablished,isClosing,isClosed,fireEvent,isValidSubprotocol,isValidStatusCode,websocketMessageReceived,utf8Decode,
-isControlFrame,isContinuationFrame,isTextBinaryFrame,isValidOpcode,parseExtensions,isValidClientWindowBits,toArrayBuffer,
+isConnecting,isEstablished,isClosing,isClosed:isClosed2,fireEvent,isValidSubprotocol,isValidStatusCode,websocketMessageReceived,
+utf8Decode,isControlFrame,isContinuationFrame,isTextBinaryFrame,isValidOpcode,parseExtensions,isValidClientWindowBits,toArrayBuffer,
 getURLRecord,validateCloseCodeAndReason}}});var require_frame=__commonJS({"node_modules/undici/lib/web/websocket/frame.js"(exports,module){"use strict";var{runtimeFeatures}=require_runtime_features();
 var{maxUnsigned16Bit,opcodes}=require_constants5();var BUFFER_SIZE=8*1024;var buffer=null;var bufIdx=BUFFER_SIZE;var randomFillSync=runtimeFeatures.
 has("crypto")?__require("node:crypto").randomFillSync:function randomFillSync2(buffer2,_offset,_size2){for(let i3=0;i3<buffer2.
@@ -5594,8 +5594,8 @@ let payloadLength=bodyLength;let offset=6;if(bodyLength>maxUnsigned16Bit){offset
 128;head[offset-4]=maskKey[0];head[offset-3]=maskKey[1];head[offset-2]=maskKey[2];head[offset-1]=maskKey[3];if(payloadLength===
 126){head.writeUInt16BE(bodyLength,2)}else if(payloadLength===127){head[2]=head[3]=0;head.writeUIntBE(bodyLength,4,6)}return[
 head,buffer2]}};module.exports={WebsocketFrameSend,generateMask}}});var require_connection=__commonJS({"node_modules/undici/lib/web/websocket/connection.js"(exports,module){"use strict";var{
-uid,states,sentCloseFrameState,emptyBuffer,opcodes}=require_constants5();var{parseExtensions,isClosed,isClosing,isEstablished,
-isConnecting,validateCloseCodeAndReason}=require_util5();var{makeRequest}=require_request2();var{fetching}=require_fetch();
+uid,states,sentCloseFrameState,emptyBuffer,opcodes}=require_constants5();var{parseExtensions,isClosed:isClosed2,isClosing,
+isEstablished,isConnecting,validateCloseCodeAndReason}=require_util5();var{makeRequest}=require_request2();var{fetching}=require_fetch();
 var{Headers,getHeadersList}=require_headers();var{getDecodeSplit}=require_util2();var{WebsocketFrameSend}=require_frame();
 var assert2=__require("node:assert");var{runtimeFeatures}=require_runtime_features();var crypto2=runtimeFeatures.has("cr\
 ypto")?__require("node:crypto"):null;var warningEmitted=false;function establishWebSocketConnection(url,protocols,client3,handler2,options){
@@ -5625,7 +5625,7 @@ const secProtocol=response.headersList.get("Sec-WebSocket-Protocol");if(secProto
 handler2,response,1002,"Protocol was not set in the opening handshake.");return}}response.socket.on("data",handler2.onSocketData);
 response.socket.on("close",handler2.onSocketClose);response.socket.on("error",handler2.onSocketError);handler2.wasEverConnected=
 true;handler2.onConnectionEstablished(response,extensions)}});return controller2}function closeWebSocketConnection(object3,code2,reason,validate3=false){
-code2??=null;reason??="";if(validate3)validateCloseCodeAndReason(code2,reason);if(isClosed(object3.readyState)||isClosing(
+code2??=null;reason??="";if(validate3)validateCloseCodeAndReason(code2,reason);if(isClosed2(object3.readyState)||isClosing(
 object3.readyState)){}else if(!isEstablished(object3.readyState)){failWebsocketConnection(object3);object3.readyState=states.
 CLOSING}else if(!object3.closeState.has(sentCloseFrameState.SENT)&&!object3.closeState.has(sentCloseFrameState.RECEIVED)){
 const frame=new WebsocketFrameSend;if(reason.length!==0&&code2===null){code2=1e3}assert2(code2===null||Number.isInteger(
@@ -5734,7 +5734,7 @@ switch(hint){case sendHints.text:case sendHints.typedArray:return new Uint8Array
 arrayBuffer:case sendHints.blob:return new Uint8Array(data3)}}module.exports={SendQueue}}});var require_websocket=__commonJS({"node_modules/undici/lib/web/websocket/websocket.js"(exports,module){"use strict";var{
 isArrayBuffer}=__require("node:util/types");var{webidl}=require_webidl();var{URLSerializer}=require_data_url();var{environmentSettingsObject}=require_util2();
 var{staticPropertyDescriptors,states,sentCloseFrameState,sendHints,opcodes}=require_constants5();var{isConnecting,isEstablished,
-isClosing,isClosed,isValidSubprotocol,fireEvent,utf8Decode,toArrayBuffer,getURLRecord}=require_util5();var{establishWebSocketConnection,
+isClosing,isClosed:isClosed2,isValidSubprotocol,fireEvent,utf8Decode,toArrayBuffer,getURLRecord}=require_util5();var{establishWebSocketConnection,
 closeWebSocketConnection,failWebsocketConnection}=require_connection();var{ByteParser}=require_receiver();var{kEnumerableProperty}=require_util();
 var{getGlobalDispatcher}=require_global2();var{ErrorEvent,CloseEvent,createFastMessageEvent}=require_events();var{SendQueue}=require_sender();
 var{WebsocketFrameSend}=require_frame();var{channels}=require_diagnostics();function getSocketAddress(socket){if(typeof socket?.
@@ -5803,7 +5803,7 @@ code2=1006;fireEvent("error",this,(type,init)=>new ErrorEvent(type,init),{error:
 this,(type,init)=>new CloseEvent(type,init),{wasClean,code:code2,reason});if(channels.close.hasSubscribers){channels.close.
 publish({websocket:this,code:code2,reason})}}static ping(ws,buffer){if(Buffer.isBuffer(buffer)){if(buffer.length>125){throw new TypeError(
 "A PING frame cannot have a body larger than 125 bytes.")}}else if(buffer!==void 0){throw new TypeError("Expected buffer\
- payload")}const readyState=ws.#handler.readyState;if(isEstablished(readyState)&&!isClosing(readyState)&&!isClosed(readyState)){
+ payload")}const readyState=ws.#handler.readyState;if(isEstablished(readyState)&&!isClosing(readyState)&&!isClosed2(readyState)){
 const frame=new WebsocketFrameSend(buffer);ws.#handler.socket.write(frame.createFrame(opcodes.PING))}}};var{ping}=WebSocket;
 Reflect.deleteProperty(WebSocket,"ping");WebSocket.CONNECTING=WebSocket.prototype.CONNECTING=states.CONNECTING;WebSocket.
 OPEN=WebSocket.prototype.OPEN=states.OPEN;WebSocket.CLOSING=WebSocket.prototype.CLOSING=states.CLOSING;WebSocket.CLOSED=
@@ -7904,8 +7904,8 @@ le.ts"(){"use strict";BEGUN=1e3}});function about(asked,parse11){return document
 value:value3}=parsed2;if(!isMap(value3))return parsed2;const other=Object.entries(asked).find(([member2,wanted])=>{const got=Object.
 hasOwn(value3,member2)?value3[member2]:void 0;return typeof got==="string"&&!sameIdentifier(got,wanted)});return other===
 void 0?parsed2:{wrong:`its ${other[0]} is another one`,reason:"other-object"}}}function pageOf(row){const schema5=object(
-{data:array(row),...counts});return document2=>{const page=parse3(schema5,document2);if("wrong"in page)return page;const{
-data:data3,page_number,page_size,total_pages,total_entries}=page.value;return{value:{rows:data3,...page_number==null?{}:
+{data:array(row),...counts});return document2=>{const page2=parse3(schema5,document2);if("wrong"in page2)return page2;const{
+data:data3,page_number,page_size,total_pages,total_entries}=page2.value;return{value:{rows:data3,...page_number==null?{}:
 {pageNumber:page_number},...page_size==null?{}:{pageSize:page_size},...total_pages==null?{}:{totalPages:total_pages},...total_entries==
 null?{}:{totalEntries:total_entries}}}}}function answerType(schema5){const one=object({data:schema5});const list2=object(
 {data:array(schema5)});return{one:document2=>data(parse3(one,document2)),list:document2=>data(parse3(list2,document2))}}
@@ -8351,7 +8351,40 @@ object3,{...live,fields:shown5}]}))},update({present:present3,desired:desired2,p
 "";const{unknown:unknown4}=wholeFields(desired2,present3.fields,traits4[profile.name]);const body2={id,...carried(present3.
 fields,["name","label"]),...desired2};return{requests:[{operation:"updateOrganization",params:{organization_id:id},body:body2}],
 expected:body2,...unknown4.length===0?{}:{trouble:unknownWhole("organization",unknown4)}}},discovery:{options:{},find:find4},
-destructions:()=>[]}}});function respelledNumbers(declared,field2){const value3=declared.fields[field2];if(value3===void 0)return[];const told5=numbersIn(
+destructions:()=>[]}}});function nearest(name2,known4){const wanted=name2.toLowerCase();if(wanted.length>100)return void 0;let best;let least=(wanted.
+length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known4){const far=(0,import_fastest_levenshtein2.distance)(
+wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}return best}var import_fastest_levenshtein2;var init_nearest=__esm(
+{"src/base/nearest.ts"(){"use strict";import_fastest_levenshtein2=__toESM(require_mod(),1)}});async function readListing(noun,readPage){let sum="";for(let pass=0;pass<PASSES;pass+=1){const{rows,found:found2,total}=await readAllPages(
+noun,readPage);if(total===void 0||found2===total)return rows;sum=`${found2} ${noun} were listed, total_entries says ${total}`}
+throw new ProblemsError([error("unstable-list",`the list of ${noun} does not add up, read ${PASSES} times: ${sum}`,[],"t\
+ry again when nobody else is writing")])}async function readAllPages(noun,readPage){const ahead=new Ahead(readPage);try{
+return await listedBy(noun,ahead)}finally{await ahead.end()}}async function listedBy(noun,ahead){const byId=new Map;const anonymous=[];
+let total;let idle=0;for(let number4=1;number4<=MOST_PAGES;number4+=1){const page2=await ahead.take(number4);if(number4===
+1)ahead.last=surePages(page2,page2.rows.length);const before=byId.size;for(const row of page2.rows){if(typeof row.id==="\
+string")byId.set(row.id,row);else anonymous.push(row)}idle=byId.size===before?idle+1:0;total=page2.totalEntries??total;const found2=byId.
+size+anonymous.length;const pages2=page2.totalPages??pagesFrom(total,page2.pageSize);const done2=pages2===void 0?idle>0:
+number4>=pages2||idle>=IDLE_PAGES;if(idle>0)ahead.last=number4;const complete=total!==void 0&&found2>=total;if(done2||complete)
+return{rows:[...byId.values(),...anonymous],found:found2,total};if(found2>MOST_ROWS)throw endless(noun,`${MOST_ROWS} ${noun}`)}
+throw endless(noun,`${MOST_PAGES} pages`)}function endless(noun,most){return new ProblemsError([error("unstable-list",`t\
+he list of ${noun} goes on after ${most}`,[],"check that base_url is the address of an identity server of this API")])}function surePages(first,rows){
+return Math.min(pagesOf(first)??1,pagesFrom(first.totalEntries,rows)??1,MOST_PAGES)}function pagesOf({totalPages,totalEntries,
+pageSize}){return totalPages??pagesFrom(totalEntries,pageSize)}function pagesFrom(total,size2){return total===void 0||!size2?
+void 0:Math.ceil(total/size2)}var PASSES,IDLE_PAGES,MOST_PAGES,MOST_ROWS,AHEAD,Ahead;var init_listing=__esm({"src/kinds/\
+listing.ts"(){"use strict";init_problems();PASSES=4;IDLE_PAGES=3;MOST_PAGES=1e4;MOST_ROWS=1e6;AHEAD=20;Ahead=class{#readPage;#asked=new Map;last=1;#wanted=Number.
+POSITIVE_INFINITY;constructor(readPage){this.#readPage=readPage}async take(number4){for(let next=number4;next===number4||
+next<=this.last&&next<number4+AHEAD;next+=1){if(this.#asked.has(next))continue;this.#asked.set(next,this.#ask(next))}const page2=this.#asked.
+get(number4)??this.#ask(number4);try{return await page2}finally{this.#asked.delete(number4)}}#ask(number4){const page2=this.#readPage(
+number4,()=>number4<=this.#wanted);page2.catch(()=>{this.#wanted=Math.min(this.#wanted,number4)});return page2}async end(){
+this.#wanted=0;await Promise.allSettled(this.#asked.values())}}}});async function readCatalog(name2,read,parse11,reader){const rows=await readRows(name2,read,parse11,reader);return rows===
+null?null:new Catalog(rows)}async function readRows(name2,read,parse11,reader){let offered=true;const rows=await readListing(
+name2,async(number4,wanted)=>{const page2=await reader.listExtra(read,number4,parse11,wanted);if(page2===null)offered=false;
+return{...page2?.totalEntries===void 0?{totalPages:1}:{},...page2,rows:page2?.rows??[]}});return offered?rows:null}var Catalog;
+var init_catalog=__esm({"src/kinds/catalog.ts"(){"use strict";init_nearest();init_values();init_listing();Catalog=class{ids=new Map;names=new Map;anonymous;constructor(rows){
+let anonymous=0;for(const row of rows){if(typeof row.id!=="string"){anonymous+=1;continue}this.ids.set(identifierKey(row.
+id),row);if(typeof row.name!=="string")continue;const others2=this.names.get(row.name);if(others2===void 0)this.names.set(
+row.name,[row]);else others2.push(row)}this.anonymous=anonymous}get unsure(){return this.anonymous>0}byId(id){return this.
+ids.get(identifierKey(id))}byName(name2){return this.names.get(name2)??[]}proposal(name2){const near=nearest(name2,this.
+names.keys());return near===void 0?"":`; did you mean "${near}"?`}}}});function respelledNumbers(declared,field2){const value3=declared.fields[field2];if(value3===void 0)return[];const told5=numbersIn(
 value3).flatMap(text6=>{const kept2=keptSpelling(text6);return kept2===text6?[]:[`${text6} as ${kept2}`]});if(told5.length===
 0)return[];return[warning2("number-spelling",`this server keeps ${[...new Set(told5)].join(", ")}`,[declared.placeOf(field2)],
 "the two compare as equal; a text, in quotation marks, keeps its spelling")]}function numbersIn(value3){if(typeof value3===
@@ -8382,40 +8415,7 @@ age:all"},updateKeyPair:{title:"update a key pair",method:"PATCH",path:"/api/key
 ge:all",wrapper:"key_pair"},updateOrganization:{title:"update an organization",method:"PATCH",path:"/api/organizations/:\
 organization_id",scope:"users:manage:all",wrapper:"organization"},showTemplate:{title:"show an email template",method:"G\
 ET",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"identity-providers:manage:all"},listOrganizations:{
-title:"list organizations",method:"GET",path:"/api/organizations",scope:"users:manage:all"}}}});function nearest(name2,known4){const wanted=name2.toLowerCase();if(wanted.length>100)return void 0;let best;let least=(wanted.
-length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known4){const far=(0,import_fastest_levenshtein2.distance)(
-wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}return best}var import_fastest_levenshtein2;var init_nearest=__esm(
-{"src/base/nearest.ts"(){"use strict";import_fastest_levenshtein2=__toESM(require_mod(),1)}});async function readListing(noun,readPage){let sum="";for(let pass=0;pass<PASSES;pass+=1){const{rows,found:found2,total}=await readAllPages(
-noun,readPage);if(total===void 0||found2===total)return rows;sum=`${found2} ${noun} were listed, total_entries says ${total}`}
-throw new ProblemsError([error("unstable-list",`the list of ${noun} does not add up, read ${PASSES} times: ${sum}`,[],"t\
-ry again when nobody else is writing")])}async function readAllPages(noun,readPage){const ahead=new Ahead(readPage);try{
-return await listedBy(noun,ahead)}finally{await ahead.end()}}async function listedBy(noun,ahead){const byId=new Map;const anonymous=[];
-let total;let idle=0;for(let number4=1;number4<=MOST_PAGES;number4+=1){const page=await ahead.take(number4);if(number4===
-1)ahead.last=surePages(page,page.rows.length);const before=byId.size;for(const row of page.rows){if(typeof row.id==="str\
-ing")byId.set(row.id,row);else anonymous.push(row)}idle=byId.size===before?idle+1:0;total=page.totalEntries??total;const found2=byId.
-size+anonymous.length;const pages2=page.totalPages??pagesFrom(total,page.pageSize);const done2=pages2===void 0?idle>0:number4>=
-pages2||idle>=IDLE_PAGES;if(idle>0)ahead.last=number4;const complete=total!==void 0&&found2>=total;if(done2||complete)return{
-rows:[...byId.values(),...anonymous],found:found2,total};if(found2>MOST_ROWS)throw endless(noun,`${MOST_ROWS} ${noun}`)}
-throw endless(noun,`${MOST_PAGES} pages`)}function endless(noun,most){return new ProblemsError([error("unstable-list",`t\
-he list of ${noun} goes on after ${most}`,[],"check that base_url is the address of an identity server of this API")])}function surePages(first,rows){
-return Math.min(pagesOf(first)??1,pagesFrom(first.totalEntries,rows)??1,MOST_PAGES)}function pagesOf({totalPages,totalEntries,
-pageSize}){return totalPages??pagesFrom(totalEntries,pageSize)}function pagesFrom(total,size2){return total===void 0||!size2?
-void 0:Math.ceil(total/size2)}var PASSES,IDLE_PAGES,MOST_PAGES,MOST_ROWS,AHEAD,Ahead;var init_listing=__esm({"src/kinds/\
-listing.ts"(){"use strict";init_problems();PASSES=4;IDLE_PAGES=3;MOST_PAGES=1e4;MOST_ROWS=1e6;AHEAD=20;Ahead=class{#readPage;#asked=new Map;last=1;#wanted=Number.
-POSITIVE_INFINITY;constructor(readPage){this.#readPage=readPage}async take(number4){for(let next=number4;next===number4||
-next<=this.last&&next<number4+AHEAD;next+=1){if(this.#asked.has(next))continue;this.#asked.set(next,this.#ask(next))}const page=this.#asked.
-get(number4)??this.#ask(number4);try{return await page}finally{this.#asked.delete(number4)}}#ask(number4){const page=this.#readPage(
-number4,()=>number4<=this.#wanted);page.catch(()=>{this.#wanted=Math.min(this.#wanted,number4)});return page}async end(){
-this.#wanted=0;await Promise.allSettled(this.#asked.values())}}}});async function readCatalog(name2,read,parse11,reader){const rows=await readRows(name2,read,parse11,reader);return rows===
-null?null:new Catalog(rows)}async function readRows(name2,read,parse11,reader){let offered=true;const rows=await readListing(
-name2,async(number4,wanted)=>{const page=await reader.listExtra(read,number4,parse11,wanted);if(page===null)offered=false;
-return{...page?.totalEntries===void 0?{totalPages:1}:{},...page,rows:page?.rows??[]}});return offered?rows:null}var Catalog;
-var init_catalog=__esm({"src/kinds/catalog.ts"(){"use strict";init_nearest();init_values();init_listing();Catalog=class{ids=new Map;names=new Map;anonymous;constructor(rows){
-let anonymous=0;for(const row of rows){if(typeof row.id!=="string"){anonymous+=1;continue}this.ids.set(identifierKey(row.
-id),row);if(typeof row.name!=="string")continue;const others2=this.names.get(row.name);if(others2===void 0)this.names.set(
-row.name,[row]);else others2.push(row)}this.anonymous=anonymous}get unsure(){return this.anonymous>0}byId(id){return this.
-ids.get(identifierKey(id))}byName(name2){return this.names.get(name2)??[]}proposal(name2){const near=nearest(name2,this.
-names.keys());return near===void 0?"":`; did you mean "${near}"?`}}}});function lacks(which,what){return`the server has no organization ${which}, and no operation creates one: create it there\
+title:"list organizations",method:"GET",path:"/api/organizations",scope:"users:manage:all"}}}});function lacks(which,what){return`the server has no organization ${which}, and no operation creates one: create it there\
 , or correct the ${what}`}async function readOrganizations(reader){const rows=await readListing("organizations",(number4,wanted)=>reader.
 listOrganizations(number4,wanted));return new OrganizationIndex(rows)}function changedBy(organizations,declared,others2){
 const changes=declared.flatMap(({kind,identity:identity2,fields:fields2})=>{if(kind!=="Organization")return[];const{id:given,
@@ -8603,50 +8603,55 @@ value,field2,there,now[field2]).every(({verdict})=>verdict==="same");const untou
 void 0&&is(field2,before[field2])&&!is(field2,asked[field2]));return untouched?{}:lostElements(["authorized_scopes","org\
 anizations","roles"],traces)}function toldNames({backend:backend3}){if(!isMap(backend3))return{};const{id,name:name2}=backend3;
 return typeof id==="string"&&typeof name2==="string"?{[id]:name2}:{}}function shownUser(shown5){return mapValues({...shown5},
-(field2,name2)=>normalForm(fields()[name2]??value,field2))}async function find5(context3){const{profile,asked,rows}=context3;
-const{whole:whole2=[],reads:{one,all}={}}=userTraits[profile.name];const wanted=asked.user??[];const users=wanted.length>
-0||all===void 0?null:await rows("users",all,pages.user);if(users===null&&wanted.length===0){const note="the server offer\
-s no list of users: name those that are meant with --user ID";return{found:[],notes:[note]}}const listed2=users??[...new Set(
-wanted)].map(id=>({id}));const found2=await settle2(listed2.map(async row=>{const{id}=row;if(typeof id!=="string")return[];
-const isWhole=whole2.every(field2=>row[field2]!==void 0);const shown5=isWhole||one===void 0?row:await readOne(context3,one,
-{user_id:id},answers.user.one);if(shown5===null)return[];const called=[shown5.username,shown5.uid].find(name2=>typeof name2===
-"string");const identity2={id};return[{identity:identity2,called:typeof called==="string"?called:null,live:{exists:true,
-identity:identity2,fields:shownUser(shown5)}}]}));return{found:found2.flat().sort((a2,b)=>compareText(a2.identity.id??"",
-b.identity.id??"")),notes:withoutIds(listed2.filter(({id})=>typeof id!=="string").length,"users")}}function rolesLost(wanted,got){
-if(wanted.roles===void 0||got.roles===void 0)return[];return matchSets(asElements(wanted.roles),asElements(got.roles)).removed}
-function nameOf(element,confirmed2){if(holdsSensitive(element))return" (sensitive)";const{id,name:name2}=element;const beside=!confirmed2&&
-typeof name2==="string"&&typeof id==="string"&&id!==name2;return` "${String(name2??id)}"${beside?` (id ${id})`:""}`}function unknownRoles(user4){
-if(user4.fields.roles===void 0)return[];return[error("profile-field",'the documented API has no "roles" of a user; only \
-those of its organizations',[user4.placeOf("roles")],'if the server is a Boruta, set "profile: boruta" under server; oth\
-erwise remove the field')]}function membershipRoles(user4){const{organizations}=user4.fields;if(!Array.isArray(organizations))
-return[];return organizations.flatMap((membership2,index)=>isMap(membership2)&&membership2.roles!==void 0?[error("profil\
-e-field","Boruta ignores the roles inside a membership: roles belong to the user",[user4.placeOf("organizations",index,"\
-roles")],'move them to the "roles" of the user, beside "organizations"')]:[])}function unlabelledScopes(user4){const scopes=user4.
-fields.authorized_scopes;if(!Array.isArray(scopes))return[];return scopes.flatMap((scope2,index)=>isMap(scope2)&&scope2.
-label===void 0?[error("missing-field",'a scope of a user needs a "label"',[user4.placeOf("authorized_scopes",index)],"th\
-e API requires name and label in each element of authorized_scopes")]:[])}function repeatedElements(user4,field2,value3,within5=[]){
-if(!Array.isArray(value3)||!["organizations","authorized_scopes","roles"].includes(field2))return[];const at3=[...within5,
-field2];const first=new Map;return value3.flatMap((element,index)=>{const inner=isMap(element)?repeatedElements(user4,"r\
-oles",element.roles??null,[...at3,index]):[];const key=isMap(element)?element.id??element.name:element;if(typeof key!=="\
-string")return inner;const same2=identifierKey(key);const before=first.get(same2);if(before===void 0){first.set(same2,index);
-return inner}return[...inner,error("duplicate-element",`"${key}" is twice in ${at3.join(".")}`,[user4.placeOf(...at3,index),
-user4.placeOf(...at3,before)],"remove one of the two")]})}var elementNouns,backendFields,fields,WRITTEN_FIRST,user2;var init_user=__esm(
-{"src/kinds/user.ts"(){"use strict";init_once();init_problems();init_settle();init_values();init_answers();init_discovery();
-init_fields();init_kept_numbers();init_loss();init_reading();init_rules();init_texts();init_user_references();init_user_schema();
-init_user_traits();init_user_whole();elementNouns={organizations:"membership",authorized_scopes:"scope",roles:"role"};backendFields=
-()=>({...Object.fromEntries(Object.keys(backend2().shape).map(name2=>[name2,plain(name2)])),roles:set()});fields=once(()=>({
-uid:value,username:value,totp_registered_at:instant,metadata:map,federated_metadata:map,blocked:value,group:value,authorized_scopes:set(),
-organizations:set({roles:set({scopes:set()})}),roles:set(),backend:members2(backendFields())}));WRITTEN_FIRST=["metadata",
-"group"];user2={name:"User",noun:"user",get schema(){return userSchema()},identity:["id"],get fields(){return fields()},
-scopes:{read:"users:manage:all",write:"users:manage:all"},traits:userTraits,identities:({identity:identity2})=>[`id ${identity2.
-id}`],check:(declared,profile)=>[...declared.flatMap(user4=>[...userTraits[profile.name].scopeNeedsLabel?unlabelledScopes(
-user4):[],...userTraits[profile.name].hasRoles?membershipRoles(user4):unknownRoles(user4),...userTraits[profile.name].doubles?
-respelledNumbers(user4,"metadata"):[],...Object.entries(user4.fields).flatMap(([field2,value3])=>repeatedElements(user4,
-field2,value3))]),...profileProblems(declared,profile,userTraits)],addressPart:({id})=>id??"",called:({username,uid})=>firstText(
-username,uid),names:toldNames,readable:({name:name2})=>userTraits[name2].reads?.one!==void 0,async observe(objects3,context3){
-const{one:read}=userTraits[context3.profile.name].reads??{};if(read===void 0)return new Map;return new Map(await settleEach(
-objects3,async object3=>{const{identity:identity2}=object3;const shown5=await readOne(context3,read,{user_id:identity2.id??
-""},answers.user.one);if(shown5===null)return[object3,missing(identity2,"user")];return[object3,{exists:true,identity:identity2,
+(field2,name2)=>normalForm(fields()[name2]??value,field2))}async function readMany(wanted,all,{reader,alone:alone3}){if(alone3||
+all===void 0||wanted<=FEW)return null;const first=await reader.listExtra({...all,pageSize:1},1,pages.user);if(first?.totalEntries===
+void 0||wanted<first.totalEntries*WORTH)return null;return await readCatalog("users",all,pages.user,reader).catch(failure2=>{
+if(failure2 instanceof ProblemsError)return null;throw failure2})}function isWhole(row,whole2){return row!==void 0&&whole2.
+every(field2=>row[field2]!==void 0)}async function find5(context3){const{profile,asked,rows}=context3;const{whole:whole2=[],
+reads:{one,all}={}}=userTraits[profile.name];const wanted=asked.user??[];const users=wanted.length>0||all===void 0?null:
+await rows("users",all,pages.user);if(users===null&&wanted.length===0){const note="the server offers no list of users: n\
+ame those that are meant with --user ID";return{found:[],notes:[note]}}const listed2=users??[...new Set(wanted)].map(id=>({
+id}));const found2=await settle2(listed2.map(async row=>{const{id}=row;if(typeof id!=="string")return[];const shown5=isWhole(
+row,whole2)||one===void 0?row:await readOne(context3,one,{user_id:id},answers.user.one);if(shown5===null)return[];const called=[
+shown5.username,shown5.uid].find(name2=>typeof name2==="string");const identity2={id};return[{identity:identity2,called:typeof called===
+"string"?called:null,live:{exists:true,identity:identity2,fields:shownUser(shown5)}}]}));return{found:found2.flat().sort(
+(a2,b)=>compareText(a2.identity.id??"",b.identity.id??"")),notes:withoutIds(listed2.filter(({id})=>typeof id!=="string").
+length,"users")}}function rolesLost(wanted,got){if(wanted.roles===void 0||got.roles===void 0)return[];return matchSets(asElements(
+wanted.roles),asElements(got.roles)).removed}function nameOf(element,confirmed2){if(holdsSensitive(element))return" (sen\
+sitive)";const{id,name:name2}=element;const beside=!confirmed2&&typeof name2==="string"&&typeof id==="string"&&id!==name2;
+return` "${String(name2??id)}"${beside?` (id ${id})`:""}`}function unknownRoles(user4){if(user4.fields.roles===void 0)return[];
+return[error("profile-field",'the documented API has no "roles" of a user; only those of its organizations',[user4.placeOf(
+"roles")],'if the server is a Boruta, set "profile: boruta" under server; otherwise remove the field')]}function membershipRoles(user4){
+const{organizations}=user4.fields;if(!Array.isArray(organizations))return[];return organizations.flatMap((membership2,index)=>isMap(
+membership2)&&membership2.roles!==void 0?[error("profile-field","Boruta ignores the roles inside a membership: roles bel\
+ong to the user",[user4.placeOf("organizations",index,"roles")],'move them to the "roles" of the user, beside "organizat\
+ions"')]:[])}function unlabelledScopes(user4){const scopes=user4.fields.authorized_scopes;if(!Array.isArray(scopes))return[];
+return scopes.flatMap((scope2,index)=>isMap(scope2)&&scope2.label===void 0?[error("missing-field",'a scope of a user nee\
+ds a "label"',[user4.placeOf("authorized_scopes",index)],"the API requires name and label in each element of authorized_\
+scopes")]:[])}function repeatedElements(user4,field2,value3,within5=[]){if(!Array.isArray(value3)||!["organizations","au\
+thorized_scopes","roles"].includes(field2))return[];const at3=[...within5,field2];const first=new Map;return value3.flatMap(
+(element,index)=>{const inner=isMap(element)?repeatedElements(user4,"roles",element.roles??null,[...at3,index]):[];const key=isMap(
+element)?element.id??element.name:element;if(typeof key!=="string")return inner;const same2=identifierKey(key);const before=first.
+get(same2);if(before===void 0){first.set(same2,index);return inner}return[...inner,error("duplicate-element",`"${key}" i\
+s twice in ${at3.join(".")}`,[user4.placeOf(...at3,index),user4.placeOf(...at3,before)],"remove one of the two")]})}var elementNouns,
+backendFields,fields,WRITTEN_FIRST,user2,FEW,WORTH;var init_user=__esm({"src/kinds/user.ts"(){"use strict";init_once();init_problems();
+init_settle();init_values();init_answers();init_catalog();init_discovery();init_fields();init_kept_numbers();init_loss();
+init_reading();init_rules();init_texts();init_user_references();init_user_schema();init_user_traits();init_user_whole();
+elementNouns={organizations:"membership",authorized_scopes:"scope",roles:"role"};backendFields=()=>({...Object.fromEntries(
+Object.keys(backend2().shape).map(name2=>[name2,plain(name2)])),roles:set()});fields=once(()=>({uid:value,username:value,
+totp_registered_at:instant,metadata:map,federated_metadata:map,blocked:value,group:value,authorized_scopes:set(),organizations:set(
+{roles:set({scopes:set()})}),roles:set(),backend:members2(backendFields())}));WRITTEN_FIRST=["metadata","group"];user2={
+name:"User",noun:"user",get schema(){return userSchema()},identity:["id"],get fields(){return fields()},scopes:{read:"us\
+ers:manage:all",write:"users:manage:all"},traits:userTraits,identities:({identity:identity2})=>[`id ${identity2.id}`],check:(declared,profile)=>[
+...declared.flatMap(user4=>[...userTraits[profile.name].scopeNeedsLabel?unlabelledScopes(user4):[],...userTraits[profile.
+name].hasRoles?membershipRoles(user4):unknownRoles(user4),...userTraits[profile.name].doubles?respelledNumbers(user4,"me\
+tadata"):[],...Object.entries(user4.fields).flatMap(([field2,value3])=>repeatedElements(user4,field2,value3))]),...profileProblems(
+declared,profile,userTraits)],addressPart:({id})=>id??"",called:({username,uid})=>firstText(username,uid),names:toldNames,
+readable:({name:name2})=>userTraits[name2].reads?.one!==void 0,async observe(objects3,context3){const{whole:whole2=[],reads:{
+one:read,all}={}}=userTraits[context3.profile.name];if(read===void 0)return new Map;const listed2=await readMany(objects3.
+length,all,context3);return new Map(await settleEach(objects3,async object3=>{const{identity:identity2}=object3;const{id=""}=identity2;
+const row=listed2?.byId(id);const shown5=isWhole(row,whole2)?await context3.limit(async()=>row):await readOne(context3,read,
+{user_id:id},answers.user.one);if(shown5===null)return[object3,missing(identity2,"user")];return[object3,{exists:true,identity:identity2,
 fields:shownUser(shown5),names:toldNames(shown5)}]}))},refersTo:listsOfUser,resolve:resolveUser,update(input){if(userTraits[input.
 profile.name].whole!==void 0)return replaceUser(input);const{present:present3,desired:desired2}=input;return{requests:[{
 operation:"updateUser",params:{user_id:present3.identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,restorable:existing,
@@ -8655,7 +8660,7 @@ if(path==="blocked")return after2===true?["blocks the user"]:[];const loses=elem
 void 0)return[];const{removed:left,pairs}=matchSets(asElements(after2),asElements(before));const kept2=new Set(pairs.map(
 ({got})=>keyOf(got)));const removed=left.filter(element=>!kept2.has(keyOf(element)));const called=element=>nameOf(element,
 confirmed2);return[...removed.map(element=>`removes the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
-wanted,got).map(role2=>`removes the role${called(role2)} within the ${loses}${called(got)}`))]})}}});function kindOf(name2){return byName[name2]}function only(found2){const[one,...others2]=found2;if(one===void 0||others2.
+wanted,got).map(role2=>`removes the role${called(role2)} within the ${loses}${called(got)}`))]})};FEW=50;WORTH=.5}});function kindOf(name2){return byName[name2]}function only(found2){const[one,...others2]=found2;if(one===void 0||others2.
 length>0)throw new Error("one kind has a regeneration, and no other");return one}function isKindName(name2){return Object.
 hasOwn(byName,name2)}function addressOf(kind,identity2){return`${kind}/${kindOf(kind).addressPart(identity2)}`}function emailsIn(declared){
 return declared.flatMap(template2=>{const{email:email3}=kindOf(template2.kind);return email3===void 0||template2.absent?
@@ -9059,15 +9064,16 @@ text)).join("");return tint(diffRow(text6===void 0?line:{...line,text:text6}))}f
 ""?`${indent}  \u2502 ${mark}`.trimEnd():`${indent}  \u2502 ${mark}${text6}`}var indent;var init_field_text=__esm({"src/\
 report/field-text.ts"(){"use strict";init_escape();init_view();init_words();indent="    "}});function together(items,keyOf5){const groups=new Map;for(const item of items){const key=keyOf5(item)??item;const group=groups.
 get(key);if(group===void 0)groups.set(key,[item]);else group.push(item)}return[...groups.values()].flatMap(group=>group.
-length>FEW?[group]:group.map(item=>[item]))}function namesIn(address3){return address3.split("/").slice(1).filter(name2=>name2.
+length>FEW2?[group]:group.map(item=>[item]))}function namesIn(address3){return address3.split("/").slice(1).filter(name2=>name2.
 length>2)}function withoutNames(text6,names3){return names3.toSorted((a2,b)=>b.length-a2.length).reduce((shorter,name2)=>shorter.
 replace(alone(name2),"\u2026"),text6)}function alone(name2){const letters2="[\\p{L}\\p{M}\\p{N}_-]";return new RegExp(`(\
 ?<!${letters2})${name2.replace(/[\\^$.*+?()[\]{}|/]/g,"\\$&")}(?!${letters2})`,"gu")}function gistOf({address:address3,gist},said3){
 return withoutNames(gist??said3,namesIn(address3))}function alike(results){return together(results,result=>{const{status,
 error:error3,action:action2,httpStatus}=result;if(status==="applied"||error3===null)return null;return JSON.stringify([status,
 action2,httpStatus,gistOf(result,error3)])})}function someOf(results){return firstFew(results,({address:address3})=>address3)}
-function firstFew(all,show){const named5=all.slice(0,FEW).map(show);const more=all.length-named5.length;return more>0?`${named5.
-join(", ")} and ${more} more`:named5.join(", ")}var FEW;var init_alike=__esm({"src/report/alike.ts"(){"use strict";FEW=3}});function placesOf({place:place2,places}){return places??(place2===void 0?[]:[place2])}function placeList(places,more=0,show=(_,text6)=>text6){
+function firstFew(all,show){const named5=all.slice(0,FEW2).map(show);const more=all.length-named5.length;return more>0?`${named5.
+join(", ")} and ${more} more`:named5.join(", ")}var FEW2;var init_alike=__esm({"src/report/alike.ts"(){"use strict";FEW2=
+3}});function placesOf({place:place2,places}){return places??(place2===void 0?[]:[place2])}function placeList(places,more=0,show=(_,text6)=>text6){
 const shown5=places.slice(0,namedAtMost).map((place2,index)=>{const{file,line,column}=place2;const spot=`${line}${column===
 void 0?"":`:${column}`}`;return show(place2,places[index-1]?.file===file?spot:`${bare(file)}:${spot}`)});const left=places.
 length-shown5.length+more;return`${shown5.join(", ")}${left>0?` and ${left} more`:""}`}var namedAtMost;var init_places=__esm(
@@ -9147,15 +9153,15 @@ slice(at3+2).replace(` (${place2.file}:${place2.line})`,"")}}return warning4}fun
 const names3=change3===null?[]:namesIn(change3.address);return withoutNames(message,names3.filter(name2=>name2.length>=8&&
 /\d/.test(name2)&&/\D/.test(name2)))}var init_warnings=__esm({"src/report/warnings.ts"(){"use strict";init_alike();init_places();
 init_review()}});function toldWarnings(plan,changes,debug){if(debug)return{together:[],alone:warnings=>warnings};const all=allWarnings({warnings:plan.
-warnings,changes});const together4=groupWarnings(plan,all).filter(({objects:objects3})=>objects3.length>FEW2);const told5=new Set(
+warnings,changes});const together4=groupWarnings(plan,all).filter(({objects:objects3})=>objects3.length>FEW3);const told5=new Set(
 together4.flatMap(({warnings})=>warnings));return{together:together4,alone:warnings=>warnings.filter(warning4=>!told5.has(
 warning4))}}function warningLines(indent2,warnings,{paint}){return warnings.flatMap(warning4=>wrap(`${indent2}warning[${escapeText(
 warning4.code)}]: `,located(warning4)).map(paint.yellow))}function togetherLines(groups,{paint}){return groups.flatMap(group=>{
 const said3=`${plural(group.objects.length,"object")}: ${group.message}`;const places=placeList(group.places,group.morePlaces);
 return[...wrap(`warning[${escapeText(group.code)}]: `,said3).map(paint.yellow),...wrap("    ",firstFew(group.objects,nameOf2)).
-map(paint.yellow),...places===""?[]:wrap("    at ",places).map(paint.yellow)]})}var FEW2;var init_warning_text=__esm({"s\
+map(paint.yellow),...places===""?[]:wrap("    at ",places).map(paint.yellow)]})}var FEW3;var init_warning_text=__esm({"s\
 rc/report/warning-text.ts"(){"use strict";init_escape();init_alike();init_names();init_places();init_review();init_warnings();
-init_words();FEW2=2}});var text_exports={};__export(text_exports,{changeLines:()=>changeLines,penOf:()=>penOf,planText:()=>planText,summaryLine:()=>summaryLine});
+init_words();FEW3=2}});var text_exports={};__export(text_exports,{changeLines:()=>changeLines,penOf:()=>penOf,planText:()=>planText,summaryLine:()=>summaryLine});
 function penOf({color,debug}){return{paint:colors(color),debug}}function planText(plan,options){const pen=penOf(options);
 const{paint}=pen;const shared=shareOf(plan.changes,options.only);const listed2=shared.changes.filter(change3=>isListed(change3,
 options.debug));const leftOut3=leftOutSentence(shared,options.only);const told5=toldWarnings(plan,listed2,options.debug);
@@ -9238,11 +9244,11 @@ var plainWord,referringWord,pieces;var init_marked=__esm({"src/report/marked.ts"
 /^(?:[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*|\d{1,6}|[—–→…])$/u;referringWord=/^(?:www|gh-)|[0-9a-f]{7}/i;pieces=
 /(?:"(?:[^"\\]|\\.){1,200}"|\{\{[^{}]{0,200}\}\}|\{(?:"(?:[^"\\]|\\.){0,200}"|[^{}"]){1,200}\}|\S)+/gsu}});function hasDetails(change3,debug){if(!debug&&shortValue(change3)!==void 0)return false;return change3.fields.length>0||
 observedNote(change3)!==null||debug&&change3.requests.length>0}function detailsOf(change3,debug){const note=observedNote(
-change3);const views=change3.fields.map(field2=>viewField(field2,{whole:debug,room:"comment"}));const textOf4=bodies2=>[
+change3);const views=change3.fields.map(field2=>viewField(field2,{whole:debug,room:"comment"}));const textOf5=bodies2=>[
 ...note===null?[]:[prose(note)],...valueFence(views.filter(({view})=>view!=="body")),...views.flatMap(view=>view.view===
 "body"?[bodyBlock(view,bodies2)]:[]),...debug?requestTexts(change3).map(request5=>`Sends ${code(request5)}`):[]].map(block2=>`${block2}\
 
-`).join("\n");return{full:textOf4(true),short:textOf4(false)}}function valueFence(views){return views.length===0?[]:[fence(
+`).join("\n");return{full:textOf5(true),short:textOf5(false)}}function valueFence(views){return views.length===0?[]:[fence(
 views.flatMap(valueLines2))]}function valueLines2(view){return[...shownLines(view),...view.drift===null?[]:[`!   ${view.
 drift}`]]}function shownLines(view){const{path}=view;switch(view.view){case"secret":return[`! ${path}: ${view.unknown?"(\
 unknown) \u2192 ":""}(sensitive)`];case"value":return view.unknown?[`! ${path}: ${view.before} \u2192 ${view.after}`]:[`\
@@ -11271,10 +11277,10 @@ structure"),organizations:manyOf("memberships"),roles:manyOf("roles"),authorized
 "consents")};borutaMails={confirmation_instructions:{data:{user:user3,url:"https://example.com/confirm/1f2e"},link:"url"},
 reset_password_instructions:{data:{user:user3,url:"https://example.com/reset/1f2e"},link:"url"},tx_code:{data:{user:user3,
 tx_code:"493172"},link:"tx_code"}}}});function cleanHtml(body2){const tree=parseBody(body2);if("refused"in tree)return tree;const cleaner=new Cleaner;const root=tree.
-elements.find(({tagName})=>tagName==="html");const page=root?.childNodes.find(node2=>node2.nodeName==="body");const head=root?.
-childNodes.find(node2=>node2.nodeName==="head");const styles2=head===void 0?"":cleaner.styles(head);const inner=page===void 0?
-cleaner.frames(root):cleaner.children(page,0);return{html:`<html${root===void 0?"":cleaner.attributes(root)}><head>${styles2}\
-</head><body${page===void 0?"":cleaner.attributes(page)}>${inner}</body></html>`,left:cleaner.left}}function isElement(node2){
+elements.find(({tagName})=>tagName==="html");const page2=root?.childNodes.find(node2=>node2.nodeName==="body");const head=root?.
+childNodes.find(node2=>node2.nodeName==="head");const styles2=head===void 0?"":cleaner.styles(head);const inner=page2===
+void 0?cleaner.frames(root):cleaner.children(page2,0);return{html:`<html${root===void 0?"":cleaner.attributes(root)}><he\
+ad>${styles2}</head><body${page2===void 0?"":cleaner.attributes(page2)}>${inner}</body></html>`,left:cleaner.left}}function isElement(node2){
 return"tagName"in node2}function shortened2(text6){return text6.length>200?`${text6.slice(0,199)}\u2026`:text6}function attributeText(name2,value3){
 return` ${name2}="${escapeNode(value3).replaceAll('"',"&quot;")}"`}function escapeNode(text6){return text6.replace(/[&<>\u00a0\0]/g,
 character=>entities[character]??"")}var childless,Cleaner,noteStyle,entities;var init_clean=__esm({"src/mail/clean.ts"(){
@@ -11712,24 +11718,24 @@ warning4)} <span>(${warning4.code})</span></p>\n`}var unfoldedChanges,setClasses
 var init_changes=__esm({"src/report/changes.ts"(){"use strict";init_values();init_kinds();init_links();init_servers();init_drift();
 init_alike();init_emails();init_fold();init_markup();init_names();init_page();init_review();init_view();init_words();unfoldedChanges=
 12;setClasses={"+":"added","-":"removed","~":"changed","=":"changed"};setMarks2={"+":"+","-":"\u2212","~":"~","=":"="};lineClasses=
-{"+":"added","-":"removed"," ":"same"};linksAtMost=50;absent="there is none, or it is not known"}});function changesPage(page){const{groups,box}=page;const entries=groups.flatMap(group=>group.entries);return pageText({title:page.
-title,content:markup`<header>
-<h1>${page.heading}</h1>
+{"+":"added","-":"removed"," ":"same"};linksAtMost=50;absent="there is none, or it is not known"}});function changesPage(page2){const{groups,box}=page2;const entries=groups.flatMap(group=>group.entries);return pageText({
+title:page2.title,content:markup`<header>
+<h1>${page2.heading}</h1>
 <ul class="facts quiet">
-${page.facts.map(fact=>markup`<li>${fact}</li>\n`)}</ul>
-<ul class="counts">${page.counts.map(({count:count3,words:words6})=>markup`<li><strong>${count3}</strong> ${words6}</li>`)}</ul>
+${page2.facts.map(fact=>markup`<li>${fact}</li>\n`)}</ul>
+<ul class="counts">${page2.counts.map(({count:count3,words:words6})=>markup`<li><strong>${count3}</strong> ${words6}</li>`)}</ul>
 </header>
 <main id="main">
-${page.notices}
+${page2.notices}
 ${entries.some(({change:change3})=>change3!==void 0&&showsEmail(change3))?aboutEmails:null}
-${entries.length>1?[controls(page.filters,page.only),contents(groups)]:null}
+${entries.length>1?[controls(page2.filters,page2.only),contents(groups)]:null}
 ${groups.map(({title,meaning,filter,entries:inGroup})=>markup`<section class="group"${filter}>
 <h2>${title} (${countOf(inGroup)})</h2>
 ${meaning===""?null:markup`<p class="quiet">${meaning}</p>\n`}${inGroup.map(box)}</section>
 `)}
 </main>
 <footer>
-${page.footer}
+${page2.footer}
 </footer>`})}function countOf(entries){return entries.reduce((sum,{objects:objects3})=>sum+objects3,0)}function showsEmail({
 kind,fields:fields2}){return kindOf(kind).email!==void 0&&fields2.some(({type})=>type==="body")}function contents(groups){
 return markup`<details class="contents">
@@ -12104,7 +12110,7 @@ withMetadata(mail.data,names3,exampleOf));if("tooLong"in made3){findings.push(to
 name:name2,section,at:at3,raises}of made3.findings){if(raises!==void 0)findings.push(unsent(body2,raises,[at3]));else if(known4?.
 has([name2])!==true){const tag=short2(bodies2[body2]?.slice(at3.start,at3.end)??"");const found2=empty2.get(tag)??{hint:meantBy(
 name2,section,mail),at:{}};found2.at[body2]=[...found2.at[body2]??[],at3];empty2.set(tag,found2)}}texts2.push(made3.text)}
-const isWhole=bodies2.txt!==void 0&&bodies2.html!==void 0&&texts2.length>0;if(isWhole&&findings.length===0&&!texts2.some(
+const isWhole2=bodies2.txt!==void 0&&bodies2.html!==void 0&&texts2.length>0;if(isWhole2&&findings.length===0&&!texts2.some(
 text6=>text6.includes(String(mail.data[mail.link])))){const message=`no body shows {{ ${mail.link} }}, so the mail comes\
  without what it is for`;findings.push({code:"missing-link",message,body:null,fatal:true})}const emptyOnes=[...empty2].map(
 ([tag,{hint,at:at3}])=>unknownName(at3,`${tag}, which is empty on this server${hint}`));return[...findings,...firstOf(emptyOnes)]}
@@ -15039,10 +15045,10 @@ statements,name2)}}async function begin(statements,name2,head,revision){const{co
  INTO idops.states (name, head, revision) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING",[name2,stringifyJson(head),
 revision]);return count3>0}async function readRecords(statements,name2){await statements.run("DECLARE records NO SCROLL \
 CURSOR FOR SELECT address, record::text FROM idops.records WHERE state = $1",[name2]);const records=[];for(let isMore=true;isMore;){
-const page=await statements.run(`FETCH FORWARD ${PAGE} FROM records`);records.push(...page.rows);isMore=page.rows.length===
+const page2=await statements.run(`FETCH FORWARD ${PAGE} FROM records`);records.push(...page2.rows);isMore=page2.rows.length===
 PAGE}await statements.run("CLOSE records");return records}async function change(statements,name2,records){const entries=[
 ...records].map(([key,record2])=>({address:addressOf2(key),record:record2}));for(let at3=0;at3<entries.length;at3+=PAGE){
-const page=entries.slice(at3,at3+PAGE);const gone=page.filter(({record:record2})=>record2===null);const put4=page.filter(
+const page2=entries.slice(at3,at3+PAGE);const gone=page2.filter(({record:record2})=>record2===null);const put4=page2.filter(
 ({record:record2})=>record2!==null);if(gone.length>0){await statements.run("DELETE FROM idops.records WHERE state = $1 A\
 ND key = ANY ($2::uuid[])",[name2,gone.map(({address:address3})=>keyOf4(address3))])}if(put4.length>0){await statements.
 run(`INSERT INTO idops.records (state, key, address, record)
@@ -16995,16 +17001,17 @@ const options=typeof route2==="function"?route2.endpoint(parameters2):octokit.re
 asyncIterator]:()=>({async next(){if(!url)return{done:true};try{const response=await requestMethod({method,url,headers});
 const normalizedResponse=normalizePaginatedListResponse(response);url=((normalizedResponse.headers.link||"").match(/<([^<>]+)>;\s*rel="next"/)||
 [])[1];if(!url&&"total_commits"in normalizedResponse.data){const parsedUrl=new URL(normalizedResponse.url);const params=parsedUrl.
-searchParams;const page=parseInt(params.get("page")||"1",10);const per_page=parseInt(params.get("per_page")||"250",10);if(page*
-per_page<normalizedResponse.data.total_commits){params.set("page",String(page+1));url=parsedUrl.toString()}}return{value:normalizedResponse}}catch(error3){
-if(error3.status!==409)throw error3;url="";return{value:{status:200,headers:{},data:[]}}}}})}}function paginate(octokit,route2,parameters2,mapFn){
-if(typeof parameters2==="function"){mapFn=parameters2;parameters2=void 0}return gather(octokit,[],iterator(octokit,route2,
-parameters2)[Symbol.asyncIterator](),mapFn)}function gather(octokit,results,iterator2,mapFn){return iterator2.next().then(
-result=>{if(result.done){return results}let earlyExit=false;function done2(){earlyExit=true}results=results.concat(mapFn?
-mapFn(result.value,done2):result.value.data);if(earlyExit){return results}return gather(octokit,results,iterator2,mapFn)})}
-function paginateRest(octokit){return{paginate:Object.assign(paginate.bind(null,octokit),{iterator:iterator.bind(null,octokit)})}}
-var VERSION6,composePaginateRest;var init_dist_bundle5=__esm({"node_modules/@octokit/plugin-paginate-rest/dist-bundle/in\
-dex.js"(){VERSION6="0.0.0-development";composePaginateRest=Object.assign(paginate,{iterator});paginateRest.VERSION=VERSION6}});function getOctokitOptions(token,options){const opts=Object.assign({},options||{});const auth2=getAuthString(token,opts);
+searchParams;const page2=parseInt(params.get("page")||"1",10);const per_page=parseInt(params.get("per_page")||"250",10);
+if(page2*per_page<normalizedResponse.data.total_commits){params.set("page",String(page2+1));url=parsedUrl.toString()}}return{
+value:normalizedResponse}}catch(error3){if(error3.status!==409)throw error3;url="";return{value:{status:200,headers:{},data:[]}}}}})}}
+function paginate(octokit,route2,parameters2,mapFn){if(typeof parameters2==="function"){mapFn=parameters2;parameters2=void 0}
+return gather(octokit,[],iterator(octokit,route2,parameters2)[Symbol.asyncIterator](),mapFn)}function gather(octokit,results,iterator2,mapFn){
+return iterator2.next().then(result=>{if(result.done){return results}let earlyExit=false;function done2(){earlyExit=true}
+results=results.concat(mapFn?mapFn(result.value,done2):result.value.data);if(earlyExit){return results}return gather(octokit,
+results,iterator2,mapFn)})}function paginateRest(octokit){return{paginate:Object.assign(paginate.bind(null,octokit),{iterator:iterator.
+bind(null,octokit)})}}var VERSION6,composePaginateRest;var init_dist_bundle5=__esm({"node_modules/@octokit/plugin-pagina\
+te-rest/dist-bundle/index.js"(){VERSION6="0.0.0-development";composePaginateRest=Object.assign(paginate,{iterator});paginateRest.
+VERSION=VERSION6}});function getOctokitOptions(token,options){const opts=Object.assign({},options||{});const auth2=getAuthString(token,opts);
 if(auth2){opts.auth=auth2}const userAgent2=getUserAgentWithOrchestrationId(opts.userAgent);if(userAgent2){opts.userAgent=
 userAgent2}return opts}var context,baseUrl,defaults2,GitHub;var init_utils3=__esm({"node_modules/@actions/github/lib/uti\
 ls.js"(){init_context();init_utils2();init_dist_src2();init_dist_src3();init_dist_bundle5();init_utils2();context=new Context2;
@@ -17633,14 +17640,14 @@ entries(expected).flatMap(([field2,asked])=>partsOf4(kind,field2,asked,before,no
 now})??{};const off=parts.filter(({part})=>part.verdict==="different");const wished=parts.filter(({changes})=>changes);const begun=wished.
 some(({part})=>part.verdict==="same");const kept2=off.filter(({changes})=>changes);const found2={different:kept2.map(({part})=>sentenceOf(
 part)),differing:kept2.map(({part})=>part.path),unverified:parts.filter(({part})=>part.verdict==="unknown").map(({part})=>part.
-path),lost:lost2,begun};const isWhole=Object.keys(lost2).length===0;if(off.length===0&&isWhole){return found2.unverified.
+path),lost:lost2,begun};const isWhole2=Object.keys(lost2).length===0;if(off.length===0&&isWhole2){return found2.unverified.
 length===0?{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}:{...found2,verdict:"unseen",sentence:NOBODY_KNOWS}}if(found2.
-different.length===0&&isWhole&&wished.length>0){return{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.
-filter(({part,kept:kept3})=>part.verdict==="different"&&!kept3);if(!begun&&isWhole&&neither.length===0){return{...found2,
+different.length===0&&isWhole2&&wished.length>0){return{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.
+filter(({part,kept:kept3})=>part.verdict==="different"&&!kept3);if(!begun&&isWhole2&&neither.length===0){return{...found2,
 verdict:"not-done",sentence:`was not done, ${SHOWN}`}}const paths=which=>which.map(({part})=>part.path).join(", ");const shown5=[
 ...begun?[`as asked: ${paths(wished.filter(({part})=>part.verdict==="same"))}`]:[],...neither.length>0?[`neither as aske\
-d nor as before: ${paths(neither)}`]:[],...isWhole?[]:[`lost: ${namesOfLost(lost2)}`]];return{...found2,verdict:"part",sentence:`\
-was not done as a whole, ${SHOWN} (${shown5.join("; ")})`}}function partsOf4(kind,field2,asked,before,now){const type=kind.
+d nor as before: ${paths(neither)}`]:[],...isWhole2?[]:[`lost: ${namesOfLost(lost2)}`]];return{...found2,verdict:"part",
+sentence:`was not done as a whole, ${SHOWN} (${shown5.join("; ")})`}}function partsOf4(kind,field2,asked,before,now){const type=kind.
 fields[field2]??value;const was=new Map(contrast(type,field2,asked,before[field2]).map(part=>[part.path,part]));const since=new Map(
 before[field2]===void 0?[]:contrast(type,field2,before[field2],now[field2]).map(part=>[part.path,part]));return contrast(
 type,field2,asked,now[field2]).map(part=>{const first=was.get(part.path);const changes=first===void 0?part.type.type!=="\
@@ -17651,10 +17658,10 @@ const tell=telling=>{if(failed)return;try{Promise.resolve(telling()).catch(fail)
 again)),step:done2=>tell(()=>progress.step(done2)),end:how=>tell(()=>progress.end(how))}}init_values();init_p_limit();init_settle();init_kinds();init_references();init_rules();init_once();var always=()=>true;function stoppable(reader,signal){const stop=once(()=>interrupted("nothing more was asked"));const goOn=()=>{
 if(signal?.aborted)throw stop()};const still=async(wanted,ask2)=>{goOn();let wasStopped=false;const isWanted=()=>{wasStopped=
 signal?.aborted===true;return!wasStopped&&wanted()};try{return await ask2(isWanted)}catch(failure2){throw wasStopped?stop():
-failure2}};const stopped={listOrganizations:(page,wanted=always)=>still(wanted,so=>reader.listOrganizations(page,so)),showTemplate:(backendId,type,wanted=always)=>still(
-wanted,so=>reader.showTemplate(backendId,type,so)),showExtra:(read,params,parse11,wanted=always)=>still(wanted,so=>reader.
-showExtra(read,params,parse11,so)),listExtra:(read,page,parse11,wanted=always)=>still(wanted,so=>reader.listExtra(read,page,
-parse11,so))};return{stopped,goOn}}async function observe(objects3,needed2,{reader,profile,concurrency,progress,signal,lists={},alone:alone3=false}){const limit2=pLimit(
+failure2}};const stopped={listOrganizations:(page2,wanted=always)=>still(wanted,so=>reader.listOrganizations(page2,so)),
+showTemplate:(backendId,type,wanted=always)=>still(wanted,so=>reader.showTemplate(backendId,type,so)),showExtra:(read,params,parse11,wanted=always)=>still(
+wanted,so=>reader.showExtra(read,params,parse11,so)),listExtra:(read,page2,parse11,wanted=always)=>still(wanted,so=>reader.
+listExtra(read,page2,parse11,so))};return{stopped,goOn}}async function observe(objects3,needed2,{reader,profile,concurrency,progress,signal,lists={},alone:alone3=false}){const limit2=pLimit(
 concurrency);let refused4;const{stopped,goOn}=stoppable(reader,signal);const limited=step=>read=>limit2(async()=>{goOn();
 if(refused4!==void 0)throw refused4;try{const result=await read();step();return result}catch(failure2){if(failure2 instanceof
 ServerFailure&&failure2.kind==="unauthorized")refused4=failure2;throw failure2}});const context3={reader:stopped,profile,
@@ -19301,14 +19308,14 @@ now()>freshUntil}var written3={regenerateDid:answers.client.one,updateUser:answe
 template.one,updateKeyPair:answers.keyPair.one,updateOrganization:answers.organization.one};function connect(options){const transport=new Transport(
 options);return{reader:readerOver(transport),writer:writerOver(transport),close:()=>transport.close()}}function readerOver(transport){
 const read=async call=>(await transport.call(extended2(call,{method:"GET"}))).data;const documented2=operation=>({operation,
-title:operations[operation].title,scope:operations[operation].scope});return{listOrganizations:async(page,wanted)=>read(
-{...documented2("listOrganizations"),path:`${operationPath("listOrganizations")}?page=${page}`,parse:pages.organization,
+title:operations[operation].title,scope:operations[operation].scope});return{listOrganizations:async(page2,wanted)=>read(
+{...documented2("listOrganizations"),path:`${operationPath("listOrganizations")}?page=${page2}`,parse:pages.organization,
 wanted}),showTemplate:async(backendId,type,wanted)=>read({...documented2("showTemplate"),path:operationPath("showTemplat\
 e",{backend_id:backendId,template_type:type}),parse:about({backend_id:backendId,type},answers.template.one),whenMissing:null,
 wanted}),showExtra:async({title,path,scope:scope2},params,parse11,wanted)=>read({operation:null,title,scope:scope2,path:fillPath(
-path,params),parse:aboutOne(path,params,parse11),whenMissing:null,wanted}),listExtra:async({title,path,scope:scope2,pageSize},page,parse11,wanted)=>read(
-{operation:null,title,scope:scope2,path:pagePath(path,page,pageSize),parse:parse11,whenMissing:null,missing:[404,406],wanted})}}
-function pagePath(path,page,size2){const asked=[...page===1?[]:[`page=${page}`],...size2===void 0?[]:[`page_size=${size2}`]];
+path,params),parse:aboutOne(path,params,parse11),whenMissing:null,wanted}),listExtra:async({title,path,scope:scope2,pageSize},page2,parse11,wanted)=>read(
+{operation:null,title,scope:scope2,path:pagePath(path,page2,pageSize),parse:parse11,whenMissing:null,missing:[404,406],wanted})}}
+function pagePath(path,page2,size2){const asked=[...page2===1?[]:[`page=${page2}`],...size2===void 0?[]:[`page_size=${size2}`]];
 return asked.length===0?path:`${path}?${asked.join("&")}`}function aboutOne(path,params,parse11){const id=params[/\/:([a-z_]+)$/.
 exec(path)?.[1]??""];return id===void 0?parse11:about({id},parse11)}function writerOver(transport){return{async send({operation,
 params,body:body2,confirm:confirm2},permit,freshUntil){const{title,method,scope:scope2}=operations[operation];const call={
@@ -19381,16 +19388,16 @@ lock(command,new Date,shard2);if(taken2.takenOver!==null)notes.push(taken2.taken
 void 0?"":` --shard ${shardText(shard2)}`;let lock=writes===void 0?void 0:await locked2(`${writes}${part}`);try{const load=async()=>await withDebts(
 await backend3.load(options.server),home);let state=await load();let read;const held=()=>({state:shard2===void 0&&writes!==
 void 0?joined2(state):state,lock,notes,...read===void 0?{}:{read}});const resume=async(content,from)=>{const resumed=await resumeRun(
-content,from,{...options,runs:backend3.runs,now:()=>new Date});read=resumed.read;return resumed};for(let keeps=true;;){const isWhole=shard2!==
+content,from,{...options,runs:backend3.runs,now:()=>new Date});read=resumed.read;return resumed};for(let keeps=true;;){const isWhole2=shard2!==
 void 0&&!isSplit(state,shard2);const found2=await unfinishedRuns(state,home,shard2);if(found2.length===0&&(writes===void 0||
-!isWhole))break;const living=found2.find(isUnderWay);if(lock===void 0&&keeps){const holder=await backend3.holder()??(living===
+!isWhole2))break;const living=found2.find(isUnderWay);if(lock===void 0&&keeps){const holder=await backend3.holder()??(living===
 void 0?null:runHolder(living.run));if(holder!==null){notes.push(`the state is being written: ${holder}`);return held()}try{
 lock=await locked2("plan")}catch(failure2){const quicker=await backend3.holder();if(quicker!==null){notes.push(`the stat\
 e is being written: ${quicker}`);return held()}if(!isOnly(failure2,"not-writable"))throw failure2;keeps=false}state=await load();
-continue}if(living!==void 0){const isOther2=isWhole&&!isSame2(await backend3.saved(),state);if(!isOther2)throw underWay(
+continue}if(living!==void 0){const isOther2=isWhole2&&!isSame2(await backend3.saved(),state);if(!isOther2)throw underWay(
 living.run);state=await load();continue}if(!keeps){for(const content of found2){const resumed=await resume(content,heirOf(
 state,content.run));state=resumed.state;notes.push(...told3(content,resumed,"the plan alone, since the state can not be \
-written from here"))}break}try{if(isWhole){const resumed=[];const findings=[];let after2=state;for(const content of found2){
+written from here"))}break}try{if(isWhole2){const resumed=[];const findings=[];let after2=state;for(const content of found2){
 const one=await resume(content,heirOf(after2,content.run));resumed.push(one);findings.push(...told3(content,one,into(content)));
 after2=one.state}state=await begin2(backend3,state,after2,shard2,resumed);notes.push(...findings);continue}for(const content of found2){
 const isHeld=isToEnd(state,content.run.run);const before=state;const resumed=await resume(content,shard2===void 0?heirOf(
@@ -20478,13 +20485,14 @@ test(response.headers.get("content-type")??"");if(response.ok&&!isFile)JSON.pars
 return response}finally{clearTimeout(timer)}}}function limitOf({status,response}){if(response===void 0||status!==403&&status!==
 429)return null;const{headers}=response;if(headers["retry-after"]!==void 0)return Number(headers["retry-after"]);if(String(
 headers["x-ratelimit-remaining"])==="0")return Number(headers["x-ratelimit-reset"])-Date.now()/1e3;return status===429?longestWait:
-null}function inWords(failure2){const{status,message="",response,errors:errors2=[]}=failure2;const line=message.replace(
-/\s+/g," ").trim();const short4=escapeText(line.length>300?`${line.slice(0,300)}\u2026`:line);const said3=response===void 0?
-"can't be asked":["answers",status].join(" ").trim();return new GithubFailure(`GitHub ${said3}: ${short4}`,{lacksPermission:status===
-403&&limitOf(failure2)===null||errors2.some(({type})=>type==="FORBIDDEN"||type==="INSUFFICIENT_SCOPES"),cause:failure2})}
-function apiOf({rest,paginate:paginate2,graphql:graphql3},at3){const own5=async written4=>{if(written4.length===0)return[];
-const{viewer}=await graphql3("{ viewer { login databaseId } }");const{login,databaseId}=viewer;return written4.filter(({
-user:user4})=>databaseId===null?[login,`${login}[bot]`].includes(user4?.login??""):user4?.id===databaseId)};return{async comments(number4,isWanted){
+null}function isRefused2({status,response}){return response!==void 0&&status!==void 0&&status>=300&&status<500}function inWords(failure2){
+const{status,message="",response,errors:errors2=[]}=failure2;const line=message.replace(/\s+/g," ").trim();const short4=escapeText(
+line.length>300?`${line.slice(0,300)}\u2026`:line);const said3=response===void 0?"can't be asked":["answers",status].join(
+" ").trim();return new GithubFailure(`GitHub ${said3}: ${short4}`,{lacksPermission:status===403&&limitOf(failure2)===null||
+errors2.some(({type})=>type==="FORBIDDEN"||type==="INSUFFICIENT_SCOPES"),cause:failure2})}function apiOf({rest,paginate:paginate2,
+graphql:graphql3},at3){const viewer=async()=>(await graphql3("{ viewer { login databaseId } }")).viewer;const own5=async written4=>{
+if(written4.length===0)return[];const{login,databaseId}=await viewer();return written4.filter(({user:user4})=>databaseId===
+null?[login,`${login}[bot]`].includes(user4?.login??""):user4?.id===databaseId)};return{async comments(number4,isWanted){
 const all=await paginate2(rest.issues.listComments,{...at3,issue_number:number4,per_page:100});const found2=await own5(all.
 filter(({body:body2=""})=>isWanted(body2)));return found2.map(({id,node_id,body:body2=""})=>({id,node:node_id,body:body2}))},
 async histories(nodes){const answer=await graphql3(`query ($ids: [ID!]!) {
@@ -20495,20 +20503,23 @@ async histories(nodes){const answer=await graphql3(`query ($ids: [ID!]!) {
               editor { __typename login }
             }
           }
-        }`,{ids:nodes});return answer.nodes},async addComment(number4,body2){await rest.issues.createComment({...at3,issue_number:number4,
-body:body2,...onlyOnce})},async updateComment(id,body2){await rest.issues.updateComment({...at3,comment_id:id,body:body2})},
-async pullRequestsOf(sha){const of={...at3,commit_sha:sha,per_page:100};const found2=await paginate2(rest.repos.listPullRequestsAssociatedWithCommit,
-of);const here2=`${at3.owner}/${at3.repo}`.toLowerCase();return found2.filter(({base:base2})=>base2.repo.full_name.toLowerCase()===
-here2)},async pullRequest(number4){return(await rest.pulls.get({...at3,pull_number:number4})).data},async run(id){return(await rest.
-actions.getWorkflowRun({...at3,run_id:Number(id)})).data},async laterRun({id,workflow_id,created_at,head_branch,event}){
-const asked={...at3,workflow_id,created:`>=${created_at}`,per_page:100};const branch=event==="pull_request"||head_branch===
-null?{}:{branch:head_branch};const all=await paginate2(rest.actions.listWorkflowRuns,{...asked,...branch});for(const run4 of all.
-filter(one=>one.id>id)){const of={...at3,run_id:run4.id,filter:"all",per_page:100};const jobs=await paginate2(rest.actions.
-listJobsForWorkflowRun,of);if(jobs.some(({conclusion})=>conclusion==="success"))return run4}return void 0},async artifacts(run4){
-const all=await paginate2(rest.actions.listWorkflowRunArtifacts,{...at3,run_id:run4,per_page:100});return all.toSorted((one,other)=>(other.
-created_at??"").localeCompare(one.created_at??""))},async artifact(id){const asked={...at3,artifact_id:id,archive_format:"\
-zip"};return new Uint8Array((await rest.actions.downloadArtifact(asked)).data)},async reviews(number4){const{repository}=await graphql3(
-`query ($owner: String!, $repo: String!, $number: Int!) {
+        }`,{ids:nodes});return answer.nodes},async addComment(number4,body2,isIt){try{await rest.issues.createComment({...at3,
+issue_number:number4,body:body2,...onlyOnce})}catch(failure2){if(isRefused2(failure2))throw failure2;const found2=await this.
+comments(number4,isIt).catch(()=>[]);if(found2.length===0)throw failure2}},async changedFiles(number4){const all=await paginate2(
+rest.pulls.listFiles,{...at3,pull_number:number4,per_page:100});return all.flatMap(({filename,previous_filename})=>previous_filename===
+void 0?[filename]:[filename,previous_filename])},async updateComment(id,body2){await rest.issues.updateComment({...at3,comment_id:id,
+body:body2})},async pullRequestsOf(sha){const of={...at3,commit_sha:sha,per_page:100};const found2=await paginate2(rest.
+repos.listPullRequestsAssociatedWithCommit,of);const here2=`${at3.owner}/${at3.repo}`.toLowerCase();return found2.filter(
+({base:base2})=>base2.repo.full_name.toLowerCase()===here2)},async pullRequest(number4){return(await rest.pulls.get({...at3,
+pull_number:number4})).data},async run(id){return(await rest.actions.getWorkflowRun({...at3,run_id:Number(id)})).data},async laterRun({
+id,workflow_id,created_at,head_branch,event}){const asked={...at3,workflow_id,created:`>=${created_at}`,per_page:100};const branch=event===
+"pull_request"||head_branch===null?{}:{branch:head_branch};const all=await paginate2(rest.actions.listWorkflowRuns,{...asked,
+...branch});for(const run4 of all.filter(one=>one.id>id)){const of={...at3,run_id:run4.id,filter:"all",per_page:100};const jobs=await paginate2(
+rest.actions.listJobsForWorkflowRun,of);if(jobs.some(({conclusion})=>conclusion==="success"))return run4}return void 0},
+async artifacts(run4){const all=await paginate2(rest.actions.listWorkflowRunArtifacts,{...at3,run_id:run4,per_page:100});
+return all.toSorted((one,other)=>(other.created_at??"").localeCompare(one.created_at??""))},async artifact(id){const asked={
+...at3,artifact_id:id,archive_format:"zip"};return new Uint8Array((await rest.actions.downloadArtifact(asked)).data)},async reviews(number4){
+const{repository}=await graphql3(`query ($owner: String!, $repo: String!, $number: Int!) {
           repository(owner: $owner, name: $repo) {
             pullRequest(number: $number) {
               reviews(last: 100, states: [APPROVED]) {
@@ -20524,11 +20535,13 @@ zip"};return new Uint8Array((await rest.actions.downloadArtifact(asked)).data)},
         }`,{...at3,ref:`refs/heads/${branch}`});const rules=await paginate2(rest.repos.getBranchRules,{...at3,branch,per_page:100});
 const counts2=rules.map(rule=>rule.type==="pull_request"?rule.parameters?.required_approving_review_count:0);const ofProtection=repository.
 ref?.refUpdateRule?.requiredApprovingReviewCount;return[...counts2,ofProtection].some(count3=>(count3??0)>0)},async issues(isWanted){
-const asked={...at3,state:"open",sort:"created",direction:"asc",per_page:100};const all=await paginate2(rest.issues.listForRepo,
-asked);const found2=await own5(all.filter(({body:body2,pull_request})=>pull_request===void 0&&isWanted(body2??"")));return found2.
-map(({number:number4,node_id,body:body2})=>({id:number4,node:node_id,body:body2??""}))},async openIssue(title,body2){return(await rest.
-issues.create({...at3,title,body:body2,...onlyOnce})).data.number},async updateIssue(number4,body2,{close}){const closed3=close?
-{state:"closed",state_reason:"completed"}:{};await rest.issues.update({...at3,issue_number:number4,body:body2,...closed3})}}}init_problems();init_problems();init_shard();var commands=["plan","apply"];function readShard(text6,inArgs,command,problems){const wrong2=(message,hint)=>{problems.push(
+const{login,databaseId}=await viewer();const creator=databaseId===null&&!login.endsWith("[bot]")?`${login}[bot]`:login;const asked={
+...at3,creator,state:"all",sort:"created",direction:"desc",per_page:100};const all=await paginate2(rest.issues.listForRepo,
+asked);return all.filter(({body:body2,pull_request,user:user4})=>pull_request===void 0&&isWanted(body2??"")&&(databaseId===
+null?user4?.login===creator:user4?.id===databaseId)).map(({number:number4,body:body2,state})=>({number:number4,body:body2??
+"",isOpen:state==="open"}))},async openIssue(title,body2){return(await rest.issues.create({...at3,title,body:body2,...onlyOnce})).
+data.number},async updateIssue(number4,body2,{close}){const state=close?{state:"closed",state_reason:"completed"}:{state:"\
+open"};await rest.issues.update({...at3,issue_number:number4,body:body2,...state})}}}init_problems();init_problems();init_shard();var commands=["plan","apply"];function readShard(text6,inArgs,command,problems){const wrong2=(message,hint)=>{problems.push(
 error("wrong-option",message,[],hint))};const name2=text6===void 0?"args: --shard":"the input shard";if(text6!==void 0&&
 inArgs!==void 0)return wrong2("the input shard and --shard in args say both what is meant","leave one of them out");const given=text6===
 void 0?inArgs:ofText(text6);if(given===void 0)return text6===void 0?void 0:wrong2(`the input shard is "${text6}"`,"it is\
@@ -20547,28 +20560,28 @@ whole(value3,least);if(value3!==void 0&&found2===void 0)problems.push(wrong(`the
 void 0&&expectDigest!==fromPullRequest&&!/^sha256:[0-9a-f]{64}$/.test(expectDigest)){problems.push(wrong(`the input expe\
 ct-digest is "${expectDigest}"`,`it is a plan's digest or ${fromPullRequest}`))}if(expectDigest!==void 0&&command!=="app\
 ly"){problems.push(wrong("the input expect-digest goes with the command apply alone","leave it out"))}const driftIssue=flag2(
-"drift-issue");if(driftIssue&&command!=="plan"){problems.push(wrong("the input drift-issue goes with the command plan al\
-one","leave it out"))}const args=readArgs(words5(given("args")),problems);const shard2=text6("shard");const inputs={command,
-workingDirectory:text6("working-directory")??".",...optional3("config",text6("config")),...optional3("environment",text6(
-"environment")),...optional3("baseUrl",text6("base-url")),...optional3("token",text6("token")),...optional3("githubToken",
-text6("github-token")),comment:oneOf("comment",commentModes,"on-change"),...optional3("planFile",text6("plan-file")),...optional3(
-"expectDigest",expectDigest),...optional3("approve",text6("approve")===void 0?void 0:oneOf("approve",approveModes,"revie\
-wed")),planWorkflow:text6("plan-workflow")??".github/workflows/idops-pull-request.yml",failOnChanges:flag2("fail-on-chan\
-ges"),driftIssue,...optional3("allowDestructive",number4("allow-destructive",0)),...optional3("prNumber",number4("pr-num\
-ber",1)),...optional3("shard",readShard(shard2,args.shard,command,problems)),args};if(args.only!==void 0&&command!=="pla\
-n"){problems.push(wrong("args: --only goes with the command plan alone","leave it out"))}if(command==="apply"&&inputs.planFile!==
-void 0){problems.push(...besidePlanFile({...args,...optional3("shard",inputs.shard??args.shard)}))}refuse(problems);return inputs}
-function wrong(message,hint){return error("wrong-option",message,[],hint)}function optional3(name2,value3){return value3===
-void 0?{}:{[name2]:value3}}function whole(text6,least){try{return wholeNumber(least)(text6)}catch(failure2){if(failure2 instanceof
-CommanderError)return void 0;throw failure2}}function argsOptions(){return[...selectionOptions(),onlyOption(),...connectionOptions(),
-debugOption()]}function readArgs(given,problems){const options=argsOptions();const refuseWith=(message,hint=`it takes ${options.
-map(({long})=>long).join(", ")}`)=>problems.push(wrong(`args: ${message}`,hint));const parser=new Command2("args").helpOption(
-false).allowExcessArguments().configureOutput({outputError(){}}).exitOverride();for(const option of options)parser.addOption(
-option);try{parser.parse(given,{from:"user"});for(const argument of parser.args)refuseWith(`unexpected argument '${argument}\
-'`);return parser.opts()}catch(failure2){if(!(failure2 instanceof CommanderError))throw failure2;if(failure2.code==="com\
-mander.optionMissingArgument")readArgs(given.slice(0,-1),problems);refuseWith(commanderWords(failure2));return{target:[],
-kind:[]}}}function words5(text6){const found2=text6.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??[];return found2.map(word2=>word2.
-replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}import{relative as relative14,resolve as resolve14,sep as sep10}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own5=Object.entries(
+"drift-issue");if(driftIssue&&command==="validate"){problems.push(wrong("the input drift-issue goes with the commands pl\
+an and apply alone","leave it out"))}const args=readArgs(words5(given("args")),problems);const shard2=text6("shard");const inputs={
+command,workingDirectory:text6("working-directory")??".",...optional3("config",text6("config")),...optional3("environmen\
+t",text6("environment")),...optional3("baseUrl",text6("base-url")),...optional3("token",text6("token")),...optional3("gi\
+thubToken",text6("github-token")),comment:oneOf("comment",commentModes,"on-change"),...optional3("planFile",text6("plan-\
+file")),...optional3("expectDigest",expectDigest),...optional3("approve",text6("approve")===void 0?void 0:oneOf("approve",
+approveModes,"reviewed")),planWorkflow:text6("plan-workflow")??".github/workflows/idops-pull-request.yml",failOnChanges:flag2(
+"fail-on-changes"),driftIssue,paths:text6("paths")?.split(/\s+/)??[],...optional3("allowDestructive",number4("allow-dest\
+ructive",0)),...optional3("prNumber",number4("pr-number",1)),...optional3("shard",readShard(shard2,args.shard,command,problems)),
+args};if(args.only!==void 0&&command!=="plan"){problems.push(wrong("args: --only goes with the command plan alone","leav\
+e it out"))}if(command==="apply"&&inputs.planFile!==void 0){problems.push(...besidePlanFile({...args,...optional3("shard",
+inputs.shard??args.shard)}))}refuse(problems);return inputs}function wrong(message,hint){return error("wrong-option",message,
+[],hint)}function optional3(name2,value3){return value3===void 0?{}:{[name2]:value3}}function whole(text6,least){try{return wholeNumber(
+least)(text6)}catch(failure2){if(failure2 instanceof CommanderError)return void 0;throw failure2}}function argsOptions(){
+return[...selectionOptions(),onlyOption(),...connectionOptions(),debugOption()]}function readArgs(given,problems){const options=argsOptions();
+const refuseWith=(message,hint=`it takes ${options.map(({long})=>long).join(", ")}`)=>problems.push(wrong(`args: ${message}`,
+hint));const parser=new Command2("args").helpOption(false).allowExcessArguments().configureOutput({outputError(){}}).exitOverride();
+for(const option of options)parser.addOption(option);try{parser.parse(given,{from:"user"});for(const argument of parser.
+args)refuseWith(`unexpected argument '${argument}'`);return parser.opts()}catch(failure2){if(!(failure2 instanceof CommanderError))
+throw failure2;if(failure2.code==="commander.optionMissingArgument")readArgs(given.slice(0,-1),problems);refuseWith(commanderWords(
+failure2));return{target:[],kind:[]}}}function words5(text6){const found2=text6.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??
+[];return found2.map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}import{relative as relative14,resolve as resolve14,sep as sep10}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own5=Object.entries(
 process.env).filter(([name2])=>!name2.startsWith("INPUT_"));return{...Object.fromEntries(own5),...token===void 0?{}:{IDOPS_TOKEN:token}}}
 function folderOf({workingDirectory}){return resolve14(workspace(),workingDirectory)}function folderInRepository(inputs){
 const folder=relative14(workspace(),folderOf(inputs)).split(sep10).join("/");return folder.startsWith("..")?"":folder}function configOf(inputs){
@@ -20636,10 +20649,15 @@ slice(0,selectedRoom)}\u2026`:selected;return`Made with ${code(shown5)}.`}functi
 `${text6.slice(0,nameRoom)}\u2026`:text6}function selectedText({target,kind,only:only2,prune,assert:assert2},hide2){return[
 ...target.map(address3=>`--target ${shellWord(hide2(address3))}`),...kind.map(name2=>`--kind ${name2}`),...only2===void 0?
 []:[`--only ${only2}`],...prune===true?["--prune"]:[],...assert2===true?["--assert"]:[]].join(" ")}var commentLimit=65536;var summaryLimit=1024*1024;var summaryRest=2e5;var blockRoom=3e4;var look={color:false,debug:false,
-folder:""};function planText2(shown5,event,{note="",taken:taken2=0}={}){const end2=`
+folder:""};function planText2(shown5,event,{note="",taken:taken2=0,next}={}){const end2=whole2=>next===void 0?`
 ${origin(event)}
-`;const head=headOf(shown5,note);const{text:text6,isWhole}=fitting2(shown5,head,one=>one.length,commentLimit-taken2-end2.
-length);return{text:`${text6}${end2}`,isWhole}}function plainText(title,text6,event){return`## ${title}
+`:`
+${origin(event)} ${page(event)}
+
+${next(whole2)}
+`;const head=headOf(shown5,note);const kept2=Math.max(end2(true).length,end2(false).length);const{text:text6,isWhole:isWhole2}=fitting2(
+shown5,head,one=>one.length,commentLimit-taken2-kept2);return{text:`${text6}${end2(isWhole2)}`,isWhole:isWhole2}}function plainText(title,text6,event){
+return`## ${title}
 
 ${text6}
 
@@ -20653,11 +20671,12 @@ return{title:`${aboutText("idops plan",subject)}: ${headline(plan)}`,intro:sente
 look),room)}function block(text6,room){const short4=text6.length>room?`${text6.slice(0,room)}
 \u2026 (the log has all of it)`:text6;return`${fence(short4.trimEnd().split("\n"))}
 `}function origin(event){const commit2=escapeText(event.sha).replaceAll("`","");return`<sub>Commit \`${commit2}\`, [run w\
-ith its summary](${runAddress(event)}).</sub>`}function fitting2({plan,only:only2,forge},head,measure2,limit2){const given={
-...only2===void 0?{}:{only:only2},...forge===void 0?{}:{forge}};const render4=budget2=>planComment(plan,{...look,...given,
-...head,budget:budget2});let budget=limit2;let made3=render4(budget);while(measure2(made3.text)>limit2&&budget>1e3){budget=
-Math.floor(Math.min(budget-500,budget*limit2/measure2(made3.text)));made3=render4(budget)}return made3}init_result();init_shell();init_marked();init_next();var resultRoom=5e4;var problemsRoom=8e3;async function tellResult(job,inputs,{plan,result,problems}){if(result.run===null&&
-problems.length===0)return;const subject=subjectOf(inputs,inputs.args,job.redactor.redact,plan);const title=`${aboutText(
+ith its summary](${runAddress(event)}).</sub>`}function page({runUrl}){return`<sub>The rendered emails are in [the artif\
+act of the run](${encodeURI(runUrl)}#artifacts).</sub>`}function fitting2({plan,only:only2,forge},head,measure2,limit2){
+const given={...only2===void 0?{}:{only:only2},...forge===void 0?{}:{forge}};const render4=budget2=>planComment(plan,{...look,
+...given,...head,budget:budget2});let budget=limit2;let made3=render4(budget);while(measure2(made3.text)>limit2&&budget>
+1e3){budget=Math.floor(Math.min(budget-500,budget*limit2/measure2(made3.text)));made3=render4(budget)}return made3}init_result();init_shell();init_marked();init_next();var resultRoom=5e4;var problemsRoom=8e3;async function tellResult(job,inputs,{plan,result,problems,failed}){if(result.run===
+null&&problems.length===0)return;const subject=subjectOf(inputs,inputs.args,job.redactor.redact,plan);const title=`${aboutText(
 "idops apply",subject)}: ${outcome2(result)}`;const undo=undoLines(result,plan,inputs,subject);const needs="That needs t\
 he journal of the run, which is where the job kept its `.idops` folder.";const intro=undo.length===0?"":`${undo.join("\n")}\
 
@@ -20665,17 +20684,19 @@ he journal of the run, which is where the job kept its `.idops` folder.";const i
 ${needs}`;const look2={...job.log.look,budget:resultRoom,title,intro};const parts=[result.run===null?`## ${title}
 `:await renderText(resultReport,"markdown",{result,plan},look2),...problems.length===0?[]:[await problemsBlock(problems,
 problemsRoom)],`${origin(job.event)}
-`];await job.posts.result(inputs,parts.join("\n"))}async function tellNotApplied(job,inputs,{plan,problems,sent,hide:hide2}){
-const subject=subjectOf(inputs,inputs.args,hide2,plan??void 0);const title=`${aboutText("idops apply",subject)}: ${sent?
-"failed":"not applied"}`;const said3=sent?"It failed, and something may have been sent:":"Nothing was sent:";const text6=`${said3}\
+`];const text6=parts.join("\n");await job.posts.result(inputs,text6);if(failed)await tellIssue(job,inputs,text6,subject)}
+async function tellNotApplied(job,inputs,{plan,problems,sent,hide:hide2}){const subject=subjectOf(inputs,inputs.args,hide2,
+plan??void 0);const title=`${aboutText("idops apply",subject)}: ${sent?"failed":"not applied"}`;const said3=sent?"It fai\
+led, and something may have been sent:":"Nothing was sent:";const text6=plainText(title,`${said3}
 
-
-${await problemsBlock(problems,problemsRoom)}`;await job.posts.result(inputs,plainText(title,text6,job.event))}function outcome2(result){
-const count3=summarizeResult(result);const parts=[[count3.failed,"failed"],[count3.not_converged,"not converged"],[count3.
-unknown,"unknown"],[count3.skipped,"skipped"],[count3.applied,"applied"]];const told5=parts.filter(([number4])=>number4>
-0).map(([number4,words6])=>`${number4} ${words6}`);if(result.interrupted)told5.unshift("interrupted");return told5.length>
-0?told5.join(", "):"failed"}function undoLines(result,plan,inputs,{environment}){const config3=configInRepository(inputs);
-const options=[...config3==="idops.yaml"?[]:["--config",shellWord(config3)],...environment===null?[]:["--env",shellWord(
+${await problemsBlock(problems,problemsRoom)}`,job.event);await job.posts.result(inputs,text6);await tellIssue(job,inputs,
+text6,subject)}async function tellIssue(job,inputs,text6,subject){if(!inputs.driftIssue||!job.event.onDefaultBranch)return;
+const{shard:_,...whole2}=inputs;await job.posts.failure(inputs,commentKey(whole2,subject.environment),{text:text6,subject})}
+function outcome2(result){const count3=summarizeResult(result);const parts=[[count3.failed,"failed"],[count3.not_converged,
+"not converged"],[count3.unknown,"unknown"],[count3.skipped,"skipped"],[count3.applied,"applied"]];const told5=parts.filter(
+([number4])=>number4>0).map(([number4,words6])=>`${number4} ${words6}`);if(result.interrupted)told5.unshift("interrupted");
+return told5.length>0?told5.join(", "):"failed"}function undoLines(result,plan,inputs,{environment}){const config3=configInRepository(
+inputs);const options=[...config3==="idops.yaml"?[]:["--config",shellWord(config3)],...environment===null?[]:["--env",shellWord(
 environment)],...inputs.baseUrl===void 0?[]:["--base-url",shellWord(inputs.baseUrl)]];const steps=nextSteps(result,plan).
 filter(({command})=>/^(?:undo|runs) /.test(command??""));return steps.map(({before,command})=>`${prose(before.replace(/: $/,
 ""))}: ${code(["idops",command,...options].join(" "))}`)}async function planAndApply(job,given){const{planFile}=given;const file=planFile===void 0?void 0:resolve15(folderOf(given),
@@ -20688,14 +20709,15 @@ const{plan,approval}=await checkApproval(job,inputs,session,made3,stored2);const
 project.maxDestructive();const approved=approve(plan,{maxDestructive});job.enters("sending");const{result:became,problems:found2}=await session.
 apply(approved,approval);const result=redactResult(became,job.redactor);const after2=redactProblems(found2,job.redactor);
 if(after2.length>0)await job.log.problems(after2);if(result.run!==null){const done2={result,plan:shown5};await job.log.report(
-resultReport,done2);await writeSummary(await renderText(resultReport,"markdown",done2,job.log.look))}await tellResult(job,
-inputs,{plan:shown5,result,problems:after2});job.enters("told");const{failed,not_converged,unknown:unknown4,skipped:skipped2}=summarizeResult(
-result);const bad2=failed+not_converged+unknown4+skipped2+after2.length>0;return{code:result.interrupted?130:bad2?1:0,summary:applied(
-result,after2),changed:changesServer(plan),plan,...file===void 0?{}:{planFile:file},htmlReport:await job.writeHtml(`${fileOf(
-"apply",inputs.shard)}.html`,resultReport,{result:became,plan,samples:await job.samplesOrNone(plan,session.project)})}})}
-function leftByEarlierAttempt({event},session,{environment,digest}){const workflowRun=event.runId??"";return usedBy(session.
-approvalHistory(),{workflowRun,environment,digest})?.left}function applied(result,problems){if(result.run!==null)return resultSummaryLine(
-result);const[first]=problems;return first===void 0?"There was nothing to apply.":titleLine(`${first.code}: ${first.message}`)}init_escape();init_problems();init_redact();import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join18}from"node:path";import{constants as constants4}from"node:fs";import{open as open7,stat as stat6}from"node:fs/promises";import{dirname as dirname17,
+resultReport,done2);await writeSummary(await renderText(resultReport,"markdown",done2,job.log.look))}const{failed,not_converged,
+unknown:unknown4,skipped:skipped2}=summarizeResult(result);const bad2=failed+not_converged+unknown4+skipped2+after2.length>
+0;await tellResult(job,inputs,{plan:shown5,result,problems:after2,failed:bad2||result.interrupted});job.enters("told");return{
+code:result.interrupted?130:bad2?1:0,summary:applied(result,after2),changed:changesServer(plan),plan,...file===void 0?{}:
+{planFile:file},htmlReport:await job.writeHtml(`${fileOf("apply",inputs.shard)}.html`,resultReport,{result:became,plan,samples:await job.
+samplesOrNone(plan,session.project)})}})}function leftByEarlierAttempt({event},session,{environment,digest}){const workflowRun=event.
+runId??"";return usedBy(session.approvalHistory(),{workflowRun,environment,digest})?.left}function applied(result,problems){
+if(result.run!==null)return resultSummaryLine(result);const[first]=problems;return first===void 0?"There was nothing to \
+apply.":titleLine(`${first.code}: ${first.message}`)}init_escape();init_problems();init_redact();import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join18}from"node:path";import{constants as constants4}from"node:fs";import{open as open7,stat as stat6}from"node:fs/promises";import{dirname as dirname17,
 resolve as resolve16}from"node:path";init_problems();async function writeThrough(path,text6,mode){const there=await stat6(path).catch(unlessMissing);if(there!==void 0&&(!there.
 isFile()||/^\/(?:dev|proc)\//.test(resolve16(path)))){const handle=await open7(path,constants4.O_WRONLY|constants4.O_APPEND);
 try{await handle.writeFile(text6)}finally{await handle.close()}return}const target=await leadsTo(path);await writeWhole(
@@ -20723,20 +20745,21 @@ warnings}}function readEvent(env){const payload=eventPayload(env);const[owner=""
 "/");const name2=env.GITHUB_EVENT_NAME??"";const pull=member(payload,"pull_request");const number4=member(pull,"number");
 const branch=branchOf(env.GITHUB_REF);return{name:name2,owner,repository,sha:headCommit(env,payload),commit:env.GITHUB_SHA??
 "",branch,onDefaultBranch:name2==="schedule"||onBranches.has(name2)&&branch!==null&&branch===at2(payload,"repository","d\
-efault_branch"),pullRequest:typeof number4==="number"?{number:number4,withoutSecrets:secretsMissing(name2,payload,pull)}:
-null,foreign:whyForeign(name2,pull),runId:env.GITHUB_RUN_ID||null,runUrl:`${env.GITHUB_SERVER_URL??"https://github.com"}\
-/${owner}/${repository}/actions/runs/${env.GITHUB_RUN_ID??""}`}}var onBranches=new Set(["push","workflow_dispatch"]);function branchOf(ref){
-const[,branch]=/^refs\/heads\/(.+)$/.exec(typeof ref==="string"?ref:"")??[];return branch??null}var withoutSecrets=new Set(
-["pull_request","pull_request_review","pull_request_review_comment"]);function secretsMissing(name2,payload,pull){if(!withoutSecrets.
-has(name2))return null;if(isOfFork(pull))return"it comes from a fork, and runs for forks get no secrets";const sender=member(
-member(payload,"sender"),"login");return sender==="dependabot[bot]"?"it comes from Dependabot, whose runs get no secrets":
-null}var own4=new Set(["push","schedule","workflow_dispatch","release"]);function whyForeign(event,pull){if(own4.has(event)||
-withoutSecrets.has(event)&&!isOfFork(pull))return null;return pull===void 0?`the event ${event===""?"of this run":event}\
- doesn't say that this run isn't for a branch of another repository`:"this run may be for a branch of another repository"}
-function isOfFork(pull){return!isOneRepository(at2(pull,"head","repo"),at2(pull,"base","repo"))}function isOneRepository(from,into2){
-const[one,other]=[member(from,"id"),member(into2,"id")];if(typeof one==="number"&&typeof other==="number")return one===other;
-const name2=member(from,"full_name");return typeof name2==="string"&&name2===member(into2,"full_name")&&member(from,"for\
-k")!==true}function at2(value3,...path){return path.reduce(member,value3)}init_git();init_problems();init_work_tree();async function eventOfPull(event,{command,githubToken,prNumber},signal){if(command!=="plan"||prNumber===void 0||event.pullRequest!==
+efault_branch"),pullRequest:typeof number4==="number"?{number:number4,base:textOf4(at2(pull,"base","ref")),withoutSecrets:secretsMissing(
+name2,payload,pull)}:null,foreign:whyForeign(name2,pull),runId:env.GITHUB_RUN_ID||null,runUrl:`${env.GITHUB_SERVER_URL??
+"https://github.com"}/${owner}/${repository}/actions/runs/${env.GITHUB_RUN_ID??""}`}}var onBranches=new Set(["push","wor\
+kflow_dispatch"]);function textOf4(value3){return typeof value3==="string"?value3:null}function branchOf(ref){const[,branch]=/^refs\/heads\/(.+)$/.
+exec(typeof ref==="string"?ref:"")??[];return branch??null}var withoutSecrets=new Set(["pull_request","pull_request_revi\
+ew","pull_request_review_comment"]);function secretsMissing(name2,payload,pull){if(!withoutSecrets.has(name2))return null;
+if(isOfFork(pull))return"it comes from a fork, and runs for forks get no secrets";const sender=member(member(payload,"se\
+nder"),"login");return sender==="dependabot[bot]"?"it comes from Dependabot, whose runs get no secrets":null}var own4=new Set(
+["push","schedule","workflow_dispatch","release"]);function whyForeign(event,pull){if(own4.has(event)||withoutSecrets.has(
+event)&&!isOfFork(pull))return null;return pull===void 0?`the event ${event===""?"of this run":event} doesn't say that t\
+his run isn't for a branch of another repository`:"this run may be for a branch of another repository"}function isOfFork(pull){
+return!isOneRepository(at2(pull,"head","repo"),at2(pull,"base","repo"))}function isOneRepository(from,into2){const[one,other]=[
+member(from,"id"),member(into2,"id")];if(typeof one==="number"&&typeof other==="number")return one===other;const name2=member(
+from,"full_name");return typeof name2==="string"&&name2===member(into2,"full_name")&&member(from,"fork")!==true}function at2(value3,...path){
+return path.reduce(member,value3)}init_git();init_problems();init_work_tree();async function eventOfPull(event,{command,githubToken,prNumber},signal){if(command!=="plan"||prNumber===void 0||event.pullRequest!==
 null)return event;const of={...event,sha:"",onDefaultBranch:false};if(githubToken===void 0)return of;try{const pull=await withGithub(
 githubToken,event,{signal},api=>api.pullRequest(prNumber));return{...of,sha:pull.head.sha,merge:mergeOf(pull)}}catch(failure2){
 if(failure2 instanceof GithubFailure)return of;throw failure2}}function mergeOf({merged_at,merge_commit_sha}){return merged_at===
@@ -20756,26 +20779,41 @@ pullRequest?.number??prNumber;if(number4===void 0||comment==="false"||githubToke
 if(this.#event.pullRequest===null){const{head}=await api.pullRequest(number4);if(head.sha!==this.#event.sha){const[now,then2]=[
 head.sha,this.#event.sha].map(sha=>sha.slice(0,12));const other=then2===""?"another commit":then2;this.#log.annotate("wa\
 rning",`The comment was not written: pull request #${number4} ends with ${now} now, and this is of ${other}. Run it agai\
-n.`);return}}const[own5]=await api.comments(number4,text6=>isAbout(text6,{kind:"plan",key}));if(own5!==void 0)await api.
-updateComment(own5.id,body2);else if(opens)await api.addComment(number4,body2)};await this.#asking("The comment","pull-r\
-equests: write",githubToken,write2,{quiet})}async result({comment,githubToken,prNumber},body2){if(comment==="false"||githubToken===
-void 0||this.#event.commit==="")return;const write2=async api=>{const pull=await mergedPullRequest(api,this.#event,prNumber).
-catch(nothing2);if(pull!==null)await api.addComment(pull.number,body2)};await this.#asking("The result","pull-requests: \
-write",githubToken,write2)}async drift({githubToken},shown5,{found:found2,...marker}){if(githubToken===void 0){this.#log.
-annotate("warning","The issue can't be written: there is no github-token.");return}const first=markerLine({kind:"drift",
-...marker});const{subject}=shown5;const gone=`The server is as the manifests say${subject.narrowed?", as far as they wer\
-e looked at":""}.`;const note="The server is not as the manifests say. Apply puts it right; so does a change of the mani\
-fests.";const text6=found2?planText2(shown5,this.#event,{note,taken:first.length+1}).text:plainText(`${aboutText("idops \
-plan",subject)}: no drift`,[gone,selectedSentence(subject)].join(" ").trim(),this.#event);const body2=`${first}
-${text6}`;await this.#asking("The issue","issues: write",githubToken,async api=>{const[own5]=await api.issues(one=>isAbout(
-one,{kind:"drift",key:marker.key}));if(own5!==void 0){await api.updateIssue(own5.id,body2,{close:!found2});this.#log.say(
-`Issue #${own5.id} was ${found2?"updated":"closed"}.`)}else if(found2){const title=titleLine(aboutPlain("Identity server\
- is not as declared",subject)).slice(0,250);this.#log.say(`Issue #${await api.openIssue(title,body2)} was opened.`)}})}async#asking(what,permission,token,ask2,{
-quiet=false}={}){try{await withGithub(token,this.#event,{signal:this.#signal},ask2)}catch(failure2){if(!(failure2 instanceof
-GithubFailure))throw failure2;const{message,lacksPermission}=failure2;if(quiet&&lacksPermission)return;const said3=this.#redactor.
-redactSentence(message).replace(/\.+$/,"");const help=lacksPermission?` The job needs the permission ${permission}.`:"";
-this.#log.annotate("warning",`${what} may be missing: ${said3}.${help}`)}}};function nothing2(failure2){if(failure2 instanceof
-ProblemsError)return null;throw failure2}var Job=class{signal;event;redactor=createRedactor();log=new Log;posts;#made;#phase="before";#shard;#temporary;constructor(signal,secrets){
+n.`);return}}const isIt=text6=>isAbout(text6,{kind:"plan",key});const[own5]=await api.comments(number4,isIt);if(own5!==void 0)
+await api.updateComment(own5.id,body2);else if(opens)await api.addComment(number4,body2,isIt)};await this.#asking("The c\
+omment","pull-requests: write",githubToken,write2,{quiet})}async result({comment,githubToken,prNumber},body2){if(comment===
+"false"||githubToken===void 0||this.#event.commit==="")return;const write2=async api=>{const pull=await mergedPullRequest(
+api,this.#event,prNumber).catch(nothing2);if(pull!==null)await api.addComment(pull.number,body2,text6=>isSameText(text6,
+body2))};await this.#asking("The result","pull-requests: write",githubToken,write2)}async drift({githubToken},shown5,{found:found2,
+...marker}){if(githubToken===void 0){this.#log.annotate("warning","The issue can't be written: there is no github-token.");
+return}const first=markerLine({kind:"drift",...marker,...found2?{}:{plan:null,run:null}});const{subject}=shown5;const gone=`\
+The server is as the manifests say${subject.narrowed?", as far as they were looked at":""}.`;const note="The server is n\
+ot as the manifests say. Apply puts it right; so does a change of the manifests.";const text6=found2?planText2(shown5,this.#event,
+{note,taken:first.length+1}).text:plainText(`${aboutText("idops plan",subject)}: no drift`,[gone,selectedSentence(subject)].
+join(" ").trim(),this.#event);const body2=`${first}
+${text6}`;await this.#issue(githubToken,marker.key,{body:body2,subject,found:found2})}async failure({githubToken},key,{text:text6,
+subject}){if(githubToken===void 0)return;const first=markerLine({kind:"drift",key,run:this.#event.runId,plan:null});await this.#issue(
+githubToken,key,{body:`${first}
+${text6}`,subject,found:true})}async#issue(token,key,{body:body2,subject,found:found2}){await this.#asking("The issue","\
+issues: write",token,async api=>{const all=await api.issues(one=>isAbout(one,{kind:"drift",key}));const open8=all.filter(
+({isOpen})=>isOpen);if(!found2){for(const{number:number4}of open8){await api.updateIssue(number4,body2,{close:true});this.#log.
+say(`Issue #${number4} was closed.`)}return}const own5=open8.at(-1)??all.find(one=>isClosed(readMarker(one.body)));if(own5===
+void 0){const title=titleLine(aboutPlain("Identity server is not as declared",subject)).slice(0,250);this.#log.say(`Issu\
+e #${await api.openIssue(title,body2)} was opened.`);return}await api.updateIssue(own5.number,body2,{close:false});this.#log.
+say(`Issue #${own5.number} was ${own5.isOpen?"updated":"reopened"}.`)})}async approveMode({approve:approve2,comment,githubToken}){
+const base2=this.#event.pullRequest?.base??null;if(approve2!==void 0||comment==="false"||githubToken===void 0||base2===null)
+return approve2??null;const ask2=async api=>await api.requiresReviews(base2)?"reviewed":"merged";return await this.#answer(
+githubToken,ask2)}async changesNone({githubToken,paths}){const{pullRequest}=this.#event;if(paths.length===0||pullRequest===
+null||githubToken===void 0)return false;const files=await this.#answer(githubToken,api=>api.changedFiles(pullRequest.number));
+if(files===null||files.length>=3e3)return false;return!files.some(file=>paths.some(path=>isBelow2(file,path)))}async#answer(token,ask2){
+try{return await withGithub(token,this.#event,{signal:this.#signal},ask2)}catch(failure2){if(failure2 instanceof GithubFailure)
+return null;throw failure2}}async#asking(what,permission,token,ask2,{quiet=false}={}){try{await withGithub(token,this.#event,
+{signal:this.#signal},ask2)}catch(failure2){if(!(failure2 instanceof GithubFailure))throw failure2;const{message,lacksPermission}=failure2;
+if(quiet&&lacksPermission)return;const said3=this.#redactor.redactSentence(message).replace(/\.+$/,"");const help=lacksPermission?
+` The job needs the permission ${permission}.`:"";this.#log.annotate("warning",`${what} may be missing: ${said3}.${help}`)}}};
+function isClosed(marker){return marker!==null&&marker.plan===null&&marker.run===null}function isBelow2(file,path){return path.
+endsWith("/**")?file.startsWith(path.slice(0,-2)):file===path}function nothing2(failure2){if(failure2 instanceof ProblemsError)
+return null;throw failure2}var Job=class{signal;event;redactor=createRedactor();log=new Log;posts;#made;#phase="before";#shard;#temporary;constructor(signal,secrets){
 this.signal=signal;for(const secret3 of secrets)this.redactor.add(secret3);this.event=readEvent(process.env);this.posts=
 new Posts(this.event,this.redactor,this.log,signal)}async meets(inputs){this.event=await eventOfPull(this.event,inputs,this.
 signal);this.posts=new Posts(this.event,this.redactor,this.log,this.signal);await checkCheckout(this.event,inputs)}get made(){
@@ -20799,7 +20837,13 @@ process.env.RUNNER_TEMP||tmpdir(),"idops-"));return this.#temporary}async tellPl
 log.report(planReport,{plan:shown5,samples:new Map})}};async function tellNoPlan(job,inputs,{title,text:text6,hide:hide2,quiet=false}){const key=commentKey(inputs,null);const first=markerLine(
 {kind:"plan",key,run:job.event.runId,plan:null});const heading=`${aboutText("idops plan",subjectOf(inputs,inputs.args,hide2))}\
 : ${title}`;const body2=`${first}
-${plainText(heading,text6,job.event)}`;await job.posts.comment(inputs,key,body2,{opens:inputs.comment==="true"&&!quiet,quiet})}import{join as join20,resolve as resolve18}from"node:path";init_plan();init_text();import{stat as stat7}from"node:fs/promises";import{basename as basename12,dirname as dirname18,join as join19,resolve as resolve17}from"node:path";init_problems();async function refuseInputs(outputs,config3,known4){const{files,states}=await inputsOf(known4);const inputs=new Set((await Promise.
+${plainText(heading,text6,job.event)}`;await job.posts.comment(inputs,key,body2,{opens:inputs.comment==="true"&&!quiet,quiet})}
+async function tellNothingToPlan(job,inputs){const summary2="nothing to plan";const text6="This pull request changes no \
+file that is planned. Merging it applies nothing of what was shown here before.";job.log.say(text6);await writeSummary(`\
+## idops plan: ${summary2}
+
+${text6}`);const{redact:hide2}=job.redactor;const quiet=job.event.pullRequest?.withoutSecrets!=null;await tellNoPlan(job,
+inputs,{title:summary2,text:text6,hide:hide2,quiet});return{code:0,summary:summary2,changed:false}}import{join as join20,resolve as resolve18}from"node:path";init_plan();init_text();import{stat as stat7}from"node:fs/promises";import{basename as basename12,dirname as dirname18,join as join19,resolve as resolve17}from"node:path";init_problems();async function refuseInputs(outputs,config3,known4){const{files,states}=await inputsOf(known4);const inputs=new Set((await Promise.
 all([resolve17(config3),...files].map(identity))).flat());const kept2=(await Promise.all(states.map(namesOf5))).flat();const problems=[];
 for(const output of outputs){const names3=await namesOf5(resolve17(output));if(names3.some(name2=>inputs.has(name2)))problems.
 push(refusal3(output,"idops reads it"));else if(names3.some(name2=>kept2.some(state=>isOfState(name2,state))))problems.push(
@@ -20809,7 +20853,14 @@ known4;const{files,states}=project.guarded();return{files:[...files,...read.file
 ProblemsError))throw failure2;return{files:[],states:[]}}}function refusal3(output,why){return error("output-is-input",`${output}\
  is not written: ${why}`,[],"name another file")}async function identity(path){const there=await stat7(path).catch(()=>void 0);
 return there?.isFile()===true?[path,`${there.dev}:${there.ino}`]:[path]}async function namesOf5(path){const inFolder=join19(
-await realPlaceOf(dirname18(path)),basename12(path));return[...await identity(path),inFolder,await realPlaceOf(path)]}async function planAndTell(job,inputs){const name2=fileOf("plan",inputs.shard);const opened2=await openSession(await job.
+await realPlaceOf(dirname18(path)),basename12(path));return[...await identity(path),inFolder,await realPlaceOf(path)]}init_plan();init_marked();function nextSentence({plan,subject},mode,isWhole2){const where=subject.environment===null?"th\
+e server":code(subject.environment);if(summarize(plan).blocked>0)return`Merging applies nothing to ${where}: \`apply\` ref\
+uses this plan as long as a change is blocked.`;if(!isWhole2)return`This comment approves nothing, since it does not sho\
+w the whole plan: after the merge, an \`apply\` that takes its approval from the pull request sends nothing to ${where} \
+until somebody starts it with a digest.`;if(!changesServer(plan))return`Merging sends nothing to ${where}: there is noth\
+ing to change.`;const review=mode==="merged"?"":`, after an approving review of this plan${mode==="reviewed"?"":" if the\
+ branch requires reviews"}`;return`Merging applies this to ${where}${review}, after a review of the environment if it re\
+quires one.`}async function planAndTell(job,inputs){const name2=fileOf("plan",inputs.shard);const opened2=await openSession(await job.
 project(inputs),job.sessionOptions(inputs));const{plan,project,planFile}=await job.within(opened2,async session=>{if(inputs.
 planFile!==void 0){const asked=resolve18(folderOf(inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}
 const made3=await session.plan(planOptionsOf(inputs.args));const file=await writePlan(job,inputs,session,made3,name2);return{
@@ -20818,9 +20869,10 @@ plan,project);const htmlReport=await job.writeHtml(`${name2}.html`,planReport,{p
 const shared=await job.shared(inputs,shown5);await writeSummary(planSummary(shared));const changed2=changesServer(plan);
 const blocked3=plan.changes.some(({action:action2})=>action2==="blocked");const tells2=changed2||blocked3||leavesDebts(plan);
 const key=commentKey(inputs,plan.environment);const marker={key,run:job.event.runId,plan:await markPlan(plan,job.redactor)};
-const taken2=markerLine({kind:"plan",...marker}).length+1;const{text:text6,isWhole}=planText2(shared,job.event,{taken:taken2});
-const first=markerLine({kind:"plan",...marker,plan:isWhole?marker.plan:null});const opens=tells2||inputs.comment==="true";
-const body2=`${first}
+const taken2=markerLine({kind:"plan",...marker}).length+1;const mode=await job.posts.approveMode(inputs);const next=isWhole3=>nextSentence(
+shared,mode,isWhole3);const{text:text6,isWhole:isWhole2}=planText2(shared,job.event,{taken:taken2,next});const first=markerLine(
+{kind:"plan",...marker,plan:isWhole2?marker.plan:null});const opens=tells2||inputs.comment==="true";const body2=`${first}\
+
 ${text6}`;const commented=join20(await job.temporaryFolder(),commentFile);await writeResult(commented,body2,384);await job.
 posts.comment(inputs,key,body2,{opens});if(inputs.driftIssue&&job.event.onDefaultBranch)await job.posts.drift(inputs,shared,
 {...marker,found:tells2});else if(inputs.driftIssue)job.log.annotate("notice",noIssue);if(changed2&&inputs.failOnChanges)
@@ -20856,19 +20908,19 @@ name2=>{const text6=getInput(name2);typed.push(text6);return text6});for(const n
 N"])delete process.env[name2];outcome3=await runCommand(job,inputs)}catch(failure2){outcome3=await tellFailure(job,inputs,
 failure2,typed)}const failed=outcome3.code===1||outcome3.code===130||outcome3.code===2&&inputs?.failOnChanges===true;writeOutputs(
 outcome3,failed);if(!failed)return 0;return outcome3.code===130?130:1}async function runCommand(job,inputs){job.log.learn(
-inputs);await job.meets(inputs);if(inputs.command==="validate")return await validate2(job,inputs);const hasToken=inputs.
-token!==void 0||(process.env.IDOPS_TOKEN??"")!=="";const reason=hasToken?null:job.event.pullRequest?.withoutSecrets??null;
-if(reason!==null)return await validate2(job,inputs,reason);const isPinned=inputs.baseUrl!==void 0&&inputs.token!==void 0;
-const foreign2=isPinned?null:whyForeign2(job,inputs);if(foreign2!==null&&inputs.command==="plan"){return await validate2(
-job,inputs,`${foreign2}, and base-url and token are not both inputs`)}if(foreign2!==null)throw refuseForeign(foreign2);return inputs.
-command==="plan"?await planAndTell(job,inputs):await planAndApply(job,inputs)}function whyForeign2({event},{prNumber}){if(event.
-foreign!==null||event.pullRequest!==null||prNumber===void 0)return event.foreign;return`pull request #${prNumber} may be\
- of another repository`}function refuseForeign(foreign2){return new ProblemsError([error("foreign-files",`${foreign2}, w\
-hose idops.yaml would say where the token goes`,[],"give both base-url and token as inputs, or use the command validate")])}
-async function tellFailure(job,inputs,failure2,typed){const unsaid=withoutPasted(typed);const problems=redactProblems(withoutPastedIn(
-problemsOf(failure2),typed,job.redactor),job.redactor);await job.log.problems(problems);if(inputs?.args.debug===true)job.
-log.say(escapeLines(job.redactor.redact(stacksOf(failure2))));const[first]=problems;const code2=job.signal.aborted?130:1;
-await writeSummary(`## idops: failed
+inputs);await job.meets(inputs);if(inputs.command==="validate")return await validate2(job,inputs);if(inputs.command==="p\
+lan"&&await job.posts.changesNone(inputs))return await tellNothingToPlan(job,inputs);const hasToken=inputs.token!==void 0||
+(process.env.IDOPS_TOKEN??"")!=="";const reason=hasToken?null:job.event.pullRequest?.withoutSecrets??null;if(reason!==null)
+return await validate2(job,inputs,reason);const isPinned=inputs.baseUrl!==void 0&&inputs.token!==void 0;const foreign2=isPinned?
+null:whyForeign2(job,inputs);if(foreign2!==null&&inputs.command==="plan"){return await validate2(job,inputs,`${foreign2}\
+, and base-url and token are not both inputs`)}if(foreign2!==null)throw refuseForeign(foreign2);return inputs.command===
+"plan"?await planAndTell(job,inputs):await planAndApply(job,inputs)}function whyForeign2({event},{prNumber}){if(event.foreign!==
+null||event.pullRequest!==null||prNumber===void 0)return event.foreign;return`pull request #${prNumber} may be of anothe\
+r repository`}function refuseForeign(foreign2){return new ProblemsError([error("foreign-files",`${foreign2}, whose idops\
+.yaml would say where the token goes`,[],"give both base-url and token as inputs, or use the command validate")])}async function tellFailure(job,inputs,failure2,typed){
+const unsaid=withoutPasted(typed);const problems=redactProblems(withoutPastedIn(problemsOf(failure2),typed,job.redactor),
+job.redactor);await job.log.problems(problems);if(inputs?.args.debug===true)job.log.say(escapeLines(job.redactor.redact(
+stacksOf(failure2))));const[first]=problems;const code2=job.signal.aborted?130:1;await writeSummary(`## idops: failed
 
 ${await problemsBlock(problems)}`);const hide2=told5=>unsaid(job.redactor.redact(told5));if(inputs?.command==="plan"){const text6=`\
 There is no plan for this commit:

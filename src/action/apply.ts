@@ -52,10 +52,15 @@ export async function planAndApply(job: Job, given: Inputs): Promise<Ending> {
       await job.log.report(resultReport, done);
       await writeSummary(await renderText(resultReport, 'markdown', done, job.log.look));
     }
-    await tellResult(job, inputs, { plan: shown, result, problems: after });
-    job.enters('told');
     const { failed, not_converged, unknown, skipped } = summarizeResult(result);
     const bad = failed + not_converged + unknown + skipped + after.length > 0;
+    await tellResult(job, inputs, {
+      plan: shown,
+      result,
+      problems: after,
+      failed: bad || result.interrupted,
+    });
+    job.enters('told');
     return {
       code: result.interrupted ? 130 : bad ? 1 : 0,
       summary: applied(result, after),

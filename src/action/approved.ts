@@ -158,7 +158,7 @@ function planOf(text: string, file: string): StoredPlan | undefined {
 }
 
 /** Whether two texts are one: GitHub may take off what is white at the end, and change the ends of lines. */
-function isSameText(one: string, other: string): boolean {
+export function isSameText(one: string, other: string): boolean {
   const normal = (text: string) => text.replaceAll('\r\n', '\n').trimEnd();
   return normal(one) === normal(other);
 }

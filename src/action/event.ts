@@ -17,6 +17,8 @@ export interface WorkflowEvent {
   readonly onDefaultBranch: boolean;
   readonly pullRequest: {
     readonly number: number;
+    /** The branch that it is merged into; null if the event doesn't say. */
+    readonly base: string | null;
     /** Why its runs get no secrets; null where they get them. */
     readonly withoutSecrets: string | null;
   } | null;
@@ -49,7 +51,13 @@ export function readEvent(env: Environment): WorkflowEvent {
       name === 'schedule' ||
       (onBranches.has(name) && branch !== null && branch === at(payload, 'repository', 'default_branch')),
     pullRequest:
-      typeof number === 'number' ? { number, withoutSecrets: secretsMissing(name, payload, pull) } : null,
+      typeof number === 'number'
+        ? {
+            number,
+            base: textOf(at(pull, 'base', 'ref')),
+            withoutSecrets: secretsMissing(name, payload, pull),
+          }
+        : null,
     foreign: whyForeign(name, pull),
     runId: env.GITHUB_RUN_ID || null,
     runUrl: `${env.GITHUB_SERVER_URL ?? 'https://github.com'}/${owner}/${repository}/actions/runs/${env.GITHUB_RUN_ID ?? ''}`,
@@ -58,6 +66,10 @@ export function readEvent(env: Environment): WorkflowEvent {
 
 /** Events that drift is looked for on, where they are for the default branch. */
 const onBranches: ReadonlySet<string> = new Set(['push', 'workflow_dispatch']);
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
 
 function branchOf(ref: unknown): string | null {
   const [, branch] = /^refs\/heads\/(.+)$/.exec(typeof ref === 'string' ? ref : '') ?? [];

@@ -145,6 +145,11 @@ function limitOf({ status, response }: RawFailure): number | null {
   return status === 429 ? longestWait : null;
 }
 
+/** Whether GitHub did nothing for certain: an answer such as 502, and none, leave that open. */
+function isRefused({ status, response }: RawFailure): boolean {
+  return response !== undefined && status !== undefined && status >= 300 && status < 500;
+}
+
 function inWords(failure: RawFailure): GithubFailure {
   const { status, message = '', response, errors = [] } = failure;
   const line = message.replace(/\s+/g, ' ').trim();
@@ -158,9 +163,15 @@ function inWords(failure: RawFailure): GithubFailure {
   });
 }
 
-/** A comment, or an issue: what idops wrote. */
+/** An issue that idops wrote. */
+export interface Issue {
+  readonly number: number;
+  readonly body: string;
+  readonly isOpen: boolean;
+}
+
+/** A comment that idops wrote. */
 export interface Remark {
-  /** The comment's id, or the issue's number. */
   readonly id: number;
   /** What GraphQL calls it. */
   readonly node: string;
@@ -233,15 +244,19 @@ export interface Review {
 export type GithubApi = ReturnType<typeof apiOf>;
 
 function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: string; readonly repo: string }) {
+  /** Whoever the token belongs to. */
+  const viewer = async () =>
+    (
+      await graphql<{ viewer: { login: string; databaseId: number | null } }>(
+        '{ viewer { login databaseId } }',
+      )
+    ).viewer;
   /** What was written by whoever the token belongs to: nobody else's words are taken for idops'. */
   const own = async <T extends { readonly user?: { id: number; login: string } | null }>(
     written: readonly T[],
   ): Promise<T[]> => {
     if (written.length === 0) return [];
-    const { viewer } = await graphql<{ viewer: { login: string; databaseId: number | null } }>(
-      '{ viewer { login databaseId } }',
-    );
-    const { login, databaseId } = viewer;
+    const { login, databaseId } = await viewer();
     return written.filter(({ user }) =>
       databaseId === null ? [login, `${login}[bot]`].includes(user?.login ?? '') : user?.id === databaseId,
     );
@@ -269,8 +284,22 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
       );
       return answer.nodes;
     },
-    async addComment(number: number, body: string): Promise<void> {
-      await rest.issues.createComment({ ...at, issue_number: number, body, ...onlyOnce });
+    /** Writes a comment, once. `isIt` recognizes it, if GitHub's answer doesn't say whether it was created. */
+    async addComment(number: number, body: string, isIt: (body: string) => boolean): Promise<void> {
+      try {
+        await rest.issues.createComment({ ...at, issue_number: number, body, ...onlyOnce });
+      } catch (failure) {
+        if (isRefused(failure as RawFailure)) throw failure;
+        const found = await this.comments(number, isIt).catch(() => []);
+        if (found.length === 0) throw failure;
+      }
+    },
+    /** The files that a pull request changes, with the former names of renamed ones. GitHub lists at most 3,000. */
+    async changedFiles(number: number): Promise<string[]> {
+      const all = await paginate(rest.pulls.listFiles, { ...at, pull_number: number, per_page: 100 });
+      return all.flatMap(({ filename, previous_filename }) =>
+        previous_filename === undefined ? [filename] : [filename, previous_filename],
+      );
     },
     async updateComment(id: number, body: string): Promise<void> {
       await rest.issues.updateComment({ ...at, comment_id: id, body });
@@ -363,21 +392,36 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
       const ofProtection = repository.ref?.refUpdateRule?.requiredApprovingReviewCount;
       return [...counts, ofProtection].some((count) => (count ?? 0) > 0);
     },
-    /** The open issues of whoever the token belongs to, of those whose text is wanted. */
-    async issues(isWanted: (body: string) => boolean): Promise<Remark[]> {
-      const asked = { ...at, state: 'open', sort: 'created', direction: 'asc', per_page: 100 } as const;
+    /** The issues of whoever the token belongs to, open or closed, of those whose text is wanted; newest first. */
+    async issues(isWanted: (body: string) => boolean): Promise<Issue[]> {
+      const { login, databaseId } = await viewer();
+      const creator = databaseId === null && !login.endsWith('[bot]') ? `${login}[bot]` : login;
+      const asked = {
+        ...at,
+        creator,
+        state: 'all',
+        sort: 'created',
+        direction: 'desc',
+        per_page: 100,
+      } as const;
       const all = await paginate(rest.issues.listForRepo, asked);
-      const found = await own(
-        all.filter(({ body, pull_request }) => pull_request === undefined && isWanted(body ?? '')),
-      );
-      return found.map(({ number, node_id, body }) => ({ id: number, node: node_id, body: body ?? '' }));
+      return all
+        .filter(
+          ({ body, pull_request, user }) =>
+            pull_request === undefined &&
+            isWanted(body ?? '') &&
+            (databaseId === null ? user?.login === creator : user?.id === databaseId),
+        )
+        .map(({ number, body, state }) => ({ number, body: body ?? '', isOpen: state === 'open' }));
     },
     async openIssue(title: string, body: string): Promise<number> {
       return (await rest.issues.create({ ...at, title, body, ...onlyOnce })).data.number;
     },
     async updateIssue(number: number, body: string, { close }: { readonly close: boolean }): Promise<void> {
-      const closed = close ? ({ state: 'closed', state_reason: 'completed' } as const) : {};
-      await rest.issues.update({ ...at, issue_number: number, body, ...closed });
+      const state = close
+        ? ({ state: 'closed', state_reason: 'completed' } as const)
+        : { state: 'open' as const };
+      await rest.issues.update({ ...at, issue_number: number, body, ...state });
     },
   };
 }

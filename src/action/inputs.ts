@@ -46,6 +46,8 @@ export interface Inputs {
   readonly prNumber?: number;
   readonly failOnChanges: boolean;
   readonly driftIssue: boolean;
+  /** Files, and folders as `FOLDER/**`: a pull request that changes none of them isn't planned. */
+  readonly paths: readonly string[];
   readonly allowDestructive?: number;
   /** The part of the objects that is meant, by its own input or by `args`; all of them where it isn't given. */
   readonly shard?: Shard;
@@ -95,8 +97,8 @@ export function readInputs(given: (name: string) => string): Inputs {
     problems.push(wrong('the input expect-digest goes with the command apply alone', 'leave it out'));
   }
   const driftIssue = flag('drift-issue');
-  if (driftIssue && command !== 'plan') {
-    problems.push(wrong('the input drift-issue goes with the command plan alone', 'leave it out'));
+  if (driftIssue && command === 'validate') {
+    problems.push(wrong('the input drift-issue goes with the commands plan and apply alone', 'leave it out'));
   }
   const args = readArgs(words(given('args')), problems);
   const shard = text('shard');
@@ -118,6 +120,7 @@ export function readInputs(given: (name: string) => string): Inputs {
     planWorkflow: text('plan-workflow') ?? '.github/workflows/idops-pull-request.yml',
     failOnChanges: flag('fail-on-changes'),
     driftIssue,
+    paths: text('paths')?.split(/\s+/) ?? [],
     ...optional('allowDestructive', number('allow-destructive', 0)),
     ...optional('prNumber', number('pr-number', 1)),
     ...optional('shard', readShard(shard, args.shard, command, problems)),

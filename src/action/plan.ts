@@ -12,6 +12,7 @@ import { commentFile } from './approved.js';
 import type { Inputs } from './inputs.js';
 import type { Job } from './job.js';
 import { markerLine, markPlan } from './marker.js';
+import { nextSentence } from './next.js';
 import { type Ending, writeSummary } from './outputs.js';
 import { commentKey, configOf, folderOf } from './places.js';
 import { fileOf } from './shard.js';
@@ -43,7 +44,9 @@ export async function planAndTell(job: Job, inputs: Inputs): Promise<Ending> {
   const key = commentKey(inputs, plan.environment);
   const marker = { key, run: job.event.runId, plan: await markPlan(plan, job.redactor) };
   const taken = markerLine({ kind: 'plan', ...marker }).length + 1;
-  const { text, isWhole } = planText(shared, job.event, { taken });
+  const mode = await job.posts.approveMode(inputs);
+  const next = (isWhole: boolean) => nextSentence(shared, mode, isWhole);
+  const { text, isWhole } = planText(shared, job.event, { taken, next });
   const first = markerLine({ kind: 'plan', ...marker, plan: isWhole ? marker.plan : null });
   const opens = tells || inputs.comment === 'true';
   const body = `${first}\n${text}`;

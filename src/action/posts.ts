@@ -1,12 +1,13 @@
 import { ProblemsError } from '../base/problems.js';
 import type { Redactor } from '../base/redact.js';
+import { type ApproveMode, isSameText } from './approved.js';
 import type { WorkflowEvent } from './event.js';
 import { type GithubApi, GithubFailure, type PullRequest, withGithub } from './github.js';
 import type { Inputs } from './inputs.js';
 import { type Log, titleLine } from './log.js';
-import { isAbout, type Marker, markerLine } from './marker.js';
+import { isAbout, type Marker, markerLine, readMarker } from './marker.js';
 import { mergedPullRequest } from './merged.js';
-import { aboutPlain, aboutText, selectedSentence } from './subject.js';
+import { aboutPlain, aboutText, type Subject, selectedSentence } from './subject.js';
 import { plainText, planText, type SharedPlan } from './text.js';
 
 /** What the step writes on GitHub. That it can't be written stops nothing. */
@@ -49,9 +50,10 @@ export class Posts {
           return;
         }
       }
-      const [own] = await api.comments(number, (text) => isAbout(text, { kind: 'plan', key }));
+      const isIt = (text: string): boolean => isAbout(text, { kind: 'plan', key });
+      const [own] = await api.comments(number, isIt);
       if (own !== undefined) await api.updateComment(own.id, body);
-      else if (opens) await api.addComment(number, body);
+      else if (opens) await api.addComment(number, body, isIt);
     };
     await this.#asking('The comment', 'pull-requests: write', githubToken, write, { quiet });
   }
@@ -61,7 +63,7 @@ export class Posts {
     if (comment === 'false' || githubToken === undefined || this.#event.commit === '') return;
     const write = async (api: GithubApi): Promise<void> => {
       const pull = await mergedPullRequest(api, this.#event, prNumber).catch(nothing);
-      if (pull !== null) await api.addComment(pull.number, body);
+      if (pull !== null) await api.addComment(pull.number, body, (text) => isSameText(text, body));
     };
     await this.#asking('The result', 'pull-requests: write', githubToken, write);
   }
@@ -76,7 +78,8 @@ export class Posts {
       this.#log.annotate('warning', "The issue can't be written: there is no github-token.");
       return;
     }
-    const first = markerLine({ kind: 'drift', ...marker });
+    // An issue that idops closed names neither a plan nor a run.
+    const first = markerLine({ kind: 'drift', ...marker, ...(found ? {} : { plan: null, run: null }) });
     const { subject } = shown;
     const gone = `The server is as the manifests say${subject.narrowed ? ', as far as they were looked at' : ''}.`;
     const note =
@@ -89,16 +92,75 @@ export class Posts {
           this.#event,
         );
     const body = `${first}\n${text}`;
-    await this.#asking('The issue', 'issues: write', githubToken, async (api) => {
-      const [own] = await api.issues((one) => isAbout(one, { kind: 'drift', key: marker.key }));
-      if (own !== undefined) {
-        await api.updateIssue(own.id, body, { close: !found });
-        this.#log.say(`Issue #${own.id} was ${found ? 'updated' : 'closed'}.`);
-      } else if (found) {
+    await this.#issue(githubToken, marker.key, { body, subject, found });
+  }
+
+  /** Writes into the same issue why `apply` failed, until a plan finds that the server is as declared. */
+  async failure(
+    { githubToken }: Inputs,
+    key: string,
+    { text, subject }: { readonly text: string; readonly subject: Subject },
+  ): Promise<void> {
+    if (githubToken === undefined) return;
+    const first = markerLine({ kind: 'drift', key, run: this.#event.runId, plan: null });
+    await this.#issue(githubToken, key, { body: `${first}\n${text}`, subject, found: true });
+  }
+
+  /** Brings the issue of a project and environment up to date: updates the open one, or reopens the one that idops closed. */
+  async #issue(
+    token: string,
+    key: string,
+    { body, subject, found }: { readonly body: string; readonly subject: Subject; readonly found: boolean },
+  ): Promise<void> {
+    await this.#asking('The issue', 'issues: write', token, async (api) => {
+      const all = await api.issues((one) => isAbout(one, { kind: 'drift', key }));
+      const open = all.filter(({ isOpen }) => isOpen);
+      if (!found) {
+        for (const { number } of open) {
+          await api.updateIssue(number, body, { close: true });
+          this.#log.say(`Issue #${number} was closed.`);
+        }
+        return;
+      }
+      const own = open.at(-1) ?? all.find((one) => isClosed(readMarker(one.body)));
+      if (own === undefined) {
         const title = titleLine(aboutPlain('Identity server is not as declared', subject)).slice(0, 250);
         this.#log.say(`Issue #${await api.openIssue(title, body)} was opened.`);
+        return;
       }
+      await api.updateIssue(own.number, body, { close: false });
+      this.#log.say(`Issue #${own.number} was ${own.isOpen ? 'updated' : 'reopened'}.`);
     });
+  }
+
+  /** Which plan of the pull request approves; null if GitHub doesn't tell what its base branch requires. */
+  async approveMode({ approve, comment, githubToken }: Inputs): Promise<ApproveMode | null> {
+    const base = this.#event.pullRequest?.base ?? null;
+    if (approve !== undefined || comment === 'false' || githubToken === undefined || base === null)
+      return approve ?? null;
+    const ask = async (api: GithubApi): Promise<ApproveMode> =>
+      (await api.requiresReviews(base)) ? 'reviewed' : 'merged';
+    return await this.#answer(githubToken, ask);
+  }
+
+  /** Whether the pull request changes none of these files; false if that isn't known. */
+  async changesNone({ githubToken, paths }: Inputs): Promise<boolean> {
+    const { pullRequest } = this.#event;
+    if (paths.length === 0 || pullRequest === null || githubToken === undefined) return false;
+    const files = await this.#answer(githubToken, (api) => api.changedFiles(pullRequest.number));
+    // GitHub lists no more than 3,000.
+    if (files === null || files.length >= 3_000) return false;
+    return !files.some((file) => paths.some((path) => isBelow(file, path)));
+  }
+
+  /** What GitHub answers; null if it doesn't. */
+  async #answer<T>(token: string, ask: (api: GithubApi) => Promise<T>): Promise<T | null> {
+    try {
+      return await withGithub(token, this.#event, { signal: this.#signal }, ask);
+    } catch (failure) {
+      if (failure instanceof GithubFailure) return null;
+      throw failure;
+    }
   }
 
   /** Asks GitHub for something that may fail without the step failing: a warning then says what to do. */
@@ -120,6 +182,16 @@ export class Posts {
       this.#log.annotate('warning', `${what} may be missing: ${said}.${help}`);
     }
   }
+}
+
+/** Whether idops closed the issue with this marker. */
+function isClosed(marker: Marker | null): boolean {
+  return marker !== null && marker.plan === null && marker.run === null;
+}
+
+/** Whether a file is the one that a path names, or lies in the folder that `FOLDER/**` names. */
+function isBelow(file: string, path: string): boolean {
+  return path.endsWith('/**') ? file.startsWith(path.slice(0, -2)) : file === path;
 }
 
 /** What there is where no pull request is the one. */

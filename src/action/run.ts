@@ -9,7 +9,7 @@ import { planAndApply } from './apply.js';
 import { type Inputs, readInputs } from './inputs.js';
 import { Job } from './job.js';
 import { titleLine } from './log.js';
-import { tellNoPlan } from './no-plan.js';
+import { tellNoPlan, tellNothingToPlan } from './no-plan.js';
 import { type Ending, writeOutputs, writeSummary } from './outputs.js';
 import { planAndTell } from './plan.js';
 import { problemsBlock } from './text.js';
@@ -47,6 +47,8 @@ async function runCommand(job: Job, inputs: Inputs): Promise<Ending> {
   job.log.learn(inputs);
   await job.meets(inputs);
   if (inputs.command === 'validate') return await validate(job, inputs);
+  if (inputs.command === 'plan' && (await job.posts.changesNone(inputs)))
+    return await tellNothingToPlan(job, inputs);
   const hasToken = inputs.token !== undefined || (process.env.IDOPS_TOKEN ?? '') !== '';
   const reason = hasToken ? null : (job.event.pullRequest?.withoutSecrets ?? null);
   if (reason !== null) return await validate(job, inputs, reason);

@@ -37,6 +37,8 @@ export interface Telling {
   readonly note?: string;
   /** What is kept free of the comment for others, in characters. */
   readonly taken?: number;
+  /** The last line, which says what happens next; it depends on whether the comment shows the whole plan. */
+  readonly next?: (isWhole: boolean) => string;
 }
 
 /**
@@ -46,12 +48,14 @@ export interface Telling {
 export function planText(
   shown: SharedPlan,
   event: WorkflowEvent,
-  { note = '', taken = 0 }: Telling = {},
+  { note = '', taken = 0, next }: Telling = {},
 ): { text: string; isWhole: boolean } {
-  const end = `\n${origin(event)}\n`;
+  const end = (whole: boolean): string =>
+    next === undefined ? `\n${origin(event)}\n` : `\n${origin(event)} ${page(event)}\n\n${next(whole)}\n`;
   const head = headOf(shown, note);
-  const { text, isWhole } = fitting(shown, head, (one) => one.length, commentLimit - taken - end.length);
-  return { text: `${text}${end}`, isWhole };
+  const kept = Math.max(end(true).length, end(false).length);
+  const { text, isWhole } = fitting(shown, head, (one) => one.length, commentLimit - taken - kept);
+  return { text: `${text}${end(isWhole)}`, isWhole };
 }
 
 /** Says in a few words why there is no plan. `title` is the heading's, in Markdown. */
@@ -102,6 +106,14 @@ function block(text: string, room: number): string {
 export function origin(event: WorkflowEvent): string {
   const commit = escapeText(event.sha).replaceAll('`', '');
   return `<sub>Commit \`${commit}\`, [run with its summary](${runAddress(event)}).</sub>`;
+}
+
+/**
+ * Leads to the page with the rendered emails. The comment is in the artifact itself, word for word, so it can't name the artifact's own
+ * address; the run's page has the artifacts of its last attempt.
+ */
+function page({ runUrl }: WorkflowEvent): string {
+  return `<sub>The rendered emails are in [the artifact of the run](${encodeURI(runUrl)}#artifacts).</sub>`;
 }
 
 /** Renders with a smaller budget until it fits: bytes are no characters. */

@@ -7,7 +7,7 @@ import { code, prose } from '../report/marked.js';
 import { nextSteps } from '../report/next.js';
 import type { Inputs } from './inputs.js';
 import type { Job } from './job.js';
-import { configInRepository } from './places.js';
+import { commentKey, configInRepository } from './places.js';
 import { aboutText, type Subject, subjectOf } from './subject.js';
 import { origin, plainText, problemsBlock } from './text.js';
 
@@ -21,13 +21,14 @@ export interface Became {
   readonly plan: Plan;
   readonly result: Result;
   readonly problems: readonly Problem[];
+  readonly failed: boolean;
 }
 
 /** Tells on the pull request that brought the commit what became of its plan; where there was nothing to do it tells nothing. */
 export async function tellResult(
   job: Job,
   inputs: Inputs,
-  { plan, result, problems }: Became,
+  { plan, result, problems, failed }: Became,
 ): Promise<void> {
   if (result.run === null && problems.length === 0) return;
   const subject = subjectOf(inputs, inputs.args, job.redactor.redact, plan);
@@ -44,7 +45,9 @@ export async function tellResult(
     ...(problems.length === 0 ? [] : [await problemsBlock(problems, problemsRoom)]),
     `${origin(job.event)}\n`,
   ];
-  await job.posts.result(inputs, parts.join('\n'));
+  const text = parts.join('\n');
+  await job.posts.result(inputs, text);
+  if (failed) await tellIssue(job, inputs, text, subject);
 }
 
 /** The same where it came to nothing: `sent` says whether something may have been sent before it failed. */
@@ -67,8 +70,16 @@ export async function tellNotApplied(
   const subject = subjectOf(inputs, inputs.args, hide, plan ?? undefined);
   const title = `${aboutText('idops apply', subject)}: ${sent ? 'failed' : 'not applied'}`;
   const said = sent ? 'It failed, and something may have been sent:' : 'Nothing was sent:';
-  const text = `${said}\n\n${await problemsBlock(problems, problemsRoom)}`;
-  await job.posts.result(inputs, plainText(title, text, job.event));
+  const text = plainText(title, `${said}\n\n${await problemsBlock(problems, problemsRoom)}`, job.event);
+  await job.posts.result(inputs, text);
+  await tellIssue(job, inputs, text, subject);
+}
+
+/** The same in the issue that `drift-issue` keeps. It is one for all shards, as the job that looks for drift sees all of them. */
+async function tellIssue(job: Job, inputs: Inputs, text: string, subject: Subject): Promise<void> {
+  if (!inputs.driftIssue || !job.event.onDefaultBranch) return;
+  const { shard: _, ...whole } = inputs;
+  await job.posts.failure(inputs, commentKey(whole, subject.environment), { text, subject });
 }
 
 /** What became of the changes, in words for a heading: `3 applied, 1 failed`. */

@@ -177,6 +177,20 @@ describe('what GitHub refuses', () => {
     expect(log).toContain('needs the permission pull-requests: write');
   });
 
+  it.each([
+    [true, 1, 0],
+    [false, 0, 1],
+  ])('looks once for a comment after a 502 that created it (%s)', async (done, written, warned) => {
+    const site = await workspace(acme('One'));
+    const message = 'bad gateway';
+    site.github.faults.push({ method: 'POST', path: /comments$/, status: 502, message, done, times: 1 });
+    const { log } = await site.run({}, pullRequest());
+    expect(plans(site)).toHaveLength(written);
+    expect(log.split('The comment may be missing')).toHaveLength(1 + warned);
+    const asked = site.github.requests.filter((one) => one.includes('/comments'));
+    expect(asked.map((one) => one.split(' ')[0])).toEqual(['GET', 'POST', 'GET']);
+  });
+
   it("writes no second comment and takes nobody else's where GitHub does not tell whose the token is", async () => {
     const site = await workspace(acme('One'));
     await site.run({}, pullRequest());
@@ -346,6 +360,44 @@ describe('drift', () => {
       expect(site.github.issues.filter(({ state }) => state === 'open')).toHaveLength(3);
     },
   );
+
+  const nothing = { 'manifests/organizations.yaml': '' };
+  const states = ({ github }: Workspace) => github.issues.map(({ state }) => state);
+
+  it('lists its own issues alone, and reopens the one that it closed, not one that a person did', async () => {
+    const site = await workspace(acme('One'));
+    const night = { event: 'schedule' };
+    for (const files of [acme('One'), nothing, acme('Two')]) {
+      await site.write(files);
+      await site.run(inputs, night);
+    }
+    expect(states(site)).toEqual(['open']);
+    expect(site.github.issues[0]?.body).toContain('Two');
+    const lists = site.github.requests.filter((one) => /^GET .*\/issues\?/.test(one));
+    expect(lists).toHaveLength(3);
+    for (const list of lists) expect(list).toContain('creator=github-actions%5Bbot%5D');
+    for (const issue of site.github.issues) issue.state = 'closed';
+    await site.run(inputs, night);
+    expect(states(site)).toEqual(['closed', 'open']);
+  });
+
+  it('gets an issue from an apply that fails or is refused, which the next plan closes', async () => {
+    const site = await workspace(acme('One'));
+    const apply = { ...inputs, command: 'apply' };
+    await site.run({ ...apply, 'expect-digest': `sha256:${'0'.repeat(64)}` });
+    expect(site.github.issues).toMatchObject([
+      { state: 'open', body: expect.stringContaining('stale-plan') },
+    ]);
+    const [issue] = site.github.issues;
+    await site.write({ 'manifests/organizations.yaml': 'kind: Organization\nname: nobody\nlabel: x\n' });
+    await site.run(apply);
+    expect(issue?.body).toContain('idops apply');
+    expect(issue?.body).not.toContain('stale-plan');
+    await site.run(apply, pullRequest());
+    await site.write(nothing);
+    await site.run(inputs, { event: 'schedule' });
+    expect(states(site)).toEqual(['closed']);
+  });
 
   it.each<[string, ActionOptions]>([
     ['a pull request', pullRequest()],

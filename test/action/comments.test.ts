@@ -167,6 +167,46 @@ describe('a comment', () => {
   });
 });
 
+describe('the end of a comment', () => {
+  const last = (site: Workspace): string | undefined => comment(site).body.trimEnd().split('\n').at(-1);
+  const env = { environment: 'production' };
+  const ifRequired = 'after a review of the environment if it requires one.';
+  const reviewed = `Merging applies this to \`production\`, after an approving review of this plan, ${ifRequired}`;
+  const merged = `Merging applies this to \`production\`, ${ifRequired}`;
+  const unknown = reviewed.replace('plan, after', 'plan if the branch requires reviews, after');
+  const nobody = { 'manifests/organizations.yaml': 'kind: Organization\nname: nobody\nlabel: x\n' };
+  const same = { 'manifests/organizations.yaml': 'kind: Organization\nname: acme\n' };
+
+  it('leads to the page among the artifacts of the run', async () => {
+    const site = await workspace(acme('Renamed'));
+    await site.run({}, { ...pullRequest(), env: { GITHUB_RUN_ATTEMPT: '2' } });
+    expect(comment(site).body).toContain('](https://github.example/acme/identity/actions/runs/77#artifacts)');
+  });
+
+  it.each([
+    ['a review is asked for', acme('A'), { approve: 'reviewed' }, reviewed],
+    ['the merge is enough', acme('A'), { approve: 'merged' }, merged],
+    ['nobody knows which', acme('A'), {}, unknown],
+    ['it shows a part', acme('A'), { args: '--kind Organization' }, /^This comment approves nothing, since/],
+    ['a change is blocked', nobody, {}, /^Merging applies nothing to `production`: `apply` refuses/],
+    ['nothing is to change', same, { comment: 'true' }, /^Merging sends nothing to `production`: /],
+  ])('says what happens next if %s', async (_, files, inputs: { [name: string]: string }, said) => {
+    const site = await workspace(files);
+    await site.run({ ...env, ...inputs }, pullRequest());
+    if (typeof said === 'string') expect(last(site)).toBe(said);
+    else expect(last(site)).toMatch(said);
+  });
+
+  it('says what the base branch requires', async () => {
+    const site = await workspace(acme('Renamed'));
+    await site.run(env, pullRequest(7, { ref: 'main' }));
+    expect(last(site)).toBe(merged);
+    site.github.required.byRuleset = 1;
+    await site.run(env, pullRequest(7, { ref: 'main' }));
+    expect(last(site)).toBe(reviewed);
+  });
+});
+
 describe('a comment with a plan of before', () => {
   async function planned(inputs: { readonly [name: string]: string } = {}): Promise<Workspace> {
     const site = await workspace(acme('Renamed'));
@@ -201,6 +241,21 @@ describe('a comment with a plan of before', () => {
     expect(comment(site).body).toContain('it comes from Dependabot');
     expect(comment(site).body).toContain('1 object is valid.');
     expect(comment(site).body).not.toContain('digest=');
+  });
+
+  it('approves nothing any more if a later push takes the manifests back', async () => {
+    const paths = 'idops.yaml manifests/**';
+    const site = await workspace(acme('Renamed'));
+    site.github.files.push('README.md', 'manifests/organizations.yaml');
+    await site.run({ paths }, pullRequest());
+    expect(comment(site).body).toContain('digest=');
+    site.github.files.pop();
+    const { code, outputs } = await site.run({ paths }, pullRequest());
+    expect({ code, ...outputs }).toMatchObject({ code: 0, changed: 'false', 'comment-file': '' });
+    expect(comment(site).heading).toBe('## idops plan: nothing to plan');
+    expect(comment(site).body).not.toContain('digest=');
+    await site.run({ paths }, pullRequest(8));
+    expect(site.github.comments).toHaveLength(1);
   });
 
   it('is no reason to warn of a permission that runs for forks never get', async () => {

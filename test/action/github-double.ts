@@ -91,6 +91,8 @@ export interface GithubDouble {
   readonly runs: DoubleRun[];
   readonly artifacts: DoubleArtifact[];
   readonly reviews: DoubleReview[];
+  /** The files that every pull request changes. */
+  readonly files: string[];
   /** How many reviews a branch requires, by a ruleset or by its protection. */
   readonly required: { byRuleset: number; byProtection: number };
   readonly faults: DoubleFault[];
@@ -123,6 +125,7 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
   const runs: DoubleRun[] = [];
   const artifacts: DoubleArtifact[] = [];
   const reviews: DoubleReview[] = [];
+  const files: string[] = [];
   const required = { byRuleset: 0, byProtection: 0 };
   const faults: DoubleFault[] = [];
   const requests: string[] = [];
@@ -309,6 +312,8 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
       const pull = pulls.find((one) => one.number === Number(pullNumber));
       return pull === undefined ? send(404, { message: 'Not Found' }) : send(200, pull);
     }
+    const [, changed] = /^pulls\/(\d+)\/files$/.exec(path) ?? [];
+    if (method === 'GET' && changed !== undefined) return paged(files.map((filename) => ({ filename })));
     const [, number] = /^issues\/(\d+)\/comments$/.exec(path) ?? [];
     if (number !== undefined) {
       if (method === 'GET') {
@@ -323,8 +328,13 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
     }
     if (path === 'issues') {
       if (method === 'GET') {
-        const open = issues.filter(({ state }) => state === 'open');
-        return paged(open.map((one) => ({ ...one, node_id: `I_${one.id}` })));
+        const { creator, state } = Object.fromEntries(address.searchParams);
+        const asked = issues.filter(
+          (one) =>
+            (state === 'all' || one.state === 'open') && one.user.login === (creator ?? one.user.login),
+        );
+        const ordered = address.searchParams.get('direction') === 'asc' ? asked : asked.toReversed();
+        return paged(ordered.map((one) => ({ ...one, node_id: `I_${one.id}` })));
       }
       ids += 1;
       const made = {
@@ -358,6 +368,7 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
     runs,
     artifacts,
     reviews,
+    files,
     required,
     faults,
     requests,

@@ -224,7 +224,12 @@ function readOutputs(text: string): { [name: string]: string } {
 /** The event of a pull request from a branch of the same repository, or of another one. */
 export function pullRequest(
   number = 7,
-  { from = 'acme/identity', sender = 'jo', sha = 'beadfeed0123' } = {},
+  {
+    from = 'acme/identity',
+    sender = 'jo',
+    sha = 'beadfeed0123',
+    ref,
+  }: { readonly from?: string; readonly sender?: string; readonly sha?: string; readonly ref?: string } = {},
 ): ActionOptions {
   return {
     event: 'pull_request',
@@ -232,7 +237,7 @@ export function pullRequest(
       pull_request: {
         number,
         head: { sha, repo: { full_name: from } },
-        base: { repo: { full_name: 'acme/identity' } },
+        base: { ref, repo: { full_name: 'acme/identity' } },
       },
       sender: { login: sender },
     },

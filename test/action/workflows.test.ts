@@ -82,13 +82,19 @@ describe('examples/github', () => {
     [
       'merge.yml',
       {},
-      [{ contents: 'read' }, { contents: 'write', actions: 'read', 'pull-requests': 'write' }],
+      [
+        { contents: 'read' },
+        { contents: 'write', actions: 'read', 'pull-requests': 'write', issues: 'write' },
+      ],
     ],
     ['pull-request.yml', { contents: 'read', 'pull-requests': 'write' }, [undefined]],
     [
       'shards.yml',
       {},
-      [{ contents: 'read' }, { contents: 'write', actions: 'read', 'pull-requests': 'write' }],
+      [
+        { contents: 'read' },
+        { contents: 'write', actions: 'read', 'pull-requests': 'write', issues: 'write' },
+      ],
     ],
   ])('%s asks for the least permissions', (file, permissions, ofJobs) => {
     expect(workflow(file).permissions).toEqual(permissions);
@@ -166,6 +172,16 @@ describe('examples/github', () => {
     );
     expect(applies?.with).not.toHaveProperty('shard');
     expect(JSON.stringify(plan)).not.toContain('secrets.IDOPS_TOKEN');
+  });
+
+  it('pull-request.yml plans every push, and keeps the page that its comment links', () => {
+    expect(workflow('pull-request.yml').on).toEqual({ pull_request: null });
+    const [, plan, upload] = steps('pull-request.yml');
+    expect(plan?.with?.paths).toBe('idops.yaml manifests/**');
+    expect(upload?.with).toMatchObject({
+      overwrite: true,
+      path: expect.stringContaining('steps.plan.outputs.html-report'),
+    });
   });
 
   it.each(files)('%s puts nothing that others wrote into a script', (file) => {
