@@ -14,6 +14,8 @@ RUN cp /src/package-lock.json . && npm ci --omit=dev --ignore-scripts && rm pack
 RUN mkdir /out/bin && ln -s ../lib/node_modules/idops/dist/cli/main.js /out/bin/idops
 
 FROM node:24.18.0-slim
+# For a state on a branch: a CI checks the work tree out as another user than the one that runs here.
+RUN apt-get update && apt-get install --yes --no-install-recommends ca-certificates git && rm -rf /var/lib/apt/lists/* && git config --system --add safe.directory '*'
 # What installs packages is of no use here.
 RUN rm -rf /opt/yarn-* /usr/local/bin/corepack /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/yarn /usr/local/bin/yarnpkg /usr/local/lib/node_modules
 COPY --from=package /out /usr/local

@@ -12,7 +12,7 @@ import { project } from '../e2e/running.js';
 import { changeOf, planOf } from '../report/plans.js';
 import { listening } from '../server/serving.js';
 
-const script = resolve('examples/gitlab/note.mjs');
+const script = resolve('examples/gitlab/gitlab.mjs');
 const token = 'glpat-secret-0123456789';
 const me = 7;
 
@@ -46,6 +46,7 @@ async function gitlab(notes: readonly Partial<Note>[], { answers = {}, pageSize 
     ...note,
   }));
   const requests: string[] = [];
+  const sent: unknown[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -56,6 +57,8 @@ async function gitlab(notes: readonly Partial<Note>[], { answers = {}, pageSize 
         response.writeHead(status, { 'content-type': 'application/json', ...headers });
         response.end(typeof body === 'string' ? body : JSON.stringify(body));
       };
+      const given = chunks.length === 0 ? {} : JSON.parse(Buffer.concat(chunks).toString('utf8'));
+      if (request.method !== 'GET') sent.push(given);
       const broken = answers[`${request.method} ${pathname}`];
       if (broken?.cut === true) {
         // The head promises more than comes.
@@ -70,7 +73,6 @@ async function gitlab(notes: readonly Partial<Note>[], { answers = {}, pageSize 
         /^\/api\/v4\/projects\/group%2Fproject\/merge_requests\/5\/notes(?:\/(\d+))?$/.exec(pathname) ?? [];
       const isNotes = pathname.endsWith('/notes');
       if (!isNotes && id === undefined) return answer(404, { message: '404 Not found' });
-      const given = chunks.length === 0 ? {} : JSON.parse(Buffer.concat(chunks).toString('utf8'));
       if (request.method === 'GET' && isNotes) {
         const size = pageSize ?? Number(searchParams.get('per_page'));
         const page = Number(searchParams.get('page'));
@@ -89,19 +91,29 @@ async function gitlab(notes: readonly Partial<Note>[], { answers = {}, pageSize 
       answer(200, kept[at]);
     });
   });
-  return { kept, requests, api: `${await listening(server)}/api/v4` };
+  return { kept, requests, sent, api: `${await listening(server)}/api/v4` };
 }
 
-/** Runs the script with a plan, as the job does. */
-async function noted(
+/** Runs the script's `note` with a plan, as the job does. */
+function noted(
   api: string,
   text: string | undefined,
   env: { [name: string]: string } = {},
   name = 'production',
 ) {
-  const folder = await temporaryFolder('note');
-  if (text !== undefined) await writeFile(join(folder, 'plan.md'), text);
-  const child = spawn(process.execPath, [script, 'plan.md', name], {
+  return run(api, ['note', 'plan.md', name], text, env);
+}
+
+/** Runs the script with a text in the file that its arguments name. */
+async function run(
+  api: string,
+  args: readonly string[],
+  text: string | undefined,
+  env: { [name: string]: string } = {},
+) {
+  const folder = await temporaryFolder('gitlab');
+  if (text !== undefined) await writeFile(join(folder, args[1] ?? ''), text);
+  const child = spawn(process.execPath, [script, ...args], {
     cwd: folder,
     env: {
       CI_API_V4_URL: api,
@@ -209,7 +221,7 @@ describe('the note of a merge request', () => {
     [
       'an answer that is none',
       { 'GET /api/v4/user': { status: 200, body: `<html>${token}` } },
-      'something that is no note',
+      'something that idops does not understand',
     ],
     [
       'an account without a number, which a foreign note could have too',
@@ -238,6 +250,219 @@ describe('the note of a merge request', () => {
       said: expect.stringContaining('longer than a note may be'),
     });
     expect(requests).toEqual([]);
+  });
+});
+
+const at = '/api/v4/projects/group%2Fproject';
+const commit = 'c'.repeat(40);
+const head = 'd'.repeat(40);
+const row = (letter: string, action = 'update') => ({
+  address: 'Organization/acme',
+  action,
+  observed: `sha256:${letter.repeat(64)}`,
+  requests: `sha256:${letter.repeat(64)}`,
+});
+const storedPlan = (digest: string, ...objects: ReturnType<typeof row>[]): string =>
+  JSON.stringify({ digest, server: 'https://id', environment: 'production', apply: { objects } });
+
+/** A project whose merge request 5 was merged as this commit, and what its pipelines kept. */
+function merged(kept: string, { request = {}, pipeline = {}, job = {} } = {}) {
+  const list = (...rows: unknown[]) => ({ status: 200, body: JSON.stringify(rows) });
+  const mine = {
+    iid: 5,
+    state: 'merged',
+    merge_commit_sha: commit,
+    sha: head,
+    merged_at: '2026-02-02T10:00:00Z',
+  };
+  const plan = { id: 31, name: 'plan', finished_at: '2026-02-02T09:00:00.123Z' };
+  const detached = { id: 21, sha: head, ref: 'refs/merge-requests/5/head' };
+  return {
+    [`GET ${at}/repository/commits/${commit}/merge_requests`]: list(
+      { ...mine, iid: 4, state: 'opened' },
+      { ...mine, ...request },
+    ),
+    [`GET ${at}/merge_requests/5/pipelines`]: list(
+      { ...detached, id: 20, sha: commit },
+      { ...detached, ...pipeline },
+    ),
+    [`GET ${at}/pipelines/21/jobs`]: list({ ...plan, id: 30, name: 'note' }, { ...plan, ...job }),
+    [`GET ${at}/jobs/31/artifacts/plan.json`]: { status: 200, body: kept },
+  };
+}
+
+describe('what approves on GitLab', () => {
+  const own = storedPlan('sha256:1', row('a'), row('b', 'adopt'));
+  const approved = async (
+    answers: Broken['answers'] = {},
+    env: { [name: string]: string } = {},
+    plan = own,
+  ) => {
+    const { api, sent } = await gitlab([], { answers });
+    const ran = await run(api, ['approved', 'plan.json'], plan, {
+      CI_COMMIT_SHA: commit,
+      CI_JOB_TOKEN: 'of-the-job',
+      ...env,
+    });
+    expect(sent).toEqual([]);
+    return ran;
+  };
+
+  it('is the plan that the merge request kept before it was merged', async () => {
+    const ran = await approved(merged(storedPlan('sha256:1', row('c', 'adopt'), row('a'))));
+    expect(ran).toEqual({ code: 0, said: 'idops: merge request !5 showed this plan: sha256:1\n' });
+  });
+
+  it.each<[string, Broken['answers'], string]>([
+    ['another plan', merged(storedPlan('sha256:2', row('a'))), 'showed sha256:2, and this is sha256:1'],
+    [
+      'the same on another reading',
+      merged(storedPlan('sha256:1', row('e'))),
+      'or the server was changed since',
+    ],
+    [
+      'a commit that no merge request brought',
+      merged(own, { request: { merge_commit_sha: null } }),
+      'no merge request brought',
+    ],
+    [
+      'a plan of an earlier commit',
+      merged(own, { pipeline: { sha: 'e'.repeat(40) } }),
+      'no pipeline of its last commit',
+    ],
+    [
+      'a pipeline of another branch',
+      merged(own, { pipeline: { ref: 'main' } }),
+      'no pipeline of its last commit',
+    ],
+    [
+      'a job that ran again after the merge',
+      merged(own, { job: { finished_at: '2026-02-02T10:00:01Z' } }),
+      'showed no plan',
+    ],
+    ['a job that has not ended', merged(own, { job: { finished_at: null } }), 'showed no plan'],
+    [
+      'GitLab, if it forbids to look',
+      { [`GET ${at}/repository/commits/${commit}/merge_requests`]: { status: 403 } },
+      '403',
+    ],
+  ])('is not %s', async (_, answers, message) => {
+    expect(await approved(answers)).toEqual({ code: 1, said: expect.stringContaining(message) });
+  });
+
+  it('is the digest that a person gives, and nothing has to approve what sends nothing', async () => {
+    expect(await approved({}, { IDOPS_DIGEST: 'sha256:1' })).toMatchObject({ code: 0 });
+    expect(await approved({}, { IDOPS_DIGEST: 'sha256:2' })).toMatchObject({ code: 1 });
+    expect(await approved({}, {}, storedPlan('sha256:1', row('b', 'adopt')))).toMatchObject({ code: 0 });
+  });
+
+  it('gets what apply came to as a note of the merge request', async () => {
+    const { api, kept } = await gitlab([], { answers: merged(own) });
+    const env = { CI_COMMIT_SHA: commit, CI_MERGE_REQUEST_IID: '' };
+    expect(await run(api, ['result', 'result.md', 'production'], '# Applied\n', env)).toMatchObject({
+      code: 0,
+    });
+    expect(await run(api, ['result', 'result.md', 'production'], undefined, env)).toMatchObject({ code: 0 });
+    expect(kept.map(({ body }) => body)).toEqual([
+      '<!-- idops result: production -->\n# Applied\n',
+      expect.stringContaining(`there is no result for commit \`${commit.slice(0, 12)}\``),
+    ]);
+  });
+});
+
+describe('the issue about drift', () => {
+  const drift = '<!-- idops drift: production -->';
+  const issue = (iid: number, state: string, description = `${drift}\nold`, author = me) => ({
+    iid,
+    state,
+    description,
+    author: { id: author },
+  });
+  const others = [issue(1, 'opened', `${drift}\nforged`, 8), issue(2, 'opened', '> quoted')];
+
+  it.each([
+    [
+      'opens one',
+      [],
+      '2',
+      'POST',
+      '',
+      { title: 'Identity server is not as declared: production', description: `${drift}\nnew` },
+    ],
+    ['updates the open one', [issue(3, 'opened')], '2', 'PUT', '/3', { description: `${drift}\nnew` }],
+    [
+      'reopens the closed one',
+      [issue(3, 'closed')],
+      '1',
+      'PUT',
+      '/3',
+      { description: `${drift}\nnew`, state_event: 'reopen' },
+    ],
+    ['closes it when there is none', [issue(3, 'opened')], '0', 'PUT', '/3', { state_event: 'close' }],
+    ['leaves a closed one', [issue(3, 'closed')], '0', null, '', null],
+  ])('%s', async (_, there, code, method, path, body) => {
+    const { api, requests, sent } = await gitlab([], {
+      answers: {
+        [`GET ${at}/issues`]: { status: 200, body: JSON.stringify([...others, ...there]) },
+        [`POST ${at}/issues`]: { status: 201, body: '{"iid": 9}' },
+        [`PUT ${at}/issues/3`]: { status: 200 },
+      },
+    });
+    const ran = await run(api, ['issue', 'plan.md', 'production', code], 'new');
+    expect(ran).toMatchObject({ code: 0 });
+    expect(sent).toEqual(body === null ? [] : [body]);
+    expect(requests.filter((request) => !request.startsWith('GET'))).toEqual(
+      method === null ? [] : [`${method} ${at}/issues${path}`],
+    );
+  });
+});
+
+describe('apply of a stored plan in a pipeline', () => {
+  const acme = (label: string) => ({
+    'manifests/o.yaml': `kind: Organization\nname: acme\nlabel: ${label}\n`,
+  });
+  const pipeline = (id: number) => ({
+    env: { GITLAB_CI: 'true', CI_PIPELINE_ID: String(id), CI_PIPELINE_URL: `https://gitlab/p/${id}` },
+  });
+
+  it('is refused in an old pipeline, after a later one was applied', async () => {
+    const at = await project(acme('New'));
+    expect(await at.idops('plan --out 1.json')).toMatchObject({ code: 0 });
+    expect(await at.idops('apply 1.json', pipeline(1))).toMatchObject({ code: 0 });
+    await at.write(acme('ACME Corp'));
+    expect(await at.idops('plan --out 2.json')).toMatchObject({ code: 0 });
+    expect(await at.idops('apply 2.json', pipeline(2))).toMatchObject({ code: 0 });
+    await at.write(acme('New'));
+    const before = at.writes().length;
+    const refused = await at.idops('apply 1.json', pipeline(1));
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain(
+      'error[approval-used]: a later run was applied since: https://gitlab/p/2',
+    );
+    expect(at.writes()).toHaveLength(before);
+    // Anywhere else, the plan holds as long as the server is as it was.
+    expect(await at.idops('apply 1.json')).toMatchObject({ code: 0 });
+  });
+
+  it('finishes what failed in part when the job is retried, and no more then', async () => {
+    const two = (label: string) => ({
+      'manifests/o.yaml': `${acme(label)['manifests/o.yaml']}---\nkind: Organization\nname: globex\nlabel: ${label}\n`,
+    });
+    let failing = true;
+    const at = await project(two('New'), {
+      intercept: ({ method, path }) =>
+        failing && method === 'PATCH' && path.endsWith('2')
+          ? { kind: 'answer', status: 422, body: {} }
+          : undefined,
+    });
+    expect(await at.idops('plan --out 1.json')).toMatchObject({ code: 0 });
+    expect(await at.idops('apply 1.json', pipeline(1))).toMatchObject({ code: 1 });
+    failing = false;
+    expect(await at.idops('apply 1.json', pipeline(1))).toMatchObject({ code: 0 });
+    for (const organization of at.sandbox.data.organizations) organization.label = 'by hand';
+    expect((await at.idops('apply 1.json', pipeline(1))).stderr).toContain(
+      'everything that was approved was applied',
+    );
   });
 });
 
@@ -319,15 +544,15 @@ describe('examples/gitlab', () => {
       expect(script.join('\n')).toContain('--base-url "$IDOPS_BASE_URL"');
   });
 
-  it('gives each token to one job, and none to a fork', () => {
+  it('gives the token that can write to one job, and none to a fork', () => {
     const fork = '$CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_PROJECT_ID';
     for (const { rules } of [plan, note]) {
       for (const rule of rules) if (rule.if.includes('merge_request_event')) expect(rule.if).toContain(fork);
     }
     expect(JSON.stringify([plan, note, drift])).not.toContain('IDOPS_APPLY_TOKEN');
-    expect(JSON.stringify([plan, apply, drift])).not.toContain('IDOPS_NOTE_TOKEN');
+    expect(JSON.stringify(plan)).not.toContain('IDOPS_NOTE_TOKEN');
     expect(note.script.join('\n')).toContain(
-      '/usr/local/lib/node_modules/idops/examples/gitlab/note.mjs plan.md',
+      '/usr/local/lib/node_modules/idops/examples/gitlab/gitlab.mjs note plan.md',
     );
     expect(stages).toEqual(['check', 'plan', 'note', 'apply']);
     // A plan that failed is told as well.

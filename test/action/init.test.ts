@@ -40,18 +40,21 @@ describe('idops init', () => {
     expect(await idops('plan --detailed-exitcode --env production', run)).toMatchObject({ code: 0 });
   });
 
-  it('keeps the state of the workflows in git, if there is a remote to push it to', async () => {
-    const { idops, read, folder } = await project({});
-    execFileSync('git', ['init', '-q', `${folder}/new`]);
-    execFileSync('git', ['init', '-q', '--bare', `${folder}/bare`]);
-    execFileSync('git', ['-C', `${folder}/new`, 'remote', 'add', 'origin', `${folder}/bare`]);
-    await idops('init new');
-    expect(await read('new/idops.yaml')).toMatch(/ {2}production:\n {4}#.*\n {4}state: \{git: \{\}\}\n$/);
-    const run = { cwd: `${folder}/new` };
-    expect(await idops('plan --env production', run)).toMatchObject({ code: 0 });
-    await idops('init other');
-    expect(await read('other/idops.yaml')).toContain('  production: {}\n');
-  });
+  it.each(['github', 'gitlab'])(
+    'keeps the state in git, if there is a remote to push it to: %s',
+    async (ci) => {
+      const { idops, read, folder } = await project({});
+      execFileSync('git', ['init', '-q', `${folder}/new`]);
+      execFileSync('git', ['init', '-q', '--bare', `${folder}/bare`]);
+      execFileSync('git', ['-C', `${folder}/new`, 'remote', 'add', 'origin', `${folder}/bare`]);
+      await idops(`init new --ci ${ci}`);
+      expect(await read('new/idops.yaml')).toMatch(/ {2}production:\n {4}#.*\n {4}state: \{git: \{\}\}\n$/);
+      const run = { cwd: `${folder}/new` };
+      expect(await idops('plan --env production', run)).toMatchObject({ code: 0 });
+      await idops('init other');
+      expect(await read('other/idops.yaml')).toContain('  production: {}\n');
+    },
+  );
 
   it('writes the workflows of the examples, as they are', async () => {
     const { idops, read } = await project({});

@@ -1,3 +1,4 @@
+import { type Approval, usedBy, whyUsedUp } from '../../apply/approvals.js';
 import { type Problem, ProblemsError, refuse } from '../../base/problems.js';
 import { refusalsOf } from '../../plan/approve.js';
 import { changesServer, type Plan } from '../../plan/plan.js';
@@ -6,8 +7,9 @@ import { resultReport } from '../../report/formats.js';
 import { sendsText } from '../../report/review.js';
 import { besidePlanFile, planOptionsOf } from '../../session/options.js';
 import { refuseTwice } from '../../session/outputs.js';
+import { pipelineApproval } from '../../session/pipeline.js';
 import { readPlanFile } from '../../session/plan-file.js';
-import type { Session } from '../../session/session.js';
+import type { WritingSession } from '../../session/session.js';
 import { shardOptions } from '../../session/shard.js';
 import type { Context, GlobalOptions } from '../context.js';
 import type { ExitCode } from '../exit.js';
@@ -36,8 +38,11 @@ export async function apply(
     'apply',
     async (session) => {
       await context.refuseOutputs(filesOf(formats), session);
+      const approval = stored === undefined ? undefined : pipelineApproval(process.env, stored);
       const plan =
-        stored === undefined ? await session.plan(planOptionsOf(options)) : await planAgain(session, stored);
+        stored === undefined
+          ? await session.plan(planOptionsOf(options))
+          : await planAgain(session, stored, approval);
       const asks = stored === undefined && changesServer(plan) && options.yes !== true;
       await showPlan(plan, formats, context, { asks });
       const limits = { maxDestructive: options.allowDestructive ?? session.project.maxDestructive() };
@@ -51,7 +56,7 @@ export async function apply(
         !asks,
         context,
       );
-      return await carryOut(session, plan, limits, agreed, formats, context);
+      return await carryOut(session, plan, limits, agreed, formats, context, approval);
     },
     about,
   );
@@ -71,8 +76,21 @@ async function storedPlanOf(file: string, options: Options): Promise<StoredPlan>
   return await readPlanFile(file);
 }
 
-async function planAgain(session: Session, stored: StoredPlan): Promise<Plan> {
-  const { plan, problems } = await session.planStored(stored);
+async function planAgain(
+  session: WritingSession,
+  stored: StoredPlan,
+  approval: Approval | undefined,
+): Promise<Plan> {
+  const history = session.approvalHistory();
+  const left = approval === undefined ? undefined : usedBy(history, approval)?.left;
+  const { plan, problems } = await session.planStored(stored, left);
+  if (approval !== undefined && changesServer(plan)) {
+    const used = whyUsedUp(history, approval, null);
+    if (used !== undefined) {
+      const hint = 'nothing was sent: run a new pipeline for the last commit, and look at its plan';
+      throw new ProblemsError([{ ...used, hint }]);
+    }
+  }
   if (problems.length > 0) throw new ProblemsError(problems);
   return plan;
 }

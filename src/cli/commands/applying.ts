@@ -1,3 +1,4 @@
+import type { Approval } from '../../apply/approvals.js';
 import { summarizeResult } from '../../apply/result.js';
 import { escapeText } from '../../base/escape.js';
 import { error, ProblemsError } from '../../base/problems.js';
@@ -115,11 +116,12 @@ export async function carryOut(
   agreed: Consent,
   formats: readonly Format[],
   context: Context,
+  approval?: Approval,
 ): Promise<ExitCode> {
   const { output, signal } = context;
   if ('refused' in agreed) return agreed.refused;
   if (signal.aborted) return exit.interrupted;
-  const { result, problems } = await session.apply(approve(plan, { ...limits, ...agreed }));
+  const { result, problems } = await session.apply(approve(plan, { ...limits, ...agreed }), approval);
   const samples = await samplesOrNone(plan, session.project, formats, context);
   await show(formats, resultReport, { result, plan, samples }, context);
   for (const sentence of nextAfter(result, plan, context.options)) output.message(escapeText(sentence));

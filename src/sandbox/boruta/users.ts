@@ -7,6 +7,8 @@ import { paginate } from './pages.js';
 import { hasNul, isBlank, isTooLong, readUuid } from './texts.js';
 
 const pageSize = 12;
+/** Users with a row for a scope that isn't there: it is kept, and never shown. */
+const hidden = new WeakSet<SandboxUser>();
 
 /** GET of all; here `q` works: it finds what is similar, the most similar first. */
 export async function listUsers(operation: Operation): Promise<Answer> {
@@ -61,7 +63,8 @@ export async function updateUser(operation: Operation): Promise<Answer> {
     const wasEmpty = await work.write(() => {
       const { length } = user[list];
       user[list] = [];
-      return length === 0;
+      const hadHidden = list === 'authorized_scopes' && hidden.delete(user);
+      return length === 0 && !hadHidden;
     });
     if (pause > 0) await work.pause(pause);
     failure = await work.write(() => {
@@ -143,10 +146,8 @@ const fillScopes: Fill = (data, user, sent, token) => {
     if (isTooLong(id)) return tooLong(token);
     ids.add(id);
   }
-  // An id that no scope has is kept, and never shown.
-  user.authorized_scopes = [...ids].map(
-    (id) => copyJson(findById(data.scopes, id)) ?? { id, name: '', label: '', public: false },
-  );
+  user.authorized_scopes = [...ids].flatMap((id) => findById(data.scopes, id) ?? []).map(copyJson);
+  if (user.authorized_scopes.length < ids.size) hidden.add(user);
   return null;
 };
 
@@ -198,7 +199,7 @@ export function presentUser({ data, shownScopes }: Operation, user: SandboxUser)
   return {
     ...plain,
     authorized_scopes: authorized_scopes
-      .filter(({ id }) => shownScopes?.has(id) ?? findById(data.scopes, id) !== undefined)
+      .filter(({ id }) => shownScopes?.has(id) ?? true)
       .map(({ id, name }) => ({ id, name, public: null })),
     organizations: organizations.flatMap(({ id }) => findById(data.organizations, id) ?? []),
     roles: roles.map(presentRole),

@@ -70,7 +70,7 @@ export function configText({ baseUrl, profile, token, ci, hasRemote }: Choices, 
       : [
           'environments:',
           '  # What the workflows work with. What is different there goes in here, such as an address of its own.',
-          ...(ci === 'github' && hasRemote
+          ...(hasRemote
             ? [
                 '  production:',
                 '    # A branch of this repository: a runner throws files away, and with them who changed what, undo and pending restores.',

@@ -1,0 +1,232 @@
+// What idops' pipeline asks of GitLab's API:
+//   node gitlab.mjs note FILE NAME         keeps one note of the merge request, with the plan in FILE; if there is none, the note says so
+//   node gitlab.mjs approved PLANFILE      fails unless the merge request that brought the commit showed this very plan
+//   node gitlab.mjs result FILE NAME       writes what apply came to as a note of that merge request
+//   node gitlab.mjs issue FILE NAME CODE   keeps one issue about drift: closes it if CODE, how idops plan --detailed-exitcode ended, is 0
+//
+// GITLAB_TOKEN is a project access token (role Reporter, scope api); the rest is set by GitLab CI. Needs Node 20 and nothing else.
+import { readFile } from 'node:fs/promises';
+
+/** What GitLab takes in one note. */
+const MOST_CHARACTERS = 1_000_000;
+const SECONDS = 30;
+
+const [command, file, name, code] = process.argv.slice(2);
+const {
+  CI_API_V4_URL: api,
+  CI_PROJECT_ID: project,
+  CI_MERGE_REQUEST_IID: mergeRequest,
+  CI_COMMIT_SHA: commit = '',
+  CI_PIPELINE_URL: pipeline = '',
+  CI_JOB_TOKEN: jobToken,
+  GITLAB_TOKEN: token,
+  IDOPS_DIGEST: byHand,
+} = process.env;
+
+/** A sentence that ends the script; nothing that GitLab or a library says is shown, since that may hold the token. */
+class Failure extends Error {}
+
+/** One request to GitLab's API. Redirects aren't followed: this header would go along. */
+async function ask(method, path, body, headers = { 'PRIVATE-TOKEN': token }) {
+  const answer = await fetch(`${api}${path}`, {
+    method,
+    redirect: 'error',
+    signal: AbortSignal.timeout(SECONDS * 1000),
+    headers: { ...headers, 'Content-Type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  }).catch((failure) => {
+    const why =
+      failure?.name === 'TimeoutError' ? `no answer within ${SECONDS} seconds` : 'the request failed';
+    throw new Failure(`${method} ${path}: ${why}`);
+  });
+  if (!answer.ok)
+    throw Object.assign(new Failure(`${method} ${path}: ${answer.status}`), { status: answer.status });
+  return answer;
+}
+
+/** What such a request reads, and the answer that it came with. */
+async function read(path, headers) {
+  const answer = await ask('GET', path, undefined, headers);
+  const text = await answer.text().catch(() => {
+    throw new Failure(`GET ${path}: the answer broke off`);
+  });
+  return { answer, found: JSON.parse(text) };
+}
+
+/** The first row of a list with pages that `fits`; undefined if none does. */
+async function find(path, fits) {
+  for (let page = 1; ; ) {
+    const { answer, found } = await read(`${path}${path.includes('?') ? '&' : '?'}per_page=100&page=${page}`);
+    const row = found.find(fits);
+    if (row !== undefined) return row;
+    const next = answer.headers.get('x-next-page') ?? '';
+    if (next === '') return undefined;
+    // Pages that don't go on would be read for ever.
+    if (!(Number(next) > page)) throw new Failure(`GET ${path}: the page after ${page} is no later one`);
+    page = Number(next);
+  }
+}
+
+/** The id of the token's account. What others wrote is none of idops', whatever it begins with. */
+async function account() {
+  const id = (await read('/user')).found?.id;
+  if (!Number.isInteger(id)) throw new Failure('GET /user: the answer names no account');
+  return id;
+}
+
+const at = (...path) =>
+  `/projects/${encodeURIComponent(project)}${path.map((one) => `/${encodeURIComponent(one)}`).join('')}`;
+
+/** Whether a text begins with the hidden line of a name. */
+const isAbout = (text, marker) => typeof text === 'string' && text.split('\n', 1)[0].trim() === marker;
+
+/** The plan or the result, or that there is none. */
+async function textOf(path, what) {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (failure) {
+    if (failure.code !== 'ENOENT') throw new Failure(`${path} can't be read`);
+  }
+  const of = /^[0-9a-f]+$/.test(commit) ? `commit \`${commit.slice(0, 12)}\`` : 'this commit';
+  const where = /^https?:\/\/[^\s()]+$/.test(pipeline) ? ` [The pipeline](${pipeline}) says why.` : '';
+  return `**idops: failed**: there is no ${what} for ${of}.${where}\n`;
+}
+
+/** The body of a note or an issue, with its hidden first line. */
+function bodyOf(marker, text) {
+  // A line that begins with a slash may be a command to GitLab, such as /merge.
+  const body = `${marker}\n${text.replaceAll(/^(?=\s*\/)/gm, '\u200b')}`;
+  if (body.length > MOST_CHARACTERS)
+    throw new Failure(`${file} is longer than a note may be: let idops --format markdown write it`);
+  return body;
+}
+
+/** The merge request whose merge made the commit of this pipeline. */
+async function merged() {
+  const { found } = await read(at('repository', 'commits', commit, 'merge_requests'));
+  const own = found.filter(
+    (one) =>
+      one.state === 'merged' && [one.merge_commit_sha, one.squash_commit_sha, one.sha].includes(commit),
+  );
+  if (own.length === 1) return own[0];
+  throw new Failure(
+    `${own.length === 0 ? 'no merge request' : 'more than one merge request'} brought the commit ${commit.slice(0, 12)}`,
+  );
+}
+
+async function note() {
+  const marker = `<!-- idops: ${encodeURIComponent(name)} -->`;
+  const body = bodyOf(marker, await textOf(file, 'plan'));
+  const notes = at('merge_requests', mergeRequest, 'notes');
+  const id = await account();
+  const isOwn = (one) => !one.system && one.author?.id === id && isAbout(one.body, marker);
+  const earlier = await find(`${notes}?sort=asc&order_by=created_at`, isOwn);
+  if (earlier !== undefined) {
+    try {
+      await ask('PUT', `${notes}/${encodeURIComponent(earlier.id)}`, { body });
+      return 'the note was brought up to date';
+    } catch (failure) {
+      // Somebody deleted it in the meantime.
+      if (failure.status !== 404) throw failure;
+    }
+  }
+  await ask('POST', notes, { body });
+  return 'a note was written';
+}
+
+async function result() {
+  const { iid } = await merged();
+  const body = bodyOf(`<!-- idops result: ${encodeURIComponent(name)} -->`, await textOf(file, 'result'));
+  await ask('POST', at('merge_requests', iid, 'notes'), { body });
+  return `the result was written into merge request !${iid}`;
+}
+
+async function issue() {
+  const marker = `<!-- idops drift: ${encodeURIComponent(name)} -->`;
+  const id = await account();
+  const isOwn = (one) => one.author?.id === id && isAbout(one.description, marker);
+  const earlier = await find(
+    `${at('issues')}?author_id=${id}&scope=all&state=all&order_by=created_at`,
+    isOwn,
+  );
+  if (code === '0') {
+    if (earlier?.state !== 'opened') return 'there is no drift, and no issue';
+    await ask('PUT', at('issues', earlier.iid), { state_event: 'close' });
+    return `there is no drift any more: issue #${earlier.iid} was closed`;
+  }
+  const description = bodyOf(marker, await textOf(file, 'plan'));
+  if (earlier === undefined) {
+    const title = `Identity server is not as declared: ${name}`;
+    const { iid } = await (await ask('POST', at('issues'), { title, description })).json();
+    return `issue #${iid} was opened`;
+  }
+  const reopen = earlier.state === 'opened' ? {} : { state_event: 'reopen' };
+  await ask('PUT', at('issues', earlier.iid), { description, ...reopen });
+  return `issue #${earlier.iid} was brought up to date`;
+}
+
+/** What a stored plan sends, and what that was built on. */
+function sentOf({ apply: { objects } }) {
+  const sent = objects.filter(({ action }) => !['adopt', 'blocked', 'unchanged'].includes(action));
+  return sent.map((one) => JSON.stringify([one.requests, one.observed])).sort();
+}
+
+const essence = (plan) => JSON.stringify([plan.digest, plan.server, plan.environment, sentOf(plan)]);
+
+async function approved() {
+  const text = await readFile(file, 'utf8').catch(() => {
+    throw new Failure(`${file} can't be read`);
+  });
+  const own = JSON.parse(text);
+  if (sentOf(own).length === 0) return 'the plan sends nothing';
+  if (byHand === own.digest) return `IDOPS_DIGEST approves ${byHand}`;
+  const { iid, sha, merged_at } = await merged();
+  const where = `merge request !${iid}`;
+  const isHead = (one) => one.sha === sha && one.ref === `refs/merge-requests/${iid}/head`;
+  const planned = await find(at('merge_requests', iid, 'pipelines'), isHead);
+  if (planned === undefined)
+    throw new Failure(
+      `${where} has no pipeline of its last commit (a pipeline for merged results can't be compared)`,
+    );
+  const before = (one) => Date.parse(one.finished_at) <= Date.parse(merged_at);
+  const jobs = `${at('pipelines', planned.id, 'jobs')}?include_retried=true&scope[]=success`;
+  const job = await find(jobs, (one) => one.name === 'plan' && before(one));
+  if (job === undefined) throw new Failure(`${where} showed no plan of its last commit before it was merged`);
+  // The job's own token may read what Developers may.
+  const { found } = await read(`${at('jobs', job.id, 'artifacts')}/${encodeURIComponent(file)}`, {
+    'JOB-TOKEN': jobToken,
+  });
+  if (essence(found) === essence(own)) return `${where} showed this plan: ${own.digest}`;
+  throw new Failure(
+    `${where} showed ${String(found.digest)}, and this is ${own.digest}, or the server was changed since: look at this plan, and if it is what you want, run the job with the variable IDOPS_DIGEST=${own.digest}`,
+  );
+}
+
+const commands = {
+  note: { run: note, count: 3, needs: { CI_MERGE_REQUEST_IID: mergeRequest } },
+  approved: { run: approved, count: 2, needs: { CI_COMMIT_SHA: commit, CI_JOB_TOKEN: jobToken } },
+  result: { run: result, count: 3, needs: { CI_COMMIT_SHA: commit } },
+  issue: { run: issue, count: 4, needs: {} },
+};
+
+async function main() {
+  const chosen = Object.hasOwn(commands, command ?? '') ? commands[command] : undefined;
+  if (chosen === undefined || process.argv.length - 2 !== chosen.count)
+    throw new Failure(
+      'usage: node gitlab.mjs note|result FILE NAME, approved PLANFILE, issue FILE NAME CODE',
+    );
+  const needed = { CI_API_V4_URL: api, CI_PROJECT_ID: project, GITLAB_TOKEN: token, ...chosen.needs };
+  const missing = Object.keys(needed).filter((variable) => !needed[variable]);
+  if (missing.length > 0)
+    throw new Failure(`${missing.join(', ')} not set; GitLab CI and the project's variables set these`);
+  return await chosen.run();
+}
+
+try {
+  console.log(`idops: ${await main()}`);
+} catch (failure) {
+  console.error(
+    `idops: ${failure instanceof Failure ? failure.message : 'GitLab answered with something that idops does not understand'}`,
+  );
+  process.exitCode = 1;
+}
