@@ -103,7 +103,7 @@ describe('a stored plan is stale', () => {
 
   it('on another server and in another environment', async () => {
     const at = await planned();
-    const more = `${config}environments:\n  staging: {vars: {a: b}}\n`;
+    const more = `${config}environments:\n  staging: {state: {path: .idops/state.json}}\n`;
     await at.write({ 'idops.yaml': more });
     expect((await at.idops('apply plan.json --env staging')).stderr).toContain(
       'it is for the environment none, and this is staging',
