@@ -28,7 +28,7 @@ function inputsOf(job: string, site: Workspace, temporary: string, digest = ''):
   return Object.fromEntries(
     Object.entries(step?.with ?? {}).map(([name, value]) => [
       name,
-      value.replaceAll(/\$\{\{ (.+?) \}\}/g, (_, expression: string) => {
+      String(value).replaceAll(/\$\{\{ (.+?) \}\}/g, (_, expression: string) => {
         const found = values[expression];
         if (found === undefined) throw new Error(`nobody knows ${expression}`);
         return found;
