@@ -6196,22 +6196,23 @@ reveal(a2),reveal(b));if(Array.isArray(a2)){return Array.isArray(b)&&a2.length==
 b[index]??null))}if(isMap(a2)){if(!isMap(b))return false;const keys=Object.keys(a2);return keys.length===Object.keys(b).
 length&&keys.every(key=>Object.hasOwn(b,key)&&same(a2[key]??null,b[key]??null))}if(a2 instanceof ExactNumber||b instanceof
 ExactNumber)return isSameNumber(a2,b);return a2===b}function isSameNumber(a2,b){const[one,other]=[a2,b].map(side3=>typeof side3===
-"number"||side3 instanceof ExactNumber?keptSpelling(String(side3)):void 0);return one!==void 0&&one===other}function keptSpelling(text6){
-if(/^-?\d+$/.test(text6)&&text6!=="-0")return text6;const double=Number(text6);if(!Number.isFinite(double))return text6;
-if(double===0)return"0.0";const[mantissa="",power="0"]=double.toExponential().split("e");const exponent=Number(power);const sign=mantissa.
-startsWith("-")?"-":"";const digits=mantissa.replace(/[-.]/g,"");const whole2=exponent<0?"0":digits.slice(0,exponent+1).
-padEnd(exponent+1,"0");const rest=exponent<0?`${"0".repeat(-exponent-1)}${digits}`:digits.slice(exponent+1)||"0";const plain4=`${sign}${whole2}\
-.${rest}`;const short4=`${sign}${digits.charAt(0)}.${digits.slice(1)||"0"}e${exponent}`;if(plain4.length<=short4.length)
-return plain4;return exponent<0?short4:`${sign}${whole2}`}function plainlySame(a2,b){if(typeof a2!=="object"||a2===null)
-return a2===b;if(typeof b!=="object"||b===null)return false;if(Array.isArray(a2)){return Array.isArray(b)&&a2.length===b.
-length&&a2.every((item,index)=>plainlySame(item,b[index]))}if(!isMap(a2)||!isMap(b))return false;const keys=Object.keys(
-a2);return keys.length===Object.keys(b).length&&keys.every(key=>Object.hasOwn(b,key)&&plainlySame(a2[key]??null,b[key]))}
-function canonical(value3){if(value3 instanceof ExactNumber)return value3.text;if(Array.isArray(value3))return`[${value3.
-map(canonical).join(",")}]`;if(typeof value3==="object"&&value3!==null){const members3=Object.keys(value3).sort().map(key=>`${JSON.
-stringify(key)}:${canonical(value3[key]??null)}`);return`{${members3.join(",")}}`}return JSON.stringify(value3)}function mapValues(map2,change3){
-const changed2={};for(const key of Object.keys(map2))put(changed2,key,change3(map2[key],key));return changed2}function put(object3,key,value3){
-if(key!=="__proto__")object3[key]=value3;else Object.defineProperty(object3,key,{value:value3,enumerable:true,configurable:true,
-writable:true})}function compareText(a2,b){return a2<b?-1:a2>b?1:0}function isUuid(text6){return uuid.test(text6)}function identifierKey(id){
+"number"||side3 instanceof ExactNumber?keptSpelling(String(side3)).replace(/\.0$/,""):void 0);return one!==void 0&&one===
+other}function keptSpelling(text6){if(/^-?\d+$/.test(text6))return text6==="-0"?"0":text6;const double=Number(text6);if(!Number.
+isFinite(double))return text6;if(double===0)return"0.0";const[mantissa="",power="0"]=double.toExponential().split("e");const exponent=Number(
+power);const sign=mantissa.startsWith("-")?"-":"";const digits=mantissa.replace(/[-.]/g,"");const whole2=exponent<0?"0":
+digits.slice(0,exponent+1).padEnd(exponent+1,"0");const rest=exponent<0?`${"0".repeat(-exponent-1)}${digits}`:digits.slice(
+exponent+1)||"0";const plain4=`${sign}${whole2}.${rest}`;const short4=`${sign}${digits.charAt(0)}.${digits.slice(1)||"0"}\
+e${exponent}`;if(plain4.length<=short4.length&&Math.abs(double)<2**53)return plain4;return exponent<0?short4:`${sign}${whole2}`}
+function plainlySame(a2,b){if(typeof a2!=="object"||a2===null)return a2===b;if(typeof b!=="object"||b===null)return false;
+if(Array.isArray(a2)){return Array.isArray(b)&&a2.length===b.length&&a2.every((item,index)=>plainlySame(item,b[index]))}
+if(!isMap(a2)||!isMap(b))return false;const keys=Object.keys(a2);return keys.length===Object.keys(b).length&&keys.every(
+key=>Object.hasOwn(b,key)&&plainlySame(a2[key]??null,b[key]))}function canonical(value3){if(value3 instanceof ExactNumber)
+return value3.text;if(Array.isArray(value3))return`[${value3.map(canonical).join(",")}]`;if(typeof value3==="object"&&value3!==
+null){const members3=Object.keys(value3).sort().map(key=>`${JSON.stringify(key)}:${canonical(value3[key]??null)}`);return`\
+{${members3.join(",")}}`}return JSON.stringify(value3)}function mapValues(map2,change3){const changed2={};for(const key of Object.
+keys(map2))put(changed2,key,change3(map2[key],key));return changed2}function put(object3,key,value3){if(key!=="__proto__")
+object3[key]=value3;else Object.defineProperty(object3,key,{value:value3,enumerable:true,configurable:true,writable:true})}
+function compareText(a2,b){return a2<b?-1:a2>b?1:0}function isUuid(text6){return uuid.test(text6)}function identifierKey(id){
 return isUuid(id)?id.toLowerCase():id}function isPathParameter(text6){return text6!==""&&text6.length<=maxIdentifier&&!/^\.{1,2}$/.
 test(text6)&&!new RegExp("\\p{Cc}","u").test(text6)&&text6.isWellFormed()}function sameIdentifier(a2,b){return identifierKey(
 a2)===identifierKey(b)}var jsonNumber,ExactNumber,rawJson,Sensitive,HashedSecret,UNKNOWN_TEXT,uuid,maxIdentifier;var init_values=__esm(
@@ -9708,17 +9709,18 @@ exec(message.slice(at3))?.[1];const words6=offset===void 0?message:message.slice
 slice(0,80)}\u2026${words6.endsWith('"')?'"':""}`:words6;return{words:`${short4.charAt(0).toLowerCase()}${short4.slice(1)}`,
 offset:offset===void 0?void 0:Number(offset)}}function printed(value3){return typeof value3==="object"&&value3!==null?JSON.
 stringify(value3):String(value3)}function valueAt(view,path){let at3=view;for(const step of path){if(!isMap(at3)||!Object.
-hasOwn(at3,step))return void 0;at3=at3[step]}return at3}var longSpace,Opaque,TooLong,LimitedWriter,JsonContext;var init_template=__esm(
+hasOwn(at3,step))return void 0;at3=at3[step]}return at3}var longSpace,Opaque,Moment,TooLong,LimitedWriter,JsonContext;var init_template=__esm(
 {"src/mail/template.ts"(){"use strict";init_mustache();init_values();init_limits2();longSpace=/(?<!\s)\s{1000,}/g;Opaque=
-class{what;constructor(what){this.what=what}};TooLong=class extends Error{};LimitedWriter=class extends mustache_default.
-Writer{#characters=0;#visits=0;rawValue(token){return this.#counted(super.rawValue(token))}escapedValue(...parts){return this.#counted(
-super.escapedValue(...parts))}unescapedValue(...parts){return this.#counted(super.unescapedValue(...parts))}renderTokens(...parts){
-this.#visits+=1;if(this.#visits>limits.sectionVisits){throw new TooLong(beyond.visits)}return super.renderTokens(...parts)}#counted(text6){
-this.#characters+=String(text6??"").length;if(this.#characters>limits.renderedCharacters){throw new TooLong(beyond.rendered)}
-return text6??""}};JsonContext=class _JsonContext extends mustache_default.Context{#absent;constructor(view,parent,absent2){
-super(view,parent);this.#absent=absent2}push(view){return new _JsonContext(view,this,this.#absent)}lookup(name2){if(name2===
-".")return this.view;if(this.#absent.has(name2))return void 0;const path=name2.split(".");for(let context3=this;context3!==
-void 0;context3=context3.parent){const found2=valueAt(context3.view,path);if(found2!==void 0)return found2}return void 0}}}});function isSurrogate2(cp){return cp>=55296&&cp<=57343}function isSurrogatePair(cp){return cp>=56320&&cp<=57343}function getSurrogatePairCodePoint(cp1,cp2){
+class{what;constructor(what){this.what=what}};Moment=class extends Opaque{text;constructor(text6){super("a time");this.text=
+text6}};TooLong=class extends Error{};LimitedWriter=class extends mustache_default.Writer{#characters=0;#visits=0;rawValue(token){
+return this.#counted(super.rawValue(token))}escapedValue(...parts){return this.#counted(super.escapedValue(...parts))}unescapedValue(...parts){
+return this.#counted(super.unescapedValue(...parts))}renderTokens(...parts){this.#visits+=1;if(this.#visits>limits.sectionVisits){
+throw new TooLong(beyond.visits)}return super.renderTokens(...parts)}#counted(text6){this.#characters+=String(text6??"").
+length;if(this.#characters>limits.renderedCharacters){throw new TooLong(beyond.rendered)}return text6??""}};JsonContext=
+class _JsonContext extends mustache_default.Context{#absent;constructor(view,parent,absent2){super(view,parent);this.#absent=
+absent2}push(view){return new _JsonContext(view,this,this.#absent)}lookup(name2){if(name2===".")return this.view;if(this.#absent.
+has(name2))return void 0;const path=name2.split(".");for(let context3=this;context3!==void 0;context3=context3.parent){const found2=valueAt(
+context3.view,path);if(found2!==void 0)return found2}return void 0}}}});function isSurrogate2(cp){return cp>=55296&&cp<=57343}function isSurrogatePair(cp){return cp>=56320&&cp<=57343}function getSurrogatePairCodePoint(cp1,cp2){
 return(cp1-55296)*1024+9216+cp2}function isControlCodePoint(cp){return cp!==32&&cp!==10&&cp!==13&&cp!==9&&cp!==12&&cp>=1&&
 cp<=31||cp>=127&&cp<=159}function isUndefinedCodePoint(cp){return cp>=64976&&cp<=65007||UNDEFINED_CODE_POINTS.has(cp)}var UNDEFINED_CODE_POINTS,
 REPLACEMENT_CHARACTER,CODE_POINTS,SEQUENCES;var init_unicode=__esm({"node_modules/parse5/dist/common/unicode.js"(){UNDEFINED_CODE_POINTS=
@@ -11265,18 +11267,19 @@ forOutlook,notRead;var init_links=__esm({"src/mail/links.ts"(){"use strict";init
 init_tree();init_words2();OPEN="\uE001";CLOSE="\uE002";FILL="\uE000";placeholder=/\ue001([^\ue001\ue002]*)\ue002/g;onePlaceholder=
 /^\ue001[^\ue001\ue002]*\ue002$/;forOutlook=/<!--\[if[^\]]*\]>|(?:<!--)?<!\[endif\]-->/gi;notRead=new Set(["a","style","\
 script","title"])}});function mailOf(profile,type){if(profile!=="boruta")return void 0;return Object.hasOwn(borutaMails,type)?borutaMails[type]:
-void 0}function withMetadata(data3,names3,exampleOf2){const found2={metadata:{},federated_metadata:{}};for(const name2 of names3){
-const[,field2="",key=""]=/(?:^|\.)(metadata|federated_metadata)\.([^.]+)/.exec(name2)??[];const entries=found2[field2];if(entries!==
-void 0)Object.defineProperty(entries,key,{value:{value:exampleOf2(key),status:"valid",display:[key]},enumerable:true})}return{
-...data3,user:{...user3,...found2}}}var manyOf,user3,borutaMails;var init_servers=__esm({"src/mail/servers.ts"(){"use st\
-rict";init_template();manyOf=what=>new Opaque(`a list of ${what}`);user3={id:"5f0c1a9e-2f5d-4a58-9a51-6b1f8a1d7c11",uid:"\
-9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77",username:"jane.doe@example.com",group:"staff",account_type:"internal",backend_id:"\
-8d0a1f52-7c1e-4d8a-9a55-0c6b1d2e3f40",metadata:{},federated_metadata:{},confirmed_at:"2026-01-31 12:00:00.000000Z",last_login_at:"\
-2026-01-31 12:00:00.000000Z",inserted_at:"2026-01-31 12:00:00Z",updated_at:"2026-01-31 12:00:00Z",backend:new Opaque("a \
-structure"),organizations:manyOf("memberships"),roles:manyOf("roles"),authorized_scopes:manyOf("scopes"),consents:manyOf(
-"consents")};borutaMails={confirmation_instructions:{data:{user:user3,url:"https://example.com/confirm/1f2e"},link:"url"},
-reset_password_instructions:{data:{user:user3,url:"https://example.com/reset/1f2e"},link:"url"},tx_code:{data:{user:user3,
-tx_code:"493172"},link:"tx_code"}}}});function cleanHtml(body2){const tree=parseBody(body2);if("refused"in tree)return tree;const cleaner=new Cleaner;const root=tree.
+void 0}function ofBareUser(data3){return{...data3,user:{...user3,group:null,confirmed_at:null,last_login_at:null}}}function withMetadata(data3,names3,exampleOf2){
+const found2={metadata:{},federated_metadata:{}};for(const name2 of names3){const[,field2="",key=""]=/(?:^|\.)(metadata|federated_metadata)\.([^.]+)/.
+exec(name2)??[];const entries=found2[field2];if(entries!==void 0)Object.defineProperty(entries,key,{value:{value:exampleOf2(
+key),status:"valid",display:[key]},enumerable:true,configurable:true})}return{...data3,user:{...user3,...found2}}}var manyOf,
+user3,borutaMails;var init_servers=__esm({"src/mail/servers.ts"(){"use strict";init_template();manyOf=what=>new Opaque(`\
+a list of ${what}`);user3={id:"5f0c1a9e-2f5d-4a58-9a51-6b1f8a1d7c11",uid:"9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77",username:"\
+jane.doe@example.com",group:"staff",account_type:"internal",backend_id:"8d0a1f52-7c1e-4d8a-9a55-0c6b1d2e3f40",metadata:{},
+federated_metadata:{},confirmed_at:new Moment("2026-01-31 12:00:00.000000Z"),last_login_at:new Moment("2026-01-31 12:00:\
+00.000000Z"),inserted_at:new Moment("2026-01-31 12:00:00Z"),updated_at:new Moment("2026-01-31 12:00:00Z"),backend:new Opaque(
+"a structure"),user_tokens:manyOf("tokens"),__meta__:new Opaque("a structure"),organizations:manyOf("memberships"),roles:manyOf(
+"roles"),authorized_scopes:manyOf("scopes"),consents:manyOf("consents")};borutaMails={confirmation_instructions:{data:{user:user3,
+url:"https://example.com/confirm/1f2e"},link:"url"},reset_password_instructions:{data:{user:user3,url:"https://example.c\
+om/reset/1f2e"},link:"url"},tx_code:{data:{user:user3,tx_code:"493172"},link:"tx_code"}}}});function cleanHtml(body2){const tree=parseBody(body2);if("refused"in tree)return tree;const cleaner=new Cleaner;const root=tree.
 elements.find(({tagName})=>tagName==="html");const page2=root?.childNodes.find(node2=>node2.nodeName==="body");const head=root?.
 childNodes.find(node2=>node2.nodeName==="head");const styles2=head===void 0?"":cleaner.styles(head);const inner=page2===
 void 0?cleaner.frames(root):cleaner.children(page2,0);return{html:`<html${root===void 0?"":cleaner.attributes(root)}><he\
@@ -11350,14 +11353,14 @@ return nodes.flatMap(node2=>{switch(node2.kind){case"text":return[node2];case"ra
 inverted,at:at3,inner}=node2;return[{kind:"section",name:written(name2),inverted,at:at3,parts:partsOf3(inner)}]}default:
 return[{kind:node2.kind,name:written(node2.name),at:node2.at}]}})}function isLookedInto(bound){return bound instanceof Opaque||
 Array.isArray(bound)||isMap(bound)}function printed2(value3,name2){if(value3===void 0||value3===null)return"";if(value3 instanceof
-Opaque)throw new Raised(`"${name2}" is ${value3.what}, which can't be printed`);if(Array.isArray(value3))return value3.map(
-one=>printedIn(one,name2)).join("");if(isMap(value3))throw new Raised(`"${name2}" is a map, which can't be printed: name\
- one of its members`);return String(value3)}function printedIn(value3,name2){if(typeof value3==="number"&&Number.isInteger(
-value3)&&value3>=0&&value3<=1114111)return String.fromCodePoint(value3);if(typeof value3==="string"||Array.isArray(value3))
-return printed2(value3,name2);throw new Raised(`"${name2}" is a list, which can't be printed`)}function escaped3(text6){
-return text6.replace(/['&"<>]/g,character=>entities2[character]??character)}function whyRaised(failure2){return failure2 instanceof
-Raised?failure2.message:void 0}var Raised,Rendering,entities2;var init_mustachex=__esm({"src/mail/mustachex.ts"(){"use s\
-trict";init_values();init_limits2();init_template();Raised=class extends Error{};Rendering=class{#root;#absent;#examines;#found=new Map;#full=new Set;#visits=0;#characters=0;constructor(root,absent2=new Set,examines=false){
+Moment)return value3.text;if(value3 instanceof Opaque)throw new Raised(`"${name2}" is ${value3.what}, which can't be pri\
+nted`);if(Array.isArray(value3))return value3.map(one=>printedIn(one,name2)).join("");if(isMap(value3))throw new Raised(
+`"${name2}" is a map, which can't be printed: name one of its members`);return String(value3)}function printedIn(value3,name2){
+if(typeof value3==="number"&&Number.isInteger(value3)&&value3>=0&&value3<=1114111)return String.fromCodePoint(value3);if(typeof value3===
+"string"||Array.isArray(value3))return printed2(value3,name2);throw new Raised(`"${name2}" is a list, which can't be pri\
+nted`)}function escaped3(text6){return text6.replace(/['&"<>]/g,character=>entities2[character]??character)}function whyRaised(failure2){
+return failure2 instanceof Raised?failure2.message:void 0}var Raised,Rendering,entities2;var init_mustachex=__esm({"src/\
+mail/mustachex.ts"(){"use strict";init_values();init_limits2();init_template();Raised=class extends Error{};Rendering=class{#root;#absent;#examines;#found=new Map;#full=new Set;#visits=0;#characters=0;constructor(root,absent2=new Set,examines=false){
 this.#root=root;this.#absent=absent2;this.#examines=examines}get findings(){return[...this.#found.values()].filter(({raises,
 at:at3})=>raises!==void 0||!this.#full.has(at3.start)).sort((one,other)=>one.at.start-other.at.start)}text(nodes,bound=this.#root){
 this.#visits+=1;if(this.#visits>limits.sectionVisits)throw new TooLong(beyond.visits);return nodes.map(node2=>this.#node(
@@ -12103,47 +12106,53 @@ the ${body2} body is not a Mustache template: ${template2.syntax}`;return[{code:
 body2,at3)}]}function tooLarge2(body2,why,at3=[]){const message=`the ${body2} body can't be checked or rendered: ${why};\
  shorten it, or look at what is sent yourself`;return{code:"body-too-large",message,body:body2,...within3(body2,at3)}}function unsent(body2,why,at3){
 const message=`with this ${body2} body the server sends no mail: ${why}`;return{code:"template-syntax",message,body:body2,
-...within3(body2,at3),fatal:true}}function examined(bodies2,parsed2,mail,known4){const findings=[];const texts2=[];const empty2=new Map;
-for(const body2 of["txt","html"]){const template2=parsed2[body2];if(template2===void 0||"syntax"in template2||!isMustachex(
-template2))continue;const names3=placeholdersOf(template2.parts).map(({name:name2})=>name2);const made3=template2.examine(
-withMetadata(mail.data,names3,exampleOf));if("tooLong"in made3){findings.push(tooLarge2(body2,made3.tooLong));continue}for(const{
-name:name2,section,at:at3,raises}of made3.findings){if(raises!==void 0)findings.push(unsent(body2,raises,[at3]));else if(known4?.
+...within3(body2,at3),fatal:true}}function examined(bodies2,parsed2,mail,known4){const findings=[];const texts2=[];const bare2=[];
+const empty2=new Map;for(const body2 of["txt","html"]){const template2=parsed2[body2];if(template2===void 0||"syntax"in template2||
+!isMustachex(template2))continue;const names3=placeholdersOf(template2.parts).map(({name:name2})=>name2);const made3=template2.
+examine(withMetadata(mail.data,names3,exampleOf));if("tooLong"in made3){findings.push(tooLarge2(body2,made3.tooLong));continue}
+for(const{name:name2,section,at:at3,raises}of made3.findings){if(raises!==void 0)findings.push(unsent(body2,raises,[at3]));else if(known4?.
 has([name2])!==true){const tag=short2(bodies2[body2]?.slice(at3.start,at3.end)??"");const found2=empty2.get(tag)??{hint:meantBy(
-name2,section,mail),at:{}};found2.at[body2]=[...found2.at[body2]??[],at3];empty2.set(tag,found2)}}texts2.push(made3.text)}
-const isWhole2=bodies2.txt!==void 0&&bodies2.html!==void 0&&texts2.length>0;if(isWhole2&&findings.length===0&&!texts2.some(
-text6=>text6.includes(String(mail.data[mail.link])))){const message=`no body shows {{ ${mail.link} }}, so the mail comes\
- without what it is for`;findings.push({code:"missing-link",message,body:null,fatal:true})}const emptyOnes=[...empty2].map(
-([tag,{hint,at:at3}])=>unknownName(at3,`${tag}, which is empty on this server${hint}`));return[...findings,...firstOf(emptyOnes)]}
-function unknownName(at3,what){const body2=at3.txt===void 0?"html":at3.html===void 0?"txt":null;const where=body2===null?
-"the bodies have":`the ${body2} body has`;return{code:"unknown-placeholder",message:`${where} ${what}`,body:body2,at:at3}}
-function meantBy(name2,section,{data:data3,link:link2}){const known4=new KnownPlaceholders("",namesOf2(data3));const bare2=name2.
-replace(/\s/g,"");if(bare2!==name2&&known4.has([bare2]))return"; write the name without spaces";const similar=/(?:^|[._])(?:url|uri|link|href|code)$/.
-test(bare2)?link2:known4.nearest(bare2);return similar===void 0?"":`; did you mean ${short2(written2({section,name:similar}))}\
-?`}function namesOf2(data3){return Object.entries(data3).flatMap(([name2,value3])=>isMap(value3)?[name2,...namesOf2(value3).
-map(inner=>`${name2}.${inner}`)]:[name2])}function firstOf(findings){const more=findings.length-unknownAtMost;if(more<=0)
-return[...findings];return findings.slice(0,unknownAtMost).map((finding,index)=>{if(index<unknownAtMost-1)return finding;
-const at3=together2(findings.slice(index).map(one=>one.at??{}));return{...finding,message:`${finding.message} (and ${more}\
- more such names)`,at:at3}})}function unreadLive(body2,had,after2){if(names(after2)===void 0||had===void 0||!("syntax"in
-had)||!had.limit)return[];const message=`the present ${body2} body can't be checked or rendered: ${had.syntax}; look you\
-rself whether the new one lost a placeholder`;return[{code:"body-too-large",message,body:body2,live:true}]}function mismatch(txt,html){
-const inTxt=names(txt);const inHtml=names(html);if(inTxt===void 0||inHtml===void 0)return[];const onlyTxt=missingFrom(inHtml,
-inTxt);const onlyHtml=missingFrom(inTxt,inHtml);const parts=[...onlyTxt.length>0?[`only the txt body has ${list(onlyTxt)}`]:
-[],...onlyHtml.length>0?[`only the html body has ${list(onlyHtml)}`]:[]];if(parts.length===0)return[];const at3={...within3(
-"txt",spotsOf2(onlyTxt)).at,...within3("html",spotsOf2(onlyHtml)).at};return[{code:"placeholder-mismatch",message:parts.
-join(", "),body:null,at:at3}]}function unknown3(after2,had,known4){const live=[had.txt,had.html].flatMap(body2=>names(body2)??
-[]);const all=known4.with(live.flatMap(({meanings})=>meanings));const found2=new Map;for(const body2 of["txt","html"]){const template2=after2[body2];
-if(template2===void 0||"syntax"in template2)continue;for(const one of unknownPlaceholders(template2.parts,all)){const{at:at3}=found2.
-get(one.name)??{at:{}};found2.set(one.name,{one,at:{...at3,[body2]:one.at}})}}const told5=[...found2.values()].map(({one,
-at:at3})=>{const similar=all.nearest(one.name);const hint=similar===void 0?"":`, did you mean ${short2(written2({...one,
-name:similar}))}?`;return unknownName(at3,`${short2(written2(one))}, which nothing is known to fill in for ${known4.type}${hint}`)});
-return firstOf(told5)}function insecureText(body2){const found2=[...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];if(found2.
-length===0)return[];const addresses3=new Set(found2.map(([address3])=>address3));const message=`the txt body leads to ${some(
-[...addresses3].map(short2))} without https`;const at3=found2.map(({0:address3,index})=>({start:index,end:index+address3.
-length}));return[{code:"insecure-link",message,body:"txt",at:{txt:at3}}]}function spotsOf2(placeholders){return placeholders.
-flatMap(({at:at3})=>at3)}function together2(all){const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html=all.flatMap(({html:html2=[]})=>html2);
-return{...within3("txt",txt).at,...within3("html",html).at}}function list(placeholders){return some(placeholders.map(placeholder2=>short2(
-written2(placeholder2))))}var unknownAtMost;var init_checks3=__esm({"src/mail/checks.ts"(){"use strict";init_values();init_html_checks();
-init_known();init_limits2();init_links();init_mustachex();init_placeholders();init_samples();init_servers();init_template();
+name2,section,mail),at:{}};found2.at[body2]=[...found2.at[body2]??[],at3];empty2.set(tag,found2)}}const seen2=body2==="h\
+tml"?seenIn:text6=>text6;texts2.push(seen2(made3.text));const least=template2.examine(ofBareUser(mail.data));if("text"in
+least)bare2.push(seen2(least.text))}const isWhole2=bodies2.txt!==void 0&&bodies2.html!==void 0&&texts2.length>0;const lacks2=all=>!all.
+some(text6=>text6.includes(String(mail.data[mail.link])));if(isWhole2&&findings.length===0&&(lacks2(texts2)||lacks2(bare2))){
+const who=lacks2(texts2)?"":" to a user without a group or metadata";const message=`no body shows {{ ${mail.link} }}${who}\
+, so the mail comes without what it is for`;findings.push({code:"missing-link",message,body:null,fatal:true})}const emptyOnes=[
+...empty2].map(([tag,{hint,at:at3}])=>unknownName(at3,`${tag}, which is empty on this server${hint}`));return[...findings,
+...firstOf(emptyOnes)]}function seenIn(html){const tree=parseBody(html,{located:false});if("refused"in tree)return html;
+const hidden=new Set(["style","script","title","template"]);return tree.elements.filter(({tagName})=>!hidden.has(tagName)).
+flatMap(({attrs,childNodes})=>[...attrs.filter(({name:name2})=>addressAttributes.has(name2)).map(({value:value3})=>value3),
+...childNodes.flatMap(node2=>"value"in node2?node2.value:[])]).join("\n")}function unknownName(at3,what){const body2=at3.
+txt===void 0?"html":at3.html===void 0?"txt":null;const where=body2===null?"the bodies have":`the ${body2} body has`;return{
+code:"unknown-placeholder",message:`${where} ${what}`,body:body2,at:at3}}function meantBy(name2,section,{data:data3,link:link2}){
+const known4=new KnownPlaceholders("",namesOf2(data3));const bare2=name2.replace(/\s/g,"");if(bare2!==name2&&known4.has(
+[bare2]))return"; write the name without spaces";const similar=/(?:^|[._])(?:url|uri|link|href|code)$/.test(bare2)?link2:
+known4.nearest(bare2);return similar===void 0?"":`; did you mean ${short2(written2({section,name:similar}))}?`}function namesOf2(data3){
+return Object.entries(data3).flatMap(([name2,value3])=>isMap(value3)?[name2,...namesOf2(value3).map(inner=>`${name2}.${inner}`)]:
+[name2])}function firstOf(findings){const more=findings.length-unknownAtMost;if(more<=0)return[...findings];return findings.
+slice(0,unknownAtMost).map((finding,index)=>{if(index<unknownAtMost-1)return finding;const at3=together2(findings.slice(
+index).map(one=>one.at??{}));return{...finding,message:`${finding.message} (and ${more} more such names)`,at:at3}})}function unreadLive(body2,had,after2){
+if(names(after2)===void 0||had===void 0||!("syntax"in had)||!had.limit)return[];const message=`the present ${body2} body\
+ can't be checked or rendered: ${had.syntax}; look yourself whether the new one lost a placeholder`;return[{code:"body-t\
+oo-large",message,body:body2,live:true}]}function mismatch(txt,html){const inTxt=names(txt);const inHtml=names(html);if(inTxt===
+void 0||inHtml===void 0)return[];const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,inHtml);const parts=[
+...onlyTxt.length>0?[`only the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only the html body has ${list(onlyHtml)}`]:
+[]];if(parts.length===0)return[];const at3={...within3("txt",spotsOf2(onlyTxt)).at,...within3("html",spotsOf2(onlyHtml)).
+at};return[{code:"placeholder-mismatch",message:parts.join(", "),body:null,at:at3}]}function unknown3(after2,had,known4){
+const live=[had.txt,had.html].flatMap(body2=>names(body2)??[]);const all=known4.with(live.flatMap(({meanings})=>meanings));
+const found2=new Map;for(const body2 of["txt","html"]){const template2=after2[body2];if(template2===void 0||"syntax"in template2)
+continue;for(const one of unknownPlaceholders(template2.parts,all)){const{at:at3}=found2.get(one.name)??{at:{}};found2.set(
+one.name,{one,at:{...at3,[body2]:one.at}})}}const told5=[...found2.values()].map(({one,at:at3})=>{const similar=all.nearest(
+one.name);const hint=similar===void 0?"":`, did you mean ${short2(written2({...one,name:similar}))}?`;return unknownName(
+at3,`${short2(written2(one))}, which nothing is known to fill in for ${known4.type}${hint}`)});return firstOf(told5)}function insecureText(body2){
+const found2=[...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];if(found2.length===0)return[];const addresses3=new Set(found2.
+map(([address3])=>address3));const message=`the txt body leads to ${some([...addresses3].map(short2))} without https`;const at3=found2.
+map(({0:address3,index})=>({start:index,end:index+address3.length}));return[{code:"insecure-link",message,body:"txt",at:{
+txt:at3}}]}function spotsOf2(placeholders){return placeholders.flatMap(({at:at3})=>at3)}function together2(all){const txt=all.
+flatMap(({txt:txt2=[]})=>txt2);const html=all.flatMap(({html:html2=[]})=>html2);return{...within3("txt",txt).at,...within3(
+"html",html).at}}function list(placeholders){return some(placeholders.map(placeholder2=>short2(written2(placeholder2))))}
+var unknownAtMost;var init_checks3=__esm({"src/mail/checks.ts"(){"use strict";init_values();init_html_checks();init_known();
+init_limits2();init_links();init_mustachex();init_placeholders();init_samples();init_servers();init_template();init_tree();
 init_words2();unknownAtMost=10}});import{closeSync,constants as constants2,fstatSync,openSync,readFileSync as readFileSync3}from"node:fs";import{setImmediate as setImmediate3}from"node:timers/promises";
 async function readRegular(path){await setImmediate3();return withRegular(path,file=>readFileSync3(file,"utf8"))}async function readRegularBytes(path){
 await setImmediate3();return withRegular(path,file=>readFileSync3(file))}function withRegular(path,use){const file=openSync(
@@ -18145,7 +18154,7 @@ entries(wanted).filter(([member2])=>unverified.includes(`${name2}.${member2}`));
 fields2[name2]={...there!==void 0&&isMap(there)?there:{},...Object.fromEntries(left)}}return fields2}async function applyPlan({plan,asked},options){const{lock,now,signal,shard:shard2,hasher,approval}=options;const keys=new Map(
 plan.changes.flatMap(({address:address3,requests,apply})=>requests.length>0?[[address3,apply.key]]:[]));const use=approval===
 void 0?void 0:{approval,keys:[...keys.values()]};const keeping2=keepingOf({...options,use});const recorded2=await withSeen(
-withoutDebts(options.state,plan.settled??[]),seenIn(plan),{at:now().toISOString(),hasher});if(plan.changes.every(({action:action2})=>action2===
+withoutDebts(options.state,plan.settled??[]),seenIn2(plan),{at:now().toISOString(),hasher});if(plan.changes.every(({action:action2})=>action2===
 "unchanged")){const result2={run:null,results:[],interrupted:false};if(recorded2===options.state.resources){return{result:result2,
 state:options.state,problems:stillOwed(plan)}}await lock.confirm();const{state:state2,problems:problems2}=await kept(keeping2,
 recorded2,options);return{result:result2,state:state2,problems:[...problems2,...stillOwed(plan)]}}await lock.confirm();const resources={
@@ -18164,7 +18173,7 @@ state,problems:fatal===void 0||isLost(fatal)?[runEndedEarly(name2,failure2,journ
 await keeping2.end(begun,resources,fatal===void 0,leftOf(result,keys));if(fatal===void 0)await journal.write({type:"end",
 at:now().toISOString(),interrupted:signal.aborted})}catch(failure2){problems.push(error("state-not-saved",messageOf(failure2),
 [],journal.kept===null?`${cureOf(failure2)}; the journal of run ${name2} holds everything, and the next apply reads it`:
-keptHint(name2,journal.kept)))}finally{await journal.close()}return{result,state,problems}}function seenIn({changes}){return changes.
+keptHint(name2,journal.kept)))}finally{await journal.close()}return{result,state,problems}}function seenIn2({changes}){return changes.
 flatMap(({kind,action:action2,apply:{seen:seen2,...asked}})=>action2==="unchanged"&&seen2!==void 0?[{...asked,kind,fields:seen2}]:
 [])}function withoutDebts(state,keys){if(keys.length===0)return state.resources;const resources={...state.resources};for(const key of keys){
 const record2=resources[key];if(record2===void 0)continue;const{owed:_,...rest}=record2;resources[key]=rest}return resources}

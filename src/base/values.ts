@@ -142,7 +142,7 @@ export function reveal(value: Value): Json {
 
 /**
  * Deep equality of JSON values without regard to key order; secrets compare by what they hold, numbers by what servers keep
- * of them: `10.50` is `10.5`, and 10 and 10.0 are two values.
+ * of them: `10.50` is `10.5`. 10 and 10.0 are one value: a server that has one of them doesn't write the other.
  */
 export function same(a: Value, b: Value): boolean {
   if (a instanceof HashedSecret || b instanceof HashedSecret) {
@@ -169,7 +169,9 @@ export function same(a: Value, b: Value): boolean {
 
 function isSameNumber(a: Value, b: Value): boolean {
   const [one, other] = [a, b].map((side) =>
-    typeof side === 'number' || side instanceof ExactNumber ? keptSpelling(String(side)) : undefined,
+    typeof side === 'number' || side instanceof ExactNumber
+      ? keptSpelling(String(side)).replace(/\.0$/, '')
+      : undefined,
   );
   return one !== undefined && one === other;
 }
@@ -179,7 +181,7 @@ function isSameNumber(a: Value, b: Value): boolean {
  * Integers, and what no double can hold, stay as they are.
  */
 export function keptSpelling(text: string): string {
-  if (/^-?\d+$/.test(text) && text !== '-0') return text;
+  if (/^-?\d+$/.test(text)) return text === '-0' ? '0' : text;
   const double = Number(text);
   if (!Number.isFinite(double)) return text;
   if (double === 0) return '0.0';
@@ -191,7 +193,8 @@ export function keptSpelling(text: string): string {
   const rest = exponent < 0 ? `${'0'.repeat(-exponent - 1)}${digits}` : digits.slice(exponent + 1) || '0';
   const plain = `${sign}${whole}.${rest}`;
   const short = `${sign}${digits.charAt(0)}.${digits.slice(1) || '0'}e${exponent}`;
-  if (plain.length <= short.length) return plain;
+  // A double of more digits than it can tell apart is never written out.
+  if (plain.length <= short.length && Math.abs(double) < 2 ** 53) return plain;
   return exponent < 0 ? short : `${sign}${whole}`;
 }
 

@@ -7,9 +7,10 @@ import { changedLinks } from './links.js';
 import { isMustachex, parseMustachex } from './mustachex.js';
 import { missingFrom, type Placeholder, placeholdersOf, written } from './placeholders.js';
 import { exampleOf } from './samples.js';
-import { type MailOf, withMetadata } from './servers.js';
+import { type MailOf, ofBareUser, withMetadata } from './servers.js';
 import type { CheckCode } from './settings.js';
 import { type MustacheTemplate, parseMustache, type SyntaxProblem, type TemplateBodies } from './template.js';
+import { addressAttributes, parseBody } from './tree.js';
 import { short, some } from './words.js';
 
 /** So many names that nothing fills in are told one by one. */
@@ -159,6 +160,7 @@ function examined(
 ): TemplateFinding[] {
   const findings: TemplateFinding[] = [];
   const texts: string[] = [];
+  const bare: string[] = [];
   const empty = new Map<string, { readonly hint: string; readonly at: { [body in BodyName]?: Span[] } }>();
   for (const body of ['txt', 'html'] as const) {
     const template = parsed[body];
@@ -178,21 +180,37 @@ function examined(
         empty.set(tag, found);
       }
     }
-    texts.push(made.text);
+    const seen = body === 'html' ? seenIn : (text: string) => text;
+    texts.push(seen(made.text));
+    const least = template.examine(ofBareUser(mail.data));
+    if ('text' in least) bare.push(seen(least.text));
   }
   const isWhole = bodies.txt !== undefined && bodies.html !== undefined && texts.length > 0;
-  if (
-    isWhole &&
-    findings.length === 0 &&
-    !texts.some((text) => text.includes(String(mail.data[mail.link])))
-  ) {
-    const message = `no body shows {{ ${mail.link} }}, so the mail comes without what it is for`;
+  const lacks = (all: readonly string[]): boolean =>
+    !all.some((text) => text.includes(String(mail.data[mail.link])));
+  if (isWhole && findings.length === 0 && (lacks(texts) || lacks(bare))) {
+    const who = lacks(texts) ? '' : ' to a user without a group or metadata';
+    const message = `no body shows {{ ${mail.link} }}${who}, so the mail comes without what it is for`;
     findings.push({ code: 'missing-link', message, body: null, fatal: true });
   }
   const emptyOnes = [...empty].map(([tag, { hint, at }]) =>
     unknownName(at, `${tag}, which is empty on this server${hint}`),
   );
   return [...findings, ...firstOf(emptyOnes)];
+}
+
+/** What a person sees of HTML, or can follow: its text and its addresses. */
+function seenIn(html: string): string {
+  const tree = parseBody(html, { located: false });
+  if ('refused' in tree) return html;
+  const hidden = new Set(['style', 'script', 'title', 'template']);
+  return tree.elements
+    .filter(({ tagName }) => !hidden.has(tagName))
+    .flatMap(({ attrs, childNodes }) => [
+      ...attrs.filter(({ name }) => addressAttributes.has(name)).map(({ value }) => value),
+      ...childNodes.flatMap((node) => ('value' in node ? node.value : [])),
+    ])
+    .join('\n');
 }
 
 /** A name that isn't filled in, in these places; `what` says it as a sentence goes on. */

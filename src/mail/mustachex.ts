@@ -3,6 +3,7 @@ import { isMap } from '../base/values.js';
 import { beyond, limits, shown } from './limits.js';
 import {
   type Bound,
+  Moment,
   type MustacheTemplate,
   Opaque,
   type Part,
@@ -325,6 +326,7 @@ function isLookedInto(bound: Bound): boolean {
 /** As `to_string`. */
 function printed(value: Bound, name: string): string {
   if (value === undefined || value === null) return '';
+  if (value instanceof Moment) return value.text;
   if (value instanceof Opaque) throw new Raised(`"${name}" is ${value.what}, which can't be printed`);
   if (Array.isArray(value)) return value.map((one: Bound) => printedIn(one, name)).join('');
   if (isMap(value)) throw new Raised(`"${name}" is a map, which can't be printed: name one of its members`);

@@ -1,4 +1,4 @@
-import { type Bound, Opaque } from './template.js';
+import { type Bound, Moment, Opaque } from './template.js';
 
 /** What a server's mails of one type are made of. */
 export interface MailOf {
@@ -20,11 +20,13 @@ const user = {
   backend_id: '8d0a1f52-7c1e-4d8a-9a55-0c6b1d2e3f40',
   metadata: {},
   federated_metadata: {},
-  confirmed_at: '2026-01-31 12:00:00.000000Z',
-  last_login_at: '2026-01-31 12:00:00.000000Z',
-  inserted_at: '2026-01-31 12:00:00Z',
-  updated_at: '2026-01-31 12:00:00Z',
+  confirmed_at: new Moment('2026-01-31 12:00:00.000000Z'),
+  last_login_at: new Moment('2026-01-31 12:00:00.000000Z'),
+  inserted_at: new Moment('2026-01-31 12:00:00Z'),
+  updated_at: new Moment('2026-01-31 12:00:00Z'),
   backend: new Opaque('a structure'),
+  user_tokens: manyOf('tokens'),
+  __meta__: new Opaque('a structure'),
   organizations: manyOf('memberships'),
   roles: manyOf('roles'),
   authorized_scopes: manyOf('scopes'),
@@ -43,6 +45,11 @@ export function mailOf(profile: string, type: string): MailOf | undefined {
   return Object.hasOwn(borutaMails, type) ? borutaMails[type] : undefined;
 }
 
+/** The data with a user that has nothing but what each has. */
+export function ofBareUser(data: MailOf['data']): MailOf['data'] {
+  return { ...data, user: { ...user, group: null, confirmed_at: null, last_login_at: null } };
+}
+
 /** The data, with an entry of a user's metadata for each key that one of these names goes into. */
 export function withMetadata(
   data: MailOf['data'],
@@ -57,6 +64,7 @@ export function withMetadata(
       Object.defineProperty(entries, key, {
         value: { value: exampleOf(key), status: 'valid', display: [key] },
         enumerable: true,
+        configurable: true,
       });
   }
   return { ...data, user: { ...user, ...found } };

@@ -37,6 +37,16 @@ export class Opaque {
   }
 }
 
+/** A time: it is printed, and to look into it raises. */
+export class Moment extends Opaque {
+  readonly text: string;
+
+  constructor(text: string) {
+    super('a time');
+    this.text = text;
+  }
+}
+
 /** What a name can stand for; undefined and null are nothing. */
 export type Bound = Json | Opaque | undefined | { readonly [name: string]: Bound } | readonly Bound[];
 

@@ -33,6 +33,20 @@ function copy(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copy(member)]));
 }
 
+/** Whether two values are one to a server that compares numbers by their value: 10 and 10.0 are one. */
+export function equalByValue(a: unknown, b: unknown): boolean {
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((item, index) => equalByValue(item, b[index]));
+  if (isObject(a) && isObject(b)) {
+    const names = Object.keys(a);
+    const isSame = (name: string): boolean => Object.hasOwn(b, name) && equalByValue(a[name], b[name]);
+    return names.length === Object.keys(b).length && names.every(isSame);
+  }
+  const number = (value: unknown): string | undefined =>
+    typeof value === 'number' || isLosslessNumber(value) ? String(value).replace(/\.0$/, '') : undefined;
+  return number(a) === undefined ? a === b : number(a) === number(b);
+}
+
 /** A deep copy in which decimals are as a server keeps them that reads them as doubles, and stores them as decimals. */
 export function withKeptNumbers<T>(value: T): T {
   // What a double holds as it is written is a number again.
@@ -49,14 +63,15 @@ function kept(value: unknown): unknown {
 
 /** Integers stay. Of a double, the shorter way to write it is stored: `1000.0` as 1.0e3, which comes back as 1000. */
 function keptNumber(text: string): unknown {
-  if (/^-?\d+$/.test(text) && text !== '-0') return new LosslessNumber(text);
+  if (/^-?\d+$/.test(text)) return new LosslessNumber(text === '-0' ? '0' : text);
   const double = Number(text);
   if (!Number.isFinite(double)) return new LosslessNumber(text);
   if (double === 0) return new LosslessNumber('0.0');
   const [mantissa = '', exponent = '0'] = double.toExponential().split('e');
   const short = `${mantissa.includes('.') ? mantissa : `${mantissa}.0`}e${Number(exponent)}`;
   const long = plainDecimal(mantissa, Number(exponent));
-  if (long.length <= short.length) return new LosslessNumber(long);
+  // From 2^53 on, the long way is never taken.
+  if (long.length <= short.length && Math.abs(double) < 2 ** 53) return new LosslessNumber(long);
   return new LosslessNumber(Number(exponent) < 0 ? short : long.replace(/\.0$/, ''));
 }
 

@@ -207,6 +207,8 @@ describe('the checks of a body that Boruta fills in', () => {
       "can't look into a list of memberships",
     ],
     ['{{ url }} {{#user.group}}{{ user.group }}{{/user.group}}', '"user.group" has a dot'],
+    ['{{#user.confirmed_at}}{{ url }}{{/user.confirmed_at}}', "can't look into a time"],
+    ['{{ url }} {{ user.user_tokens }}', '"user.user_tokens" is a list of tokens'],
     ['{{ url }} {{# user.group}}x{{/user.group}}', 'has to have the same name and the same spaces'],
     ['{{ url }} {{ user.group', 'a tag is never closed'],
   ])('say that no mail is sent: %j', (txt, why) => {
@@ -229,6 +231,35 @@ describe('the checks of a body that Boruta fills in', () => {
       message: `no body shows {{ ${link} }}, so the mail comes without what it is for`,
       fatal: true,
     });
+  });
+
+  it.each([
+    // An inverted section has nothing to fill in.
+    [
+      '{{#user.group}}{{ url }}{{/user.group}}{{^user.group}}{{ url }}{{/user.group}}',
+      null,
+      ' to a user without a group or metadata',
+    ],
+    ['{{#user.group}}{{ url }}{{/user.group}}', null, ' to a user without a group or metadata'],
+    [
+      'Hello',
+      '<p>{{#user.metadata.vip}}{{ url }}{{/user.metadata.vip}}</p>',
+      ' to a user without a group or metadata',
+    ],
+    ['Hello', '<!-- {{ url }} --><title>{{ url }}</title><p data-x="{{ url }}">Hello</p>', ''],
+  ])('say that some or all get %j, %j without the link', (txt, html, who) => {
+    const found = checkTemplate({ after: { txt, html }, mail: mailOf('boruta', reset) });
+    expect(found.filter(({ code }) => code === 'missing-link').map(({ message }) => message)).toEqual([
+      `no body shows {{ url }}${who}, so the mail comes without what it is for`,
+    ]);
+  });
+
+  it.each([
+    ['Hello', '<a href="{{ url }}">Reset</a>'],
+    ['{{ url }} {{ user.metadata.a.value }} {{ user.metadata.a.status }}', null],
+  ])('find the link in %j, %j', (txt, html) => {
+    const found = checkTemplate({ after: { txt, html }, mail: mailOf('boruta', reset) });
+    expect(found.filter(({ fatal }) => fatal)).toEqual([]);
   });
 
   it('take the link in either body, and a body that is not known for one that may have it', () => {

@@ -1,6 +1,6 @@
 import type { SandboxBackend, SandboxData, SandboxRole, SandboxUser } from '../data.js';
 import type { Answer } from '../http.js';
-import { copyJson, isObject, type JsonObject, withKeptNumbers } from '../json.js';
+import { copyJson, equalByValue, isObject, type JsonObject, withKeptNumbers } from '../json.js';
 import { crash, notFound, nul, ok, refusal, tooLong, unprocessable } from './answers.js';
 import { findById, type Operation } from './operation.js';
 import { paginate } from './pages.js';
@@ -78,8 +78,8 @@ export async function updateUser(operation: Operation): Promise<Answer> {
 }
 
 function writeAttributes(user: SandboxUser, asked: JsonObject, token: string): Answer | null {
-  const { metadata = null, group: sent = null } = asked;
-  const kept = metadata === null || metadata === false || isBlankText(metadata) ? {} : metadata;
+  const { metadata: given = null, group: sent = null } = asked;
+  const kept = given === null || given === false || isBlankText(given) ? {} : given;
   const group = isBlankText(sent) ? null : sent;
   const errors: Record<string, string[]> = {};
   if (!isObject(kept) || !Object.values(kept).every(isMetadataValue)) errors.metadata = ['is invalid'];
@@ -89,7 +89,9 @@ function writeAttributes(user: SandboxUser, asked: JsonObject, token: string): A
   if (hasNul(kept)) return crash('(Postgrex.Error) ERROR 22P05 (untranslatable_character)', token);
   if (hasNul(group)) return nul();
   if (typeof group === 'string' && isTooLong(group)) return tooLong(token);
-  user.metadata = withKeptNumbers(kept);
+  // What is equal is not written.
+  const metadata = withKeptNumbers(kept);
+  if (!equalByValue(user.metadata, metadata)) user.metadata = metadata;
   user.group = typeof group === 'string' ? group : null;
   return null;
 }
