@@ -17695,66 +17695,67 @@ return{live:found2,read:newest}}async function readBackAll(kind,open8,{reader,pr
 map(one=>({kind:kind.name,identity:one.change.apply.identity,one}));const isUnsteady=({one:{change:change3,failure:failure2}},live)=>failure2.
 unsteady&&judge(kind,aimOf(change3),live).verdict!=="done";const options={reader,profile,concurrency,pause};try{const{live}=await readBack(
 objects3,isUnsteady,options);return new Map([...live].map(([{one},found2])=>[one,found2]))}catch{return new Map}}async function readBackOne(kind,open8,options){
-return(await readBackAll(kind,[open8],options,1)).get(open8)}var EXPIRED="expired";var Attempt=class{#kind;#options;#better;#suspected;constructor(kind,options){this.#kind=kind;this.#options=
-options}async send(change3,freshUntil){const sent=change3.requests.length===0?{open:BY_ANOTHER}:await this.#send(change3,
-freshUntil);if("expired"in sent)return EXPIRED;if("closed"in sent)return this.#ended(sent.closed,change3);if("open"in sent)
-return{change:change3,failure:sent.open};const other=otherObject(change3.apply.identity,sent.data);if(other===void 0)return this.#ended(
-this.#answered(change3,sent),change3);const failure2={...NOTHING_KNOWN,message:other,httpStatus:sent.status,attempts:sent.
-attempts};if(this.#readable&&change3.action!=="regenerate")return{change:change3,failure:failure2};return this.#ended(closed2(
-failure2,true),change3)}async conclude({change:change3,failure:failure2},live){const judgement=judge(this.#kind,aimOf(change3),
-live);const untouched=!judgement.begun&&Object.keys(judgement.lost).length===0;if(failure2.expired&&live!==void 0&&judgement.
-verdict!=="done"&&untouched)return EXPIRED;if(live===void 0||Object.keys(judgement.lost).length===0){return this.#ended(
-openOutcome(this.#kind,change3,failure2,judgement,live),change3)}return await this.#putBack(change3,failure2,judgement,live)}#ended(outcome3,sent){
-return{outcome:outcome3,sent,better:this.#better,suspected:this.#suspected}}get#readable(){return this.#kind.readable(this.#options.
-profile)}async#send(change3,freshUntil){const{recorder,writer,profile,permit}=this.#options;let attempts=0;let last={status:0,
-data:{}};for(const[index,request5]of change3.requests.entries()){const isLast=index===change3.requests.length-1;await recorder.
-sending(change3,request5,isLast);try{const fresh=index===0?freshUntil:void 0;const answer=await writer.send(request5,permit(
-fresh===void 0),fresh);attempts+=answer.attempts;const{fields:fields2}=shownFields(this.#kind,answer.data,profile);last=
-{status:answer.status,data:fields2};if(!isLast)await recorder.answered(change3,answer.status,answer.attempts)}catch(failure2){
-if(failure2 instanceof Expired){if(failure2.failure===void 0)return{expired:true};const met=this.#failed(failure2.failure,
-attempts+failure2.failure.attempts,false);return"open"in met?{open:{...met.open,expired:true}}:{expired:true}}if(failure2 instanceof
-Withheld)return this.#withheld(failure2,attempts,index>0);if(!(failure2 instanceof ServerFailure))throw failure2;return this.#failed(
-failure2,attempts+failure2.attempts,index>0)}}return extended2(last,{attempts})}#failed(failure2,attempts,begun){const{profile,
-onFailure}=this.#options;onFailure(failure2);const isOwn=failure2.kind==="forbidden"&&this.#kind.traits[profile.name].protects===
-true;this.#suspected??=betterProfileByError(profile,failure2);const remarks=isOwn?[`or this ${this.#kind.noun} is protec\
-ted, as the token's own is`]:[];const ambiguous=failure2.open;const refused4=failure2.kind==="refused"||failure2.kind===
-"not-found"||failure2.kind==="forbidden";const open8={message:[failure2.message,...remarks].join("; "),httpStatus:failure2.
-status,attempts,answered:failure2.kind==="answer",refused:refused4,unsteady:failure2.kind==="lost"||failure2.doubt===true};
-const harmful=failure2.kind==="refused"&&this.#kind.traits[profile.name].piecemeal===true;if((ambiguous||harmful||begun)&&
-this.#readable)return{open:open8};return{closed:closed2(open8,ambiguous)}}#withheld({failure:failure2,cause},before,begun){
-const why=this.#options.onWithheld(cause);const attempts=before+(failure2?.attempts??0);const open8=failure2?.open===true;
-if(!open8&&!begun)return{closed:{...skipped(why),attempts}};const message=failure2===void 0?why:`${failure2.message}; ${why}`;
-const httpStatus=failure2?.status??null;const left={...NOTHING_KNOWN,message,httpStatus,attempts,answered:false,unsteady:open8};
-return this.#readable?{open:left}:{closed:closed2(left,true)}}#answered(change3,{status,data:data3,attempts}){const{different,
-differing,unverified}=compareAnswer(this.#kind,change3,data3);const others2=this.#otherServer(change3,data3);const told5=kept2=>[
-...kept2.length>0?[`the server answered ${status} and kept another value: ${kept2.join("; ")}`]:[],...others2].join("; ");
-const isOff=different.length+others2.length>0;return{status:isOff?"not_converged":"applied",httpStatus:status,attempts,ambiguous:false,
-after:data3,unverified,error:isOff?told5(different):null,...isOff?{gist:told5(differing)}:{},notes:notesOf(this.#kind,change3,
-data3)}}#otherServer(change3,answer){const{profile}=this.#options;if(change3.action!=="update")return[];const{before,expected}=change3.
-apply;const kind=this.#kind;const better=betterProfile(profile,kind,answer)??betterProfileByReset(profile,kind,change3.apply,
-answer);if(better===void 0)return[];this.#better??=better;const unsent2=Object.fromEntries(Object.entries(before).filter(
-([field2])=>!Object.hasOwn(expected,field2)&&field2 in kind.fields));const{different}=verify(kind,unsent2,answer);const{
-signs,whole:whole2=[]}=kind.traits[better.name];const losesSilently=signs?.losesSilently===true;const seen2=verify(kind,
-expected,answer).different.length>0;if(!losesSilently&&!seen2)return[];const empty2=emptied(whole2,change3.apply,answer);
-return[...different.map(what=>`${what}, although it was not sent`),...empty2.length===0?[]:[`the answer shows ${empty2.join(
-", ")}, which were not sent: what was in them, if anything, is lost and not known`],adviceFor(better)]}async#putBack(change3,open8,judgement,live){
-const{repair:repair2}=this.#options;const names3=namesOfLost(judgement.lost);let known4={judgement,live};let{attempts}=open8;
-let sent=change3;for(const aim of open8.refused?["before"]:["asked","before"]){const owed2=seenLoss("",known4.judgement.
-lost,known4.live.fields);const again=repair2(change3,owed2,known4.live,aim);if(again===void 0)continue;sent=again;const tried2=await this.#send(
-again);const answered="data"in tried2&&otherObject(change3.apply.identity,tried2.data)===void 0;attempts+=attemptsOf(tried2);
-const now=answered?{exists:true,identity:known4.live.identity,fields:tried2.data}:await readBackOne(this.#kind,{change:again,
-failure:"open"in tried2?tried2.open:open8},this.#options);const became=judge(this.#kind,{...aimOf(change3),expected:again.
-apply.expected},now);const end3={...open8,attempts};if(now===void 0)return this.#ended(openOutcome(this.#kind,change3,end3,
-became,now),again);if(became.verdict==="done")return this.#ended(repaired(aim,end3,names3,now.fields),again);known4={judgement:{
-...judge(this.#kind,aimOf(change3),now),lost:became.lost},live:now};if(Object.keys(known4.judgement.lost).length===0)break}
-const end2={...open8,attempts};return this.#ended(openOutcome(this.#kind,change3,end2,known4.judgement,known4.live),sent)}};
-function attemptsOf(sent){if("data"in sent)return sent.attempts;if("open"in sent)return sent.open.attempts;return"closed"in
-sent?sent.closed.attempts:0}function compareAnswer(kind,change3,answer){if(change3.action==="update")return verify(kind,
-change3.apply.expected,answer);const{regeneration:regeneration2}=kind;const missing2=change3.action==="regenerate"&&typeof answer[regeneration2?.
-field??""]!=="string";return{different:[],differing:[],unverified:missing2&&regeneration2!==void 0?[regeneration2.field]:
-[]}}function notesOf({regeneration:regeneration2},change3,answer){if(change3.action!=="regenerate"||regeneration2===void 0)
-return[];const{[regeneration2.field]:before}=change3.apply.before;return typeof before==="string"&&before===answer[regeneration2.
-field]?[regeneration2.same(before)]:[]}init_problems();var GOOD=3e4;var BEAT=50;var STILL=250;var moment=()=>({monotonic:performance.now(),wall:Date.now()});function isWithin({
+return(await readBackAll(kind,[open8],options,1)).get(open8)}var EXPIRED="expired";var Attempt=class{#kind;#options;#better;#suspected;tried=0;constructor(kind,options){this.#kind=kind;
+this.#options=options}async send(change3,freshUntil,tried2){const sent=change3.requests.length===0?{open:BY_ANOTHER}:await this.#send(
+change3,freshUntil,tried2);if("expired"in sent)return EXPIRED;if("closed"in sent)return this.#ended(sent.closed,change3);
+if("open"in sent)return{change:change3,failure:sent.open};const other=otherObject(change3.apply.identity,sent.data);if(other===
+void 0)return this.#ended(this.#answered(change3,sent),change3);const failure2={...NOTHING_KNOWN,message:other,httpStatus:sent.
+status,attempts:sent.attempts};if(this.#readable&&change3.action!=="regenerate")return{change:change3,failure:failure2};
+return this.#ended(closed2(failure2,true),change3)}async conclude({change:change3,failure:failure2},live){const judgement=judge(
+this.#kind,aimOf(change3),live);const untouched=!judgement.begun&&Object.keys(judgement.lost).length===0;if(failure2.expired&&
+live!==void 0&&judgement.verdict!=="done"&&untouched)return EXPIRED;if(live===void 0||Object.keys(judgement.lost).length===
+0){return this.#ended(openOutcome(this.#kind,change3,failure2,judgement,live),change3)}return await this.#putBack(change3,
+failure2,judgement,live)}#ended(outcome3,sent){return{outcome:outcome3,sent,better:this.#better,suspected:this.#suspected}}get#readable(){
+return this.#kind.readable(this.#options.profile)}async#send(change3,freshUntil,tried2){const{recorder,writer,profile,permit}=this.#options;
+let attempts=0;let last={status:0,data:{}};for(const[index,request5]of change3.requests.entries()){const isLast=index===
+change3.requests.length-1;await recorder.sending(change3,request5,isLast);try{const fresh=index===0?freshUntil:void 0;const before=index===
+0?tried2:void 0;const answer=await writer.send(request5,permit(fresh===void 0),fresh,before);attempts+=answer.attempts;const{
+fields:fields2}=shownFields(this.#kind,answer.data,profile);last={status:answer.status,data:fields2};if(!isLast)await recorder.
+answered(change3,answer.status,answer.attempts)}catch(failure2){if(failure2 instanceof Expired){if(failure2.failure===void 0)
+return{expired:true};this.tried=failure2.failure.attempts;const met=this.#failed(failure2.failure,attempts+failure2.failure.
+attempts,false);return"open"in met?{open:{...met.open,expired:true}}:{expired:true}}if(failure2 instanceof Withheld)return this.#withheld(
+failure2,attempts,index>0);if(!(failure2 instanceof ServerFailure))throw failure2;return this.#failed(failure2,attempts+
+failure2.attempts,index>0)}}return extended2(last,{attempts})}#failed(failure2,attempts,begun){const{profile,onFailure}=this.#options;
+onFailure(failure2);const isOwn=failure2.kind==="forbidden"&&this.#kind.traits[profile.name].protects===true;this.#suspected??=
+betterProfileByError(profile,failure2);const remarks=isOwn?[`or this ${this.#kind.noun} is protected, as the token's own\
+ is`]:[];const ambiguous=failure2.open;const refused4=failure2.kind==="refused"||failure2.kind==="not-found"||failure2.kind===
+"forbidden";const open8={message:[failure2.message,...remarks].join("; "),httpStatus:failure2.status,attempts,answered:failure2.
+kind==="answer",refused:refused4,unsteady:failure2.kind==="lost"||failure2.doubt===true};const harmful=failure2.kind==="\
+refused"&&this.#kind.traits[profile.name].piecemeal===true;if((ambiguous||harmful||begun)&&this.#readable)return{open:open8};
+return{closed:closed2(open8,ambiguous)}}#withheld({failure:failure2,cause},before,begun){const why=this.#options.onWithheld(
+cause);const attempts=before+(failure2?.attempts??0);const open8=failure2?.open===true;if(!open8&&!begun)return{closed:{
+...skipped(why),attempts}};const message=failure2===void 0?why:`${failure2.message}; ${why}`;const httpStatus=failure2?.
+status??null;const left={...NOTHING_KNOWN,message,httpStatus,attempts,answered:false,unsteady:open8};return this.#readable?
+{open:left}:{closed:closed2(left,true)}}#answered(change3,{status,data:data3,attempts}){const{different,differing,unverified}=compareAnswer(
+this.#kind,change3,data3);const others2=this.#otherServer(change3,data3);const told5=kept2=>[...kept2.length>0?[`the ser\
+ver answered ${status} and kept another value: ${kept2.join("; ")}`]:[],...others2].join("; ");const isOff=different.length+
+others2.length>0;return{status:isOff?"not_converged":"applied",httpStatus:status,attempts,ambiguous:false,after:data3,unverified,
+error:isOff?told5(different):null,...isOff?{gist:told5(differing)}:{},notes:notesOf(this.#kind,change3,data3)}}#otherServer(change3,answer){
+const{profile}=this.#options;if(change3.action!=="update")return[];const{before,expected}=change3.apply;const kind=this.#kind;
+const better=betterProfile(profile,kind,answer)??betterProfileByReset(profile,kind,change3.apply,answer);if(better===void 0)
+return[];this.#better??=better;const unsent2=Object.fromEntries(Object.entries(before).filter(([field2])=>!Object.hasOwn(
+expected,field2)&&field2 in kind.fields));const{different}=verify(kind,unsent2,answer);const{signs,whole:whole2=[]}=kind.
+traits[better.name];const losesSilently=signs?.losesSilently===true;const seen2=verify(kind,expected,answer).different.length>
+0;if(!losesSilently&&!seen2)return[];const empty2=emptied(whole2,change3.apply,answer);return[...different.map(what=>`${what}\
+, although it was not sent`),...empty2.length===0?[]:[`the answer shows ${empty2.join(", ")}, which were not sent: what \
+was in them, if anything, is lost and not known`],adviceFor(better)]}async#putBack(change3,open8,judgement,live){const{repair:repair2}=this.#options;
+const names3=namesOfLost(judgement.lost);let known4={judgement,live};let{attempts}=open8;let sent=change3;for(const aim of open8.
+refused?["before"]:["asked","before"]){const owed2=seenLoss("",known4.judgement.lost,known4.live.fields);const again=repair2(
+change3,owed2,known4.live,aim);if(again===void 0)continue;sent=again;const tried2=await this.#send(again);const answered="\
+data"in tried2&&otherObject(change3.apply.identity,tried2.data)===void 0;attempts+=attemptsOf(tried2);const now=answered?
+{exists:true,identity:known4.live.identity,fields:tried2.data}:await readBackOne(this.#kind,{change:again,failure:"open"in
+tried2?tried2.open:open8},this.#options);const became=judge(this.#kind,{...aimOf(change3),expected:again.apply.expected},
+now);const end3={...open8,attempts};if(now===void 0)return this.#ended(openOutcome(this.#kind,change3,end3,became,now),again);
+if(became.verdict==="done")return this.#ended(repaired(aim,end3,names3,now.fields),again);known4={judgement:{...judge(this.#kind,
+aimOf(change3),now),lost:became.lost},live:now};if(Object.keys(known4.judgement.lost).length===0)break}const end2={...open8,
+attempts};return this.#ended(openOutcome(this.#kind,change3,end2,known4.judgement,known4.live),sent)}};function attemptsOf(sent){
+if("data"in sent)return sent.attempts;if("open"in sent)return sent.open.attempts;return"closed"in sent?sent.closed.attempts:
+0}function compareAnswer(kind,change3,answer){if(change3.action==="update")return verify(kind,change3.apply.expected,answer);
+const{regeneration:regeneration2}=kind;const missing2=change3.action==="regenerate"&&typeof answer[regeneration2?.field??
+""]!=="string";return{different:[],differing:[],unverified:missing2&&regeneration2!==void 0?[regeneration2.field]:[]}}function notesOf({
+regeneration:regeneration2},change3,answer){if(change3.action!=="regenerate"||regeneration2===void 0)return[];const{[regeneration2.
+field]:before}=change3.apply.before;return typeof before==="string"&&before===answer[regeneration2.field]?[regeneration2.
+same(before)]:[]}init_problems();var GOOD=3e4;var BEAT=50;var STILL=250;var moment=()=>({monotonic:performance.now(),wall:Date.now()});function isWithin({
 monotonic,wall},milliseconds){return performance.now()-monotonic<milliseconds&&Math.abs(Date.now()-wall)<milliseconds}var Held=class{#lock;#beats;#beat=moment();#stops=0;#found;#isAway=false;#looking;constructor(lock){
 this.#lock=lock;this.#beats=setInterval(()=>this.#notice(),BEAT);this.#beats.unref()}async look(){this.#looking??=this.#look().
 finally(()=>{this.#looking=void 0});await this.#looking}permit(begun){const isLeased=()=>begun&&this.#isAway&&this.#found!==
@@ -17763,7 +17764,7 @@ holds:()=>isLeased()||this.#isSure()}}end(){clearInterval(this.#beats)}async#loo
 stops:this.#stops};try{await this.#lock.confirm();this.#found=now;this.#isAway=false}catch(failure2){this.#isAway=!isLost(
 failure2);throw failure2}}#isSure(){this.#notice();return this.#found?.stops===this.#stops&&isWithin(this.#found.began,GOOD)}#notice(){
 if(!isWithin(this.#beat,STILL))this.#stops+=1;this.#beat=moment()}};function isLost(failure2){return failure2 instanceof
-ProblemsError&&failure2.problems.some(({code:code2})=>code2==="locked")}var FRESH=3e4;var ROUNDS=5;async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#called=new Map;#names=new Map;#forbidden=new Map;#harmful=new Map;#stop;#unsucceeded=new Set;constructor(options){
+ProblemsError&&failure2.problems.some(({code:code2})=>code2==="locked")}var FRESH=3e4;var ROUNDS=5;async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#called=new Map;#names=new Map;#forbidden=new Map;#harmful=new Map;#stop;#tried=new Map;#unsucceeded=new Set;constructor(options){
 this.#options=options}async run(changes){const todo=changes.filter(({action:action2})=>action2!=="unchanged"&&action2!==
 "blocked");const{progress,concurrency}=this.#options;let fatal;progress.phase("Applying",todo.length);for(const kind of kinds){
 const level3=todo.filter(change3=>change3.kind===kind.name);if(level3.length===0)continue;try{await this.#level(kind,level3,
@@ -17777,34 +17778,36 @@ map(change3=>limit2(()=>send(change3))))}finally{await this.#conclude(kind,open8
 planned);if(reason!==void 0)return this.#skip(planned,reason);this.#options.progress.begin?.(planned.address);if(planned.
 action==="adopt"){await this.#guard(()=>this.#options.recorder.sending(planned,null,true));await this.#settle(planned,planned,
 {...skipped(null),status:"applied"});return void 0}let since=Math.max(this.#options.notBefore??0,performance.now()-FRESH);
-let begun;for(let round=1;round<=ROUNDS;round+=1){const change3=await this.#asItIsNow(planned,since);if(typeof change3===
-"string")return await this.#giveUp(planned,begun,change3);const sent=await this.#sendOnce(kind,planned,change3);if(sent!==
-EXPIRED)return sent;since=performance.now();begun=change3}return await this.#giveUp(planned,begun,"not sent: what was re\
-ad for it got too old each time")}async#giveUp(planned,begun,reason){if(begun===void 0)return this.#skip(planned,reason);
-return await this.#settle(planned,begun,skipped(reason))}#freshUntil(kind,planned,change3){const{profile,replan}=this.#options;
-if(!kind.readable(profile))return Number.POSITIVE_INFINITY;return(change3===planned?replan.observedAt:performance.now())+
-FRESH}async#sendOnce(kind,planned,change3){if(change3.requests.length===0){await this.#guard(()=>this.#options.recorder.
-sending(change3,null,true))}return await this.#trying(planned,async begun=>{const attempt=this.#attempt(kind,begun);const sent=await attempt.
-send(change3,this.#freshUntil(kind,planned,change3));if(sent===EXPIRED)return sent;if(!("failure"in sent))return await this.#end(
-kind,planned,sent);if(kind.lost===void 0&&sent.failure.expired===void 0){return{planned,attempt,open:sent}}const ended=await attempt.
-conclude(sent,await readBackOne(kind,sent,this.#options));return ended===EXPIRED?ended:await this.#end(kind,planned,ended)})}async#end(kind,planned,ended){
-return await this.#settle(planned,ended.sent,await this.#beware(kind,planned,ended))}async#conclude(kind,left){if(left.length===
-0)return;const open8=left.map(one=>one.open);const live=await readBackAll(kind,open8,this.#options,this.#options.concurrency);
-await settle2(left.map(async({planned,attempt,open:open9})=>{const ended=await attempt.conclude(open9,live.get(open9));if(ended!==
-EXPIRED)await this.#end(kind,planned,ended)}))}async#beware(kind,{address:address3},{better,suspected,outcome:outcome3}){
-const told5=better??suspected;if(told5===void 0)return outcome3;const stopped=this.#harmful.has(kind.name);const asked=better===
-void 0&&!stopped?(await this.#probe(kind)).kind:void 0;if(asked==="plain")return outcome3;const sure=better!==void 0||asked===
-"recognised";const harms=kind.traits[told5.name].unsafe===true;if(harms&&!stopped&&(sure||(outcome3.httpStatus??0)>=500)){
-this.#harmful.set(kind.name,`not sent: what came back about ${address3} looks like a server of the profile ${told5.name}\
-; what to do is said there`)}const marked=harms&&sure?{...outcome3,otherProfile:told5.name}:outcome3;return better===void 0?
-advised(marked,adviceFor(told5)):marked}async#probe(kind){return await this.#options.recognise(kind.scopes.write).catch(
-()=>({kind:"unclear"}))}#attempt(kind,begun){const{recorder,replan}=this.#options;return new Attempt(kind,{...this.#options,
-recorder:{sending:async(...line)=>{await this.#guard(()=>recorder.sending(...line));begun()},answered:(...line)=>this.#guard(
-()=>recorder.answered(...line))},repair:replan.repair,onFailure:failure2=>this.#remember(failure2,kind),onWithheld:cause=>{
-this.#stop??=isLost(cause)?LOST:"not sent: the lock of the state could not be confirmed";return`not sent: ${messageOf(cause)}`}})}async#trying(planned,work){
-let begun=false;try{return await work(()=>{begun=true})}catch(failure2){if(begun&&!this.#outcomes.has(planned))this.#outcomes.
-set(planned,brokenOff(failure2));throw failure2}}async#asItIsNow(planned,since){const{replan}=this.#options;if(planned.requests.
-length===0)return planned;if(replan.observedAt>=since&&!replan.carries(planned))return planned;let change3;try{change3=await replan.
+let begun;for(let round=1;round<=ROUNDS;){const tried2=this.#tried.get(planned);const change3=await this.#asItIsNow(planned,
+since);if(typeof change3==="string")return await this.#giveUp(planned,begun,change3);const sent=await this.#sendOnce(kind,
+planned,change3);if(sent!==EXPIRED)return sent;since=performance.now();begun=change3;if(this.#tried.get(planned)===tried2)
+round+=1}return await this.#giveUp(planned,begun,"not sent: what was read for it got too old each time")}async#giveUp(planned,begun,reason){
+if(begun===void 0)return this.#skip(planned,reason);return await this.#settle(planned,begun,skipped(reason))}#freshUntil(kind,planned,change3){
+const{profile,replan}=this.#options;if(!kind.readable(profile))return Number.POSITIVE_INFINITY;return(change3===planned?
+replan.observedAt:performance.now())+FRESH}async#sendOnce(kind,planned,change3){if(change3.requests.length===0){await this.#guard(
+()=>this.#options.recorder.sending(change3,null,true))}return await this.#trying(planned,async begun=>{const attempt=this.#attempt(
+kind,begun);const tried2=this.#options.replan.carries(planned)?this.#tried.get(planned)??0:void 0;const sent=await attempt.
+send(change3,this.#freshUntil(kind,planned,change3),tried2);if(attempt.tried>0)this.#tried.set(planned,attempt.tried);if(sent===
+EXPIRED)return sent;if(!("failure"in sent))return await this.#end(kind,planned,sent);if(kind.lost===void 0&&sent.failure.
+expired===void 0){return{planned,attempt,open:sent}}const ended=await attempt.conclude(sent,await readBackOne(kind,sent,
+this.#options));return ended===EXPIRED?ended:await this.#end(kind,planned,ended)})}async#end(kind,planned,ended){return await this.#settle(
+planned,ended.sent,await this.#beware(kind,planned,ended))}async#conclude(kind,left){if(left.length===0)return;const open8=left.
+map(one=>one.open);const live=await readBackAll(kind,open8,this.#options,this.#options.concurrency);await settle2(left.map(
+async({planned,attempt,open:open9})=>{const ended=await attempt.conclude(open9,live.get(open9));if(ended!==EXPIRED)await this.#end(
+kind,planned,ended)}))}async#beware(kind,{address:address3},{better,suspected,outcome:outcome3}){const told5=better??suspected;
+if(told5===void 0)return outcome3;const stopped=this.#harmful.has(kind.name);const asked=better===void 0&&!stopped?(await this.#probe(
+kind)).kind:void 0;if(asked==="plain")return outcome3;const sure=better!==void 0||asked==="recognised";const harms=kind.
+traits[told5.name].unsafe===true;if(harms&&!stopped&&(sure||(outcome3.httpStatus??0)>=500)){this.#harmful.set(kind.name,
+`not sent: what came back about ${address3} looks like a server of the profile ${told5.name}; what to do is said there`)}
+const marked=harms&&sure?{...outcome3,otherProfile:told5.name}:outcome3;return better===void 0?advised(marked,adviceFor(
+told5)):marked}async#probe(kind){return await this.#options.recognise(kind.scopes.write).catch(()=>({kind:"unclear"}))}#attempt(kind,begun){
+const{recorder,replan}=this.#options;return new Attempt(kind,{...this.#options,recorder:{sending:async(...line)=>{await this.#guard(
+()=>recorder.sending(...line));begun()},answered:(...line)=>this.#guard(()=>recorder.answered(...line))},repair:replan.repair,
+onFailure:failure2=>this.#remember(failure2,kind),onWithheld:cause=>{this.#stop??=isLost(cause)?LOST:"not sent: the lock\
+ of the state could not be confirmed";return`not sent: ${messageOf(cause)}`}})}async#trying(planned,work){let begun=false;
+try{return await work(()=>{begun=true})}catch(failure2){if(begun&&!this.#outcomes.has(planned))this.#outcomes.set(planned,
+brokenOff(failure2));throw failure2}}async#asItIsNow(planned,since){const{replan}=this.#options;if(planned.requests.length===
+0)return planned;if(replan.observedAt>=since&&!replan.carries(planned))return planned;let change3;try{change3=await replan.
 again(planned,since)}catch(failure2){const failures=failuresIn(failure2);if(!failures.every(isExpected))throw failure2;for(const one of failures)
 if(one instanceof ServerFailure)this.#remember(one,void 0);const why=failures.map(({message})=>message).join("; ");return`\
 not sent: what is there now could not be read: ${why}`}if(change3===void 0)return planned;const moved2=movedSince(planned,
@@ -19267,22 +19270,23 @@ patience}=options;this.#options=options;this.#judge=new Judge(options);const end
 signal]);setMaxListeners(0,ending);this.#delay=time3=>delay(time3,ending);this.#random=random;this.#patience=patience??new Patience(
 defaultPatience,seconds);this.#pace=new Pace({most:concurrency,rate,delay:this.#delay,now:seconds});this.#route={origin:baseUrl2.
 origin,tls,proxy};this.#pool=openRoute(this.#route,{connections:concurrency,seconds:timeout})}async call(call){const{signal,
-retries:retries2=defaultRetries}=this.#options;let sent=false;let doubt=false;let renewed=false;let repeats2=0;let last;
-for(let attempts=1;;attempts++){const tried2=await this.#inTurn(call,attempts);if(tried2==="expired")throw new Expired(last);
-if(tried2==="unwanted")throw new Error("what nobody wants any more is not asked for");if("withheld"in tried2)throw new Withheld(
-last,tried2.withheld);const{verdict,credential}=tried2;if("value"in verdict)return{status:verdict.status,attempts,data:verdict.
-value};sent||=verdict.sent;const{problem:problem2}=verdict;const earlier=doubt?{doubt}:{};const fail=(more={})=>this.#failure(
-call,{...problem2,...earlier,...more},{sent,attempts,credential});doubt||=leavesOpen({...problem2,method:call.method,sent:verdict.
-sent});const once3=call.method==="POST"&&sent;if(problem2.kind==="unauthorized"&&!once3&&!renewed&&!signal.aborted){renewed=
-true;const renewal=await this.#renew(credential,call.scope);if(renewal===true)continue;throw fail({detail:renewal})}repeats2+=
-1;const pause=pauseBefore(repeats2+1,problem2.retryAfter??null,this.#random);const again=verdict.passing&&!once3&&repeats2<=
-retries2&&!signal.aborted;const others2=isCrowded(verdict)&&problem2.retryAfter!=null;const waits=(again||others2)&&this.#patience.
-take(pause);if(!again||!waits){if(waits)void this.#pace.hold(pause);throw fail(again?{outOfPatience:true}:{})}this.#options.
-onRetry?.({attempt:attempts+1,of:attempts+1+retries2-repeats2,why:briefly(problem2),...problem2.retryAfter==null?{}:{wait:pause}});
-if(others2||problem2.status===429)await this.#pace.hold(pause);else await this.#delay(pause);if(signal.aborted)throw fail();
-last=fail();if(!sent||call.confirm===void 0)continue;const done2=await call.confirm().catch(failure2=>{throw failure2 instanceof
-ServerFailure?fail():failure2});if(done2==="changed")throw fail({changed:true});if(done2!=="not-done")return{status:200,
-attempts,data:done2.done}}}async close(){this.#closing.abort();await this.#pool.destroy()}async#inTurn(call,attempt){const turn=await this.#pace.
+retries:retries2=defaultRetries}=this.#options;let sent=false;let doubt=false;let renewed=false;const{tried:before=0}=call;
+let repeats2=before;let last;for(let attempts=before+1;;attempts++){const tried2=await this.#inTurn(call,attempts);if(tried2===
+"expired")throw new Expired(last);if(tried2==="unwanted")throw new Error("what nobody wants any more is not asked for");
+if("withheld"in tried2)throw new Withheld(last,tried2.withheld);const{verdict,credential}=tried2;if("value"in verdict)return{
+status:verdict.status,attempts,data:verdict.value};sent||=verdict.sent;const{problem:problem2}=verdict;const earlier=doubt?
+{doubt}:{};const fail=(more={})=>this.#failure(call,{...problem2,...earlier,...more},{sent,attempts,credential});doubt||=
+leavesOpen({...problem2,method:call.method,sent:verdict.sent});const once3=call.method==="POST"&&sent;if(problem2.kind===
+"unauthorized"&&!once3&&!renewed&&!signal.aborted){renewed=true;const renewal=await this.#renew(credential,call.scope);if(renewal===
+true)continue;throw fail({detail:renewal})}repeats2+=1;const pause=pauseBefore(repeats2+1,problem2.retryAfter??null,this.#random);
+const again=verdict.passing&&!once3&&repeats2<=retries2&&!signal.aborted;const others2=isCrowded(verdict)&&problem2.retryAfter!=
+null;const waits=(again||others2)&&this.#patience.take(pause);if(!again||!waits){if(waits)void this.#pace.hold(pause);throw fail(
+again?{outOfPatience:true}:{})}this.#options.onRetry?.({attempt:attempts+1,of:attempts+1+retries2-repeats2,why:briefly(problem2),
+...problem2.retryAfter==null?{}:{wait:pause}});if(others2||problem2.status===429)await this.#pace.hold(pause);else await this.#delay(
+pause);if(signal.aborted)throw fail();last=fail();if(call.tried!==void 0&&call.confirm===void 0)throw new Expired(last);
+if(!sent||call.confirm===void 0)continue;const done2=await call.confirm().catch(failure2=>{throw failure2 instanceof ServerFailure?
+fail():failure2});if(done2==="changed")throw fail({changed:true});if(done2!=="not-done")return{status:200,attempts,data:done2.
+done}}}async close(){this.#closing.abort();await this.#pool.destroy()}async#inTurn(call,attempt){const turn=await this.#pace.
 begin();let outcome3="other";try{if(isExpired(call))return"expired";if(call.wanted?.()===false)return"unwanted";const credential=await this.#options.
 credentials.current(call.scope);if(call.wanted?.()===false)return"unwanted";const tried2=await this.#permitted(call,credential,
 attempt);if(typeof tried2==="string"||"withheld"in tried2)return tried2;const{verdict}=tried2;if("value"in verdict){outcome3=
@@ -19327,12 +19331,12 @@ path,params),parse:aboutOne(path,params,parse11),whenMissing:null,wanted}),listE
 function pagePath(path,page2,size2){const asked=[...page2===1?[]:[`page=${page2}`],...size2===void 0?[]:[`page_size=${size2}`]];
 return asked.length===0?path:`${path}?${asked.join("&")}`}function aboutOne(path,params,parse11){const id=params[/\/:([a-z_]+)$/.
 exec(path)?.[1]??""];return id===void 0?parse11:about({id},parse11)}function writerOver(transport){return{async send({operation,
-params,body:body2,confirm:confirm2},permit,freshUntil){const{title,method,scope:scope2}=operations[operation];const call={
+params,body:body2,confirm:confirm2},permit,freshUntil,tried2){const{title,method,scope:scope2}=operations[operation];const call={
 operation,title,method,scope:scope2,path:operationPath(operation,params),parse:about(templateOf(params),written3[operation]),
-...method==="DELETE"?{whenMissing:{}}:{},freshUntil,permit};const wrapper=wrapperOf(operation);if(wrapper===void 0||body2===
-void 0)return await transport.call(call);return await transport.call({...call,body:{[wrapper]:reveal(body2)},...confirm2===
-void 0?{}:{confirm:()=>lookAgain(body2,confirm2.from,call,transport)}})}}}function templateOf({backend_id,template_type}){
-return{...backend_id===void 0?{}:{backend_id},...template_type===void 0?{}:{type:template_type}}}async function lookAgain(body2,from,call,transport){
+...method==="DELETE"?{whenMissing:{}}:{},freshUntil,tried:tried2,permit};const wrapper=wrapperOf(operation);if(wrapper===
+void 0||body2===void 0)return await transport.call(call);return await transport.call({...call,body:{[wrapper]:reveal(body2)},
+...confirm2===void 0?{}:{confirm:()=>lookAgain(body2,confirm2.from,call,transport)}})}}}function templateOf({backend_id,
+template_type}){return{...backend_id===void 0?{}:{backend_id},...template_type===void 0?{}:{type:template_type}}}async function lookAgain(body2,from,call,transport){
 const{title,scope:scope2,path,parse:parse11}=call;const{data:data3}=await transport.call({operation:null,title:`read bac\
 k, to ${title}`,method:"GET",scope:scope2,path,parse:parse11,whenMissing:{}});const holds=Object.entries(body2).every(([
 field2,asked])=>same(asked,data3[field2]??null));if(holds)return{done:data3};const isOther2=Object.entries(from).some(([

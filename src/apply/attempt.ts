@@ -80,6 +80,8 @@ export class Attempt {
   readonly #options: AttemptOptions;
   #better: Profile | undefined;
   #suspected: Profile | undefined;
+  /** How often the change was tried, if it has to be planned again. */
+  tried = 0;
 
   constructor(kind: Kind, options: AttemptOptions) {
     this.#kind = kind;
@@ -87,12 +89,12 @@ export class Attempt {
   }
 
   /**
-   * Sends a change; gives what is left open where the answers don't tell what became of it. A failure of the server
-   * is an outcome; what the recorder throws is thrown.
+   * Sends a change; gives what is left open where the answers don't tell what became of it. With `tried`, how often it was tried before, it is
+   * tried once. A failure of the server is an outcome; what the recorder throws is thrown.
    */
-  async send(change: Change, freshUntil: number): Promise<Attempted | Open | typeof EXPIRED> {
+  async send(change: Change, freshUntil: number, tried?: number): Promise<Attempted | Open | typeof EXPIRED> {
     const sent: Sent =
-      change.requests.length === 0 ? { open: BY_ANOTHER } : await this.#send(change, freshUntil);
+      change.requests.length === 0 ? { open: BY_ANOTHER } : await this.#send(change, freshUntil, tried);
     if ('expired' in sent) return EXPIRED;
     if ('closed' in sent) return this.#ended(sent.closed, change);
     if ('open' in sent) return { change, failure: sent.open };
@@ -123,7 +125,7 @@ export class Attempt {
     return this.#kind.readable(this.#options.profile);
   }
 
-  async #send(change: Change, freshUntil?: number): Promise<Sent> {
+  async #send(change: Change, freshUntil?: number, tried?: number): Promise<Sent> {
     const { recorder, writer, profile, permit } = this.#options;
     let attempts = 0;
     let last: { status: number; data: Fields } = { status: 0, data: {} };
@@ -133,7 +135,8 @@ export class Attempt {
       try {
         // A change that is begun is brought to its end.
         const fresh = index === 0 ? freshUntil : undefined;
-        const answer = await writer.send(request, permit(fresh === undefined), fresh);
+        const before = index === 0 ? tried : undefined;
+        const answer = await writer.send(request, permit(fresh === undefined), fresh, before);
         attempts += answer.attempts;
         const { fields } = shownFields(this.#kind, answer.data, profile);
         last = { status: answer.status, data: fields };
@@ -141,6 +144,7 @@ export class Attempt {
       } catch (failure) {
         if (failure instanceof Expired) {
           if (failure.failure === undefined) return { expired: true };
+          this.tried = failure.failure.attempts;
           const met = this.#failed(failure.failure, attempts + failure.failure.attempts, false);
           return 'open' in met ? { open: { ...met.open, expired: true } } : { expired: true };
         }

@@ -91,6 +91,8 @@ class Execution {
   /** Why nothing more of a kind may be sent. */
   readonly #harmful = new Map<KindName, string>();
   #stop: string | undefined;
+  /** How often changes were tried whose values have to be read anew for each try. */
+  readonly #tried = new Map<Change, number>();
   /** The kinds of which the one that was to take over from another couldn't. */
   readonly #unsucceeded = new Set<KindName>();
 
@@ -160,14 +162,16 @@ class Execution {
     }
     let since = Math.max(this.#options.notBefore ?? 0, performance.now() - FRESH);
     let begun: Change | undefined;
-    for (let round = 1; round <= ROUNDS; round += 1) {
+    for (let round = 1; round <= ROUNDS; ) {
+      const tried = this.#tried.get(planned);
       const change = await this.#asItIsNow(planned, since);
       if (typeof change === 'string') return await this.#giveUp(planned, begun, change);
       const sent = await this.#sendOnce(kind, planned, change);
       if (sent !== EXPIRED) return sent;
-      // What it was built on got too old while it waited: it is read again.
+      // What it was built on got too old while it waited, or it is to be tried again: it is read again.
       since = performance.now();
       begun = change;
+      if (this.#tried.get(planned) === tried) round += 1;
     }
     return await this.#giveUp(planned, begun, 'not sent: what was read for it got too old each time');
   }
@@ -196,7 +200,9 @@ class Execution {
     }
     return await this.#trying(planned, async (begun) => {
       const attempt = this.#attempt(kind, begun);
-      const sent = await attempt.send(change, this.#freshUntil(kind, planned, change));
+      const tried = this.#options.replan.carries(planned) ? (this.#tried.get(planned) ?? 0) : undefined;
+      const sent = await attempt.send(change, this.#freshUntil(kind, planned, change), tried);
+      if (attempt.tried > 0) this.#tried.set(planned, attempt.tried);
       if (sent === EXPIRED) return sent;
       if (!('failure' in sent)) return await this.#end(kind, planned, sent);
       // What may have lost something, or is to be sent again, can't wait for the others.

@@ -117,7 +117,7 @@ function aboutOne<T>(path: string, params: PathParameters, parse: Parser<T>): Pa
 
 function writerOver(transport: Transport): Writer {
   return {
-    async send({ operation, params, body, confirm }, permit, freshUntil) {
+    async send({ operation, params, body, confirm }, permit, freshUntil, tried) {
       const { title, method, scope } = operations[operation];
       const call: Call<Fields> = {
         operation,
@@ -128,6 +128,7 @@ function writerOver(transport: Transport): Writer {
         parse: about(templateOf(params), written[operation]),
         ...(method === 'DELETE' ? { whenMissing: {} } : {}),
         freshUntil,
+        tried,
         permit,
       };
       const wrapper = wrapperOf(operation);

@@ -65,9 +65,10 @@ export class Transport {
     let sent = false;
     let doubt = false;
     let renewed = false;
-    let repeats = 0;
+    const { tried: before = 0 } = call;
+    let repeats = before;
     let last: ServerFailure | undefined;
-    for (let attempts = 1; ; attempts++) {
+    for (let attempts = before + 1; ; attempts++) {
       const tried = await this.#inTurn(call, attempts);
       if (tried === 'expired') throw new Expired(last);
       if (tried === 'unwanted') throw new Error('what nobody wants any more is not asked for');
@@ -108,6 +109,7 @@ export class Transport {
       else await this.#delay(pause);
       if (signal.aborted) throw fail();
       last = fail();
+      if (call.tried !== undefined && call.confirm === undefined) throw new Expired(last);
       if (!sent || call.confirm === undefined) continue;
       const done = await call.confirm().catch((failure: unknown) => {
         throw failure instanceof ServerFailure ? fail() : failure;

@@ -35,7 +35,7 @@ test('numbers that nobody declared are sent back to the digit, and undo sends th
 });
 
 test('declared numbers are sent to the digit, and are then as declared; undo puts the former ones back', async () => {
-  const site = await exactSite('boruta', user('boruta', { metadata: '{"a":{"value":10,"status":"valid"}}' }));
+  const site = await exactSite('boruta', user('boruta', { metadata: '{"a":{"value":11,"status":"valid"}}' }));
   const rest = kept.slice(1);
   await site.declare(
     `metadata: {a: {value: 10.0, status: valid}, limits: {value: [${odd}], status: valid}}\n`,
@@ -51,7 +51,7 @@ test('declared numbers are sent to the digit, and are then as declared; undo put
   expect(await differences(site)).toHaveLength(1);
   site.user.metadata = site.user.metadata?.replace('9007199254740992', '9007199254740993') ?? '';
   expect((await undoRun(site, run)).left).toEqual([]);
-  expect(site.user.metadata).toBe('{"a":{"value":10,"status":"valid"}}');
+  expect(site.user.metadata).toBe('{"a":{"value":11,"status":"valid"}}');
 });
 
 test('under the documented profile the record holds the numbers, and what it merges is sent to the digit', async () => {
@@ -116,7 +116,7 @@ test('10 and 10.0 are two plans, and one that is stored is stale when a digit ch
 });
 
 test('every format shows the digits', async () => {
-  const site = await exactSite('boruta', user('boruta', { metadata: '{"a":{"value":10,"status":"valid"}}' }));
+  const site = await exactSite('boruta', user('boruta', { metadata: '{"a":{"value":11,"status":"valid"}}' }));
   await site.declare('metadata: {a: {value: 10.0, status: valid}}\n');
   const args = ['json', 'json=p.json', 'markdown=p.md', 'html=p.html', 'github=p.txt'];
   const { stdout, stderr } = await site.idops('plan', ...args.flatMap((name) => ['--format', name]));
@@ -124,10 +124,10 @@ test('every format shows the digits', async () => {
   expect(stdout).toMatch(/"after": \{\s*"value": 10\.0,/);
   const plan = parseJson(stdout) as { changes: readonly { fields: unknown }[] };
   expect(stringifyJson(plan.changes[0]?.fields)).toBe(
-    '[{"path":"metadata.a","before":{"value":10,"status":"valid"},"after":{"value":10.0,"status":"valid"},"sensitive":false}]',
+    '[{"path":"metadata.a","before":{"value":11,"status":"valid"},"after":{"value":10.0,"status":"valid"},"sensitive":false}]',
   );
   expect((await site.idops('plan')).stdout).toContain(
-    'metadata.a: {"value": 10, "status": "valid"}\n      → {"value": 10.0, "status": "valid"}',
+    'metadata.a: {"value": 11, "status": "valid"}\n      → {"value": 10.0, "status": "valid"}',
   );
   expect((await site.idops('apply', '--yes')).code).toBe(0);
   const [run = ''] = await site.runs();

@@ -44,6 +44,47 @@ async function inBetween(
   });
 }
 
+describe('a person changes the object while a request for it is tried again', () => {
+  /** The first PATCHes fail as often as that, and the person acts after the first of them. */
+  async function retried(fails: readonly (503 | 429 | 'reset')[], person: (at: Site) => void) {
+    const at = await site();
+    let failed = 0;
+    at.fault = ({ method }) => {
+      if (method !== 'PATCH' || failed === fails.length) return undefined;
+      const how = fails[failed] ?? 503;
+      failed += 1;
+      if (failed === 1) person(at);
+      return how === 'reset' ? { kind: 'reset', when: 'before' } : { kind: 'answer', status: how, body: {} };
+    };
+    return { at, ran: await at.apply(ops) };
+  }
+
+  test.each([[[503]], [[429]], [['reset']], [[503, 503, 503]]] as const)(
+    '%j: what nobody declared stays as that person left it',
+    async (fails) => {
+      const { at, ran } = await retried(fails, (at) =>
+        Object.assign(user(at), { authorized_scopes: [], roles: [] }),
+      );
+      expect(ran.results).toMatchObject([{ status: 'applied', attempts: fails.length + 1 }]);
+      expect(user(at)).toMatchObject({ group: 'ops', authorized_scopes: [], roles: [] });
+      expect((await at.undo(ran.run)).said).toEqual({ [ada]: 'applied' });
+      expect(user(at)).toMatchObject({ group: 'staff finance', authorized_scopes: [], roles: [] });
+    },
+  );
+
+  test('a declared field that the person changed is not overwritten', async () => {
+    const { at, ran } = await retried([503], (at) => Object.assign(user(at), { group: 'by hand' }));
+    expect(ran.said[ada]).toMatch(/^skipped: .*group/);
+    expect(user(at).group).toBe('by hand');
+  });
+
+  test('no more than the usual tries are made', async () => {
+    const { at, ran } = await retried([503, 503, 503, 503, 503], () => {});
+    expect(ran.results).toMatchObject([{ status: 'failed', attempts: 4 }]);
+    expect(at.writes().filter((write) => write.startsWith('PATCH'))).toHaveLength(4);
+  });
+});
+
 describe.each([
   ['while the question was open', true],
   ['right before the request, without a question', false],
