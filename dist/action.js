@@ -17456,23 +17456,25 @@ e")]}return[error("internal",wordsOf(one),[],"this is a mistake in idops: please
 function wordsOf(one){try{return one instanceof Error?`${one.name}: ${one.message}`:String(one)}catch{return`a thrown ${typeof one}\
  that has no words`}}function stacksOf(failure2){return failuresIn(failure2).map(one=>one instanceof Error?one.stack??one.
 message:String(one)).join("\n")}import{resolve as resolve15}from"node:path";init_problems();init_shards();var remembered=100;function usedBy({approvals=[]},{workflowRun,environment,digest}){return approvals.
-find(used=>used.workflow_run===workflowRun&&used.environment===environment&&used.digest===digest)}function whyUsedUp(state,approval,since){
+find(used=>used.workflow_run===workflowRun&&used.environment===environment&&used.digest===digest)}function whyUsedUp(state,approval,since,made3=null){
 const{workflowRun,environment,pullRequest,head,digest}=approval;const here2=(state.approvals??[]).filter(used=>used.environment===
 environment);const other=here2.find(used=>used.workflow_run!==workflowRun&&pullRequest!==null&&used.pull_request===pullRequest&&
 used.head===head&&used.digest===digest);if(other!==void 0)return usedUp(`the approval of pull request #${pullRequest} wa\
 s used by ${other.url}`);const later=here2.findLast(used=>BigInt(used.workflow_run)>BigInt(workflowRun));if(later!==void 0)
 return usedUp(`a later run was applied since: ${named2(later)}`);const own5=usedBy(state,approval);if(own5?.left.length===
-0)return usedUp(`everything that was approved was applied already, by ${own5.url}`);const newest=newestHeld(state);const ofRuns=new Set(
-here2.flatMap(({runs})=>runs));const begun=own5?.runs.at(-1)??(since===null?void 0:runTime(since));if(newest!==void 0&&begun!==
-void 0&&newest>begun&&!ofRuns.has(newest))return usedUp(`run ${newest} was applied since`);return void 0}function appliedSince({
-approvals=[]},time3){const last=approvals.findLast(({at:at3})=>at3>time3);return last===void 0?void 0:named2(last)}function withUse({
-approvals=[]},approval,{run:run4,keys,at:at3}){const before=usedBy({approvals},approval);const used={pull_request:approval.
-pullRequest,head:approval.head,plan_run:approval.planRun,environment:approval.environment,digest:approval.digest,workflow_run:approval.
-workflowRun,url:approval.url,at:at3,runs:[...before?.runs??[],run4],left:[...keys]};return[...approvals.filter(one=>one!==
-before),used].slice(-remembered)}function withLeft({approvals=[]},run4,left){return approvals.map(used=>used.runs.at(-1)===
-run4?{...used,left:[...left]}:used)}function leftOf({results},keys){return results.flatMap(({address:address3,status})=>{
-const key=keys.get(address3);return status==="applied"||key===void 0?[]:[key]})}function usedUp(message){return error("a\
-pproval-used",message)}function named2({pull_request,url}){return pull_request===null?url:`pull request #${pull_request}\
+0)return usedUp(`everything that was approved was applied already, by ${own5.url}`);const from=own5===void 0?made3??since:
+new Date(own5.at);const between2=here2.findLast(used=>used.workflow_run!==workflowRun&&from!==null&&Date.parse(used.at)>
+from.getTime());if(between2!==void 0)return usedUp(`another plan was applied since: ${named2(between2)}`);const newest=newestHeld(
+state);const ofRuns=new Set(here2.flatMap(({runs})=>runs));const begun=own5?.runs.at(-1)??(from===null?void 0:runTime(from));
+if(newest!==void 0&&begun!==void 0&&newest>begun&&!ofRuns.has(newest))return usedUp(`run ${newest} was applied since`);return void 0}
+function appliedSince({approvals=[]},time3){const last=approvals.findLast(({at:at3})=>at3>time3);return last===void 0?void 0:
+named2(last)}function withUse({approvals=[]},approval,{run:run4,keys,at:at3}){const before=usedBy({approvals},approval);
+const used={pull_request:approval.pullRequest,head:approval.head,plan_run:approval.planRun,environment:approval.environment,
+digest:approval.digest,workflow_run:approval.workflowRun,url:approval.url,at:at3,runs:[...before?.runs??[],run4],left:[...keys]};
+return[...approvals.filter(one=>one!==before),used].slice(-remembered)}function withLeft({approvals=[]},run4,left){return approvals.
+map(used=>used.runs.at(-1)===run4?{...used,left:[...left]}:used)}function leftOf({results},keys){return results.flatMap(
+({address:address3,status})=>{const key=keys.get(address3);return status==="applied"||key===void 0?[]:[key]})}function usedUp(message){
+return error("approval-used",message)}function named2({pull_request,url}){return pull_request===null?url:`pull request #${pull_request}\
 , by ${url}`}function runTime(time3){return`${time3.toISOString().slice(0,19).replace(/[-:]/g,"")}Z`}init_result();init_problems();init_safety();var made=new WeakSet;function isApproved(thing){return typeof thing==="object"&&thing!==null&&
 made.has(thing)}var stale=new WeakMap;function markStale(plan,problems){stale.set(plan,problems)}function refusalsOf(plan,maxDestructive){
 if(!(maxDestructive>=0))throw new TypeError("maxDestructive must be a number of 0 or more");return[...stale.get(plan)??[],
@@ -20475,9 +20477,10 @@ const normal2=text6=>text6.replaceAll("\r\n","\n").trimEnd();return normal2(one)
 number:number4,head,merged_at},since){const reviews=(await api.reviews(number4)).filter(({submittedAt,author,authorCanPushToRepository})=>author?.
 __typename==="User"&&authorCanPushToRepository&&Date.parse(submittedAt)<=Date.parse(merged_at??""));const last=reviews.toSorted(
 (one,other)=>one.submittedAt.localeCompare(other.submittedAt)).at(-1);const why=last===void 0?"nobody who may push appro\
-ved it before the merge":last.commit?.oid!==head.sha?`${escapeText(last.author?.login??"")} approved an earlier commit`:
-Date.parse(last.submittedAt)<=since?`the plan was made again after ${escapeText(last.author?.login??"")} approved it`:null;
-if(why!==null)throw refusal2(`the plan of pull request #${number4} was not reviewed: ${why} (approve: reviewed)`)}init_escape();init_problems();import{once as once2}from"node:events";var GithubFailure=class extends Error{lacksPermission;constructor(message,{
+ved it before the merge":last.state==="CHANGES_REQUESTED"?`${escapeText(last.author?.login??"")} asked for changes last`:
+last.commit?.oid!==head.sha?`${escapeText(last.author?.login??"")} approved an earlier commit`:Date.parse(last.submittedAt)<=
+since?`the plan was made again after ${escapeText(last.author?.login??"")} approved it`:null;if(why!==null)throw refusal2(
+`the plan of pull request #${number4} was not reviewed: ${why} (approve: reviewed)`)}init_escape();init_problems();import{once as once2}from"node:events";var GithubFailure=class extends Error{lacksPermission;constructor(message,{
 lacksPermission=false,cause}={}){super(message,{cause});this.name="GithubFailure";this.lacksPermission=lacksPermission}};
 var retries=3;var longestWait=60;var onlyOnce={request:{retries:0}};async function withGithub(token,{owner,repository:repo},manner,work){
 const{signal}=manner;const interrupted2=new GithubFailure("interrupted");try{const octokit=await openClient(token,manner);
@@ -20535,8 +20538,8 @@ return all.toSorted((one,other)=>(other.created_at??"").localeCompare(one.create
 const{repository}=await graphql3(`query ($owner: String!, $repo: String!, $number: Int!) {
           repository(owner: $owner, name: $repo) {
             pullRequest(number: $number) {
-              reviews(last: 100, states: [APPROVED]) {
-                nodes { submittedAt authorCanPushToRepository author { __typename login } commit { oid } }
+              reviews(last: 100, states: [APPROVED, CHANGES_REQUESTED]) {
+                nodes { state submittedAt authorCanPushToRepository author { __typename login } commit { oid } }
               }
             }
           }
@@ -20615,23 +20618,24 @@ throw refusal2(`${source} approves no plan for ${part}this environment, and ther
 if(later!==null){const message=`a later run of this workflow came after this one: ${later}`;throw new ProblemsError([error(
 "approval-used",message)])}const approval={pullRequest:pullRequest?.number??null,head:pullRequest?.head??null,planRun:approved===
 null?null:String(approved.run.id),environment:plan.environment,digest,workflowRun:runId,url:runUrl};const history=session.
-approvalHistory();const used=whyUsedUp(history,approval,since);if(used!==void 0)throw new ProblemsError([used]);refuse(problems);
-const left=usedBy(history,approval)?.left;if(left!==void 0){if(stored2!==void 0)return{plan,approval};if(approved?.stored==
-null)throw stale2(`${source} approved ${digest}, of which a part was applied`);const rest=await session.planStored(approved.
-stored,left);refuse(rest.problems);return{plan:rest.plan,approval}}const now=await markPlan(plan,job.redactor);const observed=approved?.
-marker.plan?.observed??now.observed;if(digest===now.digest&&observed===now.observed)return{plan,approval};const between2=appliedSince(
-history,approved?.stored?.created_at??plan.createdAt);const why=digest===now.digest?"the server was changed since":`it i\
-s ${now.digest} now`;throw stale2([`${source} approved ${digest}, and ${why}`,...between2===void 0?[]:[`${between2} was \
-applied in between`],...approved===null?[]:[`${approved.run.html_url} shows what was approved`]].join("; "))}function stale2(message){
-return new ProblemsError([error("stale-plan",`stale plan: ${message}`)])}function refuseLostState({expectDigest},{project}){
-const isLost2=project.state().in==="file"&&process.env.RUNNER_ENVIRONMENT==="github-hosted";if(expectDigest!==fromPullRequest||
-!isLost2)return;throw refusal2("an approval counts once, which the state remembers, and the state is a file that this ru\
-nner throws away","keep the state in git or PostgreSQL: state: {git: {}}")}async function whatApproves({event,signal},inputs,runId,{
-environment},stored2){const{githubToken,expectDigest,prNumber,planWorkflow,approve:mode}=inputs;const isFromPull=expectDigest===
-fromPullRequest;const byHand={source:expectDigest===void 0?"the stored plan":"expect-digest",digest:expectDigest??stored2?.
-digest,pullRequest:null,approved:null,since:null,later:null};if(githubToken===void 0){if(!isFromPull)return byHand;throw refusal2(
-"expect-digest: from-pull-request needs the input github-token","give it, or a digest")}try{return await withGithub(githubToken,
-event,{signal},async api=>{const run4=await api.run(runId);const later=(await api.laterRun(run4))?.html_url??null;const since=(run4.
+approvalHistory();const made3=approved?.stored==null?null:new Date(approved.stored.created_at);const used=whyUsedUp(history,
+approval,since,made3);if(used!==void 0)throw new ProblemsError([used]);refuse(problems);const left=usedBy(history,approval)?.
+left;if(left!==void 0){if(stored2!==void 0)return{plan,approval};if(approved?.stored==null)throw stale2(`${source} appro\
+ved ${digest}, of which a part was applied`);const rest=await session.planStored(approved.stored,left);refuse(rest.problems);
+return{plan:rest.plan,approval}}const now=await markPlan(plan,job.redactor);const observed=approved?.marker.plan?.observed??
+now.observed;if(digest===now.digest&&observed===now.observed)return{plan,approval};const between2=appliedSince(history,approved?.
+stored?.created_at??plan.createdAt);const why=digest===now.digest?"the server was changed since":`it is ${now.digest} no\
+w`;throw stale2([`${source} approved ${digest}, and ${why}`,...between2===void 0?[]:[`${between2} was applied in between`],
+...approved===null?[]:[`${approved.run.html_url} shows what was approved`]].join("; "))}function stale2(message){return new ProblemsError(
+[error("stale-plan",`stale plan: ${message}`)])}function refuseLostState({expectDigest},{project}){const isLost2=project.
+state().in==="file"&&process.env.RUNNER_ENVIRONMENT==="github-hosted";if(expectDigest!==fromPullRequest||!isLost2)return;
+throw refusal2("an approval counts once, which the state remembers, and the state is a file that this runner throws away",
+"keep the state in git or PostgreSQL: state: {git: {}}")}async function whatApproves({event,signal},inputs,runId,{environment},stored2){
+const{githubToken,expectDigest,prNumber,planWorkflow,approve:mode}=inputs;const isFromPull=expectDigest===fromPullRequest;
+const byHand={source:expectDigest===void 0?"the stored plan":"expect-digest",digest:expectDigest??stored2?.digest,pullRequest:null,
+approved:null,since:null,later:null};if(githubToken===void 0){if(!isFromPull)return byHand;throw refusal2("expect-digest\
+: from-pull-request needs the input github-token","give it, or a digest")}try{return await withGithub(githubToken,event,
+{signal},async api=>{const run4=await api.run(runId);const later=(await api.laterRun(run4))?.html_url??null;const since=(run4.
 run_attempt??1)>1?new Date(run4.created_at):null;if(!isFromPull)return{...byHand,since,later};const pull=await mergedPullRequest(
 api,event,prNumber);const key=commentKey(inputs,environment);const approved=await approvedPlan(api,event,pull,{key,planWorkflow,
 mode});return{source:`pull request #${pull.number}`,digest:approved?.marker.plan?.digest,pullRequest:{number:pull.number,

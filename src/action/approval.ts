@@ -106,7 +106,8 @@ async function checked(
     url: runUrl,
   };
   const history = session.approvalHistory();
-  const used = whyUsedUp(history, approval, since);
+  const made = approved?.stored == null ? null : new Date(approved.stored.created_at);
+  const used = whyUsedUp(history, approval, since, made);
   if (used !== undefined) throw new ProblemsError([used]);
   refuse(problems);
   const left = usedBy(history, approval)?.left;

@@ -163,7 +163,7 @@ export function isSameText(one: string, other: string): boolean {
   return normal(one) === normal(other);
 }
 
-/** Throws a ProblemsError if the last approving review before the merge is not of the plan, which was shown since then. */
+/** Throws a ProblemsError if the last review before the merge does not approve, or not the plan, which was shown since then. */
 async function checkReview(
   api: GithubApi,
   { number, head, merged_at }: PullRequest,
@@ -179,11 +179,13 @@ async function checkReview(
   const why =
     last === undefined
       ? 'nobody who may push approved it before the merge'
-      : last.commit?.oid !== head.sha
-        ? `${escapeText(last.author?.login ?? '')} approved an earlier commit`
-        : Date.parse(last.submittedAt) <= since
-          ? `the plan was made again after ${escapeText(last.author?.login ?? '')} approved it`
-          : null;
+      : last.state === 'CHANGES_REQUESTED'
+        ? `${escapeText(last.author?.login ?? '')} asked for changes last`
+        : last.commit?.oid !== head.sha
+          ? `${escapeText(last.author?.login ?? '')} approved an earlier commit`
+          : Date.parse(last.submittedAt) <= since
+            ? `the plan was made again after ${escapeText(last.author?.login ?? '')} approved it`
+            : null;
   if (why !== null)
     throw refusal(`the plan of pull request #${number} was not reviewed: ${why} (approve: reviewed)`);
 }

@@ -233,6 +233,7 @@ export interface Artifact {
 
 /** An approving review. */
 export interface Review {
+  readonly state: 'APPROVED' | 'CHANGES_REQUESTED';
   readonly submittedAt: string;
   readonly commit: { readonly oid: string } | null;
   /** Whether the author may push to the repository: GitHub counts no other's. */
@@ -353,7 +354,7 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
       const asked = { ...at, artifact_id: id, archive_format: 'zip' };
       return new Uint8Array((await rest.actions.downloadArtifact(asked)).data as ArrayBuffer);
     },
-    /** The approving reviews of a pull request, oldest first. One that was dismissed is none. */
+    /** The reviews of a pull request that approve it or ask for changes, oldest first. One that was dismissed is none. */
     async reviews(number: number): Promise<readonly Review[]> {
       const { repository } = await graphql<{
         repository: { pullRequest: { reviews: { nodes: readonly Review[] } } };
@@ -361,8 +362,8 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
         `query ($owner: String!, $repo: String!, $number: Int!) {
           repository(owner: $owner, name: $repo) {
             pullRequest(number: $number) {
-              reviews(last: 100, states: [APPROVED]) {
-                nodes { submittedAt authorCanPushToRepository author { __typename login } commit { oid } }
+              reviews(last: 100, states: [APPROVED, CHANGES_REQUESTED]) {
+                nodes { state submittedAt authorCanPushToRepository author { __typename login } commit { oid } }
               }
             }
           }

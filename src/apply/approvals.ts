@@ -40,12 +40,13 @@ export function usedBy(
 
 /**
  * Why an approval doesn't count, or no longer counts; undefined if it does. `since` is when the workflow run began, if this isn't its
- * first attempt.
+ * first attempt; `made` is when the approved plan was made, if that is known.
  */
 export function whyUsedUp(
   state: ApprovalHistory,
   approval: Approval,
   since: Date | null,
+  made: Date | null = null,
 ): Problem | undefined {
   const { workflowRun, environment, pullRequest, head, digest } = approval;
   const here = (state.approvals ?? []).filter((used) => used.environment === environment);
@@ -64,9 +65,14 @@ export function whyUsedUp(
   const own = usedBy(state, approval);
   if (own?.left.length === 0)
     return usedUp(`everything that was approved was applied already, by ${own.url}`);
+  const from = own === undefined ? (made ?? since) : new Date(own.at);
+  const between = here.findLast(
+    (used) => used.workflow_run !== workflowRun && from !== null && Date.parse(used.at) > from.getTime(),
+  );
+  if (between !== undefined) return usedUp(`another plan was applied since: ${named(between)}`);
   const newest = newestHeld(state);
   const ofRuns = new Set(here.flatMap(({ runs }) => runs));
-  const begun = own?.runs.at(-1) ?? (since === null ? undefined : runTime(since));
+  const begun = own?.runs.at(-1) ?? (from === null ? undefined : runTime(from));
   if (newest !== undefined && begun !== undefined && newest > begun && !ofRuns.has(newest))
     return usedUp(`run ${newest} was applied since`);
   return undefined;

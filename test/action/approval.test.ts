@@ -251,6 +251,19 @@ describe('a plan that has to be reviewed', () => {
     },
   );
 
+  it('is none if changes are asked for last', async () => {
+    const { site } = await planned();
+    site.github.required.byRuleset = 1;
+    site.github.review(7);
+    site.github.review(7, { state: 'CHANGES_REQUESTED' });
+    site.github.merge(7, 'abc123');
+    await refused(site, 'jo asked for changes last');
+    site.github.pulls.splice(0);
+    site.github.review(7);
+    site.github.merge(7, 'abc123');
+    await applied(site);
+  });
+
   it('need not be where the workflow says that the merge approves', async () => {
     const { site } = await planned();
     site.github.required.byRuleset = 1;

@@ -58,6 +58,7 @@ export interface DoubleReview {
   readonly number: number;
   readonly by: DoubleRemark['user'];
   readonly mayPush: boolean;
+  readonly state?: 'APPROVED' | 'CHANGES_REQUESTED';
   readonly commit: string;
   readonly at: string;
 }

@@ -38,8 +38,9 @@ function commentNode(comment: DoubleRemark): object {
   };
 }
 
-function reviewNode({ by, mayPush, commit, at }: DoubleReview): object {
+function reviewNode({ by, mayPush, commit, at, state = 'APPROVED' }: DoubleReview): object {
   return {
+    state,
     __typename: 'PullRequestReview',
     submittedAt: at,
     authorCanPushToRepository: mayPush,
@@ -69,7 +70,11 @@ export async function answerGraphql(
         __typename: 'Repository',
         ref: { refUpdateRule: { requiredApprovingReviewCount: required.byProtection } },
         pullRequest: ({ number }: { readonly number: number }) => ({
-          reviews: { nodes: reviews.filter((one) => one.number === number).map(reviewNode) },
+          reviews: ({ states }: { readonly states: readonly string[] }) => ({
+            nodes: reviews
+              .filter((one) => one.number === number && states.includes(one.state ?? 'APPROVED'))
+              .map(reviewNode),
+          }),
         }),
       },
       nodes: ({ ids }: { readonly ids: readonly string[] }) => ids.map(node),

@@ -189,6 +189,27 @@ describe('an approval', () => {
     expect(site.writes()).toHaveLength(writes);
   });
 
+  it.each([
+    ['an earlier id that a person started with its digest', true],
+    ['no approval at all, such as one on the command line', false],
+  ])('ends when it was applied by a run with %s', async (_, byHand) => {
+    const site = await workspace(acme('Approved'));
+    const before = labelOf(site) ?? '';
+    await plans(site, 7);
+    const sha = merges(site, 7);
+    const digest = /digest=(sha256:[0-9a-f]{64})/.exec(site.github.comments[0]?.body ?? '')?.[1] ?? '';
+    const inputs = byHand ? { 'expect-digest': digest } : {};
+    const early = { sha: 'abc000', event: 'workflow_dispatch', env: { GITHUB_RUN_ID: '1' } };
+    expect((await site.run({ command: 'apply', ...inputs }, early)).code).toBe(0);
+    setLabel(site, before);
+    const { code, log } = await applies(site, sha);
+    expect(code).toBe(1);
+    expect(log).toMatch(
+      byHand ? /another plan was applied since: https:\S+runs\/1/ : /run \S+ was applied since/,
+    );
+    expect(labelOf(site)).toBe(before);
+  });
+
   it('that another pull request made stale names that one', async () => {
     const site = await workspace(acme('First'));
     await plans(site, 7);
@@ -198,7 +219,7 @@ describe('an approval', () => {
     await site.write(acme('Second'));
     const { code, log } = await applies(site, merges(site, 8));
     expect(code).toBe(1);
-    expect(log).toMatch(/stale-plan.*pull request #7, by https:\S+ was applied in between/);
+    expect(log).toMatch(/approval-used.*another plan was applied since: pull request #7, by https:/);
   });
 
   it('needs a state that outlives the job', async () => {
