@@ -12125,35 +12125,35 @@ flatMap(({attrs,childNodes})=>[...attrs.filter(({name:name2})=>addressAttributes
 ...childNodes.flatMap(node2=>"value"in node2?node2.value:[])]).join("\n")}function unknownName(at3,what){const body2=at3.
 txt===void 0?"html":at3.html===void 0?"txt":null;const where=body2===null?"the bodies have":`the ${body2} body has`;return{
 code:"unknown-placeholder",message:`${where} ${what}`,body:body2,at:at3}}function meantBy(name2,section,{data:data3,link:link2}){
-const known4=new KnownPlaceholders("",namesOf2(data3));const bare2=name2.replace(/\s/g,"");if(bare2!==name2&&known4.has(
-[bare2]))return"; write the name without spaces";const similar=/(?:^|[._])(?:url|uri|link|href|code)$/.test(bare2)?link2:
-known4.nearest(bare2);return similar===void 0?"":`; did you mean ${short2(written2({section,name:similar}))}?`}function namesOf2(data3){
-return Object.entries(data3).flatMap(([name2,value3])=>isMap(value3)?[name2,...namesOf2(value3).map(inner=>`${name2}.${inner}`)]:
-[name2])}function firstOf(findings){const more=findings.length-unknownAtMost;if(more<=0)return[...findings];return findings.
-slice(0,unknownAtMost).map((finding,index)=>{if(index<unknownAtMost-1)return finding;const at3=together2(findings.slice(
-index).map(one=>one.at??{}));return{...finding,message:`${finding.message} (and ${more} more such names)`,at:at3}})}function unreadLive(body2,had,after2){
-if(names(after2)===void 0||had===void 0||!("syntax"in had)||!had.limit)return[];const message=`the present ${body2} body\
- can't be checked or rendered: ${had.syntax}; look yourself whether the new one lost a placeholder`;return[{code:"body-t\
-oo-large",message,body:body2,live:true}]}function mismatch(txt,html){const inTxt=names(txt);const inHtml=names(html);if(inTxt===
-void 0||inHtml===void 0)return[];const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,inHtml);const parts=[
-...onlyTxt.length>0?[`only the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only the html body has ${list(onlyHtml)}`]:
-[]];if(parts.length===0)return[];const at3={...within3("txt",spotsOf2(onlyTxt)).at,...within3("html",spotsOf2(onlyHtml)).
-at};return[{code:"placeholder-mismatch",message:parts.join(", "),body:null,at:at3}]}function unknown3(after2,had,known4){
-const live=[had.txt,had.html].flatMap(body2=>names(body2)??[]);const all=known4.with(live.flatMap(({meanings})=>meanings));
-const found2=new Map;for(const body2 of["txt","html"]){const template2=after2[body2];if(template2===void 0||"syntax"in template2)
-continue;for(const one of unknownPlaceholders(template2.parts,all)){const{at:at3}=found2.get(one.name)??{at:{}};found2.set(
-one.name,{one,at:{...at3,[body2]:one.at}})}}const told5=[...found2.values()].map(({one,at:at3})=>{const similar=all.nearest(
-one.name);const hint=similar===void 0?"":`, did you mean ${short2(written2({...one,name:similar}))}?`;return unknownName(
-at3,`${short2(written2(one))}, which nothing is known to fill in for ${known4.type}${hint}`)});return firstOf(told5)}function insecureText(body2){
-const found2=[...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];if(found2.length===0)return[];const addresses3=new Set(found2.
-map(([address3])=>address3));const message=`the txt body leads to ${some([...addresses3].map(short2))} without https`;const at3=found2.
-map(({0:address3,index})=>({start:index,end:index+address3.length}));return[{code:"insecure-link",message,body:"txt",at:{
-txt:at3}}]}function spotsOf2(placeholders){return placeholders.flatMap(({at:at3})=>at3)}function together2(all){const txt=all.
-flatMap(({txt:txt2=[]})=>txt2);const html=all.flatMap(({html:html2=[]})=>html2);return{...within3("txt",txt).at,...within3(
-"html",html).at}}function list(placeholders){return some(placeholders.map(placeholder2=>short2(written2(placeholder2))))}
-var unknownAtMost;var init_checks3=__esm({"src/mail/checks.ts"(){"use strict";init_values();init_html_checks();init_known();
-init_limits2();init_links();init_mustachex();init_placeholders();init_samples();init_servers();init_template();init_tree();
-init_words2();unknownAtMost=10}});import{closeSync,constants as constants2,fstatSync,openSync,readFileSync as readFileSync3}from"node:fs";import{setImmediate as setImmediate3}from"node:timers/promises";
+const known4=new KnownPlaceholders("",namesOf2(data3));const bare2=name2.replace(/\s/g,"");if(!section&&bare2===link2)return"\
+; an inverted section has nothing to fill in";if(bare2!==name2&&known4.has([bare2]))return"; write the name without spac\
+es";const similar=/(?:^|[._])(?:url|uri|link|href|code)$/.test(bare2)?link2:known4.nearest(bare2);return similar===void 0?
+"":`; did you mean ${short2(written2({section,name:similar}))}?`}function namesOf2(data3){return Object.entries(data3).flatMap(
+([name2,value3])=>isMap(value3)?[name2,...namesOf2(value3).map(inner=>`${name2}.${inner}`)]:[name2])}function firstOf(findings){
+const more=findings.length-unknownAtMost;if(more<=0)return[...findings];return findings.slice(0,unknownAtMost).map((finding,index)=>{
+if(index<unknownAtMost-1)return finding;const at3=together2(findings.slice(index).map(one=>one.at??{}));return{...finding,
+message:`${finding.message} (and ${more} more such names)`,at:at3}})}function unreadLive(body2,had,after2){if(names(after2)===
+void 0||had===void 0||!("syntax"in had)||!had.limit)return[];const message=`the present ${body2} body can't be checked o\
+r rendered: ${had.syntax}; look yourself whether the new one lost a placeholder`;return[{code:"body-too-large",message,body:body2,
+live:true}]}function mismatch(txt,html){const inTxt=names(txt);const inHtml=names(html);if(inTxt===void 0||inHtml===void 0)
+return[];const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,inHtml);const parts=[...onlyTxt.length>
+0?[`only the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only the html body has ${list(onlyHtml)}`]:[]];if(parts.
+length===0)return[];const at3={...within3("txt",spotsOf2(onlyTxt)).at,...within3("html",spotsOf2(onlyHtml)).at};return[{
+code:"placeholder-mismatch",message:parts.join(", "),body:null,at:at3}]}function unknown3(after2,had,known4){const live=[
+had.txt,had.html].flatMap(body2=>names(body2)??[]);const all=known4.with(live.flatMap(({meanings})=>meanings));const found2=new Map;
+for(const body2 of["txt","html"]){const template2=after2[body2];if(template2===void 0||"syntax"in template2)continue;for(const one of unknownPlaceholders(
+template2.parts,all)){const{at:at3}=found2.get(one.name)??{at:{}};found2.set(one.name,{one,at:{...at3,[body2]:one.at}})}}
+const told5=[...found2.values()].map(({one,at:at3})=>{const similar=all.nearest(one.name);const hint=similar===void 0?"":
+`, did you mean ${short2(written2({...one,name:similar}))}?`;return unknownName(at3,`${short2(written2(one))}, which not\
+hing is known to fill in for ${known4.type}${hint}`)});return firstOf(told5)}function insecureText(body2){const found2=[
+...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];if(found2.length===0)return[];const addresses3=new Set(found2.map(([address3])=>address3));
+const message=`the txt body leads to ${some([...addresses3].map(short2))} without https`;const at3=found2.map(({0:address3,
+index})=>({start:index,end:index+address3.length}));return[{code:"insecure-link",message,body:"txt",at:{txt:at3}}]}function spotsOf2(placeholders){
+return placeholders.flatMap(({at:at3})=>at3)}function together2(all){const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html=all.
+flatMap(({html:html2=[]})=>html2);return{...within3("txt",txt).at,...within3("html",html).at}}function list(placeholders){
+return some(placeholders.map(placeholder2=>short2(written2(placeholder2))))}var unknownAtMost;var init_checks3=__esm({"s\
+rc/mail/checks.ts"(){"use strict";init_values();init_html_checks();init_known();init_limits2();init_links();init_mustachex();
+init_placeholders();init_samples();init_servers();init_template();init_tree();init_words2();unknownAtMost=10}});import{closeSync,constants as constants2,fstatSync,openSync,readFileSync as readFileSync3}from"node:fs";import{setImmediate as setImmediate3}from"node:timers/promises";
 async function readRegular(path){await setImmediate3();return withRegular(path,file=>readFileSync3(file,"utf8"))}async function readRegularBytes(path){
 await setImmediate3();return withRegular(path,file=>readFileSync3(file))}function withRegular(path,use){const file=openSync(
 path,READING);try{const stat8=fstatSync(file);if(!stat8.isFile())throw new NoRegularFile(stat8);return use(file,stat8)}finally{

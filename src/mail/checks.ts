@@ -224,6 +224,7 @@ function unknownName(at: { readonly [body in BodyName]?: readonly Span[] }, what
 function meantBy(name: string, section: boolean, { data, link }: MailOf): string {
   const known = new KnownPlaceholders('', namesOf(data));
   const bare = name.replace(/\s/g, '');
+  if (!section && bare === link) return '; an inverted section has nothing to fill in';
   if (bare !== name && known.has([bare])) return '; write the name without spaces';
   const similar = /(?:^|[._])(?:url|uri|link|href|code)$/.test(bare) ? link : known.nearest(bare);
   return similar === undefined ? '' : `; did you mean ${short(written({ section, name: similar }))}?`;

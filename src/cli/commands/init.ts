@@ -195,10 +195,10 @@ function withLines(path: string, before: string | undefined, needed: readonly st
   return [{ path, action: before === undefined ? 'write' : 'update', text, before }];
 }
 
-/** Whether git has a remote to push a state to; false if there is no repository, or no git. */
+/** Whether git has the remote that a state is pushed to if no other is named; false if there is no repository, or no git. */
 async function hasRemote(root: string): Promise<boolean> {
   const top = workTreeOf(root);
   if (top === undefined) return false;
   const remotes = await git(top, ['remote']).catch(() => '');
-  return remotes.toString().trim() !== '';
+  return remotes.toString().split('\n').includes('origin');
 }

@@ -1,4 +1,4 @@
-import type { SandboxData } from '../data.js';
+import type { SandboxClient, SandboxData } from '../data.js';
 import type { Answer } from '../http.js';
 import type { JsonObject } from '../json.js';
 import { noRow, notFound, ok } from './answers.js';
@@ -23,7 +23,7 @@ function plain<Row extends { id: string }>(
 
 /** What the server shows by lists and one by one, secrets included. */
 export const catalogue = {
-  clients: plain((data) => data.clients, 'Client'),
+  clients: plain((data) => data.clients, 'Client', presentClient),
   keyPairs: plain((data) => data.keyPairs, 'KeyPair'),
   roles: plain((data) => data.roles, 'Role'),
   scopes: plain((data) => data.scopes, 'Scope'),
@@ -32,6 +32,11 @@ export const catalogue = {
   organizations: { ...plain((data) => data.organizations, 'Organization'), missing: notFound },
   users: { rows: (data: SandboxData) => data.users, show: presentUser, missing: notFound },
 } as const;
+
+/** A client with what the document doesn't have, its secret included. */
+export function presentClient(client: SandboxClient): object {
+  return { trusted_authorities: '', trusted_hosts: [], ...client };
+}
 
 /** GET of all rows. */
 export function listAll<Row extends { id: string }>({ rows, show }: Resource<Row>): Run {

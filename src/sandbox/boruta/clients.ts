@@ -1,6 +1,7 @@
 import { didOfKey } from '../did.js';
 import type { Answer } from '../http.js';
 import { noRow, ok } from './answers.js';
+import { presentClient } from './catalogue.js';
 import { findById, type Operation } from './operation.js';
 
 /** The DID comes from the client's key, so without a new key it is the one it was. */
@@ -10,5 +11,5 @@ export async function regenerateDid({ data, work, params: [id] }: Operation): Pr
   await work.write(() => {
     client.did = didOfKey(client.public_key);
   });
-  return ok(client);
+  return ok(presentClient(client));
 }
