@@ -11342,7 +11342,7 @@ function written(name2){return typeof name2==="string"?name2:name2.join(".")}fun
 for(const[index,token]of tokens.entries()){if(token.kind!=="end")continue;const key=JSON.stringify(token.name);const known4=ends.
 get(key);if(known4===void 0)ends.set(key,[index]);else known4.push(index)}let isTooDeep=false;const build2=(from,until,depth)=>{
 const nodes2=[];if(depth>limits.sectionDepth)isTooDeep=true;for(let index=from;index<until&&!isTooDeep;index+=1){const token=tokens[index];
-if(token===void 0)break;if(token.kind==="end"){nodes2.push({kind:"text",text:`{:end_section, ${atomOf(token.name)}}`})}else if(token.
+if(token===void 0)break;if(token.kind==="end"){nodes2.push({kind:"text",text:`{:end_section, ${atomOf(token.name)}}`,stray:token})}else if(token.
 kind==="start"){const{name:name2,inverted,at:at3}=token;const end2=ends.get(JSON.stringify(name2))?.find(one=>one>index);
 if(end2===void 0||end2>=until){const why=`the section "${written(name2)}" is not closed: its end has to have the same na\
 me and the same spaces`;nodes2.push({kind:"raises",why,at:at3});continue}nodes2.push({kind:"section",name:name2,inverted,
@@ -11362,28 +11362,30 @@ nted`)}function escaped3(text6){return text6.replace(/['&"<>]/g,character=>entit
 return failure2 instanceof Raised?failure2.message:void 0}var Raised,Rendering,entities2;var init_mustachex=__esm({"src/\
 mail/mustachex.ts"(){"use strict";init_values();init_limits2();init_template();Raised=class extends Error{};Rendering=class{#root;#absent;#examines;#found=new Map;#full=new Set;#visits=0;#characters=0;constructor(root,absent2=new Set,examines=false){
 this.#root=root;this.#absent=absent2;this.#examines=examines}get findings(){return[...this.#found.values()].filter(({raises,
-at:at3})=>raises!==void 0||!this.#full.has(at3.start)).sort((one,other)=>one.at.start-other.at.start)}text(nodes,bound=this.#root){
+prints,at:at3})=>raises!==void 0||prints!==void 0||!this.#full.has(at3.start)).sort((one,other)=>one.at.start-other.at.start)}text(nodes,bound=this.#root){
 this.#visits+=1;if(this.#visits>limits.sectionVisits)throw new TooLong(beyond.visits);return nodes.map(node2=>this.#node(
-node2,bound)).join("")}#node(node2,bound){if(node2.kind==="text")return this.#counted(node2.text);try{return this.#tag(node2,
-bound)}catch(failure2){if(!(failure2 instanceof Raised)||!this.#examines)throw failure2;this.#tell(node2,failure2.message);
-return""}}#tag(node2,bound){if(node2.kind==="raises")throw new Raised(node2.why);if(node2.kind==="partial"){if(typeof node2.
-name!=="string")throw new Raised("a partial with a dot in its name");this.#tell(node2);return""}const found2=this.#get(bound,
-node2.name);if(node2.kind==="variable"){const text6=printed2(found2,written(node2.name));if(text6==="")this.#tell(node2);else
-this.#full.add(node2.at.start);return this.#counted(node2.escaped?escaped3(text6):text6)}const isThere2=found2!==void 0&&
-found2!==null&&found2!==false;if(node2.inverted){const isShown=!isThere2||Array.isArray(found2)&&found2.length===0;if(this.#examines&&
-!isShown)this.text(node2.inner,null);return isShown?this.text(node2.inner,found2??null):""}if(!isThere2){this.#tell(node2);
-return""}this.#full.add(node2.at.start);const each=Array.isArray(found2)?found2:[found2];return each.map(one=>this.text(
-node2.inner,one)).join("")}#get(bound,name2){if(this.#absent.has(written(name2)))return void 0;if(bound===void 0||bound===
-null)return void 0;if(typeof name2==="string")return this.#one(bound,name2,this.#root);if(!isLookedInto(bound))throw new Raised(
-`"${written(name2)}" has a dot, and the section around it is a mere value`);return name2.reduce((at3,step)=>this.#one(at3,
-step,this.#root),bound)}#one(bound,name2,root){if(bound===void 0||bound===null)return void 0;if(name2==="."&&typeof bound===
-"string")return bound;if(bound instanceof Opaque)throw new Raised(`the server can't look into ${bound.what}`);if(Array.isArray(
-bound))return void 0;if(isMap(bound)){const members3=bound;const found2=Object.hasOwn(members3,name2)?members3[name2]:void 0;
-return found2??(root===void 0?void 0:this.#one(root,name2,void 0))}return root===void 0?void 0:this.#one(root,name2,void 0)}#tell(node2,raises){
-if(!this.#examines||this.#found.get(node2.at.start)?.raises!==void 0)return;this.#found.set(node2.at.start,{...raises===
-void 0?{}:{raises},name:node2.kind==="raises"?"":written(node2.name),section:node2.kind==="section",at:node2.at})}#counted(text6){
-this.#characters+=text6.length;if(this.#characters>limits.renderedCharacters)throw new TooLong(beyond.rendered);return text6}};
-entities2={"'":"&#39;","&":"&amp;",'"':"&quot;","<":"&lt;",">":"&gt;"}}});function placeholdersOf(parts,enters=()=>true){const found2=new Map;collect(parts,[],found2,enters);return[...found2.values()]}
+node2,bound)).join("")}#node(node2,bound){if(node2.kind==="text"){const{stray,text:text6}=node2;if(this.#examines&&stray!==
+void 0)this.#found.set(stray.at.start,{prints:text6,name:written(stray.name),section:true,at:stray.at});return this.#counted(
+text6)}try{return this.#tag(node2,bound)}catch(failure2){if(!(failure2 instanceof Raised)||!this.#examines)throw failure2;
+this.#tell(node2,failure2.message);return""}}#tag(node2,bound){if(node2.kind==="raises")throw new Raised(node2.why);if(node2.
+kind==="partial"){if(typeof node2.name!=="string")throw new Raised("a partial with a dot in its name");this.#tell(node2);
+return""}const found2=this.#get(bound,node2.name);if(node2.kind==="variable"){const text6=printed2(found2,written(node2.
+name));if(text6==="")this.#tell(node2);else this.#full.add(node2.at.start);return this.#counted(node2.escaped?escaped3(text6):
+text6)}const isThere2=found2!==void 0&&found2!==null&&found2!==false;if(node2.inverted){const isShown=!isThere2||Array.isArray(
+found2)&&found2.length===0;if(this.#examines&&!isShown)this.text(node2.inner,null);return isShown?this.text(node2.inner,
+found2??null):""}if(!isThere2){this.#tell(node2);return""}this.#full.add(node2.at.start);const each=Array.isArray(found2)?
+found2:[found2];return each.map(one=>this.text(node2.inner,one)).join("")}#get(bound,name2){if(this.#absent.has(written(
+name2)))return void 0;if(bound===void 0||bound===null)return void 0;if(typeof name2==="string")return this.#one(bound,name2,
+this.#root);if(!isLookedInto(bound))throw new Raised(`"${written(name2)}" has a dot, and the section around it is a mere\
+ value`);return name2.reduce((at3,step)=>this.#one(at3,step,this.#root),bound)}#one(bound,name2,root){if(bound===void 0||
+bound===null)return void 0;if(name2==="."&&typeof bound==="string")return bound;if(bound instanceof Opaque)throw new Raised(
+`the server can't look into ${bound.what}`);if(Array.isArray(bound))return void 0;if(isMap(bound)){const members3=bound;
+const found2=Object.hasOwn(members3,name2)?members3[name2]:void 0;return found2??(root===void 0?void 0:this.#one(root,name2,
+void 0))}return root===void 0?void 0:this.#one(root,name2,void 0)}#tell(node2,raises){if(!this.#examines||this.#found.get(
+node2.at.start)?.raises!==void 0)return;this.#found.set(node2.at.start,{...raises===void 0?{}:{raises},name:node2.kind===
+"raises"?"":written(node2.name),section:node2.kind==="section",at:node2.at})}#counted(text6){this.#characters+=text6.length;
+if(this.#characters>limits.renderedCharacters)throw new TooLong(beyond.rendered);return text6}};entities2={"'":"&#39;","\
+&":"&amp;",'"':"&quot;","<":"&lt;",">":"&gt;"}}});function placeholdersOf(parts,enters=()=>true){const found2=new Map;collect(parts,[],found2,enters);return[...found2.values()]}
 function collect(parts,sections2,found2,enters){for(const part of parts){if(part.kind==="text"||part.kind==="partial"||part.
 name===".")continue;const meanings=[part.name,...within2(sections2,part.name)];const section=part.kind==="section";const before=found2.
 get(part.name);const at3=before?.at??[];at3.push(part.at);found2.set(part.name,{name:part.name,section:section&&(before?.
@@ -12107,19 +12109,21 @@ body2,at3)}]}function tooLarge2(body2,why,at3=[]){const message=`the ${body2} bo
  shorten it, or look at what is sent yourself`;return{code:"body-too-large",message,body:body2,...within3(body2,at3)}}function unsent(body2,why,at3){
 const message=`with this ${body2} body the server sends no mail: ${why}`;return{code:"template-syntax",message,body:body2,
 ...within3(body2,at3),fatal:true}}function examined(bodies2,parsed2,mail,known4){const findings=[];const texts2=[];const bare2=[];
-const empty2=new Map;for(const body2 of["txt","html"]){const template2=parsed2[body2];if(template2===void 0||"syntax"in template2||
-!isMustachex(template2))continue;const names3=placeholdersOf(template2.parts).map(({name:name2})=>name2);const made3=template2.
-examine(withMetadata(mail.data,names3,exampleOf));if("tooLong"in made3){findings.push(tooLarge2(body2,made3.tooLong));continue}
-for(const{name:name2,section,at:at3,raises}of made3.findings){if(raises!==void 0)findings.push(unsent(body2,raises,[at3]));else if(known4?.
-has([name2])!==true){const tag=short2(bodies2[body2]?.slice(at3.start,at3.end)??"");const found2=empty2.get(tag)??{hint:meantBy(
-name2,section,mail),at:{}};found2.at[body2]=[...found2.at[body2]??[],at3];empty2.set(tag,found2)}}const seen2=body2==="h\
-tml"?seenIn:text6=>text6;texts2.push(seen2(made3.text));const least=template2.examine(ofBareUser(mail.data));if("text"in
-least)bare2.push(seen2(least.text))}const isWhole2=bodies2.txt!==void 0&&bodies2.html!==void 0&&texts2.length>0;const lacks2=all=>!all.
+const strays=[];const empty2=new Map;for(const body2 of["txt","html"]){const template2=parsed2[body2];if(template2===void 0||
+"syntax"in template2||!isMustachex(template2))continue;const names3=placeholdersOf(template2.parts).map(({name:name2})=>name2);
+const made3=template2.examine(withMetadata(mail.data,names3,exampleOf));if("tooLong"in made3){findings.push(tooLarge2(body2,
+made3.tooLong));continue}for(const{name:name2,section,at:at3,raises,prints}of made3.findings){const tag=short2(bodies2[body2]?.
+slice(at3.start,at3.end)??"");if(raises!==void 0)findings.push(unsent(body2,raises,[at3]));else if(prints!==void 0){const message=`\
+the ${body2} body has ${tag}, which ends no section: the server prints ${prints}`;strays.push({code:"template-syntax",message,
+body:body2,...within3(body2,[at3])})}else if(known4?.has([name2])!==true){const found2=empty2.get(tag)??{hint:meantBy(name2,
+section,mail),at:{}};found2.at[body2]=[...found2.at[body2]??[],at3];empty2.set(tag,found2)}}const seen2=body2==="html"?seenIn:
+text6=>text6;texts2.push(seen2(made3.text));const least=template2.examine(ofBareUser(mail.data));if("text"in least)bare2.
+push(seen2(least.text))}const isWhole2=bodies2.txt!==void 0&&bodies2.html!==void 0&&texts2.length>0;const lacks2=all=>!all.
 some(text6=>text6.includes(String(mail.data[mail.link])));if(isWhole2&&findings.length===0&&(lacks2(texts2)||lacks2(bare2))){
 const who=lacks2(texts2)?"":" to a user without a group or metadata";const message=`no body shows {{ ${mail.link} }}${who}\
 , so the mail comes without what it is for`;findings.push({code:"missing-link",message,body:null,fatal:true})}const emptyOnes=[
 ...empty2].map(([tag,{hint,at:at3}])=>unknownName(at3,`${tag}, which is empty on this server${hint}`));return[...findings,
-...firstOf(emptyOnes)]}function seenIn(html){const tree=parseBody(html,{located:false});if("refused"in tree)return html;
+...strays,...firstOf(emptyOnes)]}function seenIn(html){const tree=parseBody(html,{located:false});if("refused"in tree)return html;
 const hidden=new Set(["style","script","title","template"]);return tree.elements.filter(({tagName})=>!hidden.has(tagName)).
 flatMap(({attrs,childNodes})=>[...attrs.filter(({name:name2})=>addressAttributes.has(name2)).map(({value:value3})=>value3),
 ...childNodes.flatMap(node2=>"value"in node2?node2.value:[])]).join("\n")}function unknownName(at3,what){const body2=at3.

@@ -161,6 +161,7 @@ function examined(
   const findings: TemplateFinding[] = [];
   const texts: string[] = [];
   const bare: string[] = [];
+  const strays: TemplateFinding[] = [];
   const empty = new Map<string, { readonly hint: string; readonly at: { [body in BodyName]?: Span[] } }>();
   for (const body of ['txt', 'html'] as const) {
     const template = parsed[body];
@@ -171,10 +172,13 @@ function examined(
       findings.push(tooLarge(body, made.tooLong));
       continue;
     }
-    for (const { name, section, at, raises } of made.findings) {
+    for (const { name, section, at, raises, prints } of made.findings) {
+      const tag = short(bodies[body]?.slice(at.start, at.end) ?? '');
       if (raises !== undefined) findings.push(unsent(body, raises, [at]));
-      else if (known?.has([name]) !== true) {
-        const tag = short(bodies[body]?.slice(at.start, at.end) ?? '');
+      else if (prints !== undefined) {
+        const message = `the ${body} body has ${tag}, which ends no section: the server prints ${prints}`;
+        strays.push({ code: 'template-syntax', message, body, ...within(body, [at]) });
+      } else if (known?.has([name]) !== true) {
         const found = empty.get(tag) ?? { hint: meantBy(name, section, mail), at: {} };
         found.at[body] = [...(found.at[body] ?? []), at];
         empty.set(tag, found);
@@ -196,7 +200,7 @@ function examined(
   const emptyOnes = [...empty].map(([tag, { hint, at }]) =>
     unknownName(at, `${tag}, which is empty on this server${hint}`),
   );
-  return [...findings, ...firstOf(emptyOnes)];
+  return [...findings, ...strays, ...firstOf(emptyOnes)];
 }
 
 /** What a person sees of HTML, or can follow: its text and its addresses. */

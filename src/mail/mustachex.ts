@@ -20,7 +20,7 @@ import {
 type Name = string | readonly string[];
 
 type Node =
-  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'text'; readonly text: string; readonly stray?: Extract<Token, { kind: 'end' }> }
   | { readonly kind: 'variable'; readonly name: Name; readonly escaped: boolean; readonly at: Span }
   | {
       readonly kind: 'section';
@@ -41,6 +41,8 @@ type Token =
 export interface TagFinding {
   /** Why no mail would be sent; undefined if the tag is only empty. */
   readonly raises?: string;
+  /** What is printed in its place, if it ends no section. */
+  readonly prints?: string;
   /** The name, as it is written. */
   readonly name: string;
   readonly section: boolean;
@@ -166,7 +168,7 @@ function nodesOf(tokens: readonly Token[]): readonly Node[] | null {
       const token = tokens[index];
       if (token === undefined) break;
       if (token.kind === 'end') {
-        nodes.push({ kind: 'text', text: `{:end_section, ${atomOf(token.name)}}` });
+        nodes.push({ kind: 'text', text: `{:end_section, ${atomOf(token.name)}}`, stray: token });
       } else if (token.kind === 'start') {
         const { name, inverted, at } = token;
         const end = ends.get(JSON.stringify(name))?.find((one) => one > index);
@@ -229,7 +231,9 @@ class Rendering {
 
   get findings(): readonly TagFinding[] {
     return [...this.#found.values()]
-      .filter(({ raises, at }) => raises !== undefined || !this.#full.has(at.start))
+      .filter(
+        ({ raises, prints, at }) => raises !== undefined || prints !== undefined || !this.#full.has(at.start),
+      )
       .sort((one, other) => one.at.start - other.at.start);
   }
 
@@ -240,7 +244,17 @@ class Rendering {
   }
 
   #node(node: Node, bound: Bound): string {
-    if (node.kind === 'text') return this.#counted(node.text);
+    if (node.kind === 'text') {
+      const { stray, text } = node;
+      if (this.#examines && stray !== undefined)
+        this.#found.set(stray.at.start, {
+          prints: text,
+          name: written(stray.name),
+          section: true,
+          at: stray.at,
+        });
+      return this.#counted(text);
+    }
     try {
       return this.#tag(node, bound);
     } catch (failure) {

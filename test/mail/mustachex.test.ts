@@ -198,6 +198,15 @@ describe('the checks of a body that Boruta fills in', () => {
     });
   });
 
+  it('warn of the end of a section that none has, which is printed', () => {
+    expect(checked('{{ url }} {{/user}}')).toEqual([
+      {
+        code: 'template-syntax',
+        message: 'the txt body has {{/user}}, which ends no section: the server prints {:end_section, :user}',
+      },
+    ]);
+  });
+
   it.each([
     ['{{ url }} {{ user }}', '"user" is a map'],
     ['{{ url }} {{ user.consents }}', '"user.consents" is a list of consents'],
