@@ -18,6 +18,7 @@ const {
   CI_MERGE_REQUEST_IID: mergeRequest,
   CI_COMMIT_SHA: commit = '',
   CI_COMMIT_BRANCH: branch,
+  CI_PIPELINE_ID: pipelineId,
   CI_PIPELINE_URL: pipeline = '',
   CI_JOB_TOKEN: jobToken,
   GITLAB_TOKEN: token,
@@ -54,12 +55,11 @@ async function read(path, headers) {
   return { answer, found: JSON.parse(text) };
 }
 
-/** The first row of a list with pages that `fits`; undefined if none does. */
+/** The first row of a list with pages that `fits`, which may ask for more; undefined if none does. */
 async function find(path, fits) {
   for (let page = 1; ; ) {
     const { answer, found } = await read(`${path}${path.includes('?') ? '&' : '?'}per_page=100&page=${page}`);
-    const row = found.find(fits);
-    if (row !== undefined) return row;
+    for (const row of found) if (await fits(row)) return row;
     const next = answer.headers.get('x-next-page') ?? '';
     if (next === '') return undefined;
     // Pages that don't go on would be read for ever.
@@ -179,12 +179,23 @@ const essence = (plan) => JSON.stringify([plan.digest, plan.server, plan.environ
 const plansOf = (id) => `${at('pipelines', id, 'jobs')}?include_retried=true&scope[]=success`;
 const isPlan = (job) => job.name === 'plan';
 
+/** Fails if a later pipeline of the branch has planned: the manifests of this one may no longer be what the branch says. */
+async function refuseLater() {
+  const isOwnOrPlanned = async ({ id }) =>
+    id <= Number(pipelineId) || (await find(plansOf(id), isPlan)) !== undefined;
+  const newest = await find(`${at('pipelines')}?ref=${encodeURIComponent(branch)}`, isOwnOrPlanned);
+  if (newest === undefined || newest.id <= Number(pipelineId)) return;
+  const sentence = `a later pipeline has planned: ${newest.web_url}: look at its plan, and start its job`;
+  throw Object.assign(new Failure(sentence), { code: 'approval-used' });
+}
+
 async function approved() {
   const text = await readFile(file, 'utf8').catch(() => {
     throw new Failure(`${file} can't be read`);
   });
   const own = JSON.parse(text);
   if (sentOf(own).length === 0) return 'the plan sends nothing';
+  await refuseLater();
   if (byHand === own.digest) return `IDOPS_DIGEST approves ${byHand}`;
   const { iid, sha, merged_at } = await merged();
   const where = `merge request !${iid}`;
@@ -218,6 +229,7 @@ const commands = {
     needs: {
       CI_COMMIT_SHA: commit,
       CI_COMMIT_BRANCH: branch,
+      CI_PIPELINE_ID: pipelineId,
       CI_JOB_TOKEN: jobToken,
     },
   },
@@ -242,8 +254,9 @@ try {
   // Standard output has what approves, alone.
   console.error(`idops: ${await main()}`);
 } catch (failure) {
+  const code = (failure instanceof Failure && failure.code) || 'not-approved';
   console.error(
-    `idops: ${command === 'approved' ? `error[not-approved]: ` : ''}${failure instanceof Failure ? failure.message : 'GitLab answered with something that idops does not understand'}`,
+    `idops: ${command === 'approved' ? `error[${code}]: ` : ''}${failure instanceof Failure ? failure.message : 'GitLab answered with something that idops does not understand'}`,
   );
   process.exitCode = 1;
 }

@@ -266,7 +266,7 @@ const storedPlan = (digest: string, ...objects: ReturnType<typeof row>[]): strin
   JSON.stringify({ digest, server: 'https://id', environment: 'production', apply: { objects } });
 
 /** A project whose merge request 5 was merged as this commit, and what its pipelines kept. */
-function merged(kept: string, { request = {}, pipeline = {}, job = {} } = {}) {
+function merged(kept: string, { request = {}, pipeline = {}, job = {}, later = 'drift' } = {}) {
   const list = (...rows: unknown[]) => ({ status: 200, body: JSON.stringify(rows) });
   const mine = {
     iid: 5,
@@ -288,6 +288,8 @@ function merged(kept: string, { request = {}, pipeline = {}, job = {} } = {}) {
       { ...detached, ...pipeline },
     ),
     [`GET ${at}/pipelines/21/jobs`]: list({ ...plan, id: 30, name: 'note' }, { ...plan, ...job }),
+    [`GET ${at}/pipelines`]: list({ id: 42, web_url: 'https://gitlab/p/42' }, { id: 41 }, { id: 40 }),
+    [`GET ${at}/pipelines/42/jobs`]: list({ ...plan, id: 50, name: later }),
     [`GET ${at}/jobs/31/artifacts/plan.json`]: { status: 200, body: kept },
   };
 }
@@ -303,6 +305,7 @@ describe('what approves on GitLab', () => {
     const ran = await run(api, ['approved', 'plan.json'], plan, {
       CI_COMMIT_SHA: commit,
       CI_COMMIT_BRANCH: 'main',
+      CI_PIPELINE_ID: '41',
       CI_JOB_TOKEN: 'of-the-job',
       ...env,
     });
@@ -360,6 +363,16 @@ describe('what approves on GitLab', () => {
     const { code, said } = await approved(answers);
     expect([code, said]).toEqual([1, expect.stringMatching(/^idops: error\[not-approved\]: /)]);
     expect(said).toContain(message);
+  });
+
+  it('is none, not even a digest by hand, once a later pipeline of the branch has planned', async () => {
+    for (const IDOPS_DIGEST of ['', 'sha256:1'])
+      expect(await approved(merged(own, { later: 'plan' }), { IDOPS_DIGEST })).toEqual({
+        code: 1,
+        said: expect.stringContaining(
+          'error[approval-used]: a later pipeline has planned: https://gitlab/p/42',
+        ),
+      });
   });
 
   it('is the digest that a person gives, and nothing has to approve what sends nothing', async () => {
