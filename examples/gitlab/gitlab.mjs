@@ -213,7 +213,7 @@ async function approved() {
     'JOB-TOKEN': jobToken,
   });
   if (essence(found) === essence(own)) {
-    console.log(`${iid} ${sha} ${planned.id}`);
+    console.log(`${iid} ${sha} ${planned.id} ${found.created_at}`);
     return `${where} showed this plan: ${own.digest}`;
   }
   throw new Failure(

@@ -263,7 +263,13 @@ const row = (letter: string, action = 'update') => ({
   requests: `sha256:${letter.repeat(64)}`,
 });
 const storedPlan = (digest: string, ...objects: ReturnType<typeof row>[]): string =>
-  JSON.stringify({ digest, server: 'https://id', environment: 'production', apply: { objects } });
+  JSON.stringify({
+    created_at: '2026-02-02T08:59:00.000Z',
+    digest,
+    server: 'https://id',
+    environment: 'production',
+    apply: { objects },
+  });
 
 /** A project whose merge request 5 was merged as this commit, and what its pipelines kept. */
 function merged(kept: string, { request = {}, pipeline = {}, job = {}, later = 'drift' } = {}) {
@@ -317,7 +323,7 @@ describe('what approves on GitLab', () => {
     const ran = await approved(merged(storedPlan('sha256:1', row('c', 'adopt'), row('a'))));
     expect(ran).toEqual({
       code: 0,
-      said: `5 ${head} 21\nidops: merge request !5 showed this plan: sha256:1\n`,
+      said: `5 ${head} 21 2026-02-02T08:59:00.000Z\nidops: merge request !5 showed this plan: sha256:1\n`,
     });
   });
 
@@ -455,7 +461,10 @@ describe('apply of a stored plan in a pipeline', () => {
       ...more,
     },
   });
-  const IDOPS_APPROVAL = `5 ${head} 21`;
+  const approvedBy = (request: number, made: string) => ({
+    IDOPS_APPROVAL: `${request} ${head} 21 ${made}T00:00:00.000Z`,
+  });
+  const { IDOPS_APPROVAL } = approvedBy(5, '2999-01-01');
 
   it('is refused in an old pipeline, after a later one was applied', async () => {
     const at = await project(acme('New'));
@@ -503,6 +512,21 @@ describe('apply of a stored plan in a pipeline', () => {
       /error\[approval-used\]: run \S+ was applied since/,
     );
     expect(await at.idops('apply 1.json', began('2999-01-01T00:00:00Z'))).toMatchObject({ code: 0 });
+  });
+
+  it('is refused if another merge request was applied since its own planned', async () => {
+    const globex = acme('New')['manifests/o.yaml'].replace('acme', 'globex');
+    const at = await project(acme('New'));
+    expect(await at.idops('plan --out 2.json')).toMatchObject({ code: 0 });
+    await at.write({ 'manifests/o.yaml': globex });
+    expect(await at.idops('plan --out 1.json')).toMatchObject({ code: 0 });
+    const other = pipeline(1, approvedBy(4, '2999-01-01'));
+    expect(await at.idops('apply 1.json', other)).toMatchObject({ code: 0 });
+    await at.write(acme('New'));
+    expect((await at.idops('apply 2.json', pipeline(2, approvedBy(5, '2020-01-01')))).stderr).toContain(
+      'error[approval-used]: another plan was applied since: pull request #4, by https://gitlab/p/1',
+    );
+    expect(await at.idops('apply 2.json', pipeline(2, { IDOPS_APPROVAL }))).toMatchObject({ code: 0 });
   });
 
   it.each([

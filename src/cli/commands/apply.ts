@@ -86,7 +86,7 @@ async function planAgain(
   const left = approved === undefined ? undefined : usedBy(history, approved.approval)?.left;
   const { plan, problems } = await session.planStored(stored, left);
   if (approved !== undefined && changesServer(plan)) {
-    const used = whyUsedUp(history, approved.approval, approved.since);
+    const used = whyUsedUp(history, approved.approval, approved.since, approved.made);
     if (used !== undefined) {
       const hint =
         'nothing was sent: run a new pipeline for the last commit; if its plan is right, start its job with its digest as IDOPS_DIGEST';
