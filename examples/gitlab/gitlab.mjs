@@ -1,6 +1,6 @@
 // What idops' pipeline asks of GitLab's API:
 //   node gitlab.mjs note FILE NAME         keeps one note of the merge request, with the plan in FILE; if there is none, the note says so
-//   node gitlab.mjs approved PLANFILE      fails unless the merge request that brought the commit showed this very plan
+//   node gitlab.mjs approved PLANFILE      fails unless the merge request that brought the commit showed this very plan; prints what approves, for IDOPS_APPROVAL
 //   node gitlab.mjs result FILE NAME       writes what apply came to as a note of that merge request
 //   node gitlab.mjs issue FILE NAME CODE   keeps one issue about drift: closes it if CODE, how idops plan --detailed-exitcode ended, is 0
 //
@@ -17,6 +17,8 @@ const {
   CI_PROJECT_ID: project,
   CI_MERGE_REQUEST_IID: mergeRequest,
   CI_COMMIT_SHA: commit = '',
+  CI_COMMIT_BRANCH: branch,
+  CI_PIPELINE_ID: pipelineId,
   CI_PIPELINE_URL: pipeline = '',
   CI_JOB_TOKEN: jobToken,
   GITLAB_TOKEN: token,
@@ -53,12 +55,11 @@ async function read(path, headers) {
   return { answer, found: JSON.parse(text) };
 }
 
-/** The first row of a list with pages that `fits`; undefined if none does. */
+/** The first row of a list with pages that `fits`, which may ask for more; undefined if none does. */
 async function find(path, fits) {
   for (let page = 1; ; ) {
     const { answer, found } = await read(`${path}${path.includes('?') ? '&' : '?'}per_page=100&page=${page}`);
-    const row = found.find(fits);
-    if (row !== undefined) return row;
+    for (const row of found) if (await fits(row)) return row;
     const next = answer.headers.get('x-next-page') ?? '';
     if (next === '') return undefined;
     // Pages that don't go on would be read for ever.
@@ -101,12 +102,14 @@ function bodyOf(marker, text) {
   return body;
 }
 
-/** The merge request whose merge made the commit of this pipeline. */
+/** The merge request whose merge made the commit of this pipeline, on its branch. */
 async function merged() {
   const { found } = await read(at('repository', 'commits', commit, 'merge_requests'));
   const own = found.filter(
     (one) =>
-      one.state === 'merged' && [one.merge_commit_sha, one.squash_commit_sha, one.sha].includes(commit),
+      one.state === 'merged' &&
+      one.target_branch === branch &&
+      [one.merge_commit_sha, one.squash_commit_sha, one.sha].includes(commit),
   );
   if (own.length === 1) return own[0];
   throw new Failure(
@@ -173,12 +176,26 @@ function sentOf({ apply: { objects } }) {
 
 const essence = (plan) => JSON.stringify([plan.digest, plan.server, plan.environment, sentOf(plan)]);
 
+const plansOf = (id) => `${at('pipelines', id, 'jobs')}?include_retried=true&scope[]=success`;
+const isPlan = (job) => job.name === 'plan';
+
+/** Fails if a later pipeline of the branch has planned: the manifests of this one may no longer be what the branch says. */
+async function refuseLater() {
+  const isOwnOrPlanned = async ({ id }) =>
+    id <= Number(pipelineId) || (await find(plansOf(id), isPlan)) !== undefined;
+  const newest = await find(`${at('pipelines')}?ref=${encodeURIComponent(branch)}`, isOwnOrPlanned);
+  if (newest === undefined || newest.id <= Number(pipelineId)) return;
+  const sentence = `a later pipeline has planned: ${newest.web_url}: look at its plan, and start its job`;
+  throw Object.assign(new Failure(sentence), { code: 'approval-used' });
+}
+
 async function approved() {
   const text = await readFile(file, 'utf8').catch(() => {
     throw new Failure(`${file} can't be read`);
   });
   const own = JSON.parse(text);
   if (sentOf(own).length === 0) return 'the plan sends nothing';
+  await refuseLater();
   if (byHand === own.digest) return `IDOPS_DIGEST approves ${byHand}`;
   const { iid, sha, merged_at } = await merged();
   const where = `merge request !${iid}`;
@@ -189,14 +206,16 @@ async function approved() {
       `${where} has no pipeline of its last commit (a pipeline for merged results can't be compared)`,
     );
   const before = (one) => Date.parse(one.finished_at) <= Date.parse(merged_at);
-  const jobs = `${at('pipelines', planned.id, 'jobs')}?include_retried=true&scope[]=success`;
-  const job = await find(jobs, (one) => one.name === 'plan' && before(one));
+  const job = await find(plansOf(planned.id), (one) => isPlan(one) && before(one));
   if (job === undefined) throw new Failure(`${where} showed no plan of its last commit before it was merged`);
   // The job's own token may read what Developers may.
   const { found } = await read(`${at('jobs', job.id, 'artifacts')}/${encodeURIComponent(file)}`, {
     'JOB-TOKEN': jobToken,
   });
-  if (essence(found) === essence(own)) return `${where} showed this plan: ${own.digest}`;
+  if (essence(found) === essence(own)) {
+    console.log(`${iid} ${sha} ${planned.id} ${found.created_at}`);
+    return `${where} showed this plan: ${own.digest}`;
+  }
   throw new Failure(
     `${where} showed ${String(found.digest)}, and this is ${own.digest}, or the server was changed since: look at this plan, and if it is what you want, run the job with the variable IDOPS_DIGEST=${own.digest}`,
   );
@@ -204,8 +223,17 @@ async function approved() {
 
 const commands = {
   note: { run: note, count: 3, needs: { CI_MERGE_REQUEST_IID: mergeRequest } },
-  approved: { run: approved, count: 2, needs: { CI_COMMIT_SHA: commit, CI_JOB_TOKEN: jobToken } },
-  result: { run: result, count: 3, needs: { CI_COMMIT_SHA: commit } },
+  approved: {
+    run: approved,
+    count: 2,
+    needs: {
+      CI_COMMIT_SHA: commit,
+      CI_COMMIT_BRANCH: branch,
+      CI_PIPELINE_ID: pipelineId,
+      CI_JOB_TOKEN: jobToken,
+    },
+  },
+  result: { run: result, count: 3, needs: { CI_COMMIT_SHA: commit, CI_COMMIT_BRANCH: branch } },
   issue: { run: issue, count: 4, needs: {} },
 };
 
@@ -223,10 +251,12 @@ async function main() {
 }
 
 try {
-  console.log(`idops: ${await main()}`);
+  // Standard output has what approves, alone.
+  console.error(`idops: ${await main()}`);
 } catch (failure) {
+  const code = (failure instanceof Failure && failure.code) || 'not-approved';
   console.error(
-    `idops: ${failure instanceof Failure ? failure.message : 'GitLab answered with something that idops does not understand'}`,
+    `idops: ${command === 'approved' ? `error[${code}]: ` : ''}${failure instanceof Failure ? failure.message : 'GitLab answered with something that idops does not understand'}`,
   );
   process.exitCode = 1;
 }

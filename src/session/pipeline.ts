@@ -1,15 +1,51 @@
 import type { Approval } from '../apply/approvals.js';
+import { error, ProblemsError } from '../base/problems.js';
 import type { StoredPlan } from '../plan/stored.js';
 
+/** What a job of GitLab CI applies a stored plan by. */
+export interface PipelineApproval {
+  readonly approval: Approval;
+  /** When the merge request's plan was made; null if none approves. */
+  readonly made: Date | null;
+  /** When the pipeline began; null if GitLab doesn't say. */
+  readonly since: Date | null;
+}
+
 /**
- * What a job of GitLab CI applies a stored plan by, as its variables `env` tell it: a pipeline's plan counts once, for that pipeline.
- * Undefined anywhere else.
+ * What a job of GitLab CI applies a stored plan by, as its variables `env` tell it: a pipeline's plan counts once, for that pipeline, and
+ * once for the merge request that IDOPS_APPROVAL names (its number, its last commit, the pipeline that planned and when). Undefined anywhere else.
+ * Throws a ProblemsError (`not-approved`) if that is not readable, or if the state, which is a file or not (`inFile`), goes with the job.
  */
 export function pipelineApproval(
   env: { readonly [name: string]: string | undefined },
   { environment, digest }: StoredPlan,
-): Approval | undefined {
+  inFile: boolean,
+): PipelineApproval | undefined {
   const { GITLAB_CI, CI_PIPELINE_ID: id = '', CI_PIPELINE_URL: url = `pipeline ${id}` } = env;
   if (GITLAB_CI !== 'true' || !/^\d{1,20}$/.test(id)) return undefined;
-  return { pullRequest: null, head: null, planRun: id, environment, digest, workflowRun: id, url };
+  const { IDOPS_APPROVAL: given = '', CI_PIPELINE_CREATED_AT: began = '' } = env;
+  const [, request, head = null, planRun = null, made = ''] =
+    /^([1-9]\d{0,9}) ([0-9a-f]{40,64}) (\d{1,20}) (\d{4}-\d\d-\d\dT[\d:.]+Z)$/.exec(given) ?? [];
+  if (given !== '' && timeOf(made) === null)
+    throw refusal('IDOPS_APPROVAL is not what gitlab.mjs approved prints', 'let the job set it to that');
+  if (given !== '' && inFile && env.CI_DISPOSABLE_ENVIRONMENT === 'true')
+    throw refusal(
+      'an approval counts once, which the state remembers, and the state is a file that this runner throws away',
+      'keep the state in git or PostgreSQL: state: {git: {}}',
+    );
+  const pullRequest = request === undefined ? null : Number(request);
+  return {
+    approval: { pullRequest, head, planRun, environment, digest, workflowRun: id, url },
+    made: timeOf(made),
+    since: timeOf(began),
+  };
+}
+
+function timeOf(text: string): Date | null {
+  const time = new Date(text);
+  return Number.isNaN(time.getTime()) ? null : time;
+}
+
+function refusal(message: string, hint: string): ProblemsError {
+  return new ProblemsError([error('not-approved', message, [], `nothing was sent; ${hint}`)]);
 }

@@ -123,9 +123,9 @@ async function run(
       ...env,
     },
   });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk));
+  const streams = [child.stdout, child.stderr].map((stream) => stream.setEncoding('utf8').toArray());
   const code = await new Promise((done) => child.on('close', done));
+  const said = (await Promise.all(streams)).flat().join('');
   expect(said).not.toContain(token);
   return { code, said };
 }
@@ -263,14 +263,21 @@ const row = (letter: string, action = 'update') => ({
   requests: `sha256:${letter.repeat(64)}`,
 });
 const storedPlan = (digest: string, ...objects: ReturnType<typeof row>[]): string =>
-  JSON.stringify({ digest, server: 'https://id', environment: 'production', apply: { objects } });
+  JSON.stringify({
+    created_at: '2026-02-02T08:59:00.000Z',
+    digest,
+    server: 'https://id',
+    environment: 'production',
+    apply: { objects },
+  });
 
 /** A project whose merge request 5 was merged as this commit, and what its pipelines kept. */
-function merged(kept: string, { request = {}, pipeline = {}, job = {} } = {}) {
+function merged(kept: string, { request = {}, pipeline = {}, job = {}, later = 'drift' } = {}) {
   const list = (...rows: unknown[]) => ({ status: 200, body: JSON.stringify(rows) });
   const mine = {
     iid: 5,
     state: 'merged',
+    target_branch: 'main',
     merge_commit_sha: commit,
     sha: head,
     merged_at: '2026-02-02T10:00:00Z',
@@ -287,6 +294,8 @@ function merged(kept: string, { request = {}, pipeline = {}, job = {} } = {}) {
       { ...detached, ...pipeline },
     ),
     [`GET ${at}/pipelines/21/jobs`]: list({ ...plan, id: 30, name: 'note' }, { ...plan, ...job }),
+    [`GET ${at}/pipelines`]: list({ id: 42, web_url: 'https://gitlab/p/42' }, { id: 41 }, { id: 40 }),
+    [`GET ${at}/pipelines/42/jobs`]: list({ ...plan, id: 50, name: later }),
     [`GET ${at}/jobs/31/artifacts/plan.json`]: { status: 200, body: kept },
   };
 }
@@ -301,6 +310,8 @@ describe('what approves on GitLab', () => {
     const { api, sent } = await gitlab([], { answers });
     const ran = await run(api, ['approved', 'plan.json'], plan, {
       CI_COMMIT_SHA: commit,
+      CI_COMMIT_BRANCH: 'main',
+      CI_PIPELINE_ID: '41',
       CI_JOB_TOKEN: 'of-the-job',
       ...env,
     });
@@ -310,7 +321,10 @@ describe('what approves on GitLab', () => {
 
   it('is the plan that the merge request kept before it was merged', async () => {
     const ran = await approved(merged(storedPlan('sha256:1', row('c', 'adopt'), row('a'))));
-    expect(ran).toEqual({ code: 0, said: 'idops: merge request !5 showed this plan: sha256:1\n' });
+    expect(ran).toEqual({
+      code: 0,
+      said: `5 ${head} 21 2026-02-02T08:59:00.000Z\nidops: merge request !5 showed this plan: sha256:1\n`,
+    });
   });
 
   it.each<[string, Broken['answers'], string]>([
@@ -323,6 +337,11 @@ describe('what approves on GitLab', () => {
     [
       'a commit that no merge request brought',
       merged(own, { request: { merge_commit_sha: null } }),
+      'no merge request brought',
+    ],
+    [
+      'a commit that a merge brought to another branch',
+      merged(own, { request: { target_branch: 'other' } }),
       'no merge request brought',
     ],
     [
@@ -343,22 +362,35 @@ describe('what approves on GitLab', () => {
     ['a job that has not ended', merged(own, { job: { finished_at: null } }), 'showed no plan'],
     [
       'GitLab, if it forbids to look',
-      { [`GET ${at}/repository/commits/${commit}/merge_requests`]: { status: 403 } },
+      { ...merged(own), [`GET ${at}/repository/commits/${commit}/merge_requests`]: { status: 403 } },
       '403',
     ],
   ])('is not %s', async (_, answers, message) => {
-    expect(await approved(answers)).toEqual({ code: 1, said: expect.stringContaining(message) });
+    const { code, said } = await approved(answers);
+    expect([code, said]).toEqual([1, expect.stringMatching(/^idops: error\[not-approved\]: /)]);
+    expect(said).toContain(message);
+  });
+
+  it('is none, not even a digest by hand, once a later pipeline of the branch has planned', async () => {
+    for (const IDOPS_DIGEST of ['', 'sha256:1'])
+      expect(await approved(merged(own, { later: 'plan' }), { IDOPS_DIGEST })).toEqual({
+        code: 1,
+        said: expect.stringContaining(
+          'error[approval-used]: a later pipeline has planned: https://gitlab/p/42',
+        ),
+      });
   });
 
   it('is the digest that a person gives, and nothing has to approve what sends nothing', async () => {
-    expect(await approved({}, { IDOPS_DIGEST: 'sha256:1' })).toMatchObject({ code: 0 });
+    const byHand = await approved(merged(own), { IDOPS_DIGEST: 'sha256:1' });
+    expect(byHand).toEqual({ code: 0, said: 'idops: IDOPS_DIGEST approves sha256:1\n' });
     expect(await approved({}, { IDOPS_DIGEST: 'sha256:2' })).toMatchObject({ code: 1 });
     expect(await approved({}, {}, storedPlan('sha256:1', row('b', 'adopt')))).toMatchObject({ code: 0 });
   });
 
   it('gets what apply came to as a note of the merge request', async () => {
     const { api, kept } = await gitlab([], { answers: merged(own) });
-    const env = { CI_COMMIT_SHA: commit, CI_MERGE_REQUEST_IID: '' };
+    const env = { CI_COMMIT_SHA: commit, CI_COMMIT_BRANCH: 'main', CI_MERGE_REQUEST_IID: '' };
     expect(await run(api, ['result', 'result.md', 'production'], '# Applied\n', env)).toMatchObject({
       code: 0,
     });
@@ -421,9 +453,18 @@ describe('apply of a stored plan in a pipeline', () => {
   const acme = (label: string) => ({
     'manifests/o.yaml': `kind: Organization\nname: acme\nlabel: ${label}\n`,
   });
-  const pipeline = (id: number) => ({
-    env: { GITLAB_CI: 'true', CI_PIPELINE_ID: String(id), CI_PIPELINE_URL: `https://gitlab/p/${id}` },
+  const pipeline = (id: number, more: { [name: string]: string } = {}) => ({
+    env: {
+      GITLAB_CI: 'true',
+      CI_PIPELINE_ID: String(id),
+      CI_PIPELINE_URL: `https://gitlab/p/${id}`,
+      ...more,
+    },
   });
+  const approvedBy = (request: number, made: string) => ({
+    IDOPS_APPROVAL: `${request} ${head} 21 ${made}T00:00:00.000Z`,
+  });
+  const { IDOPS_APPROVAL } = approvedBy(5, '2999-01-01');
 
   it('is refused in an old pipeline, after a later one was applied', async () => {
     const at = await project(acme('New'));
@@ -442,6 +483,62 @@ describe('apply of a stored plan in a pipeline', () => {
     expect(at.writes()).toHaveLength(before);
     // Anywhere else, the plan holds as long as the server is as it was.
     expect(await at.idops('apply 1.json')).toMatchObject({ code: 0 });
+  });
+
+  it('is refused in another pipeline that the same merge request approves', async () => {
+    const at = await project(acme('New'));
+    expect(await at.idops('plan --out 1.json')).toMatchObject({ code: 0 });
+    expect(await at.idops('apply 1.json', pipeline(1, { IDOPS_APPROVAL }))).toMatchObject({ code: 0 });
+    expect(await at.idops('undo --last --yes')).toMatchObject({ code: 0 });
+    expect(await at.idops('plan --out 2.json')).toMatchObject({ code: 0 });
+    const before = at.writes().length;
+    expect((await at.idops('apply 2.json', pipeline(2, { IDOPS_APPROVAL }))).stderr).toContain(
+      'error[approval-used]: the approval of pull request #5 was used by https://gitlab/p/1',
+    );
+    expect(at.writes()).toHaveLength(before);
+    // Whoever gives the digest wants it again.
+    expect(await at.idops('apply 2.json', pipeline(2, { IDOPS_APPROVAL: '' }))).toMatchObject({ code: 0 });
+  });
+
+  it('is refused if something else was applied since the pipeline began', async () => {
+    const globex = '---\nkind: Organization\nname: globex\nlabel: New\n';
+    const at = await project(acme('New'));
+    expect(await at.idops('plan --out 1.json')).toMatchObject({ code: 0 });
+    await at.write({ 'manifests/o.yaml': `${acme('New')['manifests/o.yaml']}${globex}` });
+    expect(await at.idops('apply --yes --target Organization/globex')).toMatchObject({ code: 0 });
+    await at.write(acme('New'));
+    const began = (CI_PIPELINE_CREATED_AT: string) => pipeline(1, { CI_PIPELINE_CREATED_AT });
+    expect((await at.idops('apply 1.json', began('2020-01-01T00:00:00Z'))).stderr).toMatch(
+      /error\[approval-used\]: run \S+ was applied since/,
+    );
+    expect(await at.idops('apply 1.json', began('2999-01-01T00:00:00Z'))).toMatchObject({ code: 0 });
+  });
+
+  it('is refused if another merge request was applied since its own planned', async () => {
+    const globex = acme('New')['manifests/o.yaml'].replace('acme', 'globex');
+    const at = await project(acme('New'));
+    expect(await at.idops('plan --out 2.json')).toMatchObject({ code: 0 });
+    await at.write({ 'manifests/o.yaml': globex });
+    expect(await at.idops('plan --out 1.json')).toMatchObject({ code: 0 });
+    const other = pipeline(1, approvedBy(4, '2999-01-01'));
+    expect(await at.idops('apply 1.json', other)).toMatchObject({ code: 0 });
+    await at.write(acme('New'));
+    expect((await at.idops('apply 2.json', pipeline(2, approvedBy(5, '2020-01-01')))).stderr).toContain(
+      'error[approval-used]: another plan was applied since: pull request #4, by https://gitlab/p/1',
+    );
+    expect(await at.idops('apply 2.json', pipeline(2, { IDOPS_APPROVAL }))).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    ['the state goes with the job', { IDOPS_APPROVAL, CI_DISPOSABLE_ENVIRONMENT: 'true' }, 'throws away'],
+    ['what approves is not readable', { IDOPS_APPROVAL: '5' }, 'IDOPS_APPROVAL'],
+  ])('is refused if %s', async (_, env, message) => {
+    const at = await project(acme('New'));
+    expect(await at.idops('plan --out 1.json')).toMatchObject({ code: 0 });
+    const { code, stderr } = await at.idops('apply 1.json', pipeline(1, env));
+    expect([code, stderr]).toEqual([1, expect.stringContaining('error[not-approved]')]);
+    expect(stderr).toContain(message);
+    expect(at.writes()).toEqual([]);
   });
 
   it('finishes what failed in part when the job is retried, and no more then', async () => {
@@ -532,6 +629,9 @@ describe('examples/gitlab', () => {
     });
     expect(apply.rules.map(({ when }) => when)).toEqual(['manual']);
     expect(apply.script.join('\n')).toContain('apply plan.json');
+    expect(apply.script.join('\n')).toMatch(
+      /^approval="\$\(.* approved plan\.json\)"\nIDOPS_APPROVAL="\$approval" /,
+    );
     expect(plan.script.join('\n')).toContain('--out plan.json');
   });
 

@@ -1,4 +1,4 @@
-import { type Approval, usedBy, whyUsedUp } from '../../apply/approvals.js';
+import { usedBy, whyUsedUp } from '../../apply/approvals.js';
 import { type Problem, ProblemsError, refuse } from '../../base/problems.js';
 import { refusalsOf } from '../../plan/approve.js';
 import { changesServer, type Plan } from '../../plan/plan.js';
@@ -7,7 +7,7 @@ import { resultReport } from '../../report/formats.js';
 import { sendsText } from '../../report/review.js';
 import { besidePlanFile, planOptionsOf } from '../../session/options.js';
 import { refuseTwice } from '../../session/outputs.js';
-import { pipelineApproval } from '../../session/pipeline.js';
+import { type PipelineApproval, pipelineApproval } from '../../session/pipeline.js';
 import { readPlanFile } from '../../session/plan-file.js';
 import type { WritingSession } from '../../session/session.js';
 import { shardOptions } from '../../session/shard.js';
@@ -38,11 +38,12 @@ export async function apply(
     'apply',
     async (session) => {
       await context.refuseOutputs(filesOf(formats), session);
-      const approval = stored === undefined ? undefined : pipelineApproval(process.env, stored);
+      const inFile = session.project.state().in === 'file';
+      const approved = stored === undefined ? undefined : pipelineApproval(process.env, stored, inFile);
       const plan =
         stored === undefined
           ? await session.plan(planOptionsOf(options))
-          : await planAgain(session, stored, approval);
+          : await planAgain(session, stored, approved);
       const asks = stored === undefined && changesServer(plan) && options.yes !== true;
       await showPlan(plan, formats, context, { asks });
       const limits = { maxDestructive: options.allowDestructive ?? session.project.maxDestructive() };
@@ -56,7 +57,7 @@ export async function apply(
         !asks,
         context,
       );
-      return await carryOut(session, plan, limits, agreed, formats, context, approval);
+      return await carryOut(session, plan, limits, agreed, formats, context, approved?.approval);
     },
     about,
   );
@@ -79,15 +80,16 @@ async function storedPlanOf(file: string, options: Options): Promise<StoredPlan>
 async function planAgain(
   session: WritingSession,
   stored: StoredPlan,
-  approval: Approval | undefined,
+  approved: PipelineApproval | undefined,
 ): Promise<Plan> {
   const history = session.approvalHistory();
-  const left = approval === undefined ? undefined : usedBy(history, approval)?.left;
+  const left = approved === undefined ? undefined : usedBy(history, approved.approval)?.left;
   const { plan, problems } = await session.planStored(stored, left);
-  if (approval !== undefined && changesServer(plan)) {
-    const used = whyUsedUp(history, approval, null);
+  if (approved !== undefined && changesServer(plan)) {
+    const used = whyUsedUp(history, approved.approval, approved.since, approved.made);
     if (used !== undefined) {
-      const hint = 'nothing was sent: run a new pipeline for the last commit, and look at its plan';
+      const hint =
+        'nothing was sent: run a new pipeline for the last commit; if its plan is right, start its job with its digest as IDOPS_DIGEST';
       throw new ProblemsError([{ ...used, hint }]);
     }
   }
