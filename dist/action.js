@@ -17471,14 +17471,13 @@ new Date(own5.at);const between2=here2.findLast(used=>used.workflow_run!==workfl
 from.getTime());if(between2!==void 0)return usedUp(`another plan was applied since: ${named2(between2)}`);const newest=newestHeld(
 state);const ofRuns=new Set(here2.flatMap(({runs})=>runs));const begun=own5?.runs.at(-1)??(from===null?void 0:runTime(from));
 if(newest!==void 0&&begun!==void 0&&newest>begun&&!ofRuns.has(newest))return usedUp(`run ${newest} was applied since`);return void 0}
-function appliedSince({approvals=[]},time3){const last=approvals.findLast(({at:at3})=>at3>time3);return last===void 0?void 0:
-named2(last)}function withUse({approvals=[]},approval,{run:run4,keys,at:at3}){const before=usedBy({approvals},approval);
-const used={pull_request:approval.pullRequest,head:approval.head,plan_run:approval.planRun,environment:approval.environment,
-digest:approval.digest,workflow_run:approval.workflowRun,url:approval.url,at:at3,runs:[...before?.runs??[],run4],left:[...keys]};
-return[...approvals.filter(one=>one!==before),used].slice(-remembered)}function withLeft({approvals=[]},run4,left){return approvals.
-map(used=>used.runs.at(-1)===run4?{...used,left:[...left]}:used)}function leftOf({results},keys){return results.flatMap(
-({address:address3,status})=>{const key=keys.get(address3);return status==="applied"||key===void 0?[]:[key]})}function usedUp(message){
-return error("approval-used",message)}function named2({pull_request,url}){return pull_request===null?url:`pull request #${pull_request}\
+function withUse({approvals=[]},approval,{run:run4,keys,at:at3}){const before=usedBy({approvals},approval);const used={pull_request:approval.
+pullRequest,head:approval.head,plan_run:approval.planRun,environment:approval.environment,digest:approval.digest,workflow_run:approval.
+workflowRun,url:approval.url,at:at3,runs:[...before?.runs??[],run4],left:[...keys]};return[...approvals.filter(one=>one!==
+before),used].slice(-remembered)}function withLeft({approvals=[]},run4,left){return approvals.map(used=>used.runs.at(-1)===
+run4?{...used,left:[...left]}:used)}function leftOf({results},keys){return results.flatMap(({address:address3,status})=>{
+const key=keys.get(address3);return status==="applied"||key===void 0?[]:[key]})}function usedUp(message){return error("a\
+pproval-used",message)}function named2({pull_request,url}){return pull_request===null?url:`pull request #${pull_request}\
 , by ${url}`}function runTime(time3){return`${time3.toISOString().slice(0,19).replace(/[-:]/g,"")}Z`}init_result();init_problems();init_safety();var made=new WeakSet;function isApproved(thing){return typeof thing==="object"&&thing!==null&&
 made.has(thing)}var stale=new WeakMap;function markStale(plan,problems){stale.set(plan,problems)}function refusalsOf(plan,maxDestructive){
 if(!(maxDestructive>=0))throw new TypeError("maxDestructive must be a number of 0 or more");return[...stale.get(plan)??[],
@@ -17793,27 +17792,27 @@ const{profile,replan}=this.#options;if(!kind.readable(profile))return Number.POS
 replan.observedAt:performance.now())+FRESH}async#sendOnce(kind,planned,change3){if(change3.requests.length===0){await this.#guard(
 ()=>this.#options.recorder.sending(change3,null,true))}return await this.#trying(planned,async begun=>{const attempt=this.#attempt(
 kind,begun);const tried2=this.#options.replan.carries(planned)?this.#tried.get(planned)??0:void 0;const sent=await attempt.
-send(change3,this.#freshUntil(kind,planned,change3),tried2);if(attempt.tried>0)this.#tried.set(planned,attempt.tried);if(sent===
-EXPIRED)return sent;if(!("failure"in sent))return await this.#end(kind,planned,sent);if(kind.lost===void 0&&sent.failure.
-expired===void 0){return{planned,attempt,open:sent}}const ended=await attempt.conclude(sent,await readBackOne(kind,sent,
-this.#options));return ended===EXPIRED?ended:await this.#end(kind,planned,ended)})}async#end(kind,planned,ended){return await this.#settle(
-planned,ended.sent,await this.#beware(kind,planned,ended))}async#conclude(kind,left){if(left.length===0)return;const open8=left.
-map(one=>one.open);const live=await readBackAll(kind,open8,this.#options,this.#options.concurrency);await settle2(left.map(
-async({planned,attempt,open:open9})=>{const ended=await attempt.conclude(open9,live.get(open9));if(ended!==EXPIRED)await this.#end(
-kind,planned,ended)}))}async#beware(kind,{address:address3},{better,suspected,outcome:outcome3}){const told5=better??suspected;
-if(told5===void 0)return outcome3;const stopped=this.#harmful.has(kind.name);const asked=better===void 0&&!stopped?(await this.#probe(
-kind)).kind:void 0;if(asked==="plain")return outcome3;const sure=better!==void 0||asked==="recognised";const harms=kind.
-traits[told5.name].unsafe===true;if(harms&&!stopped&&(sure||(outcome3.httpStatus??0)>=500)){this.#harmful.set(kind.name,
-`not sent: what came back about ${address3} looks like a server of the profile ${told5.name}; what to do is said there`)}
-const marked=harms&&sure?{...outcome3,otherProfile:told5.name}:outcome3;return better===void 0?advised(marked,adviceFor(
-told5)):marked}async#probe(kind){return await this.#options.recognise(kind.scopes.write).catch(()=>({kind:"unclear"}))}#attempt(kind,begun){
-const{recorder,replan}=this.#options;return new Attempt(kind,{...this.#options,recorder:{sending:async(...line)=>{await this.#guard(
-()=>recorder.sending(...line));begun()},answered:(...line)=>this.#guard(()=>recorder.answered(...line))},repair:replan.repair,
-onFailure:failure2=>this.#remember(failure2,kind),onWithheld:cause=>{this.#stop??=isLost(cause)?LOST:"not sent: the lock\
- of the state could not be confirmed";return`not sent: ${messageOf(cause)}`}})}async#trying(planned,work){let begun=false;
-try{return await work(()=>{begun=true})}catch(failure2){if(begun&&!this.#outcomes.has(planned))this.#outcomes.set(planned,
-brokenOff(failure2));throw failure2}}async#asItIsNow(planned,since){const{replan}=this.#options;if(planned.requests.length===
-0)return planned;if(replan.observedAt>=since&&!replan.carries(planned))return planned;let change3;try{change3=await replan.
+send(change3,this.#freshUntil(kind,planned,change3),tried2);if(tried2!==void 0&&attempt.tried>0)this.#tried.set(planned,
+attempt.tried);if(sent===EXPIRED)return sent;if(!("failure"in sent))return await this.#end(kind,planned,sent);if(kind.lost===
+void 0&&sent.failure.expired===void 0){return{planned,attempt,open:sent}}const ended=await attempt.conclude(sent,await readBackOne(
+kind,sent,this.#options));return ended===EXPIRED?ended:await this.#end(kind,planned,ended)})}async#end(kind,planned,ended){
+return await this.#settle(planned,ended.sent,await this.#beware(kind,planned,ended))}async#conclude(kind,left){if(left.length===
+0)return;const open8=left.map(one=>one.open);const live=await readBackAll(kind,open8,this.#options,this.#options.concurrency);
+await settle2(left.map(async({planned,attempt,open:open9})=>{const ended=await attempt.conclude(open9,live.get(open9));if(ended!==
+EXPIRED)await this.#end(kind,planned,ended)}))}async#beware(kind,{address:address3},{better,suspected,outcome:outcome3}){
+const told5=better??suspected;if(told5===void 0)return outcome3;const stopped=this.#harmful.has(kind.name);const asked=better===
+void 0&&!stopped?(await this.#probe(kind)).kind:void 0;if(asked==="plain")return outcome3;const sure=better!==void 0||asked===
+"recognised";const harms=kind.traits[told5.name].unsafe===true;if(harms&&!stopped&&(sure||(outcome3.httpStatus??0)>=500)){
+this.#harmful.set(kind.name,`not sent: what came back about ${address3} looks like a server of the profile ${told5.name}\
+; what to do is said there`)}const marked=harms&&sure?{...outcome3,otherProfile:told5.name}:outcome3;return better===void 0?
+advised(marked,adviceFor(told5)):marked}async#probe(kind){return await this.#options.recognise(kind.scopes.write).catch(
+()=>({kind:"unclear"}))}#attempt(kind,begun){const{recorder,replan}=this.#options;return new Attempt(kind,{...this.#options,
+recorder:{sending:async(...line)=>{await this.#guard(()=>recorder.sending(...line));begun()},answered:(...line)=>this.#guard(
+()=>recorder.answered(...line))},repair:replan.repair,onFailure:failure2=>this.#remember(failure2,kind),onWithheld:cause=>{
+this.#stop??=isLost(cause)?LOST:"not sent: the lock of the state could not be confirmed";return`not sent: ${messageOf(cause)}`}})}async#trying(planned,work){
+let begun=false;try{return await work(()=>{begun=true})}catch(failure2){if(begun&&!this.#outcomes.has(planned))this.#outcomes.
+set(planned,brokenOff(failure2));throw failure2}}async#asItIsNow(planned,since){const{replan}=this.#options;if(planned.requests.
+length===0)return planned;if(replan.observedAt>=since&&!replan.carries(planned))return planned;let change3;try{change3=await replan.
 again(planned,since)}catch(failure2){const failures=failuresIn(failure2);if(!failures.every(isExpected))throw failure2;for(const one of failures)
 if(one instanceof ServerFailure)this.#remember(one,void 0);const why=failures.map(({message})=>message).join("; ");return`\
 not sent: what is there now could not be read: ${why}`}if(change3===void 0)return planned;const moved2=movedSince(planned,
@@ -20480,11 +20479,11 @@ return readStoredPlan(text6,file)}catch(failure2){if(failure2 instanceof Problem
 const normal2=text6=>text6.replaceAll("\r\n","\n").trimEnd();return normal2(one)===normal2(other)}async function checkReview(api,{
 number:number4,head,merged_at},since){const reviews=(await api.reviews(number4)).filter(({submittedAt,author,authorCanPushToRepository})=>author?.
 __typename==="User"&&authorCanPushToRepository&&Date.parse(submittedAt)<=Date.parse(merged_at??""));const last=reviews.toSorted(
-(one,other)=>one.submittedAt.localeCompare(other.submittedAt)).at(-1);const why=last===void 0?"nobody who may push appro\
-ved it before the merge":last.state==="CHANGES_REQUESTED"?`${escapeText(last.author?.login??"")} asked for changes last`:
-last.commit?.oid!==head.sha?`${escapeText(last.author?.login??"")} approved an earlier commit`:Date.parse(last.submittedAt)<=
-since?`the plan was made again after ${escapeText(last.author?.login??"")} approved it`:null;if(why!==null)throw refusal2(
-`the plan of pull request #${number4} was not reviewed: ${why} (approve: reviewed)`)}init_escape();init_problems();import{once as once2}from"node:events";var GithubFailure=class extends Error{lacksPermission;constructor(message,{
+(one,other)=>one.submittedAt.localeCompare(other.submittedAt)).at(-1);const why=whyNotReviewed(last,head.sha,since);if(why!==
+null)throw refusal2(`the plan of pull request #${number4} was not reviewed: ${why} (approve: reviewed)`)}function whyNotReviewed(last,sha,since){
+if(last===void 0)return"nobody who may push approved it before the merge";const who=escapeText(last.author?.login??"");if(last.
+state==="CHANGES_REQUESTED")return`${who} asked for changes last`;if(last.commit?.oid!==sha)return`${who} approved an ea\
+rlier commit`;return Date.parse(last.submittedAt)<=since?`the plan was made again after ${who} approved it`:null}init_escape();init_problems();import{once as once2}from"node:events";var GithubFailure=class extends Error{lacksPermission;constructor(message,{
 lacksPermission=false,cause}={}){super(message,{cause});this.name="GithubFailure";this.lacksPermission=lacksPermission}};
 var retries=3;var longestWait=60;var onlyOnce={request:{retries:0}};async function withGithub(token,{owner,repository:repo},manner,work){
 const{signal}=manner;const interrupted2=new GithubFailure("interrupted");try{const octokit=await openClient(token,manner);
@@ -20627,10 +20626,9 @@ approval,since,made3);if(used!==void 0)throw new ProblemsError([used]);refuse(pr
 left;if(left!==void 0){if(stored2!==void 0)return{plan,approval};if(approved?.stored==null)throw stale2(`${source} appro\
 ved ${digest}, of which a part was applied`);const rest=await session.planStored(approved.stored,left);refuse(rest.problems);
 return{plan:rest.plan,approval}}const now=await markPlan(plan,job.redactor);const observed=approved?.marker.plan?.observed??
-now.observed;if(digest===now.digest&&observed===now.observed)return{plan,approval};const between2=appliedSince(history,approved?.
-stored?.created_at??plan.createdAt);const why=digest===now.digest?"the server was changed since":`it is ${now.digest} no\
-w`;throw stale2([`${source} approved ${digest}, and ${why}`,...between2===void 0?[]:[`${between2} was applied in between`],
-...approved===null?[]:[`${approved.run.html_url} shows what was approved`]].join("; "))}function stale2(message){return new ProblemsError(
+now.observed;if(digest===now.digest&&observed===now.observed)return{plan,approval};const why=digest===now.digest?"the se\
+rver was changed since":`it is ${now.digest} now`;throw stale2([`${source} approved ${digest}, and ${why}`,...approved===
+null?[]:[`${approved.run.html_url} shows what was approved`]].join("; "))}function stale2(message){return new ProblemsError(
 [error("stale-plan",`stale plan: ${message}`)])}function refuseLostState({expectDigest},{project}){const isLost2=project.
 state().in==="file"&&process.env.RUNNER_ENVIRONMENT==="github-hosted";if(expectDigest!==fromPullRequest||!isLost2)return;
 throw refusal2("an approval counts once, which the state remembers, and the state is a file that this runner throws away",

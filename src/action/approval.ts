@@ -1,4 +1,4 @@
-import { type Approval, appliedSince, usedBy, whyUsedUp } from '../apply/approvals.js';
+import { type Approval, usedBy, whyUsedUp } from '../apply/approvals.js';
 import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { shardText } from '../base/shard.js';
 import { changesServer, type Plan } from '../plan/plan.js';
@@ -122,12 +122,10 @@ async function checked(
   const now = await markPlan(plan, job.redactor);
   const observed = approved?.marker.plan?.observed ?? now.observed;
   if (digest === now.digest && observed === now.observed) return { plan, approval };
-  const between = appliedSince(history, approved?.stored?.created_at ?? plan.createdAt);
   const why = digest === now.digest ? 'the server was changed since' : `it is ${now.digest} now`;
   throw stale(
     [
       `${source} approved ${digest}, and ${why}`,
-      ...(between === undefined ? [] : [`${between} was applied in between`]),
       ...(approved === null ? [] : [`${approved.run.html_url} shows what was approved`]),
     ].join('; '),
   );

@@ -4,7 +4,7 @@ import { ProblemsError } from '../base/problems.js';
 import type { StoredPlan } from '../plan/stored.js';
 import { readStoredPlan } from '../session/plan-file.js';
 import type { WorkflowEvent } from './event.js';
-import type { GithubApi, PullRequest, WorkflowRun } from './github.js';
+import type { GithubApi, PullRequest, Review, WorkflowRun } from './github.js';
 import { isAbout, type Marker, readMarker } from './marker.js';
 import { refusal } from './merged.js';
 
@@ -176,16 +176,16 @@ async function checkReview(
       Date.parse(submittedAt) <= Date.parse(merged_at ?? ''),
   );
   const last = reviews.toSorted((one, other) => one.submittedAt.localeCompare(other.submittedAt)).at(-1);
-  const why =
-    last === undefined
-      ? 'nobody who may push approved it before the merge'
-      : last.state === 'CHANGES_REQUESTED'
-        ? `${escapeText(last.author?.login ?? '')} asked for changes last`
-        : last.commit?.oid !== head.sha
-          ? `${escapeText(last.author?.login ?? '')} approved an earlier commit`
-          : Date.parse(last.submittedAt) <= since
-            ? `the plan was made again after ${escapeText(last.author?.login ?? '')} approved it`
-            : null;
+  const why = whyNotReviewed(last, head.sha, since);
   if (why !== null)
     throw refusal(`the plan of pull request #${number} was not reviewed: ${why} (approve: reviewed)`);
+}
+
+/** Why the last review of a pull request does not approve the plan of this commit that was shown `since` then; null if it does. */
+function whyNotReviewed(last: Review | undefined, sha: string, since: number): string | null {
+  if (last === undefined) return 'nobody who may push approved it before the merge';
+  const who = escapeText(last.author?.login ?? '');
+  if (last.state === 'CHANGES_REQUESTED') return `${who} asked for changes last`;
+  if (last.commit?.oid !== sha) return `${who} approved an earlier commit`;
+  return Date.parse(last.submittedAt) <= since ? `the plan was made again after ${who} approved it` : null;
 }

@@ -231,7 +231,7 @@ export interface Artifact {
   readonly created_at: string | null;
 }
 
-/** An approving review. */
+/** A review that approves, or asks for changes. */
 export interface Review {
   readonly state: 'APPROVED' | 'CHANGES_REQUESTED';
   readonly submittedAt: string;

@@ -78,12 +78,6 @@ export function whyUsedUp(
   return undefined;
 }
 
-/** The pull request or the run that was applied after a time, in words; undefined if none was. */
-export function appliedSince({ approvals = [] }: ApprovalHistory, time: string): string | undefined {
-  const last = approvals.findLast(({ at }) => at > time);
-  return last === undefined ? undefined : named(last);
-}
-
 /** A state's approvals, with one that a run of idops begins to use for the objects with these keys. */
 export function withUse(
   { approvals = [] }: ApprovalHistory,

@@ -80,7 +80,7 @@ export class Attempt {
   readonly #options: AttemptOptions;
   #better: Profile | undefined;
   #suspected: Profile | undefined;
-  /** How often the change was tried, if it has to be planned again. */
+  /** The number of tries so far, if the change has to be planned again. */
   tried = 0;
 
   constructor(kind: Kind, options: AttemptOptions) {
@@ -89,8 +89,8 @@ export class Attempt {
   }
 
   /**
-   * Sends a change; gives what is left open where the answers don't tell what became of it. With `tried`, how often it was tried before, it is
-   * tried once. A failure of the server is an outcome; what the recorder throws is thrown.
+   * Sends a change; gives what is left open where the answers don't tell what became of it. With `tried`, the number of earlier tries, it is tried
+   * only once more. A failure of the server is an outcome; what the recorder throws is thrown.
    */
   async send(change: Change, freshUntil: number, tried?: number): Promise<Attempted | Open | typeof EXPIRED> {
     const sent: Sent =

@@ -91,7 +91,7 @@ class Execution {
   /** Why nothing more of a kind may be sent. */
   readonly #harmful = new Map<KindName, string>();
   #stop: string | undefined;
-  /** How often changes were tried whose values have to be read anew for each try. */
+  /** The number of tries so far, of each change that is read again before each try. */
   readonly #tried = new Map<Change, number>();
   /** The kinds of which the one that was to take over from another couldn't. */
   readonly #unsucceeded = new Set<KindName>();
@@ -168,7 +168,7 @@ class Execution {
       if (typeof change === 'string') return await this.#giveUp(planned, begun, change);
       const sent = await this.#sendOnce(kind, planned, change);
       if (sent !== EXPIRED) return sent;
-      // What it was built on got too old while it waited, or it is to be tried again: it is read again.
+      // What it was built on got too old while it waited, or a try failed: read it again.
       since = performance.now();
       begun = change;
       if (this.#tried.get(planned) === tried) round += 1;
@@ -202,7 +202,7 @@ class Execution {
       const attempt = this.#attempt(kind, begun);
       const tried = this.#options.replan.carries(planned) ? (this.#tried.get(planned) ?? 0) : undefined;
       const sent = await attempt.send(change, this.#freshUntil(kind, planned, change), tried);
-      if (attempt.tried > 0) this.#tried.set(planned, attempt.tried);
+      if (tried !== undefined && attempt.tried > 0) this.#tried.set(planned, attempt.tried);
       if (sent === EXPIRED) return sent;
       if (!('failure' in sent)) return await this.#end(kind, planned, sent);
       // What may have lost something, or is to be sent again, can't wait for the others.

@@ -22,7 +22,7 @@ export interface ConfigLayer {
   literal(node: ScalarNode): string | undefined;
 }
 
-/** `environments` names those of the layers. Finds what is to be guarded in all environments, whichever is chosen: one configuration is open to all. */
+/** Finds what must be guarded, in every environment: all manifests can see the whole configuration. `environments` are the names of `layers`, in order. */
 export function guardedOf(
   layers: readonly ConfigLayer[],
   root: string,

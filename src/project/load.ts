@@ -338,7 +338,10 @@ class LoadedProject implements Project {
   }
 }
 
-/** Process variables that stand for themselves: `${NAME}` is the text "${NAME}". */
+/**
+ * In place of the process variables: each resolves to its own reference, `${NAME}`, so that two settings that differ in their defaults
+ * alone compare as equal.
+ */
 const asWritten = new Proxy<{ [name: string]: string }>(
   {},
   {

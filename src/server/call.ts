@@ -43,7 +43,7 @@ export interface Call<T> {
   readonly wanted?: (() => boolean) | undefined;
   /** When what it is built on is too old to be sent; a time of `performance.now()`. */
   readonly freshUntil?: number | undefined;
-  /** How often it was tried before, if it must not be sent again as it is. */
+  /** The number of earlier tries, if the same body must not be sent again. */
   readonly tried?: number | undefined;
   /** What every try needs to leave; reads need none. */
   readonly permit?: Permit | undefined;

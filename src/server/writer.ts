@@ -9,8 +9,8 @@ export interface Writer {
    * Sends what the plan named; the one place where secrets are revealed. Gives what the server says the object
    * is now; a DELETE that finds nothing gives 404 and no fields, since what was asked for holds.
    * Nothing leaves without the permit, which is confirmed right before each try, nor after `freshUntil`, a time of
-   * `performance.now()`. With `tried`, how often it was tried before, it is tried once: where it is to be tried again, what it is built
-   * on has to be read anew. Throws a `ServerFailure`, an `Expired` or a `Withheld`.
+   * `performance.now()`. With `tried`, the number of earlier tries, it is tried only once more: the caller reads the object again before the next try
+   * (`Expired`). Throws a `ServerFailure`, an `Expired` or a `Withheld`.
    */
   send(request: WriteRequest, permit: Permit, freshUntil?: number, tried?: number): Promise<Answer<Fields>>;
 }

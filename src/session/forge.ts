@@ -19,8 +19,8 @@ const plainAddress = /^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;
 const commit = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
 /**
- * Where the forge shows the files of a folder, for the commit that CI runs for (`sha` says which on GitHub): on GitHub, its relatives and GitLab. Undefined anywhere
- * else, and where the folder is of another repository.
+ * Where the forge shows the files of a folder, at the commit that CI runs for (on GitHub, `sha`). Undefined if this is neither GitHub, one of
+ * its relatives nor GitLab, or if the folder belongs to another repository.
  */
 export async function forgeOf(
   env: Environment,

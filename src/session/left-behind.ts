@@ -50,7 +50,7 @@ async function formerFiles(project: Project): Promise<Former[]> {
   const { root, environment } = project;
   const settings = project.state();
   const own = environment === null ? [] : [`.idops/${environment}.json`, `.idops/${environment}/state.json`];
-  // A file that the configuration names may stand beside the state of what is managed without an environment.
+  // If the configuration names a file, the default state may belong to objects managed without an environment.
   const isNamed = settings.in === 'file' && settings.path !== resolve(root, defaultState(environment));
   const usual = isNamed && environment !== null ? [] : [DEFAULT_STATE];
   return await Promise.all(
@@ -59,7 +59,7 @@ async function formerFiles(project: Project): Promise<Former[]> {
       .filter((path) => settings.in !== 'file' || path !== settings.path)
       .map(async (path) => {
         const { place, saved } = await fileBackend({ path, allowTracked: true });
-        // What is managed without an environment may need it still.
+        // Objects managed without an environment may still need it.
         const isOthers = environment !== null && path === resolve(root, DEFAULT_STATE);
         const removal = isOthers ? `set state.path in the environment ${environment}` : `rm ${place}`;
         return { place, from: place, removal, state: saved };

@@ -43,6 +43,14 @@ async function applied(site: Workspace, options: ActionOptions = push, given: ob
   expect(site.writes()).toHaveLength(1);
 }
 
+/** Merges the pull request anew, after an approving review. */
+async function appliedOnceReviewed(site: Workspace): Promise<void> {
+  site.github.pulls.splice(0);
+  site.github.review(7);
+  site.github.merge(7, 'abc123');
+  await applied(site);
+}
+
 describe('what the comment of a pull request approves', () => {
   it('is nothing where somebody else edited it before the merge, also back to what it was', async () => {
     const { site, comment } = await planned();
@@ -244,10 +252,7 @@ describe('a plan that has to be reviewed', () => {
       site.github.required[how] = 1;
       site.github.merge(7, 'abc123');
       await refused(site, 'nobody who may push');
-      site.github.pulls.splice(0);
-      site.github.review(7);
-      site.github.merge(7, 'abc123');
-      await applied(site);
+      await appliedOnceReviewed(site);
     },
   );
 
@@ -258,10 +263,7 @@ describe('a plan that has to be reviewed', () => {
     site.github.review(7, { state: 'CHANGES_REQUESTED' });
     site.github.merge(7, 'abc123');
     await refused(site, 'jo asked for changes last');
-    site.github.pulls.splice(0);
-    site.github.review(7);
-    site.github.merge(7, 'abc123');
-    await applied(site);
+    await appliedOnceReviewed(site);
   });
 
   it('need not be where the workflow says that the merge approves', async () => {
