@@ -1,7 +1,7 @@
+import { nearest } from '../base/nearest.js';
 import type { Span } from '../base/span.js';
 import { isMap } from '../base/values.js';
 import { htmlFindings } from './html-checks.js';
-import { KnownPlaceholders, unknownPlaceholders } from './known.js';
 import { limits } from './limits.js';
 import { changedLinks } from './links.js';
 import { isMustachex, parseMustachex } from './mustachex.js';
@@ -32,12 +32,10 @@ export interface TemplateFinding {
   readonly fatal?: true;
 }
 
-/** An email to check, and what is known of those who fill it in. */
+/** An email to check, and what is known of the server that fills it in. */
 export interface CheckedTemplate {
   readonly before?: TemplateBodies;
   readonly after: TemplateBodies;
-  /** The placeholders that the configuration names; left out if it names none. */
-  readonly known?: KnownPlaceholders | undefined;
   /** What the server makes its mail of; left out if that isn't known. */
   readonly mail?: MailOf | undefined;
 }
@@ -49,7 +47,7 @@ type ParsedBodies = { readonly [body in BodyName]: ParsedBody | undefined };
  * Everything that is questionable about an email's bodies, and about their change where `before` is given.
  * A body that isn't known or isn't there is not checked.
  */
-export function checkTemplate({ before, after, known, mail }: CheckedTemplate): TemplateFinding[] {
+export function checkTemplate({ before, after, mail }: CheckedTemplate): TemplateFinding[] {
   const parsed = (body: string | null | undefined) => parsedBody(body, mail);
   const txt = parsed(after.txt);
   const html = parsed(after.html);
@@ -63,8 +61,7 @@ export function checkTemplate({ before, after, known, mail }: CheckedTemplate): 
     ...syntax('txt', txt, mail),
     ...syntax('html', html, mail),
     ...mismatch(txt, html),
-    ...(mail === undefined ? [] : examined(after, { txt, html }, mail, known)),
-    ...(mail === undefined && known !== undefined ? unknown({ txt, html }, had, known) : []),
+    ...(mail === undefined ? [] : examined(after, { txt, html }, mail)),
     ...(present(after.txt) && after.txt.length <= limits.bodyCharacters ? insecureText(after.txt) : []),
     ...(present(after.html)
       ? htmlFindings(after.html).map(({ at, ...finding }) => ({
@@ -152,12 +149,7 @@ function unsent(body: BodyName, why: string, at: readonly Span[]): TemplateFindi
 }
 
 /** What the server would make of bodies with every value that it ever fills in: what raises, what is empty, and whether the link is there. */
-function examined(
-  bodies: TemplateBodies,
-  parsed: ParsedBodies,
-  mail: MailOf,
-  known: KnownPlaceholders | undefined,
-): TemplateFinding[] {
+function examined(bodies: TemplateBodies, parsed: ParsedBodies, mail: MailOf): TemplateFinding[] {
   const findings: TemplateFinding[] = [];
   const texts: string[] = [];
   const bare: string[] = [];
@@ -178,7 +170,7 @@ function examined(
       else if (prints !== undefined) {
         const message = `the ${body} body has ${tag}, which ends no section: the server prints ${prints}`;
         strays.push({ code: 'template-syntax', message, body, ...within(body, [at]) });
-      } else if (known?.has([name]) !== true) {
+      } else {
         const found = empty.get(tag) ?? { hint: meantBy(name, section, mail), at: {} };
         found.at[body] = [...(found.at[body] ?? []), at];
         empty.set(tag, found);
@@ -226,12 +218,18 @@ function unknownName(at: { readonly [body in BodyName]?: readonly Span[] }, what
 
 /** What a name that the server leaves empty was likely meant to be, as a sentence goes on. */
 function meantBy(name: string, section: boolean, { data, link }: MailOf): string {
-  const known = new KnownPlaceholders('', namesOf(data));
+  const known = namesOf(data);
   const bare = name.replace(/\s/g, '');
   if (!section && bare === link) return '; an inverted section has nothing to fill in';
-  if (bare !== name && known.has([bare])) return '; write the name without spaces';
-  const similar = /(?:^|[._])(?:url|uri|link|href|code)$/.test(bare) ? link : known.nearest(bare);
+  if (bare !== name && known.includes(bare)) return '; write the name without spaces';
+  const similar = /(?:^|[._])(?:url|uri|link|href|code)$/.test(bare) ? link : nearestName(bare, known);
   return similar === undefined ? '' : `; did you mean ${short(written({ section, name: similar }))}?`;
+}
+
+/** The name that a mistyped one most likely means: one that only has more in front, or the nearest; undefined if none is near. */
+function nearestName(name: string, known: readonly string[]): string | undefined {
+  const longer = known.find((one) => /[._]/.test(one.at(-name.length - 1) ?? '') && one.endsWith(name));
+  return longer ?? nearest(name, known);
 }
 
 /** The names of all that a mail is made of: `user`, `user.username`. */
@@ -279,33 +277,6 @@ function mismatch(txt: ParsedBody | undefined, html: ParsedBody | undefined): Te
     ...within('html', spotsOf(onlyHtml)).at,
   };
   return [{ code: 'placeholder-mismatch', message: parts.join(', '), body: null, at }];
-}
-
-/** What the present bodies have is known to somebody, if not to idops. */
-function unknown(after: ParsedBodies, had: ParsedBodies, known: KnownPlaceholders): TemplateFinding[] {
-  const live = [had.txt, had.html].flatMap((body) => names(body) ?? []);
-  const all = known.with(live.flatMap(({ meanings }) => meanings));
-  const found = new Map<
-    string,
-    { readonly one: Placeholder; readonly at: { [body in BodyName]?: readonly Span[] } }
-  >();
-  for (const body of ['txt', 'html'] as const) {
-    const template = after[body];
-    if (template === undefined || 'syntax' in template) continue;
-    for (const one of unknownPlaceholders(template.parts, all)) {
-      const { at } = found.get(one.name) ?? { at: {} };
-      found.set(one.name, { one, at: { ...at, [body]: one.at } });
-    }
-  }
-  const told = [...found.values()].map(({ one, at }) => {
-    const similar = all.nearest(one.name);
-    const hint = similar === undefined ? '' : `, did you mean ${short(written({ ...one, name: similar }))}?`;
-    return unknownName(
-      at,
-      `${short(written(one))}, which nothing is known to fill in for ${known.type}${hint}`,
-    );
-  });
-  return firstOf(told);
 }
 
 /** Mail programs make a link of an address in plain text too. */

@@ -17,22 +17,14 @@ interface Found extends Placeholder {
   readonly at: Span[];
 }
 
-/** Whether what stands in a section counts, by what the section's name may stand for. */
-type Enters = (meanings: readonly string[]) => boolean;
-
 /** The names that a body uses, each once, in the order of their first use. `{{.}}` is the section's own. */
-export function placeholdersOf(parts: readonly Part[], enters: Enters = () => true): Placeholder[] {
+export function placeholdersOf(parts: readonly Part[]): Placeholder[] {
   const found = new Map<string, Found>();
-  collect(parts, [], found, enters);
+  collect(parts, [], found);
   return [...found.values()];
 }
 
-function collect(
-  parts: readonly Part[],
-  sections: readonly string[],
-  found: Map<string, Found>,
-  enters: Enters,
-): void {
+function collect(parts: readonly Part[], sections: readonly string[], found: Map<string, Found>): void {
   for (const part of parts) {
     if (part.kind === 'text' || part.kind === 'partial' || part.name === '.') continue;
     const meanings = [part.name, ...within(sections, part.name)];
@@ -48,8 +40,7 @@ function collect(
       at,
     });
     if (part.kind !== 'section') continue;
-    if (part.inverted) collect(part.parts, sections, found, enters);
-    else if (enters(meanings)) collect(part.parts, below(sections, part.name), found, enters);
+    collect(part.parts, part.inverted ? sections : below(sections, part.name), found);
   }
 }
 

@@ -51,26 +51,6 @@ export const checksSchema = z
     examples: [{ 'html-script': 'error', 'image-without-alt': 'off' }],
   });
 
-/** `email` of the configuration. */
-export const emailSchema = z
-  .strictObject({
-    placeholders: z
-      .array(z.string().regex(/^[^\s{}<>]+$/, 'must be the name of a placeholder, without braces'))
-      .optional()
-      .meta({
-        description:
-          'Placeholders that the server fills in beside those that idops knows; "company.*" is all below company.',
-        examples: [['support_url', 'company.*']],
-      }),
-  })
-  .meta({
-    description: 'What is known of the server that fills in the emails, for the checks.',
-    examples: [{ placeholders: ['support_url', 'company.*'] }],
-  });
-
-/** What is known of the server that fills in the emails. */
-export type EmailSettings = z.infer<typeof emailSchema>;
-
 /**
  * What becomes of a finding under these settings. What keeps a mail from being sent, or from being of use, is an error unless the body is
  * one that was there before.

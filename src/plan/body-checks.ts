@@ -1,9 +1,8 @@
 import { emailsIn } from '../kinds/index.js';
 import type { Declared, Email } from '../kinds/kind.js';
 import type { CheckedTemplate, TemplateFinding } from '../mail/checks.js';
-import { KnownPlaceholders } from '../mail/known.js';
 import { mailOf } from '../mail/servers.js';
-import type { ChecksSettings, EmailSettings } from '../mail/settings.js';
+import type { ChecksSettings } from '../mail/settings.js';
 import type { ProfileName } from '../server/profiles.js';
 
 /** What the checks of email bodies go by. */
@@ -12,8 +11,6 @@ export interface BodyChecks {
   readonly checkTemplate?: ((template: CheckedTemplate) => TemplateFinding[]) | undefined;
   /** What becomes of a finding. */
   readonly levels: ChecksSettings;
-  /** Placeholders that the server fills in, as the configuration says. */
-  readonly placeholders?: readonly string[] | undefined;
   /** The profile whose server makes the mails. */
   readonly profile: ProfileName;
 }
@@ -22,14 +19,12 @@ export interface BodyChecks {
 export async function bodyChecks(
   project: {
     checks(): ChecksSettings;
-    email(): EmailSettings;
     readonly profile: { readonly name: ProfileName };
   },
   declared: readonly Declared[],
 ): Promise<BodyChecks> {
   const levels = project.checks();
-  const { placeholders } = project.email();
-  const settings = { levels, placeholders, profile: project.profile.name };
+  const settings = { levels, profile: project.profile.name };
   if (emailsIn(declared).length === 0) return settings;
   const { checkTemplate } = await import('../mail/checks.js');
   return { ...settings, checkTemplate };
@@ -44,7 +39,5 @@ export function findingsOf(
 ): TemplateFinding[] {
   if (checks.checkTemplate === undefined) throw new Error('the checks were made for no template');
   const type = template.identity[email.type] ?? '';
-  const { placeholders, profile } = checks;
-  const known = placeholders === undefined ? undefined : new KnownPlaceholders(type, placeholders);
-  return checks.checkTemplate({ ...bodies, known, mail: mailOf(profile, type) });
+  return checks.checkTemplate({ ...bodies, mail: mailOf(checks.profile, type) });
 }

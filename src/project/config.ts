@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { optional } from '../base/members.js';
 import { limits } from '../mail/limits.js';
-import { checksSchema, emailSchema } from '../mail/settings.js';
+import { checksSchema } from '../mail/settings.js';
 import { profiles } from '../server/profiles.js';
 import { stateSettingsSchema } from './state.js';
 
@@ -226,7 +226,6 @@ const sections = {
   state: stateSettingsSchema.optional(),
   safety: safetySchema.optional(),
   checks: checksSchema.optional(),
-  email: emailSchema.optional(),
   limits: limitsSchema.optional(),
 };
 

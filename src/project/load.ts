@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { isThere } from '../base/work-tree.js';
 import { limits } from '../mail/limits.js';
-import { type ChecksSettings, checksSchema, type EmailSettings, emailSchema } from '../mail/settings.js';
+import { type ChecksSettings, checksSchema } from '../mail/settings.js';
 import { some } from '../mail/words.js';
 import { type Profile, profiles } from '../server/profiles.js';
 import { check } from '../source/check.js';
@@ -187,7 +187,6 @@ class LoadedProject implements Project {
       state: stateSettingsSchema,
       safety: safetySchema,
       checks: checksSchema,
-      email: emailSchema,
       limits: limitsSchema,
     };
     return Object.entries(sections).flatMap(([name, schema]) => this.#resolved(name, schema, true).problems);
@@ -243,10 +242,6 @@ class LoadedProject implements Project {
 
   checks(): ChecksSettings {
     return this.#section('checks', checksSchema) ?? {};
-  }
-
-  email(): EmailSettings {
-    return this.#section('email', emailSchema) ?? {};
   }
 
   bodyCharacters(): number {

@@ -1,6 +1,6 @@
 import type { Place, Problem } from '../base/problems.js';
 import type { Sensitive } from '../base/values.js';
-import type { ChecksSettings, EmailSettings } from '../mail/settings.js';
+import type { ChecksSettings } from '../mail/settings.js';
 import type { BaseUrl } from '../server/base-url.js';
 import type { TlsSettings } from '../server/connections.js';
 import type { Profile } from '../server/profiles.js';
@@ -124,8 +124,6 @@ export interface Project {
   maxDestructive(): number;
   /** What is made of findings in email bodies. */
   checks(): ChecksSettings;
-  /** What is known of those who fill in and show the emails. */
-  email(): EmailSettings;
   /** `limits.body_characters`: how many characters all body files may have together. */
   bodyCharacters(): number;
   /** The globs that name the manifests. */

@@ -185,6 +185,7 @@ describe('the checks of a body that Boruta fills in', () => {
   it.each([
     ['{{ url }} {{ reset_password_url }}', '{{ reset_password_url }}', 'did you mean {{ url }}?'],
     ['{{ url }} {{ usr.username }}', '{{ usr.username }}', 'did you mean {{ user.username }}?'],
+    ['{{ url }} {{ username }}', '{{ username }}', 'did you mean {{ user.username }}?'],
     ['{{ url }} {{{ user.username }}}', '{{{ user.username }}}', 'write the name without spaces'],
     ['{{ url }} {{ company }}', '{{ company }}', ''],
     ['{{ url }} {{> footer }}', '{{> footer }}', ''],
@@ -288,14 +289,11 @@ describe('the checks of a body that Boruta fills in', () => {
     expect(found).toEqual([expect.objectContaining({ code: 'body-too-large', body: 'txt' })]);
   });
 
-  it('take the names that the configuration adds', () => {
-    const known = { has: (names: readonly string[]) => names.includes('company') };
-    const found = checkTemplate({
-      after: { txt: '{{ url }} {{ company }}' },
-      mail: mailOf('boruta', reset),
-      known: known as Parameters<typeof checkTemplate>[0]['known'],
-    });
-    expect(found).toEqual([]);
+  it('warn of ten names at most, and say how many more there are', () => {
+    const tags = [...Array(40).keys()].map((at) => `{{ wholly_other_${at} }}`);
+    const found = checked(`{{ url }} ${tags.join(' ')}`);
+    expect(found).toHaveLength(10);
+    expect(found.at(-1)?.message).toContain('(and 30 more such names)');
   });
 });
 
