@@ -47,28 +47,29 @@ module.exports = {
       to: { dependencyTypes: ['core'] },
     },
     uses('base', [], 'Every room may use it, so it uses none.'),
-    uses('source', ['base'], 'It reads YAML and knows nothing of what it means.'),
-    uses('server', ['base'], 'It speaks HTTP and knows nothing of what is declared or planned.'),
+    uses('secrets', ['base'], 'It hides values, whatever they are called and wherever they are shown.'),
+    uses('yaml', ['base', 'secrets'], 'It reads YAML and knows nothing of what it means.'),
+    uses('server', ['base', 'secrets'], 'It speaks HTTP and knows nothing of what is declared or planned.'),
     uses('state', ['base'], 'It keeps what it is given and knows nothing of kinds or of servers.'),
     uses(
       'kinds',
-      ['base', 'server'],
+      ['base', 'secrets', 'server'],
       'A kind says what is peculiar to it; who compares, applies and shows comes after it.',
     ),
     uses('mail', ['base'], 'Emails are checked and rendered whoever declares or shows them.'),
     uses(
       'project',
-      ['base', 'source', 'server', 'mail'],
+      ['base', 'secrets', 'yaml', 'server', 'mail'],
       'The configuration is read before there is anything declared.',
     ),
     uses(
       'manifests',
-      ['base', 'source', 'server', 'kinds', 'mail', 'project'],
+      ['base', 'secrets', 'yaml', 'server', 'kinds', 'mail', 'project'],
       'Files become declared objects here, without a look at a server or a state.',
     ),
     uses(
       'plan',
-      ['base', 'server', 'state', 'kinds', 'mail'],
+      ['base', 'secrets', 'server', 'state', 'kinds', 'mail'],
       'A plan is made of declared objects and observations, wherever these come from.',
     ),
     {
@@ -80,17 +81,17 @@ module.exports = {
     },
     uses(
       'pull',
-      ['base', 'server', 'kinds', 'source', 'project', 'manifests', 'plan'],
+      ['base', 'secrets', 'server', 'kinds', 'yaml', 'project', 'manifests', 'plan'],
       'It turns what a server has into manifests, and asks the planner whether they say just that; who connects and who is told comes after it.',
     ),
     uses(
       'apply',
-      ['base', 'server', 'state', 'kinds', 'plan'],
+      ['base', 'secrets', 'server', 'state', 'kinds', 'plan'],
       'It carries out a plan, and neither makes nor shows one.',
     ),
     uses(
       'report',
-      ['base', 'server', 'kinds', 'mail', 'plan', 'apply'],
+      ['base', 'secrets', 'server', 'kinds', 'mail', 'plan', 'apply'],
       'Reports are functions of plans and results, which they get.',
     ),
     leaves(
@@ -101,7 +102,7 @@ module.exports = {
     leaves('cli', ['action'], 'The command and the action are two ends: neither is built on the other.'),
     leaves(
       'action',
-      ['cli', 'sandbox', 'server', 'source', 'mail'],
+      ['cli', 'sandbox', 'server', 'yaml', 'mail'],
       'The action goes through the session, as a program would.',
     ),
     uses('sandbox', [], 'It is written from the API document, so it shares no code with the client.'),

@@ -8,7 +8,7 @@ const seed = process.env.IDOPS_SEED ?? '20260131';
 
 /** These replace modules of Node, so that no other file may have loaded what uses them. */
 const apart = [
-  'test/state/slow-hash.test.ts',
+  'test/secrets/slow-hash.test.ts',
   'test/security/credential-forms.test.ts',
   'test/sandbox/latency.test.ts',
 ];

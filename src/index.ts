@@ -19,8 +19,8 @@
  * These are the functions and types that the command and the action use themselves. The embedded server is at `idops/sandbox`.
  */
 import { stringifyJson } from './base/json.js';
-import type { Redactor } from './base/redact.js';
 import { type Look, type Report, render } from './report/formats.js';
+import type { Redactor } from './secrets/redactor.js';
 
 export type { Applied } from './apply/apply.js';
 export { type ChangeResult, type Result, type Status, summarizeResult } from './apply/result.js';
@@ -29,7 +29,6 @@ export { type KindName, kindNames } from './base/kind-names.js';
 export { problemCodes } from './base/problem-codes.js';
 export { type Place, type Problem, type ProblemCode, ProblemsError, type Severity } from './base/problems.js';
 export type { Progress, Retrying, Stepped } from './base/progress.js';
-export { createRedactor, type Redactor } from './base/redact.js';
 export { failuresIn } from './base/settle.js';
 export type { Shard } from './base/shard.js';
 export { ExactNumber, type Fields, type Json, Sensitive, type Value } from './base/values.js';
@@ -57,6 +56,7 @@ export {
   type ShownPlan,
   type ShownResult,
 } from './report/formats.js';
+export { createRedactor, type Redactor } from './secrets/redactor.js';
 export { type FailureFacts, type FailureKind, ServerFailure } from './server/failures.js';
 export type { OperationName, Scope, WriteRequest } from './server/operations.js';
 export { problemsOf } from './session/failures.js';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Redactor } from '../base/redact.js';
 import { type Shard, shardText } from '../base/shard.js';
 import type { Plan } from '../plan/plan.js';
 import { sealObjects } from '../plan/stored.js';
+import type { Redactor } from '../secrets/redactor.js';
 
 /** What a comment or an issue of idops says of itself, where only idops reads it. */
 export interface Marker {

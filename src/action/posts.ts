@@ -1,5 +1,5 @@
 import { ProblemsError } from '../base/problems.js';
-import type { Redactor } from '../base/redact.js';
+import type { Redactor } from '../secrets/redactor.js';
 import { type ApproveMode, isSameText } from './approved.js';
 import type { WorkflowEvent } from './event.js';
 import { type GithubApi, GithubFailure, type PullRequest, withGithub } from './github.js';

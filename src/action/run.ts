@@ -1,9 +1,9 @@
 import { getInput, setSecret } from '@actions/core';
 import { escapeLines } from '../base/escape.js';
 import { error, ProblemsError } from '../base/problems.js';
-import { withoutPasted, withoutPastedIn } from '../base/unsaid.js';
 import { changesServer } from '../plan/plan.js';
 import { redactPlan, redactProblems } from '../report/redacted.js';
+import { scrubArguments, scrubProblems } from '../secrets/scrub-arguments.js';
 import { problemsOf, stacksOf } from '../session/failures.js';
 import { planAndApply } from './apply.js';
 import { type Inputs, readInputs } from './inputs.js';
@@ -88,14 +88,14 @@ async function tellFailure(
   failure: unknown,
   typed: readonly string[],
 ): Promise<Ending> {
-  const unsaid = withoutPasted(typed);
-  const problems = redactProblems(withoutPastedIn(problemsOf(failure), typed, job.redactor), job.redactor);
+  const scrub = scrubArguments(typed);
+  const problems = redactProblems(scrubProblems(problemsOf(failure), typed, job.redactor), job.redactor);
   await job.log.problems(problems);
   if (inputs?.args.debug === true) job.log.say(escapeLines(job.redactor.redact(stacksOf(failure))));
   const [first] = problems;
   const code = job.signal.aborted ? 130 : 1;
   await writeSummary(`## idops: failed\n\n${await problemsBlock(problems)}`);
-  const hide = (told: string): string => unsaid(job.redactor.redact(told));
+  const hide = (told: string): string => scrub(job.redactor.redact(told));
   if (inputs?.command === 'plan') {
     const text = `There is no plan for this commit:\n\n${await problemsBlock(problems)}`;
     await tellNoPlan(job, inputs, { title: 'failed', text, hide });

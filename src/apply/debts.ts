@@ -1,7 +1,7 @@
 import { kindOf } from '../kinds/index.js';
 import { type Owed, seenLoss } from '../kinds/loss.js';
+import { Hasher, restoreFields } from '../secrets/hash.js';
 import type { JournalContent } from '../state/journal.js';
-import { Hasher, restoreFields } from '../state/secrets.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import { type Entry, entriesOf } from './entries.js';
 import { othersOf, type StateHome } from './owner.js';

@@ -1,5 +1,4 @@
 import { extended } from '../base/extended.js';
-import { holdsSecretKey } from '../base/secret-names.js';
 import {
   type Fields,
   holdsSensitive,
@@ -16,8 +15,9 @@ import type { Identity, KindName } from '../kinds/kind.js';
 import { type Owed, seenLoss } from '../kinds/loss.js';
 import { deletedHash } from '../plan/decide.js';
 import type { Action, Seen } from '../plan/plan.js';
-import { conceal, type Hasher, restoreFields, type StoredFields, storeFields } from '../state/secrets.js';
-import { eachWithSlowHashes } from '../state/slow-hash.js';
+import { conceal, type Hasher, restoreFields, type StoredFields, storeFields } from '../secrets/hash.js';
+import { holdsSecretKey } from '../secrets/names.js';
+import { eachWithSlowHashes } from '../secrets/slow-hash.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import type { Status } from './result.js';
 

@@ -3,7 +3,7 @@ import { meantBy } from '../base/meant.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { compareText, type Fields } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
-import { Hasher, restoreFields } from '../state/secrets.js';
+import { Hasher, restoreFields } from '../secrets/hash.js';
 import type { ResourceRecord, State } from '../state/state.js';
 
 /** What the state has of one object. */

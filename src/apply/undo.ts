@@ -4,8 +4,8 @@ import { altered } from '../kinds/declared.js';
 import { asElements, contrast, type FieldType, markSecrets, value } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
+import { Hasher, restoreFields } from '../secrets/hash.js';
 import type { JournalContent } from '../state/journal.js';
-import { Hasher, restoreFields } from '../state/secrets.js';
 import { type Entry, entriesOf } from './entries.js';
 
 /** Something that undoing leaves as it is, and why. */

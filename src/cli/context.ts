@@ -1,9 +1,9 @@
 import { bare } from '../base/escape.js';
-import type { ForgetfulRedactor } from '../base/forgetful.js';
 import type { Problem } from '../base/problems.js';
-import { type Redactor, redactAddress } from '../base/redact.js';
-import { withoutPasted, withoutPastedIn } from '../base/unsaid.js';
 import type { Project } from '../project/index.js';
+import type { ResettableRedactor } from '../secrets/redactor.js';
+import { type Redactor, redactAddress } from '../secrets/redactor.js';
+import { scrubArguments, scrubProblems } from '../secrets/scrub-arguments.js';
 import type { Try } from '../server/call.js';
 import { type ConnectionOptions, sessionOptionsOf } from '../session/options.js';
 import type { Session, SessionOptions, WritingCommand, WritingSession } from '../session/session.js';
@@ -56,7 +56,7 @@ export interface Context {
   /** Problems to be shown, without the credentials that were typed into the wrong place; learns the tokens before. */
   tellable(found: readonly Problem[]): Promise<Problem[]>;
   /** A text without the credentials that were typed into the wrong place. */
-  unsaid(text: string): string;
+  scrub(text: string): string;
   /** Throws a ProblemsError where a file that is asked for is one that idops reads or keeps; asks once for each. */
   refuseOutputs(files: readonly string[], session?: Session): Promise<void>;
   /** Works in a session with the project's server that can't write. */
@@ -72,7 +72,7 @@ export interface Context {
 export function createContext(
   options: GlobalOptions,
   signal: AbortSignal,
-  redactor: ForgetfulRedactor,
+  redactor: ResettableRedactor,
   { stdin, stdout, stderr, clock }: Streams,
   argv: readonly string[],
 ): Context {
@@ -154,14 +154,14 @@ export function createContext(
     project,
     sessionOptions,
     learnTokens,
-    forget: () => redactor.forget(),
+    forget: () => redactor.reset(),
     // A token that was typed into the wrong place must not come back in what is wrong with it.
     async tellable(found) {
       await learnTokens();
-      return withoutPastedIn(found, argv, redactor);
+      return scrubProblems(found, argv, redactor);
     },
-    unsaid: (text) =>
-      withoutPasted(argv, (word) => (redactor.holds(word) ? redactor.redact(word) : word))(text),
+    scrub: (text) =>
+      scrubArguments(argv, (word) => (redactor.holds(word) ? redactor.redact(word) : word))(text),
     async refuseOutputs(files, session) {
       const open = files.filter((file) => !checked.has(file));
       if (open.length === 0) return;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { type ForgetfulRedactor, forgetfulRedactor } from '../base/forgetful.js';
 import { withRegular } from '../base/regular.js';
+import { type ResettableRedactor, resettableRedactor } from '../secrets/redactor.js';
 
 /** More than any token has. */
 const mostBytes = 64 * 1024;
@@ -9,7 +9,7 @@ const mostBytes = 64 * 1024;
 export function knownAtStart(
   argv: readonly string[],
   variables: { readonly [name: string]: string | undefined },
-): ForgetfulRedactor {
+): ResettableRedactor {
   const file = argv.flatMap((word, index) =>
     word === '--token-file'
       ? argv.slice(index + 1, index + 2)
@@ -18,7 +18,7 @@ export function knownAtStart(
         : [],
   );
   const tokens = [variables.IDOPS_TOKEN, ...file.map(contentOf)].map((token = '') => token.trim());
-  return forgetfulRedactor(tokens.filter((token) => token !== ''));
+  return resettableRedactor(tokens.filter((token) => token !== ''));
 }
 
 /** What a token file holds; what is wrong with it is told where it is used. */

@@ -1,9 +1,9 @@
 import type { Writable } from 'node:stream';
 import { disarmLog, escapeLines, jsonText } from '../base/escape.js';
 import type { Problem } from '../base/problems.js';
-import type { Redactor } from '../base/redact.js';
 import { problemsText } from '../report/problems.js';
 import { redactProblems } from '../report/redacted.js';
+import type { Redactor } from '../secrets/redactor.js';
 
 /** Standard output or standard error, or what stands in for them. */
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };

@@ -2,8 +2,8 @@ import { type Readable, Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import { escapeLines, escapeText } from '../base/escape.js';
-import type { Redactor } from '../base/redact.js';
 import { wrap } from '../report/words.js';
+import type { Redactor } from '../secrets/redactor.js';
 import type { OutputStream } from './output.js';
 
 export type Reply = 'yes' | 'no' | 'aborted';

@@ -48,7 +48,7 @@ export function createWorker(argv: readonly string[], interrupt: Interrupt, stre
       } catch (failure) {
         code = interrupt.signal.aborted ? exit.interrupted : exit.failed;
         await tell(context, problemsOf(failure), formatsOf(options));
-        context.output.debug(context.unsaid(stacksOf(failure)));
+        context.output.debug(context.scrub(stacksOf(failure)));
       }
       await context.output.flush().catch((failure: unknown) => {
         if (!interrupt.signal.aborted) code = exit.failed;

@@ -1,4 +1,3 @@
-import { isSecretField } from '../base/secret-names.js';
 import {
   compareText,
   type Fields,
@@ -10,6 +9,7 @@ import {
   same,
   type Value,
 } from '../base/values.js';
+import { isSecretField } from '../secrets/names.js';
 
 /**
  * How a field is compared, merged and shown.

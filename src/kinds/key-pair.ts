@@ -117,7 +117,7 @@ export const keyPair: Kind = {
   update(input) {
     if (traits[input.profile.name].movesDefault) return move(input);
     const { present, desired, changed } = input;
-    // A `false` that changes nothing stays unsaid: it is sent only where another pair takes over.
+    // A `false` that changes nothing stays scrub: it is sent only where another pair takes over.
     const body = Object.fromEntries(
       Object.entries(desired).filter(
         ([field, asked]) => field !== 'is_default' || asked === true || changed.has(field),

@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { Pauses } from '../base/pauses.js';
 import type { Project } from '../project/project.js';
-import { decode, readBytes, type Unreadable, unreadable } from '../source/file.js';
+import { decode, readBytes, type Unreadable, unreadable } from '../yaml/file.js';
 import { follow, isInside, mountedFolder, type Way } from './follow.js';
 
 /** How many files are read at once. */

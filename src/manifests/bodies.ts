@@ -12,7 +12,7 @@ import {
   sourceOf,
   type Unreadable,
   wholeFile,
-} from '../source/file.js';
+} from '../yaml/file.js';
 import { type Access, type Refused, readsAtOnce } from './access.js';
 
 /** A `{file: PATH}` of a manifest. */

@@ -12,9 +12,9 @@ import {
 import { type FieldType, isSecret } from '../kinds/fields.js';
 import type { Declared, Kind } from '../kinds/kind.js';
 import { FileReference } from '../kinds/schema.js';
-import { valuePlace } from '../source/check.js';
-import { type Note, pathKey } from '../source/resolve.js';
-import type { Node, Path } from '../source/tree.js';
+import { valuePlace } from '../yaml/check.js';
+import { type Note, pathKey } from '../yaml/resolve.js';
+import type { Node, Path } from '../yaml/tree.js';
 import type { Body, BodyRequest } from './bodies.js';
 import { DeclaredDocument } from './declared.js';
 import { forgottenFile } from './forgotten.js';

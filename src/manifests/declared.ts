@@ -3,9 +3,9 @@ import type { Place } from '../base/problems.js';
 import type { Span } from '../base/span.js';
 import type { Fields } from '../base/values.js';
 import type { Declared, Identity } from '../kinds/kind.js';
-import type { SourceFile } from '../source/file.js';
-import { pathKey } from '../source/resolve.js';
-import { find, type Node, type Path, startOf } from '../source/tree.js';
+import type { SourceFile } from '../yaml/file.js';
+import { pathKey } from '../yaml/resolve.js';
+import { find, type Node, type Path, startOf } from '../yaml/tree.js';
 import type { Body } from './bodies.js';
 
 /** Where a declared object is written. */

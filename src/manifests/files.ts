@@ -2,7 +2,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { glob } from 'tinyglobby';
 import { error, type Problem, warning } from '../base/problems.js';
 import type { Project } from '../project/project.js';
-import { type FileName, nameOf, type SourceFile, sourceOf, wholeFile } from '../source/file.js';
+import { type FileName, nameOf, type SourceFile, sourceOf, wholeFile } from '../yaml/file.js';
 import type { Access } from './access.js';
 import { unreadOf, type WalkedGlob } from './unread.js';
 import { Walk } from './walk.js';

@@ -1,8 +1,8 @@
 import type { Problem } from '../base/problems.js';
 import type { Declared } from '../kinds/kind.js';
 import type { Profile } from '../server/profiles.js';
-import type { SourceFile } from '../source/file.js';
-import type { Variables } from '../source/variables.js';
+import type { SourceFile } from '../yaml/file.js';
+import type { Variables } from '../yaml/variables.js';
 import type { Bodies } from './bodies.js';
 
 /** What reading a document takes. */

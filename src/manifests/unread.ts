@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import { glob, isDynamicPattern } from 'tinyglobby';
 import { kinds } from '../kinds/index.js';
 import type { Project } from '../project/project.js';
-import { shownPath } from '../source/file.js';
+import { shownPath } from '../yaml/file.js';
 import { type Access, readsAtOnce } from './access.js';
 import { Walk } from './walk.js';
 

@@ -4,7 +4,7 @@ import { basename, extname, join, relative, resolve } from 'node:path';
 import type { GlobOptions } from 'tinyglobby';
 import { error, type Problem, warning } from '../base/problems.js';
 import type { Project } from '../project/project.js';
-import { nameOf, unreadable, wholeFile } from '../source/file.js';
+import { nameOf, unreadable, wholeFile } from '../yaml/file.js';
 import { isMountedFolder } from './access.js';
 import { follow, leadsOut } from './follow.js';
 

@@ -168,7 +168,7 @@ function compareFields(given: CompareInput): Change {
   const { requests, expected, warnings = [], trouble } = kind.update(planInput);
   const refused = trouble ?? tooLarge(requests, input.profile);
   if (refused !== undefined) return blocked(refused);
-  // All that there was to assert stays unsaid, as the default that a key pair doesn't have.
+  // All that there was to assert stays scrub, as the default that a key pair doesn't have.
   if (Object.keys(expected).length === 0) return base(wanted.fields);
   const changesOf = (some: typeof parts): FieldChange[] =>
     some.map(({ field, part }) => ({

@@ -10,8 +10,8 @@ import {
 } from '../base/values.js';
 import { normalForm, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
+import { Hasher } from '../secrets/hash.js';
 import { operationPath, operations } from '../server/operations.js';
-import { Hasher } from '../state/secrets.js';
 import type { Change } from './plan.js';
 
 /** What a digest is about: the same project has the same on every machine. */

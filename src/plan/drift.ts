@@ -1,8 +1,8 @@
-import { holdsSecretKey } from '../base/secret-names.js';
 import { type Fields, holdsSensitive, isMap, same, type Value } from '../base/values.js';
 import type { FieldChange } from '../kinds/change.js';
 import type { Declared } from '../kinds/declared.js';
 import { contrast, type FieldTypes, value } from '../kinds/fields.js';
+import { holdsSecretKey } from '../secrets/names.js';
 import type { Action, Change, Plan } from './plan.js';
 import type { Share } from './share.js';
 

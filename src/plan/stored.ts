@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { parseJson } from '../base/json.js';
 import { error, type Problem } from '../base/problems.js';
-import { redactAddress } from '../base/redact.js';
 import { type Shard, shardText } from '../base/shard.js';
 import {
   canonical,
@@ -15,8 +14,9 @@ import {
 } from '../base/values.js';
 import { type FieldType, normalForm, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
-import type { Hasher } from '../state/secrets.js';
-import { eachWithSlowHashes } from '../state/slow-hash.js';
+import type { Hasher } from '../secrets/hash.js';
+import { redactAddress } from '../secrets/redactor.js';
+import { eachWithSlowHashes } from '../secrets/slow-hash.js';
 import { digestHasher, planDigest, withHashes } from './digest.js';
 import type { Change, Plan } from './plan.js';
 

@@ -1,6 +1,6 @@
 import type { Place, Problem } from '../base/problems.js';
 import { checkBaseUrl, isBaseUrl } from '../server/base-url.js';
-import { find, type ScalarNode } from '../source/tree.js';
+import { find, type ScalarNode } from '../yaml/tree.js';
 import type { ConfigLayer } from './guarded.js';
 
 const addresses = [

@@ -1,6 +1,6 @@
 import { resolve as resolvePath } from 'node:path';
-import { BadVariable, parseVariables, type VariableText } from '../source/template.js';
-import { find, type MapNode, type Node, type ScalarNode } from '../source/tree.js';
+import { BadVariable, parseVariables, type VariableText } from '../yaml/template.js';
+import { find, type MapNode, type Node, type ScalarNode } from '../yaml/tree.js';
 import { defaultState } from './state.js';
 
 /** What no manifest may get at: it could send it anywhere. */

@@ -1,10 +1,10 @@
 import { error, ProblemsError, refuse } from '../base/problems.js';
-import { check } from '../source/check.js';
-import type { SourceFile } from '../source/file.js';
-import { isReference } from '../source/mask.js';
-import { inOrder } from '../source/order.js';
-import { find, type MapNode, mapNode, type Node } from '../source/tree.js';
-import { parseYaml } from '../source/yaml.js';
+import { isReference } from '../secrets/mask-lines.js';
+import { check } from '../yaml/check.js';
+import type { SourceFile } from '../yaml/file.js';
+import { inOrder } from '../yaml/order.js';
+import { find, type MapNode, mapNode, type Node } from '../yaml/tree.js';
+import { parseYaml } from '../yaml/yaml.js';
 import { configSchema } from './config.js';
 import { merge, without } from './merge.js';
 import { statePlaces } from './state.js';

@@ -7,11 +7,11 @@ import { limits } from '../mail/limits.js';
 import { type ChecksSettings, checksSchema } from '../mail/settings.js';
 import { some } from '../mail/words.js';
 import { type Profile, profiles } from '../server/profiles.js';
-import { check } from '../source/check.js';
-import { nameOf, readSource, type SourceFile, shownPath, unreadable } from '../source/file.js';
-import { type Note, resolve } from '../source/resolve.js';
-import { find, type MapNode, type ScalarNode } from '../source/tree.js';
-import { type VariableSources, Variables } from '../source/variables.js';
+import { check } from '../yaml/check.js';
+import { nameOf, readSource, type SourceFile, shownPath, unreadable } from '../yaml/file.js';
+import { type Note, resolve } from '../yaml/resolve.js';
+import { find, type MapNode, type ScalarNode } from '../yaml/tree.js';
+import { type VariableSources, Variables } from '../yaml/variables.js';
 import { addressProblems } from './addresses.js';
 import {
   DEFAULT_MANIFESTS,

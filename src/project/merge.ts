@@ -1,4 +1,4 @@
-import { type MapNode, type Member, mapNode, type Node } from '../source/tree.js';
+import { type MapNode, type Member, mapNode, type Node } from '../yaml/tree.js';
 
 /** Lays one map over another: maps merge, everything else replaces. Places stay those of what was taken. */
 export function merge(base: MapNode, over: MapNode): MapNode {

@@ -6,7 +6,7 @@ import type { TlsSettings } from '../server/connections.js';
 import type { Profile } from '../server/profiles.js';
 import type { ProxyServer } from '../server/proxy.js';
 import type { TokenCommand } from '../server/token-command.js';
-import type { Variables } from '../source/variables.js';
+import type { Variables } from '../yaml/variables.js';
 import type { Guarded } from './guarded.js';
 import type { StateSettings } from './state.js';
 

@@ -9,8 +9,8 @@ import type { TlsSettings } from '../server/connections.js';
 import { wrongInHeader, wrongInToken } from '../server/credentials.js';
 import { profiles } from '../server/profiles.js';
 import { isProblem, type ProxyServer, proxyFor } from '../server/proxy.js';
-import type { Checked } from '../source/check.js';
-import { decode, readBytes, shownPath } from '../source/file.js';
+import type { Checked } from '../yaml/check.js';
+import { decode, readBytes, shownPath } from '../yaml/file.js';
 import type { serverSchema } from './config.js';
 import type { AuthSettings, ProjectOptions, ServerSettings } from './project.js';
 

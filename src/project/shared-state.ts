@@ -2,7 +2,7 @@ import { posix, relative, resolve, sep } from 'node:path';
 import { error, type Place, type Problem } from '../base/problems.js';
 import { workTreeOf } from '../base/work-tree.js';
 import { some } from '../mail/words.js';
-import { find, type MapNode, type ScalarNode } from '../source/tree.js';
+import { find, type MapNode, type ScalarNode } from '../yaml/tree.js';
 import { DEFAULT_BRANCH, DEFAULT_REMOTE, defaultState, stateOnBranch } from './state.js';
 
 /** An environment of a configuration; null is the configuration without one. */

@@ -7,7 +7,7 @@ import { Access } from '../manifests/access.js';
 import type { LoadedManifests } from '../manifests/index.js';
 import type { ManifestSource } from '../manifests/load.js';
 import type { Project } from '../project/index.js';
-import { shownPath } from '../source/file.js';
+import { shownPath } from '../yaml/file.js';
 import { firstFree, fitsFile } from './layout.js';
 import type { PulledFile } from './pulled-file.js';
 import type { BodyEdit } from './update.js';

@@ -15,9 +15,9 @@ import {
   type YAMLSeq,
 } from 'yaml';
 import { canonical, isMap, type Json, same } from '../base/values.js';
-import { MAX_BYTES, SourceFile } from '../source/file.js';
-import { resolve } from '../source/resolve.js';
-import { parseYaml } from '../source/yaml.js';
+import { MAX_BYTES, SourceFile } from '../yaml/file.js';
+import { resolve } from '../yaml/resolve.js';
+import { parseYaml } from '../yaml/yaml.js';
 import { faithful, nodeOf, pairOf } from './yaml.js';
 
 /** One field of one document of a file, and its new value. */

@@ -3,7 +3,7 @@ import { escapeText } from '../base/escape.js';
 import type { Json } from '../base/values.js';
 import type { Kind } from '../kinds/kind.js';
 import { isWritten } from '../manifests/access.js';
-import { MAX_BYTES } from '../source/file.js';
+import { MAX_BYTES } from '../yaml/file.js';
 import { type FreshDocument, membersOf } from './fresh.js';
 import { isKnownOrSaid } from './literal.js';
 import { safeName } from './names.js';

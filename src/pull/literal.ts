@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { holdsCredential, looksLikeCredential, looksSecret } from '../base/secret-names.js';
 import { type Fields, isMap, type Json, Sensitive, type Value } from '../base/values.js';
 import { asElements, type FieldType, value as plain } from '../kinds/fields.js';
+import { holdsCredential, looksLikeCredential, looksSecret } from '../secrets/names.js';
 import type { VariableNames } from './names.js';
 
 /** A value as a manifest says it, and as it is understood then. */

@@ -7,7 +7,7 @@ import {
   type FieldTypes,
   value as plain,
 } from '../kinds/fields.js';
-import { parseVariables } from '../source/template.js';
+import { parseVariables } from '../yaml/template.js';
 import { fieldPath, fromMembers, isKnownOrSaid, type Writing, type Written, writeField } from './literal.js';
 
 type Path = readonly (string | number)[];

@@ -6,7 +6,7 @@ import { error, type Problem, ProblemsError, refuse } from '../base/problems.js'
 import { sweepTemporaries } from '../base/temporary.js';
 import { type Staged, stageWhole } from '../base/whole-file.js';
 import { isThere } from '../base/work-tree.js';
-import { shownPath } from '../source/file.js';
+import { shownPath } from '../yaml/file.js';
 import type { FreshPull } from './fresh-files.js';
 import type { PulledFile } from './pulled-file.js';
 

@@ -1,4 +1,4 @@
-import { mask } from '../base/redact.js';
+import { mask } from '../secrets/redactor.js';
 
 /** Where a forge, such as GitHub, shows the files of a commit to people. */
 export interface Forge {

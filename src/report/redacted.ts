@@ -1,7 +1,6 @@
 import type { PastChange, PastRun } from '../apply/history.js';
 import type { Result } from '../apply/result.js';
 import type { Problem } from '../base/problems.js';
-import { type Redactor, redactAddress } from '../base/redact.js';
 import {
   type Fields,
   holdsSensitive,
@@ -15,6 +14,7 @@ import {
 import { kindOf } from '../kinds/index.js';
 import type { NamedSample } from '../mail/samples.js';
 import type { Change, FieldChange, Plan } from '../plan/plan.js';
+import { type Redactor, redactAddress } from '../secrets/redactor.js';
 import type { Gallery } from './gallery.js';
 import type { History } from './history.js';
 import type { ShownListing, ShownPull } from './pull.js';

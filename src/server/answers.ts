@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { plainNumber } from '../base/json.js';
-import type { SecretField } from '../base/secret-names.js';
 import {
   ExactNumber,
   type Fields,
@@ -10,6 +9,7 @@ import {
   Sensitive,
   sameIdentifier,
 } from '../base/values.js';
+import type { SecretField } from '../secrets/names.js';
 
 /** What reading an answer gave: its value, or what is wrong with it, in words that repeat none of it. */
 export type Parsed<T> =

@@ -1,6 +1,6 @@
 import type { Retrying } from '../base/progress.js';
-import type { OnSecret } from '../base/redact.js';
 import type { Json } from '../base/values.js';
+import type { OnSecret } from '../secrets/redactor.js';
 import type { Parser } from './answers.js';
 import type { BaseUrl } from './base-url.js';
 import type { TlsSettings } from './connections.js';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { oneLine } from '../base/escape.js';
 import { error, type ProblemCode, ProblemsError } from '../base/problems.js';
-import type { OnSecret } from '../base/redact.js';
+import type { OnSecret } from '../secrets/redactor.js';
 import type { BaseUrl } from './base-url.js';
 import type { NetworkOptions } from './call.js';
 import { openRoute, type TlsSettings } from './connections.js';

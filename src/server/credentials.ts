@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { whyRefused } from '../base/errno.js';
 import { error, type Place, type Problem, ProblemsError } from '../base/problems.js';
-import { leastSecret, type OnSecret } from '../base/redact.js';
+import { leastSecret, type OnSecret } from '../secrets/redactor.js';
 import type { Scope } from './operations.js';
 import { runTokenCommand, type TokenCommand, type TokenCommandOptions } from './token-command.js';
 

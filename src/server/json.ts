@@ -1,6 +1,6 @@
 import { parseJson } from '../base/json.js';
-import { isSecretMember } from '../base/secret-names.js';
 import { isMap } from '../base/values.js';
+import { isSecretMember } from '../secrets/names.js';
 import type { Parsed } from './answers.js';
 
 /** Reads the JSON of a body. Never throws; what is wrong is one word, and repeats nothing of it. */

@@ -2,7 +2,7 @@ import { type ChildProcess, type ExecFileException, execFile } from 'node:child_
 import { basename } from 'node:path';
 import { oneLine } from '../base/escape.js';
 import { error, ProblemsError } from '../base/problems.js';
-import type { OnSecret } from '../base/redact.js';
+import type { OnSecret } from '../secrets/redactor.js';
 
 /** A program that prints a token. */
 export interface TokenCommand {

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Dispatcher } from 'undici';
 import { oneLine } from '../base/escape.js';
 import { stringifyJson } from '../base/json.js';
-import { mask } from '../base/redact.js';
+import { mask } from '../secrets/redactor.js';
 import type { Answer, Call, TransportOptions } from './call.js';
 import { openRoute, type Route } from './connections.js';
 import type { Credential } from './credentials.js';

@@ -6,10 +6,10 @@ import { error, ProblemsError } from '../base/problems.js';
 import { readRegular } from '../base/regular.js';
 import { workTreeOf } from '../base/work-tree.js';
 import { type Project, type StateSettings, stateOnBranch } from '../project/index.js';
-import { shownPath } from '../source/file.js';
 import type { StateBackend } from '../state/backend.js';
 import { fileBackend } from '../state/file/index.js';
 import { keeping } from '../state/kept.js';
+import { shownPath } from '../yaml/file.js';
 
 /** Where lines of journals wait that could not be brought to a state elsewhere. */
 const KEPT = '.idops/kept';

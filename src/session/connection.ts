@@ -1,8 +1,8 @@
-import type { Redactor } from '../base/redact.js';
 import { version } from '../base/version.js';
 import type { Declared } from '../kinds/kind.js';
 import { scopesOf } from '../plan/scopes.js';
 import type { AuthSettings, ServerSettings } from '../project/index.js';
+import type { Redactor } from '../secrets/redactor.js';
 import type { NetworkOptions } from '../server/call.js';
 import { type Connection, connect } from '../server/client.js';
 import { clientCredentials } from '../server/client-credentials.js';

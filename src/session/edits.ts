@@ -4,8 +4,8 @@ import { git } from '../base/git.js';
 import { error, type Problem } from '../base/problems.js';
 import { workTreeOf } from '../base/work-tree.js';
 import type { PulledFile } from '../pull/pulled-file.js';
-import { shownPath } from '../source/file.js';
 import type { StateHead } from '../state/state.js';
+import { shownPath } from '../yaml/file.js';
 
 /** What the files of a project had when `pull` or `init` wrote them: hashes by their paths from its root, with `/`. */
 export type Written = NonNullable<StateHead['pulled']>;

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { addProblems, type Problem, ProblemsError, refuse } from '../base/problems.js';
-import type { OnSecret } from '../base/redact.js';
 import type { Declared } from '../kinds/kind.js';
 import {
   type LoadedManifests,
@@ -9,6 +8,7 @@ import {
   tellSecrets,
 } from '../manifests/index.js';
 import type { Project, ServerSettings } from '../project/index.js';
+import type { OnSecret } from '../secrets/redactor.js';
 import type { SessionOptions } from './session.js';
 
 /** The secrets of manifests that have no part in what is done: a server may name them in a message all the same. */

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { whyRefused } from '../base/errno.js';
 import { parseJson } from '../base/json.js';
 import { error, ProblemsError, refuse } from '../base/problems.js';
-import type { Redactor } from '../base/redact.js';
 import type { Plan } from '../plan/plan.js';
 import {
   alteration,
@@ -18,6 +17,7 @@ import { jsonText } from '../report/json.js';
 import { redactPlan } from '../report/redacted.js';
 import { planSchema } from '../report/schemas.js';
 import { planOfJson, storedJson } from '../report/stored.js';
+import type { Redactor } from '../secrets/redactor.js';
 
 /** What a plan was made with, as far as it has to be made with the same again. */
 export type StoredOptions = Parameters<typeof seal>[1];

@@ -4,7 +4,6 @@ import type { Pause } from '../apply/read-back.js';
 import type { Left } from '../apply/undo.js';
 import type { Problem } from '../base/problems.js';
 import type { Progress } from '../base/progress.js';
-import type { Redactor } from '../base/redact.js';
 import type { Shard } from '../base/shard.js';
 import type { Declared } from '../kinds/kind.js';
 import type { ApprovedPlan } from '../plan/approve.js';
@@ -12,6 +11,7 @@ import type { Plan } from '../plan/plan.js';
 import type { Selection } from '../plan/select.js';
 import type { StoredPlan } from '../plan/stored.js';
 import type { Project, ServerOverrides } from '../project/index.js';
+import type { Redactor } from '../secrets/redactor.js';
 import type { RunLine } from '../state/journal.js';
 import type { SendingOptions } from './connection.js';
 

@@ -1,5 +1,4 @@
 import { error, type Problem } from '../base/problems.js';
-import type { Redactor } from '../base/redact.js';
 import { canonical, type Json } from '../base/values.js';
 import { normalForm, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
@@ -8,6 +7,7 @@ import type { StoredPlan } from '../plan/stored.js';
 import { redactPlan } from '../report/redacted.js';
 import { type PlanJson, planSchema } from '../report/schemas.js';
 import { storedJson } from '../report/stored.js';
+import type { Redactor } from '../secrets/redactor.js';
 
 /** How many differences are told one by one. */
 const SHOWN = 20;

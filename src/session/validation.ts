@@ -1,6 +1,5 @@
 import { Pauses } from '../base/pauses.js';
 import { type Problem, ProblemsError } from '../base/problems.js';
-import type { OnSecret } from '../base/redact.js';
 import type { Fields } from '../base/values.js';
 import { addressOf, emailsIn, kindOf } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
@@ -10,8 +9,9 @@ import { loadManifests, tellSecrets } from '../manifests/index.js';
 import { bodyChecks } from '../plan/body-checks.js';
 import { checkDeclaredTemplates } from '../plan/findings.js';
 import type { Project } from '../project/index.js';
+import { Hasher, restoreFields } from '../secrets/hash.js';
+import type { OnSecret } from '../secrets/redactor.js';
 import type { ProfileName } from '../server/profiles.js';
-import { Hasher, restoreFields } from '../state/secrets.js';
 import { backendOf } from './backend.js';
 import { problemsOf } from './failures.js';
 

@@ -6,7 +6,7 @@ import { type Fields, Sensitive } from '../../src/base/values.js';
 import { kindOf } from '../../src/kinds/index.js';
 import { buildPlan } from '../../src/plan/build.js';
 import type { Action } from '../../src/plan/plan.js';
-import { Hasher } from '../../src/state/secrets.js';
+import { Hasher } from '../../src/secrets/hash.js';
 import { emptyState, type ResourceRecord, type State } from '../../src/state/state.js';
 import { declared, documented } from '../plan/fixtures.js';
 

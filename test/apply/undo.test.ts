@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { type Left, type Undo, undoRun } from '../../src/apply/undo.js';
 import { type Fields, Sensitive } from '../../src/base/values.js';
 import type { Declared } from '../../src/kinds/kind.js';
+import { Hasher, storeFields } from '../../src/secrets/hash.js';
 import type { AnsweredLine, JournalContent, SendingLine } from '../../src/state/journal.js';
-import { Hasher, storeFields } from '../../src/state/secrets.js';
 import { answer, runLine, sending } from '../state/journal-lines.js';
 
 const run = runLine('run-1', { lineage: 'lineage', salt: 'salt' }, 'state.json');

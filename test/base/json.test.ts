@@ -13,7 +13,7 @@ import {
   same,
 } from '../../src/base/values.js';
 import { normalForm, value } from '../../src/kinds/fields.js';
-import { Hasher, restoreFields, storeFields } from '../../src/state/secrets.js';
+import { Hasher, restoreFields, storeFields } from '../../src/secrets/hash.js';
 
 /** Numbers that JavaScript would write otherwise. */
 const exact = [

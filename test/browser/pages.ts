@@ -1,11 +1,11 @@
 import type { ChangeResult } from '../../src/apply/result.js';
-import { createRedactor } from '../../src/base/redact.js';
 import type { Fields } from '../../src/base/values.js';
 import type { Change, Plan } from '../../src/plan/plan.js';
 import { type Gallery, galleryHtml } from '../../src/report/gallery.js';
 import { planHtml } from '../../src/report/html.js';
 import { redactGallery, redactPlan } from '../../src/report/redacted.js';
 import { resultHtml } from '../../src/report/result-page.js';
+import { createRedactor } from '../../src/secrets/redactor.js';
 import { layout, layoutText } from '../mail/layouts.js';
 import { changeOf, fieldOf, planOf } from '../report/plans.js';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRedactor } from '../../src/base/redact.js';
+import { createRedactor } from '../../src/secrets/redactor.js';
 import { type Canary, type Chromium, picture, seeAll, startCanary, startChromium } from './chromium.js';
 import { emailPage, galleryPage, planPage, resultPage } from './pages.js';
 

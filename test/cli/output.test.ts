@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { error } from '../../src/base/problems.js';
-import { createRedactor } from '../../src/base/redact.js';
 import { createOutput } from '../../src/cli/output.js';
+import { createRedactor } from '../../src/secrets/redactor.js';
 import { Kept, keptOutput } from './streams.js';
 
 describe('output', () => {

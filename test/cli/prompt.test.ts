@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { createRedactor } from '../../src/base/redact.js';
 import { createPrompt } from '../../src/cli/prompt.js';
+import { createRedactor } from '../../src/secrets/redactor.js';
 import { Kept } from './streams.js';
 
 function asked(parts: { stdin?: boolean; stderr?: boolean; color?: boolean } = {}) {

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
-import { createRedactor } from '../../src/base/redact.js';
 import { createOutput, type OutputOptions } from '../../src/cli/output.js';
+import { createRedactor } from '../../src/secrets/redactor.js';
 
 /** A stream that keeps what is written to it, slowly as a pipe may. */
 export class Kept extends Writable {

@@ -26,7 +26,7 @@ import {
   set,
   value,
 } from '../../src/kinds/fields.js';
-import { Hasher } from '../../src/state/secrets.js';
+import { Hasher } from '../../src/secrets/hash.js';
 
 function verdict(type: FieldType, wanted: Value, got: Value | undefined): string {
   const verdicts = contrast(type, 'field', wanted, got).map((part) => part.verdict);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Sensitive } from '../../src/base/values.js';
 import { OrganizationIndex } from '../../src/kinds/organizations.js';
-import { Hasher } from '../../src/state/secrets.js';
+import { Hasher } from '../../src/secrets/hash.js';
 import { boruta, changeFor, declared, live, organizations, recorded } from './fixtures.js';
 
 const template = { backend_id: 'b', type: 'tx_code' };

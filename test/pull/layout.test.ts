@@ -4,7 +4,7 @@ import { type FreshDocument, freshDocuments } from '../../src/pull/fresh.js';
 import { filesOf } from '../../src/pull/layout.js';
 import { VariableNames } from '../../src/pull/names.js';
 import { profiles } from '../../src/server/profiles.js';
-import { MAX_BYTES } from '../../src/source/file.js';
+import { MAX_BYTES } from '../../src/yaml/file.js';
 
 it('as many files as it takes have the documents of a kind, none larger than a manifest may be', () => {
   const documents = ['a', 'b', 'c'].map((id): FreshDocument => {

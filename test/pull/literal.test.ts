@@ -5,7 +5,7 @@ import { map, members, plain, set, value } from '../../src/kinds/fields.js';
 import { isReadBack } from '../../src/pull/fresh.js';
 import { escapeVariables, type Writing, writeField } from '../../src/pull/literal.js';
 import { VariableNames } from '../../src/pull/names.js';
-import { parseVariables } from '../../src/source/template.js';
+import { parseVariables } from '../../src/yaml/template.js';
 
 function writing(
   holds: (text: string) => boolean = () => false,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { createRedactor } from '../../src/base/redact.js';
 import { type Look, planReport, render, renderText } from '../../src/report/formats.js';
 import { planJson } from '../../src/report/json.js';
+import { createRedactor } from '../../src/secrets/redactor.js';
 import { changeOf, planOf } from './plans.js';
 
 const look: Look = { color: false, debug: false, folder: 'infra' };

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { jsonText } from '../../src/base/escape.js';
-import { createRedactor } from '../../src/base/redact.js';
 import { Sensitive } from '../../src/base/values.js';
 import { redactPlan, redactProblems, redactResult, redactValue } from '../../src/report/redacted.js';
+import { createRedactor } from '../../src/secrets/redactor.js';
 import { changeOf, fieldOf, planOf } from './plans.js';
 
 function redactorOf(...secrets: string[]) {

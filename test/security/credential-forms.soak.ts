@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createRedactor } from '../../src/base/redact.js';
+import { createRedactor } from '../../src/secrets/redactor.js';
 
 describe('time and memory are in proportion', () => {
   const long = (part: string, size: number): string =>

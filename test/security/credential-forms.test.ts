@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRedactor, type SecretKind } from '../../src/base/redact.js';
+import { createRedactor, type SecretKind } from '../../src/secrets/redactor.js';
 import { often } from '../often.js';
 
 function redactorOf(secret: string, kind?: SecretKind) {

@@ -3,8 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { forgetfulRedactor } from '../../src/base/forgetful.js';
-import { createRedactor, type Redactor, type SecretKind } from '../../src/base/redact.js';
 import type { Fields } from '../../src/base/values.js';
 import type { FieldChange, Plan } from '../../src/plan/plan.js';
 import { planGithub } from '../../src/report/github.js';
@@ -13,6 +11,12 @@ import { jsonText, planJson } from '../../src/report/json.js';
 import { planMarkdown } from '../../src/report/markdown.js';
 import { redactPlan } from '../../src/report/redacted.js';
 import { planText } from '../../src/report/text.js';
+import {
+  createRedactor,
+  type Redactor,
+  resettableRedactor,
+  type SecretKind,
+} from '../../src/secrets/redactor.js';
 import { often } from '../often.js';
 import { hostilePlan } from '../report/hostile-plans.js';
 
@@ -116,7 +120,7 @@ describe('what is masked in a finished file', () => {
       const context = createContext(
         { color: false, quiet: true },
         new AbortController().signal,
-        forgetfulRedactor([]),
+        resettableRedactor([]),
         process,
         [],
       );

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { ProblemsError } from '../../src/base/problems.js';
-import { createRedactor } from '../../src/base/redact.js';
+import { createRedactor } from '../../src/secrets/redactor.js';
 import {
   bearerToken,
   type Credentials,

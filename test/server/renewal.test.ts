@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ProblemsError } from '../../src/base/problems.js';
 import type { Retrying } from '../../src/base/progress.js';
-import { createRedactor } from '../../src/base/redact.js';
+import { createRedactor } from '../../src/secrets/redactor.js';
 import { checkBaseUrl, isBaseUrl } from '../../src/server/base-url.js';
 import { clientCredentials, type TokenNetwork } from '../../src/server/client-credentials.js';
 import { type Credentials, renewing, type Token } from '../../src/server/credentials.js';

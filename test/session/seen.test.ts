@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createRedactor } from '../../src/base/redact.js';
 import { loadProject } from '../../src/project/index.js';
+import { createRedactor } from '../../src/secrets/redactor.js';
 import { recordSeen } from '../../src/session/seen.js';
 import { emptyState } from '../../src/state/state.js';
 import { project } from '../e2e/running.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createRedactor } from '../../src/base/redact.js';
 import type { Json } from '../../src/base/values.js';
 import { planHash } from '../../src/plan/stored.js';
+import { createRedactor } from '../../src/secrets/redactor.js';
 import { readStoredPlan, storedPlanText } from '../../src/session/plan-file.js';
 import { shownOtherwise } from '../../src/session/shown.js';
 import { changeOf, fieldOf, planOf } from '../report/plans.js';

@@ -20,7 +20,7 @@ import {
 } from '../../session/init/files.js';
 import { type Looked, lookAtServer } from '../../session/init/look.js';
 import { secretsOf, workflowsOf } from '../../session/init/templates.js';
-import { shownPath } from '../../source/file.js';
+import { shownPath } from '../../yaml/file.js';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { askAddress, askCi, askToken, type InitOptions, refuseProject } from './init-questions.js';

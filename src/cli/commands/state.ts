@@ -2,10 +2,10 @@ import { findRecorded, recordedIn, withoutRecords } from '../../apply/recorded.j
 import { unfinishedRuns } from '../../apply/resume.js';
 import { bare } from '../../base/escape.js';
 import { error, ProblemsError } from '../../base/problems.js';
-import { redactAddress } from '../../base/redact.js';
 import { stateReport } from '../../report/formats.js';
 import type { ShownState } from '../../report/recorded.js';
 import { plural } from '../../report/words.js';
+import { redactAddress } from '../../secrets/redactor.js';
 import { backendOf } from '../../session/backend.js';
 import { newestHeld, openRuns } from '../../state/shards.js';
 import type { State } from '../../state/state.js';

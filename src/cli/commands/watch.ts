@@ -180,5 +180,5 @@ async function tell(
     for (const note of turn.notes) output.message(note);
     if (news.problems) output.problems(problems);
   }
-  if (failure !== undefined) output.debug(context.unsaid(stacksOf(failure)));
+  if (failure !== undefined) output.debug(context.scrub(stacksOf(failure)));
 }

@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
-import { createRedactor } from '../../../src/base/redact.js';
 import { init } from '../../../src/cli/commands/init.js';
 import type { Context, GlobalOptions } from '../../../src/cli/context.js';
 import type { Prompt } from '../../../src/cli/prompt.js';
+import { createRedactor } from '../../../src/secrets/redactor.js';
 import { temporaryFolder } from '../../cleanups.js';
 import { keptOutput } from '../streams.js';
 
@@ -55,7 +55,7 @@ async function run(
     learnTokens: async () => {},
     forget: () => {},
     tellable: async (found) => [...found],
-    unsaid: (text) => text,
+    scrub: (text) => text,
     refuseOutputs: async () => {},
     sessionOptions: () => ({}),
     session: unused,

@@ -6,10 +6,10 @@ import { readRuns } from '../../src/apply/history.js';
 import { Sensitive, same } from '../../src/base/values.js';
 import { loadProject } from '../../src/project/index.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
+import { Hasher } from '../../src/secrets/hash.js';
+import { eachWithSlowHashes, prepareSlowHashes, withSlowHashes } from '../../src/secrets/slow-hash.js';
 import { backendOf } from '../../src/session/backend.js';
 import { openForWriting, openSession } from '../../src/session/open.js';
-import { Hasher } from '../../src/state/secrets.js';
-import { eachWithSlowHashes, prepareSlowHashes, withSlowHashes } from '../../src/state/slow-hash.js';
 import { applyAll } from '../approving.js';
 
 /** How often something was hashed: on the spot, which stops everything else, and beside everything else. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRedactor, redactAddress } from '../../src/base/redact.js';
+import { createRedactor, redactAddress, resettableRedactor } from '../../src/secrets/redactor.js';
 
 function redactorOf(...secrets: string[]) {
   const redactor = createRedactor();
@@ -166,4 +166,17 @@ it('a token is masked in addresses, files and sentences too', () => {
   expect(redactAddress('Organization/manifests/all.yaml', redactor)).toBe('Organization/(sensitive)');
   expect(redactor.redactFile('manifests/all.yaml')).toBe('(sensitive)');
   expect(redactor.redactSentence('see manifests/all.yaml')).toBe('see (sensitive)');
+});
+
+it('forgets added secrets when it is reset, and keeps the initial ones', () => {
+  const { add, redact, redactKey, redactName, redactFile, redactSentence, redactEcho, holds, reset } =
+    resettableRedactor(['always-known-token']);
+  const text = 'always-known-token learned-secret-1234';
+  const all = [redact, redactKey, redactName, redactFile, redactSentence, redactEcho];
+  add('learned-secret-1234');
+  expect(all.map((one) => one(text))).toEqual(all.map(() => '(sensitive) (sensitive)'));
+  expect(holds('learned-secret-1234')).toBe(true);
+  reset();
+  expect(all.map((one) => one(text))).toEqual(all.map(() => '(sensitive) learned-secret-1234'));
+  expect([holds('learned-secret-1234'), holds('always-known-token')]).toEqual([false, true]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { looksRandom, withoutPasted } from '../../src/base/unsaid.js';
+import { looksRandom, scrubArguments } from '../../src/secrets/scrub-arguments.js';
 
 const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.Nq3x-_Zb1';
 
@@ -35,23 +35,23 @@ describe('words that were typed', () => {
     ['behind an option', [`--env=${jwt}`], `no "${jwt}"`],
     ['behind its scheme', [`Bearer ${jwt}`], `no "Bearer ${jwt}"`],
   ])('do not come back in a message: %s', (_, words, message) => {
-    const text = withoutPasted(words)(message);
+    const text = scrubArguments(words)(message);
     expect(text).not.toContain('eyJ');
     expect(text).toContain(`(a value of ${jwt.length} characters)`);
   });
 
   it('stay where they are names', () => {
     const message = 'there is no environment "prod", did you mean "production"?';
-    expect(withoutPasted(['plan', '--env', 'prod'])(message)).toBe(message);
+    expect(scrubArguments(['plan', '--env', 'prod'])(message)).toBe(message);
   });
 
   it('go where they are known, whatever they look like', () => {
     const known = (text: string) => text.replaceAll('hunter2', '(sensitive)');
-    expect(withoutPasted(['--env', 'hunter2'], known)('no "hunter2"')).toBe('no "(sensitive)"');
+    expect(scrubArguments(['--env', 'hunter2'], known)('no "hunter2"')).toBe('no "(sensitive)"');
   });
 
   it('are replaced whole, where one is in another', () => {
-    const text = withoutPasted([jwt.slice(0, 20), jwt])(`${jwt} ${jwt.slice(0, 20)}`);
+    const text = scrubArguments([jwt.slice(0, 20), jwt])(`${jwt} ${jwt.slice(0, 20)}`);
     expect(text).toBe(`(a value of ${jwt.length} characters) (a value of 20 characters)`);
   });
 });

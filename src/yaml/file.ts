@@ -4,7 +4,7 @@ import { whyRefused } from '../base/errno.js';
 import { error, type Place, type Problem } from '../base/problems.js';
 import { NoRegularFile, withRegular } from '../base/regular.js';
 import type { Span } from '../base/span.js';
-import { isReference, MAX_LINE, secretLines } from './mask.js';
+import { isReference, MAX_LINE, secretLines } from '../secrets/mask-lines.js';
 
 /** How large a file may be: far above any manifest, far below what exhausts the memory. */
 export const MAX_BYTES = 16 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import { keyCharacter, looksSecret } from '../base/secret-names.js';
+import { keyCharacter, looksSecret } from './names.js';
 
 /** A line that surely is a key with its colon; `- ` or `? ` may stand before it. */
 const keyLine = /^[ \t]*(?:[-?][ \t]+)*["']?[^\s"':{}[\],#]{1,120}["']?[ \t]*:(?:\s|$)/;

@@ -1,6 +1,6 @@
-import type { Problem } from './problems.js';
-import type { Redactor } from './redact.js';
-import { isUuid } from './values.js';
+import type { Problem } from '../base/problems.js';
+import { isUuid } from '../base/values.js';
+import type { Redactor } from './redactor.js';
 
 /** What takes the place of a word that looks like a credential. */
 const stead = (word: string): string => `(a value of ${word.length} characters)`;
@@ -12,7 +12,7 @@ const leastWord = 4;
  * Takes credentials that were typed into the wrong place out of messages: `words` are what a person typed, `known` takes
  * known credentials out of a text. A word that only looks like a credential goes too, since nobody can tell yet.
  */
-export function withoutPasted(
+export function scrubArguments(
   words: readonly string[],
   known: (text: string) => string = (text) => text,
 ): (text: string) => string {
@@ -28,17 +28,17 @@ export function withoutPasted(
 }
 
 /** Problems without the credentials that a person typed into the wrong place; known ones are masked as everywhere. */
-export function withoutPastedIn(
+export function scrubProblems(
   problems: readonly Problem[],
   words: readonly string[],
   { holds, redact }: Redactor,
 ): Problem[] {
-  const unsaid = withoutPasted(words, (word) => (holds(word) ? redact(word) : word));
+  const scrub = scrubArguments(words, (word) => (holds(word) ? redact(word) : word));
   return problems.map(({ message, hint, places, ...problem }) => ({
     ...problem,
-    message: unsaid(message),
-    ...(hint === undefined ? {} : { hint: unsaid(hint) }),
-    places: places.map((place) => ({ ...place, file: unsaid(place.file) })),
+    message: scrub(message),
+    ...(hint === undefined ? {} : { hint: scrub(hint) }),
+    places: places.map((place) => ({ ...place, file: scrub(place.file) })),
   }));
 }
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { SourceFile } from '../../src/source/file.js';
-import { BadVariable, parseVariables } from '../../src/source/template.js';
-import type { ScalarNode } from '../../src/source/tree.js';
-import { Variables } from '../../src/source/variables.js';
+import { SourceFile } from '../../src/yaml/file.js';
+import { BadVariable, parseVariables } from '../../src/yaml/template.js';
+import type { ScalarNode } from '../../src/yaml/tree.js';
+import { Variables } from '../../src/yaml/variables.js';
 
 function scalar(value: string): ScalarNode {
   return {

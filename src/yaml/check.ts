@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import { nearest } from '../base/nearest.js';
 import { error, type Place, type Problem } from '../base/problems.js';
-import { isSecretField, looksSecret, shownKey } from '../base/secret-names.js';
+import { isSecretField, looksSecret, shownKey } from '../secrets/names.js';
 import type { SourceFile } from './file.js';
 import { repair } from './repair.js';
 import { type Note, pathKey, resolve } from './resolve.js';

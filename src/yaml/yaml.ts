@@ -1,8 +1,8 @@
 import { Composer, type Document, isAlias, isMap, isScalar, isSeq, Lexer, Parser } from 'yaml';
 import { error, type Problem } from '../base/problems.js';
-import { looksSecret, shownKey } from '../base/secret-names.js';
 import type { Span } from '../base/span.js';
 import { type ExactNumber, exactly } from '../base/values.js';
+import { looksSecret, shownKey } from '../secrets/names.js';
 import type { SourceFile } from './file.js';
 import { decimalText } from './number.js';
 import { listNode, type Member, mapNode, type Node, type ScalarNode } from './tree.js';

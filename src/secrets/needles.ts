@@ -1,4 +1,4 @@
-import { foldedOf } from './redact-layers.js';
+import { foldedOf } from './decode.js';
 
 /** How a needle is cut out of an encoding: whether the characters beside it hold bits of the secret too. */
 export interface Edges {

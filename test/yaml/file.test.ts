@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { looksSecret } from '../../src/base/secret-names.js';
-import { MAX_BYTES, readBytes, SourceFile } from '../../src/source/file.js';
+import { looksSecret } from '../../src/secrets/names.js';
+import { MAX_BYTES, readBytes, SourceFile } from '../../src/yaml/file.js';
 import { afterwards } from '../cleanups.js';
 
 /** The place of the first `find` in a text. */

@@ -1,6 +1,6 @@
-import { layersOf, lowered, mayHoldEscapes, squeezed } from './redact-layers.js';
-import { Needles } from './redact-needles.js';
-import { isUuid } from './values.js';
+import { isUuid } from '../base/values.js';
+import { layersOf, lowered, mayHoldEscapes, squeezed } from './decode.js';
+import { Needles } from './needles.js';
 
 /** What a secret is shown as, wherever it turns up. */
 export const mask = '(sensitive)';
@@ -96,6 +96,35 @@ export function createRedactor(): Redactor {
     },
     redactEcho: (text) => replaced(text, found([...credentials, declared], text, true)),
     holds: (text) => short.has(text.trim()) || found(credentials, text, false).length > 0,
+  };
+}
+
+/** A redactor that a long-running command resets, so that it doesn't collect the secrets of every cycle. */
+export interface ResettableRedactor extends Redactor {
+  /** Forgets every secret that was added; the initial ones stay. */
+  reset(): void;
+}
+
+/** A redactor that knows `initial` tokens, also after a reset. */
+export function resettableRedactor(initial: readonly string[]): ResettableRedactor {
+  const create = (): Redactor => {
+    const redactor = createRedactor();
+    for (const token of initial) redactor.add(token);
+    return redactor;
+  };
+  let current = create();
+  return {
+    add: (secret, kind) => current.add(secret, kind),
+    redact: (text) => current.redact(text),
+    redactKey: (text) => current.redactKey(text),
+    redactName: (text) => current.redactName(text),
+    redactFile: (text) => current.redactFile(text),
+    redactSentence: (text) => current.redactSentence(text),
+    redactEcho: (text) => current.redactEcho(text),
+    holds: (text) => current.holds(text),
+    reset: () => {
+      current = create();
+    },
   };
 }
 

@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { Sensitive } from '../../src/base/values.js';
+import { type FieldTypes, isSecret, markSecrets } from '../../src/kinds/fields.js';
+import { kinds } from '../../src/kinds/index.js';
 import {
   holdsCredential,
   isSecretField,
@@ -6,10 +9,7 @@ import {
   looksLikeCredential,
   looksSecret,
   secretFields,
-} from '../../src/base/secret-names.js';
-import { Sensitive } from '../../src/base/values.js';
-import { type FieldTypes, isSecret, markSecrets } from '../../src/kinds/fields.js';
-import { kinds } from '../../src/kinds/index.js';
+} from '../../src/secrets/names.js';
 import { answers } from '../../src/server/answers.js';
 import { secretTextsIn } from '../../src/server/json.js';
 

@@ -1,8 +1,8 @@
 import type { CST, Document, YAMLError } from 'yaml';
 import { error, type Problem } from '../base/problems.js';
 import type { Span } from '../base/span.js';
+import { lineEnd } from '../secrets/mask-lines.js';
 import type { SourceFile } from './file.js';
-import { lineEnd } from './mask.js';
 
 /** How deep YAML may be nested. */
 export const MAX_DEPTH = 100;

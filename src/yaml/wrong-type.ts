@@ -1,6 +1,6 @@
 import { plainNumber } from '../base/json.js';
-import { looksLikeCredential } from '../base/secret-names.js';
 import { ExactNumber } from '../base/values.js';
+import { looksLikeCredential } from '../secrets/names.js';
 import type { SourceFile } from './file.js';
 import { decimalText } from './number.js';
 import type { Node } from './tree.js';

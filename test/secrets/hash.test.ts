@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { type Fields, HashedSecret, holdsSensitive, Sensitive, same } from '../../src/base/values.js';
-import { conceal, Hasher, restoreFields, storeFields } from '../../src/state/secrets.js';
+import { conceal, Hasher, restoreFields, storeFields } from '../../src/secrets/hash.js';
 
 const server = 'https://id.example.com';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { stringifyJson } from '../../src/base/json.js';
-import { SourceFile } from '../../src/source/file.js';
-import { resolve } from '../../src/source/resolve.js';
-import { parseYaml } from '../../src/source/yaml.js';
+import { SourceFile } from '../../src/yaml/file.js';
+import { resolve } from '../../src/yaml/resolve.js';
+import { parseYaml } from '../../src/yaml/yaml.js';
 
 function values(text: string) {
   const file = new SourceFile({ file: 'x.yaml' }, text);

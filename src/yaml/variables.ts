@@ -1,6 +1,6 @@
 import { error, type Place, type Problem, warning } from '../base/problems.js';
-import { looksSecret } from '../base/secret-names.js';
 import { ExactNumber } from '../base/values.js';
+import { looksSecret } from '../secrets/names.js';
 import type { SourceFile } from './file.js';
 import { BadVariable, parseVariables, type Reference, type VariableText } from './template.js';
 import type { Path, ScalarNode } from './tree.js';
