@@ -1,4 +1,4 @@
-import { eventPayload, headCommit, member } from '../session/github-event.js';
+import { eventPayload, headCommit, member } from '../session/forge.js';
 
 /** What the workflow runs for, as far as idops has to know. */
 export interface WorkflowEvent {

@@ -3,12 +3,12 @@ import { error, type Problem, refuse } from '../base/problems.js';
 import type { Shard } from '../base/shard.js';
 import type { Share } from '../plan/share.js';
 import {
-  besidePlanFile,
   type ConnectionOptions,
-  commanderWords,
+  commanderMessage,
   connectionOptions,
   debugOption,
   onlyOption,
+  planFileConflicts,
   type SelectionOptions,
   selectionOptions,
   wholeNumber,
@@ -130,7 +130,7 @@ export function readInputs(given: (name: string) => string): Inputs {
     problems.push(wrong('args: --only goes with the command plan alone', 'leave it out'));
   }
   if (command === 'apply' && inputs.planFile !== undefined) {
-    problems.push(...besidePlanFile({ ...args, ...optional('shard', inputs.shard ?? args.shard) }));
+    problems.push(...planFileConflicts({ ...args, ...optional('shard', inputs.shard ?? args.shard) }));
   }
   refuse(problems);
   return inputs;
@@ -177,7 +177,7 @@ function readArgs(given: readonly string[], problems: Problem[]): Args {
     if (!(failure instanceof CommanderError)) throw failure;
     // A value that is missing at the end doesn't hide what is wrong before it.
     if (failure.code === 'commander.optionMissingArgument') readArgs(given.slice(0, -1), problems);
-    refuseWith(commanderWords(failure));
+    refuseWith(commanderMessage(failure));
     return { target: [], kind: [] };
   }
 }

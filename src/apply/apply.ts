@@ -11,9 +11,15 @@ import { type Redactor, redactAddress } from '../secrets/redactor.js';
 import { withSlowHashes } from '../secrets/slow-hash.js';
 import { operationPath, operations } from '../server/operations.js';
 import type { Lock, StateBackend } from '../state/backend.js';
-import { JOURNAL_FORMAT, type Journal, type RunLine, runHolder, type SendingLine } from '../state/journal.js';
-import { cureOf } from '../state/refused.js';
+import {
+  describeRun,
+  JOURNAL_FORMAT,
+  type Journal,
+  type RunLine,
+  type SendingLine,
+} from '../state/journal.js';
 import type { State } from '../state/state.js';
+import { writeHint } from '../state/write-errors.js';
 import { type Approval, leftOf } from './approvals.js';
 import type { Recorder } from './attempt.js';
 import { messageOf, type Outcome } from './ending.js';
@@ -138,7 +144,7 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
         messageOf(failure),
         [],
         journal.kept === null
-          ? `${cureOf(failure)}; the journal of run ${name} holds everything, and the next apply reads it`
+          ? `${writeHint(failure)}; the journal of run ${name} holds everything, and the next apply reads it`
           : keptHint(name, journal.kept),
       ),
     );
@@ -176,7 +182,7 @@ async function kept(
   try {
     return { state: await keeping.keep(resources), problems: [] };
   } catch (failure) {
-    const hint = `${cureOf(failure)}; nothing was to be sent`;
+    const hint = `${writeHint(failure)}; nothing was to be sent`;
     const problem = error('state-not-saved', messageOf(failure), [], hint);
     return { state: { ...state, resources }, problems: [problem] };
   }
@@ -195,7 +201,7 @@ async function confirmed({ journal, state }: Begun, { lock, backend, shard }: Ap
     for (const name of await backend.runs.list().catch(() => [])) {
       const later = name > journal ? await backend.runs.read(name).catch(() => null) : null;
       if (later === null || !belongs(later.run, state)) continue;
-      const message = `the lock of the state was lost: ${runHolder(later.run)} took it over (${backend.place})`;
+      const message = `the lock of the state was lost: ${describeRun(later.run)} took it over (${backend.place})`;
       throw new ProblemsError([error('locked', message)], { cause: failure });
     }
     throw failure;
@@ -232,7 +238,7 @@ async function start(
     return { begun, journal };
   } catch (failure) {
     throw new ProblemsError(
-      [error('not-writable', messageOf(failure), [], `nothing was sent; ${cureOf(failure)}`)],
+      [error('not-writable', messageOf(failure), [], `nothing was sent; ${writeHint(failure)}`)],
       { cause: failure },
     );
   }

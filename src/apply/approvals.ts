@@ -1,5 +1,5 @@
 import { error, type Problem } from '../base/problems.js';
-import { newestHeld } from '../state/shards.js';
+import { newestRunIn } from '../state/shards.js';
 import type { StateHead } from '../state/state.js';
 import type { Result } from './result.js';
 
@@ -70,7 +70,7 @@ export function whyUsedUp(
     (used) => used.workflow_run !== workflowRun && from !== null && Date.parse(used.at) > from.getTime(),
   );
   if (between !== undefined) return usedUp(`another plan was applied since: ${named(between)}`);
-  const newest = newestHeld(state);
+  const newest = newestRunIn(state);
   const ofRuns = new Set(here.flatMap(({ runs }) => runs));
   const begun = own?.runs.at(-1) ?? (from === null ? undefined : runTime(from));
   if (newest !== undefined && begun !== undefined && newest > begun && !ofRuns.has(newest))

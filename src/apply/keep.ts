@@ -1,6 +1,6 @@
 import { partName, type Shard } from '../base/shard.js';
 import type { StateBackend } from '../state/backend.js';
-import { changedRecords, joined, partOf, sameState, withPart } from '../state/shards.js';
+import { changedRecords, joinedState, partOf, requireSameState, withPart } from '../state/shards.js';
 import type { State, StateHead } from '../state/state.js';
 import { type Approval, withLeft, withUse } from './approvals.js';
 import { attemptsOf, nextRun } from './run-names.js';
@@ -58,13 +58,13 @@ function ofWhole(options: KeepOptions): Keeping {
   const { backend, state: before, now } = options;
   const saved = async (resources: State['resources'], run?: string): Promise<State> => {
     const begun = run === undefined ? {} : { open_run: run, ...usedIn(before, run, options) };
-    const state = { ...joined(before), resources, serial: before.serial + 1, ...begun };
+    const state = { ...joinedState(before), resources, serial: before.serial + 1, ...begun };
     await backend.save(state);
     return state;
   };
   return {
     async begin(resources) {
-      const { last_run, open_run } = joined(before);
+      const { last_run, open_run } = joinedState(before);
       const run = nextRun([...(await namesIn(backend)), last_run, open_run], now());
       return { run, journal: run, state: await saved(resources, run) };
     },
@@ -91,7 +91,7 @@ function ofShard(options: KeepOptions, own: Shard): Keeping {
   ): Promise<State> => {
     const head = await backend.merge({
       records: changedRecords(before.resources, resources),
-      head: (there) => change({ ...sameState(there, before), serial: there.serial + 1 }),
+      head: (there) => change({ ...requireSameState(there, before), serial: there.serial + 1 }),
     });
     return { ...head, resources };
   };

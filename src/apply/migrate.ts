@@ -57,7 +57,7 @@ export async function planMigration(
 
 /** What is there already has to be the same state: one that was moved away from there, or that got there in part. */
 async function refuseOther(state: State, to: StateBackend): Promise<void> {
-  const name = await to.told();
+  const name = await to.identity();
   if (name?.lineage === state.lineage) {
     const there = await to.saved().catch((failure: unknown) => {
       if (isMoved(failure)) return undefined;

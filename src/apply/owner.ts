@@ -22,7 +22,7 @@ export async function othersOf(
   state: StateName | undefined,
   home: StateHome,
 ): Promise<(run: RunLine) => boolean> {
-  const beside = await home.backend.beside();
+  const beside = await home.backend.neighbours();
   return (run) =>
     !(state !== undefined && belongs(run, state)) &&
     (!isOfLost(run, home) || beside.some((one) => belongs(run, one)));

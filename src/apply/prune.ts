@@ -2,7 +2,7 @@ import { type Problem, ProblemsError } from '../base/problems.js';
 import { runOf } from '../base/shard.js';
 import type { RunStore } from '../state/backend.js';
 import type { JournalContent, RunLine } from '../state/journal.js';
-import { heldBefore, openRuns } from '../state/shards.js';
+import { newestSettled, openRuns } from '../state/shards.js';
 import type { State } from '../state/state.js';
 import { belongs } from './owner.js';
 
@@ -83,7 +83,7 @@ function whyNeeded({ run: { run }, ended }: JournalContent, state: State): strin
   if (Object.values(state.resources).some((record) => record.owed?.run === run)) {
     return 'what it took away is not put back yet';
   }
-  const held = heldBefore(state, run);
+  const held = newestSettled(state, run);
   if (held === undefined || run > held) return 'the state does not hold it yet';
   return run === held ? 'it is the newest that the state holds' : undefined;
 }

@@ -9,8 +9,8 @@ import { withSlowHashes } from '../secrets/slow-hash.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 import type { RunStore } from '../state/backend.js';
-import { type AnsweredLine, COPY_BACK, type JournalContent } from '../state/journal.js';
-import { heldBefore, isSplit, isToEnd, openRuns, partOf, withSettled } from '../state/shards.js';
+import { type AnsweredLine, type JournalContent, RESTORE_HINT } from '../state/journal.js';
+import { awaitsEnd, isSplit, newestSettled, openRuns, partOf, withSettled } from '../state/shards.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import { type Entry, entriesOf } from './entries.js';
 import { judge } from './outcome.js';
@@ -31,14 +31,14 @@ export async function unfinishedRuns(
   const { runs } = home.backend;
   const open = openRuns(state);
   const names: string[] = [];
-  const kept = new Set(await runs.kept());
-  const isNewestHeld = (name: string): boolean => name === heldBefore(state, name);
+  const kept = new Set(await runs.buffered());
+  const isNewestHeld = (name: string): boolean => name === newestSettled(state, name);
   const read = async (name: string): Promise<JournalContent | null> =>
     // The state holds all of the newest: that can be done without.
     isNewestHeld(name) && !open.has(name) ? await runs.read(name).catch(() => null) : await runs.read(name);
   for (const name of await runs.list()) {
     if (shard !== undefined && !isFor(name, shard, state, kept)) continue;
-    const held = heldBefore(state, name);
+    const held = newestSettled(state, name);
     const later = kept.has(name) || open.has(name) || held === undefined || name > held;
     // The newest may have been killed just before its last line.
     if (later || (name === held && !(await runs.hasEnd(name).catch(() => true)))) names.push(name);
@@ -46,7 +46,7 @@ export async function unfinishedRuns(
   const contents = (await Promise.all(names.map((name) => read(name)))).filter(
     (content) => content !== null && content.run.server === state.server,
   ) as JournalContent[];
-  const isDone = (name: string): boolean => isNewestHeld(name) && !isToEnd(state, name);
+  const isDone = (name: string): boolean => isNewestHeld(name) && !awaitsEnd(state, name);
   const own = contents.filter(({ run, ended }) => belongs(run, state) && !(ended && isDone(run.run)));
   const others = contents.filter(({ run, ended }) => !ended && !belongs(run, state));
   if (others.length === 0 || state.serial > 0) return own;
@@ -65,7 +65,7 @@ export async function newestRun(runs: RunStore, state: State): Promise<string | 
       throw maybeNewest(failure);
     });
     // A run that was killed before its first line sent nothing, so no state knows it.
-    if (content === null && name === heldBefore(state, name))
+    if (content === null && name === newestSettled(state, name))
       throw maybeNewest(new ProblemsError([withoutFirstLine(name)]));
     if (content !== null && content.run.server === state.server && belongs(content.run, state)) return name;
   }
@@ -76,7 +76,7 @@ export async function newestRun(runs: RunStore, state: State): Promise<string | 
 export function knowsOf(state: State | null | undefined, run: string): boolean {
   if (state == null) return false;
   return (
-    heldBefore(state, run) === run || Object.values(state.resources).some((record) => record.run === run)
+    newestSettled(state, run) === run || Object.values(state.resources).some((record) => record.run === run)
   );
 }
 
@@ -86,7 +86,7 @@ export function withoutFirstLine(run: string): Problem {
     'journal-unreadable',
     `the journal of run ${run} can't be used: its first line is gone`,
     [],
-    COPY_BACK,
+    RESTORE_HINT,
   );
 }
 

@@ -7,7 +7,7 @@ import { scrubArguments, scrubProblems } from '../secrets/scrub-arguments.js';
 import type { Try } from '../server/call.js';
 import { type ConnectionOptions, sessionOptionsOf } from '../session/options.js';
 import type { Session, SessionOptions, WritingCommand, WritingSession } from '../session/session.js';
-import type { Clock } from '../session/watch/again.js';
+import type { Clock } from '../session/watch/repeat.js';
 import { createOutput, type Output, type OutputStream } from './output.js';
 import { createProgress, drawsBar } from './progress.js';
 import { createPrompt, type Prompt, type PromptOptions } from './prompt.js';
@@ -165,7 +165,7 @@ export function createContext(
     async refuseOutputs(files, session) {
       const open = files.filter((file) => !checked.has(file));
       if (open.length === 0) return;
-      const { refuseInputs, refuseTwice } = await import('../session/outputs.js');
+      const { refuseInputs, refuseDuplicates: refuseTwice } = await import('../session/outputs.js');
       await refuseTwice(files);
       const { configPath } = await import('../project/index.js');
       const config = await configPath({ ...place(), variables: env });

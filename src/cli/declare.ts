@@ -4,10 +4,10 @@ import { version } from '../base/version.js';
 import { otherNames } from '../kinds/other-names.js';
 import { namesOfFormats } from '../report/format-names.js';
 import {
-  askingOptions,
   collect,
   connectionOptions,
   debugOption,
+  discoveryOptions,
   kindOption,
   notEmpty,
   onlyOption,
@@ -314,7 +314,7 @@ function selecting(command: Command, report: 'plan' | 'result'): Command {
 
 /** The options of the commands that look for what a server has. */
 function asking(command: Command): Command {
-  for (const option of askingOptions()) command.addOption(option);
+  for (const option of discoveryOptions()) command.addOption(option);
   return command;
 }
 

@@ -1,6 +1,6 @@
 import type { Command, CommanderError } from 'commander';
 import { error, type Problem } from '../base/problems.js';
-import { commanderWords } from '../session/options.js';
+import { commanderMessage } from '../session/options.js';
 import type { Streams } from './context.js';
 
 /** Where commander ends by itself: help or the version were shown, or a command line can't be run. */
@@ -39,7 +39,7 @@ export function misuse({ command, failure }: Ended): Problem[] {
   // Without any command its help says what is missing.
   if (failure.exitCode === 0 || failure.code === 'commander.help') return [];
   return [
-    error('wrong-option', commanderWords(failure), [], `${nameOf(command)} --help lists what there is`),
+    error('wrong-option', commanderMessage(failure), [], `${nameOf(command)} --help lists what there is`),
   ];
 }
 

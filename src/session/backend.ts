@@ -2,13 +2,14 @@ import { existsSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
 import { whyRefused } from '../base/errno.js';
 import { git } from '../base/git.js';
-import { error, ProblemsError } from '../base/problems.js';
+import { error, type Problem, ProblemsError, warning } from '../base/problems.js';
 import { readRegular } from '../base/regular.js';
 import { workTreeOf } from '../base/work-tree.js';
+import type { Declared } from '../kinds/kind.js';
 import { type Project, type StateSettings, stateOnBranch } from '../project/index.js';
 import type { StateBackend } from '../state/backend.js';
 import { fileBackend } from '../state/file/index.js';
-import { keeping } from '../state/kept.js';
+import { withJournalBuffer } from '../state/journal-buffer.js';
 import { shownPath } from '../yaml/file.js';
 
 /** Where lines of journals wait that could not be brought to a state elsewhere. */
@@ -19,14 +20,17 @@ const KEPT = '.idops/kept';
  * ProblemsError where the configuration doesn't say that rightly.
  */
 export async function backendOf(project: Project, onSecret: (secret: string) => void): Promise<StateBackend> {
-  const backend = await placeOf(project, onSecret);
+  const backend = await backendWithoutBuffer(project, onSecret);
   const kept = join(project.root, KEPT);
   // A file is always in reach; lines may be kept from when the state was elsewhere.
-  return project.state().in === 'file' && !existsSync(kept) ? backend : keeping(backend, kept);
+  return project.state().in === 'file' && !existsSync(kept) ? backend : withJournalBuffer(backend, kept);
 }
 
 /** The same without what waits here. */
-export async function placeOf(project: Project, onSecret: (secret: string) => void): Promise<StateBackend> {
+export async function backendWithoutBuffer(
+  project: Project,
+  onSecret: (secret: string) => void,
+): Promise<StateBackend> {
   const settings = project.state();
   if (settings.in === 'file') return await fileBackend(settings);
   return settings.in === 'git'
@@ -118,4 +122,23 @@ function credentialsIn(remote: string): string[] {
   // A name alone, as that of ssh, is none.
   const given = [password, ...(remote.startsWith('http') ? [username] : [])].filter((one) => one !== '');
   return given.flatMap((one) => [one, decodeURIComponent(one)]);
+}
+
+/**
+ * What a state costs that is thrown away with its runner; undefined if there is nothing to say. An update that is cut off can empty a user's
+ * lists on a server that writes users whole, and only journal and state know what was in them.
+ */
+export function stateLossWarning(
+  project: Pick<Project, 'state' | 'profile' | 'root'>,
+  declared: readonly Pick<Declared, 'kind'>[],
+): Problem | undefined {
+  const isFile = project.state().in === 'file' && workTreeOf(project.root) !== undefined;
+  if (!isFile || project.profile.name !== 'boruta' || !declared.some(({ kind }) => kind === 'User'))
+    return undefined;
+  return warning(
+    'state-not-kept',
+    'the state is a file in the work tree: if a run is cut off and its runner is thrown away, so is what has to be restored, and users lose their lists for good',
+    [],
+    'keep it in git or PostgreSQL: state: {git: {}}',
+  );
 }

@@ -44,17 +44,17 @@ export function openConnection(
 }
 
 /** How a server is looked at by what plans nothing. */
-export interface LookingOptions extends Partial<Pick<SendingOptions, 'concurrency' | 'timeout'>> {
+export interface ReaderOptions extends Partial<Pick<SendingOptions, 'concurrency' | 'timeout'>> {
   readonly redactor: Redactor;
   readonly signal: AbortSignal;
   readonly network?: Partial<SendingOptions>;
 }
 
 /** Reads from a server for as long as something is looked at: one request at a time where nothing else is said. It can't write. */
-export async function whileReading<T>(
+export async function withReader<T>(
   server: ServerSettings,
   declared: readonly Declared[],
-  { redactor, signal, concurrency = 1, timeout = DEFAULT_TIMEOUT, network }: LookingOptions,
+  { redactor, signal, concurrency = 1, timeout = DEFAULT_TIMEOUT, network }: ReaderOptions,
   work: (reader: Reader) => Promise<T>,
 ): Promise<T> {
   for (const secret of server.secrets) redactor.add(String(secret.reveal()));

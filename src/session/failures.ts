@@ -38,7 +38,7 @@ function problemsOfOne(one: unknown): readonly Problem[] {
   return [
     error(
       'internal',
-      wordsOf(one),
+      describeThrown(one),
       [],
       'this is a mistake in idops: please report it with the output of --debug',
     ),
@@ -46,7 +46,7 @@ function problemsOfOne(one: unknown): readonly Problem[] {
 }
 
 /** What was thrown, in words; some of what can be thrown has none, or throws where it is asked. */
-function wordsOf(one: unknown): string {
+function describeThrown(one: unknown): string {
   try {
     return one instanceof Error ? `${one.name}: ${one.message}` : String(one);
   } catch {

@@ -7,7 +7,7 @@ import { findOthers } from '../pull/others.js';
 import { survey } from '../pull/survey.js';
 import type { ShownListing } from '../report/pull.js';
 import type { ProfileName } from '../server/profiles.js';
-import { looking, type PullRequest, wishesOf } from './pull.js';
+import { type PullRequest, wishesOf, withPullContext } from './pull.js';
 import type { SessionOptions } from './session.js';
 
 /** What a server has. */
@@ -28,7 +28,7 @@ export async function list(
 ): Promise<Listing> {
   const { kinds: wanted = [], asked = {}, others: besides = [] } = request;
   const isAll = wanted.length === 0 && Object.values(asked).every((ids = []) => ids.length === 0);
-  return await looking(project, options, request, async ({ server, look, known, notes }) => {
+  return await withPullContext(project, options, request, async ({ server, look, known, notes }) => {
     const besidesAlone = besides.length > 0 && wanted.length === 0;
     const wishes = { ...wishesOf(request), ...(besidesAlone ? { kinds: [] } : {}), known };
     const seen = await survey(wishes, [], look);

@@ -1,24 +1,22 @@
 import { applyPlan } from '../apply/apply.js';
 import { findRun } from '../apply/history.js';
 import { newestRun } from '../apply/resume.js';
-import { error, ProblemsError } from '../base/problems.js';
+import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { noProgress, withoutHarm } from '../base/progress.js';
 import { version } from '../base/version.js';
 import { isApproved } from '../plan/approve.js';
 import type { Project } from '../project/index.js';
 import { Hasher } from '../secrets/hash.js';
 import { createRedactor } from '../secrets/redactor.js';
-import { backendOf } from './backend.js';
+import { backendOf, stateLossWarning } from './backend.js';
 import { DEFAULT_TIMEOUT, openConnection } from './connection.js';
-import { settleState } from './hold.js';
-import { costOfLoss } from './kept-state.js';
-import { leftBehind } from './left-behind.js';
-import { Life } from './life.js';
+import { settleState } from './current-state.js';
 import { loadAll } from './load.js';
+import { findOrphanedState } from './orphaned-state.js';
 import { Planner } from './planner.js';
 import type { Session, SessionOptions, WritingCommand, WritingSession } from './session.js';
-import { unshared } from './shard.js';
-import { runToUndo } from './undoing.js';
+import { notSharedWarning } from './shard.js';
+import { runToUndo } from './undo.js';
 
 const DEFAULT_CONCURRENCY = 10;
 
@@ -57,7 +55,7 @@ async function open(
 ): Promise<Opened> {
   const { concurrency = DEFAULT_CONCURRENCY, network = {} } = options;
   const progress = withoutHarm(options.progress ?? noProgress);
-  const life = new Life(async () => {
+  const life = new Lifecycle(async () => {
     await connection.close();
     return (await held.lock?.release()) ?? [];
   });
@@ -84,8 +82,11 @@ async function open(
     command !== undefined &&
     (process.env.CI ?? '') !== '' &&
     process.env.RUNNER_ENVIRONMENT !== 'self-hosted';
-  const cost = isThrownAway ? costOfLoss(project, declared) : undefined;
-  const alone = [...(isAlone ? [unshared(backend.place)] : []), ...(cost === undefined ? [] : [cost])];
+  const cost = isThrownAway ? stateLossWarning(project, declared) : undefined;
+  const alone = [
+    ...(isAlone ? [notSharedWarning(backend.place)] : []),
+    ...(cost === undefined ? [] : [cost]),
+  ];
   const shared = { reader, profile: server.profile, concurrency, progress, signal, pause: options.pause };
   const home = { backend, environment: project.environment };
   const held = await settleState(home, command, {
@@ -97,7 +98,7 @@ async function open(
     await connection.close();
     throw failure;
   });
-  const behind = await leftBehind(project, held.state);
+  const behind = await findOrphanedState(project, held.state);
   if (behind !== null && command !== undefined) {
     await life.end();
     throw new ProblemsError([behind]);
@@ -124,11 +125,11 @@ async function open(
     notes: behind === null ? held.notes : [...held.notes, `${behind.message}: ${behind.hint}`],
     declared,
     files: manifests.files,
-    plan: (asked) => life.does(() => planner.plan(asked)),
-    storePlan: (made) => life.does(() => planner.store(made)),
-    planStored: (stored, left) => life.does(() => planner.stored(stored, left)),
+    plan: (asked) => life.run(() => planner.plan(asked)),
+    storePlan: (made) => life.run(() => planner.store(made)),
+    planStored: (stored, left) => life.run(() => planner.stored(stored, left)),
     lastRun: () =>
-      life.does(async () => {
+      life.run(async () => {
         const run = await newestRun(backend.runs, planner.state);
         if (run !== undefined) return runToUndo(await findRun(backend.runs, run));
         throw new ProblemsError([
@@ -140,12 +141,12 @@ async function open(
           ),
         ]);
       }),
-    planUndo: (run, { force = false } = {}) => life.does(() => planner.undo(run, force)),
-    planRegeneration: (clientId) => life.does(() => planner.regeneration(clientId)),
+    planUndo: (run, { force = false } = {}) => life.run(() => planner.undo(run, force)),
+    planRegeneration: (clientId) => life.run(() => planner.regeneration(clientId)),
     close: () => life.end(),
   };
   const apply: WritingSession['apply'] = (approved, approval) =>
-    life.applies(async () => {
+    life.runAlone(async () => {
       if (!isApproved(approved))
         throw new TypeError('this plan was not approved: approve(plan, limits) does it');
       const made = planner.find(approved.plan);
@@ -180,4 +181,53 @@ async function open(
       return undoes === undefined ? applied : { ...applied, result: { ...applied.result, undoes } };
     });
   return { session, apply, approvalHistory: () => planner.state };
+}
+
+/** What goes on in a session: it ends once, when nothing is under way any more, and applies one plan at a time. */
+export class Lifecycle {
+  readonly #stop = new AbortController();
+  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #end: () => Promise<readonly Problem[]>;
+  #ended: Promise<readonly Problem[]> | undefined;
+  #applying = false;
+
+  /** `end` lets go of all that the session holds, and gives warnings; it is called once. */
+  constructor(end: () => Promise<readonly Problem[]>) {
+    this.#end = end;
+  }
+
+  /** Aborted where the session ends: nothing new may be started. */
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** Does something that the end of the session waits for. Throws a TypeError where it has ended. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#ended !== undefined) throw new TypeError('this session is closed');
+    const doing = work();
+    this.#underWay.add(doing);
+    try {
+      return await doing;
+    } finally {
+      this.#underWay.delete(doing);
+    }
+  }
+
+  /** Does something beside which nothing else of the like may be done. Throws a TypeError where it would be. */
+  async runAlone<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#applying) throw new TypeError('this session is applying a plan: wait for it, and plan again');
+    this.#applying = true;
+    try {
+      return await this.run(work);
+    } finally {
+      this.#applying = false;
+    }
+  }
+
+  /** Starts nothing more, waits for what is under way, which is finished and recorded, and lets go; gives warnings. */
+  async end(): Promise<readonly Problem[]> {
+    this.#stop.abort();
+    this.#ended ??= Promise.allSettled([...this.#underWay]).then(() => this.#end());
+    return await this.#ended;
+  }
 }

@@ -86,7 +86,7 @@ export interface PullingOptions {
 }
 
 /** The options that say what is looked for on a server, beside the kind. */
-export function askingOptions(): Option[] {
+export function discoveryOptions(): Option[] {
   const repeatable = (flags: string, description: string): Option =>
     new Option(flags, `${description} (repeatable)`).argParser(collect).default([], 'all');
   return [
@@ -98,7 +98,7 @@ export function askingOptions(): Option[] {
 }
 
 /** What is looked for, as the session takes it. */
-export function askedOf({ kind, backend, type, user, client }: Omit<PullingOptions, 'format'>): {
+export function discoveryOptionsOf({ kind, backend, type, user, client }: Omit<PullingOptions, 'format'>): {
   readonly kinds: readonly KindName[];
   readonly asked: { readonly [option: string]: readonly string[] };
 } {
@@ -159,7 +159,7 @@ export function sessionOptionsOf({
 }
 
 /** What is wrong with options beside a stored plan, which says itself what it is about. */
-export function besidePlanFile({
+export function planFileConflicts({
   target,
   kind,
   prune = false,
@@ -180,7 +180,7 @@ export function besidePlanFile({
 }
 
 /** What commander says is wrong, in its own words. */
-export function commanderWords({ message }: CommanderError): string {
+export function commanderMessage({ message }: CommanderError): string {
   return message.replace(/^error: /, '');
 }
 

@@ -13,7 +13,7 @@ type Known = { readonly project: Project; readonly files: readonly string[] } | 
  * Makes sure that no two files that are asked for are one, by whatever names: the second would take the place of the first. Throws
  * a ProblemsError (`wrong-option`).
  */
-export async function refuseTwice(outputs: readonly string[]): Promise<void> {
+export async function refuseDuplicates(outputs: readonly string[]): Promise<void> {
   const met = new Map<string, string>();
   const problems: Problem[] = [];
   for (const output of outputs) {

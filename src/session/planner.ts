@@ -26,8 +26,8 @@ import type { Reader } from '../server/reader.js';
 import type { State } from '../state/state.js';
 import { type StoredOptions, storedPlanText } from './plan-file.js';
 import type { PlanOptions, Session, UndoPlan, WritingCommand } from './session.js';
-import { shownOtherwise } from './shown.js';
-import { undoPlan } from './undoing.js';
+import { storedPlanDiff } from './stored-plan-diff.js';
+import { undoPlan } from './undo.js';
 
 /** What a session plans with. */
 export interface PlannerOptions extends Pick<BuildOptions, 'concurrency' | 'progress'> {
@@ -123,7 +123,7 @@ export class Planner {
   async stored(stored: StoredPlan, left?: readonly string[]): ReturnType<Session['planStored']> {
     const plan = await this.plan(stored.apply);
     const stale = await staleness(stored, plan, left);
-    const problems = stale.length > 0 ? stale : shownOtherwise(stored, plan, this.#options.redactor, left);
+    const problems = stale.length > 0 ? stale : storedPlanDiff(stored, plan, this.#options.redactor, left);
     if (problems.length > 0) markStale(plan, problems);
     return { plan, problems };
   }

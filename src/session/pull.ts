@@ -28,11 +28,10 @@ import { ServerFailure } from '../server/failures.js';
 import type { ProfileName } from '../server/profiles.js';
 import type { State } from '../state/state.js';
 import { backendOf } from './backend.js';
-import { whileReading } from './connection.js';
-import { editedFiles, type Written } from './edits.js';
+import { withReader } from './connection.js';
 import { problemsOf } from './failures.js';
 import { refuseInputs } from './outputs.js';
-import { recordSeen } from './seen.js';
+import { editedFiles, type PulledHashes, recordPull } from './record-pull.js';
 import type { SessionOptions } from './session.js';
 
 /** What is to be pulled or listed; all that the server shows where nothing is said. */
@@ -70,7 +69,7 @@ export async function pull(
   options: SessionOptions,
   { out, force = false, ...request }: PullRequest & { readonly out?: string; readonly force?: boolean },
 ): Promise<Pulling> {
-  return await looking(project, options, request, async (looked) => {
+  return await withPullContext(project, options, request, async (looked) => {
     const { server, manifests, look, known, notes, holds, record, pulled } = looked;
     // What is wrong with manifests is in the way of changing them, and of nothing else.
     if (out === undefined) refuse(manifests.problems);
@@ -190,7 +189,7 @@ export async function pullReadable(
 }
 
 /** What a project says of itself, and its server. */
-export interface Looked {
+export interface PullContext {
   readonly server: ServerSettings;
   readonly manifests: LoadedManifests;
   readonly look: LookOptions;
@@ -200,17 +199,17 @@ export interface Looked {
   /** Records what was seen of objects; gives a warning if that can't be done. */
   record(seen: readonly Seen[], files: readonly PulledFile[]): Promise<Problem[]>;
   /** What is known of the files that were pulled before. */
-  readonly pulled: Written | undefined;
+  readonly pulled: PulledHashes | undefined;
   /** What the state knows of objects. */
   readonly resources: State['resources'] | undefined;
 }
 
 /** Reads what the project says of itself, and connects to its server for as long as the work takes. */
-export async function looking<T>(
+export async function withPullContext<T>(
   project: Project,
   options: SessionOptions,
   request: PullRequest,
-  work: (looked: Looked) => Promise<T>,
+  work: (looked: PullContext) => Promise<T>,
 ): Promise<T> {
   const { tokenFile, concurrency = 10, timeout = 30, network = {} } = options;
   const progress = withoutHarm(options.progress ?? noProgress);
@@ -226,10 +225,10 @@ export async function looking<T>(
   refuse(askedProblems(request.asked ?? {}, wishesOf(request).kinds, profile));
   const { known, notes, before } = await knownIn(project, manifests, server, redactor.add);
   // A state that can't be used was told of.
-  const record: Looked['record'] = async (seen, files) =>
+  const record: PullContext['record'] = async (seen, files) =>
     before === undefined
       ? []
-      : await recordSeen(project, seen, { server: server.baseUrl, before, files, redactor });
+      : await recordPull(project, seen, { server: server.baseUrl, before, files, redactor });
   const pulled = before?.pulled;
   const sending = {
     concurrency,
@@ -238,7 +237,7 @@ export async function looking<T>(
     signal,
     network: { onRetry: progress.retry, ...network },
   };
-  return await whileReading(server, manifests.declared, sending, async (reader) => {
+  return await withReader(server, manifests.declared, sending, async (reader) => {
     const look = { reader, profile, concurrency, progress, signal };
     const done = await work({
       server,

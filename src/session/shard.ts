@@ -63,7 +63,7 @@ export function shardOptions(
 }
 
 /** What is told of a state in a file where the part is one of a parallel job: its runners may be other machines. */
-export function unshared(file: string): Problem {
+export function notSharedWarning(file: string): Problem {
   return warning(
     'state-not-shared',
     `the state is in the file ${file}, which runners of other machines don't share: each of them has a state of its own`,

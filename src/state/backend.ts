@@ -19,7 +19,7 @@ export interface Lock {
 }
 
 /** A lock as it stands. */
-export interface Holding {
+export interface LockStatus {
   /** The shard that it is of; left out where it is that of the whole. */
   readonly shard?: Shard;
   /** Who has it, in words. */
@@ -39,7 +39,7 @@ export interface Holding {
 }
 
 /** A lock as it was found. */
-export interface FoundLock extends Holding {
+export interface FoundLock extends LockStatus {
   /** What tells it from others that were there before or come later; null where nobody is named. */
   readonly nonce: string | null;
   /** What a message calls where it is. */
@@ -57,11 +57,11 @@ export interface Removable {
 }
 
 /** The locks that a state has: one for all of it, and one for each shard. None knows of the others. */
-export interface Locks {
+export interface LockStore {
   /** Takes a lock, and takes it over from a process that is surely gone. Throws a ProblemsError (`locked`, `not-writable`). */
   take(command: string, now: Date, shard?: Shard): Promise<Lock>;
   /** All that there are, dead holders' too. Throws a ProblemsError (`locked`) where one is no lock. */
-  found(): Promise<readonly FoundLock[]>;
+  list(): Promise<readonly FoundLock[]>;
 }
 
 /** What a run of one shard changes of a state, whatever others change at the same time. */
@@ -92,9 +92,9 @@ export interface RunStore {
   /** Whether the last whole line of a journal says that the run has ended, without reading all of it. */
   hasEnd(run: string): Promise<boolean>;
   /** What lies among the journals and is none, by its name. Throws as `list` does. */
-  strangers(): Promise<string[]>;
+  otherFiles(): Promise<string[]>;
   /** The runs of which lines are kept here alone, since their place could not be reached. */
-  kept(): Promise<string[]>;
+  buffered(): Promise<string[]>;
   /** Begins the journal of a new run with its first line. Throws a ProblemsError where that can't be kept. */
   create(first: RunLine): Promise<Journal>;
   /**
@@ -130,9 +130,9 @@ export interface StateBackend {
    */
   merge(change: Merge): Promise<StateHead>;
   /** What the state that is there is told by; undefined where there is none that can be read. */
-  told(): Promise<StateName | undefined>;
+  identity(): Promise<StateName | undefined>;
   /** The other states that have their runs in the same place. */
-  beside(): Promise<StateName[]>;
+  neighbours(): Promise<StateName[]>;
   /**
    * Takes the lock of all of it, or of one shard, and takes it over from a process that is surely gone. Throws a ProblemsError (`locked`)
    * that names who is in the way, or `not-writable`.
@@ -141,7 +141,7 @@ export interface StateBackend {
   /** Who holds a lock of it, in words; null where all are free or their holders are gone. */
   holder(): Promise<string | null>;
   /** The locks as they stand, dead holders' too. Throws a ProblemsError (`locked`) where one is no lock. */
-  holdings(): Promise<readonly Holding[]>;
+  lockStatuses(): Promise<readonly LockStatus[]>;
   /** The locks that may be removed; null where there are none. Throws a ProblemsError (`locked`) where the holders of all surely run. */
   removable(): Promise<Removable | null>;
   /** Throws a ProblemsError (`state-tracked`) where what would be used may come from a commit. */

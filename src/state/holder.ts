@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { error, ProblemsError } from '../base/problems.js';
 import { type Fate, fateOf, ownMark } from '../base/process.js';
 import { processMark } from '../base/process-mark.js';
-import type { Holding } from './backend.js';
+import type { LockStatus } from './backend.js';
 
 /** What a lock says of who holds it. */
 export const holderFields = {
@@ -28,7 +28,7 @@ export function describeHolder(holder: Holder | null): string {
 export const GONE = 'which is gone';
 
 /** A lock by who holds it; `fate` is what becomes of it, where its process alone doesn't say that, and `end` why it is over then. */
-export function holdingOf(holder: Holder | null, fate?: Fate, end: string = GONE): Holding {
+export function lockStatus(holder: Holder | null, fate?: Fate, end: string = GONE): LockStatus {
   const ofProcess = holder === null ? 'unknown' : fateOf(holder);
   const became = (holder === null ? undefined : fate) ?? ofProcess;
   const isUnknown = holder !== null && became === 'unknown';
@@ -38,18 +38,18 @@ export function holdingOf(holder: Holder | null, fate?: Fate, end: string = GONE
     readable: holder !== null,
     fate: became,
     end: became === 'gone' ? end : null,
-    elsewhere: isUnknown ? whereElse(holder) : null,
+    elsewhere: isUnknown ? whyUnknown(holder) : null,
     inUse: ofProcess === 'alive' && holder?.pid !== process.pid,
   };
 }
 
 /** What is told of a lock that was taken over. */
-export function tookOver({ holder, end }: Pick<Holding, 'holder' | 'end'>): string {
+export function takeoverNote({ holder, end }: Pick<LockStatus, 'holder' | 'end'>): string {
   return `took over the lock of ${holder}${end === null ? '' : `, ${end}`}`;
 }
 
 /** Why a holder can't be judged from here. */
-function whereElse(holder: Holder): string {
+function whyUnknown(holder: Holder): string {
   if (holder.host !== hostname()) return 'is on another host';
   return holder.boot === ownMark().boot
     ? 'is in another process namespace, such as a container'
@@ -57,8 +57,8 @@ function whereElse(holder: Holder): string {
 }
 
 /** The refusal of a lock that somebody else has. */
-export function locked(
-  { holder, elsewhere }: Pick<Holding, 'holder' | 'elsewhere'>,
+export function lockedError(
+  { holder, elsewhere }: Pick<LockStatus, 'holder' | 'elsewhere'>,
   place: string,
   what = 'the state is locked',
 ): ProblemsError {
@@ -70,7 +70,7 @@ export function locked(
 }
 
 /** The failure of whoever had a lock that somebody else has by now, or nobody; undefined is nobody. */
-export function lockLost(now: Holder | null | undefined, place: string): ProblemsError {
+export function lockLostError(now: Holder | null | undefined, place: string): ProblemsError {
   const who =
     now === undefined
       ? 'it was removed, or taken over by somebody who has given it back since'

@@ -1,13 +1,13 @@
 import * as z from 'zod';
+import { parseJson, stringifyJson } from '../base/json.js';
 import { kindNames } from '../base/kind-names.js';
 import { error, ProblemsError } from '../base/problems.js';
 import { surelyAlive } from '../base/process.js';
 import { processMark } from '../base/process-mark.js';
-import { jsonFields } from './json-fields.js';
-import { identitySchema } from './state.js';
+import { identitySchema, jsonFields } from './state.js';
 
 /** What to do about a journal that can't be used. */
-export const COPY_BACK =
+export const RESTORE_HINT =
   'put a good copy back, or remove it with idops runs forget RUN; what it says of its run is then no longer known';
 
 /** The newest journal format that this version reads and writes. */
@@ -197,18 +197,102 @@ export interface JournalContent {
 }
 
 /** Whether the process of a run still runs, as far as that can be told from here. */
-export function isUnderWay({ run, ended }: JournalContent): boolean {
+export function isRunning({ run, ended }: JournalContent): boolean {
   return !ended && surelyAlive(run);
 }
 
 /** The refusal to touch the journal of a run that is under way. */
-export function underWay(run: RunLine): ProblemsError {
+export function stillRunning(run: RunLine): ProblemsError {
   return new ProblemsError([
-    error('locked', `${runHolder(run)} is still under way`, [], 'wait until it has ended, or end it'),
+    error('locked', `${describeRun(run)} is still under way`, [], 'wait until it has ended, or end it'),
   ]);
 }
 
 /** Who runs a run, in words. */
-export function runHolder({ run, command, user, host, pid, at }: RunLine): string {
+export function describeRun({ run, command, user, host, pid, at }: RunLine): string {
   return `run ${run} (${command} by ${user} on ${host}, process ${pid}, since ${at})`;
+}
+
+/**
+ * What the text of a run's journal says, wherever it was kept; `place` is what a message calls that. A last line that a crash cut
+ * off doesn't count; a text without a whole first line gives null. Throws a ProblemsError (`journal-unreadable`) where it is no
+ * journal of this run.
+ */
+export function parseJournal(text: string, run: string, place: string): JournalContent | null {
+  const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+  const [first, ...lines] = whole
+    .split('\n')
+    .slice(0, -1)
+    .map((line, index) => parseLine(line, place, index + 1));
+  if (first === undefined) return null;
+  if (first.type !== 'run' || first.run !== run) throw journalError(place, 'line 1 does not name this run');
+  return { run: first, lines, bytes: Buffer.byteLength(whole), ended: lines.at(-1)?.type === 'end' };
+}
+
+function parseLine(line: string, place: string, number: number): JournalLine {
+  let data: unknown;
+  try {
+    data = parseJson(line);
+  } catch {
+    throw journalError(place, `line ${number} is not JSON`);
+  }
+  const version = (data as { format_version?: unknown } | null)?.format_version;
+  if (typeof version === 'number' && version > JOURNAL_FORMAT) {
+    throw journalError(place, `it has format ${version}, this idops knows formats up to ${JOURNAL_FORMAT}`);
+  }
+  const parsed = journalLineSchema.safeParse(data);
+  if (parsed.success) return parsed.data;
+  throw journalError(place, `line ${number} is not a line of a journal`);
+}
+
+/** The refusal of a journal that says nothing which could be relied on. */
+export function journalError(place: string, why: string): ProblemsError {
+  return new ProblemsError([
+    error('journal-unreadable', `the journal ${place} can't be used: ${why}`, [], RESTORE_HINT),
+  ]);
+}
+
+interface Waiting {
+  readonly text: string;
+  readonly done: () => void;
+  readonly failed: (reason: unknown) => void;
+}
+
+/**
+ * A journal whose lines go together if they come while others are on their way, so that one flush, push or commit serves many requests.
+ * `put` brings lines, each as its text, to their place, and rejects where they may not have arrived; `end` is called at the end.
+ */
+export function batchedJournal(
+  put: (lines: readonly string[]) => Promise<void>,
+  end: () => Promise<void> = async () => {},
+): Journal {
+  let waiting: Waiting[] = [];
+  let writing: Promise<void> | undefined;
+  const writeAll = async (): Promise<void> => {
+    // The lines of one turn of the event loop go together.
+    await Promise.resolve();
+    while (waiting.length > 0) {
+      const batch = waiting;
+      waiting = [];
+      try {
+        await put(batch.map(({ text }) => text));
+        for (const { done } of batch) done();
+      } catch (failure) {
+        for (const { failed } of batch) failed(failure);
+      }
+    }
+    writing = undefined;
+  };
+  return {
+    kept: null,
+    write: (line) =>
+      new Promise((done, failed) => {
+        waiting.push({ text: stringifyJson(line), done, failed });
+        writing ??= writeAll();
+      }),
+    async close() {
+      await writing;
+      await end();
+    },
+  };
 }

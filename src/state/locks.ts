@@ -1,7 +1,7 @@
 import { error, ProblemsError } from '../base/problems.js';
 import type { Shard } from '../base/shard.js';
-import type { FoundLock, Lock, Locks, StateBackend } from './backend.js';
-import { locked, tookOver } from './holder.js';
+import type { FoundLock, Lock, LockStore, StateBackend } from './backend.js';
+import { lockedError, takeoverNote } from './holder.js';
 
 /** How often a lock is looked at again that was otherwise than it was found; whoever changes one has done so in a moment. */
 const TRIES = 250;
@@ -10,19 +10,21 @@ const TRIES = 250;
  * The locks of a state, of which that of the whole excludes all others, and those of shards exclude each other where they split it
  * otherwise. Each is shown before the others are looked at, so that of two that come at once one sees the other.
  */
-export function excluding(locks: Locks): Pick<StateBackend, 'lock' | 'holder' | 'holdings' | 'removable'> {
+export function exclusiveLocks(
+  locks: LockStore,
+): Pick<StateBackend, 'lock' | 'holder' | 'lockStatuses' | 'removable'> {
   const lock = async (command: string, now: Date, shard?: Shard): Promise<Lock> => {
     const taken = await locks.take(command, now, shard);
     try {
       const gone: string[] = taken.takenOver === null ? [] : [taken.takenOver];
       for (let tries = 1; ; tries += 1) {
-        const others = (await locks.found()).filter((one) => isInTheWay(one.shard, shard));
+        const others = (await locks.list()).filter((one) => isInTheWay(one.shard, shard));
         const [first] = others;
         if (first === undefined) break;
         const living = others.find(({ fate }) => fate !== 'gone');
         if (living !== undefined || tries > TRIES) throw inTheWay(living ?? first);
         // One that ended by itself would still be good to a holder that comes back.
-        for (const other of others) if (await other.drop()) gone.push(tookOver(other));
+        for (const other of others) if (await other.drop()) gone.push(takeoverNote(other));
       }
       return { ...taken, takenOver: gone.length === 0 ? null : gone.join('; ') };
     } catch (failure) {
@@ -34,23 +36,23 @@ export function excluding(locks: Locks): Pick<StateBackend, 'lock' | 'holder' | 
     let now: FoundLock | undefined = one;
     for (let tries = 1; now !== undefined; tries += 1) {
       const isOther = now.nonce !== null && now.nonce !== one.nonce;
-      if (isOther || tries > TRIES) throw locked(now, now.place);
+      if (isOther || tries > TRIES) throw lockedError(now, now.place);
       // It may be renewed at the same time.
       if (await now.drop()) return;
-      now = (await locks.found()).find((other) => isOfPlace(other, one));
+      now = (await locks.list()).find((other) => isOfPlace(other, one));
     }
   };
   return {
     lock,
     async holder() {
-      const held = (await locks.found()).find(({ fate }) => fate !== 'gone');
+      const held = (await locks.list()).find(({ fate }) => fate !== 'gone');
       if (held === undefined) return null;
       const isUnsure = held.readable && held.fate === 'unknown';
       return isUnsure ? `${held.holder}, if that process still runs` : held.holder;
     },
-    holdings: () => locks.found(),
+    lockStatuses: () => locks.list(),
     async removable() {
-      const found = await locks.found();
+      const found = await locks.list();
       const free = found.filter(({ inUse }) => !inUse);
       if (free.length === 0 && found[0] !== undefined) throw stillRuns(found[0]);
       if (free.length === 0) return null;
@@ -75,7 +77,7 @@ function isInTheWay(other: Shard | undefined, shard: Shard | undefined): boolean
 
 function inTheWay(found: FoundLock): ProblemsError {
   const what = found.shard === undefined ? undefined : 'the state is locked by a run of a shard';
-  return locked(found, found.place, what);
+  return lockedError(found, found.place, what);
 }
 
 function stillRuns({ holder }: FoundLock): ProblemsError {

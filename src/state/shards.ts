@@ -14,21 +14,24 @@ export function isSplit(state: Pick<StateHead, 'shards'> | undefined, { count }:
  * A state that runs of so many shards can begin with. All that was done before has to be in it; to `toEnd`, journals of that, this shard
  * still has to give their end.
  */
-export function split(state: State, shard: Shard, toEnd: readonly string[] = []): State {
-  const whole = { ...joined(state), shards: { count: shard.count, parts: {} } };
+export function splitState(state: State, shard: Shard, toEnd: readonly string[] = []): State {
+  const whole = { ...joinedState(state), shards: { count: shard.count, parts: {} } };
   return toEnd.length === 0 ? whole : withPart(whole, shard, { to_end: [...toEnd] });
 }
 
 /** A state for a run of all of it; all that shards did has to be in it. */
-export function joined(state: State): State {
+export function joinedState(state: State): State {
   const { shards, ...rest } = state;
   if (shards === undefined) return state;
-  const newest = newestHeld(state);
+  const newest = newestRunIn(state);
   return { ...rest, ...(newest === undefined ? {} : { last_run: newest }) };
 }
 
 /** The newest run that a state has something of, of all of it or of a shard. */
-export function newestHeld({ last_run, shards }: Pick<StateHead, 'last_run' | 'shards'>): string | undefined {
+export function newestRunIn({
+  last_run,
+  shards,
+}: Pick<StateHead, 'last_run' | 'shards'>): string | undefined {
   const parts = Object.values(shards?.parts ?? {}).map((part) => part.last_run);
   return [last_run, ...parts]
     .filter((run) => run !== undefined)
@@ -37,7 +40,7 @@ export function newestHeld({ last_run, shards }: Pick<StateHead, 'last_run' | 's
 }
 
 /** The newest journal that a state holds of those among which this one is: those of all of it, or of its shard. */
-export function heldBefore(
+export function newestSettled(
   { last_run, shards }: Pick<StateHead, 'last_run' | 'shards'>,
   run: string,
 ): string | undefined {
@@ -61,7 +64,7 @@ function enderOf({ shards }: Pick<StateHead, 'shards'>, run: string): Shard | un
 }
 
 /** Whether a journal is all in a state, which still has to be given its end. */
-export function isToEnd(head: Pick<StateHead, 'shards'>, run: string): boolean {
+export function awaitsEnd(head: Pick<StateHead, 'shards'>, run: string): boolean {
   return enderOf(head, run) !== undefined;
 }
 
@@ -99,7 +102,7 @@ export function withSettled<T extends StateHead>(head: T, run: string): T {
 }
 
 /** What is said of a state by now. Throws a ProblemsError (`locked`) where it is another one by now, or no longer split so. */
-export function sameState(now: StateHead, { lineage, shards }: StateHead): StateHead {
+export function requireSameState(now: StateHead, { lineage, shards }: StateHead): StateHead {
   if (now.lineage === lineage && now.shards?.count === shards?.count) return now;
   throw new ProblemsError([
     error(

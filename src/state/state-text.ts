@@ -6,21 +6,21 @@ import { withRecords } from './shards.js';
 import { emptyState, recordSchema, STATE_FORMAT, type State, unreadSchema } from './state.js';
 
 /** Bytes of a state, or of a journal, that are read at most: a text can't have many more in Node.js. */
-export const MOST = 500_000_000;
+export const MAX_BYTES = 500_000_000;
 
 /** Why a state or a journal with more bytes than that is refused. */
-export const tooLarge = (most = MOST): string =>
+export const tooLarge = (most = MAX_BYTES): string =>
   `has more than ${most / 1_000_000} MB, which is more than idops reads`;
 
 /**
  * What is in the text of a state, wherever it was kept; `place` is what a message calls that. Throws a ProblemsError
  * (`state-unreadable`) where it is no JSON.
  */
-export function stateData(text: string, place: string): unknown {
+export function parseStateJson(text: string, place: string): unknown {
   try {
     return parseJson(text);
   } catch {
-    throw noState(place, 'is not JSON');
+    throw stateError(place, 'is not JSON');
   }
 }
 
@@ -28,7 +28,12 @@ export function stateData(text: string, place: string): unknown {
  * The same state, surely of this server, or an empty one; `removal` says how a person removes it. Throws a ProblemsError
  * (`state-other-server`) where it is of another.
  */
-export function ofServer(state: State | undefined, place: string, server: string, removal?: string): State {
+export function stateForServer(
+  state: State | undefined,
+  place: string,
+  server: string,
+  removal?: string,
+): State {
   if (state === undefined) return emptyState(server);
   if (state.server === server) return state;
   const former = portBefore(state.server, server);
@@ -55,7 +60,7 @@ function portBefore(former: string, now: string): string | undefined {
 const nameSchema = z.object({ lineage: z.string(), salt: z.string() });
 
 /** What the text of a state is told by; undefined where that can't be read. */
-export function nameOf(text: string): StateName | undefined {
+export function parseStateName(text: string): StateName | undefined {
   try {
     return nameSchema.safeParse(JSON.parse(text)).data;
   } catch {
@@ -64,7 +69,7 @@ export function nameOf(text: string): StateName | undefined {
 }
 
 /** A state of which a part was changed. Throws a ProblemsError (`state-unreadable`) where there is none, and none to begin with. */
-export function mergedInto(there: State | undefined, change: Merge, place: string): State {
+export function mergeState(there: State | undefined, change: Merge, place: string): State {
   const before = there ?? change.absent;
   if (before === undefined) throw stateGone(place);
   const { resources, ...head } = before;
@@ -72,7 +77,7 @@ export function mergedInto(there: State | undefined, change: Merge, place: strin
 }
 
 /** The same as a state. Throws a ProblemsError (`state-unreadable`, `state-newer`, `state-moved`) where it is none, or none any more. */
-export function stateOf(data: unknown, place: string): State {
+export function parseState(data: unknown, place: string): State {
   const version =
     typeof data === 'object' && data !== null && 'format_version' in data ? data.format_version : undefined;
   if (typeof version === 'number' && version > STATE_FORMAT) {
@@ -122,11 +127,11 @@ function placeOf({ issues: [first] }: z.ZodError): PropertyKey[] {
 }
 
 function notOfIdops(place: string, path: readonly PropertyKey[]): ProblemsError {
-  return noState(place, `is not a state of idops${path.length === 0 ? '' : ` at ${path.join('.')}`}`);
+  return stateError(place, `is not a state of idops${path.length === 0 ? '' : ` at ${path.join('.')}`}`);
 }
 
 /** The refusal of a state that can't be read, and what that costs. */
-export function noState(place: string, why: string): ProblemsError {
+export function stateError(place: string, why: string): ProblemsError {
   const hint =
     'put a good copy back, or move it away: without it requests may be sent again, and nothing is deleted or regenerated';
   return new ProblemsError([error('state-unreadable', `the state ${place} ${why}`, [], hint)]);

@@ -1,8 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import { kindNames } from '../base/kind-names.js';
-import { isPathParameter } from '../base/values.js';
-import { jsonFields } from './json-fields.js';
+import { isMap, isPathParameter, type Json } from '../base/values.js';
+
+/**
+ * A map of JSON in a file, handed on as it is: copying it member by member would lose one that is named `__proto__`,
+ * and a number as it is written.
+ */
+export function jsonFields() {
+  const fields = z.unknown().refine(isMap, 'expected a map').meta({ type: 'object' });
+  return fields as unknown as z.ZodType<{ [field: string]: Json }>;
+}
 
 /** The newest format that this version reads and writes. */
 export const STATE_FORMAT = 1;

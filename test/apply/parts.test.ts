@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { entriesOf } from '../../src/apply/entries.js';
 import { together } from '../../src/apply/parts.js';
 import type { AnsweredLine, JournalContent, JournalLine, SendingLine } from '../../src/state/journal.js';
-import { split, withPart, withSettled } from '../../src/state/shards.js';
+import { splitState, withPart, withSettled } from '../../src/state/shards.js';
 import { emptyState } from '../../src/state/state.js';
 import { answer, at, runLine, sending } from '../state/journal-lines.js';
 
@@ -124,7 +124,7 @@ describe('journals of one run, together', () => {
 describe('what is known of a shard', () => {
   const shard = { index: 1, count: 2 };
   const later = '20260201T120000Z-4f2a1c.1-of-2';
-  const known = withPart(split(emptyState('https://id.example.com'), shard), shard, { last_run: later });
+  const known = withPart(splitState(emptyState('https://id.example.com'), shard), shard, { last_run: later });
 
   it('is not set back by lines that come late', () => {
     expect(withSettled(known, first).shards?.parts).toEqual({ 1: { last_run: later } });

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
-import type { Clock } from '../../src/session/watch/again.js';
+import type { Clock } from '../../src/session/watch/repeat.js';
 import type { Ran } from './running.js';
 
 /** Where a command runs and what it is given. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/session/watch/again.js';
+import type { Clock } from '../../src/session/watch/repeat.js';
 import { afterwards } from '../cleanups.js';
 import { runInProcess, signal } from './in-process.js';
 import type { Ran, RunOptions, TestProject } from './running.js';

@@ -36,7 +36,7 @@ export function conforms(kind: string, place: () => Promise<BackendPlace>): void
       expect(first).toMatchObject({ server, serial: 0, resources: {} });
       expect(first.lineage).not.toBe(second.lineage);
       expect(await backend.saved()).toBeUndefined();
-      expect(await backend.told()).toBeUndefined();
+      expect(await backend.identity()).toBeUndefined();
     });
 
     test('is there as it was saved, for whoever opens it', async () => {
@@ -46,7 +46,10 @@ export function conforms(kind: string, place: () => Promise<BackendPlace>): void
       await (await here.open('a')).save({ ...state, serial: 4 });
       expect(await (await here.open('a')).load(server)).toEqual({ ...state, serial: 4 });
       expect(await (await here.open('a')).saved()).toEqual({ ...state, serial: 4 });
-      expect(await (await here.open('a')).told()).toMatchObject({ lineage: state.lineage, salt: state.salt });
+      expect(await (await here.open('a')).identity()).toMatchObject({
+        lineage: state.lineage,
+        salt: state.salt,
+      });
       expect(await (await here.open('b')).saved()).toBeUndefined();
     });
 
@@ -103,7 +106,9 @@ export function conforms(kind: string, place: () => Promise<BackendPlace>): void
       const [one, other] = [emptyState(server), emptyState(server)];
       await (await here.open('a')).save(one);
       await (await here.open('b')).save(other);
-      expect((await (await here.open('a')).beside()).map(({ lineage }) => lineage)).toEqual([other.lineage]);
+      expect((await (await here.open('a')).neighbours()).map(({ lineage }) => lineage)).toEqual([
+        other.lineage,
+      ]);
       expect((await here.open('a')).name).not.toBe((await here.open('b')).name);
     });
   });
@@ -141,8 +146,10 @@ export function conforms(kind: string, place: () => Promise<BackendPlace>): void
       await here.leave('a', new Date());
       expect(await codeOf((await here.open('a')).lock('apply', new Date()))).toBe('locked');
       expect(await (await here.open('a')).holder()).toContain('grace on another-machine, process 4711');
-      expect(await (await here.open('a')).holdings()).toMatchObject([{ fate: 'unknown', readable: true }]);
-      expect((await (await here.open('a')).holdings())[0]?.elsewhere).not.toBeNull();
+      expect(await (await here.open('a')).lockStatuses()).toMatchObject([
+        { fate: 'unknown', readable: true },
+      ]);
+      expect((await (await here.open('a')).lockStatuses())[0]?.elsewhere).not.toBeNull();
       await (await (await here.open('a')).removable())?.remove();
 
       await here.leave('a', new Date(Date.now() - 24 * 3_600_000));

@@ -35,7 +35,7 @@ async function lock(here: BackendPlace, of?: string, command = 'apply'): Promise
 }
 
 async function shown(here: BackendPlace): Promise<(string | null)[][]> {
-  return (await (await here.open('a')).holdings()).map(({ shard: of, command, fate }) => [
+  return (await (await here.open('a')).lockStatuses()).map(({ shard: of, command, fate }) => [
     of === undefined ? 'all' : `${of.index}/${of.count}`,
     command,
     fate,
@@ -69,7 +69,7 @@ export function keepsShards(kind: string, place: () => Promise<BackendPlace>): v
       const here = await place();
       const held = await lock(here, '1/4');
       await (await (await here.open('b')).lock('apply', new Date())).release();
-      expect(await (await here.open('b')).holdings()).toEqual([]);
+      expect(await (await here.open('b')).lockStatuses()).toEqual([]);
       await held.release();
     });
 

@@ -5,9 +5,9 @@ import { changesServer, type Plan } from '../../plan/plan.js';
 import type { StoredPlan } from '../../plan/stored.js';
 import { resultReport } from '../../report/formats.js';
 import { sendsText } from '../../report/review.js';
-import { besidePlanFile, planOptionsOf } from '../../session/options.js';
-import { refuseTwice } from '../../session/outputs.js';
-import { type PipelineApproval, pipelineApproval } from '../../session/pipeline.js';
+import { type PipelineApproval, pipelineApproval } from '../../session/gitlab-approval.js';
+import { planFileConflicts, planOptionsOf } from '../../session/options.js';
+import { refuseDuplicates } from '../../session/outputs.js';
 import { readPlanFile } from '../../session/plan-file.js';
 import type { WritingSession } from '../../session/session.js';
 import { shardOptions } from '../../session/shard.js';
@@ -29,7 +29,7 @@ export async function apply(
   planFile: string | undefined,
 ): Promise<ExitCode> {
   const formats = parseFormats(options.format, resultReport);
-  if (planFile !== undefined) await refuseTwice([planFile, ...filesOf(formats)]);
+  if (planFile !== undefined) await refuseDuplicates([planFile, ...filesOf(formats)]);
   const stored = planFile === undefined ? undefined : await storedPlanOf(planFile, options);
   // A stored plan says itself which part it is about.
   const shard = stored === undefined ? options.shard : stored.apply.shard;
@@ -73,7 +73,7 @@ function ofStored(problem: Problem): Problem {
 }
 
 async function storedPlanOf(file: string, options: Options): Promise<StoredPlan> {
-  refuse(besidePlanFile(options));
+  refuse(planFileConflicts(options));
   return await readPlanFile(file);
 }
 

@@ -18,7 +18,7 @@ import {
   schemaFiles,
   type TokenSource,
 } from '../../session/init/files.js';
-import { type Looked, lookAtServer } from '../../session/init/look.js';
+import { type InspectedServer, inspectServer } from '../../session/init/inspect.js';
 import { secretsOf, workflowsOf } from '../../session/init/templates.js';
 import { shownPath } from '../../yaml/file.js';
 import type { Context } from '../context.js';
@@ -111,7 +111,7 @@ function workflowsText(made: readonly NewFile[], baseUrl: string | null): string
   ];
 }
 
-const unseen: Looked = { fits: null, fresh: null, problems: [], record: async () => [] };
+const unseen: InspectedServer = { fits: null, fresh: null, problems: [], record: async () => [] };
 
 /** Looks at the server, where its address and a token are there, and says what was found. */
 async function look(
@@ -120,7 +120,7 @@ async function look(
   baseUrl: string,
   token: TokenSource,
   pulls: boolean,
-): Promise<Looked> {
+): Promise<InspectedServer> {
   const { output, redactor, signal } = context;
   const value = 'variable' in token ? process.env[token.variable] || undefined : undefined;
   if (baseUrl === '' || ('variable' in token && value === undefined)) {
@@ -130,7 +130,7 @@ async function look(
     return unseen;
   }
   const tokenFile = 'file' in token ? token.file : undefined;
-  const looked = await lookAtServer({ baseUrl, tokenFile, token: value, profile }, pulls, {
+  const looked = await inspectServer({ baseUrl, tokenFile, token: value, profile }, pulls, {
     ...context.sessionOptions(),
     redactor,
     signal,

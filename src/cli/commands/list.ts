@@ -1,7 +1,7 @@
 import { otherNames } from '../../kinds/other-names.js';
 import { listReport } from '../../report/formats.js';
 import { list as listFrom } from '../../session/list.js';
-import { askedOf, type PullingOptions } from '../../session/options.js';
+import { discoveryOptionsOf, type PullingOptions } from '../../session/options.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, show } from '../formats.js';
@@ -15,7 +15,7 @@ export async function list(
   const formats = parseFormats(options.format, listReport);
   const { output } = context;
   const others = otherNames.filter((name) => kinds.includes(name));
-  const asked = { ...askedOf({ ...options, kind: kinds }), others };
+  const asked = { ...discoveryOptionsOf({ ...options, kind: kinds }), others };
   const listing = await listFrom(await context.project(), context.sessionOptions(), asked);
   for (const note of listing.notes) output.message(note);
   const { missing } = listing;

@@ -7,8 +7,8 @@ import { changesServer, type Plan } from '../../plan/plan.js';
 import type { Share } from '../../plan/share.js';
 import type { Project } from '../../project/index.js';
 import { planReport } from '../../report/formats.js';
-import { besidePlanFile, planOptionsOf, type SelectionOptions } from '../../session/options.js';
-import { refuseTwice } from '../../session/outputs.js';
+import { planFileConflicts, planOptionsOf, type SelectionOptions } from '../../session/options.js';
+import { refuseDuplicates } from '../../session/outputs.js';
 import { readShownPlan } from '../../session/plan-file.js';
 import { planSamples } from '../../session/plan-samples.js';
 import { shardOptions } from '../../session/shard.js';
@@ -38,8 +38,8 @@ export async function plan(
   const formats = parseFormats(options.format, planReport);
   const look = options.only === undefined ? {} : { only: options.only };
   if (planFile !== undefined) {
-    refuse(besidePlanFile(options));
-    await refuseTwice([planFile, ...filesOf(formats)]);
+    refuse(planFileConflicts(options));
+    await refuseDuplicates([planFile, ...filesOf(formats)]);
     const stored = await readShownPlan(planFile);
     await context.learnTokens();
     await show(formats, planReport, { plan: stored }, context, { ...look, stored: true });

@@ -2,7 +2,7 @@ import { relative, sep } from 'node:path';
 import { error, type Problem, ProblemsError, warning } from '../../base/problems.js';
 import { pullReport } from '../../report/formats.js';
 import type { ShownFile, ShownPull } from '../../report/pull.js';
-import { askedOf, type PullingOptions } from '../../session/options.js';
+import { discoveryOptionsOf, type PullingOptions } from '../../session/options.js';
 import { type Pulling, pull as pullFrom, pullReadable } from '../../session/pull.js';
 import { shownPath } from '../../yaml/file.js';
 import type { Context, GlobalOptions } from '../context.js';
@@ -26,7 +26,7 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
   await context.refuseOutputs(outputs);
   const project = await context.project();
   const request = {
-    ...askedOf(options),
+    ...discoveryOptionsOf(options),
     builtIn: allTemplates,
     force,
     ...(out === undefined ? {} : { out }),
@@ -46,7 +46,7 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
     pulling.added + pulling.updated + pulling.unchanged + pulling.left.length + pulling.missing.length === 0;
   if (isEmpty && pulling.leftOut.length === 0) throw nothingToPull(pulling);
   if (outputs.length > 0) {
-    const { refuseTwice } = await import('../../session/outputs.js');
+    const { refuseDuplicates: refuseTwice } = await import('../../session/outputs.js');
     await refuseTwice([...pulling.files.map(({ path }) => shownPath(path, project.cwd)), ...outputs]);
   }
   if (!check) output.problems(await pulling.write());

@@ -33,7 +33,7 @@ export async function listRuns(context: Context, options: ListOptions & GlobalOp
   const project = await context.project();
   await context.learnTokens();
   const { home, isOther } = await told(project, context);
-  const strangers = await home.backend.runs.strangers();
+  const strangers = await home.backend.runs.otherFiles();
   if (strangers.length > 0)
     context.output.problems(strangers.map((name) => noJournal(name, home.backend.place)));
   const { runs: found, problems } = await readRuns(
@@ -192,7 +192,7 @@ async function told(
 ): Promise<{ home: StateHome; isOther: (run: RunLine) => boolean }> {
   const backend = await backendOf(project, context.redactor.add);
   const home = { backend, environment: project.environment };
-  return { home, isOther: await othersOf(await backend.told(), home) };
+  return { home, isOther: await othersOf(await backend.identity(), home) };
 }
 
 function noJournal(name: string, place: string): Problem {

@@ -4,7 +4,7 @@ import type { StateHome } from '../../apply/owner.js';
 import { error, ProblemsError } from '../../base/problems.js';
 import { DEFAULT_STATE, type Project } from '../../project/index.js';
 import { plural } from '../../report/words.js';
-import { backendOf, placeOf } from '../../session/backend.js';
+import { backendOf, backendWithoutBuffer } from '../../session/backend.js';
 import type { StateBackend } from '../../state/backend.js';
 import { fileBackend } from '../../state/file/index.js';
 import type { Context, GlobalOptions } from '../context.js';
@@ -22,7 +22,7 @@ export async function migrateState(context: Context, options: Options & GlobalOp
   const project = await context.project();
   await context.learnTokens();
   // What waits here for the former place is no part of what is copied.
-  const to = await placeOf(project, context.redactor.add);
+  const to = await backendWithoutBuffer(project, context.redactor.add);
   const from = await formerPlace(project, options.from, context);
   if (from.place === to.place) {
     throw new ProblemsError([

@@ -7,7 +7,7 @@ import type { ShownState } from '../../report/recorded.js';
 import { plural } from '../../report/words.js';
 import { redactAddress } from '../../secrets/redactor.js';
 import { backendOf } from '../../session/backend.js';
-import { newestHeld, openRuns } from '../../state/shards.js';
+import { newestRunIn, openRuns } from '../../state/shards.js';
 import type { State } from '../../state/state.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
@@ -38,7 +38,7 @@ function shownState(state: State, place: string, names: readonly string[]): Show
     server,
     lineage,
     serial,
-    lastRun: newestHeld(state) ?? null,
+    lastRun: newestRunIn(state) ?? null,
     openRun: [...openRuns(state)].sort().at(-1) ?? null,
     records: names.length === 0 ? recordedIn(state) : findRecorded(state, names),
     whole: names.length > 0,

@@ -9,10 +9,10 @@ import { stacksOf } from '../../session/failures.js';
 import { planOptionsOf } from '../../session/options.js';
 import type { SessionOptions } from '../../session/session.js';
 import { shardOptions } from '../../session/shard.js';
-import { again, realClock } from '../../session/watch/again.js';
+import { type Cycle, runCycle, succeeded } from '../../session/watch/cycle.js';
+import { CycleChanges } from '../../session/watch/cycle-changes.js';
 import { Health } from '../../session/watch/health.js';
-import { Newspaper } from '../../session/watch/news.js';
-import { type Turn, takeTurn, wentWell } from '../../session/watch/turn.js';
+import { realClock, repeat } from '../../session/watch/repeat.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { filesOf, lookOf, parseFormats } from '../formats.js';
@@ -42,21 +42,21 @@ export async function watch(context: Context, options: Options & GlobalOptions):
       ? undefined
       : await (await import('../watch/serving.js')).serve(listen, health, interval);
   if (serving !== undefined) output.message(`Health and metrics are served at ${serving.address}`);
-  const newspaper = new Newspaper();
+  const newspaper = new CycleChanges();
   // Turns go on for ever, and no run that others share does.
   const { sharedRun: _, ...shard } = shardOptions(options.shard, process.env);
   let isRead = true;
 
   const take = async (number: number, ending: AbortSignal): Promise<boolean> => {
     const [time, began] = [new Date().toISOString(), clock.now()];
-    health.begins();
+    health.start();
     // What is in flight is told by who knows of it.
     ending.addEventListener('abort', () => {
       if (context.lastWords() === null) output.message('Stopping: nothing new is started.');
     });
     // A turn knows the secrets that a command of its own would.
     context.forget();
-    const turn = await takeTurn({
+    const turn = await runCycle({
       project: context.project,
       session: { ...watched(context, health, serving, ending), ...shard },
       plan: planOptionsOf(options),
@@ -64,7 +64,7 @@ export async function watch(context: Context, options: Options & GlobalOptions):
       onPlan: (made) => serving?.planned(made),
       now: clock.now,
     });
-    health.ends(wentWell(turn.outcome) ? null : wrongIn(turn));
+    health.finish(succeeded(turn.outcome) ? null : wrongIn(turn));
     serving?.ended(turn);
     const seconds = (clock.now() - began) / 1000;
     await tell({ ...turn, number, time, seconds }, newspaper, isJson, context);
@@ -76,7 +76,7 @@ export async function watch(context: Context, options: Options & GlobalOptions):
   };
 
   try {
-    const turns = await again(take, interval * 1000, signal, clock);
+    const turns = await repeat(take, interval * 1000, signal, clock);
     output.message(`Stopped after ${turns === 1 ? '1 turn' : `${turns} turns`}.`);
   } finally {
     await serving?.close();
@@ -121,21 +121,21 @@ function watched(
 ): SessionOptions & { readonly signal: AbortSignal } {
   const { progress, network = {}, ...given } = context.sessionOptions();
   const counting: Progress = {
-    phase: () => health.moves(),
+    phase: () => health.progress(),
     // Without a phase it knows what is in flight, and says nothing of it.
     begin: (address) => progress?.begin?.(address),
     step: (done) => {
-      health.moves();
+      health.progress();
       progress?.step(done);
     },
     retry: () => {
-      health.moves();
+      health.progress();
       serving?.retried();
     },
     end: (how) => progress?.end(how),
   };
   const onTry: (typeof network)['onTry'] = (made) => {
-    health.moves();
+    health.progress();
     serving?.tried(made);
     network.onTry?.(made);
   };
@@ -143,7 +143,7 @@ function watched(
 }
 
 /** What is wrong, for anybody who asks: codes and counts say nothing of the server and of the manifests. */
-function wrongIn({ outcome, problems, result }: Turn): string {
+function wrongIn({ outcome, problems, result }: Cycle): string {
   const codes = problems.filter(({ severity }) => severity === 'error').map(({ code }) => code);
   const isDone = (result?.results ?? []).every(({ status }) => status === 'applied');
   const why = [...new Set(codes), ...(result === null || isDone ? [] : [changesWords(result)])];
@@ -155,7 +155,7 @@ function changesWords(result: Result): string {
   return `${length === 1 ? '1 change' : `${length} changes`}: ${countedWords(result).join(', ')}`;
 }
 
-interface NumberedTurn extends Turn {
+interface NumberedTurn extends Cycle {
   readonly number: number;
   readonly time: string;
   readonly seconds: number;
@@ -164,14 +164,14 @@ interface NumberedTurn extends Turn {
 /** Shows a turn: its line, and what is new in it. */
 async function tell(
   turn: NumberedTurn,
-  newspaper: Newspaper,
+  newspaper: CycleChanges,
   isJson: boolean,
   context: Context,
 ): Promise<void> {
   const { output, redactor } = context;
   const { failure, took: _, ...rest } = turn;
   const problems = turn.problems.length === 0 ? [] : await context.tellable(turn.problems);
-  const news = newspaper.newsOf({ ...turn, problems });
+  const news = newspaper.changesIn({ ...turn, problems });
   const shown = turnReport.redact({ ...rest, problems, news }, redactor);
   const rendering = await render(turnReport, isJson ? 'json' : 'text', shown, lookOf(context));
   if ('json' in rendering) output.result(jsonLine(rendering.json));

@@ -5,7 +5,7 @@ import { isDrifted } from '../../plan/drift.js';
 import type { Plan } from '../../plan/plan.js';
 import { outcomes } from '../../report/outcomes.js';
 import type { Try } from '../../server/call.js';
-import { type PlanOfTurn, type Turn, wentWell } from '../../session/watch/turn.js';
+import { type Cycle, type CyclePlan, succeeded } from '../../session/watch/cycle.js';
 
 /** What a change may be that isn't made yet. */
 const actions = ['update', 'delete', 'regenerate', 'adopt', 'blocked'] as const;
@@ -94,7 +94,7 @@ export class Metrics {
   }
 
   /** A turn has its plan, of which nothing is made yet. */
-  planned({ plan, declared, seconds }: PlanOfTurn): void {
+  planned({ plan, declared, seconds }: CyclePlan): void {
     this.#durations.observe({ phase: 'plan' }, seconds);
     for (const name of kindNames)
       this.#declared.set({ kind: name }, declared.filter(({ kind }) => kind === name).length);
@@ -102,9 +102,9 @@ export class Metrics {
   }
 
   /** A turn is over; `now` is the Unix time in seconds. */
-  ended({ outcome, plan, result, problems, took }: Turn, now: number): void {
+  ended({ outcome, plan, result, problems, took }: Cycle, now: number): void {
     this.#turns.inc({ outcome });
-    if (wentWell(outcome)) this.#lastSuccess.set(now);
+    if (succeeded(outcome)) this.#lastSuccess.set(now);
     for (const { code, severity } of problems) if (severity === 'error') this.#problems.inc({ code });
     if (took.apply !== null) this.#durations.observe({ phase: 'apply' }, took.apply);
     for (const { address, status } of result?.results ?? [])

@@ -1,6 +1,6 @@
 import type { Try } from '../../server/call.js';
+import type { Cycle, CyclePlan } from '../../session/watch/cycle.js';
 import type { Health, Verdict } from '../../session/watch/health.js';
-import type { PlanOfTurn, Turn } from '../../session/watch/turn.js';
 import type { ListenAddress } from './address.js';
 import { type Answer, listen } from './listen.js';
 import { Metrics } from './metrics.js';
@@ -10,8 +10,8 @@ export interface Serving {
   readonly address: string;
   tried(made: Try): void;
   retried(): void;
-  planned(made: PlanOfTurn): void;
-  ended(turn: Turn): void;
+  planned(made: CyclePlan): void;
+  ended(turn: Cycle): void;
   close(): Promise<void>;
 }
 
@@ -19,8 +19,8 @@ export interface Serving {
 export async function serve(where: ListenAddress, health: Health, interval: number): Promise<Serving> {
   const metrics = new Metrics(interval);
   const { address, close } = await listen(where, {
-    '/healthz': () => told(health.works()),
-    '/livez': () => told(health.lives()),
+    '/healthz': () => told(health.ready()),
+    '/livez': () => told(health.alive()),
     '/metrics': async () => ({ status: 200, type: metrics.type, body: await metrics.text() }),
   });
   return {

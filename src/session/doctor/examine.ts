@@ -5,13 +5,12 @@ import { scopesOf } from '../../plan/scopes.js';
 import type { Project, ServerOverrides, ServerSettings } from '../../project/index.js';
 import type { Diagnosed } from '../../report/diagnosis.js';
 import { type Diagnosis, diagnose } from '../../server/diagnose.js';
-import { backendOf } from '../backend.js';
-import { type LookingOptions, whileReading } from '../connection.js';
+import { backendOf, stateLossWarning } from '../backend.js';
+import { type ReaderOptions, withReader } from '../connection.js';
 import { problemsOf } from '../failures.js';
-import { costOfLoss } from '../kept-state.js';
-import { failedBy, lookAtState } from './state.js';
+import { checkState, failedCheck } from './state.js';
 
-export type ExamineOptions = LookingOptions & ServerOverrides;
+export type ExamineOptions = ReaderOptions & ServerOverrides;
 
 /**
  * Finds out whether configuration, server, credentials and state go together, and what is in the way. Sends GETs alone, and
@@ -26,11 +25,11 @@ export async function examine(load: () => Promise<Project>, options: ExamineOpti
   const settings = 'found' in server ? server.found : null;
   const looked =
     'found' in server
-      ? await attempt(() => lookAtServer(project.found, server.found, options), options)
+      ? await attempt(() => checkServer(project.found, server.found, options), options)
       : { failed: server.failed };
   const beside = await attempt(async () => {
     const backend = await backendOf(project.found, options.redactor.add);
-    return { checks: await lookAtState(backend, project.found, settings?.baseUrl ?? null) };
+    return { checks: await checkState(backend, project.found, settings?.baseUrl ?? null) };
   }, options);
   return {
     server: settings?.baseUrl ?? null,
@@ -40,7 +39,7 @@ export async function examine(load: () => Promise<Project>, options: ExamineOpti
   };
 }
 
-async function lookAtServer(
+async function checkServer(
   project: Project,
   server: ServerSettings,
   options: ExamineOptions,
@@ -53,7 +52,7 @@ async function lookAtServer(
   });
   tellSecrets(loaded, redactor.add);
   const { declared, problems } = loaded;
-  const { checks, fits } = await whileReading(server, declared, options, (reader) =>
+  const { checks, fits } = await withReader(server, declared, options, (reader) =>
     diagnose({
       reader,
       baseUrl: server.baseUrl,
@@ -62,7 +61,7 @@ async function lookAtServer(
       needed: scopesOf(declared, server.profile),
     }),
   );
-  const cost = costOfLoss(project, declared);
+  const cost = stateLossWarning(project, declared);
   return {
     fits,
     checks: [
@@ -100,5 +99,5 @@ function checksOf(attempted: Attempt<{ readonly checks: readonly Check[] }>): re
 }
 
 function asCheck(problem: Problem): Check {
-  return failedBy(problem.code.startsWith('server-') ? 'credentials' : 'configuration', problem);
+  return failedCheck(problem.code.startsWith('server-') ? 'credentials' : 'configuration', problem);
 }

@@ -5,19 +5,19 @@ import { shardText } from '../../base/shard.js';
 import type { Project } from '../../project/index.js';
 import type { StateBackend } from '../../state/backend.js';
 import type { State } from '../../state/state.js';
-import { leftBehind } from '../left-behind.js';
+import { findOrphanedState } from '../orphaned-state.js';
 
 /** Looks at a state, its lock and its journals, and changes nothing of them. `server` is null where no address is known. */
-export async function lookAtState(
+export async function checkState(
   backend: StateBackend,
   project: Project,
   server: string | null,
 ): Promise<readonly Check[]> {
-  const { state, check } = await lookAtRecords(backend, project, server);
-  return [check, ...(await lookAtLocks(backend)), ...(await lookAtJournals(backend, state))];
+  const { state, check } = await checkRecords(backend, project, server);
+  return [check, ...(await checkLocks(backend)), ...(await checkJournals(backend, state))];
 }
 
-async function lookAtRecords(
+async function checkRecords(
   backend: StateBackend,
   project: Project,
   server: string | null,
@@ -27,9 +27,9 @@ async function lookAtRecords(
     const saved = await backend.saved();
     const state = server === null ? saved : await backend.load(server);
     if (saved === undefined) {
-      const behind = state === undefined ? null : await leftBehind(project, state);
+      const behind = state === undefined ? null : await findOrphanedState(project, state);
       const none = ok('state', `there is none at ${backend.place} yet: the first apply writes it`);
-      return { state: state ?? null, check: behind === null ? none : failedBy('state', behind) };
+      return { state: state ?? null, check: behind === null ? none : failedCheck('state', behind) };
     }
     const count = Object.keys(saved.resources).length;
     const objects = count === 1 ? '1 object' : `${count} objects`;
@@ -42,9 +42,9 @@ async function lookAtRecords(
   }
 }
 
-async function lookAtLocks(backend: StateBackend): Promise<Check[]> {
+async function checkLocks(backend: StateBackend): Promise<Check[]> {
   try {
-    const holdings = await backend.holdings();
+    const holdings = await backend.lockStatuses();
     return holdings.length === 0 ? [ok('lock', 'it is free')] : holdings.map(lockCheck);
   } catch (failure) {
     return [failed('lock', failure)];
@@ -58,7 +58,7 @@ function lockCheck({
   end,
   elsewhere,
   shard,
-}: Awaited<ReturnType<StateBackend['holdings']>>[number]): Check {
+}: Awaited<ReturnType<StateBackend['lockStatuses']>>[number]): Check {
   const which = shard === undefined ? 'it' : `that of the shard ${shardText(shard)}`;
   if (!readable)
     return fail(
@@ -81,7 +81,7 @@ function lockCheck({
   );
 }
 
-async function lookAtJournals(backend: StateBackend, state: State | null): Promise<Check[]> {
+async function checkJournals(backend: StateBackend, state: State | null): Promise<Check[]> {
   const problems: Problem[] = [];
   const collect = (failure: unknown): undefined => {
     if (!(failure instanceof ProblemsError)) throw failure;
@@ -92,7 +92,7 @@ async function lookAtJournals(backend: StateBackend, state: State | null): Promi
     const content = await backend.runs.read(run).catch(collect);
     if (content === null && knowsOf(state, run)) problems.push(withoutFirstLine(run));
   }
-  if (problems.length > 0) return problems.map((problem) => failedBy('journals', problem));
+  if (problems.length > 0) return problems.map((problem) => failedCheck('journals', problem));
   return [ok('journals', runs.length === 1 ? 'of 1 run' : `of ${runs.length} runs`)];
 }
 
@@ -102,11 +102,11 @@ function failed(name: string, failure: unknown): Check {
   const message = failure.problems.map((problem) => problem.message).join('; ');
   const [first] = failure.problems;
   if (first === undefined) throw failure;
-  return failedBy(name, { ...first, message });
+  return failedCheck(name, { ...first, message });
 }
 
 /** A problem as a failed check: one that doesn't say what to do is told where that is to be found. */
-export function failedBy(name: string, { code, message, hint, places: [place] }: Problem): Check {
+export function failedCheck(name: string, { code, message, hint, places: [place] }: Problem): Check {
   const where = place === undefined ? '' : ` (${place.file}:${place.line})`;
   const explained = `docs/errors.md explains ${code}`;
   const cure =

@@ -31,18 +31,18 @@ export class Health {
     this.#since = options.now();
   }
 
-  begins(): void {
+  start(): void {
     const now = this.#options.now();
     this.#turn = { began: now, sign: now };
   }
 
   /** Something was done in the turn that is under way. */
-  moves(): void {
+  progress(): void {
     if (this.#turn !== null) this.#turn.sign = this.#options.now();
   }
 
   /** The turn is over; `wrong` says in words that anybody may read why it came to nothing, and is null where it went well. */
-  ends(wrong: string | null): void {
+  finish(wrong: string | null): void {
     const now = this.#options.now();
     if (wrong === null) {
       this.#since = now;
@@ -54,18 +54,18 @@ export class Health {
   }
 
   /** Whether turns go well, or have not done so for a short time alone. */
-  works(): Verdict {
+  ready(): Verdict {
     const { interval, now } = this.#options;
     const age = now() - this.#since;
     // Where turns take longer than the interval, the next one can't be expected earlier.
-    if (age <= INTERVALS * Math.max(interval, this.#took)) return this.lives();
+    if (age <= INTERVALS * Math.max(interval, this.#took)) return this.alive();
     const since = this.#hadSuccess ? `no turn went well for ${Math.round(age)} s` : 'no turn went well yet';
     const why = this.#wrong ?? 'one is under way';
     return { fine: false, reason: `${since}: ${why}` };
   }
 
   /** Whether a new process could do better: false where a turn hangs. */
-  lives(): Verdict {
+  alive(): Verdict {
     const { interval, timeout, now } = this.#options;
     const silence = this.#turn === null ? 0 : now() - this.#turn.sign;
     if (silence <= Math.max(INTERVALS * interval, 2 * timeout, SILENCE)) return { fine: true };

@@ -1,11 +1,29 @@
-import { basename, dirname, join } from 'node:path';
-import { realPlaceOf } from '../../base/links.js';
-import type { StateBackend } from '../backend.js';
-import { excluding } from '../locks.js';
-import { stateName, statesBeside } from './beside.js';
-import { fileLocks } from './lock.js';
+import { isUtf8 } from 'node:buffer';
+import { readdir } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
+import { whyRefused } from '../../base/errno.js';
+import { stringifyJson } from '../../base/json.js';
+import { leadsTo, realPlaceOf } from '../../base/links.js';
+import { error, ProblemsError } from '../../base/problems.js';
+import { NoRegularFile, readRegular, readRegularBytes } from '../../base/regular.js';
+import { shellWord } from '../../base/shell.js';
+import { writeWhole } from '../../base/whole-file.js';
+import type { StateBackend, StateName } from '../backend.js';
+import { exclusiveLocks } from '../locks.js';
+import type { State } from '../state.js';
+import {
+  MAX_BYTES,
+  mergeState,
+  parseState,
+  parseStateJson,
+  parseStateName,
+  stateError,
+  stateForServer,
+  tooLarge,
+} from '../state-text.js';
+import { withWriteErrors } from '../write-errors.js';
+import { exclusively, fileLocks } from './lock.js';
 import { fileRuns } from './runs.js';
-import { stateFile } from './state-file.js';
 import { refuseTracked } from './tracked.js';
 
 /** Where a state lies on a disk. */
@@ -25,13 +43,83 @@ export async function fileBackend({ path: named, allowTracked }: FileSettings): 
     ...stateFile(path),
     name: basename(path),
     runs: fileRuns(folder),
-    told: () => stateName(path),
-    beside: () => statesBeside(path),
-    ...excluding(fileLocks(path)),
+    identity: () => stateName(path),
+    neighbours: () => statesBeside(path),
+    ...exclusiveLocks(fileLocks(path)),
     async check(use) {
       if (allowTracked) return;
       // A link that a commit brings along decides as well which state is believed.
       await refuseTracked([...new Set([named, path])], folder, use === 'write');
     },
   };
+}
+
+/** The other states in the folder of one: all have their journals in one place. What is no state is passed over. */
+export async function statesBeside(statePath: string): Promise<StateName[]> {
+  const folder = dirname(statePath);
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const names = entries.filter((entry) => !entry.isDirectory() && entry.name !== basename(statePath));
+  const states = await Promise.all(names.map(({ name }) => stateName(join(folder, name))));
+  return states.filter((state) => state !== undefined);
+}
+
+/** What the state at a path is told by; undefined where there is none that can be read. */
+export async function stateName(path: string): Promise<StateName | undefined> {
+  const text = await readRegular(path).catch(() => undefined);
+  return text === undefined ? undefined : parseStateName(text);
+}
+
+/** A state in one JSON file. */
+export function stateFile(path: string): Pick<StateBackend, 'place' | 'load' | 'saved' | 'save' | 'merge'> {
+  const place = relative(process.cwd(), path) || path;
+  return {
+    place,
+    load: async (server) =>
+      stateForServer(await readState(path, place), place, server, `rm ${shellWord(place)}`),
+    saved: () => readState(path, place),
+    save: (state) => write(path, state, place),
+    merge: (change) =>
+      exclusively(path, async () => {
+        const next = mergeState(await readState(path, place), change, place);
+        await write(path, next, place);
+        const { resources: _, ...head } = next;
+        return head;
+      }),
+  };
+}
+
+function textOf(bytes: Buffer, place: string): string {
+  if (bytes.length > MAX_BYTES) throw stateError(place, tooLarge());
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  throw stateError(place, 'is not valid UTF-8');
+}
+
+async function write(path: string, state: State, place: string): Promise<void> {
+  await withWriteErrors(`the state ${place} can't be written`, async () =>
+    // A link to a state that lies elsewhere stays one.
+    writeWhole(await leadsTo(path), `${stringifyJson(state, 2)}\n`),
+  );
+}
+
+async function readState(path: string, place: string): Promise<State | undefined> {
+  const data = await readData(path, place);
+  return data === undefined ? undefined : parseState(data, place);
+}
+
+/** The JSON in the file; undefined if there is no file. */
+async function readData(path: string, place: string): Promise<unknown> {
+  try {
+    return parseStateJson(textOf(await readRegularBytes(path), place), place);
+  } catch (failure) {
+    if (failure instanceof ProblemsError) throw failure;
+    const { code } = failure as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    const isElse = failure instanceof NoRegularFile || code === 'ENOTDIR';
+    const hint = isElse
+      ? 'move what is in the way elsewhere, or name another file with state.path'
+      : 'check its permissions';
+    throw new ProblemsError([
+      error('state-unreadable', `the state ${place} can't be read: ${whyRefused(failure)}`, [], hint),
+    ]);
+  }
 }

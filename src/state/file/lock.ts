@@ -12,9 +12,9 @@ import { type Shard, shardName, shardNamed } from '../../base/shard.js';
 import { sweepTemporaries, temporaryName } from '../../base/temporary.js';
 import { userName } from '../../base/user-name.js';
 import { makeFolder } from '../../base/whole-file.js';
-import type { FoundLock, Lock, Locks } from '../backend.js';
-import { holderFields, holdingOf, locked, lockLost, tookOver } from '../holder.js';
-import { writing } from '../refused.js';
+import type { FoundLock, Lock, LockStore } from '../backend.js';
+import { holderFields, lockedError, lockLostError, lockStatus, takeoverNote } from '../holder.js';
+import { withWriteErrors } from '../write-errors.js';
 
 const holderSchema = z.object({ ...holderFields, nonce: z.string() });
 
@@ -66,10 +66,10 @@ function lockedPath(statePath: string, shard: Shard | undefined): string {
 }
 
 /** The locks of a state file: its own, and beside it those of shards. */
-export function fileLocks(statePath: string): Locks {
+export function fileLocks(statePath: string): LockStore {
   return {
     take: (command, now, shard) => acquireLock(lockedPath(statePath, shard), command, now),
-    async found() {
+    async list() {
       const names = await namesBeside(statePath);
       const [begin, end] = [`${basename(statePath)}.`, lockPath('')];
       const shards = names.flatMap((name) => {
@@ -94,10 +94,10 @@ async function foundLock(path: string, shard?: Shard): Promise<FoundLock | null>
   const removed = async (): Promise<boolean> => {
     const now = await readHolder(path);
     if (now === undefined || (now?.nonce ?? null) !== nonce) return false;
-    await writing(`the lock ${shown(path)} can't be removed`, () => rm(path, { force: true }));
+    await withWriteErrors(`the lock ${shown(path)} can't be removed`, () => rm(path, { force: true }));
     return true;
   };
-  const holding = holdingOf(holder);
+  const holding = lockStatus(holder);
   return {
     ...holding,
     ...(shard === undefined ? {} : { shard }),
@@ -117,7 +117,7 @@ async function foundLock(path: string, shard?: Shard): Promise<FoundLock | null>
 const PATIENCE = 30_000;
 
 /** Does something to a state file that no other process does at the same time. Throws a ProblemsError (`locked`). */
-export async function alone<T>(statePath: string, work: () => Promise<T>): Promise<T> {
+export async function exclusively<T>(statePath: string, work: () => Promise<T>): Promise<T> {
   const until = performance.now() + PATIENCE;
   for (;;) {
     let lock: Lock;
@@ -145,9 +145,9 @@ async function take(path: string, holder: Holder): Promise<string | null> {
     const other = await readHolder(path);
     if (other === undefined) continue;
     if (other === null || fateOf(other) !== 'gone' || tries > TRIES)
-      throw locked(holdingOf(other), shown(path));
+      throw lockedError(lockStatus(other), shown(path));
     if (await inTurn(path, other, holder, () => create(path, holder, rename)))
-      return tookOver(holdingOf(other));
+      return takeoverNote(lockStatus(other));
     await wait(A_MOMENT);
   }
 }
@@ -195,7 +195,7 @@ async function sweepTurns(path: string): Promise<void> {
 async function confirm(path: string, { nonce }: Holder): Promise<void> {
   const now = await readHolder(path);
   if (now?.nonce === nonce) return;
-  throw lockLost(now, shown(path));
+  throw lockLostError(now, shown(path));
 }
 
 /** Gives a lock up; warns if it may still be there. */
@@ -229,7 +229,7 @@ async function create(
 ): Promise<boolean> {
   const temporary = join(dirname(path), temporaryName());
   try {
-    return await writing(`the lock ${shown(path)} can't be written`, async () => {
+    return await withWriteErrors(`the lock ${shown(path)} can't be written`, async () => {
       await makeFolder(dirname(path));
       const file = await open(temporary, 'wx', 0o600);
       try {

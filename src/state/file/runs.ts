@@ -7,19 +7,26 @@ import { readRegular, withRegular } from '../../base/regular.js';
 import { isJournalName } from '../../base/shard.js';
 import { makeFolder, syncFolder } from '../../base/whole-file.js';
 import type { RunStore } from '../backend.js';
-import { batched } from '../batched.js';
-import { isUnderWay, type Journal, type JournalContent, type RunLine, underWay } from '../journal.js';
-import { journalOf, unusableJournal } from '../journal-text.js';
-import { writing } from '../refused.js';
+import {
+  batchedJournal,
+  isRunning,
+  type Journal,
+  type JournalContent,
+  journalError,
+  parseJournal,
+  type RunLine,
+  stillRunning,
+} from '../journal.js';
+import { withWriteErrors } from '../write-errors.js';
 
 /** The journals in a folder, a file of lines for each run. */
 export function fileRuns(folder: string): RunStore {
   return {
     list: async () => (await namesIn(folder)).filter(isJournalName),
-    strangers: async () => (await namesIn(folder)).filter((name) => !isJournalName(name)),
+    otherFiles: async () => (await namesIn(folder)).filter((name) => !isJournalName(name)),
     read: (run) => readJournal(folder, run),
     hasEnd: (run) => hasEnd(folder, run),
-    kept: async () => [],
+    buffered: async () => [],
     assign: async () => {},
     create: (first) => createJournal(folder, first),
     reopen: (content) => reopenJournal(folder, content),
@@ -30,14 +37,14 @@ export function fileRuns(folder: string): RunStore {
 /** Opens the journal of a new run and writes its first line. Throws a ProblemsError (`not-writable`). */
 async function createJournal(folder: string, first: RunLine): Promise<Journal> {
   const path = join(folder, `${first.run}.jsonl`);
-  const file = await writing(unwritten(path), async () => {
+  const file = await withWriteErrors(unwritten(path), async () => {
     await makeFolder(folder);
     return await open(path, 'ax', 0o600);
   });
   const journal = fileJournal(file, 0, path);
   try {
     await journal.write(first);
-    await writing(unwritten(path), () => syncFolder(folder));
+    await withWriteErrors(unwritten(path), () => syncFolder(folder));
   } catch (failure) {
     await journal.close();
     await rm(path, { force: true }).catch(() => {});
@@ -51,9 +58,9 @@ async function createJournal(folder: string, first: RunLine): Promise<Journal> {
  * Throws a ProblemsError: `locked` where its process still writes it, or `not-writable`.
  */
 async function reopenJournal(folder: string, content: JournalContent): Promise<Journal> {
-  if (isUnderWay(content)) throw underWay(content.run);
+  if (isRunning(content)) throw stillRunning(content.run);
   const path = join(folder, `${content.run.run}.jsonl`);
-  return await writing(unwritten(path), async () => {
+  return await withWriteErrors(unwritten(path), async () => {
     const file = await open(path, 'r+');
     await file.truncate(content.bytes).finally(() => file.close());
     return fileJournal(await open(path, 'a'), content.bytes, path);
@@ -93,9 +100,9 @@ async function readJournal(folder: string, run: string): Promise<JournalContent 
   try {
     text = await readRegular(path);
   } catch (failure) {
-    throw unusableJournal(shownPath(path), whyRefused(failure));
+    throw journalError(shownPath(path), whyRefused(failure));
   }
-  return journalOf(text, run, shownPath(path));
+  return parseJournal(text, run, shownPath(path));
 }
 
 /** Enough for the last line of a run that ended. */
@@ -118,11 +125,13 @@ function shownPath(path: string): string {
 /** Removes journals. Throws a ProblemsError (`not-writable`) for the first that can't be removed; the others stay. */
 async function removeJournals(folder: string, runs: readonly string[]): Promise<void> {
   for (const path of runs.map((run) => join(folder, `${run}.jsonl`)))
-    await writing(`the journal ${shownPath(path)} can't be removed`, () =>
+    await withWriteErrors(`the journal ${shownPath(path)} can't be removed`, () =>
       rm(path, { force: true, recursive: true }),
     );
   if (runs.length > 0)
-    await writing(`the folder of journals ${shownPath(folder)} can't be written`, () => syncFolder(folder));
+    await withWriteErrors(`the folder of journals ${shownPath(folder)} can't be written`, () =>
+      syncFolder(folder),
+    );
 }
 
 function unwritten(path: string): string {
@@ -148,8 +157,8 @@ function fileJournal(file: FileHandle, end: number, path: string): Journal {
       throw failure;
     }
   };
-  return batched(
-    (lines) => writing(unwritten(path), () => put(lines)),
+  return batchedJournal(
+    (lines) => withWriteErrors(unwritten(path), () => put(lines)),
     // All of it is on the disk.
     () => file.close().catch(() => {}),
   );

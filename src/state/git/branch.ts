@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { GitFailed, git, isTooMuch, NoGit } from '../../base/git.js';
 import type { ProblemsError } from '../../base/problems.js';
 import { userName } from '../../base/user-name.js';
-import { MOST, noState, tooLarge } from '../state-text.js';
-import { isForbidden, notHere, notTaken, refusedBy, unreachable, wentBack } from './failures.js';
+import { MAX_BYTES, stateError, tooLarge } from '../state-text.js';
+import { isForbidden, localFailure, pushRefused, refusedBy, unreachable, wentBack } from './failures.js';
 
 /** Where a state is kept in git. */
 export interface BranchSettings {
@@ -23,7 +23,7 @@ export interface BranchSettings {
 }
 
 /** What the remote has. */
-export interface Seen {
+export interface RemoteRefs {
   /** The newest commit of the branch; null where there is none. */
   readonly branch: string | null;
   /** What the other references are that were asked for, by their names. */
@@ -38,7 +38,7 @@ export interface Commit {
 }
 
 /** A change of one reference: what it has to be before, and what it is to be; null is nothing. */
-export interface Move {
+export interface RefUpdate {
   readonly ref: string;
   readonly from: string | null;
   readonly to: string | null;
@@ -48,7 +48,7 @@ export interface Move {
 export type Pushed = 'done' | 'moved';
 
 /** Milliseconds that a remote gets. */
-const PATIENCE = 30_000;
+const TIMEOUT = 30_000;
 /** A network that is away for a moment doesn't end a run. */
 const PAUSES = [500, 2000, 5000];
 
@@ -72,7 +72,7 @@ export class Branch {
   }
 
   /** What the remote has now: the branch, and references by their names, in which `*` is anything. */
-  async look(others: readonly string[]): Promise<Seen> {
+  async listRefs(others: readonly string[]): Promise<RemoteRefs> {
     const { remote } = this.settings;
     const said = await this.#asking(['ls-remote', '--quiet', remote, this.ref, ...others]);
     const found = new Map(
@@ -91,16 +91,16 @@ export class Branch {
   }
 
   /** What the remote has now, brought here. Throws a ProblemsError (`state-unreachable`, `state-went-back`). */
-  async see(names: readonly string[]): Promise<Seen> {
+  async fetch(names: readonly string[]): Promise<RemoteRefs> {
     // Looked up before the remote is: what another process writes meanwhile is newer than what the remote is about to say.
     this.#known ||= (await this.#git(['for-each-ref', '--format=%(objectname)', this.#seen])).trim();
     for (let tries = 1; ; tries += 1) {
-      const { branch, others } = await this.look(names);
+      const { branch, others } = await this.listRefs(names);
       const seen = new Map([...(branch === null ? [] : [[this.ref, branch] as const]), ...others]);
       try {
         await this.#fetch(seen);
       } catch (failure) {
-        if (tries >= SIGHTS) throw unreachable(this.#place, this.settings.remote, failure);
+        if (tries >= FETCH_TRIES) throw unreachable(this.#place, this.settings.remote, failure);
         continue;
       }
       const head = seen.get(this.ref) ?? null;
@@ -167,8 +167,9 @@ export class Branch {
   get #seen(): string {
     const { remote, branch } = this.settings;
     // Branches of one name may be those of several remotes.
-    const of = remote === USUAL ? '' : `.${hash('sha256', withoutCredentials(remote), 'hex').slice(0, 12)}`;
-    return `${SEEN}/${branch}${of}`;
+    const of =
+      remote === DEFAULT_REMOTE ? '' : `.${hash('sha256', withoutCredentials(remote), 'hex').slice(0, 12)}`;
+    return `${SEEN_REFS}/${branch}${of}`;
   }
 
   /** The names below a folder of a commit, sorted; files alone or folders alone. */
@@ -193,14 +194,14 @@ export class Branch {
   async texts(
     commit: string,
     paths: readonly string[],
-    refuse = (why: string): ProblemsError => noState(this.#place, why),
+    refuse = (why: string): ProblemsError => stateError(this.#place, why),
   ): Promise<string[]> {
     if (paths.length === 0) return [];
-    const { root, most = MOST } = this.settings;
+    const { root, most = MAX_BYTES } = this.settings;
     const input = paths.map((path) => `${commit}:${path}\n`).join('');
-    const options = { input, most, patience: PATIENCE };
+    const options = { input, most, patience: TIMEOUT };
     const found = await git(root, ['cat-file', '--batch'], options).catch((failure: unknown) => {
-      throw isTooMuch(failure) ? refuse(tooLarge(most)) : notHere(this.#place, failure);
+      throw isTooMuch(failure) ? refuse(tooLarge(most)) : localFailure(this.#place, failure);
     });
     let at = 0;
     return paths.flatMap(() => {
@@ -219,15 +220,15 @@ export class Branch {
   }
 
   /** Makes commits, which no reference names yet, by one call, and gives their names. */
-  async make(commits: readonly Commit[]): Promise<string[]> {
+  async makeCommits(commits: readonly Commit[]): Promise<string[]> {
     const who = `${userName().replace(/[<>\0\n]/g, '')} <idops@localhost> ${Math.floor(Date.now() / 1000)} +0000`;
     const input = commits.flatMap(({ message, parent = null, files = new Map() }, index) => [
-      `commit ${PASSING}\nmark :${index + 1}\ncommitter ${who}\n${dataOf(message)}`,
+      `commit ${IMPORT_REF}\nmark :${index + 1}\ncommitter ${who}\n${dataOf(message)}`,
       parent === null ? '' : `from ${parent}\n`,
       ...[...files].map(([path, text]) =>
         text === null ? `D ${quoted(path)}\n` : `M 100644 inline ${quoted(path)}\n${dataOf(text)}`,
       ),
-      `get-mark :${index + 1}\nreset ${PASSING}\n\n`,
+      `get-mark :${index + 1}\nreset ${IMPORT_REF}\n\n`,
     ]);
     try {
       const command = ['fast-import', '--quiet', '--done'];
@@ -237,7 +238,7 @@ export class Branch {
       const told = failure instanceof GitFailed ? failure.told : '';
       const [, report] = /^fast-import: dumping crash report to (.+)$/m.exec(told) ?? [];
       if (report !== undefined) await rm(resolve(this.settings.root, report), { force: true });
-      throw notHere(this.#place, failure);
+      throw localFailure(this.#place, failure);
     }
   }
 
@@ -245,7 +246,7 @@ export class Branch {
    * Moves references of the remote, all or none. A failure after which the remote has them so is none; where it can't be asked
    * that is tried again. Throws a ProblemsError (`not-writable`) where it refuses, or (`state-unreachable`).
    */
-  async push(moves: readonly Move[]): Promise<Pushed> {
+  async push(moves: readonly RefUpdate[]): Promise<Pushed> {
     const { remote, pauses = PAUSES } = this.settings;
     const leases = moves.map(({ ref, from }) => `--force-with-lease=${ref}:${from ?? ''}`);
     const specs = moves.map(({ ref, to }) => `${to ?? ''}:${ref}`);
@@ -260,10 +261,10 @@ export class Branch {
     ];
     for (let tries = 0; ; tries += 1) {
       try {
-        await git(this.settings.root, ['push', ...options, ...leases, remote, ...specs], FAR);
+        await git(this.settings.root, ['push', ...options, ...leases, remote, ...specs], REMOTE);
         return await this.#moved(moves);
       } catch (failure) {
-        const now = await this.look(others);
+        const now = await this.listRefs(others);
         const has = (ref: string) => (ref === this.ref ? now.branch : (now.others.get(ref) ?? null));
         const is = (compare: 'from' | 'to') => moves.every((move) => has(move.ref) === move[compare]);
         if (is('to')) return await this.#moved(moves);
@@ -273,13 +274,13 @@ export class Branch {
         const again = isForbidden(failure) ? [] : refused === undefined ? pauses : pauses.slice(0, 2);
         const pause = again[tries];
         // The remote answered the look.
-        if (pause === undefined) throw notTaken(this.#place, refused, failure);
+        if (pause === undefined) throw pushRefused(this.#place, refused, failure);
         await sleep(pause);
       }
     }
   }
 
-  async #moved(moves: readonly Move[]): Promise<'done'> {
+  async #moved(moves: readonly RefUpdate[]): Promise<'done'> {
     const to = moves.find(({ ref }) => ref === this.ref)?.to;
     if (to != null) await this.remember(to);
     return 'done';
@@ -290,7 +291,7 @@ export class Branch {
     const { root, remote, pauses = PAUSES } = this.settings;
     for (let tries = 0; ; tries += 1) {
       try {
-        const said = (await git(root, command, FAR)).toString('utf8');
+        const said = (await git(root, command, REMOTE)).toString('utf8');
         this.#answered = true;
         return said;
       } catch (failure) {
@@ -307,23 +308,23 @@ export class Branch {
     try {
       return (await git(this.settings.root, command, options)).toString('utf8');
     } catch (failure) {
-      throw notHere(this.#place, failure);
+      throw localFailure(this.#place, failure);
     }
   }
 }
 
 /** Where the newest known commits of branches are named here. */
-const SEEN = 'refs/idops/seen';
+const SEEN_REFS = 'refs/idops/seen';
 /** The remote whose branches are named there by their names alone. */
-const USUAL = 'origin';
+const DEFAULT_REMOTE = 'origin';
 
-const FAR = { reaches: true, patience: PATIENCE } as const;
+const REMOTE = { reaches: true, patience: TIMEOUT } as const;
 /** The first time all of the branch comes here. */
-const FETCHING = { ...FAR, patience: 10 * PATIENCE };
+const FETCHING = { ...REMOTE, patience: 10 * TIMEOUT };
 /** How often what was seen may have moved on before it came here. */
-const SIGHTS = 5;
+const FETCH_TRIES = 5;
 /** What git calls a commit while it makes it; it writes no such reference. */
-const PASSING = 'refs/idops/passing';
+const IMPORT_REF = 'refs/idops/passing';
 
 /** A text as git fast-import takes it. */
 function dataOf(text: string): string {
@@ -337,10 +338,10 @@ function quoted(path: string): string {
 
 /** The text of a file in the newest known commits of branches, by the references here that name those; without those that lack it. */
 export async function seenTexts(root: string, path: string): Promise<[ref: string, text: string][]> {
-  const said = await git(root, ['for-each-ref', '--format=%(refname)', SEEN]);
+  const said = await git(root, ['for-each-ref', '--format=%(refname)', SEEN_REFS]);
   const found: [string, string][] = [];
   for (const ref of said.toString('utf8').split('\n').filter(Boolean)) {
-    const text = await git(root, ['cat-file', 'blob', `${ref}:${path}`], { most: MOST }).catch(
+    const text = await git(root, ['cat-file', 'blob', `${ref}:${path}`], { most: MAX_BYTES }).catch(
       () => undefined,
     );
     if (text !== undefined) found.push([ref, text.toString('utf8')]);

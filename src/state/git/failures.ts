@@ -47,7 +47,7 @@ export function unreachable(place: string, remote: string, failure: unknown): Pr
 }
 
 /** What is wrong where a remote can be read, and takes no push. */
-export function notTaken(place: string, refused: Refused | undefined, failure: unknown): ProblemsError {
+export function pushRefused(place: string, refused: Refused | undefined, failure: unknown): ProblemsError {
   const readOnly = isForbidden(failure) ? 'the token or key may read it, but not write its contents: ' : '';
   const what = refused === undefined ? readOnly : `it refused to move ${refused.ref} (${refused.reason}): `;
   const message = `the remote does not take the state ${place}: ${what}${messageOf(failure)}`;
@@ -70,7 +70,7 @@ export function wentBack(
 }
 
 /** What is wrong where others are always quicker. */
-export function outrun(place: string, times: number): ProblemsError {
+export function tooManyConflicts(place: string, times: number): ProblemsError {
   return problem(
     'not-writable',
     `the state ${place} can't be written: others changed the branch ${times} times meanwhile`,
@@ -79,7 +79,7 @@ export function outrun(place: string, times: number): ProblemsError {
 }
 
 /** The refusal of a branch that somebody made for something else. */
-export function notOwn(place: string): ProblemsError {
+export function foreignBranch(place: string): ProblemsError {
   return problem(
     'state-unreadable',
     `the state ${place} can't be used: that branch was not made by idops, whose README.md it lacks`,
@@ -88,7 +88,7 @@ export function notOwn(place: string): ProblemsError {
 }
 
 /** What is wrong where git fails at the repository here. */
-export function notHere(place: string, failure: unknown): ProblemsError {
+export function localFailure(place: string, failure: unknown): ProblemsError {
   if (failure instanceof NoGit) return unreachable(place, '', failure);
   const message = `git can't work with the state ${place} here: ${messageOf(failure)}`;
   const hint = 'make room, or mend the repository, so that "git fsck" finds nothing';

@@ -2,9 +2,9 @@ import { posix } from 'node:path';
 import { stringifyJson } from '../../base/json.js';
 import { ProblemsError } from '../../base/problems.js';
 import type { StateBackend, StateName } from '../backend.js';
-import { excluding } from '../locks.js';
+import { exclusiveLocks } from '../locks.js';
 import type { State } from '../state.js';
-import { mergedInto, nameOf, ofServer, stateData, stateOf } from '../state-text.js';
+import { mergeState, parseState, parseStateJson, parseStateName, stateForServer } from '../state-text.js';
 import { type Branch, type BranchSettings, withoutCredentials } from './branch.js';
 import { gitRuns } from './runs.js';
 import { type Change, Store } from './store.js';
@@ -27,11 +27,11 @@ export function gitBackend(settings: GitSettings): StateBackend {
   const within = (name: string): string => posix.join(folder, name);
   const saved = async (): Promise<State | undefined> => {
     const text = await store.read((head, of) => of.text(head, path));
-    return text === undefined ? undefined : stateOf(stateData(text, place), place);
+    return text === undefined ? undefined : parseState(parseStateJson(text, place), place);
   };
   const named = async (file: string): Promise<StateName | undefined> => {
     const text = await store.read((head, of) => of.text(head, file)).catch(unlessUnreadable);
-    return text === undefined ? undefined : nameOf(text);
+    return text === undefined ? undefined : parseStateName(text);
   };
   const written = (state: State): Change => ({
     files: new Map([[path, `${stringifyJson(state, 2)}\n`]]),
@@ -41,7 +41,7 @@ export function gitBackend(settings: GitSettings): StateBackend {
     place,
     name: posix.basename(path),
     runs: gitRuns(store, within('runs'), place),
-    load: async (server) => ofServer(await saved(), place, server),
+    load: async (server) => stateForServer(await saved(), place, server),
     saved,
     async save(state) {
       await store.change(() => written(state));
@@ -49,22 +49,22 @@ export function gitBackend(settings: GitSettings): StateBackend {
     async merge(change) {
       const merged = async (commit: string | null, of: Branch) => {
         const text = commit === null ? undefined : await of.text(commit, path);
-        const there = text === undefined ? undefined : stateOf(stateData(text, place), place);
-        const next = mergedInto(there, change, place);
+        const there = text === undefined ? undefined : parseState(parseStateJson(text, place), place);
+        const next = mergeState(there, change, place);
         const { resources: _, ...head } = next;
         return { ...written(next), head };
       };
       const { head } = await store.change(merged, true);
       return head;
     },
-    told: () => named(path),
-    async beside() {
+    identity: () => named(path),
+    async neighbours() {
       const files = await store.read((head, of) => of.list(head, folder === '.' ? '' : folder, 'blob'));
       const others = (files ?? []).map(within).filter((file) => file.endsWith('.json') && file !== path);
       const names = await Promise.all(others.map(named));
       return names.filter((name) => name !== undefined);
     },
-    ...excluding(store),
+    ...exclusiveLocks(store),
     // What is on the branch is no part of anybody's commit.
     async check() {},
   };

@@ -1,9 +1,14 @@
 import { stringifyJson } from '../../base/json.js';
 import { isJournalName } from '../../base/shard.js';
 import type { RunStore } from '../backend.js';
-import { batched } from '../batched.js';
-import { isUnderWay, type Journal, underWay } from '../journal.js';
-import { journalOf, unusableJournal } from '../journal-text.js';
+import {
+  batchedJournal,
+  isRunning,
+  type Journal,
+  journalError,
+  parseJournal,
+  stillRunning,
+} from '../journal.js';
 import type { Branch } from './branch.js';
 import type { Store } from './store.js';
 
@@ -20,15 +25,15 @@ export function gitRuns(store: Store, runs: string, place: string): RunStore {
       return await branch.texts(
         head,
         names.map((name) => `${folder(run)}/${name}`),
-        (why) => unusableJournal(`${run} in ${place}`, `it ${why}`),
+        (why) => journalError(`${run} in ${place}`, `it ${why}`),
       );
     });
     return (found ?? []).join('');
   };
   return {
     list: async () => (await names()).filter(isJournalName),
-    strangers: async () => (await names()).filter((name) => !isJournalName(name)),
-    read: async (run) => journalOf(await read(run), run, `${run} in ${place}`),
+    otherFiles: async () => (await names()).filter((name) => !isJournalName(name)),
+    read: async (run) => parseJournal(await read(run), run, `${run} in ${place}`),
     async hasEnd(run) {
       const text = await store.read(async (head, branch) => {
         const last = (await batches(head, branch, run)).at(-1);
@@ -36,7 +41,7 @@ export function gitRuns(store: Store, runs: string, place: string): RunStore {
       });
       return (text ?? '').trimEnd().split('\n').at(-1)?.startsWith('{"type":"end"') === true;
     },
-    kept: async () => [],
+    buffered: async () => [],
     assign: async () => {},
     async create(first) {
       const { run } = first;
@@ -50,7 +55,7 @@ export function gitRuns(store: Store, runs: string, place: string): RunStore {
       return gitJournal(store, folder(run), run, 1);
     },
     async reopen(content) {
-      if (isUnderWay(content)) throw underWay(content.run);
+      if (isRunning(content)) throw stillRunning(content.run);
       const { run } = content.run;
       const last = await store.read(async (head, branch) => (await batches(head, branch, run)).at(-1));
       return gitJournal(store, folder(run), run, Number.parseInt(last ?? '-1', 10) + 1);
@@ -71,7 +76,7 @@ function numbered(number: number): string {
 /** A journal whose next lines are in the file of this number. */
 function gitJournal(store: Store, folder: string, run: string, next: number): Journal {
   let number = next;
-  return batched(async (lines) => {
+  return batchedJournal(async (lines) => {
     // One that seemed to fail may have arrived: its place is never used again.
     const path = `${folder}/${numbered(number)}`;
     number += 1;

@@ -1,15 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
+import * as z from 'zod';
 import type { ProblemsError } from '../../base/problems.js';
-import { ownMark } from '../../base/process.js';
+import { fateOf, ownMark } from '../../base/process.js';
 import { type Shard, shardName, shardNamed } from '../../base/shard.js';
 import { userName } from '../../base/user-name.js';
-import type { FoundLock, Lock, Locks } from '../backend.js';
-import { locked, lockLost, tookOver } from '../holder.js';
-import { Branch, type BranchSettings, type Commit, type Seen } from './branch.js';
-import { notOwn, outrun } from './failures.js';
-import { type Holder, holderOf, holdingOf, isOver, LEASE, restOf } from './holder.js';
+import type { FoundLock, Lock, LockStatus, LockStore } from '../backend.js';
+import {
+  GONE,
+  lockStatus as heldBy,
+  holderFields,
+  lockedError,
+  lockLostError,
+  takeoverNote,
+} from '../holder.js';
+import { Branch, type BranchSettings, type Commit, type RemoteRefs } from './branch.js';
+import { foreignBranch, tooManyConflicts } from './failures.js';
 
 /** How often a change is made anew where somebody else was quicker. */
 const TRIES = 300;
@@ -46,7 +53,7 @@ interface Held {
 }
 
 /** What the branch and the locks of a state are known to be, and the changes of both, one after the other. */
-export class Store implements Locks {
+export class Store implements LockStore {
   readonly #branch: Branch;
   readonly #place: string;
   readonly #inTurn = pLimit(1);
@@ -78,12 +85,12 @@ export class Store implements Locks {
     return head === null ? undefined : await work(head, this.#branch);
   }
 
-  async #see(locks: readonly string[]): Promise<Seen> {
-    const seen = await this.#branch.see(locks);
+  async #see(locks: readonly string[]): Promise<RemoteRefs> {
+    const seen = await this.#branch.fetch(locks);
     const { branch: head } = seen;
     if (head !== null && !this.#isOwn) {
       const about = await this.#branch.text(head, ABOUT);
-      if (about?.startsWith(TITLE) !== true) throw notOwn(this.#place);
+      if (about?.startsWith(TITLE) !== true) throw foreignBranch(this.#place);
       this.#isOwn = true;
     }
     if (head !== null) await this.#branch.remember(head);
@@ -101,7 +108,7 @@ export class Store implements Locks {
     return (await this.#see([ref])).others.get(ref) ?? null;
   }
 
-  async found(): Promise<readonly FoundLock[]> {
+  async list(): Promise<readonly FoundLock[]> {
     return await this.#inTurn(async () => {
       // All at once, and the branch with them: where no lock is in the way, nobody has changed it since.
       const { others } = await this.#see([this.#whole, `${this.#whole}.*-of-*`]);
@@ -111,7 +118,7 @@ export class Store implements Locks {
         if (ref !== this.#whole && (shard === undefined || this.#refOf(shard) !== ref)) continue;
         const holder = await this.#holder(lock);
         found.push({
-          ...holdingOf(holder),
+          ...statusOf(holder),
           ...(shard === undefined ? {} : { shard }),
           nonce: holder?.nonce ?? null,
           place: this.#place,
@@ -152,9 +159,9 @@ export class Store implements Locks {
         const files = new Map([...about, ...changed.files]);
         const held = this.#held;
         const holder = held && renewedHolder(held.holder);
-        const notes = holder === undefined ? [] : [noteOf(holder)];
+        const notes = holder === undefined ? [] : [lockCommit(holder)];
         const change = { parent: from, files, message: changed.message };
-        const [to = '', at = ''] = await this.#branch.make([change, ...notes]);
+        const [to = '', at = ''] = await this.#branch.makeCommits([change, ...notes]);
         const lock = held === undefined ? [] : [{ ref: held.ref, from: held.at, to: at }];
         const pushed = await this.#branch.push([{ ref: this.#branch.ref, from, to }, ...lock]);
         if (pushed === 'done') {
@@ -166,7 +173,7 @@ export class Store implements Locks {
         this.#isShared = true;
         await sleep(Math.random() * Math.min(PAUSE, 10 * tries));
       }
-      throw outrun(this.#place, TRIES);
+      throw tooManyConflicts(this.#place, TRIES);
     });
   }
 
@@ -176,15 +183,15 @@ export class Store implements Locks {
       const ref = this.#refOf(shard);
       // A second lock would take the place of the first, which nothing would renew any more.
       if (this.#held !== undefined && this.#held.ref !== ref && this.#lost === undefined)
-        throw locked(holdingOf(this.#held.holder), this.#place);
+        throw lockedError(statusOf(this.#held.holder), this.#place);
       const from = await this.#lockAt(ref);
       const other = from === null ? undefined : await this.#holder(from);
-      if (other !== undefined && !isOver(other)) throw locked(holdingOf(other), this.#place);
+      if (other !== undefined && !isExpired(other)) throw lockedError(statusOf(other), this.#place);
       const mark = { ...ownMark(), command, at: now.toISOString(), expires: '', nonce: randomUUID() };
       const made = await this.#renewed({ ref, holder: { user: userName(), ...mark } });
       if ((await this.#branch.push([{ ref, from, to: made.at }])) === 'moved') {
         const lock = await this.#lockAt(ref);
-        throw locked(holdingOf(lock === null ? null : await this.#holder(lock)), this.#place);
+        throw lockedError(statusOf(lock === null ? null : await this.#holder(lock)), this.#place);
       }
       this.#held = made;
       this.#lost = undefined;
@@ -199,7 +206,7 @@ export class Store implements Locks {
       const timer = setInterval(() => void renew().catch(() => {}), LEASE / 3);
       timer.unref();
       return {
-        takenOver: other === undefined ? null : tookOver(holdingOf(other)),
+        takenOver: other === undefined ? null : takeoverNote(statusOf(other)),
         fenced: true,
         lease: LEASE / 2,
         confirm: () =>
@@ -207,7 +214,7 @@ export class Store implements Locks {
             await this.#confirm(made);
             const held = this.#own(made);
             // One that was not renewed for long, as while this machine slept, may be taken over at any moment.
-            if (held !== undefined && restOf(held.holder) < LEASE / 2) await this.#renew(held);
+            if (held !== undefined && remaining(held.holder) < LEASE / 2) await this.#renew(held);
           }),
         release: async () => {
           clearInterval(timer);
@@ -240,7 +247,7 @@ export class Store implements Locks {
 
   async #renewed({ ref, holder }: Pick<Held, 'ref' | 'holder'>): Promise<Held> {
     const next = renewedHolder(holder);
-    const [at = ''] = await this.#branch.make([noteOf(next)]);
+    const [at = ''] = await this.#branch.makeCommits([lockCommit(next)]);
     return { ref, holder: next, at };
   }
 
@@ -254,7 +261,7 @@ export class Store implements Locks {
       if (isOwn) this.#held = { ref, holder: now, at };
       return;
     }
-    const failure = lockLost(now, this.#place);
+    const failure = lockLostError(now, this.#place);
     if (isOwn) this.#lost = failure;
     throw failure;
   }
@@ -270,7 +277,54 @@ function renewedHolder(holder: Holder): Holder {
 }
 
 /** The commit that a lock is: it has nothing in it. */
-function noteOf(holder: Holder): Commit {
+function lockCommit(holder: Holder): Commit {
   // Two that were made in one second would be one commit.
   return { message: JSON.stringify({ ...holder, turn: randomUUID() }) };
+}
+
+const holderSchema = z.object({ ...holderFields, expires: z.iso.datetime(), nonce: z.string() });
+
+/** Who holds a lock, and until when; ISO 8601, UTC. */
+export type Holder = z.infer<typeof holderSchema>;
+
+/** Milliseconds for which a lock is held without being renewed. */
+export const LEASE = 10 * 60_000;
+/** Milliseconds by which clocks of machines may differ. */
+const SKEW = 5 * 60_000;
+
+/** Who the message of a lock's commit names; null where it names nobody. */
+export function holderOf(message: string): Holder | null {
+  try {
+    return holderSchema.parse(JSON.parse(message));
+  } catch {
+    return null;
+  }
+}
+
+/** Whether a lock binds nobody any more: its process is surely gone, or it was not renewed for long enough. */
+export function isExpired(holder: Holder | null): holder is Holder {
+  return holder !== null && (fateOf(holder) === 'gone' || Date.now() > endOf(holder));
+}
+
+/** Milliseconds for which a lock is still held without being renewed. */
+export function remaining({ expires }: Holder): number {
+  return Date.parse(expires) - Date.now();
+}
+
+/** When a lock that nobody renews may be taken over; a time of `Date.now()`. */
+function endOf({ expires }: Holder): number {
+  return Date.parse(expires) + SKEW;
+}
+
+/** A lock of a branch as it stands, and when it ends by itself. */
+export function statusOf(holder: Holder | null): LockStatus {
+  // Nobody here knows whether a process elsewhere still runs.
+  const end =
+    holder === null || fateOf(holder) === 'gone'
+      ? GONE
+      : `whose lease ran out at ${holder.expires} and was not renewed`;
+  const holding = heldBy(holder, isExpired(holder) ? 'gone' : undefined, end);
+  if (holder === null || holding.elsewhere === null) return holding;
+  const last = `its lock ends by itself at ${new Date(endOf(holder)).toISOString()} where nothing renews it`;
+  return { ...holding, elsewhere: `${holding.elsewhere}, and ${last}` };
 }

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { ProblemsError } from '../../base/problems.js';
 import { Connection, type Statements, type Times } from './connection.js';
-import { type Doing, isOfDatabase, mayPass, NoAnswer, problemOf } from './failures.js';
+import { isOfDatabase, isTransient, NoAnswer, type Operation, problemOf } from './failures.js';
 import type { Target } from './settings.js';
 import { haveTables } from './tables.js';
 
@@ -10,9 +10,9 @@ import { haveTables } from './tables.js';
 export type Work<T> = (statements: Statements, again: boolean) => Promise<T>;
 
 /** Who holds a lock in the database, for as long as a session of its own lives. */
-export interface Keeper {
+export interface LockOwner {
   /** Takes up on a new connection what it had on one that was cut. Throws a ProblemsError (`locked`) where it can't. */
-  rejoin(statements: Statements): Promise<void>;
+  reconnected(statements: Statements): Promise<void>;
 }
 
 /**
@@ -24,7 +24,7 @@ export class Database {
   readonly times: Times;
   readonly #inTurn = pLimit(1);
   #connection: Connection | undefined;
-  #keeper: Keeper | undefined;
+  #keeper: LockOwner | undefined;
   #hasTables = false;
   #idle: NodeJS.Timeout | undefined;
   /** Whether it was waited for in vain: what is asked of it next finds out whether it is back, and waits no more. */
@@ -51,7 +51,7 @@ export class Database {
   }
 
   /** From now on the connection stays, and whoever keeps a lock on it is told of a new one. */
-  keep(keeper: Keeper): void {
+  keep(keeper: LockOwner): void {
     clearTimeout(this.#idle);
     this.#keeper = keeper;
   }
@@ -61,7 +61,7 @@ export class Database {
     this.#keeper = undefined;
   }
 
-  async #do<T>(doing: Doing, work: (connection: Connection, again: boolean) => Promise<T>): Promise<T> {
+  async #do<T>(doing: Operation, work: (connection: Connection, again: boolean) => Promise<T>): Promise<T> {
     return await this.#inTurn(async () => {
       clearTimeout(this.#idle);
       try {
@@ -73,7 +73,7 @@ export class Database {
   }
 
   async #patiently<T>(
-    doing: Doing,
+    doing: Operation,
     work: (connection: Connection, again: boolean) => Promise<T>,
   ): Promise<T> {
     const { patience, pause, longestPause } = this.times;
@@ -81,7 +81,7 @@ export class Database {
     let until: number | undefined;
     let begun = false;
     for (let tries = 0; ; tries += 1) {
-      let stage: Doing = 'reach';
+      let stage: Operation = 'reach';
       try {
         const connection = await this.#connected();
         stage = doing;
@@ -98,7 +98,7 @@ export class Database {
         const isKept = this.#keeper !== undefined;
         // Where nothing answers and nothing was begun, the URL may be wrong: that is said at once.
         const isThere = isKept || begun || isOfDatabase(failure) || failure instanceof NoAnswer;
-        const canPass = isThere && mayPass(failure, isKept);
+        const canPass = isThere && isTransient(failure, isKept);
         if (canPass || wasCut) this.#forget();
         const now = performance.now();
         until ??= now + (this.#isAway ? 0 : patience);
@@ -116,7 +116,7 @@ export class Database {
     if (this.#connection === undefined) {
       const connection = await Connection.open(this.target, this.times);
       try {
-        await this.#keeper?.rejoin(connection);
+        await this.#keeper?.reconnected(connection);
       } catch (failure) {
         connection.close();
         throw failure;

@@ -5,7 +5,7 @@ import { type Unconnected, unconnected } from '../../base/unconnected.js';
 import type { Target } from './settings.js';
 
 /** What a failure stopped: coming to the database, reading from it, or writing. */
-export type Doing = 'reach' | 'read' | 'write';
+export type Operation = 'reach' | 'read' | 'write';
 
 /** A connection that was there said nothing more. */
 export class NoAnswer extends Error {
@@ -15,16 +15,16 @@ export class NoAnswer extends Error {
 }
 
 /** States of PostgreSQL after which the same may go well on a new connection: it was cut, or work of others was in the way. */
-const passing = /^(?:08...|57P0[1235]|25P0[34]|40001|40P01)$/;
+const transientStates = /^(?:08...|57P0[1235]|25P0[34]|40001|40P01)$/;
 /** And after which it may once another server has taken over, or somebody has left. */
-const changing = /^(?:25006|53300|55P03|57014)$/;
+const failoverStates = /^(?:25006|53300|55P03|57014)$/;
 /** Those that say something of the way to the database, whatever was done there. */
-const ofTheWay = /^(?:08...|28...|3D000|53300|57P..)$/;
+const connectionStates = /^(?:08...|28...|3D000|53300|57P..)$/;
 
 /** Whether a failure may pass if it is tried again on a new connection; `kept` says that a run depends on it. */
-export function mayPass(failure: unknown, kept: boolean): boolean {
+export function isTransient(failure: unknown, kept: boolean): boolean {
   const code = codeOf(failure);
-  if (isOfDatabase(failure)) return passing.test(code) || (kept && changing.test(code));
+  if (isOfDatabase(failure)) return transientStates.test(code) || (kept && failoverStates.test(code));
   const fault = unconnected(code)?.fault;
   return fault === undefined || fault === 'network';
 }
@@ -35,13 +35,13 @@ export function isOfDatabase(failure: unknown): failure is DatabaseError {
 }
 
 /** The problem of a failure of the driver, in words that show nothing of the URL. */
-export function problemOf(failure: unknown, doing: Doing, target: Target): ProblemsError {
+export function problemOf(failure: unknown, doing: Operation, target: Target): ProblemsError {
   if (failure instanceof ProblemsError) return failure;
   const code = codeOf(failure);
   const way = isOfDatabase(failure) ? undefined : unconnected(code);
   const cure = way === undefined ? (cures[code] ?? CHECK) : way.look === undefined ? CHECK : looks[way.look];
-  const why = way === undefined ? said(failure, target) : `${way.why} (${code})`;
-  if (doing === 'reach' || !isOfDatabase(failure) || ofTheWay.test(code)) {
+  const why = way === undefined ? describe(failure, target) : `${way.why} (${code})`;
+  if (doing === 'reach' || !isOfDatabase(failure) || connectionStates.test(code)) {
     const message = `the database of the state can't be reached: ${why} (${target.place})`;
     return new ProblemsError([error('state-unreachable', message, [], cure)], { cause: failure });
   }
@@ -57,7 +57,7 @@ function codeOf(failure: unknown): string {
 }
 
 /** What the database or the driver says, without what nobody may see. */
-function said(failure: unknown, { secrets }: Target): string {
+function describe(failure: unknown, { secrets }: Target): string {
   const message = failure instanceof Error ? failure.message : String(failure);
   const code = codeOf(failure);
   if (secrets.some((secret) => message.includes(secret))) return code === '' ? 'it failed' : code;

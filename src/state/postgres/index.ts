@@ -1,11 +1,15 @@
-import type { StateBackend } from '../backend.js';
-import { excluding } from '../locks.js';
-import { type Times, usualTimes } from './connection.js';
+import { hash, randomUUID } from 'node:crypto';
+import { stringifyJson } from '../../base/json.js';
+import type { Merge, StateBackend, StateName } from '../backend.js';
+import { exclusiveLocks } from '../locks.js';
+import { changedRecords } from '../shards.js';
+import type { State, StateHead } from '../state.js';
+import { parseState, parseStateJson, parseStateName, stateForServer, stateGone } from '../state-text.js';
+import { type Statements, type Times, transaction, usualTimes } from './connection.js';
 import { Database } from './database.js';
 import { StateLock } from './lock.js';
-import { runRows } from './runs.js';
+import { postgresRuns } from './runs.js';
 import { type PostgresSettings, targetOf } from './settings.js';
-import { stateRows } from './store.js';
 
 export { type PostgresSettings, type PostgresTls, secretsOf } from './settings.js';
 
@@ -23,10 +27,219 @@ export function postgresBackend(settings: PostgresSettings, times: Partial<Times
   return {
     place: database.target.place,
     name,
-    runs: runRows(database, lock, name),
+    runs: postgresRuns(database, lock, name),
     ...stateRows(database, lock, name),
-    ...excluding(lock),
+    ...exclusiveLocks(lock),
     // No commit brings a database along.
     check: async () => {},
   };
+}
+
+/** What the database was seen to have. */
+interface Known {
+  /** Each save gives the state another one. */
+  readonly revision: string;
+  readonly resources: State['resources'];
+}
+
+/** How many records go in one statement. */
+const PAGE = 1_000;
+
+type Kept = Pick<StateBackend, 'load' | 'saved' | 'save' | 'merge' | 'identity' | 'neighbours'>;
+
+/** A state in the tables of a database: a row of what is said of it as a whole, and one for each record. */
+export function stateRows(database: Database, lock: StateLock, name: string): Kept {
+  const { place } = database.target;
+  let known: Known | undefined;
+
+  const saved = async (): Promise<State | undefined> => {
+    known = undefined;
+    const found = await database.read(undefined, (statements) =>
+      transaction(statements, () => readAll(statements, name), 'ISOLATION LEVEL REPEATABLE READ READ ONLY'),
+    );
+    if (found === undefined) return undefined;
+    const head = parseStateJson(found.head, place);
+    // An address is written as a string of JSON is.
+    const resources = found.records.map(({ address, record }) => [
+      String(parseStateJson(`"${address}"`, place)),
+      parseStateJson(record, place),
+    ]);
+    const state = parseState({ ...(head as object), resources: Object.fromEntries(resources) }, place);
+    known = { revision: found.revision, resources: state.resources };
+    return state;
+  };
+
+  const names = async (where: string): Promise<StateName[]> => {
+    const rows = await database.read([], async (statements) => {
+      const answer = await statements.run<{ head: string }>(
+        `SELECT head::text FROM idops.states WHERE ${where} ORDER BY name`,
+        [name],
+      );
+      return answer.rows;
+    });
+    return rows.flatMap(({ head }) => parseStateName(head) ?? []);
+  };
+
+  return {
+    load: async (server) => stateForServer(await saved(), place, server),
+    saved,
+    async save({ resources, ...head }) {
+      const revision = randomUUID();
+      const seen = known;
+      await database.write((statements) =>
+        transaction(statements, async () => {
+          await lock.fence(statements);
+          await begin(statements, name, head, revision);
+          // Whoever else saves waits here.
+          const { rows } = await statements.run<{ revision: string }>(
+            'SELECT revision FROM idops.states WHERE name = $1 FOR UPDATE',
+            [name],
+          );
+          // Somebody else may have saved it since, or a save may have arrived whose answer did not.
+          const isKnown = seen !== undefined && seen.revision === rows[0]?.revision;
+          if (!isKnown) await statements.run('DELETE FROM idops.records WHERE state = $1', [name]);
+          await change(statements, name, changedRecords(isKnown ? seen.resources : {}, resources));
+          await describe(statements, name, head, revision);
+        }),
+      );
+      known = { revision, resources };
+    },
+    async merge({ records, absent, head: headOf }) {
+      const merged = await database.write((statements) =>
+        transaction(statements, async () => {
+          await lock.fence(statements);
+          if (absent !== undefined) {
+            const { resources, ...head } = absent;
+            const isNew = await begin(statements, name, head, randomUUID());
+            if (isNew) await change(statements, name, new Map(Object.entries(resources)));
+          }
+          // Whoever else merges or saves waits here.
+          const { rows } = await statements.run<{ head: string }>(
+            'SELECT head::text FROM idops.states WHERE name = $1 FOR UPDATE',
+            [name],
+          );
+          const [there] = rows;
+          if (there === undefined) throw stateGone(place);
+          // Its records may be very many, and nothing is asked of them.
+          const whole = { ...(parseStateJson(there.head, place) as object), resources: {} };
+          const { resources: _, ...now } = parseState(whole, place);
+          const head = headOf(now);
+          await change(statements, name, records);
+          await describe(statements, name, head, randomUUID());
+          return head;
+        }),
+      );
+      // What others merged isn't known here.
+      known = undefined;
+      return merged;
+    },
+    identity: async () => (await names('name = $1'))[0],
+    neighbours: () => names('name <> $1'),
+  };
+}
+
+/** A record, and its address as in a string of JSON. */
+interface Row {
+  readonly address: string;
+  readonly record: string;
+}
+
+/** A state as the database has it. */
+interface Rows {
+  readonly head: string;
+  readonly revision: string;
+  readonly records: readonly Row[];
+}
+
+async function readAll(statements: Statements, name: string): Promise<Rows | undefined> {
+  const { rows } = await statements.run<{ head: string; revision: string }>(
+    'SELECT head::text, revision FROM idops.states WHERE name = $1',
+    [name],
+  );
+  const [state] = rows;
+  return state === undefined ? undefined : { ...state, records: await readRecords(statements, name) };
+}
+
+/** Puts a state without records where there is none; says whether there was none. */
+async function begin(
+  statements: Statements,
+  name: string,
+  head: StateHead,
+  revision: string,
+): Promise<boolean> {
+  const { count } = await statements.run(
+    'INSERT INTO idops.states (name, head, revision) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING',
+    [name, stringifyJson(head), revision],
+  );
+  return count > 0;
+}
+
+/** All records, in pages, each of which comes soon enough; in a transaction. */
+async function readRecords(statements: Statements, name: string): Promise<Row[]> {
+  await statements.run(
+    'DECLARE records NO SCROLL CURSOR FOR SELECT address, record::text FROM idops.records WHERE state = $1',
+    [name],
+  );
+  const records: Row[] = [];
+  for (let isMore = true; isMore; ) {
+    const page = await statements.run<Row>(`FETCH FORWARD ${PAGE} FROM records`);
+    records.push(...page.rows);
+    isMore = page.rows.length === PAGE;
+  }
+  await statements.run('CLOSE records');
+  return records;
+}
+
+/** Writes records, and removes those that are to go. */
+async function change(statements: Statements, name: string, records: Merge['records']): Promise<void> {
+  const entries = [...records].map(([key, record]) => ({ address: addressOf(key), record }));
+  for (let at = 0; at < entries.length; at += PAGE) {
+    const page = entries.slice(at, at + PAGE);
+    const gone = page.filter(({ record }) => record === null);
+    const put = page.filter(({ record }) => record !== null);
+    if (gone.length > 0) {
+      await statements.run('DELETE FROM idops.records WHERE state = $1 AND key = ANY ($2::uuid[])', [
+        name,
+        gone.map(({ address }) => keyOf(address)),
+      ]);
+    }
+    if (put.length > 0) {
+      await statements.run(
+        `INSERT INTO idops.records (state, key, address, record)
+         SELECT $1, key, address, record::json
+         FROM ROWS FROM (pg_catalog.unnest($2::uuid[]), pg_catalog.unnest($3::text[]), pg_catalog.unnest($4::text[]))
+           AS page (key, address, record)
+         ON CONFLICT (state, key) DO UPDATE SET address = excluded.address, record = excluded.record`,
+        [
+          name,
+          put.map(({ address }) => keyOf(address)),
+          put.map(({ address }) => address),
+          put.map(({ record }) => stringifyJson(record)),
+        ],
+      );
+    }
+  }
+}
+
+/** Writes what is said of a state as a whole. */
+async function describe(
+  statements: Statements,
+  name: string,
+  head: StateHead,
+  revision: string,
+): Promise<void> {
+  await statements.run(
+    'UPDATE idops.states SET head = $2, revision = $3, saved_at = pg_catalog.clock_timestamp() WHERE name = $1',
+    [name, stringifyJson(head), revision],
+  );
+}
+
+/** An address as it is kept. */
+function addressOf(key: string): string {
+  return JSON.stringify(key).slice(1, -1);
+}
+
+/** The key of an address, which may be longer than an index takes. */
+function keyOf(address: string): string {
+  return hash('sha256', address, 'hex').slice(0, 32);
 }

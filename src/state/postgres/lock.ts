@@ -1,14 +1,93 @@
 import { randomUUID } from 'node:crypto';
+import * as z from 'zod';
 import { error, ProblemsError } from '../../base/problems.js';
 import { type Fate, fateOf, ownMark } from '../../base/process.js';
-import { type Shard, shardNamed } from '../../base/shard.js';
+import { type Shard, shardName, shardNamed } from '../../base/shard.js';
 import { userName } from '../../base/user-name.js';
-import type { FoundLock, Holding, Lock, Locks } from '../backend.js';
-import { describeHolder, GONE, type Holder, holdingOf, locked, lockLost, tookOver } from '../holder.js';
+import type { FoundLock, Lock, LockStatus, LockStore } from '../backend.js';
+import {
+  describeHolder,
+  GONE,
+  type Holder,
+  holderFields,
+  lockedError,
+  lockLostError,
+  lockStatus,
+  takeoverNote,
+} from '../holder.js';
 import type { Statements } from './connection.js';
-import type { Database, Keeper } from './database.js';
-import { type Found, findHolder, findHolders, shardKey } from './lock-row.js';
+import type { Database, LockOwner } from './database.js';
 import { LOCKS } from './tables.js';
+
+/** The row of a lock. */
+export interface Found {
+  /** The key of its shard. */
+  readonly shard: string;
+  readonly nonce: string;
+  readonly session: string;
+  /** Null where it names nobody. */
+  readonly holder: Holder | null;
+  /** Whether its session still holds its advisory lock. */
+  readonly isConnected: boolean;
+  /** The last sign of life, as the database writes it. */
+  readonly seenAt: string;
+  /** Milliseconds since then, by the clock of the database. */
+  readonly age: number;
+}
+
+const holderSchema = z.object(holderFields);
+
+interface Row {
+  readonly shard: string;
+  readonly nonce: string;
+  readonly session: string;
+  readonly holder: string;
+  readonly seen_at: string;
+  /** Seconds. */
+  readonly age: number;
+  readonly free: boolean;
+}
+
+/** What the row of a shard's lock is told by among those of its state; that of all of it has no name. */
+export function shardKey(shard: Shard | undefined): string {
+  return shard === undefined ? '' : shardName(shard);
+}
+
+/** The locks of a state. */
+export async function findHolders(statements: Statements, state: string): Promise<Found[]> {
+  // Shared, so that two that look at the same time don't take each other for the holder.
+  const { rows } = await statements.run<Row>(
+    `SELECT shard, nonce, session, holder::text, seen_at::text,
+       extract(epoch FROM pg_catalog.clock_timestamp() - seen_at)::float8 AS age,
+       pg_catalog.pg_try_advisory_xact_lock_shared($2, advisory) AS free
+     FROM idops.locks WHERE state = $1 ORDER BY shard`,
+    [state, LOCKS],
+  );
+  return rows.map(({ holder, seen_at: seenAt, age, free, ...row }) => ({
+    ...row,
+    age: age * 1000,
+    holder: holderOf(holder),
+    isConnected: !free,
+    seenAt,
+  }));
+}
+
+/** Who holds a lock of a state, that of a shard by its key; undefined where nobody does. */
+export async function findHolder(
+  statements: Statements,
+  state: string,
+  shard: string,
+): Promise<Found | undefined> {
+  return (await findHolders(statements, state)).find((found) => found.shard === shard);
+}
+
+function holderOf(text: string): Holder | null {
+  try {
+    return holderSchema.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
 
 /** What a holder of the lock is told by: `session` is another one for each connection, so that nothing of a former one comes late. */
 interface Held {
@@ -23,7 +102,7 @@ interface Held {
  * The locks of a state, of which one at a time is this process's: a row that says who holds it, which decides, and an advisory lock of its session, which ends with that and so tells at
  * once that it was cut. Each session has an advisory lock of its own number: who removes the row needs no right over the session.
  */
-export class StateLock implements Keeper, Locks {
+export class StateLock implements LockOwner, LockStore {
   readonly #database: Database;
   readonly state: string;
   #held: Held | undefined;
@@ -46,7 +125,7 @@ export class StateLock implements Keeper, Locks {
     return this.#held?.shard ?? '';
   }
 
-  async found(): Promise<readonly FoundLock[]> {
+  async list(): Promise<readonly FoundLock[]> {
     const rows = await this.#database.read([], (statements) => findHolders(statements, this.state));
     return rows.map((found) => {
       const { nonce, session, seenAt } = found;
@@ -76,8 +155,8 @@ export class StateLock implements Keeper, Locks {
     const before = this.#held;
     if (before !== undefined && this.#lost === undefined && before.shard !== shard) {
       // A second lock would take the place of the first, which nothing would keep any more.
-      const own = (await this.found()).find(({ nonce }) => nonce === before.nonce);
-      if (own !== undefined) throw locked(own, own.place);
+      const own = (await this.list()).find(({ nonce }) => nonce === before.nonce);
+      if (own !== undefined) throw lockedError(own, own.place);
     }
     const holder: Holder = { user: userName(), ...ownMark(), command, at: now.toISOString() };
     const nonce = randomUUID();
@@ -122,10 +201,10 @@ export class StateLock implements Keeper, Locks {
     const own = this.#held;
     if (own !== undefined && own.nonce === asked?.nonce && found?.session === own.session) return;
     if (own?.nonce === asked?.nonce) throw this.#lose(found);
-    throw lockLost(found?.holder, this.#database.target.place);
+    throw lockLostError(found?.holder, this.#database.target.place);
   }
 
-  async rejoin(statements: Statements): Promise<void> {
+  async reconnected(statements: Statements): Promise<void> {
     const held = this.#held;
     if (held === undefined) return;
     const own: Held = { ...held, ...(await this.#begin(statements)) };
@@ -189,7 +268,7 @@ export class StateLock implements Keeper, Locks {
       );
       if (replaced.count === 0) continue;
       if (isOwn) return null;
-      return tookOver(this.#holdingOf(other));
+      return takeoverNote(this.#holdingOf(other));
     }
   }
 
@@ -226,9 +305,13 @@ export class StateLock implements Keeper, Locks {
     return Math.abs(found.age) > this.#database.times.lease ? 'gone' : fate;
   }
 
-  #holdingOf(found: Found): Holding {
+  #holdingOf(found: Found): LockStatus {
     const isGone = found.holder !== null && fateOf(found.holder) === 'gone';
-    return holdingOf(found.holder, this.#fateOf(found), isGone ? GONE : `whose lease ran out: ${cut(found)}`);
+    return lockStatus(
+      found.holder,
+      this.#fateOf(found),
+      isGone ? GONE : `whose lease ran out: ${cut(found)}`,
+    );
   }
 
   /** What this session holds seems free to itself. */
@@ -238,7 +321,7 @@ export class StateLock implements Keeper, Locks {
 
   #refusal(found: Found): ProblemsError {
     const { target, times } = this.#database;
-    if (this.#isConnected(found)) return locked(holdingOf(found.holder, 'alive'), target.place);
+    if (this.#isConnected(found)) return lockedError(lockStatus(found.holder, 'alive'), target.place);
     const seconds = Math.max(1, Math.ceil((times.lease - found.age) / 1000));
     return new ProblemsError([
       error(
@@ -252,7 +335,7 @@ export class StateLock implements Keeper, Locks {
 
   /** From now on nothing is written, nor is it tried to get the lock back. */
   #lose(found: Found | undefined): ProblemsError {
-    this.#lost = lockLost(found?.holder, this.#database.target.place);
+    this.#lost = lockLostError(found?.holder, this.#database.target.place);
     this.#database.drop();
     clearInterval(this.#renewing);
     return this.#lost;

@@ -2,12 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { stringifyJson } from '../../base/json.js';
 import { error, ProblemsError } from '../../base/problems.js';
 import type { RunStore } from '../backend.js';
-import { isUnderWay, type JournalContent, type RunLine, underWay } from '../journal.js';
-import { journalOf, unusableJournal } from '../journal-text.js';
-import { MOST, tooLarge } from '../state-text.js';
-import { transaction } from './connection.js';
+import {
+  batchedJournal,
+  isRunning,
+  type Journal,
+  type JournalContent,
+  journalError,
+  parseJournal,
+  type RunLine,
+  stillRunning,
+} from '../journal.js';
+import { MAX_BYTES, tooLarge } from '../state-text.js';
+import { type Statements, transaction } from './connection.js';
 import type { Database } from './database.js';
-import { postgresJournal } from './journal.js';
 import type { StateLock } from './lock.js';
 
 interface Line {
@@ -16,7 +23,7 @@ interface Line {
 }
 
 /** The journals of all states in a database, a row for each line. */
-export function runRows(database: Database, lock: StateLock, state: string): RunStore {
+export function postgresRuns(database: Database, lock: StateLock, state: string): RunStore {
   const shown = (run: string): string => `${run} of ${database.target.place}`;
 
   const read = async (run: string): Promise<JournalContent | null> => {
@@ -28,12 +35,12 @@ export function runRows(database: Database, lock: StateLock, state: string): Run
       );
       return rows;
     });
-    if (lines === undefined || lines.length === 0) throw unusableJournal(shown(run), 'it is not there');
+    if (lines === undefined || lines.length === 0) throw journalError(shown(run), 'it is not there');
     const gap = lines.findIndex(({ number }, index) => number !== index);
-    if (gap >= 0) throw unusableJournal(shown(run), `line ${gap + 1} is missing`);
+    if (gap >= 0) throw journalError(shown(run), `line ${gap + 1} is missing`);
     const size = lines.reduce((sum, { line }) => sum + line.length, 0);
-    if (size > MOST) throw unusableJournal(shown(run), `it ${tooLarge()}`);
-    return journalOf(lines.map(({ line }) => `${line}\n`).join(''), run, shown(run));
+    if (size > MAX_BYTES) throw journalError(shown(run), `it ${tooLarge()}`);
+    return parseJournal(lines.map(({ line }) => `${line}\n`).join(''), run, shown(run));
   };
 
   return {
@@ -53,11 +60,11 @@ export function runRows(database: Database, lock: StateLock, state: string): Run
         );
         return rows;
       });
-      if (lines.length === 0) throw unusableJournal(shown(run), 'it is not there');
+      if (lines.length === 0) throw journalError(shown(run), 'it is not there');
       return lines[0]?.line.startsWith('{"type":"end"') === true;
     },
-    strangers: async () => [],
-    kept: async () => [],
+    otherFiles: async () => [],
+    buffered: async () => [],
     async create(first: RunLine) {
       const { run } = first;
       const writer = randomUUID();
@@ -82,7 +89,7 @@ export function runRows(database: Database, lock: StateLock, state: string): Run
       return postgresJournal(database, lock, { run, writer, next: 1 });
     },
     async reopen(content) {
-      if (isUnderWay(content)) throw underWay(content.run);
+      if (isRunning(content)) throw stillRunning(content.run);
       const { run } = content.run;
       const writer = randomUUID();
       await database.write((statements) =>
@@ -93,12 +100,12 @@ export function runRows(database: Database, lock: StateLock, state: string): Run
             run,
             writer,
           ]);
-          if (count === 0) throw unusableJournal(shown(run), 'it is not there');
+          if (count === 0) throw journalError(shown(run), 'it is not there');
           const { rows } = await statements.run<{ last: number }>(
             'SELECT pg_catalog.max(number) AS last FROM idops.lines WHERE run = $1',
             [run],
           );
-          if (rows[0]?.last !== content.lines.length) throw underWay(content.run);
+          if (rows[0]?.last !== content.lines.length) throw stillRunning(content.run);
         }),
       );
       return postgresJournal(database, lock, { run, writer, next: content.lines.length + 1 });
@@ -131,4 +138,98 @@ function taken(run: string, place: string): ProblemsError {
   return new ProblemsError([
     error('not-writable', `there is a journal of ${run} already (${place})`, [], 'run it again'),
   ]);
+}
+
+/** Whose turn it is to write a journal, and where the next line goes. */
+interface WriterPosition {
+  readonly run: string;
+  /** Nobody with another one writes it any more. */
+  readonly writer: string;
+  readonly next: number;
+}
+
+/** A journal whose lines are rows. */
+export function postgresJournal(database: Database, lock: StateLock, turn: WriterPosition): Journal {
+  const { run } = turn;
+  let { next } = turn;
+  /** What a journal of this process may be told by: the last one, and those whose change was cut off. */
+  let writers = [turn.writer];
+  /** Whether lines that were given up may be there all the same. */
+  let isUnsure = false;
+
+  const takenOver = (): ProblemsError =>
+    new ProblemsError([
+      error(
+        'locked',
+        `the journal of run ${run} was taken over or removed by somebody else (${database.target.place})`,
+        [],
+        'find out who works with this state, and run it again once no other run is under way',
+      ),
+    ]);
+
+  /** Puts lines behind the others, as long as the lock and the journal are this process's. */
+  const send = async (statements: Statements, lines: readonly string[]): Promise<void> => {
+    const { state, shard, session } = lock;
+    const { count } = await statements.run(
+      `WITH held AS (
+         UPDATE idops.locks SET seen_at = pg_catalog.clock_timestamp() WHERE state = $5 AND shard = $6 AND session = $7::uuid RETURNING state
+       ), mine AS (
+         SELECT run FROM idops.runs WHERE run = $1 AND writer = $2 FOR SHARE
+       )
+       INSERT INTO idops.lines (run, number, line)
+       SELECT mine.run, $3 + place - 1, line::json
+       FROM mine, pg_catalog.unnest($4::text[]) WITH ORDINALITY AS batch (line, place)
+       WHERE $7::uuid IS NULL OR EXISTS (SELECT FROM held)`,
+      [run, writers.at(-1), next, lines, state, shard, session],
+    );
+    if (count === lines.length) return;
+    if (count > 0) {
+      const message = `the database kept ${count} of ${lines.length} lines of the journal of run ${run} (${database.target.place})`;
+      const hint = 'look for a trigger or a rule on the table idops.lines, and remove it';
+      throw new ProblemsError([error('not-writable', message, [], hint)]);
+    }
+    if (session !== null) await lock.confirm(statements);
+    throw takenOver();
+  };
+
+  /**
+   * Whether these lines are there, whose answer was cut off. Otherwise nothing is there after those that surely are, and nothing that was on
+   * its way comes any more. Throws a ProblemsError (`locked`) where the journal is somebody else's.
+   */
+  const settle = async (statements: Statements, lines: readonly string[]): Promise<boolean> => {
+    const writer = randomUUID();
+    writers.push(writer);
+    const arrived = await transaction(statements, async () => {
+      await lock.fence(statements);
+      // This waits for a statement that is still being done on the former connection.
+      const { count } = await statements.run(
+        'UPDATE idops.runs SET writer = $3 WHERE run = $1 AND writer = ANY ($2::uuid[])',
+        [run, writers, writer],
+      );
+      if (count === 0) throw takenOver();
+      const { rows } = await statements.run<{ line: string }>(
+        'SELECT line::text FROM idops.lines WHERE run = $1 AND number >= $2 ORDER BY number',
+        [run, next],
+      );
+      if (rows.length === lines.length && rows.every(({ line }, index) => line === lines[index])) return true;
+      await statements.run('DELETE FROM idops.lines WHERE run = $1 AND number >= $2', [run, next]);
+      return false;
+    });
+    writers = [writer];
+    return arrived;
+  };
+
+  return batchedJournal(async (lines) => {
+    try {
+      await database.write(async (statements, again) => {
+        const arrived = again || isUnsure ? await settle(statements, lines) : false;
+        if (!arrived) await send(statements, lines);
+      });
+      isUnsure = false;
+      next += lines.length;
+    } catch (failure) {
+      isUnsure = true;
+      throw failure;
+    }
+  });
 }

@@ -4,7 +4,7 @@ import { error, warning } from '../../../src/base/problems.js';
 import { Metrics } from '../../../src/cli/watch/metrics.js';
 import type { Change, Plan } from '../../../src/plan/plan.js';
 import { outcomes } from '../../../src/report/outcomes.js';
-import type { PlanOfTurn, Turn } from '../../../src/session/watch/turn.js';
+import type { Cycle, CyclePlan } from '../../../src/session/watch/cycle.js';
 import { changeFor, declared, live } from '../../plan/fixtures.js';
 
 const shown = { id: 'o', name: 'acme', label: 'Old' };
@@ -20,11 +20,11 @@ const drifted: Change = {
 const plan = (...changes: Change[]) => ({ changes }) as unknown as Plan;
 
 /** A plan that was made a moment ago. */
-function planned(of: Plan, declared: PlanOfTurn['declared'] = []): PlanOfTurn {
+function planned(of: Plan, declared: CyclePlan['declared'] = []): CyclePlan {
   return { plan: of, declared, seconds: 0.3 };
 }
 
-function turn(parts: Partial<Turn>): Turn {
+function turn(parts: Partial<Cycle>): Cycle {
   return {
     outcome: 'drift',
     plan: null,

@@ -10,9 +10,9 @@ function health({ interval = 60, timeout = 30 } = {}) {
       now += seconds;
     },
     turn: (wrong: string | null, seconds = 1) => {
-      made.begins();
+      made.start();
       now += seconds;
-      made.ends(wrong);
+      made.finish(wrong);
     },
   };
 }
@@ -22,12 +22,12 @@ const fine = { fine: true };
 describe('whether turns go well', () => {
   it('is yes at first, and no where none has gone well for three intervals', () => {
     const { made, pass } = health();
-    expect(made.works()).toEqual(fine);
-    made.begins();
+    expect(made.ready()).toEqual(fine);
+    made.start();
     pass(180);
-    expect(made.works()).toEqual(fine);
+    expect(made.ready()).toEqual(fine);
     pass(1);
-    expect(made.works()).toEqual({ fine: false, reason: 'no turn went well yet: one is under way' });
+    expect(made.ready()).toEqual({ fine: false, reason: 'no turn went well yet: one is under way' });
   });
 
   it('is yes after one that did, and for three intervals after it', () => {
@@ -36,15 +36,15 @@ describe('whether turns go well', () => {
     for (let count = 0; count < 3; count += 1) {
       pass(59);
       turn('failed (server-unreachable)');
-      expect(made.works()).toEqual(fine);
+      expect(made.ready()).toEqual(fine);
     }
     pass(1);
-    expect(made.works()).toEqual({
+    expect(made.ready()).toEqual({
       fine: false,
       reason: 'no turn went well for 181 s: failed (server-unreachable)',
     });
     turn(null);
-    expect(made.works()).toEqual(fine);
+    expect(made.ready()).toEqual(fine);
   });
 
   it('says what was wrong with the last turn', () => {
@@ -53,17 +53,17 @@ describe('whether turns go well', () => {
     pass(100);
     turn('refused (blocked)');
     pass(100);
-    expect(made.works()).toEqual({ fine: false, reason: 'no turn went well yet: refused (blocked)' });
+    expect(made.ready()).toEqual({ fine: false, reason: 'no turn went well yet: refused (blocked)' });
   });
 
   it('waits longer where a good turn takes longer than the interval', () => {
     const { made, pass, turn } = health({ interval: 1 });
     turn(null, 20);
-    made.begins();
+    made.start();
     pass(60);
-    expect(made.works()).toEqual(fine);
+    expect(made.ready()).toEqual(fine);
     pass(1);
-    expect(made.works()).toMatchObject({ fine: false });
+    expect(made.ready()).toMatchObject({ fine: false });
   });
 });
 
@@ -72,26 +72,26 @@ describe('whether the process is of use', () => {
     const { made, pass, turn } = health();
     turn('failed (server-unreachable)', 9_000);
     pass(9_000);
-    expect(made.lives()).toEqual(fine);
-    made.begins();
+    expect(made.alive()).toEqual(fine);
+    made.start();
     for (let count = 0; count < 10; count += 1) {
       pass(599);
-      made.moves();
+      made.progress();
     }
-    expect(made.lives()).toEqual(fine);
+    expect(made.alive()).toEqual(fine);
   });
 
   it('is no where a turn gives no sign of life', () => {
     const { made, pass } = health();
-    made.begins();
+    made.start();
     pass(600);
-    expect(made.lives()).toEqual(fine);
+    expect(made.alive()).toEqual(fine);
     pass(1);
     const hangs = { fine: false, reason: 'a turn gives no sign of life for 601 s' };
-    expect(made.lives()).toEqual(hangs);
-    made.ends('failed');
-    made.moves();
-    expect(made.lives()).toEqual(fine);
+    expect(made.alive()).toEqual(hangs);
+    made.finish('failed');
+    made.progress();
+    expect(made.alive()).toEqual(fine);
   });
 
   it.each([
@@ -99,19 +99,19 @@ describe('whether the process is of use', () => {
     [{ timeout: 3600 }, 7_200],
   ])('waits longer with %j', (options, seconds) => {
     const { made, pass } = health(options);
-    made.begins();
+    made.start();
     pass(seconds);
-    expect(made.lives()).toEqual(fine);
+    expect(made.alive()).toEqual(fine);
     pass(1);
-    expect(made.lives()).toMatchObject({ fine: false });
+    expect(made.alive()).toMatchObject({ fine: false });
   });
 
   it('has a part in whether turns go well', () => {
     const { made, pass, turn } = health({ interval: 1 });
     turn(null, 500);
-    made.begins();
+    made.start();
     pass(601);
-    expect(made.works()).toEqual(made.lives());
-    expect(made.works()).toMatchObject({ fine: false });
+    expect(made.ready()).toEqual(made.alive());
+    expect(made.ready()).toMatchObject({ fine: false });
   });
 });

@@ -79,7 +79,8 @@ describe('a state on a branch', () => {
     const names = ['a', 'folder/a', 'a.json.1-of-2', 'a.1-of-2', 'A-b_c.d'];
     for (const name of names) {
       const lock = await open(name).lock('apply', new Date(), { index: 1, count: 1000 });
-      for (const other of names) expect(await open(other).holdings()).toHaveLength(other === name ? 1 : 0);
+      for (const other of names)
+        expect(await open(other).lockStatuses()).toHaveLength(other === name ? 1 : 0);
       await lock.release();
     }
     expect(execFileSync('git', ['for-each-ref', 'refs/idops/'], { cwd: bare, encoding: 'utf8' })).toBe('');
@@ -92,7 +93,7 @@ describe('a state on a branch', () => {
     const message = JSON.stringify({ ...elsewhere, at: 'zzz', expires: '2026-13-99', nonce: 'somebody' });
     const tree = git('', 'hash-object', '-t', 'tree', '-w', '--stdin');
     git('', 'update-ref', 'refs/idops/lock/idops-state/a.json', git(message, 'commit-tree', tree));
-    expect(await open('a').holdings()).toMatchObject([{ readable: false }]);
+    expect(await open('a').lockStatuses()).toMatchObject([{ readable: false }]);
     await expect(open('a').lock('apply', new Date())).rejects.toMatchObject({
       problems: [{ code: 'locked' }],
     });
@@ -110,11 +111,11 @@ describe('a state on a branch', () => {
     const ended = { ...JSON.parse(message), host: 'elsewhere', expires: '2026-01-31T12:00:00.000Z' };
     const tree = git('', 'hash-object', '-t', 'tree', '-w', '--stdin');
     git('', 'update-ref', ref, git(JSON.stringify(ended), 'commit-tree', tree));
-    expect(await open('a').holdings()).toMatchObject([
+    expect(await open('a').lockStatuses()).toMatchObject([
       { fate: 'gone', end: 'whose lease ran out at 2026-01-31T12:00:00.000Z and was not renewed' },
     ]);
     await lock.confirm();
-    expect(await open('a').holdings()).toMatchObject([{ fate: 'unknown', end: null }]);
+    expect(await open('a').lockStatuses()).toMatchObject([{ fate: 'unknown', end: null }]);
     await lock.release();
   });
 
@@ -137,7 +138,7 @@ describe('a state on a branch', () => {
     clone('push', '--quiet', bare, 'HEAD:idops-state');
     const { runs } = open('a');
     expect(await runs.list()).toEqual([run]);
-    expect(await runs.strangers()).toEqual(['notes']);
+    expect(await runs.otherFiles()).toEqual(['notes']);
     const content = await runs.read(run);
     if (content === null) throw new Error('no journal');
     const again = await runs.reopen(content);
@@ -202,7 +203,7 @@ describe('a state on a branch', () => {
       problems: [{ code: 'state-unreadable', message: expect.stringContaining('more than 0.001 MB') }],
     });
     await expect(small.runs.read(run)).rejects.toMatchObject({ problems: [{ code: 'journal-unreadable' }] });
-    expect(await small.told()).toBeUndefined();
+    expect(await small.identity()).toBeUndefined();
     await small.runs.remove([run]);
     expect(await small.runs.list()).toEqual([]);
   });

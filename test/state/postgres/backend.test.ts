@@ -132,7 +132,7 @@ describe.skipIf(noPostgres !== null)(
         await open('b').save({ ...users(2), lineage: 'other' });
         await open('a').save(users(0));
         expect(await open('b').saved()).toEqual({ ...users(2), lineage: 'other' });
-        expect(await open('c').beside()).toEqual([
+        expect(await open('c').neighbours()).toEqual([
           { lineage: 'one', salt: 'salt' },
           { lineage: 'other', salt: 'salt' },
         ]);
@@ -195,7 +195,7 @@ describe.skipIf(noPostgres !== null)(
         code: 'locked',
         message: expect.stringContaining('locked by a run of a shard: apply by grace'),
       });
-      expect((await open().holdings()).map(({ shard }) => shard)).toEqual([{ index: 1, count: 3 }]);
+      expect((await open().lockStatuses()).map(({ shard }) => shard)).toEqual([{ index: 1, count: 3 }]);
     });
 
     it('takes a lock over that was last renewed in the future, by a clock that was set back', async () => {
@@ -264,7 +264,7 @@ describe.skipIf(noPostgres !== null)(
         const ended = once(child, 'close');
         child.kill('SIGKILL');
         await ended;
-        expect((await open().holdings())[0]?.fate).toBe('gone');
+        expect((await open().lockStatuses())[0]?.fate).toBe('gone');
         expect(await open().holder()).toBeNull();
         const lock = await open().lock('undo', new Date());
         expect(lock.takenOver).toMatch(/^took over the lock of apply by .+, which is gone$/);

@@ -334,13 +334,13 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
       const names = Array.from({ length: 15 }, (_, index) => `state-${index}`);
       await Promise.all(names.map((name) => open({ name }).save(state)));
       expect(await server.sql(database, 'SELECT version FROM idops.versions')).toEqual([{ version: TABLES }]);
-      expect(await open({ name: 'one more' }).beside()).toHaveLength(15);
+      expect(await open({ name: 'one more' }).neighbours()).toHaveLength(15);
     });
 
     it('not where it only reads', async () => {
       const backend = open();
       expect(await backend.saved()).toBeUndefined();
-      expect([await backend.runs.list(), await backend.beside(), await backend.holdings()]).toEqual([
+      expect([await backend.runs.list(), await backend.neighbours(), await backend.lockStatuses()]).toEqual([
         [],
         [],
         [],

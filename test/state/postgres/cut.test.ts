@@ -221,7 +221,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       });
       vi.advanceTimersByTime(usualTimes.renewal);
       await renewed;
-      expect(await open({ lease: 0 }).holdings()).toMatchObject([{ fate: 'alive' }]);
+      expect(await open({ lease: 0 }).lockStatuses()).toMatchObject([{ fate: 'alive' }]);
       expect(await problemOf(open({ lease: 0 }).lock('undo', new Date()))).toMatchObject({ code: 'locked' });
       await lock.confirm();
       await lock.release();

@@ -66,7 +66,7 @@ describe.skipIf(noPostgres !== null)('a part of a state in PostgreSQL, where som
       const resources = { 'User/1': recordOf('1', { fault }) };
       expect(await open().saved()).toEqual({ ...kept(fault), serial: head.serial, resources });
       await lock.confirm();
-      expect(await open().holdings()).toMatchObject([{ shard, fate: 'alive' }]);
+      expect(await open().lockStatuses()).toMatchObject([{ shard, fate: 'alive' }]);
       await lock.release();
     }
   });

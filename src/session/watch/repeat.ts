@@ -25,7 +25,7 @@ export const realClock: Clock = {
  * before began, or when that ends, where it took longer. The work gets its number, counted from 1, and
  * a signal of its own, and says whether to go on. Gives how often it was done.
  */
-export async function again(
+export async function repeat(
   work: (number: number, ending: AbortSignal) => Promise<boolean>,
   interval: number,
   signal: AbortSignal,

@@ -3,7 +3,7 @@ import type { Json } from '../../src/base/values.js';
 import { planHash } from '../../src/plan/stored.js';
 import { createRedactor } from '../../src/secrets/redactor.js';
 import { readStoredPlan, storedPlanText } from '../../src/session/plan-file.js';
-import { shownOtherwise } from '../../src/session/shown.js';
+import { storedPlanDiff } from '../../src/session/stored-plan-diff.js';
 import { changeOf, fieldOf, planOf } from '../report/plans.js';
 
 const options = { targets: [], kinds: [], prune: false, assert: false };
@@ -31,7 +31,7 @@ async function said(edit: Edit): Promise<string[]> {
   edit(json);
   json.apply.whole = planHash(json);
   const stored = readStoredPlan(JSON.stringify(json), 'plan.json');
-  return shownOtherwise(stored, plan, createRedactor()).map(({ code, message }) => {
+  return storedPlanDiff(stored, plan, createRedactor()).map(({ code, message }) => {
     expect(code).toBe('plan-altered');
     return message.replace('the stored plan shows something else than applying it would do: ', '');
   });

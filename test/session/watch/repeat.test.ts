@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { again, type Clock, realClock } from '../../../src/session/watch/again.js';
+import { type Clock, realClock, repeat } from '../../../src/session/watch/repeat.js';
 
 /** A clock that stands still but where something waits, or where a test lets work take time. */
 function clock() {
@@ -33,7 +33,7 @@ describe('turns', () => {
       if (number === 4) stop.abort();
       return true;
     };
-    expect(await again(work, 100, stop.signal, made)).toBe(4);
+    expect(await repeat(work, 100, stop.signal, made)).toBe(4);
     expect(began).toEqual([1000, 1100, 1200, 1300]);
     expect(waits).toEqual([70, 70, 70]);
   });
@@ -44,7 +44,7 @@ describe('turns', () => {
     const took = [250, 100, 10];
     const began: number[] = [];
     let underWay = 0;
-    await again(
+    await repeat(
       async (number) => {
         underWay += 1;
         expect(underWay).toBe(1);
@@ -65,7 +65,7 @@ describe('turns', () => {
   it('end where the signal aborts while nothing is under way, without a further one', async () => {
     const stop = new AbortController();
     let count = 0;
-    const ended = again(
+    const ended = repeat(
       async () => {
         count += 1;
         setImmediate(() => stop.abort());
@@ -80,7 +80,7 @@ describe('turns', () => {
   });
 
   it('begin not at all where the signal has aborted', async () => {
-    expect(await again(async () => true, 100, AbortSignal.abort())).toBe(0);
+    expect(await repeat(async () => true, 100, AbortSignal.abort())).toBe(0);
   });
 
   it('have a signal of their own, which the one of all aborts, and leave nothing at that', async () => {
@@ -88,7 +88,7 @@ describe('turns', () => {
     const signals = new Set<AbortSignal>();
     const listening = (): number => getEventListeners(stop.signal, 'abort').length;
     const most = new Set<number>();
-    await again(
+    await repeat(
       async (number, ending) => {
         signals.add(ending);
         most.add(listening());

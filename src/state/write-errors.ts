@@ -5,7 +5,7 @@ import { error, ProblemsError } from '../base/problems.js';
 const inTheWay: readonly unknown[] = ['EEXIST', 'ENOTDIR', 'EISDIR'];
 
 /** What to do where the state, its lock or a journal can't be written: what the backend says, or what the file system needs. */
-export function cureOf(failure: unknown): string {
+export function writeHint(failure: unknown): string {
   const hint = failure instanceof ProblemsError ? failure.problems[0]?.hint : undefined;
   if (hint !== undefined) return hint;
   const code = failure instanceof Error && 'code' in failure ? failure.code : undefined;
@@ -18,12 +18,12 @@ export function cureOf(failure: unknown): string {
  * Does something with files. If the file system refuses, that is thrown as a ProblemsError (`not-writable`) that says what could not be
  * done, such as "the journal X can't be written".
  */
-export async function writing<T>(what: string, work: () => Promise<T>): Promise<T> {
+export async function withWriteErrors<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (failure) {
     if (!isRefusal(failure)) throw failure;
     const message = `${what}: ${whyRefused(failure)}`;
-    throw new ProblemsError([error('not-writable', message, [], cureOf(failure))], { cause: failure });
+    throw new ProblemsError([error('not-writable', message, [], writeHint(failure))], { cause: failure });
   }
 }

@@ -4,11 +4,11 @@ import { workTreeOf } from '../base/work-tree.js';
 import { DEFAULT_STATE, defaultState, type Project } from '../project/index.js';
 import { fileBackend } from '../state/file/index.js';
 import type { State } from '../state/state.js';
-import { stateData, stateOf } from '../state/state-text.js';
+import { parseState, parseStateJson } from '../state/state-text.js';
 import { pathOnBranch } from './backend.js';
 
 /** A place that may have the state, other than the one that the configuration names. */
-interface Former {
+interface FormerPlace {
   readonly place: string;
   /** What `idops state migrate --from` takes. */
   readonly from: string;
@@ -22,7 +22,7 @@ interface Former {
  * Says that the state is where the configuration named it before, as long as nothing is known in its place: what is in it would be
  * taken for gone. Null if it is nowhere else.
  */
-export async function leftBehind(project: Project, state: State): Promise<Problem | null> {
+export async function findOrphanedState(project: Project, state: State): Promise<Problem | null> {
   const isNew = state.serial === 0 && Object.keys(state.resources).length === 0;
   if (!isNew) return null;
   for (const { place, from, removal, state: read } of [
@@ -46,7 +46,7 @@ export async function leftBehind(project: Project, state: State): Promise<Proble
   return null;
 }
 
-async function formerFiles(project: Project): Promise<Former[]> {
+async function formerFiles(project: Project): Promise<FormerPlace[]> {
   const { root, environment } = project;
   const settings = project.state();
   const own = environment === null ? [] : [`.idops/${environment}.json`, `.idops/${environment}/state.json`];
@@ -68,20 +68,20 @@ async function formerFiles(project: Project): Promise<Former[]> {
 }
 
 /** What branches that this clone has seen hold where the configuration names the state, and where it is without one. */
-async function formerBranches(project: Project): Promise<Former[]> {
+async function formerBranches(project: Project): Promise<FormerPlace[]> {
   const root = workTreeOf(project.root);
   if (root === undefined) return [];
   const settings = project.state();
   const own = pathOnBranch(project, root, settings.in === 'git' ? settings.path : null);
   const { seenTexts } = await import('../state/git/branch.js');
-  const found: Former[] = [];
+  const found: FormerPlace[] = [];
   for (const path of new Set([own, pathOnBranch(project, root, null)])) {
     for (const [ref, text] of await seenTexts(root, path).catch(() => [])) {
       found.push({
         place: `${path} in git (${ref})`,
         from: 'FILE (a copy of the configuration beside it, with the former "state")',
         removal: path === own ? `git update-ref -d ${ref}` : `remove ${path} from that branch`,
-        state: () => stateOf(stateData(text, path), path),
+        state: () => parseState(parseStateJson(text, path), path),
       });
     }
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { sweepTemporaries, temporaryName } from '../../../src/base/temporary.js';
-import { alone } from '../../../src/state/file/lock.js';
+import { exclusively } from '../../../src/state/file/lock.js';
 import { temporaryFolder } from '../../cleanups.js';
 
 test('what is done to a state file alone is done by one at a time, and by all', async () => {
@@ -12,7 +12,7 @@ test('what is done to a state file alone is done by one at a time, and by all', 
   let inside = 0;
   const one = async (): Promise<void> => {
     for (let time = 0; time < 10; time += 1) {
-      await alone(path, async () => {
+      await exclusively(path, async () => {
         inside += 1;
         await turn();
         seen.push(inside);

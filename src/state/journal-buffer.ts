@@ -9,11 +9,11 @@ import type { AnsweredLine, Journal, JournalContent, JournalLine, RunLine, Sendi
  * take are kept in a folder here, and brought to it by the next run from here. Nothing new is begun meanwhile. All states of a project
  * share the folder, since a line belongs to its run, wherever that was brought meanwhile.
  */
-export function keeping(backend: StateBackend, folder: string): StateBackend {
-  return { ...backend, runs: keptRuns(backend.runs, folder) };
+export function withJournalBuffer(backend: StateBackend, folder: string): StateBackend {
+  return { ...backend, runs: bufferedRuns(backend.runs, folder) };
 }
 
-function keptRuns(base: RunStore, folder: string): RunStore {
+function bufferedRuns(base: RunStore, folder: string): RunStore {
   const local = fileRuns(folder);
   const place = relative(process.cwd(), folder) || folder;
   /** The lines kept here that a journal hasn't got where it belongs. */
@@ -34,7 +34,7 @@ function keptRuns(base: RunStore, folder: string): RunStore {
     read,
     hasEnd: async (run) =>
       (await local.list()).includes(run) ? (await read(run))?.ended === true : await base.hasEnd(run),
-    async kept() {
+    async buffered() {
       const here = await local.list();
       const known = new Set(here.length === 0 ? [] : await base.list());
       const found: string[] = [];
@@ -47,14 +47,14 @@ function keptRuns(base: RunStore, folder: string): RunStore {
       return found;
     },
     async create(first) {
-      return new KeptJournal(await base.create(first), first, local, place);
+      return new BufferedJournal(await base.create(first), first, local, place);
     },
     async reopen(content) {
       const { run: first } = content;
       const there = (await base.read(first.run)) ?? content;
       const journal = await base.reopen(there);
       await Promise.all((await missing(there)).map((line) => journal.write(line)));
-      return new KeptJournal(journal, first, local, place);
+      return new BufferedJournal(journal, first, local, place);
     },
     async remove(runs) {
       await base.remove(runs);
@@ -75,7 +75,7 @@ async function forget(local: RunStore, runs: readonly string[]): Promise<void> {
 }
 
 /** A journal whose lines are kept here as long as its place can't be reached. */
-class KeptJournal implements Journal {
+class BufferedJournal implements Journal {
   readonly #base: Journal;
   readonly #first: RunLine;
   readonly #local: RunStore;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ProblemsError } from '../../../src/base/problems.js';
 import { writeWhole } from '../../../src/base/whole-file.js';
-import { stateFile } from '../../../src/state/file/state-file.js';
+import { stateFile } from '../../../src/state/file/index.js';
 import { emptyState, type State } from '../../../src/state/state.js';
 import { temporaryFolder } from '../../cleanups.js';
 

@@ -3,19 +3,19 @@ import { stringifyJson } from '../../base/json.js';
 import type { Problem } from '../../base/problems.js';
 import { planJson, resultJson } from '../../report/json.js';
 import type { News } from '../../report/turn.js';
-import type { Turn } from './turn.js';
+import type { Cycle } from './cycle.js';
 
 /**
  * Tells what of a turn is otherwise than it was the last time, so that a log has it once. Keeps hashes alone: plans are large, and
  * may have secrets in them.
  */
-export class Newspaper {
+export class CycleChanges {
   #plan: string | null = null;
   #result: string | null = null;
   #problems: string | null = null;
 
   /** What is new in a turn, compared with the plan before, and with the result and the problems of the turn before. */
-  newsOf({ plan, result, problems }: Turn): News {
+  changesIn({ plan, result, problems }: Cycle): News {
     const before = { plan: this.#plan, result: this.#result, problems: this.#problems };
     // A turn that failed says nothing about what differs.
     if (plan !== null) this.#plan = planKey(plan);
@@ -29,12 +29,12 @@ export class Newspaper {
   }
 }
 
-function planKey(plan: NonNullable<Turn['plan']>): string | null {
+function planKey(plan: NonNullable<Cycle['plan']>): string | null {
   const { changes, warnings, digest } = planJson(plan, { debug: false });
   return changes.length === 0 && warnings.length === 0 ? null : keyOf({ changes, warnings, digest });
 }
 
-function resultKey(result: NonNullable<Turn['result']>): string {
+function resultKey(result: NonNullable<Cycle['result']>): string {
   const { results } = resultJson(result);
   return keyOf(results.map(({ address, action, status, error }) => ({ address, action, status, error })));
 }

@@ -5,7 +5,7 @@ import type { RunStore, StateBackend } from '../../src/state/backend.js';
 import { fileBackend } from '../../src/state/file/index.js';
 import { fileRuns } from '../../src/state/file/runs.js';
 import type { JournalLine } from '../../src/state/journal.js';
-import { keeping } from '../../src/state/kept.js';
+import { withJournalBuffer } from '../../src/state/journal-buffer.js';
 import { emptyState } from '../../src/state/state.js';
 import { temporaryFolder } from '../cleanups.js';
 import { conforms } from './backends.js';
@@ -78,14 +78,14 @@ async function place(): Promise<Place> {
   };
   const here = join(folder, 'kept');
   return Object.assign(made, {
-    runs: keeping(distant, here).runs,
+    runs: withJournalBuffer(distant, here).runs,
     there: runs,
     kept: () => readdir(here).catch(() => []),
   });
 }
 
 conforms('with a folder for what could not be brought there', () =>
-  inFiles((backend, folder, name) => keeping(backend, join(folder, 'kept', name))),
+  inFiles((backend, folder, name) => withJournalBuffer(backend, join(folder, 'kept', name))),
 );
 
 describe('a journal whose place is out of reach', () => {
@@ -184,14 +184,14 @@ describe('a journal whose place is out of reach', () => {
     await journal.write(answered(1));
     await journal.close();
     at.reach = 'yes';
-    expect(await at.runs.kept()).toEqual([]);
+    expect(await at.runs.buffered()).toEqual([]);
     expect(await at.kept()).toHaveLength(1);
     const content = await at.there.read(run);
     if (content === null) throw new Error('no journal');
     const settling = await at.there.reopen(content);
     await settling.write(end);
     await settling.close();
-    expect(await at.runs.kept()).toEqual([]);
+    expect(await at.runs.buffered()).toEqual([]);
     expect(await at.kept()).toEqual([]);
   });
 
@@ -209,7 +209,7 @@ describe('a journal whose place is out of reach', () => {
     await settling.write(answered(1, 'unknown'));
     await settling.write(end);
     await settling.close();
-    expect(await at.runs.kept()).toEqual([run]);
+    expect(await at.runs.buffered()).toEqual([run]);
     expect(await at.runs.hasEnd(run)).toBe(false);
     const content = await at.runs.read(run);
     expect(content).toMatchObject({
@@ -222,7 +222,7 @@ describe('a journal whose place is out of reach', () => {
     await again.write(end);
     await again.close();
     expect(await at.there.read(run)).toMatchObject({ ended: true });
-    expect([await at.runs.kept(), await at.runs.hasEnd(run)]).toEqual([[], true]);
+    expect([await at.runs.buffered(), await at.runs.hasEnd(run)]).toEqual([[], true]);
   });
 });
 
@@ -239,12 +239,12 @@ describe('what is kept of a state whose place was called otherwise', () => {
     const journal = await backend.runs.create(first);
     for (const line of [sending(1, 'one'), end]) await journal.write(line);
     await journal.close();
-    return { runs: keeping(backend, join(folder, 'kept')).runs, local, backend };
+    return { runs: withJournalBuffer(backend, join(folder, 'kept')).runs, local, backend };
   }
 
   it('is brought there, and then forgotten here', async () => {
     const { runs, local } = await moved();
-    expect(await runs.kept()).toEqual([run]);
+    expect(await runs.buffered()).toEqual([run]);
     const content = await runs.read(run);
     expect(content).toMatchObject({ ended: false, late: true });
     expect(content?.lines).toEqual([sending(1, 'one'), end, answered(1)]);
@@ -252,7 +252,7 @@ describe('what is kept of a state whose place was called otherwise', () => {
     const journal = await runs.reopen(content);
     await journal.write(end);
     await journal.close();
-    expect(await runs.kept()).toEqual([]);
+    expect(await runs.buffered()).toEqual([]);
     expect(await local.list()).toEqual([]);
   });
 
@@ -261,7 +261,7 @@ describe('what is kept of a state whose place was called otherwise', () => {
     expect(await other.runs.read(run)).toMatchObject({ lines: [sending(1, 'one'), end], ended: true });
     const unknown = await moved();
     await unknown.backend.runs.remove([run]);
-    expect(await unknown.runs.kept()).toEqual([]);
+    expect(await unknown.runs.buffered()).toEqual([]);
     expect(await unknown.local.list()).toEqual([run]);
   });
 });

@@ -6,14 +6,14 @@ import { type FreshPull, pullFresh } from '../../pull/fresh-files.js';
 import type { PulledFile } from '../../pull/pulled-file.js';
 import { diagnose } from '../../server/diagnose.js';
 import { type ProfileName, profiles } from '../../server/profiles.js';
-import { type LookingOptions, whileReading } from '../connection.js';
+import { type ReaderOptions, withReader } from '../connection.js';
 import { problemsOf } from '../failures.js';
 import { wishesOf } from '../pull.js';
-import { recordSeen } from '../seen.js';
+import { recordPull } from '../record-pull.js';
 import { CONFIG } from './files.js';
 
 /** What a look at a server came to. */
-export interface Looked {
+export interface InspectedServer {
   /** The profile that fits; null where that could not be found out. */
   readonly fits: ProfileName | null;
   /** The manifests of what it has; null where it can't be read, or wasn't. */
@@ -25,7 +25,7 @@ export interface Looked {
 }
 
 /** What a new configuration will say of its server. */
-export interface ServerChoice {
+export interface ServerOptions {
   readonly baseUrl: string;
   readonly tokenFile: string | undefined;
   readonly token: string | undefined;
@@ -34,11 +34,11 @@ export interface ServerChoice {
 }
 
 /** Finds out with GETs alone which profile fits a server, and what it has. Where nobody `pulls`, what it has isn't read. */
-export async function lookAtServer(
-  { profile, ...given }: ServerChoice,
+export async function inspectServer(
+  { profile, ...given }: ServerOptions,
   pulls: boolean,
-  options: LookingOptions & { readonly progress?: Progress },
-): Promise<Looked> {
+  options: ReaderOptions & { readonly progress?: Progress },
+): Promise<InspectedServer> {
   const { concurrency = 10, redactor, progress = noProgress, signal } = options;
   const server = await serverSettings({
     section: { data: {}, problems: [], notes: new Map() },
@@ -51,7 +51,7 @@ export async function lookAtServer(
     key: [],
     place: () => [],
   });
-  return await whileReading(server, [], { ...options, concurrency }, async (reader) => {
+  return await withReader(server, [], { ...options, concurrency }, async (reader) => {
     const { baseUrl } = server;
     const { fits } = await diagnose({
       reader,
@@ -66,10 +66,10 @@ export async function lookAtServer(
     try {
       const wishes = { ...wishesOf({}), known: [], holds: redactor.holds };
       const fresh = await pullFresh(wishes, { reader, profile: own, concurrency, progress, signal });
-      const record: Looked['record'] = async (root, files) => {
+      const record: InspectedServer['record'] = async (root, files) => {
         const variables = { ...process.env, IDOPS_ENV: undefined };
         const project = loadProject({ cwd: root, config: CONFIG, variables });
-        return await recordSeen(project, fresh.seen, { server: baseUrl, files, redactor });
+        return await recordPull(project, fresh.seen, { server: baseUrl, files, redactor });
       };
       return { ...nothing, fresh, record };
     } catch (failure) {

@@ -5,7 +5,7 @@ import { ownMark } from '../../src/base/process.js';
 import type { Shard } from '../../src/base/shard.js';
 import { profiles } from '../../src/server/profiles.js';
 import type { Reader } from '../../src/server/reader.js';
-import { type HeldState, settleState } from '../../src/session/hold.js';
+import { type HeldState, settleState } from '../../src/session/current-state.js';
 import type { StateBackend } from '../../src/state/backend.js';
 import { fileBackend } from '../../src/state/file/index.js';
 import type { JournalLine } from '../../src/state/journal.js';

@@ -17,7 +17,7 @@ const SHOWN = 20;
  * shows that very plan. Where things are declared, when, and since which run the server was changed may be otherwise. With `left`, only
  * the changes of the plan that send something are compared.
  */
-export function shownOtherwise(
+export function storedPlanDiff(
   stored: StoredPlan,
   plan: Plan,
   redactor: Redactor,
@@ -68,14 +68,14 @@ function formOf(
     const { address, label, kind, fields, warnings: told, ...others } = change;
     const { declared_at: _place, recorded_at: _time, ...rest } = others;
     return [
-      [address, { ...rest, kind, warnings: toldBy(told) }],
+      [address, { ...rest, kind, warnings: warningKeys(told) }],
       ...(label === undefined ? [] : [[`${NAME}${address}`, label]]),
       ...fields
         .filter(({ drift }) => drift?.declared !== 'nowhere')
         .map((field) => [`${address}: ${field.path}`, fieldForm(kind, field)]),
     ] as [string, unknown][];
   });
-  const whole = { profile, summary: counts, scopes: [...scopes].sort(), warnings: toldBy(warnings) };
+  const whole = { profile, summary: counts, scopes: [...scopes].sort(), warnings: warningKeys(warnings) };
   const named = Object.entries(only === undefined ? whole : {}).map(([part, form]): [string, unknown] => [
     `the ${part}`,
     form,
@@ -92,6 +92,6 @@ function fieldForm(kind: PlanJson['changes'][number]['kind'], field: { readonly 
   return { ...rest, before: form(before), after: form(after) };
 }
 
-function toldBy(warnings: PlanJson['warnings']): string[] {
+function warningKeys(warnings: PlanJson['warnings']): string[] {
   return warnings.map(({ code, message }) => `${code} ${message}`).sort();
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { loadProject } from '../../src/project/index.js';
 import { createRedactor } from '../../src/secrets/redactor.js';
-import { recordSeen } from '../../src/session/seen.js';
+import { recordPull } from '../../src/session/record-pull.js';
 import { emptyState } from '../../src/state/state.js';
 import { project } from '../e2e/running.js';
 
@@ -13,7 +13,7 @@ it('what was read before a run changed the state is not recorded, since the run 
   const fields = { name: 'acme' };
   const one = { key: 'Organization/o', kind: 'Organization' as const, identity: { id: 'o' } };
   const record = async (serial: number) =>
-    await recordSeen(
+    await recordPull(
       loadProject({ cwd: made.folder, variables: {} }),
       [{ ...one, expected: fields, managed: ['name'], fields }],
       { server, before: { ...state, serial }, files: [], redactor: createRedactor() },

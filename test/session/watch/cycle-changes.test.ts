@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import type { Result } from '../../../src/apply/result.js';
 import { error } from '../../../src/base/problems.js';
 import type { Plan } from '../../../src/plan/plan.js';
-import { Newspaper } from '../../../src/session/watch/news.js';
-import type { Turn } from '../../../src/session/watch/turn.js';
+import type { Cycle } from '../../../src/session/watch/cycle.js';
+import { CycleChanges } from '../../../src/session/watch/cycle-changes.js';
 import { changeFor, declared, live } from '../../plan/fixtures.js';
 
 function plan(label: string | null, digest = 'sha256:1'): Plan {
@@ -26,7 +26,7 @@ function result(status: 'applied' | 'failed', run: string): Result {
   return { run, results: [{ ...one, status, error: null }], interrupted: false };
 }
 
-function turn(parts: Partial<Turn>): Turn {
+function turn(parts: Partial<Cycle>): Cycle {
   return {
     outcome: 'unchanged',
     plan: null,
@@ -39,8 +39,8 @@ function turn(parts: Partial<Turn>): Turn {
 }
 
 it('is a plan that differs from the one before, whatever failed in between', () => {
-  const paper = new Newspaper();
-  const isNew = (parts: Partial<Turn>) => paper.newsOf(turn(parts)).plan;
+  const paper = new CycleChanges();
+  const isNew = (parts: Partial<Cycle>) => paper.changesIn(turn(parts)).plan;
   expect(isNew({ plan: plan(null) })).toBe(false);
   expect(isNew({ plan: plan('Old') })).toBe(true);
   expect(isNew({ plan: plan('Old') })).toBe(false);
@@ -55,8 +55,8 @@ it('is a plan that differs from the one before, whatever failed in between', () 
 });
 
 it('is what was applied, where that is otherwise than in the turn before, whatever its run is called', () => {
-  const paper = new Newspaper();
-  const isNew = (made: Result | null) => paper.newsOf(turn({ result: made })).result;
+  const paper = new CycleChanges();
+  const isNew = (made: Result | null) => paper.changesIn(turn({ result: made })).result;
   expect(isNew(result('failed', 'one'))).toBe(true);
   expect(isNew(result('failed', 'two'))).toBe(false);
   expect(isNew(result('applied', 'three'))).toBe(true);
@@ -65,9 +65,9 @@ it('is what was applied, where that is otherwise than in the turn before, whatev
 });
 
 it('is what is wrong, where that is otherwise than in the turn before, and that nothing is any more', () => {
-  const paper = new Newspaper();
+  const paper = new CycleChanges();
   const isNew = (...messages: string[]) =>
-    paper.newsOf(turn({ problems: messages.map((message) => error('locked', message)) })).problems;
+    paper.changesIn(turn({ problems: messages.map((message) => error('locked', message)) })).problems;
   expect([isNew(), isNew('a'), isNew('a'), isNew('a', 'b'), isNew(), isNew(), isNew('a')]).toEqual([
     false,
     true,

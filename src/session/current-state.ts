@@ -5,8 +5,16 @@ import { error, type ProblemCode, ProblemsError } from '../base/problems.js';
 import { isShard, partOfRun, type Shard, shardText } from '../base/shard.js';
 import type { ReadLists } from '../kinds/references.js';
 import type { Lock, StateBackend } from '../state/backend.js';
-import { isUnderWay, type JournalContent, runHolder, underWay } from '../state/journal.js';
-import { changedRecords, isSplit, isToEnd, joined, sameState, split, withSettled } from '../state/shards.js';
+import { describeRun, isRunning, type JournalContent, stillRunning } from '../state/journal.js';
+import {
+  awaitsEnd,
+  changedRecords,
+  isSplit,
+  joinedState,
+  requireSameState,
+  splitState,
+  withSettled,
+} from '../state/shards.js';
 import type { State, StateHead } from '../state/state.js';
 
 export interface HeldState {
@@ -49,7 +57,7 @@ export async function settleState(
     let read: ReadLists | undefined;
     const held = (): HeldState => ({
       // A run of the whole goes on from all that shards did.
-      state: shard === undefined && writes !== undefined ? joined(state) : state,
+      state: shard === undefined && writes !== undefined ? joinedState(state) : state,
       lock,
       notes,
       ...(read === undefined ? {} : { read }),
@@ -67,9 +75,9 @@ export async function settleState(
       const isWhole = shard !== undefined && !isSplit(state, shard);
       const found = await unfinishedRuns(state, home, shard);
       if (found.length === 0 && (writes === undefined || !isWhole)) break;
-      const living = found.find(isUnderWay);
+      const living = found.find(isRunning);
       if (lock === undefined && keeps) {
-        const holder = (await backend.holder()) ?? (living === undefined ? null : runHolder(living.run));
+        const holder = (await backend.holder()) ?? (living === undefined ? null : describeRun(living.run));
         if (holder !== null) {
           notes.push(`the state is being written: ${holder}`);
           return held();
@@ -94,7 +102,7 @@ export async function settleState(
       if (living !== undefined) {
         // Another shard may have split the state meanwhile, and begun.
         const isOther = isWhole && !isSame(await backend.saved(), state);
-        if (!isOther) throw underWay(living.run);
+        if (!isOther) throw stillRunning(living.run);
         state = await load();
         continue;
       }
@@ -124,7 +132,7 @@ export async function settleState(
           continue;
         }
         for (const content of found) {
-          const isHeld = isToEnd(state, content.run.run);
+          const isHeld = awaitsEnd(state, content.run.run);
           const before = state;
           const resumed = await resume(content, shard === undefined ? heirOf(state, content.run) : state);
           if (isHeld) await resumed.finish();
@@ -165,7 +173,7 @@ async function begin(
   shard: Shard,
   resumed: readonly Resumed[],
 ): Promise<State> {
-  const { resources, ...head } = split(
+  const { resources, ...head } = splitState(
     { ...after, serial: before.serial + 1 },
     shard,
     resumed.map(({ run }) => run),
@@ -184,7 +192,7 @@ async function begin(
     records: new Map(),
     head: (now) =>
       resumed.reduce<StateHead>((done, { run }) => withSettled(done, run), {
-        ...sameState(now, head),
+        ...requireSameState(now, head),
         serial: now.serial + 1,
       }),
   });
@@ -209,7 +217,7 @@ async function keep(
     records: changedRecords(before.resources, state.resources),
     head: (now) => {
       if (!isOwn && !isSame(now, before)) throw moved;
-      return withSettled({ ...sameState(now, before), serial: now.serial + 1 }, run);
+      return withSettled({ ...requireSameState(now, before), serial: now.serial + 1 }, run);
     },
   });
   return { ...head, resources: state.resources };

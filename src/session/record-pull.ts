@@ -1,20 +1,24 @@
+import { createHash } from 'node:crypto';
+import { relative, sep } from 'node:path';
 import { withDebts } from '../apply/debts.js';
 import { withSeen } from '../apply/record.js';
 import { unfinishedRuns } from '../apply/resume.js';
 import { whyRefused } from '../base/errno.js';
+import { git } from '../base/git.js';
 import { error, type Problem, ProblemsError, warning } from '../base/problems.js';
 import { same } from '../base/values.js';
+import { workTreeOf } from '../base/work-tree.js';
 import type { Seen } from '../plan/plan.js';
 import type { Project } from '../project/index.js';
 import type { PulledFile } from '../pull/pulled-file.js';
 import { Hasher } from '../secrets/hash.js';
 import type { Redactor } from '../secrets/redactor.js';
-import { joined } from '../state/shards.js';
+import { joinedState } from '../state/shards.js';
 import type { StateHead } from '../state/state.js';
+import { shownPath } from '../yaml/file.js';
 import { backendOf } from './backend.js';
-import { writtenOf } from './edits.js';
 
-export interface RecordSeenOptions {
+export interface RecordPullOptions {
   /** The base URL of the server. */
   readonly server: string;
   /** The state as it was before the server was read; left out if nobody looked. */
@@ -28,10 +32,10 @@ export interface RecordSeenOptions {
  * Records what was seen of objects, so that what is changed on the server later is drift, and what was written of it. If the state can't take it now, the next
  * apply records it: gives a warning then, and throws nothing.
  */
-export async function recordSeen(
+export async function recordPull(
   project: Project | Promise<Project>,
   seen: readonly Seen[],
-  { server, before, files, redactor }: RecordSeenOptions,
+  { server, before, files, redactor }: RecordPullOptions,
 ): Promise<Problem[]> {
   if (seen.length === 0) return [];
   try {
@@ -49,9 +53,9 @@ export async function recordSeen(
       const hasher = new Hasher(state, redactor.holds);
       const at = new Date().toISOString();
       const resources = await withSeen(state.resources, seen, { at, hasher });
-      const pulled = { ...state.pulled, ...writtenOf(files, root) };
+      const pulled = { ...state.pulled, ...hashesOf(files, root) };
       if (resources === state.resources && same(pulled, state.pulled ?? {})) return [];
-      await backend.save({ ...joined(state), resources, pulled, serial: state.serial + 1 });
+      await backend.save({ ...joinedState(state), resources, pulled, serial: state.serial + 1 });
     } finally {
       await lock.release();
     }
@@ -67,4 +71,49 @@ export async function recordSeen(
       ),
     ];
   }
+}
+
+/** What the files of a project had when `pull` or `init` wrote them: hashes by their paths from its root, with `/`. */
+export type PulledHashes = NonNullable<StateHead['pulled']>;
+
+/** What is to be remembered of files that were written, or found to say all already. */
+export function hashesOf(files: readonly Pick<PulledFile, 'path' | 'text'>[], root: string): PulledHashes {
+  return Object.fromEntries(files.map(({ path, text }) => [pathFrom(root, path), textHash(text)]));
+}
+
+/**
+ * The files that a pull would overwrite although somebody edited them: what they have is neither what was written last, nor what the
+ * newest commit has. A file that nothing is known of counts as edited in a work tree of git alone.
+ */
+export async function editedFiles(
+  files: readonly PulledFile[],
+  { root, cwd }: { readonly root: string; readonly cwd: string },
+  written: PulledHashes = {},
+): Promise<Problem[]> {
+  const top = await workTreeOf(root);
+  const problems: Problem[] = [];
+  for (const { path, action, before } of files) {
+    if (action !== 'update' || before === undefined) continue;
+    const last = written[pathFrom(root, path)];
+    if (last === textHash(before) || (last === undefined && top === undefined)) continue;
+    if (top !== undefined && (await committed(top, path)) === before) continue;
+    const message = `${shownPath(path, cwd)} has an edit that neither idops wrote nor the newest commit has`;
+    const hint = 'nothing was written: commit it, or overwrite it with --force';
+    problems.push(error('edited-file', message, [], hint));
+  }
+  return problems;
+}
+
+/** What the newest commit has of a file; undefined if it has none of it. */
+async function committed(top: string, path: string): Promise<string | undefined> {
+  const blob = await git(top, ['cat-file', 'blob', `HEAD:${pathFrom(top, path)}`]).catch(() => undefined);
+  return blob?.toString('utf8');
+}
+
+function pathFrom(root: string, path: string): string {
+  return relative(root, path).split(sep).join('/');
+}
+
+function textHash(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
 }

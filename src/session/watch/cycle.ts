@@ -9,7 +9,7 @@ import { problemsOf } from '../failures.js';
 import { openForWriting, openSession } from '../open.js';
 import type { PlanOptions, Session, SessionOptions, WritingSession } from '../session.js';
 
-export interface TurnOptions {
+export interface CycleOptions {
   /** Reads the configuration, as it is by then. */
   readonly project: () => Promise<Project>;
   readonly session: SessionOptions & { readonly signal: AbortSignal };
@@ -17,20 +17,20 @@ export interface TurnOptions {
   /** What applying is done with; left out where nothing is applied. */
   readonly apply?: { readonly allowDestructive?: number };
   /** Told of the plan before any of it is applied. */
-  readonly onPlan?: (made: PlanOfTurn) => void;
+  readonly onPlan?: (made: CyclePlan) => void;
   /** The time in milliseconds. */
   readonly now: () => number;
 }
 
 /** What is known of a turn as soon as there is its plan. */
-export interface PlanOfTurn extends Pick<Session, 'declared'> {
+export interface CyclePlan extends Pick<Session, 'declared'> {
   readonly plan: Plan;
   /** From the beginning of the turn. */
   readonly seconds: number;
 }
 
 /** What one look at a server came to, and what was done about it. */
-export interface Turn {
+export interface Cycle {
   readonly outcome: Outcome;
   /** Null where none could be made. */
   readonly plan: Plan | null;
@@ -47,7 +47,7 @@ export interface Turn {
 }
 
 /** Whether a turn came to what it is for. */
-export function wentWell(outcome: Outcome): boolean {
+export function succeeded(outcome: Outcome): boolean {
   return ['unchanged', 'changes', 'drift', 'applied'].includes(outcome);
 }
 
@@ -55,7 +55,7 @@ export function wentWell(outcome: Outcome): boolean {
  * Reads configuration, manifests and credentials anew, plans, and applies the plan where that is asked for, as `apply --yes` would.
  * Never throws: what goes wrong is what the turn came to.
  */
-export async function takeTurn(options: TurnOptions): Promise<Turn> {
+export async function runCycle(options: CycleOptions): Promise<Cycle> {
   const turn = new TurnUnderWay(options);
   try {
     return await turn.take();
@@ -70,7 +70,7 @@ export async function takeTurn(options: TurnOptions): Promise<Turn> {
 }
 
 class TurnUnderWay {
-  readonly #options: TurnOptions;
+  readonly #options: CycleOptions;
   readonly #began: number;
   #plan: Plan | null = null;
   #result: Result | null = null;
@@ -78,17 +78,17 @@ class TurnUnderWay {
   #planned: number | null = null;
   #applied: number | null = null;
 
-  constructor(options: TurnOptions) {
+  constructor(options: CycleOptions) {
     this.#options = options;
     this.#began = options.now();
   }
 
-  async take(): Promise<Turn> {
+  async take(): Promise<Cycle> {
     const { session: given, apply } = this.#options;
     const project = await this.#options.project();
     // Without --apply there is no writer at all.
     if (apply === undefined) {
-      return await within(await openSession(project, given), async (session) => {
+      return await andClose(await openSession(project, given), async (session) => {
         const plan = await this.#makePlan(session);
         const refusals = refusalsOf(plan, Number.POSITIVE_INFINITY);
         if (refusals.length > 0) return this.soFar('refused', refusals);
@@ -96,7 +96,7 @@ class TurnUnderWay {
         return this.soFar(changesServer(plan) ? 'changes' : 'unchanged');
       });
     }
-    return await within(await openForWriting(project, 'apply', given), async (session) => {
+    return await andClose(await openForWriting(project, 'apply', given), async (session) => {
       const plan = await this.#makePlan(session);
       const maxDestructive = apply.allowDestructive ?? project.maxDestructive();
       const refusals = refusalsOf(plan, maxDestructive);
@@ -107,7 +107,7 @@ class TurnUnderWay {
   }
 
   /** The turn as far as it has come. */
-  soFar(outcome: Outcome, problems: readonly Problem[] = []): Turn {
+  soFar(outcome: Outcome, problems: readonly Problem[] = []): Cycle {
     return {
       outcome,
       plan: this.#plan,
@@ -128,7 +128,7 @@ class TurnUnderWay {
     return plan;
   }
 
-  async #apply(session: WritingSession, plan: Plan, maxDestructive: number): Promise<Turn> {
+  async #apply(session: WritingSession, plan: Plan, maxDestructive: number): Promise<Cycle> {
     const began = this.#seconds();
     const { result, problems } = await session.apply(approve(plan, { maxDestructive }));
     // Where there was nothing to do, no run was made.
@@ -152,9 +152,9 @@ function outcomeOf(result: Result, problems: readonly Problem[]): Outcome {
   return result.run === null ? 'unchanged' : 'applied';
 }
 
-async function within<S extends Session>(session: S, work: (session: S) => Promise<Turn>): Promise<Turn> {
+async function andClose<S extends Session>(session: S, work: (session: S) => Promise<Cycle>): Promise<Cycle> {
   let left: readonly Problem[] = [];
-  let turn: Turn;
+  let turn: Cycle;
   try {
     turn = await work(session);
   } finally {
