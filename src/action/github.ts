@@ -376,22 +376,34 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
     async requiresReviews(branch: string): Promise<boolean> {
       const { repository } = await graphql<{
         repository: {
-          ref: { refUpdateRule: { requiredApprovingReviewCount: number | null } | null } | null;
+          ref: {
+            refUpdateRule: {
+              requiredApprovingReviewCount: number | null;
+              requiresCodeOwnerReviews: boolean;
+            } | null;
+          } | null;
         };
       }>(
         `query ($owner: String!, $repo: String!, $ref: String!) {
           repository(owner: $owner, name: $repo) {
-            ref(qualifiedName: $ref) { refUpdateRule { requiredApprovingReviewCount } }
+            ref(qualifiedName: $ref) { refUpdateRule { requiredApprovingReviewCount requiresCodeOwnerReviews } }
           }
         }`,
         { ...at, ref: `refs/heads/${branch}` },
       );
       const rules = await paginate(rest.repos.getBranchRules, { ...at, branch, per_page: 100 });
-      const counts = rules.map((rule) =>
-        rule.type === 'pull_request' ? rule.parameters?.required_approving_review_count : 0,
+      const isRuled = rules.some((rule) => {
+        if (rule.type !== 'pull_request') return false;
+        const { required_approving_review_count: count = 0, require_code_owner_review: byOwner = false } =
+          rule.parameters ?? {};
+        return count > 0 || byOwner;
+      });
+      const protection = repository.ref?.refUpdateRule;
+      return (
+        isRuled ||
+        (protection?.requiredApprovingReviewCount ?? 0) > 0 ||
+        protection?.requiresCodeOwnerReviews === true
       );
-      const ofProtection = repository.ref?.refUpdateRule?.requiredApprovingReviewCount;
-      return [...counts, ofProtection].some((count) => (count ?? 0) > 0);
     },
     /** The issues of whoever the token belongs to, open or closed, of those whose text is wanted; newest first. */
     async issues(isWanted: (body: string) => boolean): Promise<Issue[]> {

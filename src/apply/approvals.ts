@@ -59,7 +59,7 @@ export function whyUsedUp(
       used.digest === digest,
   );
   if (other !== undefined)
-    return usedUp(`the approval of pull request #${pullRequest} was used by ${other.url}`);
+    return usedUp(`the approval of ${requestName(pullRequest, other)} was used by ${other.url}`);
   const later = here.findLast((used) => BigInt(used.workflow_run) > BigInt(workflowRun));
   if (later !== undefined) return usedUp(`a later run was applied since: ${named(later)}`);
   const own = usedBy(state, approval);
@@ -117,8 +117,14 @@ function usedUp(message: string): Problem {
   return error('approval-used', message);
 }
 
-function named({ pull_request, url }: Used): string {
-  return pull_request === null ? url : `pull request #${pull_request}, by ${url}`;
+function named(used: Used): string {
+  const { pull_request, url } = used;
+  return pull_request === null ? url : `${requestName(pull_request, used)}, by ${url}`;
+}
+
+/** GitLab's own name for it, if the address is that of a pipeline of GitLab. */
+function requestName(number: number | null, { url }: Used): string {
+  return url.includes('/-/pipelines/') ? `merge request !${number}` : `pull request #${number}`;
 }
 
 /** How the name of a run begins that was begun then. */

@@ -245,8 +245,8 @@ describe('a plan that has to be reviewed', () => {
     expect(site.writes()).toEqual([]);
   });
 
-  it.each(['byRuleset', 'byProtection'] as const)(
-    'has to be where the base branch requires reviews %s, and then is applied',
+  it.each(['byRuleset', 'byProtection', 'byCodeOwners'] as const)(
+    'is needed if the base branch requires reviews %s',
     async (how) => {
       const { site } = await planned();
       site.github.required[how] = 1;

@@ -95,7 +95,7 @@ export interface GithubDouble {
   /** The files that every pull request changes. */
   readonly files: string[];
   /** How many reviews a branch requires, by a ruleset or by its protection. */
-  readonly required: { byRuleset: number; byProtection: number };
+  readonly required: { byRuleset: number; byProtection: number; byCodeOwners: number };
   readonly faults: DoubleFault[];
   /** Every request, as `METHOD path?query`. */
   readonly requests: string[];
@@ -127,7 +127,7 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
   const artifacts: DoubleArtifact[] = [];
   const reviews: DoubleReview[] = [];
   const files: string[] = [];
-  const required = { byRuleset: 0, byProtection: 0 };
+  const required = { byRuleset: 0, byProtection: 0, byCodeOwners: 0 };
   const faults: DoubleFault[] = [];
   const requests: string[] = [];
   const received: string[] = [];
@@ -199,9 +199,17 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
     switch (route) {
       case 'rules/branches/:branch':
         return found(
-          required.byRuleset === 0
+          required.byRuleset + required.byCodeOwners === 0
             ? []
-            : [{ type: 'pull_request', parameters: { required_approving_review_count: required.byRuleset } }],
+            : [
+                {
+                  type: 'pull_request',
+                  parameters: {
+                    required_approving_review_count: required.byRuleset,
+                    require_code_owner_review: required.byCodeOwners > 0,
+                  },
+                },
+              ],
         );
       case 'actions/runs/:id':
         return found(run);

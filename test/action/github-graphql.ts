@@ -68,7 +68,12 @@ export async function answerGraphql(
       viewer: { __typename: 'User', login: viewer.login, databaseId: viewer.id },
       repository: {
         __typename: 'Repository',
-        ref: { refUpdateRule: { requiredApprovingReviewCount: required.byProtection } },
+        ref: {
+          refUpdateRule: {
+            requiredApprovingReviewCount: required.byProtection,
+            requiresCodeOwnerReviews: false,
+          },
+        },
         pullRequest: ({ number }: { readonly number: number }) => ({
           reviews: ({ states }: { readonly states: readonly string[] }) => ({
             nodes: reviews

@@ -457,7 +457,7 @@ describe('apply of a stored plan in a pipeline', () => {
     env: {
       GITLAB_CI: 'true',
       CI_PIPELINE_ID: String(id),
-      CI_PIPELINE_URL: `https://gitlab/p/${id}`,
+      CI_PIPELINE_URL: `https://gitlab/g/p/-/pipelines/${id}`,
       ...more,
     },
   });
@@ -478,7 +478,7 @@ describe('apply of a stored plan in a pipeline', () => {
     const refused = await at.idops('apply 1.json', pipeline(1));
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain(
-      'error[approval-used]: a later run was applied since: https://gitlab/p/2',
+      'error[approval-used]: a later run was applied since: https://gitlab/g/p/-/pipelines/2',
     );
     expect(at.writes()).toHaveLength(before);
     // Anywhere else, the plan holds as long as the server is as it was.
@@ -493,7 +493,7 @@ describe('apply of a stored plan in a pipeline', () => {
     expect(await at.idops('plan --out 2.json')).toMatchObject({ code: 0 });
     const before = at.writes().length;
     expect((await at.idops('apply 2.json', pipeline(2, { IDOPS_APPROVAL }))).stderr).toContain(
-      'error[approval-used]: the approval of pull request #5 was used by https://gitlab/p/1',
+      'error[approval-used]: the approval of merge request !5 was used by https://gitlab/g/p/-/pipelines/1',
     );
     expect(at.writes()).toHaveLength(before);
     // Whoever gives the digest wants it again.
@@ -524,7 +524,7 @@ describe('apply of a stored plan in a pipeline', () => {
     expect(await at.idops('apply 1.json', other)).toMatchObject({ code: 0 });
     await at.write(acme('New'));
     expect((await at.idops('apply 2.json', pipeline(2, approvedBy(5, '2020-01-01')))).stderr).toContain(
-      'error[approval-used]: another plan was applied since: pull request #4, by https://gitlab/p/1',
+      'error[approval-used]: another plan was applied since: merge request !4, by https://gitlab/g/p/-/pipelines/1',
     );
     expect(await at.idops('apply 2.json', pipeline(2, { IDOPS_APPROVAL }))).toMatchObject({ code: 0 });
   });
