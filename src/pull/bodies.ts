@@ -8,16 +8,16 @@ import type { LoadedManifests } from '../manifests/index.js';
 import type { ManifestSource } from '../manifests/load.js';
 import type { Project } from '../project/index.js';
 import { shownPath } from '../yaml/file.js';
-import { firstFree, fitsFile } from './layout.js';
-import type { PulledFile } from './pulled-file.js';
+import { firstFree, isFileText } from './layout.js';
 import type { BodyEdit } from './update.js';
+import type { PulledFile } from './write.js';
 
-/** The files of bodies: who names them, and what is to be in them. */
+/** Body files: who names them, and their new texts. */
 export class BodyFiles {
   readonly #project: Project;
   readonly #manifests: LoadedManifests;
   readonly #access: Access;
-  /** How many fields of documents name each file. */
+  /** How many fields name each file. */
   readonly #users = new Map<string, number>();
   readonly #troubles = new Map<string, string>();
   readonly #wanted = new Map<string, { text: string; before: string; place: Place }[]>();
@@ -29,7 +29,7 @@ export class BodyFiles {
     this.#access = new Access(project, tokenFile === undefined ? [] : [resolve(project.cwd, tokenFile)]);
   }
 
-  /** Finds out which files are named, and which of them may not be written. */
+  /** Finds out which files are named, and which of them can't be written. */
   async look(): Promise<void> {
     const manifests = new Set(this.#manifests.sources.map(({ target }) => target));
     for (const source of this.#manifests.sources) {
@@ -43,18 +43,18 @@ export class BodyFiles {
     for (const file of this.#users.keys()) {
       const found = await this.#access.find(file);
       if (!('target' in found)) this.#troubles.set(file, found.detail);
-      else if (found.target !== file) this.#troubles.set(file, 'is a link, which is not written through');
+      else if (found.target !== file) this.#troubles.set(file, 'is a link; idops writes through no link');
       else if (manifests.has(file)) this.#troubles.set(file, 'is a manifest too');
     }
   }
 
-  /** Why a text can't be put into a file that a document names; undefined where it can. */
+  /** Why a text can't be written to a file that a document names; undefined if it can. */
   trouble(source: ManifestSource, path: string, text: string): string | undefined {
     const file = resolve(dirname(source.path), path);
     const shown = shownPath(file, this.#project.cwd);
     const found = this.#troubles.get(file);
     if (found !== undefined) return `the body file ${shown} ${found}`;
-    return fitsFile(text) ? undefined : `the server has a text that ${shown} can't hold as a file of UTF-8`;
+    return isFileText(text) ? undefined : `the server has a text that ${shown} can't hold as a file of UTF-8`;
   }
 
   want(source: ManifestSource, { path, text, before, place }: BodyEdit): void {
@@ -62,12 +62,11 @@ export class BodyFiles {
     this.#wanted.set(file, [...(this.#wanted.get(file) ?? []), { text, before, place }]);
   }
 
-  /** Whether what was wanted for a place is still to be written. */
   isWanted(source: ManifestSource, path: string): boolean {
     return this.#wanted.has(resolve(dirname(source.path), path));
   }
 
-  /** Files that several documents share and that would have to have several texts: they stay as they are. */
+  /** Files that several fields name and that would need different texts: they stay unchanged. */
   conflicts(): Problem[] {
     return [...this.#wanted].flatMap(([file, wanted]) => {
       const texts = new Set(wanted.map(({ text }) => text));
@@ -77,7 +76,7 @@ export class BodyFiles {
       return [
         error(
           'not-pulled',
-          `the body file ${shownPath(file, this.#project.cwd)} is named in several places, and not all of them are to have the same new text`,
+          `the body file ${shownPath(file, this.#project.cwd)} is named in several places that need different texts`,
           wanted.map(({ place }) => place),
           'give each place a file of its own',
         ),
@@ -85,7 +84,7 @@ export class BodyFiles {
     });
   }
 
-  /** Where a new body goes: to its usual place, or beside what is there already. */
+  /** A free path for a new body. */
   place(path: string, text: string): string {
     const { root } = this.#project;
     const free = firstFree(path, (one) => {
@@ -98,7 +97,7 @@ export class BodyFiles {
     return free;
   }
 
-  /** What is wrong with files that are to be written: one may be meant to be a state, or hidden from manifests. */
+  /** Files that must not be written, such as a state or one outside the project. */
   async guarded(files: readonly PulledFile[]): Promise<Problem[]> {
     const wanted = files.filter(({ action }) => action !== 'unchanged');
     const looked = await Promise.all(
@@ -135,7 +134,6 @@ export class BodyFiles {
   }
 }
 
-/** The files that a document's texts lie in. */
 function filesNamed(written: Json): string[] {
   if (Array.isArray(written)) return written.flatMap(filesNamed);
   if (!isMap(written)) return [];

@@ -1,26 +1,42 @@
 import pLimit from 'p-limit';
+import { error, type Problem } from '../base/problems.js';
 import type { Progress } from '../base/progress.js';
 import { settle } from '../base/settle.js';
+import { compareText } from '../base/values.js';
 import { readRows } from '../kinds/catalog.js';
-import type { Asked, DiscoverContext, Discovered, Kind, Known } from '../kinds/kind.js';
+import { altered } from '../kinds/declared.js';
+import { isAsked } from '../kinds/discovery.js';
+import { kinds as everyKind } from '../kinds/index.js';
+import type { Asked, Declared, DiscoverContext, Discovered, Finding, Kind, Known } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
-import { type HeldLists, holdList } from '../kinds/references.js';
+import type { OtherName } from '../kinds/other-names.js';
+import { type Other, otherOf } from '../kinds/others.js';
+import {
+  type HeldLists,
+  heldLists,
+  holdList,
+  listNames,
+  listScope,
+  type References,
+} from '../kinds/references.js';
 import { shownFields } from '../kinds/rules.js';
+import { identifier } from '../kinds/schema.js';
 import { stoppable } from '../plan/stoppable.js';
+import { undocumented } from '../plan/subjects.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 
-/** How a server is looked at. */
+/** How to read a server. */
 export interface LookOptions {
   readonly reader: Reader;
   readonly profile: Profile;
   readonly concurrency: number;
   readonly progress: Progress;
-  /** Aborted where nothing more may be asked. */
+  /** Aborted when nothing more may be read. */
   readonly signal?: AbortSignal;
 }
 
-/** What is looked for. */
+/** What to look for. */
 export interface Wanted {
   readonly kinds: readonly Kind[];
   readonly asked: Asked;
@@ -28,27 +44,45 @@ export interface Wanted {
   readonly known: readonly Known[];
 }
 
-/** What a server has, by kind; a kind without an entry can't be read there. */
-export interface Found {
-  readonly byKind: ReadonlyMap<Kind, Discovered>;
+/** The objects that were found, and the lists that they refer to. */
+export interface DiscoveredAll {
+  readonly found: readonly { readonly kind: Kind; readonly finding: Finding }[];
+  readonly references: References;
+  /** The same lists, for later reads. */
   readonly lists: HeldLists;
-  /** Reads a list that the document doesn't have, unless it was read already. */
+  /** Reads a list of the profile, once. */
   readonly rows: DiscoverContext['rows'];
+  /** A sentence for each thing that can't be looked for. */
+  readonly notes: readonly string[];
+  /** What was asked for by id and doesn't exist. */
+  readonly missing: readonly Problem[];
 }
 
-/** Finds the objects of some kinds, with GETs alone. Throws an AggregateError of all that the reader threw. */
-export async function discover({ kinds, asked, known }: Wanted, look: LookOptions): Promise<Found> {
-  const { reader, profile, concurrency, progress, signal } = look;
-  const limit = pLimit(concurrency);
-  const { stopped, goOn } = stoppable(reader, signal);
+/**
+ * Finds the objects of some kinds, with GETs only, and reads the lists that they and `declared` refer to. Throws an
+ * AggregateError of everything that the reader threw.
+ */
+export async function discoverAll(
+  { kinds, asked, known }: Wanted,
+  declared: readonly Declared[],
+  look: LookOptions,
+): Promise<DiscoveredAll> {
+  const { reader, profile } = look;
+  const { stopped, goOn } = stoppable(reader, look.signal);
+  const limit = pLimit(look.concurrency);
   const lists: HeldLists = {};
-  const rows = new Map<string, ReturnType<DiscoverContext['rows']>>();
-  const context: DiscoverContext = {
+  const reads = new Map<string, ReturnType<DiscoverContext['rows']>>();
+  const rows: DiscoverContext['rows'] = (noun, read, parse) => {
+    const reading = reads.get(read.path) ?? readRows(noun, read, parse, stopped);
+    reads.set(read.path, reading);
+    return reading;
+  };
+  const byKind = await discoverKinds(kinds, look, {
     reader: stopped,
     profile,
     alone: false,
     asked,
-    // No path can carry what the server could not have given.
+    // The server can't have objects whose id fits in no path.
     known: known.filter(({ identity }) => idTrouble(identity, profile) === undefined),
     list: (name) => holdList(lists, name, { reader: stopped, profile }, () => {}),
     limit: (read) =>
@@ -56,43 +90,142 @@ export async function discover({ kinds, asked, known }: Wanted, look: LookOption
         goOn();
         return await read();
       }),
-    rows: (noun, read, parse) => {
-      const before = rows.get(read.path);
-      if (before !== undefined) return before;
-      const reading = readRows(noun, read, parse, stopped);
-      rows.set(read.path, reading);
-      return reading;
-    },
+    rows,
+  });
+  const found = kinds.flatMap((kind) =>
+    (byKind.get(kind)?.found ?? [])
+      .filter(({ identity }) => kind.discovery !== undefined && isAsked(kind.discovery, identity, asked))
+      .map((finding) => ({ kind, finding })),
+  );
+  const referring = [
+    ...declared,
+    ...found.map(({ kind, finding: { identity, live } }) =>
+      altered(undocumented(kind.name, identity), { fields: live.fields }),
+    ),
+  ];
+  const needed = new Set(
+    referring.flatMap((one) => kinds.find(({ name }) => name === one.kind)?.refersTo?.(one, profile) ?? []),
+  );
+  await Promise.all(
+    listNames
+      .filter((name) => needed.has(name) && listScope(name, profile) !== undefined)
+      .map((name) => holdList(lists, name, { reader, profile }, () => {})),
+  );
+  const unread = kinds.filter((kind) => kind.discovery !== undefined && !byKind.has(kind));
+  return {
+    found,
+    references: await heldLists(lists),
+    lists,
+    rows,
+    notes: [...unreadable(unread, profile), ...kinds.flatMap((kind) => byKind.get(kind)?.notes ?? [])],
+    missing: kinds.flatMap((kind) => missing(kind, found, asked, byKind.get(kind), profile)),
   };
+}
+
+/** The objects of each kind that the profile can read. */
+async function discoverKinds(
+  kinds: readonly Kind[],
+  { profile, progress }: LookOptions,
+  context: DiscoverContext,
+): Promise<ReadonlyMap<Kind, Discovered>> {
   const readable = kinds.filter((kind) => kind.discovery !== undefined && kind.readable(profile));
   if (readable.length > 0) progress.phase('Looking', readable.length);
+  const look = async (kind: Kind): Promise<readonly [Kind, Discovered]> => {
+    const { found = [], notes = [], ...rest } = (await kind.discovery?.find(context)) ?? {};
+    progress.step();
+    const shown = found.map((one) => ({
+      ...one,
+      live: { ...one.live, ...shownFields(kind, one.live.fields, profile) },
+    }));
+    return [kind, { ...rest, found: shown, notes }];
+  };
   try {
-    const look = async (kind: Kind): Promise<readonly [Kind, Discovered]> => {
-      const { found = [], notes = [], ...rest } = (await kind.discovery?.find(context)) ?? {};
-      progress.step();
-      const shown = found.map((one) => ({
-        ...one,
-        live: { ...one.live, ...shownFields(kind, one.live.fields, profile) },
-      }));
-      return [kind, { ...rest, found: shown, notes }];
-    };
-    // A server that isn't there, or that refuses the token, is told of once.
+    // The first kind alone, so that an unreachable server or a refused token is reported once.
     const [first, ...others] = readable;
     const found = first === undefined ? [] : [await look(first), ...(await settle(others.map(look)))];
     progress.end();
-    return { byKind: new Map(found), lists, rows: context.rows };
+    return new Map(found);
   } catch (failure) {
     progress.end('failed');
     throw failure;
   }
 }
 
-/** Says which kinds the profile has no read for, and what to do. */
-export function unreadable(kinds: readonly Kind[], { name }: Profile): string[] {
-  const nouns = kinds.filter((kind) => kind.discovery !== undefined).map(({ noun }) => `${noun}s`);
-  if (nouns.length === 0) return [];
-  const list = nouns.length === 1 ? nouns[0] : `${nouns.slice(0, -1).join(', ')} and ${nouns.at(-1)}`;
+/** A sentence about the kinds that the profile can't read. */
+function unreadable(kinds: readonly Kind[], { name }: Profile): string[] {
+  if (kinds.length === 0) return [];
+  const nouns = new Intl.ListFormat('en-GB').format(kinds.map(({ noun }) => `${noun}s`));
   return [
-    `${list} can't be read with the profile ${name}: declare what you manage of them by hand, or set another profile under server where idops doctor says that it fits`,
+    `${nouns} can't be read with the profile ${name}: declare what you manage of them by hand, or set the profile that idops doctor recommends`,
   ];
+}
+
+/** Problems for what was asked for and doesn't exist; `own` is undefined if the profile can't read the kind. */
+function missing(
+  kind: Kind,
+  found: DiscoveredAll['found'],
+  asked: Asked,
+  own: Discovered | undefined,
+  { name }: Profile,
+): Problem[] {
+  const hint = 'idops list shows what there is, and idops doctor which profile fits';
+  return Object.entries(kind.discovery?.options ?? {}).flatMap(([option, part]) =>
+    (asked[option] ?? [])
+      .filter((id) => !found.some((one) => one.kind === kind && one.finding.identity[part] === id))
+      .map((id) => {
+        const why =
+          own === undefined
+            ? `no ${kind.noun} can be read with the profile ${name}`
+            : (own.unasked ?? `the server shows no ${kind.noun} with this ${part}`);
+        return error('not-found', `--${option} ${id}: ${why}`, [], hint);
+      }),
+  );
+}
+
+/** Problems of what was asked for: ids that no path can carry, and options of kinds that were left out. */
+export function askedProblems(asked: Asked, kinds: readonly Kind[], profile: Profile): Problem[] {
+  return everyKind.flatMap((kind) =>
+    Object.entries(kind.discovery?.options ?? {}).flatMap(([option, part]) =>
+      (asked[option] ?? []).flatMap((id) => {
+        if (!kinds.includes(kind)) {
+          return [
+            error('wrong-option', `--${option} goes with the kind ${kind.name}, which isn't asked for`),
+          ];
+        }
+        const usable = identifier().safeParse(id).success;
+        const why = usable ? idTrouble({ [part]: id }, profile) : `the ${part} can't name an object`;
+        return why === undefined ? [] : [error('wrong-option', `--${option}: ${why}`)];
+      }),
+    ),
+  );
+}
+
+/** Something on the server that objects refer to or belong to. */
+export interface FoundOther {
+  readonly kind: OtherName;
+  readonly id: string;
+  readonly name: string | null;
+  readonly label: string | null;
+}
+
+/** Lists what objects refer to or belong to, with a note for each list that can't be read. */
+export async function discoverOthers(
+  wanted: readonly Other[],
+  profile: Profile,
+  rows: DiscoverContext['rows'],
+): Promise<{ readonly found: readonly FoundOther[]; readonly notes: readonly string[] }> {
+  const found: FoundOther[] = [];
+  const notes: string[] = [];
+  for (const { name: kind, nouns, read, parse } of wanted) {
+    const list = read(profile);
+    if (list === undefined) {
+      notes.push(`${nouns} can't be read with the profile ${profile.name}`);
+      continue;
+    }
+    const listed = await rows(nouns, list, parse);
+    if (listed === null) notes.push(`the server offers no list of ${nouns}`);
+    const own = (listed ?? []).flatMap((row) => otherOf(row) ?? []);
+    found.push(...own.map((one) => ({ kind, ...one })).sort((a, b) => compareText(a.id, b.id)));
+  }
+  return { found, notes };
 }

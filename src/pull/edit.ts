@@ -20,24 +20,23 @@ import { resolve } from '../yaml/resolve.js';
 import { parseYaml } from '../yaml/yaml.js';
 import { faithful, nodeOf, pairOf } from './yaml.js';
 
-/** One field of one document of a file, and its new value. */
+/** A new value for a field of a document. */
 export interface FieldEdit {
-  /** Which of the file's documents, counted without empty ones. */
+  /** Index among the file's non-empty documents. */
   readonly document: number;
   readonly field: string;
   readonly next: Json;
 }
 
-/** A text after its edits, and those that could not be made. */
 export interface Edited<E> {
   readonly text: string;
   readonly refused: readonly { readonly edit: E; readonly reason: string }[];
 }
 
-const unfit = "it is written in a way that can't be changed in place";
-const anchored = 'it is, or has in it, an anchor or an alias';
+const CANNOT_EDIT = "it is written in a way that can't be changed in place";
+const HAS_ANCHOR = 'it is, or has in it, an anchor or an alias';
 
-/** The documents of a text as they are written, with their variables unresolved; undefined if the text has errors. */
+/** The documents of a text, with variables unresolved; undefined if the text has errors. */
 export function writtenDocuments(text: string): Json[] | undefined {
   const file = new SourceFile({ file: '' }, text);
   const { documents, problems } = parseYaml(file);
@@ -45,18 +44,18 @@ export function writtenDocuments(text: string): Json[] | undefined {
   return documents.map(({ root }) => resolve(root, file, null).value);
 }
 
-export function fitsManifest(text: string): boolean {
+export function isManifestSize(text: string): boolean {
   return Buffer.byteLength(text) <= MAX_BYTES;
 }
 
 /**
- * Changes fields of documents. A document that changes keeps its comments, order and quotes, all others keep every byte. The
- * result is read again: an edit that would make it say anything else than what was meant is refused.
+ * Changes fields of documents. A changed document keeps its comments, order and quotes, all others keep every byte. An edit is
+ * refused if the result doesn't read back as intended.
  */
 export function editFields<E extends FieldEdit>(text: string, edits: readonly E[]): Edited<E> {
   const before = writtenDocuments(text) ?? [];
   const filled = documentsIn(text).filter(({ contents }) => isMapNode(contents));
-  const refuseAll: Edited<E> = { text, refused: edits.map((edit) => ({ edit, reason: unfit })) };
+  const refuseAll: Edited<E> = { text, refused: edits.map((edit) => ({ edit, reason: CANNOT_EDIT })) };
   if (filled.length !== before.length) return refuseAll;
   const refused: { edit: E; reason: string }[] = [];
   const byDocument = new Map<number, E[]>();
@@ -79,8 +78,8 @@ export function editFields<E extends FieldEdit>(text: string, edits: readonly E[
     at = end;
   }
   made += text.slice(at);
-  const isMeant = same(writtenDocuments(made) ?? null, expected) && fitsManifest(made);
-  return isMeant ? { text: made, refused } : refuseAll;
+  const isIntended = same(writtenDocuments(made) ?? null, expected) && isManifestSize(made);
+  return isIntended ? { text: made, refused } : refuseAll;
 }
 
 function documentsIn(text: string): Document.Parsed[] {
@@ -99,20 +98,20 @@ function changedDocument(
   const pair = isMapNode(contents)
     ? (contents.items as Pair[]).find(({ key }) => isScalar(key) && key.value === field)
     : undefined;
-  if (document === undefined || pair === undefined || !isMap(old)) return { reason: unfit };
-  claimComments(document);
-  const revision = new Revision();
+  if (document === undefined || pair === undefined || !isMap(old)) return { reason: CANNOT_EDIT };
+  attachComments(document);
+  const revision = new NodeEditor();
   revision.pair(pair, (old[field] ?? null) as Json, next);
   if (!revision.touchesAnchors && document.errors.length === 0) {
     const written = documentText(document, lines);
     const made = lines === text ? written : written.replaceAll('\n', '\r\n');
     if (same(writtenDocuments(made) ?? null, [said])) return { text: made };
   }
-  return { reason: revision.touchesAnchors || holdsAnchors(pair.value) ? anchored : unfit };
+  return { reason: revision.touchesAnchors || holdsAnchors(pair.value) ? HAS_ANCHOR : CANNOT_EDIT };
 }
 
-/** Changes nodes to say something else, and keeps as many of them as still hold. */
-class Revision {
+/** Changes nodes to a new value, and keeps as many of them as possible. */
+class NodeEditor {
   touchesAnchors = false;
 
   pair(pair: Pair, old: Json, next: Json): void {
@@ -125,7 +124,6 @@ class Revision {
       (isMapNode(node) && isMap(old) && isMap(next)) ||
       (isSeq(node) && Array.isArray(old) && Array.isArray(next));
     if (isSame && node.anchor === undefined) {
-      // An empty one has no style of its own.
       if (node.items.length === 0) node.flow = false;
       if (isSeq(node)) this.#list(node, old as readonly Json[], next as readonly Json[]);
       else this.#map(node, old as { [key: string]: Json }, next as { [key: string]: Json });
@@ -175,7 +173,7 @@ class Revision {
     node.items = items;
   }
 
-  /** Takes members out; a comment above one of them that a blank line sets apart stays. */
+  /** Removes members; a comment above one that a blank line separates stays. */
   #drop(node: YAMLMap | YAMLSeq, kept: ReadonlySet<unknown>): void {
     let free: string[] = [];
     for (const item of node.items as readonly unknown[]) {
@@ -193,7 +191,7 @@ class Revision {
   }
 }
 
-/** The node of a new member, in brackets if the others are. */
+/** The node of a new member, in flow style if others are. */
 function newNode(value: Json, others: readonly unknown[]): ReturnType<typeof nodeOf> {
   const made = nodeOf(value);
   if (isCollection(made)) made.flow ||= others.some((one) => isCollection(one) && one.flow === true);
@@ -204,18 +202,18 @@ function linesOf(comment: string | null | undefined): string[] {
   return comment ? comment.split('\n') : [];
 }
 
-/** How many lines of a comment end with the last blank one: they are about nothing in particular. */
+/** The lines of a comment up to the last blank one: they belong to no member. */
 function freeLines(lines: readonly string[]): number {
   return lines.lastIndexOf('') + 1;
 }
 
-/** Attaches each comment of a block to the member beside or below it, so that both are kept or removed together. */
-function claimComments(document: Document): void {
+/** Attaches each comment of a block to the member beside or below it, so that both stay or go together. */
+function attachComments(document: Document): void {
   visit(document, {
     Pair(index, { key, value, srcToken }, path) {
       const outer = path.at(-1) as YAMLMap;
       const below = headOf(outer.items[Number(index) + 1]);
-      // Below a list whose dashes are no further in than the keys around it.
+      // Below a list that is not indented.
       if (below && isSeq(value) && value.comment && isFlat(value, outer)) {
         below.commentBefore = [...linesOf(value.comment), ...linesOf(below.commentBefore)].join('\n');
         value.comment = null;
@@ -241,14 +239,13 @@ function headOf(item: unknown): Node | undefined {
   return isNode(head) ? head : undefined;
 }
 
-/** What tells an element of a list from the others: its id, without one its name, else all of it. */
+/** Identifies an element of a list: by its id, its name, or its whole value. */
 function elementKey(element: Json): string {
   if (isMap(element) && element.id !== undefined) return `id ${canonical(element.id as Json)}`;
   if (isMap(element) && element.name !== undefined) return `name ${canonical(element.name as Json)}`;
   return `is ${canonical(element)}`;
 }
 
-/** Whether there are anchors in a node, or aliases where those count too. */
 function holdsAnchors(node: unknown, aliases: 'no aliases' | 'aliases' = 'aliases'): boolean {
   let found = false;
   visit(node as never, {
@@ -259,7 +256,7 @@ function holdsAnchors(node: unknown, aliases: 'no aliases' | 'aliases' = 'aliase
   return found;
 }
 
-/** The text of a document, indented about as the one that it was read from. */
+/** The text of a document, indented like its source. */
 function documentText(document: Document, source: string): string {
   const nested = /^( *)[^\s#-].*:[ \t]*(?:#.*)?\n\1( +)\S/m.exec(source);
   return document.toString({

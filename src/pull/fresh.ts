@@ -1,43 +1,46 @@
+import { extended } from '../base/extended.js';
 import type { Place } from '../base/problems.js';
-import { type Json, mapValues, reveal, same } from '../base/values.js';
-import { addressOf } from '../kinds/index.js';
+import { isMap, type Json, mapValues, reveal, same } from '../base/values.js';
+import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Finding, Identity, Kind, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
 import type { References } from '../kinds/references.js';
+import { takenFields } from '../kinds/rules.js';
 import { compare } from '../plan/compare.js';
+import type { Seen } from '../plan/plan.js';
+import { addresses } from '../plan/subjects.js';
 import type { Profile } from '../server/profiles.js';
-import { fitsManifest, writtenDocuments } from './edit.js';
+import { isManifestSize, writtenDocuments } from './edit.js';
 import {
   escapeVariables,
-  isKnownOrSaid,
-  type ToSet,
-  type Writing,
+  hasCredential,
+  type VariableNames,
+  type VariableToSet,
+  type WriteContext,
   type Written,
   writeField,
 } from './literal.js';
-import type { VariableNames } from './names.js';
 import { documentText } from './yaml.js';
 
-/** What a document says of a field. */
-interface SaidField extends Written {
-  /** Whether it is a text that is to lie in a file of its own. */
+/** A field of a document. */
+interface DraftField extends Written {
+  /** Whether it is a text for a file of its own. */
   readonly isBody: boolean;
 }
 
-/** A document about an object that no manifest declares. */
+/** A document for an object that no manifest declares. */
 export interface FreshDocument {
   readonly kind: Kind;
   readonly identity: Identity;
   readonly address: string;
-  /** What tells a person which object it is. */
+  /** Its name for people. */
   readonly called: string | null;
-  /** What the server has of it. */
   readonly live: Live;
-  readonly said: ReadonlyMap<string, SaidField>;
-  readonly toSet: readonly ToSet[];
+  readonly said: ReadonlyMap<string, DraftField>;
+  readonly toSet: readonly VariableToSet[];
 }
 
-/** What could not be written down, and why. */
+/** A part that no document can declare, and why. */
 export interface LeftOut {
   readonly address: string;
   readonly reason: string;
@@ -52,19 +55,17 @@ export interface FreshOptions {
   readonly profile: Profile;
   readonly names: VariableNames;
   readonly holds: (text: string) => boolean;
-  /** What is called by its address in messages; lists of the server tell names from ids. */
   readonly references: References;
 }
 
-/** A document that is being made. */
 interface Draft extends FreshDocument {
-  readonly said: Map<string, SaidField>;
+  readonly said: Map<string, DraftField>;
   readonly left: string[];
 }
 
 /**
- * Documents about objects as they are: each says what `validate` takes and what a plan finds to be so. What can't be said
- * in a manifest is left out, in words. Pure.
+ * Documents that declare objects as they are: each is valid, and a plan right after it is empty. Fields that no manifest can declare are
+ * left out, with the reason. Pure.
  */
 export function freshDocuments(
   found: readonly { readonly kind: Kind; readonly finding: Finding }[],
@@ -73,7 +74,7 @@ export function freshDocuments(
   const drafts = found.map(({ kind, finding }) => draftOf(kind, finding, options));
   return {
     documents: drafts
-      .filter((draft) => keepSayable(draft, options))
+      .filter((draft) => dropUnwritable(draft, options))
       .map((draft) => ({
         ...draft,
         toSet: draft.toSet.filter(({ path }) => draft.said.has(/^\w*/.exec(path)?.[0] ?? '')),
@@ -85,17 +86,16 @@ export function freshDocuments(
 function draftOf(kind: Kind, { identity, live, called }: Finding, options: FreshOptions): Draft {
   const { ignored = [] } = kind.traits[options.profile.name];
   const { writes, files } = kind.discovery ?? {};
-  // Variables are called after it.
-  const address = calledIn(kind, identity, options);
+  const address = displayAddress(kind, identity, options);
   const writing = writingOf(kind, address, options);
   const { toSet, left } = writing;
-  const said = new Map<string, SaidField>();
+  const said = new Map<string, DraftField>();
   for (const [field, type] of Object.entries(kind.fields)) {
     const value = live.fields[field];
     const isWritten = writes === undefined ? !Object.hasOwn(identity, field) : writes.includes(field);
     if (value === undefined || !isWritten || ignored.includes(field)) continue;
     if (files?.endings[field] !== undefined && typeof value === 'string') {
-      if (isKnownOrSaid(value, options)) {
+      if (hasCredential(value, options)) {
         left.push(`${field} has a credential in it, which no file may hold`);
       } else said.set(field, { raw: escapeVariables(value), value, isBody: true });
       continue;
@@ -106,40 +106,40 @@ function draftOf(kind: Kind, { identity, live, called }: Finding, options: Fresh
   return { kind, identity, live, called, address, said, toSet, left };
 }
 
-/** What an object is called in messages: by its name, unless that has a credential in it. */
-export function calledIn(kind: Kind, identity: Identity, { references, holds }: FreshOptions): string {
+/** The address by name, or by id if the name contains a credential. */
+export function displayAddress(kind: Kind, identity: Identity, { references, holds }: FreshOptions): string {
   const named = addressOf(kind.name, kind.naming?.(identity, references).address ?? identity);
-  return isKnownOrSaid(named, { holds }) ? addressOf(kind.name, identity) : named;
+  return hasCredential(named, { holds }) ? addressOf(kind.name, identity) : named;
 }
 
-/** What writing the values of an object takes. */
-export function writingOf(kind: Kind, address: string, { profile, names, holds }: FreshOptions): Writing {
+export function writingOf(
+  kind: Kind,
+  address: string,
+  { profile, names, holds }: FreshOptions,
+): WriteContext {
   const { elements = {} } = kind.traits[profile.name].limits ?? {};
   const open = mapValues(elements, ({ types }) => Object.keys(types));
   return { address, names, holds, open, toSet: [], left: [] };
 }
 
-/** Takes out of a document what it can't say; false where it can't even say which object is meant. */
-function keepSayable(draft: Draft, options: FreshOptions): boolean {
+/** Removes fields that a document can't declare; false if it can't even identify the object. */
+function dropUnwritable(draft: Draft, options: FreshOptions): boolean {
   const { identity, live, said, left } = draft;
   const { holds, profile } = options;
   if (idTrouble(identity, profile) !== undefined) {
-    left.push(
-      `its id is none that a manifest can have with the profile ${profile.name}, so that nothing is written down of it`,
-    );
+    left.push(`not written: with the profile ${profile.name} no manifest can have its id`);
     return false;
   }
-  const hasCredential = Object.values(identity).some((id) => isKnownOrSaid(id, { holds }));
-  if (hasCredential || refusalOf({ ...draft, said: new Map() }, profile) !== undefined) {
-    left.push("its id can't stand in a manifest, so that nothing is written down of it");
+  const isSecret = Object.values(identity).some((id) => hasCredential(id, { holds }));
+  if (isSecret || refusalOf({ ...draft, said: new Map() }, profile) !== undefined) {
+    left.push('not written: no manifest can have its id');
     return false;
   }
   const wrongWith = (fields: Draft['said']): string | undefined => {
     const one = { ...draft, said: fields };
     const trouble = refusalOf(one, profile) ?? troubleOf(declaredOf(one), live, options);
-    return trouble === undefined || trouble === UNSAYABLE ? trouble : `: ${trouble}`;
+    return trouble === undefined || trouble === UNWRITABLE ? trouble : `: ${trouble}`;
   };
-  // One by one if something is wrong with it as a whole.
   if (wrongWith(said) === undefined) return true;
   for (const [field, value] of [...said]) {
     const wrong = wrongWith(new Map([[field, value]]));
@@ -150,25 +150,25 @@ function keepSayable(draft: Draft, options: FreshOptions): boolean {
   return true;
 }
 
-const UNSAYABLE = " can't stand in a manifest as the server has it";
+const UNWRITABLE = " can't be declared with the server's value";
 
-/** Why a document can't be read back as it is meant, or what `validate` has to say of it. */
+/** Why a document doesn't read back as written, or the first error of `validate`. */
 function refusalOf(draft: Draft, profile: Profile): string | undefined {
   const { kind, identity, said } = draft;
   const values = [...said].map(([field, { value }]) => [field, reveal(value)]);
   const whole = { kind: kind.name, ...identity, ...Object.fromEntries(values) };
   const isSound = kind.schema.safeParse(whole).success && isReadBack(membersOf(draft, ({ raw }) => raw));
-  if (!isSound) return UNSAYABLE;
+  if (!isSound) return UNWRITABLE;
   return kind.check([declaredOf(draft)], profile).find(({ severity }) => severity === 'error')?.message;
 }
 
-/** Whether what is written comes back as it was, from a file of the size that one may have. */
+/** Whether a document reads back as written, from a file of the allowed size. */
 export function isReadBack(members: { readonly [key: string]: Json }): boolean {
   const text = documentText(members, null);
-  return fitsManifest(text) && same(writtenDocuments(text) ?? null, [{ ...members }]);
+  return isManifestSize(text) && same(writtenDocuments(text) ?? null, [{ ...members }]);
 }
 
-/** What a plan would say of a document about an object as it is; undefined where nothing is to be done. */
+/** Why a plan would change or block the object; undefined if it wouldn't. */
 export function troubleOf(
   declared: Declared,
   live: Live,
@@ -185,12 +185,11 @@ export function troubleOf(
     key: '',
   });
   if (action === 'unchanged' || action === 'adopt') return undefined;
-  return reason ?? 'a plan would change it, whatever is written down';
+  return reason ?? 'a plan would change it, whatever the document says';
 }
 
-/** What a new document declares. */
 export function declaredOf({ kind, identity, said }: Omit<FreshDocument, 'toSet'>): Declared {
-  // It has no place yet, and what is wrong with it is told by its field.
+  // It is in no file yet.
   const place: Place = { file: '', line: 1, column: 1, length: 1 };
   const fields = Object.fromEntries([...said].map(([field, { value }]) => [field, value]));
   const names = kind.identity.flatMap((part) =>
@@ -210,12 +209,41 @@ export function declaredOf({ kind, identity, said }: Omit<FreshDocument, 'toSet'
   };
 }
 
-/** The members of a document, with each field as `written` has it. */
 export function membersOf(
   { kind, identity, said }: Pick<FreshDocument, 'kind' | 'identity' | 'said'>,
-  written: (said: SaidField, field: string) => Json,
+  written: (said: DraftField, field: string) => Json,
 ): { [key: string]: Json } {
   const named = mapValues({ ...identity }, escapeVariables);
   const fields = [...said].map(([field, one]) => [field, written(one, field)]);
   return { kind: kind.name, ...named, ...Object.fromEntries(fields) };
+}
+
+/** The server's values of the fields that a document declares. */
+export function seenOf(
+  declared: Declared,
+  live: Live,
+  { references, profile }: Pick<FreshOptions, 'references' | 'profile'>,
+): Seen {
+  const { kind, identity } = declared;
+  const expected = takenFields(declared.fields, kindOf(kind).traits[profile.name]);
+  return {
+    key: addresses({ kind, identity, declared }, live, references).key,
+    kind,
+    identity: extended(identity, live.identity),
+    expected,
+    managed: Object.keys(expected),
+    fields: live.fields,
+  };
+}
+
+/** The same for a new document, without maps that it declares only in part: the rest of them belongs in no file. */
+export function seenOfNew(one: FreshDocument, options: Pick<FreshOptions, 'references' | 'profile'>): Seen {
+  const seen = seenOf(declaredOf(one), one.live, options);
+  const whole = Object.entries(seen.fields).filter(([field, value]) => {
+    const declared = seen.expected[field] ?? null;
+    return (
+      !isMap(value) || !isMap(declared) || Object.keys(value).every((key) => Object.hasOwn(declared, key))
+    );
+  });
+  return { ...seen, fields: Object.fromEntries(whole) };
 }

@@ -1,45 +1,42 @@
-import { posix } from 'node:path';
+import { createHash } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { join, posix } from 'node:path';
 import { escapeText } from '../base/escape.js';
 import type { Json } from '../base/values.js';
 import type { Kind } from '../kinds/kind.js';
 import { isWritten } from '../manifests/access.js';
 import { MAX_BYTES } from '../yaml/file.js';
 import { type FreshDocument, membersOf } from './fresh.js';
-import { isKnownOrSaid } from './literal.js';
-import { safeName } from './names.js';
+import { hasCredential } from './literal.js';
 import { documentText } from './yaml.js';
 
-/** A file to be written. */
 export interface NewFile {
-  /** From the folder that all of them are for, with `/`. */
+  /** From the folder of all files, with `/`. */
   readonly path: string;
   readonly text: string;
 }
 
-/** How much goes into a new manifest together: below what one may have, so that there is room to edit it. */
-const ENOUGH_BYTES = 8_000_000;
+/** The size of a new manifest, well below the limit, so that it can grow. */
+const MAX_NEW_BYTES = 8_000_000;
 
-const COMMENT = 100;
-
-/** The files of documents that none of them has yet: manifests, one for each kind, and the bodies that they name. */
+/** New files for documents: manifests by kind, and body files. */
 export function filesOf(documents: readonly FreshDocument[], holds: (text: string) => boolean): NewFile[] {
   const bodies: NewFile[] = [];
   const byFile = new Map<string, string[]>();
   for (const document of documents) {
     const path = kindFile(document.kind);
-    const { text, files } = placed(document, path, holds);
+    const { text, files } = layOut(document, path, holds);
     bodies.push(...files);
     byFile.set(path, [...(byFile.get(path) ?? []), text]);
   }
   return [...newManifests(byFile, () => false), ...bodies];
 }
 
-/** What the file of a kind is called. */
 export function kindFile({ noun }: Kind): string {
   return `${noun.replaceAll(' ', '-')}s.yaml`;
 }
 
-/** New manifests with the documents of each, in as many files as it takes. */
+/** New manifests, split into several files if they are too large. */
 export function newManifests(
   byFile: ReadonlyMap<string, readonly string[]>,
   isTaken: (path: string) => boolean,
@@ -54,7 +51,7 @@ export function newManifests(
   );
 }
 
-/** A path, or the next one of its kind if that is taken. */
+/** A path, with a number if it is taken. */
 export function firstFree(path: string, isTaken: (path: string) => boolean): string {
   const ending = posix.extname(path);
   const start = path.slice(0, path.length - ending.length);
@@ -64,13 +61,12 @@ export function firstFree(path: string, isTaken: (path: string) => boolean): str
   }
 }
 
-/** Documents in as many parts as files have to have. */
 function chunks(texts: readonly string[]): string[][] {
   const parts: string[][] = [[]];
   let length = 0;
   for (const text of texts) {
     const size = Buffer.byteLength(text);
-    if (length + size > ENOUGH_BYTES) {
+    if (length + size > MAX_NEW_BYTES) {
       parts.push([]);
       length = 0;
     }
@@ -80,8 +76,8 @@ function chunks(texts: readonly string[]): string[][] {
   return parts.filter((part) => part.length > 0);
 }
 
-/** A document as it stands in its manifest, and the bodies that it names. */
-export function placed(
+/** The text of a document, and the body files that it names. */
+export function layOut(
   document: FreshDocument,
   manifest: string,
   holds: (text: string) => boolean,
@@ -91,27 +87,54 @@ export function placed(
   const files: NewFile[] = [];
   const { files: own } = kind.discovery ?? {};
   const members = membersOf(document, ({ raw, value, isBody }, field): Json => {
-    if (!isBody || own === undefined || typeof value !== 'string' || !fitsFile(value)) return raw;
+    if (!isBody || own === undefined || typeof value !== 'string' || !isFileText(value)) return raw;
     const name = Object.values(identity).map(safeName).join('/');
     const path = bodyAt(`${own.folder}/${name}.${own.endings[field]}`, value);
     files.push({ path, text: value });
     return { file: posix.relative(posix.dirname(manifest), path) };
   });
-  const shown =
-    called === null || isKnownOrSaid(called, { holds }) || isSaid(called, members) ? null : comment(called);
-  return { text: documentText(members, shown), files };
+  const isShown =
+    called !== null && !hasCredential(called, { holds }) && !Object.values(members).includes(called);
+  return { text: documentText(members, isShown ? comment(called) : null), files };
 }
 
-/** Whether a text comes back out of a file as it was. */
-export function fitsFile(text: string): boolean {
+/** Whether a body file can hold a text unchanged. */
+export function isFileText(text: string): boolean {
   return text.isWellFormed() && !isWritten(text) && Buffer.byteLength(text) <= MAX_BYTES;
 }
 
-function isSaid(called: string, members: { readonly [key: string]: Json }): boolean {
-  return Object.values(members).includes(called);
+function comment(called: string): string {
+  const line = escapeText([...called].slice(0, 100).join(''));
+  return line.trim() === '' ? JSON.stringify(line) : line;
 }
 
-function comment(called: string): string {
-  const line = escapeText([...called].slice(0, COMMENT).join(''));
-  return line.trim() === '' ? JSON.stringify(line) : line;
+/** Where `idops init` writes the schema of manifests, from the project's root. */
+export const MANIFEST_SCHEMA = 'schemas/idops-manifest.schema.json';
+
+/** The comment that tells an editor the schema of a file; both paths are from the project's root. */
+export function schemaLine(path: string, schema: string): string {
+  return `# yaml-language-server: $schema=${posix.relative(posix.dirname(path), schema)}\n`;
+}
+
+/** The first line of a new manifest: its schema, if the project has that. */
+export function manifestHead(root: string): (path: string) => string {
+  const isThere = statSync(join(root, MANIFEST_SCHEMA), { throwIfNoEntry: false })?.isFile() === true;
+  return (path) => (isThere ? schemaLine(path, MANIFEST_SCHEMA) : '');
+}
+
+/** Names that every file system keeps as they are; they have no `~`, unlike those that `safeName` makes. */
+const plainName = /^[a-z0-9](?:[a-z0-9_.-]{0,78}[a-z0-9_-])?$/;
+/** Device names of Windows, with any extension. */
+const device = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/;
+
+/** A file name for an id, which may be any text: distinct from all others on every file system, without a path. */
+export function safeName(id: string): string {
+  if (plainName.test(id) && !device.test(id)) return id;
+  const readable = id
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 40)
+    .replace(/^-+|-+$/g, '');
+  const hash = createHash('sha256').update(id, 'utf16le').digest('hex').slice(0, 16);
+  return `${readable}~${hash}`;
 }

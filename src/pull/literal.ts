@@ -2,57 +2,53 @@ import { createHash } from 'node:crypto';
 import { type Fields, isMap, type Json, Sensitive, type Value } from '../base/values.js';
 import { asElements, type FieldType, value as plain } from '../kinds/fields.js';
 import { holdsCredential, looksLikeCredential, looksSecret } from '../secrets/names.js';
-import type { VariableNames } from './names.js';
 
-/** A value as a manifest says it, and as it is understood then. */
+/** A value as written in a manifest, and as it is read. */
 export interface Written {
   readonly raw: Json;
   readonly value: Value;
 }
 
-/** A process variable that stands in the place of a secret. */
-export interface ToSet {
-  /** Begins with `IDOPS_`, so that no `allow_env` is needed. */
+/** A process variable in place of a secret. */
+export interface VariableToSet {
+  /** Begins with `IDOPS_`, which needs no `allow_env`. */
   readonly name: string;
-  /** The object that the secret belongs to. */
   readonly address: string;
-  /** Where in it the secret stands. */
   readonly path: string;
 }
 
-/** What writing the values of one object takes, and what it comes to. */
-export interface Writing {
+export interface WriteContext {
   readonly address: string;
   readonly names: VariableNames;
-  /** Whether a text is a credential that is known, or has one in it. */
+  /** Whether a text contains a known credential. */
   readonly holds: (text: string) => boolean;
-  /** The members of elements that are no secret, whatever the element is called, by field. */
+  /** By field, members of its elements that are no secret, whatever the element's key. */
   readonly open: { readonly [field: string]: readonly string[] };
-  readonly toSet: ToSet[];
-  /** What could not be written down, a sentence each. */
+  readonly toSet: VariableToSet[];
+  /** A sentence for each part that can't be written. */
   readonly left: string[];
-  /** Set within an element that is a secret as a whole, since a text in it is one. */
+  /** Set within an element that contains a credential: all of it is secret. */
   readonly secret?: true;
 }
 
 type Path = readonly (string | number)[];
 
-/** A text of a server as a manifest writes it, so that nothing in it names a variable. */
+/** A text of the server, escaped so that it names no variable. */
 export function escapeVariables(text: string): string {
   return text.replace(/\$(?=[${])/g, '$$$$');
 }
 
-/** A field of the server as a document says it; undefined where no document can. */
+/** A field of the server as a document writes it; undefined if none can. */
 export function writeField(
   type: FieldType,
   field: string,
   value: Value,
-  writing: Writing,
+  writing: WriteContext,
 ): Written | undefined {
   return writeTyped(type, value, [field], writing);
 }
 
-function writeTyped(type: FieldType, value: Value, path: Path, writing: Writing): Written | undefined {
+function writeTyped(type: FieldType, value: Value, path: Path, writing: WriteContext): Written | undefined {
   if (value === null) return { raw: null, value: null };
   if (type.type === 'set') {
     if (!Array.isArray(value)) return undefined;
@@ -72,7 +68,7 @@ function writeTyped(type: FieldType, value: Value, path: Path, writing: Writing)
       const at = [...path, key];
       if (type.type === 'members') return writeTyped(type.members[key] ?? plain, member, at, writing);
       if (member === null) {
-        writing.left.push(`${fieldPath(at)} is null, which in a manifest says that there is no such key`);
+        writing.left.push(`${fieldPath(at)} is null, which in a manifest removes the key`);
         return undefined;
       }
       return writePlain(member, at, someCredential(member, writing) ? { ...writing, secret: true } : writing);
@@ -80,15 +76,14 @@ function writeTyped(type: FieldType, value: Value, path: Path, writing: Writing)
   );
 }
 
-/** The members that a manifest can have, with a sentence for each of the others. */
 function writeMembers(
   value: Fields,
   path: Path,
-  writing: Writing,
+  writing: WriteContext,
   write: (key: string, member: Value) => Written | undefined,
 ): (readonly [string, Written])[] {
   return Object.entries(value).flatMap(([key, member]) => {
-    const trouble = isKnownOrSaid(key, writing)
+    const trouble = hasCredential(key, writing)
       ? 'a key with a credential in it, which no file may hold'
       : key === '__proto__'
         ? 'the key "__proto__", which no manifest can have'
@@ -99,17 +94,17 @@ function writeMembers(
   });
 }
 
-/** An element by its id and its name, and the sets in it: what else it has is the server's to say. */
+/** An element's id, name and sets; the server decides the rest. */
 function writeElement(
   nested: { readonly [field: string]: FieldType },
   element: Fields,
   path: Path,
-  writing: Writing,
+  writing: WriteContext,
 ): Written | undefined {
   const named = ['id', 'name'].flatMap((member) => {
     const text = element[member];
-    // What says which element is meant can't come from a variable.
-    if (typeof text !== 'string' || isKnownOrSaid(text, writing)) return [];
+    // What identifies an element can't come from a variable.
+    if (typeof text !== 'string' || hasCredential(text, writing)) return [];
     return [[member, { raw: escapeVariables(text), value: text }] as const];
   });
   if (named.length === 0) return undefined;
@@ -121,8 +116,8 @@ function writeElement(
   return fromMembers([...named, ...sets]);
 }
 
-/** A value of whatever shape; its secrets become variables. Undefined where a part of it can be neither. */
-function writePlain(value: Value, path: Path, writing: Writing): Written | undefined {
+/** Any value; its secrets become variables. Undefined if a part of it can't be written. */
+function writePlain(value: Value, path: Path, writing: WriteContext): Written | undefined {
   if (value instanceof Sensitive) return writeSecret(value.reveal(), path, writing);
   if (typeof value === 'string') {
     const isSecret = isUnderSecret(path, value, writing) || isCredential(value, path, writing);
@@ -148,14 +143,14 @@ function writePlain(value: Value, path: Path, writing: Writing): Written | undef
   return { raw: value, value };
 }
 
-function writeSecret(secret: Json, path: Path, writing: Writing): Written | undefined {
+function writeSecret(secret: Json, path: Path, writing: WriteContext): Written | undefined {
   const where = fieldPath(path);
-  // A variable gives a text, and a process can't have a NUL in one.
+  // An environment variable is text without NUL.
   if (typeof secret !== 'string' || secret.includes('\0') || secret === '' || !secret.isWellFormed()) {
-    writing.left.push(`${where} is a secret that no variable can give`);
+    writing.left.push(`${where} is a secret that no variable can hold`);
     return undefined;
   }
-  const shown = (text: string): string => (isKnownOrSaid(text, writing) ? hashOf(text) : text);
+  const shown = (text: string): string => (hasCredential(text, writing) ? hashOf(text) : text);
   const name = writing.names.of(
     shown(writing.address),
     path.map((step) => shown(String(step))),
@@ -164,16 +159,15 @@ function writeSecret(secret: Json, path: Path, writing: Writing): Written | unde
   return { raw: `\${${name}}`, value: new Sensitive(secret) };
 }
 
-/** In the place of a text in names of variables, since it has a credential in it. */
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 12);
 }
 
-/** A word of the server's own, such as `valid`, which tells nothing of the secret that it is about. */
+/** A word of the server, such as `valid`, which reveals nothing. */
 const plainWord = /^[a-z]{0,10}$/;
 
-/** Whether a key on the way says that it is a secret, with all that stands beside it but a word of the server's own. */
-function isUnderSecret([field = '', ...keys]: Path, value: Value, { open, secret }: Writing): boolean {
+/** Whether a key on the path makes the value secret. */
+function isUnderSecret([field = '', ...keys]: Path, value: Value, { open, secret }: WriteContext): boolean {
   if (keys.length === 0) return false;
   const isOpen =
     keys.length === 2 &&
@@ -183,23 +177,21 @@ function isUnderSecret([field = '', ...keys]: Path, value: Value, { open, secret
   return !isOpen && (secret === true || keys.some((key) => typeof key === 'string' && looksSecret(key)));
 }
 
-/** Whether a text is a credential that is known, or looks like one: in what people read, it takes more to look so. */
-function isCredential(text: string, path: Path, writing: Writing): boolean {
-  return isKnownOrSaid(text, writing) || (path.length > 1 && looksLikeCredential(text));
+function isCredential(text: string, path: Path, writing: WriteContext): boolean {
+  return hasCredential(text, writing) || (path.length > 1 && looksLikeCredential(text));
 }
 
-/** Whether a text that people read has a credential in it, be it a known one: no file may hold it. */
-export function isKnownOrSaid(text: string, { holds }: Pick<Writing, 'holds'>): boolean {
+/** Whether a text contains a credential, which no file may hold. */
+export function hasCredential(text: string, { holds }: Pick<WriteContext, 'holds'>): boolean {
   return holds(text) || holdsCredential(text);
 }
 
-function someCredential(value: Value, writing: Pick<Writing, 'holds'>): boolean {
-  if (typeof value === 'string') return isKnownOrSaid(value, writing) || looksLikeCredential(value);
+function someCredential(value: Value, writing: Pick<WriteContext, 'holds'>): boolean {
+  if (typeof value === 'string') return hasCredential(value, writing) || looksLikeCredential(value);
   if (Array.isArray(value)) return value.some((item) => someCredential(item, writing));
   return isMap(value) && Object.values(value).some((item) => someCredential(item, writing));
 }
 
-/** A map of its members. */
 export function fromMembers(members: readonly (readonly [string, Written])[]): Written {
   return {
     raw: Object.fromEntries(members.map(([key, { raw }]) => [key, raw])),
@@ -207,11 +199,32 @@ export function fromMembers(members: readonly (readonly [string, Written])[]): W
   };
 }
 
-/** A path as a sentence names it. */
+/** A path for messages: `metadata.key[0]`. */
 export function fieldPath([field = '', ...rest]: Path): string {
   return rest.reduce<string>(
     (text, step) =>
       /^[A-Za-z_]\w*$/.test(String(step)) ? `${text}.${step}` : `${text}[${JSON.stringify(step)}]`,
     String(field),
   );
+}
+
+/** Names of variables for secrets: each secret has its own, the same every time. */
+export class VariableNames {
+  readonly #owners = new Map<string, string>();
+
+  of(address: string, path: readonly (string | number)[]): string {
+    const owner = JSON.stringify([address, ...path]);
+    const words = [...address.split('/'), ...path.map(String)].map((part) =>
+      part
+        .replace(/[^A-Za-z0-9]+/g, '_')
+        .replace(/^_+|_+$/g, '')
+        .toUpperCase(),
+    );
+    const long = ['IDOPS', ...words.filter((word) => word !== '')].join('_');
+    const hash = createHash('sha256').update(owner).digest('hex').slice(0, 8).toUpperCase();
+    const base = long.length <= 120 ? long : `${long.slice(0, 110)}_${hash}`;
+    const name = (this.#owners.get(base) ?? owner) === owner ? base : `${base}_${hash}`;
+    this.#owners.set(name, owner);
+    return name;
+  }
 }

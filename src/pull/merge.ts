@@ -8,51 +8,66 @@ import {
   value as plain,
 } from '../kinds/fields.js';
 import { parseVariables } from '../yaml/template.js';
-import { fieldPath, fromMembers, isKnownOrSaid, type Writing, type Written, writeField } from './literal.js';
+import {
+  fieldPath,
+  fromMembers,
+  hasCredential,
+  type WriteContext,
+  type Written,
+  writeField,
+} from './literal.js';
 
 type Path = readonly (string | number)[];
 
-/** What merging takes beside the values. */
-export interface Merging {
+export interface MergeContext {
   readonly field: string;
-  /** Whether the document declares its map whole. */
+  /** Whether the document declares the map whole. */
   readonly whole: boolean;
-  /** Keys that somebody added to the map on the server, to be taken in. */
+  /** Keys that somebody added to the map on the server. */
   readonly added: readonly string[];
-  readonly writing: Writing;
-  /** The id that an element of a set stands for, where the server's lists tell it. */
+  readonly writing: WriteContext;
+  /** The id of an element of a set, if known. */
   readonly idOf: (element: Value) => string | undefined;
-  /** Takes the new text of a body that lies in a file, and the one that was read there; says why where it can't. */
+  /** Takes the new and the former text of a body file; returns why it can't be written. */
   readonly body: (path: string, text: string, before: string) => string | undefined;
 }
 
 /**
- * What a document is to say of a field so that it says what the server has: what is so already stays as it is written, and
- * what can't be changed in place is kept, in words.
+ * The field as the document must write it to declare what the server has. What matches stays as written; what can't be edited
+ * stays too, and goes to `writing.left` with the reason.
  */
-export function mergeField(type: FieldType, said: Written, live: Value, merging: Merging): Written {
-  return merge(type, said, live, [merging.field], merging);
-}
-
-function merge(type: FieldType, said: Written, live: Value, path: Path, merging: Merging): Written {
-  if (type.type === 'set' && Array.isArray(said.raw) && Array.isArray(said.value)) {
-    return mergeSet(type.nested, said.raw, said.value, live, path, merging);
+export function mergeField(
+  type: FieldType,
+  declared: Written,
+  live: Value,
+  merging: MergeContext,
+  path: Path = [merging.field],
+): Written {
+  if (type.type === 'set' && Array.isArray(declared.raw) && Array.isArray(declared.value)) {
+    return mergeSet(type.nested, declared.raw, declared.value, live, path, merging);
   }
-  const wanted = desired(type, said.value, live, merging.whole);
-  const isSo =
+  const wanted = desired(type, declared.value, live, merging.whole);
+  const matches =
     wanted !== undefined && contrast(type, '', wanted, live).every(({ verdict }) => verdict === 'same');
-  return isSo && merging.added.length === 0 ? said : mergeDiffering(type, said, live, path, merging);
+  return matches && merging.added.length === 0
+    ? declared
+    : mergeDiffering(type, declared, live, path, merging);
 }
 
-/** A value within a map, of which every part has to be the same. */
-function mergeExactly(said: Written, live: Value, path: Path, merging: Merging): Written {
-  return same(said.value, live) ? said : mergeDiffering(plain, said, live, path, merging);
+function mergeExactly(declared: Written, live: Value, path: Path, merging: MergeContext): Written {
+  return same(declared.value, live) ? declared : mergeDiffering(plain, declared, live, path, merging);
 }
 
-function mergeDiffering(type: FieldType, said: Written, live: Value, path: Path, merging: Merging): Written {
-  return isMap(said.raw) && isMap(said.value) && isMap(live)
-    ? mergeMap(type, said, live, path, merging)
-    : replace(type, said, live, path, merging);
+function mergeDiffering(
+  type: FieldType,
+  declared: Written,
+  live: Value,
+  path: Path,
+  merging: MergeContext,
+): Written {
+  return isMap(declared.raw) && isMap(declared.value) && isMap(live)
+    ? mergeMap(type, declared, live, path, merging)
+    : replace(type, declared, live, path, merging);
 }
 
 function mergeSet(
@@ -61,7 +76,7 @@ function mergeSet(
   values: readonly Value[],
   live: Value,
   path: Path,
-  merging: Merging,
+  merging: MergeContext,
 ): Written {
   const left = new Set(asElements(live));
   const kept = raws.flatMap((raw, index): Written[] => {
@@ -79,8 +94,8 @@ function mergeSet(
   });
   const added = writeField({ type: 'set', nested }, merging.field, [...left], merging.writing);
   if (added === undefined) {
-    const said = { raw: [...raws], value: [...values] };
-    return keep(said, path, ' has an element on the server that no document can name', merging);
+    const declared = { raw: [...raws], value: [...values] };
+    return keep(declared, path, ' has an element on the server that no document can name', merging);
   }
   return {
     raw: [...kept.map(({ raw }) => raw), ...(added.raw as Json[])],
@@ -88,41 +103,45 @@ function mergeSet(
   };
 }
 
-/** An element with the server's name and with the sets that the document has of it. */
+/** An element with the server's name and the sets that the document declares of it. */
 function mergeElement(
   nested: FieldTypes,
-  said: Written,
+  declared: Written,
   live: Fields,
   path: Path,
-  merging: Merging,
+  merging: MergeContext,
 ): Written {
   return fromMembers(
-    Object.keys(said.value as Fields).map((key) => {
-      const member = memberOf(said, key);
+    Object.keys(declared.value as Fields).map((key) => {
+      const member = memberOf(declared, key);
       const now = live[key];
       const type = nested[key];
       const at = [...path, key];
-      if (type !== undefined && now !== undefined) return [key, merge(type, member, now, at, merging)];
+      if (type !== undefined && now !== undefined) return [key, mergeField(type, member, now, merging, at)];
       const isRenamed = key === 'name' && typeof now === 'string' && !same(member.value, now);
       return [key, isRenamed ? replace(plain, member, now, at, merging) : member];
     }),
   );
 }
 
-/** A map member by member: one of the kind's own members, a map of metadata, or a value of whatever shape. */
-function mergeMap(type: FieldType, said: Written, live: Fields, path: Path, merging: Merging): Written {
-  const keys = Object.keys(said.value as Fields);
+function mergeMap(
+  type: FieldType,
+  declared: Written,
+  live: Fields,
+  path: Path,
+  merging: MergeContext,
+): Written {
+  const keys = Object.keys(declared.value as Fields);
   const isWhole = type.type === 'map' ? merging.whole : type.type !== 'members';
   const members = keys.flatMap((key): [string, Written][] => {
-    const member = memberOf(said, key);
+    const member = memberOf(declared, key);
     const at = [...path, key];
     const now = Object.hasOwn(live, key) ? live[key] : undefined;
     if (type.type === 'members') {
-      if (now !== undefined) return [[key, merge(type.members[key] ?? plain, member, now, at, merging)]];
+      if (now !== undefined) return [[key, mergeField(type.members[key] ?? plain, member, now, merging, at)]];
       return [[key, keep(member, at, ": the server doesn't show it", merging)]];
     }
     if (now !== undefined) return [[key, mergeExactly(member, now, at, merging)]];
-    // What a whole map doesn't mention isn't to be there.
     const isGone = isWhole && !(type.type === 'map' && member.value === null) && !holdsVariable(member.raw);
     return isGone ? [] : [[key, mergeExactly(member, null, at, merging)]];
   });
@@ -135,7 +154,6 @@ function mergeMap(type: FieldType, said: Written, live: Fields, path: Path, merg
   return fromMembers([...members, ...added]);
 }
 
-/** A member of a map. */
 function memberOf({ raw, value }: Written, key: string): Written {
   return {
     raw: ((isMap(raw) ? raw[key] : undefined) ?? null) as Json,
@@ -143,46 +161,50 @@ function memberOf({ raw, value }: Written, key: string): Written {
   };
 }
 
-/** The server's value in the place of the document's. */
-function replace(type: FieldType, said: Written, live: Value, path: Path, merging: Merging): Written {
-  const { raw } = said;
-  if (isMap(raw) && !isMap(said.value) && typeof raw.file === 'string') {
-    if (holdsVariable(raw.file)) return refuse(said, path, merging);
+function replace(
+  type: FieldType,
+  declared: Written,
+  live: Value,
+  path: Path,
+  merging: MergeContext,
+): Written {
+  const { raw } = declared;
+  if (isMap(raw) && !isMap(declared.value) && typeof raw.file === 'string') {
+    if (holdsVariable(raw.file)) return keepVariable(declared, path, merging);
     if (typeof live !== 'string') {
-      return keep(said, path, ' lies in a file, and the server has no text there', merging);
+      return keep(declared, path, ' lies in a file, and the server has no text there', merging);
     }
-    if (isKnownOrSaid(live, merging.writing)) {
-      return keep(said, path, ' has a credential in it on the server, which no file may hold', merging);
+    if (hasCredential(live, merging.writing)) {
+      return keep(declared, path, ' has a credential in it on the server, which no file may hold', merging);
     }
-    const trouble = merging.body(raw.file, live, typeof said.value === 'string' ? said.value : '');
-    return trouble === undefined ? { raw, value: live } : keep(said, path, `: ${trouble}`, merging);
+    const trouble = merging.body(raw.file, live, typeof declared.value === 'string' ? declared.value : '');
+    return trouble === undefined ? { raw, value: live } : keep(declared, path, `: ${trouble}`, merging);
   }
-  if (holdsVariable(raw)) return refuse(said, path, merging);
+  if (holdsVariable(raw)) return keepVariable(declared, path, merging);
   if (live === null) return { raw: null, value: null };
   const written = write(type, live, path, merging);
-  return written ?? keep(said, path, " can't stand in a manifest as the server has it", merging);
+  return written ?? keep(declared, path, " can't be declared with the server's value", merging);
 }
 
-/** A value at a path, by the same rules as one that is written anew. */
-function write(type: FieldType, live: Value, path: Path, merging: Merging): Written | undefined {
+/** A value at a path, by the same rules as a new one. */
+function write(type: FieldType, live: Value, path: Path, merging: MergeContext): Written | undefined {
   const keys = path.slice(1).map(String);
-  // Written within as many maps as it stands in, so that what they are called counts.
+  // Nested under its keys, since a key may say that a value is secret.
   const nested = keys.reduceRight<Value>((inner, key) => ({ [key]: inner }), live);
   let written = writeField(keys.length === 0 ? type : plain, merging.field, nested, merging.writing);
   for (const key of keys) written = written === undefined ? undefined : memberOf(written, key);
   return written;
 }
 
-function refuse(said: Written, path: Path, merging: Merging): Written {
-  return keep(said, path, ' comes from a variable, which gives another value than the server has', merging);
+function keepVariable(declared: Written, path: Path, merging: MergeContext): Written {
+  return keep(declared, path, ' comes from a variable whose value differs from what the server has', merging);
 }
 
-function keep(said: Written, path: Path, why: string, { writing }: Merging): Written {
+function keep(declared: Written, path: Path, why: string, { writing }: MergeContext): Written {
   writing.left.push(`${fieldPath(path)}${why}`);
-  return said;
+  return declared;
 }
 
-/** Whether a value that is written has a variable in it. */
 function holdsVariable(raw: Json): boolean {
   if (typeof raw === 'string') {
     return raw.includes('${') && parseVariables(raw).some((part) => typeof part !== 'string');

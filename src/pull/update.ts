@@ -5,47 +5,46 @@ import { value as plain } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Kind, Live } from '../kinds/kind.js';
 import { ignoredFields } from '../kinds/rules.js';
-import { calledIn, type FreshOptions, troubleOf, writingOf } from './fresh.js';
-import type { ToSet } from './literal.js';
+import { displayAddress, type FreshOptions, troubleOf, writingOf } from './fresh.js';
+import type { VariableToSet } from './literal.js';
 import { mergeField } from './merge.js';
 
-/** A new text for a body that lies in a file of its own. */
+/** A new text for a body file. */
 export interface BodyEdit {
   readonly field: string;
-  /** As the document writes it, relative to its manifest. */
+  /** As in the document, relative to its manifest. */
   readonly path: string;
   readonly text: string;
-  /** What its file had when it was read. */
+  /** The text when the file was read. */
   readonly before: string;
   readonly place: Place;
 }
 
-/** What it takes that a document says what the server has. */
+/** The edits that make a document declare what the server has. */
 export interface Update {
-  /** What the object is called. */
   readonly address: string;
-  /** What the document is to say of its fields, as it is to be written. */
+  /** New values of its fields, as written. */
   readonly fields: { [field: string]: Json };
   readonly bodies: readonly BodyEdit[];
-  /** The document as it is understood then. */
+  /** The document after the edits. */
   readonly declared: Declared;
-  toSet: readonly ToSet[];
-  /** What can't be brought about in place. */
+  toSet: readonly VariableToSet[];
+  /** What can't be edited. */
   readonly left: Problem[];
 }
 
 export interface UpdateOptions extends FreshOptions {
   readonly builtIn: boolean;
-  /** The object as idops knew it last, as far as it did. */
+  /** The recorded fields of the object. */
   readonly known: Fields | undefined;
-  /** Why a text can't be put into the file that a document names; undefined where it can. */
+  /** Why a text can't be written to the file that a document names; undefined if it can. */
   readonly bodyTrouble: (path: string, text: string) => string | undefined;
 }
 
-/** What of a document has to be changed so that a plan finds nothing to do. Pure. */
+/** The edits after which a plan has nothing to do for a document. Pure. */
 export function updateOf(declared: Declared, written: Json, live: Live, options: UpdateOptions): Update {
   const kind = kindOf(declared.kind);
-  const address = calledIn(kind, { ...declared.identity, ...live.identity }, options);
+  const address = displayAddress(kind, { ...declared.identity, ...live.identity }, options);
   const nothing: Update = { address, fields: {}, bodies: [], declared, toSet: [], left: [] };
   const left = (message: string, place: Place = declared.place, hint?: string): Problem =>
     error('not-pulled', `${address}: ${message}`, [place], hint);
@@ -72,19 +71,19 @@ export function updateOf(declared: Declared, written: Json, live: Live, options:
   const fields: { [field: string]: Json } = {};
   const values: { [field: string]: Value } = { ...declared.fields };
   const bodies: BodyEdit[] = [];
-  const toSet: ToSet[] = [];
+  const toSet: VariableToSet[] = [];
   const problems: Problem[] = [];
   const troubleWith = (field: string, value: Value): string | undefined =>
     troubleOf(altered(declared, { fields: { [field]: value } }), live, options);
-  /** What `validate` would have to say of a field that it doesn't say now. */
+  /** An error of `validate` that the new value would add. */
   const refusalOf = (field: string, value: Value): string | undefined => {
-    const said = (one: Declared): string[] =>
+    const errorsOf = (one: Declared): string[] =>
       kind
         .check([one], options.profile)
         .flatMap(({ severity, message }) => (severity === 'error' ? [message] : []));
-    const before = said(declared);
+    const before = errorsOf(declared);
     const next = altered(declared, { fields: { ...declared.fields, [field]: value } });
-    const message = said(next).find((one) => !before.includes(one));
+    const message = errorsOf(next).find((one) => !before.includes(one));
     return message && `${field} stays as it is: with what the server has, ${message}`;
   };
   const ignored = ignoredFields(declared.fields, kind.traits[options.profile.name]);
@@ -134,7 +133,7 @@ export function updateOf(declared: Declared, written: Json, live: Live, options:
   return { address, fields, bodies, declared: altered(declared, { fields: values }), toSet, left: problems };
 }
 
-/** Keys of a map that no manifest mentions and that weren't there when idops last knew it. */
+/** Keys of a live map that are neither declared nor recorded. */
 function addedKeys(said: Value, now: Value | undefined, known: Value | undefined): readonly string[] {
   if (!isMap(said) || !isMap(now ?? null) || !isMap(known ?? null)) return [];
   return Object.keys(now as Fields).filter(
@@ -142,7 +141,7 @@ function addedKeys(said: Value, now: Value | undefined, known: Value | undefined
   );
 }
 
-/** The id that an element has, or that the server's lists know its name by. */
+/** The id of an element, if need be looked up by its name. */
 function idOf(
   kind: Kind,
   field: string,

@@ -7,13 +7,11 @@ import { sweepTemporaries } from '../base/temporary.js';
 import { type Staged, stageWhole } from '../base/whole-file.js';
 import { isThere } from '../base/work-tree.js';
 import { shownPath } from '../yaml/file.js';
-import type { FreshPull } from './fresh-files.js';
-import type { PulledFile } from './pulled-file.js';
+import type { NewFile } from './layout.js';
 
 /**
- * Writes what a pull worked out, all of it or nothing: each file is laid beside its place first, bodies before the manifests
- * that name them. Nothing is written where a file isn't as it was when it was read, or lies behind a link, nor after
- * `signal`: throws a ProblemsError then.
+ * Writes the files of a pull, all or none: each is staged beside its place first, bodies before the manifests that name them.
+ * Throws a ProblemsError, and writes nothing, if a file changed since it was read or is behind a link, or if `signal` is aborted.
  */
 export async function writeFiles(
   files: readonly PulledFile[],
@@ -47,28 +45,27 @@ export async function writeFiles(
     goOn();
   } catch (failure) {
     await Promise.all(staged.map(({ place }) => place.drop()));
-    // The deepest first; what somebody else put something into stays.
+    // The deepest first; folders with other files stay.
     for (const folder of missing.sort((a, b) => b.length - a.length)) await rmdir(folder).catch(() => {});
     throw failure;
   }
-  // What is begun here is ended, so that manifests and bodies stay one whole.
+  // Not interrupted from here on, so that manifests and bodies stay consistent.
   for (const [index, { path, place }] of staged.entries()) {
     await place.commit().catch(async (failure: unknown) => {
       await Promise.all(staged.slice(index).map((one) => one.place.drop()));
-      const before = index === 0 ? 'nothing was written' : 'what was written before it stays';
-      const hint = `check the folder and its permissions; ${before}, and pulling again goes on`;
+      const before = index === 0 ? 'nothing was written' : 'the files before it were written';
+      const hint = `check the folder and its permissions; ${before}; pull again to continue`;
       throw notWritable(path, cwd, failure, hint);
     });
   }
   return wanted;
 }
 
-/** What a pull ends with where it was interrupted before its files were put into place. */
 export function interruptedBefore(): ProblemsError {
   return new ProblemsError([error('interrupted', 'interrupted: nothing was written')]);
 }
 
-/** Throws a ProblemsError where a file isn't as it was when it was read, or one that is to be written lies behind a link. */
+/** Throws a ProblemsError if a file changed since it was read, or one to be written is behind a link. */
 export async function checkFiles(files: readonly PulledFile[], root: string, cwd: string): Promise<void> {
   refuse((await Promise.all(files.map((file) => changedSince(file, root, cwd)))).flat());
 }
@@ -77,7 +74,6 @@ function foldersToMake(folder: string): string[] {
   return isThere(folder) ? [] : [folder, ...foldersToMake(dirname(folder))];
 }
 
-/** What is said of a path that the file system refuses. */
 export function notWritable(path: string, cwd: string, failure: unknown, hint: string): ProblemsError {
   const why = whyRefused(failure);
   return new ProblemsError([
@@ -93,37 +89,33 @@ async function changedSince(
   const shown = shownPath(path, cwd);
   const real = action === 'unchanged' ? path : await realPlaceOf(path);
   if (real !== path || !`${path}/`.startsWith(`${root === '/' ? '' : root}/`)) {
-    const message = `${shown} is not written: it lies behind a link, or outside the project`;
+    const message = `${shown} is not written: it is behind a link, or outside the project`;
     return [error('output-is-input', message, [], 'idops writes through no link')];
   }
-  const now = await readFile(path, 'utf8').catch((failure: NodeJS.ErrnoException) =>
-    isMissing(failure) ? undefined : null,
-  );
+  const now = await readText(path);
   if (now === before) return [];
-  const what = now === undefined ? 'removed' : before === undefined ? 'made' : 'changed';
-  const message = `${shown} was ${what} by somebody else while the server was read`;
+  const what = now === undefined ? 'removed' : before === undefined ? 'created' : 'changed';
+  const message = `${shown} was ${what} by another program while the server was read`;
   return [error('file-moved', message, [], 'nothing was written: pull again')];
 }
 
-function isMissing({ code }: NodeJS.ErrnoException): boolean {
-  return code === 'ENOENT' || code === 'ENOTDIR';
+/** The text of a file; undefined if there is none, null if it can't be read. */
+async function readText(path: string): Promise<string | null | undefined> {
+  return await readFile(path, 'utf8').catch(({ code }: NodeJS.ErrnoException) =>
+    code === 'ENOENT' || code === 'ENOTDIR' ? undefined : null,
+  );
 }
 
-/**
- * A fresh set of files for a folder. What is there already and the same stays; throws a ProblemsError (`file-exists`) where
- * something else is there.
- */
+/** New files for a folder. Throws a ProblemsError (`file-exists`) if a file with another text exists. */
 export async function filesInFolder(
-  { files }: Pick<FreshPull, 'files'>,
+  { files }: { readonly files: readonly NewFile[] },
   folder: string,
   cwd: string,
 ): Promise<PulledFile[]> {
   const made = await Promise.all(
     files.map(async ({ path: name, text }): Promise<PulledFile> => {
       const path = resolve(folder, name);
-      const there = await readFile(path, 'utf8').catch((failure: NodeJS.ErrnoException) =>
-        isMissing(failure) ? undefined : null,
-      );
+      const there = await readText(path);
       if (there === undefined) return { path, action: 'write', text, before: undefined };
       return { path, action: there === text ? 'unchanged' : 'update', text, before: there ?? '' };
     }),
@@ -134,10 +126,20 @@ export async function filesInFolder(
     others.map(({ path }) =>
       error(
         'file-exists',
-        `${shownPath(path, cwd)} is there already, and is not what would be written`,
+        `${shownPath(path, cwd)} exists with another content`,
         [],
         `choose an empty folder, or remove what is in ${shownPath(dirname(path), cwd)}`,
       ),
     ),
   );
+}
+
+/** A file that a pull writes, or that is up to date. */
+export interface PulledFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly action: 'write' | 'update' | 'unchanged';
+  readonly text: string;
+  /** The text when it was read; undefined if there was no file. */
+  readonly before: string | undefined;
 }

@@ -2,7 +2,7 @@ import { Document, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
 import { escapeText, jsonText } from '../base/escape.js';
 import { type ExactNumber, isMap, isUuid, type Json } from '../base/values.js';
 
-/** A value as it is to stand in YAML: to the digit, and nothing in it can end the scalar that it is in. */
+/** A value as YAML writes it: numbers to the digit, texts quoted if need be. */
 class Literal {
   readonly text: string;
 
@@ -11,19 +11,18 @@ class Literal {
   }
 }
 
-/** What can be taken for nothing but itself, by any reader of YAML. */
+/** Texts that every YAML parser reads as text. */
 const plainText = /^[A-Za-z][A-Za-z0-9_-]*(?:[ .@/:][A-Za-z0-9_-]+)*$/;
-/** What some reader of YAML takes for another type. */
+/** Words that some YAML parser reads as another type. */
 const notText = /^(?:null|true|false|yes|no|on|off|y|n|inf|nan)$/i;
 
-/** Plainly, or in JSON's quotes, which YAML has too; what a reader could be fooled with is escaped. */
 function quoted(text: string): string {
   const isPlain = text.length <= 200 && plainText.test(text) && !notText.test(text);
   return isPlain || isUuid(text) ? text : jsonText(text).trimEnd();
 }
 
 const options = {
-  // Every scalar that is there already keeps its own writing: nothing is taken for a number.
+  // Existing scalars keep their spelling: none is read as a number.
   schema: 'failsafe',
   resolveKnownTags: false,
   customTags: (tags: object[]) => [
@@ -38,7 +37,7 @@ const options = {
   ],
 } as const;
 
-/** How what is read from a file is read, so that nothing in it changes that isn't changed on purpose. */
+/** Options for parsing a file so that only intended edits change it. */
 export const faithful = {
   ...options,
   uniqueKeys: false,
@@ -46,11 +45,10 @@ export const faithful = {
   strict: true,
   logLevel: 'silent',
   prettyErrors: false,
-  // Where each part of it stands.
   keepSourceTokens: true,
 } as const;
 
-/** Whether a text of several lines reads as it is in a block, and comes back out of one. */
+/** Whether a text of several lines survives a block scalar unchanged. */
 function fitsBlock(text: string): boolean {
   if (!text.includes('\n') || /^\s|\n\n$/.test(text)) return false;
   return text.split('\n').every((line) => {
@@ -59,7 +57,6 @@ function fitsBlock(text: string): boolean {
   });
 }
 
-/** The node of a value. */
 export function nodeOf(value: Json): Scalar | YAMLMap | YAMLSeq {
   if (typeof value === 'string' && fitsBlock(value)) {
     const block = new Scalar(value);
@@ -82,12 +79,11 @@ export function nodeOf(value: Json): Scalar | YAMLMap | YAMLSeq {
   return new Scalar(new Literal(value as Exclude<Json, Json[] | { [key: string]: Json }>));
 }
 
-/** A key and its value, as the members of a map are written. */
 export function pairOf(key: string, value: ReturnType<typeof nodeOf>): Pair {
   return new Pair(new Scalar(new Literal(key)), value);
 }
 
-/** The YAML of a whole document; the comment, one line, says to people what it is about. */
+/** The YAML of a document, with a one-line comment. */
 export function documentText(members: { readonly [key: string]: Json }, comment: string | null): string {
   const map = nodeOf({ ...members }) as YAMLMap;
   const [first] = map.items;

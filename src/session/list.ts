@@ -3,8 +3,7 @@ import { addressOf } from '../kinds/index.js';
 import type { OtherName } from '../kinds/other-names.js';
 import { others } from '../kinds/others.js';
 import type { Project } from '../project/index.js';
-import { findOthers } from '../pull/others.js';
-import { survey } from '../pull/survey.js';
+import { discoverAll, discoverOthers } from '../pull/discover.js';
 import type { ShownListing } from '../report/pull.js';
 import type { ProfileName } from '../server/profiles.js';
 import { type PullRequest, wishesOf, withPullContext } from './pull.js';
@@ -31,12 +30,12 @@ export async function list(
   return await withPullContext(project, options, request, async ({ server, look, known, notes }) => {
     const besidesAlone = besides.length > 0 && wanted.length === 0;
     const wishes = { ...wishesOf(request), ...(besidesAlone ? { kinds: [] } : {}), known };
-    const seen = await survey(wishes, [], look);
+    const seen = await discoverAll(wishes, [], look);
     const { profile } = server;
     const named = others.filter(({ name, read }) =>
       besides.length === 0 ? isAll && read(profile) !== undefined : besides.includes(name),
     );
-    const beside = await findOthers(named, profile, seen.rows);
+    const beside = await discoverOthers(named, profile, seen.rows);
     return {
       server: server.baseUrl,
       profile: profile.name,

@@ -14,15 +14,18 @@ import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/i
 import { namedByGlobs } from '../manifests/named.js';
 import type { Seen } from '../plan/plan.js';
 import type { Project, ServerSettings } from '../project/index.js';
-import type { LookOptions } from '../pull/discover.js';
-import { type FreshPull, pullFresh } from '../pull/fresh-files.js';
-import { pullInto } from '../pull/into.js';
-import type { NewFile } from '../pull/layout.js';
-import type { PulledFile } from '../pull/pulled-file.js';
-import type { PullResult } from '../pull/result.js';
-import { manifestHead } from '../pull/schema-line.js';
-import { askedProblems } from '../pull/survey.js';
-import { checkFiles, filesInFolder, interruptedBefore, notWritable, writeFiles } from '../pull/write.js';
+import { askedProblems, type LookOptions } from '../pull/discover.js';
+import { manifestHead, type NewFile } from '../pull/layout.js';
+import { type FreshPull, pullFresh } from '../pull/pull-fresh.js';
+import { type PullResult, pullInto } from '../pull/pull-into.js';
+import {
+  checkFiles,
+  filesInFolder,
+  interruptedBefore,
+  notWritable,
+  type PulledFile,
+  writeFiles,
+} from '../pull/write.js';
 import { createRedactor } from '../secrets/redactor.js';
 import { ServerFailure } from '../server/failures.js';
 import type { ProfileName } from '../server/profiles.js';

@@ -10,7 +10,7 @@ import { same } from '../base/values.js';
 import { workTreeOf } from '../base/work-tree.js';
 import type { Seen } from '../plan/plan.js';
 import type { Project } from '../project/index.js';
-import type { PulledFile } from '../pull/pulled-file.js';
+import type { PulledFile } from '../pull/write.js';
 import { Hasher } from '../secrets/hash.js';
 import type { Redactor } from '../secrets/redactor.js';
 import { joinedState } from '../state/shards.js';

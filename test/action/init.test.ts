@@ -255,7 +255,7 @@ describe('idops init', () => {
     expect(one.stderr).toContain('one/.gitignore was there already, and stays as it is');
     await rm(join(folder, 'victim/kept'));
     await rm(join(folder, 'one/idops.yaml'));
-    expect((await idops('init one')).stderr).toContain('it lies behind a link, or outside the project');
+    expect((await idops('init one')).stderr).toContain('it is behind a link, or outside the project');
     expect(await idops('init two')).toMatchObject({ code: 1, stdout: '' });
     await write({ nothing: '' });
     const left = Object.keys(await files());

@@ -6,7 +6,7 @@ import { noProgress } from '../../src/base/progress.js';
 import { kinds } from '../../src/kinds/index.js';
 import { loadManifests } from '../../src/manifests/index.js';
 import { loadProject } from '../../src/project/index.js';
-import { type FreshPull, pullFresh } from '../../src/pull/fresh-files.js';
+import { type FreshPull, pullFresh } from '../../src/pull/pull-fresh.js';
 import type { SandboxProfile, SandboxSeed } from '../../src/sandbox/index.js';
 import { loadSeed } from '../../src/sandbox/seed.js';
 import { createRedactor } from '../../src/secrets/redactor.js';

@@ -1,8 +1,9 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { organization } from '../../src/kinds/organization.js';
 import { type FreshDocument, freshDocuments } from '../../src/pull/fresh.js';
-import { filesOf } from '../../src/pull/layout.js';
-import { VariableNames } from '../../src/pull/names.js';
+import { filesOf, safeName } from '../../src/pull/layout.js';
+import { VariableNames } from '../../src/pull/literal.js';
 import { profiles } from '../../src/server/profiles.js';
 import { MAX_BYTES } from '../../src/yaml/file.js';
 
@@ -35,5 +36,49 @@ it('a field that no manifest is large enough for is left out, in words', () => {
     { profile: documented, names: new VariableNames(), holds: () => false, references: {} as never },
   );
   expect(documents.map(({ said }) => [...said.keys()])).toEqual([['name']]);
-  expect(left.map(({ reason }) => reason)).toEqual(["label can't stand in a manifest as the server has it"]);
+  expect(left.map(({ reason }) => reason)).toEqual(["label can't be declared with the server's value"]);
+});
+
+const hostile = [
+  '../x',
+  '..',
+  '.',
+  '',
+  'CON',
+  'con',
+  'con.txt',
+  'a/b',
+  'a\\b',
+  'a:b',
+  'x'.repeat(300),
+  'A',
+  'a',
+  'a.',
+  'ä',
+  '~',
+  '\0',
+  '-',
+];
+
+it('an id becomes one step of a path that stays where it is, and no two have the same on any file system', () => {
+  const ids = fc.uniqueArray(
+    fc.oneof(fc.constantFrom(...hostile), fc.string({ unit: 'binary', maxLength: 5 })),
+    {
+      maxLength: 30,
+    },
+  );
+  fc.assert(
+    fc.property(ids, (some) => {
+      const names = some.map(safeName);
+      expect(new Set(names.map((name) => name.toLowerCase().normalize())).size).toBe(some.length);
+      for (const name of names) {
+        expect(name).toMatch(/^[a-z0-9_~][a-z0-9_.~-]{0,79}$/);
+        expect(name).not.toMatch(/^(?:con|nul|aux|prn)(?:\.|$)|\.$/);
+      }
+    }),
+    { numRuns: 100 },
+  );
+  expect(safeName('20000000-0000-4000-8000-000000000001')).toBe('20000000-0000-4000-8000-000000000001');
+  // What looks like the name of another id becomes another name.
+  expect(safeName(safeName('CON'))).not.toBe(safeName('CON'));
 });

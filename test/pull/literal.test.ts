@@ -3,13 +3,12 @@ import { expect, it } from 'vitest';
 import { exactly, type Json, Sensitive } from '../../src/base/values.js';
 import { map, members, plain, set, value } from '../../src/kinds/fields.js';
 import { isReadBack } from '../../src/pull/fresh.js';
-import { escapeVariables, type Writing, writeField } from '../../src/pull/literal.js';
-import { VariableNames } from '../../src/pull/names.js';
+import { escapeVariables, VariableNames, type WriteContext, writeField } from '../../src/pull/literal.js';
 import { parseVariables } from '../../src/yaml/template.js';
 
 function writing(
   holds: (text: string) => boolean = () => false,
-): Writing & { toSet: unknown[]; left: string[] } {
+): WriteContext & { toSet: unknown[]; left: string[] } {
   return {
     address: 'User/1',
     names: new VariableNames(),
@@ -62,7 +61,7 @@ it('of a map the keys are left out that no manifest can have, each with a word',
   );
   expect(writeField(map, 'metadata', metadata, made)?.raw).toEqual({ a: { value: 1 } });
   expect(made.left).toEqual([
-    'metadata.gone is null, which in a manifest says that there is no such key',
+    'metadata.gone is null, which in a manifest removes the key',
     'metadata has the key "__proto__", which no manifest can have',
     'metadata.in has the key "__proto__", which no manifest can have',
   ]);
@@ -88,7 +87,7 @@ it('secrets become variables: by the name of the field, of the key, or since the
   expect(JSON.stringify(made.toSet)).not.toContain('known');
   // A variable gives a text, so that another secret is left out.
   expect(writeField(map, 'metadata', { pin_token: { value: 1234, status: 'x' } }, made)?.raw).toEqual({});
-  expect(made.left.at(-1)).toBe('metadata.pin_token.value is a secret that no variable can give');
+  expect(made.left.at(-1)).toBe('metadata.pin_token.value is a secret that no variable can hold');
 });
 
 it('a credential becomes a variable in what people read too, and under keys in any letters; a boolean is no secret', () => {
@@ -157,4 +156,14 @@ it('of the elements of a set the id and the name are written, and of none that h
     { id: 'o', roles: [{ id: 'r', name: 'member' }] },
   ]);
   expect(writeField(type, 'organizations', [{ id: 'o' }, { label: 'x' }], writing())).toBeUndefined();
+});
+
+it('each secret has a variable of its own, the same each time, whatever it is called', () => {
+  const names = new VariableNames();
+  const all = [['a b'], ['a-b'], ['a.b'], ['ä'], ['x'.repeat(300)], ['x'.repeat(301)]].map((path) =>
+    names.of('User/1', path),
+  );
+  expect(new Set(all).size).toBe(all.length);
+  for (const name of all) expect(name).toMatch(/^IDOPS_USER_1(?:_[A-Z0-9_]+)?$/);
+  expect(names.of('User/1', ['a-b'])).toBe(all[1]);
 });

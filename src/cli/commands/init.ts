@@ -6,8 +6,7 @@ import { shellWord } from '../../base/shell.js';
 import { makeFolder } from '../../base/whole-file.js';
 import { isThere, workTreeOf } from '../../base/work-tree.js';
 import type { NewFile } from '../../pull/layout.js';
-import type { PulledFile } from '../../pull/pulled-file.js';
-import { notWritable, writeFiles } from '../../pull/write.js';
+import { notWritable, type PulledFile, writeFiles } from '../../pull/write.js';
 import {
   type Choices,
   CONFIG,

@@ -1,7 +1,6 @@
 import { isAbsolute, relative, sep } from 'node:path';
-import type { NewFile } from '../../pull/layout.js';
+import { MANIFEST_SCHEMA, type NewFile, schemaLine } from '../../pull/layout.js';
 import { escapeVariables } from '../../pull/literal.js';
-import { MANIFEST_SCHEMA, schemaLine } from '../../pull/schema-line.js';
 import type { ProfileName } from '../../server/profiles.js';
 import { jsonSchema } from '../json-schema.js';
 

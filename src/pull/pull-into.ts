@@ -1,4 +1,4 @@
-import { error, refuse } from '../base/problems.js';
+import { error, type Problem, refuse } from '../base/problems.js';
 import { type Fields, type Json, objectKey } from '../base/values.js';
 import { isAsked } from '../kinds/discovery.js';
 import { kindOf } from '../kinds/index.js';
@@ -6,22 +6,21 @@ import type { Declared, Finding, Live } from '../kinds/kind.js';
 import type { LoadedManifests } from '../manifests/index.js';
 import type { ManifestSource } from '../manifests/load.js';
 import { observe } from '../plan/observe.js';
+import type { Seen } from '../plan/plan.js';
 import { addresses } from '../plan/subjects.js';
 import type { Project } from '../project/index.js';
-import { withNew } from './assemble.js';
 import { BodyFiles } from './bodies.js';
-import type { LookOptions } from './discover.js';
+import { type DiscoveredAll, discoverAll, type LookOptions } from './discover.js';
 import { editFields, type FieldEdit } from './edit.js';
-import { freshDocuments } from './fresh.js';
-import { type PullWishes, withoutBuiltIn } from './fresh-files.js';
-import { VariableNames } from './names.js';
-import type { PullResult } from './result.js';
-import { seenAnew, seenOf } from './seen.js';
-import { type Survey, survey } from './survey.js';
+import { freshDocuments, type LeftOut, seenOf, seenOfNew } from './fresh.js';
+import { VariableNames, type VariableToSet } from './literal.js';
+import { placeDocuments } from './placement.js';
+import { type PullWishes, withoutBuiltIn } from './pull-fresh.js';
 import { type Update, updateOf } from './update.js';
+import type { PulledFile } from './write.js';
 
-/** A document of a manifest, and where it stands. */
-interface Standing {
+/** A document of a manifest. */
+interface DocumentAt {
   readonly source: ManifestSource;
   readonly number: number;
   readonly declared: Declared;
@@ -29,8 +28,8 @@ interface Standing {
 }
 
 /**
- * Works out how the manifests and bodies of a project come to say what the server has. Sends GETs alone, and writes nothing.
- * Throws an AggregateError of what the reader threw, and a ProblemsError where there is no place for a new document.
+ * Works out the edits that make a project's manifests and bodies declare what the server has, with GETs only. Throws an
+ * AggregateError of what the reader threw, and a ProblemsError if a new document has no place.
  */
 export async function pullInto(
   project: Project,
@@ -38,43 +37,32 @@ export async function pullInto(
   wishes: PullWishes,
   look: LookOptions & {
     readonly tokenFile?: string | undefined;
-    /** What idops knew last of an object, by its key in the state. */
+    /** The recorded fields of an object, by its key in the state. */
     readonly knownOf?: (key: string) => Fields | undefined;
   },
 ): Promise<PullResult> {
   const { kinds, asked, builtIn, holds } = wishes;
   const { profile } = look;
-  const standing = manifests.sources.flatMap((source) =>
-    source.documents.flatMap(({ declared, written }, number): Standing[] =>
+  const all = manifests.sources.flatMap((source) =>
+    source.documents.flatMap(({ declared, written }, number): DocumentAt[] =>
       declared === undefined ? [] : [{ source, number, declared, written }],
     ),
   );
-  const concerned = standing.filter(({ declared }) => {
+  const concerned = all.filter(({ declared }) => {
     const kind = kindOf(declared.kind);
     const { discovery } = kind;
     if (!kinds.includes(kind) || discovery === undefined || !kind.readable(profile)) return false;
     return isAsked(discovery, declared.identity, asked);
   });
-  // Before the server is read, so that what becomes a link meanwhile isn't taken for one that was there.
+  // Before the server is read, so that a link made meanwhile is noticed.
   const bodies = new BodyFiles(project, manifests, look.tokenFile);
   await bodies.look();
-  const surveyed = await survey(
-    wishes,
-    concerned.map(({ declared }) => declared),
-    look,
-  );
-  const { references } = surveyed;
-  const { live, found } = await lookUp(concerned, surveyed, look);
+  const declared = concerned.map((one) => one.declared);
+  const discovered = await discoverAll(wishes, declared, look);
+  const { references } = discovered;
+  const { live, found } = await lookUp(concerned, discovered, look);
   const names = new VariableNames();
   const options = { profile, names, holds, references, builtIn };
-  const knownOf = ({ declared }: Standing, now: Live) => {
-    const { key } = addresses(
-      { kind: declared.kind, identity: declared.identity, declared },
-      now,
-      references,
-    );
-    return look.knownOf?.(key);
-  };
   const updates = concerned.map((one): Wanted => {
     const now = live.get(one);
     if (now === undefined) return { one, update: undefined };
@@ -84,7 +72,7 @@ export async function pullInto(
       update: updateOf(one.declared, one.written(), now, {
         ...options,
         bodyTrouble,
-        known: knownOf(one, now),
+        known: look.knownOf?.(addresses({ ...one.declared, declared: one.declared }, now, references).key),
       }),
     };
   });
@@ -93,9 +81,9 @@ export async function pullInto(
   }
   const edited = editedSources(updates);
   const left = [...updates.flatMap(({ update }) => update?.left ?? []), ...bodies.conflicts()];
-  const fresh = withoutBuiltIn(surveyed, builtIn).filter((one) => !found.has(one.finding));
+  const fresh = withoutBuiltIn(discovered, builtIn).filter((one) => !found.has(one.finding));
   const { documents, left: leftOut } = freshDocuments(fresh, options);
-  const changed = await withNew(documents, edited, project, manifests, wishes, bodies);
+  const changed = await placeDocuments(documents, edited, project, manifests, wishes, bodies);
   const toSet = [
     ...updates.flatMap(({ update }) => update?.toSet ?? []),
     ...documents.flatMap((document) => document.toSet),
@@ -124,20 +112,20 @@ export async function pullInto(
     toSet,
     left,
     leftOut,
-    seen: [...seen, ...documents.map((one) => seenAnew(one, options))],
-    notes: surveyed.notes,
-    missing: surveyed.missing,
+    seen: [...seen, ...documents.map((one) => seenOfNew(one, options))],
+    notes: discovered.notes,
+    missing: discovered.missing,
   };
 }
 
-type Wanted = { readonly one: Standing; readonly update: Update | undefined };
+type Wanted = { readonly one: DocumentAt; readonly update: Update | undefined };
 
-/** What the server has of each document's object: as it was found, or read now where it wasn't. */
+/** The live object of each document: one that was found, otherwise read now. */
 async function lookUp(
-  concerned: readonly Standing[],
-  { found: all, references, lists }: Survey,
+  concerned: readonly DocumentAt[],
+  { found: all, references, lists }: DiscoveredAll,
   look: LookOptions,
-): Promise<{ live: ReadonlyMap<Standing, Live>; found: ReadonlySet<Finding> }> {
+): Promise<{ live: ReadonlyMap<DocumentAt, Live>; found: ReadonlySet<Finding> }> {
   const keyOf = (subject: Parameters<typeof addresses>[0], now: Live | undefined): string =>
     objectKey(addresses(subject, now, references).key);
   const byKey = new Map(
@@ -146,9 +134,9 @@ async function lookUp(
       finding,
     ]),
   );
-  const live = new Map<Standing, Live>();
+  const live = new Map<DocumentAt, Live>();
   const found = new Set<Finding>();
-  const take = (one: Standing, now: Live | undefined): boolean => {
+  const take = (one: DocumentAt, now: Live | undefined): boolean => {
     const { kind, identity } = one.declared;
     const finding = byKey.get(keyOf({ kind, identity, declared: one.declared }, now));
     if (finding === undefined) return false;
@@ -167,9 +155,9 @@ async function lookUp(
   return { live, found };
 }
 
-/** The manifests with their documents brought up to what the server has; a field that can't be changed becomes one that is left. */
+/** The manifests after their edits; a field that can't be edited moves from `fields` to `left`. */
 function editedSources(updates: readonly Wanted[]): ReadonlyMap<ManifestSource, string> {
-  const bySource = new Map<ManifestSource, (FieldEdit & { one: Standing; update: Update })[]>();
+  const bySource = new Map<ManifestSource, (FieldEdit & { one: DocumentAt; update: Update })[]>();
   for (const { one, update } of updates) {
     for (const [field, next] of Object.entries(update?.fields ?? {})) {
       const edits = bySource.get(one.source) ?? [];
@@ -179,7 +167,7 @@ function editedSources(updates: readonly Wanted[]): ReadonlyMap<ManifestSource, 
   }
   const texts = new Map<ManifestSource, string>();
   for (const [source, edits] of bySource) {
-    const reason = 'its file is a link, which is not written through';
+    const reason = 'its file is a link; idops writes through no link';
     const { text, refused } =
       source.path === source.target
         ? editFields(source.text, edits)
@@ -195,4 +183,27 @@ function editedSources(updates: readonly Wanted[]): ReadonlyMap<ManifestSource, 
     }
   }
   return texts;
+}
+
+/** The outcome of a pull; nothing is written yet. */
+export interface PullResult {
+  readonly files: readonly PulledFile[];
+  /** New documents. */
+  readonly added: number;
+  /** Changed documents. */
+  readonly updated: number;
+  /** Documents that match the server already. */
+  readonly unchanged: number;
+  /** Variables in place of secrets, to be set before the next plan. */
+  readonly toSet: readonly VariableToSet[];
+  /** Parts of new objects that no document can declare. */
+  readonly leftOut: readonly LeftOut[];
+  /** Declarations that differ from the server and weren't changed. */
+  readonly left: readonly Problem[];
+  /** What was asked for by id and doesn't exist. */
+  readonly missing: readonly Problem[];
+  /** The live objects of documents that now match the server. */
+  readonly seen: readonly Seen[];
+  /** A sentence for each thing that can't be looked for. */
+  readonly notes: readonly string[];
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { appendDocuments } from '../../src/pull/assemble.js';
+import { appendDocuments } from '../../src/pull/placement.js';
 
 it('documents go behind those that are there, which say what they said', () => {
   expect(appendDocuments('', ['a: 1\n', 'b: 2\n'])).toBe('a: 1\n---\nb: 2\n');
