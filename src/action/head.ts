@@ -1,6 +1,6 @@
 import { git } from '../base/git.js';
+import { findWorkTree } from '../base/paths.js';
 import { error, ProblemsError } from '../base/problems.js';
-import { workTreeOf } from '../base/work-tree.js';
 import type { WorkflowEvent } from './event.js';
 import { GithubFailure, type PullRequest, withGithub } from './github.js';
 import type { Inputs } from './inputs.js';
@@ -58,7 +58,7 @@ export async function checkCheckout(event: WorkflowEvent, inputs: Inputs): Promi
 
 /** The commit that is checked out; undefined if nobody can tell. */
 async function headOf(folder: string): Promise<{ commit: string; parents: string[] } | undefined> {
-  const root = workTreeOf(folder);
+  const root = findWorkTree(folder);
   if (root === undefined) return undefined;
   const asked = [
     ['rev-parse', 'HEAD'],

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { escapeLines } from '../base/escape.js';
 import { type Problem, ProblemsError } from '../base/problems.js';
 import type { Shard } from '../base/shard.js';
-import { writeResult } from '../base/through.js';
+import { writeOutput } from '../base/write-file.js';
 import type { Plan } from '../plan/plan.js';
 import { loadProject, type Project } from '../project/index.js';
 import { planReport, type Report, renderText } from '../report/formats.js';
@@ -137,7 +137,7 @@ export class Job {
   async writeHtml<T>(name: string, report: Report<T>, found: T): Promise<string> {
     const shown = report.redact(found, this.redactor);
     const file = join(await this.temporaryFolder(), name);
-    await writeResult(file, await renderText(report, 'html', shown, this.log.look), 0o600);
+    await writeOutput(file, await renderText(report, 'html', shown, this.log.look), 0o600);
     return file;
   }
 

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { writeResult } from '../base/through.js';
+import { writeOutput } from '../base/write-file.js';
 import { changesServer, leavesDebts, type Plan } from '../plan/plan.js';
 import { planReport } from '../report/formats.js';
 import { redactPlan } from '../report/redacted.js';
@@ -51,7 +51,7 @@ export async function planAndTell(job: Job, inputs: Inputs): Promise<Ending> {
   const opens = tells || inputs.comment === 'true';
   const body = `${first}\n${text}`;
   const commented = join(await job.temporaryFolder(), commentFile);
-  await writeResult(commented, body, 0o600);
+  await writeOutput(commented, body, 0o600);
   await job.posts.comment(inputs, key, body, { opens });
   if (inputs.driftIssue && job.event.onDefaultBranch)
     await job.posts.drift(inputs, shared, { ...marker, found: tells });
@@ -83,6 +83,6 @@ async function writePlan(
     inputs.planFile === undefined
       ? join(await job.temporaryFolder(), `${name}.json`)
       : resolve(folderOf(inputs), inputs.planFile);
-  await writeResult(planFile, await session.storePlan(plan), 0o600);
+  await writeOutput(planFile, await session.storePlan(plan), 0o600);
   return planFile;
 }

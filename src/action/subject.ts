@@ -1,6 +1,5 @@
-import { escapeText } from '../base/escape.js';
+import { escapeText, shellWord } from '../base/escape.js';
 import { shardText } from '../base/shard.js';
-import { shellWord } from '../base/shell.js';
 import { code } from '../report/marked.js';
 import type { Args, Inputs } from './inputs.js';
 import { configInRepository, environmentOf } from './places.js';

@@ -1,6 +1,6 @@
 import { type Result, summarizeResult } from '../apply/result.js';
+import { shellWord } from '../base/escape.js';
 import type { Problem } from '../base/problems.js';
-import { shellWord } from '../base/shell.js';
 import type { Plan } from '../plan/plan.js';
 import { renderText, resultReport } from '../report/formats.js';
 import { code, prose } from '../report/marked.js';

@@ -1,7 +1,6 @@
 import { error, type Problem, ProblemsError } from '../base/problems.js';
-import { ownMark } from '../base/process.js';
+import { ownProcess, userName } from '../base/process.js';
 import type { Shard } from '../base/shard.js';
-import { userName } from '../base/user-name.js';
 import { type Fields, mapValues } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { ApprovedPlan } from '../plan/approve.js';
@@ -227,7 +226,7 @@ async function start(
       command: options.command,
       ...(plan.undoes === undefined ? {} : { undoes: plan.undoes }),
       user: userName(),
-      ...ownMark(),
+      ...ownProcess(),
       state: { lineage: state.lineage, file: options.backend.name },
       server: plan.server,
       profile: plan.profile,

@@ -1,5 +1,5 @@
-import { extended } from '../base/extended.js';
 import type { Fields } from '../base/values.js';
+import { assign } from '../base/values.js';
 import type { Kind, Live } from '../kinds/kind.js';
 import { namesOfLost, type Owed, seenLoss } from '../kinds/loss.js';
 import { betterProfile, betterProfileByReset } from '../kinds/recognise.js';
@@ -153,7 +153,7 @@ export class Attempt {
         return this.#failed(failure, attempts + failure.attempts, index > 0);
       }
     }
-    return extended(last, { attempts });
+    return assign(last, { attempts });
   }
 
   #failed(failure: ServerFailure, attempts: number, begun: boolean): Sent {

@@ -1,5 +1,5 @@
-import { whyRefused } from '../base/errno.js';
 import { ProblemsError } from '../base/problems.js';
+import { systemErrorText } from '../base/system-errors.js';
 import type { Fields } from '../base/values.js';
 import type { Kind, Live } from '../kinds/kind.js';
 import { namesOfLost } from '../kinds/loss.js';
@@ -96,7 +96,7 @@ export function brokenOff(failure: unknown): Outcome {
 export function messageOf(failure: unknown): string {
   if (failure instanceof ProblemsError) return distinct(failure.problems.map(({ message }) => message));
   if (failure instanceof AggregateError) return distinct(failure.errors.map(messageOf));
-  return whyRefused(failure);
+  return systemErrorText(failure);
 }
 
 function distinct(sentences: readonly string[]): string {

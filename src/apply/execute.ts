@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
+import { allSettled, failuresIn } from '../base/concurrency.js';
 import { ProblemsError } from '../base/problems.js';
 import type { Progress } from '../base/progress.js';
-import { failuresIn, settle } from '../base/settle.js';
 import type { Fields } from '../base/values.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Kind, KindName } from '../kinds/kind.js';
@@ -144,7 +144,7 @@ class Execution {
         await send(change);
         known = tells(change, this.#outcomes.get(change));
       }
-      await settle(rest.map((change) => limit(() => send(change))));
+      await allSettled(rest.map((change) => limit(() => send(change))));
     } finally {
       await this.#conclude(kind, open);
     }
@@ -223,7 +223,7 @@ class Execution {
     if (left.length === 0) return;
     const open = left.map((one) => one.open);
     const live = await readBackAll(kind, open, this.#options, this.#options.concurrency);
-    await settle(
+    await allSettled(
       left.map(async ({ planned, attempt, open }) => {
         const ended = await attempt.conclude(open, live.get(open));
         if (ended !== EXPIRED) await this.#end(kind, planned, ended);

@@ -1,4 +1,4 @@
-import { meantBy } from '../base/meant.js';
+import { identify } from '../base/identifiers.js';
 import { error, ProblemsError } from '../base/problems.js';
 import type { RunLine } from '../state/journal.js';
 import type { PastChange, PastRun } from './history.js';
@@ -17,7 +17,7 @@ export interface PastOfObject {
 export function historyOf(runs: readonly PastRun[], address: string): PastOfObject[] {
   const all = runs.flatMap(({ run, changes }) => changes.map((change) => ({ run, change })));
   const changes = all.map(({ change }) => change);
-  const keys = new Set(meantBy(changes, address, [addresses, ids, names]).map(({ key }) => key));
+  const keys = new Set(identify(changes, address, [addresses, ids, names]).map(({ key }) => key));
   if (keys.size > 0) return all.filter(({ change }) => keys.has(change.key));
   throw new ProblemsError([
     error(

@@ -1,5 +1,5 @@
-import { extended } from '../base/extended.js';
 import {
+  assign,
   type Fields,
   holdsSensitive,
   isMap,
@@ -305,7 +305,7 @@ function updated(
   const open = became.status === 'not_converged' ? [...new Set([...secret, ...unseen])] : [];
   const uncertain = open.length > 0 ? { uncertain: open } : {};
   const stored = storeFields(fields, context.hasher);
-  return extended(base, {
+  return assign(base, {
     ...uncertain,
     fields: stored.fields,
     hashes: stored.hashes,

@@ -1,5 +1,5 @@
+import { identify } from '../base/identifiers.js';
 import type { KindName } from '../base/kind-names.js';
-import { meantBy } from '../base/meant.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { compareText, type Fields } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
@@ -73,7 +73,7 @@ export function findRecorded(state: State, names: readonly string[]): Recorded[]
   const problems: Problem[] = [];
   const found = new Map<string, Recorded>();
   for (const name of names) {
-    const meant = meantBy(all, name, [addressOf, idOf, calledOf]);
+    const meant = identify(all, name, [addressOf, idOf, calledOf]);
     const [only] = meant;
     if (only !== undefined && meant.length === 1) found.set(only.address, only);
     else problems.push(notOne(name, meant));

@@ -1,5 +1,5 @@
+import { objectKey } from '../base/identifiers.js';
 import { error, ProblemsError } from '../base/problems.js';
-import { objectKey } from '../base/values.js';
 import type { StateBackend } from '../state/backend.js';
 import type { JournalContent } from '../state/journal.js';
 import type { State } from '../state/state.js';

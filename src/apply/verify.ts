@@ -1,5 +1,6 @@
+import { sameIdentifier } from '../base/identifiers.js';
 import { stringifyJson } from '../base/json.js';
-import { type Fields, holdsSensitive, isMap, reveal, sameIdentifier, type Value } from '../base/values.js';
+import { type Fields, holdsSensitive, isMap, reveal, type Value } from '../base/values.js';
 import { type Contrast, contrast, value } from '../kinds/fields.js';
 import type { Identity, Kind } from '../kinds/kind.js';
 

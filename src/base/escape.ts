@@ -1,13 +1,13 @@
 import { stringifyJson } from './json.js';
 
 /**
- * What a terminal or a reader can be fooled with: control characters, bidi controls, separators, invisible
- * characters, spaces that look like the ordinary one, lone surrogates, combining marks without a letter.
+ * What can mislead a terminal or a reader: control, bidi and invisible characters, separators, unusual spaces, lone
+ * surrogates, combining marks without a letter.
  */
 const hostile =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000\u{1d159}]|(?<=^|[\s"'(,:])\p{M}+/gu;
 
-/** CI systems execute `##[command]`, `##vso[…]` and `##teamcity[…]` wherever in a logged line they stand. */
+/** CI systems execute `##[command]`, `##vso[…]` and `##teamcity[…]` anywhere in a logged line. */
 const logCommand = /#(?=#(?:vso|teamcity)?\[)/gi;
 
 const short: { readonly [character: string]: string } = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
@@ -22,17 +22,17 @@ function escaped(character: string): string {
   return short[character] ?? (code > 0xffff ? `\\u{${hex}}` : `\\u${hex.padStart(4, '0')}`);
 }
 
-/** Makes a text harmless on a terminal and in a CI log, as one line: hostile characters become visible. */
+/** Makes a text harmless on a terminal and in a CI log, on one line: hostile characters become visible. */
 export function escapeText(text: string): string {
   return disarmLog(text.replace(hostile, escapeCharacter));
 }
 
-/** Makes commands to CI systems harmless, also those that only an assembled line has. */
+/** Makes commands to CI systems harmless, also in an assembled line. */
 export function disarmLog(text: string): string {
   return text.replace(logCommand, '\\u0023');
 }
 
-/** Like `escapeText`, but keeps line breaks, for texts of several lines. */
+/** Like `escapeText`, but keeps line breaks. */
 export function escapeLines(text: string): string {
   return text.split('\n').map(escapeText).map(disarm).join('\n');
 }
@@ -42,10 +42,10 @@ export function disarm(line: string): string {
   return line.replace(/^(\s*):(?=:)/, '$1\\u003a');
 }
 
-/** How many characters of what a server or a program says a message shows. */
+/** Maximum characters of a server's or program's text in a message. */
 const maxLength = 500;
 
-/** What somebody else says, as one line of bounded length, without control and invisible characters. */
+/** Foreign text as one line of limited length, without control and invisible characters. */
 export function oneLine(text: string): string {
   const line = text
     .toWellFormed()
@@ -55,19 +55,19 @@ export function oneLine(text: string): string {
   return characters.length > maxLength ? `${characters.slice(0, maxLength - 1).join('')}…` : line;
 }
 
-/** A text in double quotes, as JSON writes it, harmless and on one line. */
+/** A text as a harmless JSON string. */
 export function quote(text: string): string {
   return escapeText(JSON.stringify(text));
 }
 
-/** A name without quotes where nothing in it could be taken for what stands around it; else quoted. */
+/** A name, quoted unless it is unambiguous without quotes. */
 export function bare(text: string): string {
   return /^[\p{L}\p{N}_.:@/+*-][\p{L}\p{M}\p{N}_.:@/+*-]*$/u.test(text) && escapeText(text) === text
     ? text
     : quote(text);
 }
 
-/** JSON text with everything hostile as `\u` escapes: it parses to the same value, and can be logged. */
+/** JSON text with hostile characters as `\u` escapes, so that it can be logged. */
 export function jsonText(value: unknown): string {
   return harmless(stringifyJson(value, 2));
 }
@@ -91,7 +91,7 @@ function harmless(json: string): string {
 const wide =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u;
 
-/** How many columns a terminal needs for a text that has been escaped. */
+/** The columns of an escaped text on a terminal. */
 export function displayWidth(text: string): number {
   let width = 0;
   for (const character of text) width += characterWidth(character);
@@ -102,4 +102,19 @@ function characterWidth(character: string): number {
   if (character <= '~') return 1;
   if (/[\p{Mn}\p{Me}]/u.test(character)) return 0;
   return wide.test(character) && !/[\uff61-\uffdc]/.test(character) ? 2 : 1;
+}
+
+/** A word of a command, quoted for pasting into a shell; control characters stay readable. */
+export function shellWord(text: string): string {
+  // It would be taken for an option.
+  const word = text.startsWith('-') ? `./${text}` : text;
+  if (/^[\w./:@%+=,-]+$/.test(word)) return word;
+  if (process.platform === 'win32') return `"${word}"`;
+  if (!/[\u0000-\u001f\u007f]/.test(word)) return `'${word.replaceAll("'", "'\\''")}'`;
+  const escaped = word.replaceAll(/[\\']/g, '\\$&').replaceAll(/[\u0000-\u001f\u007f]/g, octal);
+  return `$'${escaped}'`;
+}
+
+function octal(character: string): string {
+  return `\\${character.charCodeAt(0).toString(8).padStart(3, '0')}`;
 }

@@ -1,18 +1,18 @@
 import { type ExecFileException, execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
-import { readRegular } from './regular.js';
-import { isThere } from './work-tree.js';
+import { isThere } from './paths.js';
+import { readTextFile } from './read-file.js';
 
-/** Milliseconds that git gets; looking into its index takes a few. */
+/** Milliseconds. */
 const PATIENCE = 10_000;
 
-/** Bytes of names: those of very many files. */
+/** Bytes of output. */
 const MOST = 64 * 1024 * 1024;
 
 /**
- * What git's index has of these paths, relative to the root of the work tree with `/`; of a folder all that is below it.
- * Nothing where there is no git, or no repository after all. Throws an Error that says in a few words why git fails.
+ * The paths in git's index at or below these paths, relative to the work tree, with `/`; empty if there is no git or no
+ * repository. Throws a GitFailed.
  */
 export async function inGitIndex(root: string, paths: readonly string[]): Promise<string[]> {
   if (paths.length === 0 || (await findGit()) === undefined) return [];
@@ -25,7 +25,7 @@ export async function inGitIndex(root: string, paths: readonly string[]): Promis
   }
 }
 
-/** The git of the search path; what lies there by a relative name isn't taken, since that may be the project's. */
+/** The git of PATH, not of its relative entries, which may be in the project. */
 async function findGit(): Promise<string | undefined> {
   const name = process.platform === 'win32' ? 'git.exe' : 'git';
   for (const folder of (process.env.PATH ?? '').split(delimiter).filter((path) => isAbsolute(path))) {
@@ -41,36 +41,35 @@ async function findGit(): Promise<string | undefined> {
   return undefined;
 }
 
-/** Whether a `.git` is a repository, or names one that is there: that of a linked work tree may not be, in a container. */
+/** Whether a `.git` is a repository or refers to one; that of a linked work tree may be missing in a container. */
 async function hasRepository(path: string): Promise<boolean> {
-  const text = await readRegular(path).catch(() => undefined);
+  const text = await readTextFile(path).catch(() => undefined);
   const folder = text === undefined ? path : /^gitdir: (.+)/.exec(text)?.[1];
   if (folder === undefined) return false;
   const real = resolve(dirname(path), folder);
   return isThere(join(real, 'HEAD')) || isThere(join(real, 'index'));
 }
 
-/** How git is run. */
 export interface GitOptions {
-  /** What it reads from its standard input. */
+  /** Its standard input. */
   readonly input?: string;
-  /** Bytes of its answer. */
+  /** Maximum bytes of output. */
   readonly most?: number;
-  /** Whether it may reach remotes; it runs nothing of theirs, and asks nobody. */
+  /** Whether it may reach remotes; it never prompts. */
   readonly reaches?: boolean;
-  /** Further variables. */
+  /** Additional variables. */
   readonly env?: { readonly [name: string]: string };
-  /** Milliseconds that it gets. */
+  /** Timeout in milliseconds. */
   readonly patience?: number;
 }
 
-/** Variables that say which repository is meant, and where its parts are. */
+/** Variables that select a repository. */
 const ofRepository =
   /^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|CEILING_DIRECTORIES)$/;
 
 /**
- * What git answers to a command; throws a GitFailed that says in a few words why it fails. The repository is named to it, and nothing of
- * it may make git run, fetch or wait for anything, but for what a remote takes.
+ * Runs git and returns its output. Nothing in the repository can make git run, fetch or wait for anything, except to reach
+ * a remote if that is allowed. Throws a GitFailed.
  */
 export async function git(
   root: string,
@@ -96,7 +95,7 @@ export async function git(
   const quiet = { GIT_NO_LAZY_FETCH: '1', GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' };
   const env = { ...asksNobody, ...Object.fromEntries(own), ...quiet, ...more };
   const limits = { timeout: patience, killSignal: 'SIGKILL', maxBuffer: most } as const;
-  // Ctrl-C in a terminal reaches all that run in it: what is on its way to a remote is brought to its end.
+  // Detached, so that Ctrl-C in the terminal doesn't interrupt a push.
   const detached = reaches && process.platform !== 'win32';
   const options = { cwd: root, env, windowsHide: true, encoding: 'buffer', detached, ...limits } as const;
   return await new Promise((done, failed) => {
@@ -105,17 +104,17 @@ export async function git(
       const [said, told] = [stdout.toString('utf8'), stderr.toString('utf8')];
       failed(new GitFailed(whyFailed(failure, told, patience), said, told, { cause: failure }));
     });
-    // One that ended before it had read all of it says why by its exit code.
+    // If it ends before reading everything, its exit code says why.
     child.stdin?.on('error', () => {});
     child.stdin?.end(input);
   });
 }
 
-/** Git ended with a failure. */
+/** Git failed. */
 export class GitFailed extends Error {
-  /** What it had said on its standard output by then. */
+  /** Its standard output. */
   readonly said: string;
-  /** The same of its standard error. */
+  /** Its standard error. */
   readonly told: string;
 
   constructor(why: string, said: string, told: string, options?: ErrorOptions) {
@@ -125,20 +124,20 @@ export class GitFailed extends Error {
   }
 }
 
-/** Whether git said more than `most`. */
+/** Whether git printed more than `most` bytes. */
 export function isTooMuch(failure: unknown): boolean {
   const cause = failure instanceof GitFailed ? (failure.cause as ExecFileException) : undefined;
   return String(cause?.code) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
 }
 
-/** There is no git to be run. */
+/** There is no git. */
 export class NoGit extends Error {
   constructor() {
     super('there is no git');
   }
 }
 
-/** How many lines of a remote's own words are told. */
+/** How many lines of a remote's message are shown. */
 const LINES = 3;
 
 function whyFailed({ killed, code, message }: ExecFileException, stderr: string, patience: number): string {
@@ -150,6 +149,6 @@ function whyFailed({ killed, code, message }: ExecFileException, stderr: string,
   if (said !== undefined) return [said.slice('fatal: '.length), ...remote.slice(0, LINES)].join('; ');
   if (typeof code === 'number') return `it ended with exit code ${code}`;
   if (killed === true && code == null) return `it did not end in ${patience / 1000} s`;
-  // The message of a failed start has the whole command in it.
+  // The message of a failed start contains the whole command.
   return typeof code === 'string' ? code : (message.split('\n')[0] ?? '');
 }

@@ -1,29 +1,23 @@
 import { compareLosslessNumber, LosslessNumber, parse, stringify } from 'lossless-json';
 import { ExactNumber, exactly } from './values.js';
 
-/**
- * What a text has somewhere, maybe in a string, if any number in it is not as JavaScript writes it. A colon before a number
- * stands behind a quotation mark or a space; the one in a time doesn't.
- */
+/** Matches every text with a number that JavaScript would write differently; may also match inside a string. */
 const suspicious = /(?:^|[\s,[]|["\s]:)(?:-0|-?\d{16}|-?\d+[.eE])/;
 
-/**
- * `JSON.parse` that keeps every number as it is written. Throws a SyntaxError where the text is no JSON, and a
- * RangeError where it is nested too deeply to be kept so.
- */
+/** `JSON.parse` with exact numbers. Throws a SyntaxError, or a RangeError if the text is nested too deeply. */
 export function parseJson(text: string): unknown {
-  // The platform judges what is JSON; the library, which is slower, comes in where a number may need it.
+  // The slower library is used only if a number may need it.
   const plain: unknown = JSON.parse(text);
-  // Most documents with long texts hold no number, and looking for one is quicker than reading the text again.
+  // Most documents with long texts hold no number, and finding that out is faster than the regular expression.
   if (!holdsNumber(plain) || !suspicious.test(text)) return plain;
   return parse(text, null, {
     parseNumber: exactly,
-    // The last one counts, as it does in JSON.parse.
+    // The last one wins, as in JSON.parse.
     onDuplicateKey: ({ newValue }) => newValue,
   });
 }
 
-/** Goes as deep as the document is, so it keeps its own stack. */
+/** Keeps its own stack, since documents may be deeply nested. */
 function holdsNumber(document: unknown): boolean {
   const open: unknown[] = [document];
   while (open.length > 0) {
@@ -31,7 +25,7 @@ function holdsNumber(document: unknown): boolean {
     if (typeof next === 'number') return true;
     if (typeof next !== 'object' || next === null) continue;
     if (Array.isArray(next)) for (const item of next) open.push(item);
-    // A list of all members is as large as the document; what `JSON.parse` makes has nothing but its own.
+    // `Object.values` would copy a large document.
     else for (const name in next) open.push((next as { readonly [name: string]: unknown })[name]);
   }
   return false;
@@ -42,7 +36,7 @@ const numberWriter = {
   stringify: String,
 };
 
-/** `JSON.stringify` that writes every number to the digit. */
+/** `JSON.stringify` with exact numbers. */
 export function stringifyJson(value: unknown, space?: number): string {
   const text = holdsExact(value)
     ? stringify(value, undefined, space, [numberWriter])
@@ -56,15 +50,12 @@ function holdsExact(value: unknown): boolean {
   return value instanceof ExactNumber || Object.values(value).some(holdsExact);
 }
 
-/**
- * The plain number for a place that takes no other, such as a port, where 1.0 is 1. Undefined where it would be
- * rounded to an integer that it isn't, or is beyond all plain numbers.
- */
+/** The plain number for a text, such as 1 for 1.0; undefined if it would be rounded to another integer, or is too large. */
 export function plainNumber(text: string): number | undefined {
   const number = Number(text);
   if (!Number.isFinite(number)) return undefined;
   if (!Number.isSafeInteger(number)) return number;
   const whole = new LosslessNumber(String(number));
-  // Without a sign where it is -0.
+  // -0 becomes 0.
   return compareLosslessNumber(new LosslessNumber(text), whole) === 0 ? Number(whole.value) : undefined;
 }

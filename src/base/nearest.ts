@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 
-/** The known name that a mistyped one most likely means; undefined where none is near. */
+/** The known name closest to a mistyped one; undefined if none is close. */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
   const wanted = name.toLowerCase();
   if (wanted.length > 100) return undefined;

@@ -2,30 +2,30 @@ import type { ProblemCode } from './problem-codes.js';
 
 export type { ProblemCode };
 
-/** Where something stands in a file; lines and columns count from 1. */
+/** A place in a file; lines and columns count from 1. */
 export interface Place {
-  /** The path as a person would type it, relative to the folder idops was started in. */
+  /** The path relative to the current folder. */
   readonly file: string;
-  /** The path from the root of the project, with `/`, where that is another one. */
+  /** The path from the project root, with `/`, if it differs. */
   readonly inProject?: string;
   /** The line, from 1. */
   readonly line: number;
   /** The column, from 1. */
   readonly column: number;
-  /** How many characters to underline; 1 where only a point is known. */
+  /** How many characters to underline. */
   readonly length: number;
-  /** The whole source line, where the file could be read and nothing on the line may be a secret. */
+  /** The source line, if it is readable and nothing on it may be a secret. */
   readonly text?: string;
 }
 
-/** An error stops what is to be done; a warning is shown. */
+/** An error stops the command; a warning is only shown. */
 export type Severity = 'error' | 'warning';
 
-/** A mistake in what the user gave: data, so that every format can show it. */
+/** A mistake in the user's input, as data that every format can show. */
 export interface Problem {
   /** A stable code; docs/errors.md explains each. */
   readonly code: ProblemCode;
-  /** Whether it stops the work. */
+  /** Whether it stops the command. */
   readonly severity: Severity;
   /** What is wrong, in one sentence. */
   readonly message: string;
@@ -33,11 +33,11 @@ export interface Problem {
   readonly hint?: string;
   /** Where it is. */
   readonly places: readonly Place[];
-  /** How many more places there are, where those are too many. */
+  /** How many places are left out, if there are too many. */
   readonly morePlaces?: number;
 }
 
-/** Builds an error; the places are optional since options and servers have none. */
+/** Creates an error. */
 export function error(
   code: ProblemCode,
   message: string,
@@ -47,7 +47,7 @@ export function error(
   return { code, severity: 'error', message, places, ...(hint === undefined ? {} : { hint }) };
 }
 
-/** Builds a warning, which is shown and does not stop anything. */
+/** Creates a warning. */
 export function warning(
   code: ProblemCode,
   message: string,
@@ -57,7 +57,7 @@ export function warning(
   return { ...error(code, message, places, hint), severity: 'warning' };
 }
 
-/** Everything that was found wrong, at once. Thrown at the end of a stage, never at the first find. */
+/** Every problem that a stage found. Thrown at its end, not at the first problem. */
 export class ProblemsError extends Error {
   readonly problems: readonly Problem[];
 
@@ -68,13 +68,19 @@ export class ProblemsError extends Error {
   }
 }
 
-/** Throws what a stage found if any of it is an error; warnings alone are returned. */
+/** Throws a stage's problems if one is an error; otherwise returns the warnings. */
 export function refuse(problems: readonly Problem[]): readonly Problem[] {
   if (problems.some((problem) => problem.severity === 'error')) throw new ProblemsError(problems);
   return problems;
 }
 
-/** Adds problems to others, one by one: there may be more of them than a call takes arguments. */
+/** Adds problems one by one: there may be more than a call can take as arguments. */
 export function addProblems(to: Problem[], more: readonly Problem[]): void {
   for (const problem of more) to.push(problem);
+}
+
+/** A part of a text, from `start` up to but not including `end`. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
 }

@@ -1,12 +1,39 @@
 import { readFileSync, readlinkSync } from 'node:fs';
-import { hostname } from 'node:os';
-import type { ProcessMark } from './process-mark.js';
+import { hostname, userInfo } from 'node:os';
+import * as z from 'zod';
 
-/** `unknown`: it counts its processes elsewhere, so that its number says nothing here. */
+/** Identifies a process, for itself and for others that find what it left behind. */
+export const processMark = {
+  host: z.string().meta({ description: 'the machine that runs it', examples: ['ci-7'] }),
+  /** Positive, since 0 and less name process groups. */
+  pid: z
+    .int()
+    .positive()
+    .meta({ description: 'the number of the process', examples: [4711] }),
+  /** If the system tells it; pids are reused. */
+  started: z
+    .string()
+    .nullable()
+    .meta({ description: 'the boot and the tick at which it started', examples: ['71c9… 4711'] }),
+  /** Host names are reused too. */
+  boot: z
+    .string()
+    .nullable()
+    .meta({ description: 'the boot of the machine', examples: ['71c9…'] }),
+  /** Each container has its own pids. */
+  namespace: z
+    .string()
+    .nullable()
+    .meta({ description: 'what its number counts in, such as a container', examples: ['pid:[4026531836]'] }),
+};
+
+export type ProcessMark = z.infer<z.ZodObject<typeof processMark>>;
+
+/** `unknown`: it runs on another host or in another namespace, so its pid means nothing here. */
 export type Fate = 'alive' | 'gone' | 'unknown';
 
-/** The mark of the process that asks. */
-export function ownMark(): ProcessMark {
+/** The mark of this process. */
+export function ownProcess(): ProcessMark {
   return {
     host: hostname(),
     pid: process.pid,
@@ -17,7 +44,7 @@ export function ownMark(): ProcessMark {
 }
 
 /** Whether a process still runs: `unknown` if it belongs to another host, boot or process namespace. */
-export function fateOf(mark: ProcessMark): Fate {
+export function processStatus(mark: ProcessMark): Fate {
   const { host, pid, started, boot, namespace } = mark;
   if (host !== hostname()) return 'unknown';
   if (boot !== bootId() || namespace !== namespaceId()) return 'unknown';
@@ -32,12 +59,11 @@ export function fateOf(mark: ProcessMark): Fate {
   return started !== null && now !== null && started !== now ? 'gone' : 'alive';
 }
 
-/** Whether another process than this one surely runs still: not one that was given its number later. */
-export function surelyAlive(mark: ProcessMark): boolean {
-  return mark.pid !== process.pid && mark.started !== null && fateOf(mark) === 'alive';
+/** Whether another process certainly still runs, and its pid wasn't reused. */
+export function isSurelyAlive(mark: ProcessMark): boolean {
+  return mark.pid !== process.pid && mark.started !== null && processStatus(mark) === 'alive';
 }
 
-/** Whether a process has ended and its parent has not taken notice yet. */
 function isZombie(pid: number): boolean {
   const [state] = processStat(pid) ?? [];
   return state === 'Z' || state === 'X';
@@ -50,7 +76,7 @@ function processStart(pid: number): string | null {
   return start === undefined || boot === null ? null : `${boot} ${start}`;
 }
 
-/** The fields of /proc/PID/stat from the third on; the second is the command in brackets, which may hold spaces. */
+/** The fields of /proc/PID/stat from the third on; the second, the command in parentheses, may contain spaces. */
 function processStat(pid: number): string[] | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -73,5 +99,15 @@ function namespaceId(): string | null {
     return readlinkSync('/proc/self/ns/pid');
   } catch {
     return null;
+  }
+}
+
+/** The name of the user who runs this process. */
+export function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // The uid of a container may have no name.
+    return 'unknown';
   }
 }

@@ -1,48 +1,45 @@
-/** What a step came to, for whoever watches. */
+/** The result of a step. */
 export interface Stepped {
-  /** The object that it was about. */
+  /** The address of its object. */
   readonly address: string;
   /** As in the result of a run: `applied`, `failed`, `not_converged`, `unknown` or `skipped`. */
   readonly status: string;
-  /** What went wrong; null where nothing did. */
+  /** What went wrong; null if nothing did. */
   readonly error: string | null;
-  /** The error without the object's own values, where it tells some. */
+  /** The error without the object's own values, if it contains some. */
   readonly gist?: string;
 }
 
-/** A request that is about to be sent again. */
+/** A request that will be sent again. */
 export interface Retrying {
-  /** The try that comes now, counted from 1. */
+  /** The next attempt, from 1. */
   readonly attempt: number;
-  /** How many tries there may be in all. */
+  /** The maximum number of attempts. */
   readonly of: number;
-  /** Why the one before it came to nothing, in a few words. */
+  /** Why the previous attempt failed, in a few words. */
   readonly why: string;
-  /** Seconds until then, where the server asks to wait. */
+  /** Seconds until then, if the server asks to wait. */
   readonly wait?: number;
 }
 
-/**
- * What long work tells whoever watches: one phase at a time, and how far it is. What is thrown in it is ignored, and nothing more is
- * told then: it has no part in what is done.
- */
+/** Receives the progress of long work, one phase at a time. If it throws, it is ignored from then on. */
 export type Progress = {
-  /** A phase begins: its name, such as `Observing` or `Applying`, and its number of steps. */
+  /** A phase begins, such as `Observing`, with its number of steps. */
   phase(name: string, total: number): void;
-  /** Requests about an object begin; its step tells that they have ended. */
+  /** Requests about an object begin; they end with its `step`. */
   begin?(address: string): void;
-  /** A request is about to be sent again. */
+  /** A request will be sent again. */
   retry?(again: Retrying): void;
-  /** One step is done; where it changes something, what became of it. */
+  /** A step is done, with its result if it changes something. */
   step(done?: Stepped): void;
-  /** The phase is over, whether all of its steps were done or not; `failed` where something keeps them from it. */
+  /** The phase is over, perhaps before all of its steps; `failed` if an error ended it. */
   end(how?: 'failed'): void;
 };
 
-/** Nobody watches. */
+/** Ignores all progress. */
 export const noProgress: Progress = { phase() {}, step() {}, end() {} };
 
-/** Tells whoever watches for as long as that does no harm: after the first failure, whether thrown or promised, nothing more. */
+/** A Progress that stops calling the given one after its first failure, thrown or rejected. */
 export function withoutHarm(progress: Progress): Required<Progress> {
   let failed = false;
   const fail = (): void => {
@@ -51,7 +48,7 @@ export function withoutHarm(progress: Progress): Required<Progress> {
   const tell = (telling: () => unknown): void => {
     if (failed) return;
     try {
-      // A program's function may be async, whatever its type says.
+      // The function may be async, whatever its type says.
       Promise.resolve(telling()).catch(fail);
     } catch {
       fail();

@@ -14,19 +14,17 @@ export type Value =
   | Value[]
   | { [key: string]: Value };
 
-/** A map of fields; a field that is not there is unknown, which is not the same as null. */
+/** A map of fields; an absent field is unknown, which isn't null. */
 export type Fields = { [field: string]: Value };
 
 /** The grammar of JSON's numbers. */
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 
 /**
- * A JSON number that JavaScript would write otherwise than it is written, such as 9007199254740993 or 10.0.
- * All others are plain numbers: so each number has one form here, and two are the same where their texts are.
- * Made by `exactly` alone.
+ * A JSON number that JavaScript would write differently, such as 9007199254740993 or 10.0; all others are plain numbers.
+ * So each number has one form, and equal texts are equal numbers. Created by `exactly`.
  */
 export class ExactNumber {
-  /** The number as it is written. */
   readonly text: string;
 
   constructor(text: string) {
@@ -34,10 +32,7 @@ export class ExactNumber {
     this.text = text;
   }
 
-  /**
-   * For a `JSON.stringify` of somebody else; `stringifyJson` is what writes it to the digit everywhere. Runtimes
-   * that can keep the text of a number keep it.
-   */
+  /** For a foreign `JSON.stringify`, exact if the runtime has `JSON.rawJSON`; `stringifyJson` is always exact. */
   toJSON(): unknown {
     return rawJson?.(this.text) ?? Number(this.text);
   }
@@ -53,15 +48,15 @@ export class ExactNumber {
 
 const { rawJSON: rawJson } = JSON as { rawJSON?: (text: string) => unknown };
 
-/** The number that a text of JSON is: a plain one where that is written in the same way. */
+/** The number that a JSON text denotes: a plain one if JavaScript writes it the same way. */
 export function exactly(text: string): number | ExactNumber {
   const plain = Number(text);
   return String(plain) === text ? plain : new ExactNumber(text);
 }
 
 /**
- * A value that must never be printed or stored in a readable form. Whatever serialises it gets
- * `{"sensitive": true}`; only the writer, which sends it to the server, calls `reveal`.
+ * A value that must never be printed or stored in a readable form. It serializes as `{"sensitive": true}`; only the
+ * writer, which sends it to the server, calls `reveal`.
  */
 export class Sensitive {
   readonly #value: Json;
@@ -70,7 +65,7 @@ export class Sensitive {
     this.#value = value;
   }
 
-  /** The value itself, for sending, comparing and hashing alone. */
+  /** The value, only for sending, comparing and hashing. */
   reveal(): Json {
     return this.#value;
   }
@@ -88,10 +83,7 @@ export class Sensitive {
   }
 }
 
-/**
- * A secret that is known by its salted hash alone, as the state keeps it. It can tell whether a
- * value is the recorded one, and nothing else.
- */
+/** A secret of which only a salted hash is known, as in the state: it can only say whether a value matches. */
 export class HashedSecret extends Sensitive {
   readonly hash: string;
   readonly #matches: (value: Json) => boolean;
@@ -111,10 +103,10 @@ export class HashedSecret extends Sensitive {
   }
 }
 
-/** What stands in a manifest's text for a variable that has no value here, as in `validate`. */
+/** Stands for a variable without a value, as in `validate`. */
 export const UNKNOWN_TEXT = '(unknown)';
 
-/** Whether a value is a map: not null, not a list, not a secret, not a number. */
+/** Whether a value is a map: not null, a list, a secret or a number. */
 export function isMap(value: unknown): value is { [key: string]: Value } {
   return (
     typeof value === 'object' &&
@@ -125,14 +117,14 @@ export function isMap(value: unknown): value is { [key: string]: Value } {
   );
 }
 
-/** Whether a value is, or holds anywhere, a secret. */
+/** Whether a value is or contains a secret. */
 export function holdsSensitive(value: Value): boolean {
   if (value instanceof Sensitive) return true;
   if (Array.isArray(value)) return value.some(holdsSensitive);
   return isMap(value) && Object.values(value).some(holdsSensitive);
 }
 
-/** The plain JSON of a value, secrets included: for what is sent to the server, and for hashing. */
+/** The plain JSON of a value, secrets included, for sending and hashing. */
 export function reveal(value: Value): Json {
   if (value instanceof Sensitive) return value.reveal();
   if (Array.isArray(value)) return value.map(reveal);
@@ -140,10 +132,7 @@ export function reveal(value: Value): Json {
   return value;
 }
 
-/**
- * Deep equality of JSON values without regard to key order; secrets compare by what they hold, numbers by what servers keep
- * of them: `10.50` is `10.5`. 10 and 10.0 are one value: a server that has one of them doesn't write the other.
- */
+/** Deep equality regardless of key order. Secrets compare by value, numbers as servers keep them: 10, 10.0 and 10.00 are equal. */
 export function same(a: Value, b: Value): boolean {
   if (a instanceof HashedSecret || b instanceof HashedSecret) {
     if (a instanceof HashedSecret && b instanceof HashedSecret) return a.hash === b.hash;
@@ -177,8 +166,8 @@ function isSameNumber(a: Value, b: Value): boolean {
 }
 
 /**
- * How a server gives a number back that reads decimals as doubles and stores what is the shorter of `1000.0` and `1.0e3` as a decimal.
- * Integers, and what no double can hold, stay as they are.
+ * The spelling in which a server returns a number if it reads decimals as doubles and stores the shorter of `1000.0` and
+ * `1.0e3`. Integers, and what no double can hold, keep theirs.
  */
 export function keptSpelling(text: string): string {
   if (/^-?\d+$/.test(text)) return text === '-0' ? '0' : text;
@@ -193,12 +182,12 @@ export function keptSpelling(text: string): string {
   const rest = exponent < 0 ? `${'0'.repeat(-exponent - 1)}${digits}` : digits.slice(exponent + 1) || '0';
   const plain = `${sign}${whole}.${rest}`;
   const short = `${sign}${digits.charAt(0)}.${digits.slice(1) || '0'}e${exponent}`;
-  // A double of more digits than it can tell apart is never written out.
+  // Beyond the precision of a double, digits aren't written out.
   if (plain.length <= short.length && Math.abs(double) < 2 ** 53) return plain;
   return exponent < 0 ? short : `${sign}${whole}`;
 }
 
-/** Whether two values are deeply equal and hold no secret: false says nothing. */
+/** Whether two values are deeply equal and hold no secret; false is inconclusive. */
 export function plainlySame(a: Value, b: Value | undefined): boolean {
   if (typeof a !== 'object' || a === null) return a === b;
   if (typeof b !== 'object' || b === null) return false;
@@ -213,7 +202,7 @@ export function plainlySame(a: Value, b: Value | undefined): boolean {
   );
 }
 
-/** JSON text with sorted keys, so that equal values have equal texts. */
+/** JSON text with sorted keys: equal values have equal texts. */
 export function canonical(value: Json): string {
   if (value instanceof ExactNumber) return value.text;
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
@@ -226,7 +215,7 @@ export function canonical(value: Json): string {
   return JSON.stringify(value);
 }
 
-/** A map with each value replaced; safe for a key such as `__proto__`. */
+/** A map with each value replaced, also one called `__proto__`. */
 export function mapValues<A, B>(
   map: { [key: string]: A },
   change: (value: A, key: string) => B,
@@ -236,53 +225,30 @@ export function mapValues<A, B>(
   return changed;
 }
 
-/** Gives an object a member; a key such as `__proto__` names one like any other. */
+/** Sets a member, also one called `__proto__`. */
 export function put<T>(object: { [key: string]: T }, key: string, value: T): void {
   if (key !== '__proto__') object[key] = value;
   else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** The order of two texts by their code units, the same on every machine. */
+/** Orders texts by code units, the same on every machine. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** Whether a text is a UUID, in small letters or capitals. */
-export function isUuid(text: string): boolean {
-  return uuid.test(text);
-}
-
-/** The one form of an id by which it is found: the letters of a UUID may be written as capitals. */
-export function identifierKey(id: string): string {
-  return isUuid(id) ? id.toLowerCase() : id;
-}
-
-/** The one form of an object's key, `<kind>/<id>` and for a template its type: ids as `identifierKey` has them. */
-export function objectKey(key: string): string {
-  const [kind = '', id = '', ...rest] = key.split('/');
-  return [kind, identifierKey(id), ...rest].join('/');
-}
-
-/** Longer ids are nobody's. */
-const maxIdentifier = 512;
-
 /**
- * Whether a text can name an object in a path: not empty nor too long, no step that URL parsers resolve away,
- * well-formed, without control characters.
+ * Like `{ ...object, ...more }`, for what is created for each of very many objects: Node 20 gives every spread object its
+ * own hidden class, which is 5 times slower to create and 20 times to read. Not for keys from users (`__proto__`).
  */
-export function isPathParameter(text: string): boolean {
-  return (
-    text !== '' &&
-    text.length <= maxIdentifier &&
-    !/^\.{1,2}$/.test(text) &&
-    !/\p{Cc}/u.test(text) &&
-    text.isWellFormed()
-  );
+export function assign<A extends object, B extends object>(object: A, more: B): Omit<A, keyof B> & B {
+  return Object.assign({}, object, more);
 }
 
-/** Whether two ids are the same one: the letters of a UUID may be written as capitals. */
-export function sameIdentifier(a: string, b: string): boolean {
-  return identifierKey(a) === identifierKey(b);
+/** Computes a value when it is first needed, and only once. */
+export function lazy<T>(work: () => T): () => T {
+  let done: { readonly result: T } | undefined;
+  return () => {
+    done ??= { result: work() };
+    return done.result;
+  };
 }

@@ -1,7 +1,7 @@
 import { dirname, relative, sep } from 'node:path';
 import { stringifyJson } from '../base/json.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
-import { writeResult } from '../base/through.js';
+import { writeOutput } from '../base/write-file.js';
 import {
   formatNames,
   type Look,
@@ -103,7 +103,7 @@ export async function show<T>(
       continue;
     }
     const text = 'json' in rendering ? `${stringifyJson(rendering.json, 2)}\n` : rendering.text;
-    await writeResult(file, text);
+    await writeOutput(file, text);
   }
 }
 

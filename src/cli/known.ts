@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { withRegular } from '../base/regular.js';
+import { withFile } from '../base/read-file.js';
 import { type ResettableRedactor, resettableRedactor } from '../secrets/redactor.js';
 
 /** More than any token has. */
@@ -25,9 +25,7 @@ export function knownAtStart(
 function contentOf(path: string): string | undefined {
   try {
     // Not a pipe: it gives its token only once.
-    return withRegular(path, (file, { size }) =>
-      size <= mostBytes ? readFileSync(file, 'utf8') : undefined,
-    );
+    return withFile(path, (file, { size }) => (size <= mostBytes ? readFileSync(file, 'utf8') : undefined));
   } catch {
     return undefined;
   }

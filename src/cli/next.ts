@@ -1,5 +1,5 @@
 import type { Result } from '../apply/result.js';
-import { shellWord } from '../base/shell.js';
+import { shellWord } from '../base/escape.js';
 import type { Plan } from '../plan/plan.js';
 import { nextSteps } from '../report/next.js';
 import type { GlobalOptions } from './context.js';

@@ -1,5 +1,5 @@
-import { whyRefused } from '../base/errno.js';
 import { error, ProblemsError } from '../base/problems.js';
+import { systemErrorText } from '../base/system-errors.js';
 
 const listening = new Set(['bind', 'getaddrinfo', 'listen']);
 
@@ -16,7 +16,7 @@ export function portProblem(
     return undefined;
   const where = host === undefined ? '' : ` of ${host}`;
   return new ProblemsError(
-    [error('port-unavailable', `port ${port}${where} can't be used: ${whyRefused(failure)}`, [], hint)],
+    [error('port-unavailable', `port ${port}${where} can't be used: ${systemErrorText(failure)}`, [], hint)],
     { cause: failure },
   );
 }

@@ -1,5 +1,6 @@
+import { identifierKey } from '../base/identifiers.js';
 import { nearest } from '../base/nearest.js';
-import { type Fields, identifierKey } from '../base/values.js';
+import type { Fields } from '../base/values.js';
 import type { Page, Parser } from '../server/answers.js';
 import type { Reader } from '../server/reader.js';
 import type { ExtraRead } from '../server/reads.js';

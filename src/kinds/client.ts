@@ -1,8 +1,7 @@
 import * as z from 'zod';
+import { allSettled, allSettledEach } from '../base/concurrency.js';
 import { optional } from '../base/members.js';
-import { once } from '../base/once.js';
-import { settle, settleEach } from '../base/settle.js';
-import { compareText, type Fields, type Value } from '../base/values.js';
+import { compareText, type Fields, lazy, type Value } from '../base/values.js';
 import { answers, pages } from '../server/answers.js';
 import { idsOf, withoutIds } from './discovery.js';
 import type {
@@ -32,7 +31,7 @@ const traits: ProfileTraits = {
   },
 };
 
-const schema = once(() =>
+const schema = lazy(() =>
   document('Client', "A client's DID. Nothing else of a client can be changed by the API.", {
     id: identifier().meta({ description: 'The id of the client.', examples: [UUID] }),
     did_generation: optional(
@@ -63,7 +62,7 @@ export const client: Kind = {
     const { one: read } = traits[context.profile.name].reads ?? {};
     if (read === undefined) return new Map();
     return new Map(
-      await settleEach(objects, async (object) => {
+      await allSettledEach(objects, async (object) => {
         const { identity } = object;
         const params = { client_id: identity.id ?? '' };
         const shown = await readOne(context, read, params, answers.client.one);
@@ -116,7 +115,7 @@ async function find(context: DiscoverContext): Promise<Discovered> {
   }
   if (one === undefined) return { found: [], notes: [] };
   const ids = idsOf('Client', 'client', context);
-  const shown = await settle(
+  const shown = await allSettled(
     ids.map(async (id) => {
       const client = await readOne(context, one, { client_id: id }, answers.client.one);
       return client === null ? [] : asFinding({ ...client, id });

@@ -1,9 +1,8 @@
 import * as z from 'zod';
+import { allSettled, allSettledEach } from '../base/concurrency.js';
 import { nullish, optional } from '../base/members.js';
-import { once } from '../base/once.js';
 import { error } from '../base/problems.js';
-import { settle, settleEach } from '../base/settle.js';
-import { compareText, type Fields, isMap, Sensitive, same } from '../base/values.js';
+import { compareText, type Fields, isMap, lazy, Sensitive, same } from '../base/values.js';
 import { pages } from '../server/answers.js';
 import type { Profile } from '../server/profiles.js';
 import type { ExtraRead } from '../server/reads.js';
@@ -77,7 +76,7 @@ const deletedAlone = {
   then: { properties: { id: false, txt_content: false, html_content: false } },
 };
 
-const schema = once(() =>
+const schema = lazy(() =>
   document(
     'EmailTemplate',
     'An email template of a backend, in Mustache.',
@@ -151,7 +150,7 @@ export const emailTemplate: Kind = {
   },
   async observe(objects, context) {
     return new Map(
-      await settleEach(
+      await allSettledEach(
         objects,
         async (object) => [object, await showTemplate(object.identity, context)] as const,
       ),
@@ -313,7 +312,7 @@ async function find(context: DiscoverContext): Promise<Discovered> {
       .sort(compareText)
       .map((type) => ({ backend_id, type }));
   });
-  const found = await settle(
+  const found = await allSettled(
     identities.map(async (identity): Promise<Finding[]> => {
       const live = await showTemplate(identity, context);
       if (!live.exists) return [];

@@ -1,9 +1,8 @@
 import * as z from 'zod';
+import { allSettledEach } from '../base/concurrency.js';
 import { nullish } from '../base/members.js';
-import { once } from '../base/once.js';
 import { error } from '../base/problems.js';
-import { settleEach } from '../base/settle.js';
-import { compareText, type Fields } from '../base/values.js';
+import { compareText, type Fields, lazy } from '../base/values.js';
 import { answers, pages } from '../server/answers.js';
 import type { PlanWarning } from './change.js';
 import { withoutIds } from './discovery.js';
@@ -51,7 +50,7 @@ const traits: ProfileTraits<KeyPairTraits> = {
   },
 };
 
-const schema = once(() =>
+const schema = lazy(() =>
   document(
     'KeyPair',
     'A key pair that the server signs with. Key pairs are made by the server, never by idops.',
@@ -181,7 +180,7 @@ async function observeKeyPairs<T extends { readonly identity: Identity }>(
   const byId = new Map(list.map((pair) => [pair.id, pair]));
   const defaults = defaultsOf(list);
   return new Map(
-    await settleEach(objects, async (object) => {
+    await allSettledEach(objects, async (object) => {
       const { identity } = object;
       const shown =
         byId.get(identity.id) ??

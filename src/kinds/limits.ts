@@ -1,14 +1,7 @@
+import { isPathParameter } from '../base/identifiers.js';
 import { stringifyJson } from '../base/json.js';
 import { error, type Problem, warning } from '../base/problems.js';
-import {
-  type Fields,
-  holdsSensitive,
-  isMap,
-  isPathParameter,
-  reveal,
-  UNKNOWN_TEXT,
-  type Value,
-} from '../base/values.js';
+import { type Fields, holdsSensitive, isMap, reveal, UNKNOWN_TEXT, type Value } from '../base/values.js';
 import type { Profile, ServerLimits } from '../server/profiles.js';
 import type { Declared, Identity } from './kind.js';
 import { characters, isBlank, textOf } from './texts.js';

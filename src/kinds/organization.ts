@@ -1,9 +1,8 @@
 import * as z from 'zod';
-import { extended } from '../base/extended.js';
+import { allSettledEach } from '../base/concurrency.js';
 import { nullish, optional } from '../base/members.js';
-import { once } from '../base/once.js';
 import { error } from '../base/problems.js';
-import { settleEach } from '../base/settle.js';
+import { assign, lazy } from '../base/values.js';
 import { answers } from '../server/answers.js';
 import type { ExtraRead } from '../server/reads.js';
 import { withoutIds } from './discovery.js';
@@ -36,7 +35,7 @@ const traits: ProfileTraits<OrganizationTraits> = {
   },
 };
 
-const schema = once(() =>
+const schema = lazy(() =>
   document(
     'Organization',
     'An organization that users can be in. Organizations are made by the server, never by idops.',
@@ -92,7 +91,7 @@ export const organization: Kind = {
     const { one } = traits[context.profile.name];
     if (!context.alone || one === undefined) return new Map(found);
     return new Map(
-      await settleEach(found, async ([object, live]) => {
+      await allSettledEach(found, async ([object, live]) => {
         const { id } = live.identity;
         if (!live.exists || id === undefined) return [object, live] as const;
         const shown = await readOne(context, one, { organization_id: id }, answers.organization.one);
@@ -147,7 +146,7 @@ function lookUp(identity: Identity, index: OrganizationIndex): Live {
   if (identity.id === undefined) {
     const found = index.findNamed(identity.name ?? '');
     if (typeof found === 'string') return { exists: false, identity, fields: {}, trouble: found };
-    return { exists: true, identity: extended(identity, { id: String(found.id) }), fields: found };
+    return { exists: true, identity: assign(identity, { id: String(found.id) }), fields: found };
   }
   const row = index.byId(identity.id);
   if (row !== undefined) return { exists: true, identity, fields: row };

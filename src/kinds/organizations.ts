@@ -1,4 +1,5 @@
-import { compareText, type Fields, identifierKey, isUuid } from '../base/values.js';
+import { identifierKey, isUuid } from '../base/identifiers.js';
+import { compareText, type Fields } from '../base/values.js';
 import type { Reader } from '../server/reader.js';
 import { Catalog } from './catalog.js';
 import type { Declared } from './declared.js';

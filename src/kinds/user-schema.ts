@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { nullish, optional } from '../base/members.js';
-import { once } from '../base/once.js';
+import { lazy } from '../base/values.js';
 import {
   anyObject,
   document,
@@ -16,7 +16,7 @@ import {
 } from './schema.js';
 import { userTraits } from './user-traits.js';
 
-const scope = once(() =>
+const scope = lazy(() =>
   z.strictObject({
     id: optional(
       text(),
@@ -29,7 +29,7 @@ const scope = once(() =>
   }),
 );
 
-const membership = once(() =>
+const membership = lazy(() =>
   z
     .strictObject({
       id: organizationId,
@@ -47,7 +47,7 @@ const membership = once(() =>
 );
 
 /** Members of a user's `backend`; those that a document mentions are managed. */
-export const backend = once(() =>
+export const backend = lazy(() =>
   z.strictObject({
     id: nullish(text(), 'The id of the backend.', UUID),
     name: nullish(text(), 'The name of the backend.', 'Staff directory'),
@@ -122,7 +122,7 @@ export const backend = once(() =>
 );
 
 /** A document of a user. */
-export const userSchema = once(() =>
+export const userSchema = lazy(() =>
   document(
     'User',
     "A user's record: what they belong to and may do. Users are made by the server, never by idops.",

@@ -1,12 +1,12 @@
-import { once } from '../base/once.js';
+import { allSettled, allSettledEach } from '../base/concurrency.js';
+import { identifierKey } from '../base/identifiers.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
-import { settle, settleEach } from '../base/settle.js';
 import {
   compareText,
   type Fields,
   holdsSensitive,
-  identifierKey,
   isMap,
+  lazy,
   mapValues,
   type Value,
 } from '../base/values.js';
@@ -50,7 +50,7 @@ const backendFields = (): FieldTypes => ({
   roles: set(),
 });
 
-const fields = once(
+const fields = lazy(
   (): FieldTypes => ({
     uid: value,
     username: value,
@@ -112,7 +112,7 @@ export const user: Kind = {
     if (read === undefined) return new Map();
     const listed = await readMany(objects.length, all, context);
     return new Map(
-      await settleEach(objects, async (object) => {
+      await allSettledEach(objects, async (object) => {
         const { identity } = object;
         const { id = '' } = identity;
         const row = listed?.byId(id);
@@ -210,7 +210,7 @@ async function find(context: DiscoverContext): Promise<Discovered> {
     return { found: [], notes: [note] };
   }
   const listed: readonly Fields[] = users ?? [...new Set(wanted)].map((id) => ({ id }));
-  const found = await settle(
+  const found = await allSettled(
     listed.map(async (row): Promise<Finding[]> => {
       const { id } = row;
       if (typeof id !== 'string') return [];

@@ -1,5 +1,5 @@
 import { nearest } from '../base/nearest.js';
-import type { Span } from '../base/span.js';
+import type { Span } from '../base/problems.js';
 import { isMap } from '../base/values.js';
 import { htmlFindings } from './html-checks.js';
 import { limits } from './limits.js';
@@ -171,7 +171,7 @@ function examined(bodies: TemplateBodies, parsed: ParsedBodies, mail: MailOf): T
         const message = `the ${body} body has ${tag}, which ends no section: the server prints ${prints}`;
         strays.push({ code: 'template-syntax', message, body, ...within(body, [at]) });
       } else {
-        const found = empty.get(tag) ?? { hint: meantBy(name, section, mail), at: {} };
+        const found = empty.get(tag) ?? { hint: identify(name, section, mail), at: {} };
         found.at[body] = [...(found.at[body] ?? []), at];
         empty.set(tag, found);
       }
@@ -217,7 +217,7 @@ function unknownName(at: { readonly [body in BodyName]?: readonly Span[] }, what
 }
 
 /** What a name that the server leaves empty was likely meant to be, as a sentence goes on. */
-function meantBy(name: string, section: boolean, { data, link }: MailOf): string {
+function identify(name: string, section: boolean, { data, link }: MailOf): string {
   const known = namesOf(data);
   const bare = name.replace(/\s/g, '');
   if (!section && bare === link) return '; an inverted section has nothing to fill in';

@@ -1,4 +1,4 @@
-import type { Span } from '../base/span.js';
+import type { Span } from '../base/problems.js';
 import { limits } from './limits.js';
 import type { CheckCode } from './settings.js';
 import { addressAttributes, attribute, type Element, parseBody, spotOf } from './tree.js';

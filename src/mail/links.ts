@@ -1,4 +1,4 @@
-import type { Span } from '../base/span.js';
+import type { Span } from '../base/problems.js';
 import { ownPicture } from './allowed.js';
 import { addressesIn } from './styles.js';
 import { type Part, parseMustache } from './template.js';

@@ -1,4 +1,4 @@
-import type { Span } from '../base/span.js';
+import type { Span } from '../base/problems.js';
 import { isMap } from '../base/values.js';
 import { beyond, limits, shown } from './limits.js';
 import {

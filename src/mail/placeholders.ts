@@ -1,4 +1,4 @@
-import type { Span } from '../base/span.js';
+import type { Span } from '../base/problems.js';
 import { limits } from './limits.js';
 import type { Part } from './template.js';
 

@@ -1,5 +1,5 @@
 import Mustache from 'mustache';
-import type { Span } from '../base/span.js';
+import type { Span } from '../base/problems.js';
 import { isMap, type Json } from '../base/values.js';
 import { beyond, limits, shown } from './limits.js';
 

@@ -1,5 +1,5 @@
 import { type DefaultTreeAdapterTypes, defaultTreeAdapter, parse } from 'parse5';
-import type { Span } from '../base/span.js';
+import type { Span } from '../base/problems.js';
 import { limits, shown } from './limits.js';
 
 export type Element = DefaultTreeAdapterTypes.Element;

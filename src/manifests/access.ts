@@ -1,7 +1,7 @@
 import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
-import { Pauses } from '../base/pauses.js';
+import { Pauses } from '../base/concurrency.js';
 import type { Project } from '../project/project.js';
 import { decode, readBytes, type Unreadable, unreadable } from '../yaml/file.js';
 import { follow, isInside, mountedFolder, type Way } from './follow.js';

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import pLimit from 'p-limit';
+import type { Span } from '../base/problems.js';
 import { error, type Place, type Problem } from '../base/problems.js';
-import type { Span } from '../base/span.js';
 import { shown as written } from '../mail/limits.js';
 import type { Project } from '../project/project.js';
 import {

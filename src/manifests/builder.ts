@@ -1,14 +1,6 @@
+import { identifierKey } from '../base/identifiers.js';
 import type { Problem } from '../base/problems.js';
-import {
-  ExactNumber,
-  type Fields,
-  identifierKey,
-  type Json,
-  put,
-  reveal,
-  Sensitive,
-  type Value,
-} from '../base/values.js';
+import { ExactNumber, type Fields, type Json, put, reveal, Sensitive, type Value } from '../base/values.js';
 import { type FieldType, isSecret } from '../kinds/fields.js';
 import type { Declared, Kind } from '../kinds/kind.js';
 import { FileReference } from '../kinds/schema.js';

@@ -1,6 +1,5 @@
 import type { KindName } from '../base/kind-names.js';
-import type { Place } from '../base/problems.js';
-import type { Span } from '../base/span.js';
+import type { Place, Span } from '../base/problems.js';
 import type { Fields } from '../base/values.js';
 import type { Declared, Identity } from '../kinds/kind.js';
 import type { SourceFile } from '../yaml/file.js';

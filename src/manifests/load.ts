@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path';
 import pLimit from 'p-limit';
-import { Pauses } from '../base/pauses.js';
+import { Pauses } from '../base/concurrency.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
 import type { Json } from '../base/values.js';
 import { kinds } from '../kinds/index.js';

@@ -1,4 +1,4 @@
-import { interrupted, Pauses } from '../base/pauses.js';
+import { interrupted, Pauses } from '../base/concurrency.js';
 import { noProgress } from '../base/progress.js';
 import { addressOf, kindOf, kinds, regenerated } from '../kinds/index.js';
 import type { Declared, Live } from '../kinds/kind.js';

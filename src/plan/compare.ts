@@ -1,5 +1,5 @@
-import { extended } from '../base/extended.js';
 import {
+  assign,
   type Fields,
   HashedSecret,
   holdsSensitive,
@@ -271,7 +271,7 @@ function heldBack(shown: Value, recorded: Value | undefined): Value {
 function presentObject({ declared, live, recorded }: CompareInput): Present {
   return {
     exists: live?.exists,
-    identity: live === undefined ? declared.identity : extended(declared.identity, live.identity),
+    identity: live === undefined ? declared.identity : assign(declared.identity, live.identity),
     fields: live?.exists === false ? {} : { ...recorded?.fields, ...live?.fields },
     shown: live?.fields ?? {},
     asDeleted: live !== undefined && (recorded?.asDeleted(live.fields) ?? false),

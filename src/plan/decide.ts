@@ -1,4 +1,5 @@
-import { type Fields, identifierKey } from '../base/values.js';
+import { identifierKey } from '../base/identifiers.js';
+import type { Fields } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, KindName, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';

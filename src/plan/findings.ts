@@ -1,5 +1,5 @@
+import type { Span } from '../base/problems.js';
 import { error, type Place, type Problem, warning } from '../base/problems.js';
-import type { Span } from '../base/span.js';
 import { type Fields, same, type Value } from '../base/values.js';
 import { emailsIn, kindOf } from '../kinds/index.js';
 import type { Declared, Email } from '../kinds/kind.js';

@@ -1,4 +1,4 @@
-import { extended } from '../base/extended.js';
+import { assign } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { Live } from '../kinds/kind.js';
 import type { State } from '../state/state.js';
@@ -31,7 +31,7 @@ export function withLabel(change: Change, live: Live | undefined, names: Names):
   const { kind, apply } = change;
   const called = live?.called ?? kindOf(kind).called?.(apply.before);
   const { label } = labelled(change, called, names);
-  return label === undefined ? change : extended(change, { label });
+  return label === undefined ? change : assign(change, { label });
 }
 
 /** What stands beside the address of an object that is called so, or that belongs to something that has a name. */

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
+import { allSettled } from '../base/concurrency.js';
 import type { Progress } from '../base/progress.js';
-import { settle } from '../base/settle.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Declared, Identity, Kind, KindName, Live, ObserveContext } from '../kinds/kind.js';
 import {
@@ -89,7 +89,7 @@ export async function observe<T extends Wanted>(
   const steps = stepsOf(asked, shared, lists);
   if (steps > 0) progress.phase('Observing', steps);
   try {
-    await settle<unknown>([
+    await allSettled<unknown>([
       ...asked.map(async ({ kind, own }) => {
         const step = kind.listed === undefined ? () => progress.step() : () => {};
         const observed = await kind.observe(own, { ...context, limit: limited(step) });

@@ -1,5 +1,5 @@
+import { isUuid } from '../base/identifiers.js';
 import { indexOf, type Shard } from '../base/shard.js';
-import { isUuid } from '../base/values.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Identity, KindName } from '../kinds/kind.js';
 

@@ -1,5 +1,5 @@
-import { once } from '../base/once.js';
-import { interrupted } from '../base/pauses.js';
+import { interrupted } from '../base/concurrency.js';
+import { lazy } from '../base/values.js';
 import type { Reader } from '../server/reader.js';
 
 /** A reader that can be stopped before each of its requests, and what throws where nothing more may be asked. */
@@ -15,7 +15,7 @@ const always: Wanted = () => true;
 /** The same reader, of which every request asks first, and again when its turn has come, whether anything may be asked at all. */
 export function stoppable(reader: Reader, signal: AbortSignal | undefined): Stoppable {
   // One for all that is left, of which there may be very much.
-  const stop = once(() => interrupted('nothing more was asked'));
+  const stop = lazy(() => interrupted('nothing more was asked'));
   const goOn = (): void => {
     if (signal?.aborted) throw stop();
   };

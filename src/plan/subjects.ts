@@ -1,6 +1,6 @@
-import { extended } from '../base/extended.js';
 import { error, ProblemsError } from '../base/problems.js';
 import { isOfRun } from '../base/shard.js';
+import { assign } from '../base/values.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Identity, KindName, Live } from '../kinds/kind.js';
 import type { References } from '../kinds/references.js';
@@ -124,7 +124,7 @@ export function addresses(
 ): Addresses {
   // A name may stand for an id that reading found out.
   const naming = kindOf(kind).naming?.(
-    live === undefined ? identity : extended(identity, live.identity),
+    live === undefined ? identity : assign(identity, live.identity),
     references,
   );
   if (naming === undefined) {

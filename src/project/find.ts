@@ -1,7 +1,7 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { findWorkTree, isThere } from '../base/paths.js';
 import { error, ProblemsError } from '../base/problems.js';
-import { isThere, workTreeOf } from '../base/work-tree.js';
 import { shownPath } from '../yaml/file.js';
 
 /**
@@ -25,7 +25,7 @@ export async function findAbove(name: string, cwd: string): Promise<string | und
 /** The root of the work tree, where that is above the folder: only then is there more to search than the folder. */
 async function topOf(cwd: string): Promise<string | undefined> {
   const folder = await realpath(cwd).catch(() => undefined);
-  const top = folder === undefined ? undefined : workTreeOf(folder);
+  const top = folder === undefined ? undefined : findWorkTree(folder);
   return top === folder ? undefined : top;
 }
 

@@ -1,8 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, resolve as resolvePath } from 'node:path';
 import type { z } from 'zod';
+import { isThere } from '../base/paths.js';
 import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
-import { isThere } from '../base/work-tree.js';
 import { limits } from '../mail/limits.js';
 import { type ChecksSettings, checksSchema } from '../mail/settings.js';
 import { some } from '../mail/words.js';

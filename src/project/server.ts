@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { resolve as resolvePath } from 'node:path';
 import type { z } from 'zod';
-import { belong, checkCertificates } from '../base/pem.js';
+import { checkCertificates, isKeyOf } from '../base/certificates.js';
 import { error, type Place, type Problem, type ProblemCode, refuse } from '../base/problems.js';
 import { Sensitive } from '../base/values.js';
 import { type BaseUrl, checkBaseUrl, isBaseUrl } from '../server/base-url.js';
@@ -290,7 +290,7 @@ class Settings {
       this.#problems.push(
         error('bad-certificate', `"tls.${there}" needs "tls.${lacking}" beside it`, places),
       );
-    } else if (cert !== undefined && key !== undefined && !belong(cert, key)) {
+    } else if (cert !== undefined && key !== undefined && !isKeyOf(cert, key)) {
       const places = this.#sources.place('tls', 'client_key_file');
       this.#problems.push(
         error('bad-certificate', '"tls.client_key_file" is not the key of the client certificate', places),

@@ -1,6 +1,6 @@
 import { posix, relative, resolve, sep } from 'node:path';
+import { findWorkTree } from '../base/paths.js';
 import { error, type Place, type Problem } from '../base/problems.js';
-import { workTreeOf } from '../base/work-tree.js';
 import { some } from '../mail/words.js';
 import { find, type MapNode, type ScalarNode } from '../yaml/tree.js';
 import { DEFAULT_BRANCH, DEFAULT_REMOTE, defaultState, stateOnBranch } from './state.js';
@@ -80,7 +80,7 @@ function homeOf(one: Environment, root: string): Home | undefined {
   if (find(config, ['state', 'git']).complete) {
     const remote = textAt(one, 'state', 'git', 'remote')?.text ?? DEFAULT_REMOTE;
     const branch = literal(DEFAULT_BRANCH, 'state', 'git', 'branch');
-    const below = relative(workTreeOf(root) ?? root, root)
+    const below = relative(findWorkTree(root) ?? root, root)
       .split(sep)
       .join('/');
     const path = literal(posix.join(below, stateOnBranch(name)), 'state', 'git', 'path');

@@ -1,8 +1,8 @@
 import { lstatSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { isThere } from '../base/paths.js';
 import { error, type Place, type Problem } from '../base/problems.js';
 import { isMap, type Json } from '../base/values.js';
-import { isThere } from '../base/work-tree.js';
 import { Access } from '../manifests/access.js';
 import type { LoadedManifests } from '../manifests/index.js';
 import type { ManifestSource } from '../manifests/load.js';

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
+import { allSettled } from '../base/concurrency.js';
 import { error, type Problem } from '../base/problems.js';
 import type { Progress } from '../base/progress.js';
-import { settle } from '../base/settle.js';
 import { compareText } from '../base/values.js';
 import { readRows } from '../kinds/catalog.js';
 import { altered } from '../kinds/declared.js';
@@ -142,7 +142,7 @@ async function discoverKinds(
   try {
     // The first kind alone, so that an unreachable server or a refused token is reported once.
     const [first, ...others] = readable;
-    const found = first === undefined ? [] : [await look(first), ...(await settle(others.map(look)))];
+    const found = first === undefined ? [] : [await look(first), ...(await allSettled(others.map(look)))];
     progress.end();
     return new Map(found);
   } catch (failure) {

@@ -1,6 +1,5 @@
-import { extended } from '../base/extended.js';
 import type { Place } from '../base/problems.js';
-import { isMap, type Json, mapValues, reveal, same } from '../base/values.js';
+import { assign, isMap, type Json, mapValues, reveal, same } from '../base/values.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Finding, Identity, Kind, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
@@ -229,7 +228,7 @@ export function seenOf(
   return {
     key: addresses({ kind, identity, declared }, live, references).key,
     kind,
-    identity: extended(identity, live.identity),
+    identity: assign(identity, live.identity),
     expected,
     managed: Object.keys(expected),
     fields: live.fields,

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
+import { isThere } from '../base/paths.js';
 import { error, ProblemsError } from '../base/problems.js';
 import { same } from '../base/values.js';
-import { isThere } from '../base/work-tree.js';
 import type { Kind } from '../kinds/kind.js';
 import type { LoadedManifests } from '../manifests/index.js';
 import type { ManifestSource } from '../manifests/load.js';

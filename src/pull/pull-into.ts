@@ -1,5 +1,6 @@
+import { objectKey } from '../base/identifiers.js';
 import { error, type Problem, refuse } from '../base/problems.js';
-import { type Fields, type Json, objectKey } from '../base/values.js';
+import type { Fields, Json } from '../base/values.js';
 import { isAsked } from '../kinds/discovery.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Finding, Live } from '../kinds/kind.js';

@@ -1,11 +1,9 @@
 import { lstat, readFile, rmdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { whyRefused } from '../base/errno.js';
-import { realPlaceOf } from '../base/links.js';
+import { isThere, realPath } from '../base/paths.js';
 import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
-import { sweepTemporaries } from '../base/temporary.js';
-import { type Staged, stageWhole } from '../base/whole-file.js';
-import { isThere } from '../base/work-tree.js';
+import { systemErrorText } from '../base/system-errors.js';
+import { removeTemporaryFiles, type Staged, stageFile } from '../base/write-file.js';
 import { shownPath } from '../yaml/file.js';
 import type { NewFile } from './layout.js';
 
@@ -25,7 +23,7 @@ export async function writeFiles(
   goOn();
   await checkFiles(files, root, cwd);
   const folders = [...new Set(files.map(({ path }) => dirname(path)))];
-  await Promise.all(folders.map(sweepTemporaries));
+  await Promise.all(folders.map(removeTemporaryFiles));
   const isManifest = ({ path }: PulledFile): number => (/\.ya?ml$/i.test(path) ? 1 : 0);
   const wanted = files
     .filter(({ action }) => action !== 'unchanged')
@@ -36,7 +34,7 @@ export async function writeFiles(
     for (const { path, text } of wanted) {
       goOn();
       const there = await lstat(path).catch(() => undefined);
-      const place = await stageWhole(path, text, 0o666, there?.mode).catch((failure: unknown) => {
+      const place = await stageFile(path, text, 0o666, there?.mode).catch((failure: unknown) => {
         throw notWritable(path, cwd, failure, 'check the folder and its permissions; nothing was written');
       });
       staged.push({ path, place });
@@ -75,7 +73,7 @@ function foldersToMake(folder: string): string[] {
 }
 
 export function notWritable(path: string, cwd: string, failure: unknown, hint: string): ProblemsError {
-  const why = whyRefused(failure);
+  const why = systemErrorText(failure);
   return new ProblemsError([
     error('not-writable', `${shownPath(path, cwd)} can't be written: ${why}`, [], hint),
   ]);
@@ -87,7 +85,7 @@ async function changedSince(
   cwd: string,
 ): Promise<Problem[]> {
   const shown = shownPath(path, cwd);
-  const real = action === 'unchanged' ? path : await realPlaceOf(path);
+  const real = action === 'unchanged' ? path : await realPath(path);
   if (real !== path || !`${path}/`.startsWith(`${root === '/' ? '' : root}/`)) {
     const message = `${shown} is not written: it is behind a link, or outside the project`;
     return [error('output-is-input', message, [], 'idops writes through no link')];

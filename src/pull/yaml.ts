@@ -1,6 +1,7 @@
 import { Document, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
 import { escapeText, jsonText } from '../base/escape.js';
-import { type ExactNumber, isMap, isUuid, type Json } from '../base/values.js';
+import { isUuid } from '../base/identifiers.js';
+import { type ExactNumber, isMap, type Json } from '../base/values.js';
 
 /** A value as YAML writes it: numbers to the digit, texts quoted if need be. */
 class Literal {

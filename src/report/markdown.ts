@@ -1,4 +1,4 @@
-import { once } from '../base/once.js';
+import { lazy } from '../base/values.js';
 import type { Plan } from '../plan/plan.js';
 import type { Share } from '../plan/share.js';
 import { detailsOf, hasDetails } from './details.js';
@@ -118,7 +118,7 @@ function sectionsOf(
       rank: 'warnings',
       objects: 1,
       differences: 1,
-      forms: [once(() => `- ${warningLine(group, forge)}\n`)],
+      forms: [lazy(() => `- ${warningLine(group, forge)}\n`)],
     };
   });
   return [...groups, { title: 'Warnings', entries }];
@@ -131,8 +131,8 @@ function weight({ objects }: WarningGroup): number {
 function changeEntry(fold: Fold, rank: number, debug: boolean, forge: Forge | undefined): Entry {
   const { change, changes } = fold;
   // However often their length is asked for.
-  const line = once(() => `- ${changeLine(fold, forge)}\n`);
-  const details = once(() => detailsOf(change, debug));
+  const line = lazy(() => `- ${changeLine(fold, forge)}\n`);
+  const details = lazy(() => detailsOf(change, debug));
   const folded = (detail: string) =>
     `${line()}\n<details><summary>Differences</summary>\n\n${detail}\n</details>\n\n`;
   const withDetails = [() => folded(details().short), () => folded(details().full)];

@@ -1,6 +1,6 @@
 import { mayBeUndone, type Result } from '../apply/result.js';
+import { shellWord } from '../base/escape.js';
 import { partCalled } from '../base/shard.js';
-import { shellWord } from '../base/shell.js';
 import type { Plan } from '../plan/plan.js';
 import { nameOf } from './names.js';
 

@@ -1,5 +1,5 @@
 import { type ChangeResult, type Result, type Status, summarizeResult } from '../apply/result.js';
-import { shellWord } from '../base/shell.js';
+import { shellWord } from '../base/escape.js';
 import type { Change, Plan } from '../plan/plan.js';
 import { changeBox, changeDetails, contextOf, warningLine } from './changes.js';
 import { changesPage } from './contents.js';

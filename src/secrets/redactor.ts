@@ -1,4 +1,4 @@
-import { isUuid } from '../base/values.js';
+import { isUuid } from '../base/identifiers.js';
 import { layersOf, lowered, mayHoldEscapes, squeezed } from './decode.js';
 import { Needles } from './needles.js';
 

@@ -1,5 +1,5 @@
+import { isUuid } from '../base/identifiers.js';
 import type { Problem } from '../base/problems.js';
-import { isUuid } from '../base/values.js';
 import type { Redactor } from './redactor.js';
 
 /** What takes the place of a word that looks like a credential. */

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, scrypt, scryptSync } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import pLimit from 'p-limit';
-import { Pauses } from '../base/pauses.js';
+import { Pauses } from '../base/concurrency.js';
 
 /**
  * scrypt's cost: about ten milliseconds a value, so that guessing a secret from its hash is slow and hundreds of them

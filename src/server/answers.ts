@@ -1,14 +1,7 @@
 import * as z from 'zod';
+import { isPathParameter, sameIdentifier } from '../base/identifiers.js';
 import { plainNumber } from '../base/json.js';
-import {
-  ExactNumber,
-  type Fields,
-  isMap,
-  isPathParameter,
-  type Json,
-  Sensitive,
-  sameIdentifier,
-} from '../base/values.js';
+import { ExactNumber, type Fields, isMap, type Json, Sensitive } from '../base/values.js';
 import type { SecretField } from '../secrets/names.js';
 
 /** What reading an answer gave: its value, or what is wrong with it, in words that repeat none of it. */

@@ -1,5 +1,4 @@
-import { extended } from '../base/extended.js';
-import { type Fields, reveal, same } from '../base/values.js';
+import { assign, type Fields, reveal, same } from '../base/values.js';
 import { about, answers, type Page, type Parser, pages, type Template } from './answers.js';
 import type { Call, Confirmed, TransportOptions } from './call.js';
 import {
@@ -43,7 +42,7 @@ export function connect(options: ConnectOptions): Connection {
 
 function readerOver(transport: Transport): Reader {
   const read = async <T>(call: Omit<Call<T>, 'method'>): Promise<T> =>
-    (await transport.call(extended(call, { method: 'GET' as const }))).data;
+    (await transport.call(assign(call, { method: 'GET' as const }))).data;
   const documented = (operation: ReadOperation): Pick<Call<unknown>, 'operation' | 'title' | 'scope'> => ({
     operation,
     title: operations[operation].title,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { whyRefused } from '../base/errno.js';
 import { error, type Place, type Problem, ProblemsError } from '../base/problems.js';
+import { systemErrorText } from '../base/system-errors.js';
 import { leastSecret, type OnSecret } from '../secrets/redactor.js';
 import type { Scope } from './operations.js';
 import { runTokenCommand, type TokenCommand, type TokenCommandOptions } from './token-command.js';
@@ -64,7 +64,7 @@ function fixed(credential: Credential): Credentials {
 export function tokenFile(path: string, shown: string, onSecret: OnSecret): Credentials {
   return renewing(async () => {
     const text = await readFile(path, 'utf8').catch((failure: unknown) => {
-      const message = `the token file ${shown} can't be read: ${whyRefused(failure)}`;
+      const message = `the token file ${shown} can't be read: ${systemErrorText(failure)}`;
       const hint = 'check --token-file and server.auth.token_file';
       throw new ProblemsError([error('token-unreadable', message, [], hint)]);
     });

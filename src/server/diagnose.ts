@@ -1,4 +1,3 @@
-import { type Check, fail, ok, warn } from '../base/checks.js';
 import type { ProblemCode } from '../base/problem-codes.js';
 import { type ServerFailure as Failure, faultOf, ServerFailure } from './failures.js';
 import { operations, type Scope } from './operations.js';
@@ -168,4 +167,27 @@ function profileCheck({ name }: Profile, isWritten: boolean, { fits, answersAll 
     `${isWritten ? `${name} is configured` : `no profile is configured, so ${name} is taken`}, and the server answers as those of the profile ${fits} do`,
     `set "profile: ${fits}" under server`,
   );
+}
+
+/** One check of `doctor`. */
+export interface Check {
+  /** `address`, `tls`, `credentials`, `scope clients:manage:all`, `profile` and the like. */
+  readonly name: string;
+  readonly status: 'ok' | 'warn' | 'fail';
+  readonly message: string;
+  readonly hint: string | null;
+  /** The stable code of its problem, if any. */
+  readonly code?: ProblemCode;
+}
+
+export function ok(name: string, message: string): Check {
+  return { name, status: 'ok', message, hint: null };
+}
+
+export function warn(name: string, message: string, hint: string): Check {
+  return { name, status: 'warn', message, hint };
+}
+
+export function fail(name: string, message: string, hint: string, code?: ProblemCode): Check {
+  return { name, status: 'fail', message, hint, ...(code === undefined ? {} : { code }) };
 }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, errors } from 'undici';
-import { extended } from '../base/extended.js';
+import { assign } from '../base/values.js';
 import { type AnswerHeaders, answerHeaders } from './headers.js';
 import type { Permit } from './permit.js';
 
@@ -66,7 +66,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   start(dispatcher: Dispatcher, request: Dispatcher.DispatchOptions): void {
     // The one timer is over the whole request; undici's own would count from the last byte.
-    dispatcher.dispatch(extended(request, { headersTimeout: 0, bodyTimeout: 0 }), this);
+    dispatcher.dispatch(assign(request, { headersTimeout: 0, bodyTimeout: 0 }), this);
   }
 
   /**
@@ -119,7 +119,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #settle(problem: string | null): void {
     if (!this.#finish()) return;
     if (this.#head !== undefined) {
-      this.#resolve(extended(this.#head, { body: Buffer.concat(this.#chunks), broken: problem }));
+      this.#resolve(assign(this.#head, { body: Buffer.concat(this.#chunks), broken: problem }));
     } else {
       const sent = this.#controller !== undefined;
       this.#resolve({ status: null, sent, reason: problem ?? 'no answer' });

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { type Unconnected, unconnected } from '../base/unconnected.js';
+import { type ConnectionFailure, connectionFailure } from '../base/connection-failure.js';
 import { isRaw, rawInstead } from './messages.js';
 import type { OperationName, Scope } from './operations.js';
 
@@ -148,8 +148,8 @@ export function kindOfStatus(status: number): FailureKind {
 }
 
 /** What fails where there is no connection, on the way to a proxy too; undefined where a reason doesn't say that. */
-export function faultOf(reason: string): Unconnected['fault'] | undefined {
-  return unconnected(atProxy(reason) ?? reason)?.fault;
+export function faultOf(reason: string): ConnectionFailure['fault'] | undefined {
+  return connectionFailure(atProxy(reason) ?? reason)?.fault;
 }
 
 /** The code of what the proxy on the way did; undefined where it wasn't the proxy. */
@@ -158,7 +158,7 @@ function atProxy(reason: string): string | undefined {
 }
 
 /** What to look at where there is no connection. */
-const looks: { readonly [look in NonNullable<Unconnected['look']>]: string } = {
+const looks: { readonly [look in NonNullable<ConnectionFailure['look']>]: string } = {
   authority: 'server.tls.ca_file can name a file with the authority',
   'client-certificate': 'server.tls.client_cert_file names one',
   clock: "is this machine's clock right?",
@@ -237,7 +237,7 @@ export function whyNotConnected(facts: Pick<FailureFacts, 'reason' | 'timeout' |
 
 function whyUnreachable(timeout: number, code: string): string {
   if (isTimeout(code)) return `it did not answer within ${timeout} s`;
-  const found = unconnected(code);
+  const found = connectionFailure(code);
   if (found === undefined) return code;
   return `${found.why} (${code})${found.look === undefined ? '' : `; ${looks[found.look]}`}`;
 }

@@ -1,4 +1,5 @@
-import { type Fields, isPathParameter } from '../base/values.js';
+import { isPathParameter } from '../base/identifiers.js';
+import type { Fields } from '../base/values.js';
 
 /** The three scopes of the API; each operation requires one. */
 export type Scope = 'clients:manage:all' | 'users:manage:all' | 'identity-providers:manage:all';

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
-import { whyRefused } from '../base/errno.js';
 import { git } from '../base/git.js';
+import { findWorkTree } from '../base/paths.js';
 import { error, type Problem, ProblemsError, warning } from '../base/problems.js';
-import { readRegular } from '../base/regular.js';
-import { workTreeOf } from '../base/work-tree.js';
+import { readTextFile } from '../base/read-file.js';
+import { systemErrorText } from '../base/system-errors.js';
 import type { Declared } from '../kinds/kind.js';
 import { type Project, type StateSettings, stateOnBranch } from '../project/index.js';
 import type { StateBackend } from '../state/backend.js';
@@ -54,7 +54,7 @@ async function onBranch(
   onSecret: (secret: string) => void,
 ): Promise<StateBackend> {
   const { root: folder, file } = project;
-  const root = workTreeOf(folder);
+  const root = findWorkTree(folder);
   if (root === undefined) {
     throw new ProblemsError([
       error(
@@ -79,11 +79,11 @@ async function inDatabase(
   const url = String(address.reveal());
   for (const secret of secretsOf(url)) onSecret(secret);
   const read = async ([what, file]: [string, string]): Promise<[string, string]> => {
-    const text = await readRegular(file).catch((failure: unknown) => {
+    const text = await readTextFile(file).catch((failure: unknown) => {
       throw new ProblemsError([
         error(
           'bad-certificate',
-          `the file ${shownPath(file, cwd)} of state.postgres can't be read: ${whyRefused(failure)}`,
+          `the file ${shownPath(file, cwd)} of state.postgres can't be read: ${systemErrorText(failure)}`,
           [],
           'the path is relative to the configuration',
         ),
@@ -132,7 +132,7 @@ export function stateLossWarning(
   project: Pick<Project, 'state' | 'profile' | 'root'>,
   declared: readonly Pick<Declared, 'kind'>[],
 ): Problem | undefined {
-  const isFile = project.state().in === 'file' && workTreeOf(project.root) !== undefined;
+  const isFile = project.state().in === 'file' && findWorkTree(project.root) !== undefined;
   if (!isFile || project.profile.name !== 'boruta' || !declared.some(({ kind }) => kind === 'User'))
     return undefined;
   return warning(

@@ -1,5 +1,5 @@
+import { failuresIn } from '../base/concurrency.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
-import { failuresIn } from '../base/settle.js';
 import { type FailureKind, ServerFailure } from '../server/failures.js';
 
 const hints: { readonly [kind in FailureKind]?: string } = {

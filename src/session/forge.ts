@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, relative, sep } from 'node:path';
-import { workTreeOf } from '../base/work-tree.js';
+import { findWorkTree } from '../base/paths.js';
 import type { Forge } from '../report/forge.js';
 
 type Environment = { readonly [name: string]: string | undefined };
@@ -62,7 +62,7 @@ function onGitlab(env: Environment): Checkout | undefined {
 /** The folder that CI checked out to, if the folder is in that repository and not in one that lies in it. */
 async function rootOf(folder: string, { workspace = '' }: Checkout): Promise<string | undefined> {
   const checkedOut = workspace === '' ? undefined : await realpath(workspace).catch(() => undefined);
-  const top = workTreeOf(folder);
+  const top = findWorkTree(folder);
   return top === undefined || top === checkedOut ? checkedOut : undefined;
 }
 

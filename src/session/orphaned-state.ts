@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
+import { findWorkTree } from '../base/paths.js';
 import { error, type Problem } from '../base/problems.js';
-import { workTreeOf } from '../base/work-tree.js';
 import { DEFAULT_STATE, defaultState, type Project } from '../project/index.js';
 import { fileBackend } from '../state/file/index.js';
 import type { State } from '../state/state.js';
@@ -69,7 +69,7 @@ async function formerFiles(project: Project): Promise<FormerPlace[]> {
 
 /** What branches that this clone has seen hold where the configuration names the state, and where it is without one. */
 async function formerBranches(project: Project): Promise<FormerPlace[]> {
-  const root = workTreeOf(project.root);
+  const root = findWorkTree(project.root);
   if (root === undefined) return [];
   const settings = project.state();
   const own = pathOnBranch(project, root, settings.in === 'git' ? settings.path : null);

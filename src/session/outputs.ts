@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { realPlaceOf } from '../base/links.js';
+import { realPath } from '../base/paths.js';
 import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { isOfState } from '../manifests/access.js';
 import { loadManifests } from '../manifests/index.js';
@@ -79,6 +79,6 @@ async function identity(path: string): Promise<string[]> {
 
 /** The same of one that may not be there yet: in the folder that is really meant too, and where links lead. */
 async function namesOf(path: string): Promise<string[]> {
-  const inFolder = join(await realPlaceOf(dirname(path)), basename(path));
-  return [...(await identity(path)), inFolder, await realPlaceOf(path)];
+  const inFolder = join(await realPath(dirname(path)), basename(path));
+  return [...(await identity(path)), inFolder, await realPath(path)];
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { whyRefused } from '../base/errno.js';
 import { parseJson } from '../base/json.js';
 import { error, ProblemsError, refuse } from '../base/problems.js';
+import { systemErrorText } from '../base/system-errors.js';
 import type { Plan } from '../plan/plan.js';
 import {
   alteration,
@@ -45,7 +45,7 @@ async function readText(path: string, shown: string): Promise<string> {
     return await readFile(path, 'utf8');
   } catch (failure) {
     const isMissing = failure instanceof Error && 'code' in failure && failure.code === 'ENOENT';
-    const why = isMissing ? 'does not exist' : `can't be read: ${whyRefused(failure)}`;
+    const why = isMissing ? 'does not exist' : `can't be read: ${systemErrorText(failure)}`;
     const hint = isMissing
       ? `idops plan --out ${shown} stores one`
       : 'name the file that idops plan --out wrote';

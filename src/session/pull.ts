@@ -1,11 +1,11 @@
 import { realpath, rmdir } from 'node:fs/promises';
 import { posix, relative, resolve, sep } from 'node:path';
-import { realPlaceOf } from '../base/links.js';
+import { failuresIn } from '../base/concurrency.js';
+import { realPath } from '../base/paths.js';
 import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { noProgress, withoutHarm } from '../base/progress.js';
-import { failuresIn } from '../base/settle.js';
 import type { Fields } from '../base/values.js';
-import { makeFolder } from '../base/whole-file.js';
+import { makeFolder } from '../base/write-file.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Asked, Kind, KindName, Known } from '../kinds/kind.js';
 import { isHidden } from '../manifests/access.js';
@@ -103,7 +103,7 @@ export async function pull(
         },
       };
     }
-    const folder = await realPlaceOf(resolve(project.cwd, out));
+    const folder = await realPath(resolve(project.cwd, out));
     refuseHidden(folder, project.root);
     const fresh = withHeads(await pullFresh(wishes, look), folder, project.root);
     const apart = !isNamed(folder, fresh.files, project);

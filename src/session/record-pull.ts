@@ -3,11 +3,11 @@ import { relative, sep } from 'node:path';
 import { withDebts } from '../apply/debts.js';
 import { withSeen } from '../apply/record.js';
 import { unfinishedRuns } from '../apply/resume.js';
-import { whyRefused } from '../base/errno.js';
 import { git } from '../base/git.js';
+import { findWorkTree } from '../base/paths.js';
 import { error, type Problem, ProblemsError, warning } from '../base/problems.js';
+import { systemErrorText } from '../base/system-errors.js';
 import { same } from '../base/values.js';
-import { workTreeOf } from '../base/work-tree.js';
 import type { Seen } from '../plan/plan.js';
 import type { Project } from '../project/index.js';
 import type { PulledFile } from '../pull/write.js';
@@ -61,7 +61,7 @@ export async function recordPull(
     }
     return [];
   } catch (failure) {
-    const why = failure instanceof ProblemsError ? failure.problems[0]?.message : whyRefused(failure);
+    const why = failure instanceof ProblemsError ? failure.problems[0]?.message : systemErrorText(failure);
     return [
       warning(
         'not-recorded',
@@ -90,7 +90,7 @@ export async function editedFiles(
   { root, cwd }: { readonly root: string; readonly cwd: string },
   written: PulledHashes = {},
 ): Promise<Problem[]> {
-  const top = await workTreeOf(root);
+  const top = await findWorkTree(root);
   const problems: Problem[] = [];
   for (const { path, action, before } of files) {
     if (action !== 'update' || before === undefined) continue;

@@ -1,4 +1,4 @@
-import { Pauses } from '../base/pauses.js';
+import { Pauses } from '../base/concurrency.js';
 import { type Problem, ProblemsError } from '../base/problems.js';
 import type { Fields } from '../base/values.js';
 import { addressOf, emailsIn, kindOf } from '../kinds/index.js';

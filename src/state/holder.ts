@@ -1,8 +1,7 @@
 import { hostname } from 'node:os';
 import * as z from 'zod';
 import { error, ProblemsError } from '../base/problems.js';
-import { type Fate, fateOf, ownMark } from '../base/process.js';
-import { processMark } from '../base/process-mark.js';
+import { type Fate, ownProcess, processMark, processStatus } from '../base/process.js';
 import type { LockStatus } from './backend.js';
 
 /** What a lock says of who holds it. */
@@ -29,7 +28,7 @@ export const GONE = 'which is gone';
 
 /** A lock by who holds it; `fate` is what becomes of it, where its process alone doesn't say that, and `end` why it is over then. */
 export function lockStatus(holder: Holder | null, fate?: Fate, end: string = GONE): LockStatus {
-  const ofProcess = holder === null ? 'unknown' : fateOf(holder);
+  const ofProcess = holder === null ? 'unknown' : processStatus(holder);
   const became = (holder === null ? undefined : fate) ?? ofProcess;
   const isUnknown = holder !== null && became === 'unknown';
   return {
@@ -51,7 +50,7 @@ export function takeoverNote({ holder, end }: Pick<LockStatus, 'holder' | 'end'>
 /** Why a holder can't be judged from here. */
 function whyUnknown(holder: Holder): string {
   if (holder.host !== hostname()) return 'is on another host';
-  return holder.boot === ownMark().boot
+  return holder.boot === ownProcess().boot
     ? 'is in another process namespace, such as a container'
     : 'is of another machine of the same name, or from before the last restart of this one';
 }

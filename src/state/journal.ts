@@ -2,8 +2,7 @@ import * as z from 'zod';
 import { parseJson, stringifyJson } from '../base/json.js';
 import { kindNames } from '../base/kind-names.js';
 import { error, ProblemsError } from '../base/problems.js';
-import { surelyAlive } from '../base/process.js';
-import { processMark } from '../base/process-mark.js';
+import { isSurelyAlive, processMark } from '../base/process.js';
 import { identitySchema, jsonFields } from './state.js';
 
 /** What to do about a journal that can't be used. */
@@ -198,7 +197,7 @@ export interface JournalContent {
 
 /** Whether the process of a run still runs, as far as that can be told from here. */
 export function isRunning({ run, ended }: JournalContent): boolean {
-  return !ended && surelyAlive(run);
+  return !ended && isSurelyAlive(run);
 }
 
 /** The refusal to touch the journal of a run that is under way. */

@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import * as z from 'zod';
+import { isPathParameter } from '../base/identifiers.js';
 import { kindNames } from '../base/kind-names.js';
-import { isMap, isPathParameter, type Json } from '../base/values.js';
+import { isMap, type Json } from '../base/values.js';
 
 /**
  * A map of JSON in a file, handed on as it is: copying it member by member would lose one that is named `__proto__`,

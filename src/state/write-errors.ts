@@ -1,5 +1,5 @@
-import { isRefusal, whyRefused } from '../base/errno.js';
 import { error, ProblemsError } from '../base/problems.js';
+import { isSystemError, systemErrorText } from '../base/system-errors.js';
 
 /** Codes of the file system that say that something else stands in a place. */
 const inTheWay: readonly unknown[] = ['EEXIST', 'ENOTDIR', 'EISDIR'];
@@ -22,8 +22,8 @@ export async function withWriteErrors<T>(what: string, work: () => Promise<T>): 
   try {
     return await work();
   } catch (failure) {
-    if (!isRefusal(failure)) throw failure;
-    const message = `${what}: ${whyRefused(failure)}`;
+    if (!isSystemError(failure)) throw failure;
+    const message = `${what}: ${systemErrorText(failure)}`;
     throw new ProblemsError([error('not-writable', message, [], writeHint(failure))], { cause: failure });
   }
 }

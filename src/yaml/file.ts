@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { relative, sep } from 'node:path';
-import { whyRefused } from '../base/errno.js';
+import type { Span } from '../base/problems.js';
 import { error, type Place, type Problem } from '../base/problems.js';
-import { NoRegularFile, withRegular } from '../base/regular.js';
-import type { Span } from '../base/span.js';
+import { NotRegularFile, withFile } from '../base/read-file.js';
+import { systemErrorText } from '../base/system-errors.js';
 import { isReference, MAX_LINE, secretLines } from '../secrets/mask-lines.js';
 
 /** How large a file may be: far above any manifest, far below what exhausts the memory. */
@@ -134,7 +134,7 @@ export interface Unreadable {
 /** Reads the bytes of a regular file of at most `MAX_BYTES`. */
 export function readBytes(path: string): Uint8Array | Unreadable {
   try {
-    return withRegular(path, (file, { size }) => {
+    return withFile(path, (file, { size }) => {
       const tooLarge = { reason: 'too-large', detail: 'is larger than 16 MiB' } as const;
       if (size > MAX_BYTES) return tooLarge;
       // It may have grown since.
@@ -142,7 +142,7 @@ export function readBytes(path: string): Uint8Array | Unreadable {
       return bytes.length > MAX_BYTES ? tooLarge : bytes;
     });
   } catch (failure) {
-    if (failure instanceof NoRegularFile) return { reason: 'unreadable', detail: failure.what };
+    if (failure instanceof NotRegularFile) return { reason: 'unreadable', detail: failure.what };
     return unreadable(failure);
   }
 }
@@ -160,7 +160,7 @@ export function decode(bytes: Uint8Array): string | Unreadable {
 export function unreadable(failure: unknown): Unreadable {
   const code = failure instanceof Error && 'code' in failure ? String(failure.code) : '';
   if (code === 'ENOENT' || code === 'ENOTDIR') return { reason: 'missing', detail: 'does not exist' };
-  return { reason: 'unreadable', detail: `can't be read: ${whyRefused(failure)}` };
+  return { reason: 'unreadable', detail: `can't be read: ${systemErrorText(failure)}` };
 }
 
 /** A text file that was read; a byte order mark says nothing in it. */

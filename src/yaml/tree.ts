@@ -1,4 +1,4 @@
-import type { Span } from '../base/span.js';
+import type { Span } from '../base/problems.js';
 import type { ExactNumber } from '../base/values.js';
 
 interface Base {

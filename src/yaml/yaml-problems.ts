@@ -1,6 +1,6 @@
 import type { CST, Document, YAMLError } from 'yaml';
+import type { Span } from '../base/problems.js';
 import { error, type Problem } from '../base/problems.js';
-import type { Span } from '../base/span.js';
 import { lineEnd } from '../secrets/mask-lines.js';
 import type { SourceFile } from './file.js';
 

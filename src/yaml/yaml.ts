@@ -1,6 +1,6 @@
 import { Composer, type Document, isAlias, isMap, isScalar, isSeq, Lexer, Parser } from 'yaml';
+import type { Span } from '../base/problems.js';
 import { error, type Problem } from '../base/problems.js';
-import type { Span } from '../base/span.js';
 import { type ExactNumber, exactly } from '../base/values.js';
 import { looksSecret, shownKey } from '../secrets/names.js';
 import type { SourceFile } from './file.js';

@@ -1,6 +1,15 @@
+import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bare, displayWidth, escapeLines, escapeText, jsonText, quote } from '../../src/base/escape.js';
+import {
+  bare,
+  displayWidth,
+  escapeLines,
+  escapeText,
+  jsonText,
+  quote,
+  shellWord,
+} from '../../src/base/escape.js';
 import { hostileText } from '../report/hostile.js';
 
 describe('escapeText', () => {
@@ -69,5 +78,23 @@ describe('names', () => {
     expect([displayWidth('abc'), displayWidth('日本'), displayWidth('e\u0301'), displayWidth('ｱ')]).toEqual([
       3, 4, 1, 1,
     ]);
+  });
+});
+
+describe('a word for a shell', () => {
+  it.each(['a/b.txt', ':/state.json'])('%s stays as it is', (word) => {
+    expect(shellWord(word)).toBe(word);
+  });
+
+  it.each(["my key's.txt", '$(touch x)', '`a`', "a\nb\\'c\u001b[31m", '*', '~/a', '#a', '', 'ä'])(
+    '%j is taken whole',
+    (word) => {
+      expect(execFileSync('bash', ['-c', `printf %s ${shellWord(word)}`], { encoding: 'utf8' })).toBe(word);
+      expect(shellWord(word)).not.toMatch(/[\n\u001b]/);
+    },
+  );
+
+  it('is no option', () => {
+    expect(shellWord('-rf')).toBe('./-rf');
   });
 });

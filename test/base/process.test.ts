@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { fateOf, ownMark, surelyAlive } from '../../src/base/process.js';
+import { isSurelyAlive, ownProcess, processStatus } from '../../src/base/process.js';
 
 async function deadPid(): Promise<number> {
   const child = spawn('true');
@@ -11,27 +11,30 @@ async function deadPid(): Promise<number> {
 
 describe('the fate of a process', () => {
   it('is known on this host, in this boot and in this namespace', async () => {
-    expect(fateOf(ownMark())).toBe('alive');
-    expect(fateOf({ ...ownMark(), pid: await deadPid() })).toBe('gone');
-    expect(fateOf({ ...ownMark(), started: 'another start' })).toBe('gone');
-    expect(fateOf({ ...ownMark(), pid: process.ppid, started: 'another start' })).toBe('gone');
-    expect(fateOf({ ...ownMark(), pid: process.ppid, started: null })).toBe('alive');
+    expect(processStatus(ownProcess())).toBe('alive');
+    expect(processStatus({ ...ownProcess(), pid: await deadPid() })).toBe('gone');
+    expect(processStatus({ ...ownProcess(), started: 'another start' })).toBe('gone');
+    expect(processStatus({ ...ownProcess(), pid: process.ppid, started: 'another start' })).toBe('gone');
+    expect(processStatus({ ...ownProcess(), pid: process.ppid, started: null })).toBe('alive');
   });
 
   it.each([
     ['on another host', { host: 'elsewhere' }],
     ['in another process namespace', { namespace: 'pid:[1]' }],
-    ['in the namespace of a system that has none', { namespace: ownMark().namespace === null ? 'x' : null }],
+    [
+      'in the namespace of a system that has none',
+      { namespace: ownProcess().namespace === null ? 'x' : null },
+    ],
     ['of another boot, or of another machine of this name', { boot: 'another' }],
   ])('%s is not judged, whether its number is in use here or not', async (_, elsewhere) => {
-    expect(fateOf({ ...ownMark(), ...elsewhere })).toBe('unknown');
-    expect(fateOf({ ...ownMark(), pid: await deadPid(), ...elsewhere })).toBe('unknown');
+    expect(processStatus({ ...ownProcess(), ...elsewhere })).toBe('unknown');
+    expect(processStatus({ ...ownProcess(), pid: await deadPid(), ...elsewhere })).toBe('unknown');
   });
 
   it('is surely alive only where its number was not given to another one since', async () => {
-    expect(surelyAlive({ ...ownMark(), pid: process.ppid, started: null })).toBe(false);
-    expect(surelyAlive({ ...ownMark(), pid: process.ppid, started: 'another start' })).toBe(false);
-    expect(surelyAlive(ownMark())).toBe(false);
-    expect(surelyAlive({ ...ownMark(), pid: await deadPid() })).toBe(false);
+    expect(isSurelyAlive({ ...ownProcess(), pid: process.ppid, started: null })).toBe(false);
+    expect(isSurelyAlive({ ...ownProcess(), pid: process.ppid, started: 'another start' })).toBe(false);
+    expect(isSurelyAlive(ownProcess())).toBe(false);
+    expect(isSurelyAlive({ ...ownProcess(), pid: await deadPid() })).toBe(false);
   });
 });

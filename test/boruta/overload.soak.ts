@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { failuresIn } from '../../src/base/settle.js';
+import { failuresIn } from '../../src/base/concurrency.js';
 import type { Intercept } from '../../src/sandbox/options.js';
 import { ServerFailure } from '../../src/server/failures.js';
 import { comparable, ids, site, todo } from './site.js';

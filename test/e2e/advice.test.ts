@@ -52,7 +52,7 @@ describe('what is in the way is told in a sentence, and what to do', () => {
   it.each([
     ['plan --out there', "there can't be written: it is a folder (EISDIR)"],
     ['plan --format html=there', "there can't be written: it is a folder (EISDIR)"],
-    ['plan --out README/plan.json', "README/plan.json can't be written: a file stands where a folder has to"],
+    ['plan --out README/plan.json', "README/plan.json can't be written: a file is where a folder has to"],
     ['apply there', "there can't be read: it is a folder (EISDIR)"],
     ['apply nosuch.json', 'nosuch.json does not exist'],
     ['init README --yes', 'README'],

@@ -1,7 +1,7 @@
 import { rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { temporaryName } from '../../src/base/temporary.js';
+import { temporaryFileName } from '../../src/base/write-file.js';
 import { ids } from '../sandbox/asking.js';
 import { signal } from './in-process.js';
 import { project, sure } from './running.js';
@@ -68,7 +68,7 @@ describe('what somebody else does while the server is read', () => {
 
 describe('the files of a pull', () => {
   it('are all written or none, and what a killed one left is removed by the next', async () => {
-    const left = temporaryName().replace(/^\.idops-\d+/, '.idops-999999999');
+    const left = temporaryFileName().replace(/^\.idops-\d+/, '.idops-999999999');
     const at = await project({ ...files, [`b/${left}`]: 'half' });
     await at.write({ 'manifests/emails': 'no folder' });
     const refused = await at.idops(`pull --backend ${ids.backend}`);

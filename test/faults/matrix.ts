@@ -6,7 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import pLimit from 'p-limit';
 import type { Result } from '../../src/apply/result.js';
-import { failuresIn } from '../../src/base/settle.js';
+import { failuresIn } from '../../src/base/concurrency.js';
 import type { Plan } from '../../src/plan/plan.js';
 import { loadProject } from '../../src/project/index.js';
 import { type Intercept, type Sandbox, startSandbox } from '../../src/sandbox/index.js';

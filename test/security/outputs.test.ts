@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { lstat, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { temporaryName } from '../../src/base/temporary.js';
+import { temporaryFileName } from '../../src/base/write-file.js';
 import { acquireLock } from '../../src/state/file/lock.js';
 import { cli, project, type TestProject } from '../e2e/running.js';
 import { ids } from '../sandbox/asking.js';
@@ -244,7 +244,7 @@ describe('what a killed run left half written', () => {
   it('is removed by the next one, and nothing else is', async () => {
     const at = await project(files);
     const dead = spawnSync('true').pid;
-    const mine = temporaryName();
+    const mine = temporaryFileName();
     const left = mine.replace(`-${process.pid}-`, `-${dead}-`);
     const elsewhere = left.replace(/-[0-9a-f]{8}-/, '-00000000-');
     const old = elsewhere.replace(/[0-9a-f]{12}(?=\.tmp$)/, '0123456789ab');
@@ -264,7 +264,7 @@ describe('what a killed run left half written', () => {
 
   it('beside a report too', async () => {
     const at = await project(files);
-    const left = temporaryName().replace(`-${process.pid}-`, `-${spawnSync('true').pid}-`);
+    const left = temporaryFileName().replace(`-${process.pid}-`, `-${spawnSync('true').pid}-`);
     await writeFile(join(at.folder, left), 'half');
     expect((await at.idops('plan --format html=plan.html')).code).toBe(0);
     expect(existsSync(join(at.folder, left))).toBe(false);

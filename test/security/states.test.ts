@@ -4,7 +4,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ownMark } from '../../src/base/process.js';
+import { ownProcess } from '../../src/base/process.js';
 import type { SandboxSeed } from '../../src/sandbox/index.js';
 import { acquireLock } from '../../src/state/file/lock.js';
 import { gate } from '../e2e/gate.js';
@@ -206,7 +206,7 @@ describe('a lock', () => {
   const lock = (more: object): string =>
     JSON.stringify({
       user: 'ada',
-      ...ownMark(),
+      ...ownProcess(),
       command: 'apply',
       at: '2026-01-02T03:04:05.000Z',
       nonce: 'left behind',

@@ -138,7 +138,7 @@ describe('a token file', () => {
     const credentials = tokenFile(join(folder, 'none'), 'secrets/token', () => {});
     expect(await problemOf(() => credentials.current(scope))).toMatchObject({
       code: 'token-unreadable',
-      message: "the token file secrets/token can't be read: it is not there (ENOENT)",
+      message: "the token file secrets/token can't be read: it does not exist (ENOENT)",
     });
   });
 

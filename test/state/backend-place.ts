@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { ProblemsError } from '../../src/base/problems.js';
-import { ownMark } from '../../src/base/process.js';
+import { ownProcess } from '../../src/base/process.js';
 import type { Shard } from '../../src/base/shard.js';
 import type { StateBackend } from '../../src/state/backend.js';
 
@@ -39,7 +39,7 @@ export const elsewhere = {
 /** What names a process of this machine that is gone. */
 export function gone(): object {
   const { pid } = spawnSync(process.execPath, ['-e', '']);
-  return { ...ownMark(), user: 'grace', pid, started: 'before 1', command: 'apply' };
+  return { ...ownProcess(), user: 'grace', pid, started: 'before 1', command: 'apply' };
 }
 
 /** The code of the problem that something ends with; undefined where it ends well. */

@@ -18,7 +18,7 @@ const end: JournalLine = { type: 'end', at, interrupted: false };
 /** What another process is told by, which lives until the test is over. */
 async function livingMark(): Promise<Partial<RunLine>> {
   const module = pathToFileURL(resolve('dist/base/process.js')).href;
-  const program = `const { ownMark } = await import('${module}'); console.log(JSON.stringify(ownMark())); setInterval(() => {}, 1000);`;
+  const program = `const { ownProcess } = await import('${module}'); console.log(JSON.stringify(ownProcess())); setInterval(() => {}, 1000);`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -1,10 +1,9 @@
 import { lstat, readdir, readFile, realpath, rmdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { escapeText } from '../../base/escape.js';
+import { escapeText, shellWord } from '../../base/escape.js';
 import { git } from '../../base/git.js';
-import { shellWord } from '../../base/shell.js';
-import { makeFolder } from '../../base/whole-file.js';
-import { isThere, workTreeOf } from '../../base/work-tree.js';
+import { findWorkTree, isThere } from '../../base/paths.js';
+import { makeFolder } from '../../base/write-file.js';
 import type { NewFile } from '../../pull/layout.js';
 import { notWritable, type PulledFile, writeFiles } from '../../pull/write.js';
 import {
@@ -72,7 +71,7 @@ export async function init(
   for (const path of kept) output.message(`${shown(join(root, path))} was there already, and stays as it is`);
   output.problems(await looked.record(root, written));
   const made = workflows.filter(({ path }) => !kept.includes(path));
-  const top = workTreeOf(root);
+  const top = findWorkTree(root);
   const todo = [
     ...(baseUrl === null && isNew
       ? [`write the server's address into ${CONFIG}, or set IDOPS_BASE_URL`]
@@ -196,7 +195,7 @@ function withLines(path: string, before: string | undefined, needed: readonly st
 
 /** Whether git has the remote that a state is pushed to if no other is named; false if there is no repository, or no git. */
 async function hasRemote(root: string): Promise<boolean> {
-  const top = workTreeOf(root);
+  const top = findWorkTree(root);
   if (top === undefined) return false;
   const remotes = await git(top, ['remote']).catch(() => '');
   return remotes.toString().split('\n').includes('origin');

@@ -1,7 +1,6 @@
-import { escapeText } from '../../base/escape.js';
+import { escapeText, shellWord } from '../../base/escape.js';
 import { refuse } from '../../base/problems.js';
-import { shellWord } from '../../base/shell.js';
-import { writeResult } from '../../base/through.js';
+import { writeOutput } from '../../base/write-file.js';
 import type { NamedSample } from '../../mail/samples.js';
 import { changesServer, type Plan } from '../../plan/plan.js';
 import type { Share } from '../../plan/share.js';
@@ -53,7 +52,7 @@ export async function plan(
       );
       const plan = await session.plan(planOptionsOf(options));
       if (options.out !== undefined) {
-        await writeResult(options.out, await session.storePlan(plan), 0o600);
+        await writeOutput(options.out, await session.storePlan(plan), 0o600);
       }
       return { made: plan, samples: await readSamples(plan, session.project, formats, context) };
     },

@@ -5,8 +5,8 @@ import { watch } from 'chokidar';
 import { entriesOf } from '../../apply/entries.js';
 import { namesTold } from '../../apply/history.js';
 import { error, type Problem, ProblemsError, refuse } from '../../base/problems.js';
-import { writeResult } from '../../base/through.js';
 import { Sensitive } from '../../base/values.js';
+import { writeOutput } from '../../base/write-file.js';
 import { addressOf, emailsIn, kindOf } from '../../kinds/index.js';
 import type { Declared, Email } from '../../kinds/kind.js';
 import { mailOf } from '../../mail/servers.js';
@@ -50,7 +50,7 @@ export async function preview(context: Context, options: Options & GlobalOptions
   }
   const file = out ?? 'preview.html';
   await context.refuseOutputs([file]);
-  await writeResult(file, page);
+  await writeOutput(file, page);
   context.output.result(`${file}: ${plural(gallery.templates.length, 'email template')}\n`);
   return exit.done;
 }

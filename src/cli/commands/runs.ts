@@ -4,7 +4,7 @@ import { historyOf, type PastOfObject } from '../../apply/past-of-object.js';
 import { isAbout, settleRegeneration } from '../../apply/settle.js';
 import { escapeText } from '../../base/escape.js';
 import { error, type Problem, ProblemsError, warning } from '../../base/problems.js';
-import { userName } from '../../base/user-name.js';
+import { userName } from '../../base/process.js';
 import type { Project } from '../../project/index.js';
 import { historyReport, runReport, runsReport } from '../../report/formats.js';
 import { backendOf } from '../../session/backend.js';

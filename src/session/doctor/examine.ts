@@ -1,10 +1,9 @@
-import { type Check, fail, ok, warn } from '../../base/checks.js';
 import type { Problem } from '../../base/problems.js';
 import { loadManifests, tellSecrets } from '../../manifests/index.js';
 import { scopesOf } from '../../plan/scopes.js';
 import type { Project, ServerOverrides, ServerSettings } from '../../project/index.js';
 import type { Diagnosed } from '../../report/diagnosis.js';
-import { type Diagnosis, diagnose } from '../../server/diagnose.js';
+import { type Check, type Diagnosis, diagnose, fail, ok, warn } from '../../server/diagnose.js';
 import { backendOf, stateLossWarning } from '../backend.js';
 import { type ReaderOptions, withReader } from '../connection.js';
 import { problemsOf } from '../failures.js';

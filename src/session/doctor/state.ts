@@ -1,8 +1,8 @@
 import { knowsOf, withoutFirstLine } from '../../apply/resume.js';
-import { type Check, fail, ok, warn } from '../../base/checks.js';
 import { type Problem, ProblemsError } from '../../base/problems.js';
 import { shardText } from '../../base/shard.js';
 import type { Project } from '../../project/index.js';
+import { type Check, fail, ok, warn } from '../../server/diagnose.js';
 import type { StateBackend } from '../../state/backend.js';
 import type { State } from '../../state/state.js';
 import { findOrphanedState } from '../orphaned-state.js';

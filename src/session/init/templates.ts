@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { shellWord } from '../../base/shell.js';
+import { shellWord } from '../../base/escape.js';
 import type { NewFile } from '../../pull/layout.js';
 import type { CiName } from './files.js';
 

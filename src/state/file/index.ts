@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
-import { whyRefused } from '../../base/errno.js';
+import { shellWord } from '../../base/escape.js';
 import { stringifyJson } from '../../base/json.js';
-import { leadsTo, realPlaceOf } from '../../base/links.js';
+import { realPath, resolveLinks } from '../../base/paths.js';
 import { error, ProblemsError } from '../../base/problems.js';
-import { NoRegularFile, readRegular, readRegularBytes } from '../../base/regular.js';
-import { shellWord } from '../../base/shell.js';
-import { writeWhole } from '../../base/whole-file.js';
+import { NotRegularFile, readFileBytes, readTextFile } from '../../base/read-file.js';
+import { systemErrorText } from '../../base/system-errors.js';
+import { writeAtomic } from '../../base/write-file.js';
 import type { StateBackend, StateName } from '../backend.js';
 import { exclusiveLocks } from '../locks.js';
 import type { State } from '../state.js';
@@ -37,7 +37,7 @@ export interface FileSettings {
 /** The backend that keeps a state in a file, for processes of one machine. */
 export async function fileBackend({ path: named, allowTracked }: FileSettings): Promise<StateBackend> {
   // A state has one lock and one place for its runs, by whichever links somebody comes to it.
-  const path = await realPlaceOf(named);
+  const path = await realPath(named);
   const folder = join(dirname(path), 'runs');
   return {
     ...stateFile(path),
@@ -65,7 +65,7 @@ export async function statesBeside(statePath: string): Promise<StateName[]> {
 
 /** What the state at a path is told by; undefined where there is none that can be read. */
 export async function stateName(path: string): Promise<StateName | undefined> {
-  const text = await readRegular(path).catch(() => undefined);
+  const text = await readTextFile(path).catch(() => undefined);
   return text === undefined ? undefined : parseStateName(text);
 }
 
@@ -97,7 +97,7 @@ function textOf(bytes: Buffer, place: string): string {
 async function write(path: string, state: State, place: string): Promise<void> {
   await withWriteErrors(`the state ${place} can't be written`, async () =>
     // A link to a state that lies elsewhere stays one.
-    writeWhole(await leadsTo(path), `${stringifyJson(state, 2)}\n`),
+    writeAtomic(await resolveLinks(path), `${stringifyJson(state, 2)}\n`),
   );
 }
 
@@ -109,17 +109,17 @@ async function readState(path: string, place: string): Promise<State | undefined
 /** The JSON in the file; undefined if there is no file. */
 async function readData(path: string, place: string): Promise<unknown> {
   try {
-    return parseStateJson(textOf(await readRegularBytes(path), place), place);
+    return parseStateJson(textOf(await readFileBytes(path), place), place);
   } catch (failure) {
     if (failure instanceof ProblemsError) throw failure;
     const { code } = failure as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
-    const isElse = failure instanceof NoRegularFile || code === 'ENOTDIR';
+    const isElse = failure instanceof NotRegularFile || code === 'ENOTDIR';
     const hint = isElse
       ? 'move what is in the way elsewhere, or name another file with state.path'
       : 'check its permissions';
     throw new ProblemsError([
-      error('state-unreadable', `the state ${place} can't be read: ${whyRefused(failure)}`, [], hint),
+      error('state-unreadable', `the state ${place} can't be read: ${systemErrorText(failure)}`, [], hint),
     ]);
   }
 }

@@ -3,15 +3,13 @@ import { link, lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod';
-import { whyRefused } from '../../base/errno.js';
-import { unlessMissing } from '../../base/links.js';
+import { ignoreMissing } from '../../base/paths.js';
 import { error, type Problem, ProblemsError, warning } from '../../base/problems.js';
-import { fateOf, ownMark } from '../../base/process.js';
-import { NoRegularFile, readRegular } from '../../base/regular.js';
+import { ownProcess, processStatus, userName } from '../../base/process.js';
+import { NotRegularFile, readTextFile } from '../../base/read-file.js';
 import { type Shard, shardName, shardNamed } from '../../base/shard.js';
-import { sweepTemporaries, temporaryName } from '../../base/temporary.js';
-import { userName } from '../../base/user-name.js';
-import { makeFolder } from '../../base/whole-file.js';
+import { systemErrorText } from '../../base/system-errors.js';
+import { makeFolder, removeTemporaryFiles, temporaryFileName } from '../../base/write-file.js';
 import type { FoundLock, Lock, LockStore } from '../backend.js';
 import { holderFields, lockedError, lockLostError, lockStatus, takeoverNote } from '../holder.js';
 import { withWriteErrors } from '../write-errors.js';
@@ -39,7 +37,7 @@ export async function acquireLock(statePath: string, command: string, now: Date)
   const path = lockPath(statePath);
   const holder = holderOf(command, now);
   const takenOver = await take(path, holder);
-  await sweepTemporaries(dirname(path));
+  await removeTemporaryFiles(dirname(path));
   await sweepTurns(path);
   return {
     takenOver,
@@ -52,7 +50,7 @@ export async function acquireLock(statePath: string, command: string, now: Date)
 
 /** This process as a holder. */
 function holderOf(command: string, now: Date): Holder {
-  return { user: userName(), ...ownMark(), command, at: now.toISOString(), nonce: randomUUID() };
+  return { user: userName(), ...ownProcess(), command, at: now.toISOString(), nonce: randomUUID() };
 }
 
 /** What is locked while a part of a state file is merged into it. */
@@ -144,7 +142,7 @@ async function take(path: string, holder: Holder): Promise<string | null> {
     if (await create(path, holder, link)) return null;
     const other = await readHolder(path);
     if (other === undefined) continue;
-    if (other === null || fateOf(other) !== 'gone' || tries > TRIES)
+    if (other === null || processStatus(other) !== 'gone' || tries > TRIES)
       throw lockedError(lockStatus(other), shown(path));
     if (await inTurn(path, other, holder, () => create(path, holder, rename)))
       return takeoverNote(lockStatus(other));
@@ -187,7 +185,7 @@ async function sweepTurns(path: string): Promise<void> {
   const turns = names.filter((name) => name.startsWith(`${basename(path)}.`) && /\.[0-9a-f]{16}$/.test(name));
   for (const turn of turns.map((name) => join(dirname(path), name))) {
     const holder = await readHolder(turn).catch(() => undefined);
-    if (holder != null && fateOf(holder) === 'gone') await rm(turn, { force: true }).catch(() => {});
+    if (holder != null && processStatus(holder) === 'gone') await rm(turn, { force: true }).catch(() => {});
   }
 }
 
@@ -204,7 +202,7 @@ async function release(path: string, { nonce }: Holder): Promise<Problem[]> {
     if ((await readHolder(path))?.nonce === nonce) await rm(path, { force: true });
     return [];
   } catch (failure) {
-    const why = whyRefused(failure instanceof ProblemsError ? failure.cause : failure);
+    const why = systemErrorText(failure instanceof ProblemsError ? failure.cause : failure);
     return [
       warning(
         'not-writable',
@@ -227,7 +225,7 @@ async function create(
   holder: Holder,
   place: (from: string, to: string) => Promise<void>,
 ): Promise<boolean> {
-  const temporary = join(dirname(path), temporaryName());
+  const temporary = join(dirname(path), temporaryFileName());
   try {
     return await withWriteErrors(`the lock ${shown(path)} can't be written`, async () => {
       await makeFolder(dirname(path));
@@ -249,7 +247,7 @@ async function create(
 async function namesBeside(statePath: string): Promise<readonly string[]> {
   const folder = dirname(statePath);
   try {
-    return (await readdir(folder).catch(unlessMissing)) ?? [];
+    return (await readdir(folder).catch(ignoreMissing)) ?? [];
   } catch (failure) {
     throw unreadable(`the folder of the state ${shown(folder)}`, failure);
   }
@@ -261,10 +259,10 @@ async function readHolder(path: string): Promise<Holder | null | undefined> {
   try {
     // A link that leads nowhere would be neither free nor held.
     const there = await lstat(path);
-    if (there.isSymbolicLink()) throw new NoRegularFile(there);
-    text = await readRegular(path);
+    if (there.isSymbolicLink()) throw new NotRegularFile(there);
+    text = await readTextFile(path);
   } catch (failure) {
-    if (failure instanceof NoRegularFile) throw noLock(path, failure);
+    if (failure instanceof NotRegularFile) throw noLock(path, failure);
     // A file stands where the folder would be: nothing can be in it.
     const { code } = failure as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
@@ -277,7 +275,7 @@ async function readHolder(path: string): Promise<Holder | null | undefined> {
   }
 }
 
-function noLock(path: string, failure: NoRegularFile): ProblemsError {
+function noLock(path: string, failure: NotRegularFile): ProblemsError {
   return new ProblemsError(
     [
       error(
@@ -297,7 +295,7 @@ function unreadable(what: string, failure: unknown): ProblemsError {
     [
       error(
         'state-unreadable',
-        `${what} can't be read: ${whyRefused(failure)}`,
+        `${what} can't be read: ${systemErrorText(failure)}`,
         [],
         'mend the disk or the permissions, so that it can be seen who holds the state',
       ),

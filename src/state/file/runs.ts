@@ -1,11 +1,11 @@
 import { readSync } from 'node:fs';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { whyRefused } from '../../base/errno.js';
 import { error, ProblemsError } from '../../base/problems.js';
-import { readRegular, withRegular } from '../../base/regular.js';
+import { readTextFile, withFile } from '../../base/read-file.js';
 import { isJournalName } from '../../base/shard.js';
-import { makeFolder, syncFolder } from '../../base/whole-file.js';
+import { systemErrorText } from '../../base/system-errors.js';
+import { makeFolder, syncFolder } from '../../base/write-file.js';
 import type { RunStore } from '../backend.js';
 import {
   batchedJournal,
@@ -78,7 +78,7 @@ async function namesIn(folder: string): Promise<string[]> {
     throw new ProblemsError([
       error(
         'journal-unreadable',
-        `the folder of journals ${shown} can't be read: ${whyRefused(failure)}`,
+        `the folder of journals ${shown} can't be read: ${systemErrorText(failure)}`,
         [],
         'it has to be a folder that can be read: move what is in its place away, mend its permissions, or name another place with state.path',
       ),
@@ -98,9 +98,9 @@ async function readJournal(folder: string, run: string): Promise<JournalContent 
   const path = join(folder, `${run}.jsonl`);
   let text: string;
   try {
-    text = await readRegular(path);
+    text = await readTextFile(path);
   } catch (failure) {
-    throw journalError(shownPath(path), whyRefused(failure));
+    throw journalError(shownPath(path), systemErrorText(failure));
   }
   return parseJournal(text, run, shownPath(path));
 }
@@ -110,7 +110,7 @@ const TAIL = 4096;
 
 /** Whether the last whole line of a journal says that the run has ended, without reading all of it. */
 async function hasEnd(folder: string, run: string): Promise<boolean> {
-  return withRegular(join(folder, `${run}.jsonl`), (file, { size }) => {
+  return withFile(join(folder, `${run}.jsonl`), (file, { size }) => {
     const buffer = Buffer.alloc(TAIL);
     const length = readSync(file, buffer, 0, TAIL, Math.max(0, size - TAIL));
     const lines = buffer.subarray(0, length).toString('utf8').split('\n');

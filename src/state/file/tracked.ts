@@ -1,10 +1,9 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { shellWord } from '../../base/escape.js';
 import { inGitIndex } from '../../base/git.js';
-import { leadsTo } from '../../base/links.js';
+import { findWorkTree, isThere, resolveLinks } from '../../base/paths.js';
 import { error, ProblemsError } from '../../base/problems.js';
-import { shellWord } from '../../base/shell.js';
-import { isThere, workTreeOf } from '../../base/work-tree.js';
 import { lockPath } from './lock.js';
 
 /**
@@ -45,10 +44,10 @@ function refuseAll(paths: readonly string[]): void {
 async function trackedOf(files: readonly string[], journals: string): Promise<string[]> {
   const named = [...files, journals];
   const real = await Promise.all(named.map(realName));
-  const root = workTreeOf(dirname(real[0] ?? ''));
+  const root = findWorkTree(dirname(real[0] ?? ''));
   if (root === undefined) return [];
   // Who reads the state says why it can't be read.
-  const led = await Promise.all(named.map((path) => leadsTo(path).catch(() => path)));
+  const led = await Promise.all(named.map((path) => resolveLinks(path).catch(() => path)));
   const targets = [...new Set([...real, ...led])];
   const inside = targets.map((path) => relative(root, path)).filter(isBelow);
   const listed = await listOf(root, inside);

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GitFailed, git, isTooMuch, NoGit } from '../../base/git.js';
 import type { ProblemsError } from '../../base/problems.js';
-import { userName } from '../../base/user-name.js';
+import { userName } from '../../base/process.js';
 import { MAX_BYTES, stateError, tooLarge } from '../state-text.js';
 import { isForbidden, localFailure, pushRefused, refusedBy, unreachable, wentBack } from './failures.js';
 

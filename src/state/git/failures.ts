@@ -1,6 +1,6 @@
+import { shellWord } from '../../base/escape.js';
 import { GitFailed, NoGit } from '../../base/git.js';
 import { error, type ProblemCode, ProblemsError } from '../../base/problems.js';
-import { shellWord } from '../../base/shell.js';
 
 /** What the remote said to a push, and why it didn't take it. */
 interface Refused {

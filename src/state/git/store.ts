@@ -3,9 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import * as z from 'zod';
 import type { ProblemsError } from '../../base/problems.js';
-import { fateOf, ownMark } from '../../base/process.js';
+import { ownProcess, processStatus, userName } from '../../base/process.js';
 import { type Shard, shardName, shardNamed } from '../../base/shard.js';
-import { userName } from '../../base/user-name.js';
 import type { FoundLock, Lock, LockStatus, LockStore } from '../backend.js';
 import {
   GONE,
@@ -187,7 +186,7 @@ export class Store implements LockStore {
       const from = await this.#lockAt(ref);
       const other = from === null ? undefined : await this.#holder(from);
       if (other !== undefined && !isExpired(other)) throw lockedError(statusOf(other), this.#place);
-      const mark = { ...ownMark(), command, at: now.toISOString(), expires: '', nonce: randomUUID() };
+      const mark = { ...ownProcess(), command, at: now.toISOString(), expires: '', nonce: randomUUID() };
       const made = await this.#renewed({ ref, holder: { user: userName(), ...mark } });
       if ((await this.#branch.push([{ ref, from, to: made.at }])) === 'moved') {
         const lock = await this.#lockAt(ref);
@@ -303,7 +302,7 @@ export function holderOf(message: string): Holder | null {
 
 /** Whether a lock binds nobody any more: its process is surely gone, or it was not renewed for long enough. */
 export function isExpired(holder: Holder | null): holder is Holder {
-  return holder !== null && (fateOf(holder) === 'gone' || Date.now() > endOf(holder));
+  return holder !== null && (processStatus(holder) === 'gone' || Date.now() > endOf(holder));
 }
 
 /** Milliseconds for which a lock is still held without being renewed. */
@@ -320,7 +319,7 @@ function endOf({ expires }: Holder): number {
 export function statusOf(holder: Holder | null): LockStatus {
   // Nobody here knows whether a process elsewhere still runs.
   const end =
-    holder === null || fateOf(holder) === 'gone'
+    holder === null || processStatus(holder) === 'gone'
       ? GONE
       : `whose lease ran out at ${holder.expires} and was not renewed`;
   const holding = heldBy(holder, isExpired(holder) ? 'gone' : undefined, end);

@@ -1,7 +1,7 @@
 import { DatabaseError } from 'pg';
+import { type ConnectionFailure, connectionFailure } from '../../base/connection-failure.js';
 import { oneLine } from '../../base/escape.js';
 import { error, ProblemsError } from '../../base/problems.js';
-import { type Unconnected, unconnected } from '../../base/unconnected.js';
 import type { Target } from './settings.js';
 
 /** What a failure stopped: coming to the database, reading from it, or writing. */
@@ -25,7 +25,7 @@ const connectionStates = /^(?:08...|28...|3D000|53300|57P..)$/;
 export function isTransient(failure: unknown, kept: boolean): boolean {
   const code = codeOf(failure);
   if (isOfDatabase(failure)) return transientStates.test(code) || (kept && failoverStates.test(code));
-  const fault = unconnected(code)?.fault;
+  const fault = connectionFailure(code)?.fault;
   return fault === undefined || fault === 'network';
 }
 
@@ -38,7 +38,7 @@ export function isOfDatabase(failure: unknown): failure is DatabaseError {
 export function problemOf(failure: unknown, doing: Operation, target: Target): ProblemsError {
   if (failure instanceof ProblemsError) return failure;
   const code = codeOf(failure);
-  const way = isOfDatabase(failure) ? undefined : unconnected(code);
+  const way = isOfDatabase(failure) ? undefined : connectionFailure(code);
   const cure = way === undefined ? (cures[code] ?? CHECK) : way.look === undefined ? CHECK : looks[way.look];
   const why = way === undefined ? describe(failure, target) : `${way.why} (${code})`;
   if (doing === 'reach' || !isOfDatabase(failure) || connectionStates.test(code)) {
@@ -100,7 +100,7 @@ const cures: { readonly [code: string]: string } = {
 };
 
 /** What to look at where there is no connection. */
-const looks: { readonly [look in NonNullable<Unconnected['look']>]: string } = {
+const looks: { readonly [look in NonNullable<ConnectionFailure['look']>]: string } = {
   authority:
     'name a file with its authority with ca_file of state.postgres; or write sslmode=disable in the URL where nobody else is on the way',
   'client-certificate': 'client_cert_file and client_key_file of state.postgres name one',

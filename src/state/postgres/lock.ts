@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import { error, ProblemsError } from '../../base/problems.js';
-import { type Fate, fateOf, ownMark } from '../../base/process.js';
+import { type Fate, ownProcess, processStatus, userName } from '../../base/process.js';
 import { type Shard, shardName, shardNamed } from '../../base/shard.js';
-import { userName } from '../../base/user-name.js';
 import type { FoundLock, Lock, LockStatus, LockStore } from '../backend.js';
 import {
   describeHolder,
@@ -158,7 +157,7 @@ export class StateLock implements LockOwner, LockStore {
       const own = (await this.list()).find(({ nonce }) => nonce === before.nonce);
       if (own !== undefined) throw lockedError(own, own.place);
     }
-    const holder: Holder = { user: userName(), ...ownMark(), command, at: now.toISOString() };
+    const holder: Holder = { user: userName(), ...ownProcess(), command, at: now.toISOString() };
     const nonce = randomUUID();
     const { takenOver, held } = await this.#database.write(async (statements) => {
       const session = await this.#begin(statements);
@@ -260,7 +259,7 @@ export class StateLock implements LockOwner, LockStore {
       if (other === undefined) continue;
       // Put in by a former try, whose answer was cut off.
       const isOwn = other.nonce === own.nonce;
-      if (!isOwn && this.#fateOf(other) !== 'gone') throw this.#refusal(other);
+      if (!isOwn && this.#processStatus(other) !== 'gone') throw this.#refusal(other);
       const replaced = await statements.run(
         `UPDATE idops.locks SET nonce = $3, session = $4, advisory = $5, holder = $6, backend = pg_catalog.pg_backend_pid(), seen_at = pg_catalog.clock_timestamp()
          WHERE state = $1 AND shard = $2 AND session = $7 AND seen_at = $8::timestamptz`,
@@ -298,18 +297,18 @@ export class StateLock implements LockOwner, LockStore {
    * `gone` where anybody may take the lock: its process is gone, or nothing was heard of its session for longer than the lease, also by a
    * clock that was set back since.
    */
-  #fateOf(found: Found): Fate {
-    const fate = found.holder === null ? 'unknown' : fateOf(found.holder);
+  #processStatus(found: Found): Fate {
+    const fate = found.holder === null ? 'unknown' : processStatus(found.holder);
     if (fate === 'gone') return 'gone';
     if (this.#isConnected(found)) return 'alive';
     return Math.abs(found.age) > this.#database.times.lease ? 'gone' : fate;
   }
 
   #holdingOf(found: Found): LockStatus {
-    const isGone = found.holder !== null && fateOf(found.holder) === 'gone';
+    const isGone = found.holder !== null && processStatus(found.holder) === 'gone';
     return lockStatus(
       found.holder,
-      this.#fateOf(found),
+      this.#processStatus(found),
       isGone ? GONE : `whose lease ran out: ${cut(found)}`,
     );
   }

@@ -1,9 +1,9 @@
 import { createPrivateKey } from 'node:crypto';
 import type { ConnectionOptions } from 'node:tls';
 import type { ClientConfig } from 'pg';
-import { belong, checkCertificates } from '../../base/pem.js';
+import { checkCertificates, isKeyOf } from '../../base/certificates.js';
 import { error, ProblemsError } from '../../base/problems.js';
-import { userName } from '../../base/user-name.js';
+import { userName } from '../../base/process.js';
 
 /** Certificates and a key, as PEM texts. */
 export interface PostgresTls {
@@ -148,7 +148,7 @@ function tlsOf(host: string, given: URLSearchParams, tls: PostgresTls): false | 
   check(ca, 'ca_file', 'certificates', checkCertificates);
   check(cert, 'client_cert_file', 'certificates', checkCertificates);
   check(key, 'client_key_file', 'a private key without a passphrase', createPrivateKey);
-  if (cert !== undefined && key !== undefined && !belong(cert, key)) {
+  if (cert !== undefined && key !== undefined && !isKeyOf(cert, key)) {
     const message = 'client_key_file of state.postgres is not the key of the client certificate';
     throw bad(message, 'name the certificate and the key that belong together');
   }

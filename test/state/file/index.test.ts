@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/prom
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ProblemsError } from '../../../src/base/problems.js';
-import { writeWhole } from '../../../src/base/whole-file.js';
+import { writeAtomic } from '../../../src/base/write-file.js';
 import { stateFile } from '../../../src/state/file/index.js';
 import { emptyState, type State } from '../../../src/state/state.js';
 import { temporaryFolder } from '../../cleanups.js';
@@ -144,7 +144,7 @@ describe('writing', () => {
   it('leaves the old content where it fails', async () => {
     await mkdir(path('state.json'));
     await writeFile(path('state.json', 'inside'), 'kept');
-    await expect(writeWhole(path('state.json'), 'new')).rejects.toThrow();
+    await expect(writeAtomic(path('state.json'), 'new')).rejects.toThrow();
     expect(await readdir(folder)).toEqual(['state.json']);
     expect(await readFile(path('state.json', 'inside'), 'utf8')).toBe('kept');
   });
@@ -181,6 +181,6 @@ it('a file in the place of the folder of the state is told in words, without a p
   const problem = await problemOf(stateFile(path('.idops', 'state.json')).load(server));
   expect(problem.code).toBe('state-unreadable');
   expect(problem.message).toMatch(
-    /^the state \S+ can't be read: a file stands where a folder has to be \(ENOTDIR\)$/,
+    /^the state \S+ can't be read: a file is where a folder has to be \(ENOTDIR\)$/,
   );
 });

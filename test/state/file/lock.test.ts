@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmod, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ownMark } from '../../../src/base/process.js';
+import { ownProcess } from '../../../src/base/process.js';
 import { fileBackend } from '../../../src/state/file/index.js';
 import { acquireLock, lockPath } from '../../../src/state/file/lock.js';
 import { temporaryFolder } from '../../cleanups.js';
@@ -42,7 +42,7 @@ async function running(): Promise<{ pid: number; end: () => Promise<void> }> {
 async function held(parts: object): Promise<void> {
   const holder = {
     user: 'ada',
-    ...ownMark(),
+    ...ownProcess(),
     started: null,
     command: 'undo',
     at: 'then',
@@ -148,7 +148,7 @@ describe('a lock', () => {
 
   it("takes away the turns of processes that are gone, and no other's", async () => {
     const turn = (name: string) => `${lockPath(state)}.${name}`;
-    const mark = { user: 'ada', ...ownMark(), started: null, command: 'apply', at: 'then', nonce: 'x' };
+    const mark = { user: 'ada', ...ownProcess(), started: null, command: 'apply', at: 'then', nonce: 'x' };
     await writeFile(turn('0123456789abcdef'), JSON.stringify({ ...mark, pid: await deadPid() }));
     await writeFile(turn('fedcba9876543210'), JSON.stringify({ ...mark, host: 'elsewhere' }));
     await writeFile(turn('notes'), JSON.stringify({ ...mark, pid: await deadPid() }));

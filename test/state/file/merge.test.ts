@@ -2,7 +2,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { sweepTemporaries, temporaryName } from '../../../src/base/temporary.js';
+import { removeTemporaryFiles, temporaryFileName } from '../../../src/base/write-file.js';
 import { exclusively } from '../../../src/state/file/lock.js';
 import { temporaryFolder } from '../../cleanups.js';
 
@@ -26,11 +26,11 @@ test('what is done to a state file alone is done by one at a time, and by all', 
 
 test('what this process is writing is not swept away by it; what a former one of its number left is', async () => {
   const here = await temporaryFolder('alone');
-  const own = temporaryName();
+  const own = temporaryFileName();
   const former = own.replace(/[0-9a-f]{12}(?=\.tmp$)/, (sign) =>
     sign.replace(/./g, (digit) => (digit === '0' ? '1' : '0')),
   );
   for (const name of [own, former]) await writeFile(join(here, name), '');
-  await sweepTemporaries(here);
+  await removeTemporaryFiles(here);
   expect(await readdir(here)).toEqual([own]);
 });

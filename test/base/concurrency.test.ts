@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { settle, settleEach } from '../../src/base/settle.js';
+import { allSettled, allSettledEach, Pauses } from '../../src/base/concurrency.js';
 
 describe('work on each of many things', () => {
   it('gives what each came to, in the order of the things, and begins them in it', async () => {
@@ -8,7 +8,7 @@ describe('work on each of many things', () => {
     const begun: number[] = [];
     let underWay = 0;
     let most = 0;
-    const results = await settleEach(things, async (thing) => {
+    const results = await allSettledEach(things, async (thing) => {
       begun.push(thing);
       underWay += 1;
       most = Math.max(most, underWay);
@@ -19,7 +19,7 @@ describe('work on each of many things', () => {
     expect(results).toEqual(things.map((thing) => thing * 2));
     expect(begun).toEqual(things);
     expect(most).toBe(1000);
-    expect(await settleEach([], async () => 1)).toEqual([]);
+    expect(await allSettledEach([], async () => 1)).toEqual([]);
   });
 
   it('does the rest where some fail, and tells each failure once', async () => {
@@ -33,10 +33,32 @@ describe('work on each of many things', () => {
       return thing;
     };
     const things = Array.from({ length: 2500 }, (_, index) => index);
-    const failure = await settleEach(things, work).catch((thrown: unknown) => thrown);
+    const failure = await allSettledEach(things, work).catch((thrown: unknown) => thrown);
     expect((failure as AggregateError).errors).toEqual([one, other]);
     expect(done).toHaveLength(2500 - 4);
-    const all = await settle(things.map(work)).catch((thrown: unknown) => thrown);
+    const all = await allSettled(things.map(work)).catch((thrown: unknown) => thrown);
     expect((all as AggregateError).errors).toEqual([one, other]);
+  });
+});
+
+describe('long work', () => {
+  it('lets what waits have its turn', async () => {
+    let turned = false;
+    globalThis.setImmediate(() => {
+      turned = true;
+    });
+    await new Pauses(undefined).pause();
+    expect(turned).toBe(true);
+  });
+
+  it('goes no further once it is interrupted', async () => {
+    const controller = new AbortController();
+    const pauses = new Pauses(controller.signal);
+    await pauses.pause();
+    controller.abort();
+    expect(pauses.due).toBe(true);
+    await expect(pauses.pause()).rejects.toMatchObject({
+      problems: [{ code: 'interrupted', message: 'interrupted: nothing more was read' }],
+    });
   });
 });

@@ -1,10 +1,10 @@
-/** Why there is no connection, by the code that Node gives. */
-export interface Unconnected {
-  /** As a sentence goes on, without the code. */
+/** Why a connection failed, by Node's error code. */
+export interface ConnectionFailure {
+  /** A clause, without the code. */
   readonly why: string;
-  /** What fails: a certificate or TLS, which a person has to mend, or the network, which may be back soon. */
+  /** A certificate or TLS has to be fixed by a person; the network may recover. */
   readonly fault: 'certificate' | 'tls' | 'network';
-  /** What a person should look at. */
+  /** What to check. */
   readonly look?: 'authority' | 'client-certificate' | 'clock' | 'host' | 'network' | 'port';
   /** Whether nothing was sent. */
   readonly unsent?: true;
@@ -19,7 +19,7 @@ const route = { why: 'there is no route to it', fault: 'network', look: 'network
 const closed = { why: 'it closed the connection', fault: 'network', look: 'port' } as const;
 const late = { why: 'it did not answer in time', fault: 'network', look: 'host' } as const;
 
-const known: { readonly [code: string]: Unconnected } = {
+const known: { readonly [code: string]: ConnectionFailure } = {
   ECONNREFUSED: { why: 'the connection was refused', fault: 'network', look: 'port', unsent: true },
   ENOTFOUND: { why: 'its name does not resolve', fault: 'network', look: 'host', unsent: true },
   EAI_AGAIN: { why: 'its name could not be looked up', fault: 'network', look: 'network', unsent: true },
@@ -57,8 +57,8 @@ const known: { readonly [code: string]: Unconnected } = {
   },
 };
 
-/** Why there is no connection; undefined where a code doesn't say that. */
-export function unconnected(code: string): Unconnected | undefined {
+/** Why a connection failed; undefined if the code says something else. */
+export function connectionFailure(code: string): ConnectionFailure | undefined {
   if (Object.hasOwn(known, code)) return known[code];
   if (/^(?:CERT_|ERR_TLS_CERT_)/.test(code))
     return { why: 'its certificate is not accepted', fault: 'certificate', unsent: true };

@@ -2,15 +2,15 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 
 const certificate = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
-/** Throws where a PEM text holds no certificate, or one that is none. */
+/** Throws if a PEM text holds no certificate, or an invalid one. */
 export function checkCertificates(pem: string): void {
   const found = pem.match(certificate) ?? [];
   if (found.length === 0) throw new Error('no certificate');
   for (const one of found) new X509Certificate(one);
 }
 
-/** Whether a key is the one of the first certificate, which is the client's own. */
-export function belong(cert: string, key: string): boolean {
+/** Whether a private key belongs to the first certificate, which is the client's own. */
+export function isKeyOf(cert: string, key: string): boolean {
   const [own] = cert.match(certificate) ?? [];
   return own !== undefined && new X509Certificate(own).checkPrivateKey(createPrivateKey(key));
 }

@@ -1,7 +1,7 @@
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { makeFolder } from '../../src/base/whole-file.js';
+import { makeFolder } from '../../src/base/write-file.js';
 import { temporaryFolder } from '../cleanups.js';
 
 let at: string;

@@ -1,0 +1,49 @@
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Whether a text is a UUID, in upper or lower case. */
+export function isUuid(text: string): boolean {
+  return uuid.test(text);
+}
+
+/** The normal form of an id: a UUID in lower case. */
+export function identifierKey(id: string): string {
+  return isUuid(id) ? id.toLowerCase() : id;
+}
+
+/** The normal form of an object's key: `<kind>/<id>`, for a template followed by its type. */
+export function objectKey(key: string): string {
+  const [kind = '', id = '', ...rest] = key.split('/');
+  return [kind, identifierKey(id), ...rest].join('/');
+}
+
+const maxIdentifier = 512;
+
+/** Whether a text can be an id in a URL path: well-formed, without control characters, not `.` or `..`. */
+export function isPathParameter(text: string): boolean {
+  return (
+    text !== '' &&
+    text.length <= maxIdentifier &&
+    !/^\.{1,2}$/.test(text) &&
+    !/\p{Cc}/u.test(text) &&
+    text.isWellFormed()
+  );
+}
+
+/** Whether two ids name the same object. */
+export function sameIdentifier(a: string, b: string): boolean {
+  return identifierKey(a) === identifierKey(b);
+}
+
+/** The things that a name matches by the first of `meanings` (functions that return names) that matches any. */
+export function identify<T>(
+  all: readonly T[],
+  name: string,
+  meanings: readonly ((thing: T) => readonly string[])[],
+): readonly T[] {
+  const wanted = new Set([name, objectKey(name), identifierKey(name)]);
+  for (const namesOf of meanings) {
+    const found = all.filter((one) => namesOf(one).some((text) => wanted.has(text)));
+    if (found.length > 0) return found;
+  }
+  return [];
+}

@@ -1,0 +1,54 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+
+/** Without O_NONBLOCK, opening a named pipe would wait for its other end. */
+const READING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+/** A path isn't a regular file but, for example, a pipe; it is not read. */
+export class NotRegularFile extends Error {
+  /** What it is, as words after its name. */
+  readonly what: string;
+
+  constructor(stat: Stats) {
+    const what = `is ${fileType(stat)}, not a regular file`;
+    super(`it ${what}`);
+    this.what = what;
+    this.name = 'NotRegularFile';
+  }
+}
+
+/** Reads a regular file as UTF-8. Throws a NotRegularFile, or what the file system throws. */
+export async function readTextFile(path: string): Promise<string> {
+  // Lets a loop that waits for a file to change yield.
+  await setImmediate();
+  return withFile(path, (file) => readFileSync(file, 'utf8'));
+}
+
+/** Reads the bytes of a regular file; throws the same. */
+export async function readFileBytes(path: string): Promise<Buffer> {
+  await setImmediate();
+  return withFile(path, (file) => readFileSync(file));
+}
+
+/**
+ * Opens a regular file, passes it with its stat to `use`, and closes it; throws the same. Synchronous, which is ten times
+ * faster, and doesn't hold a large text twice.
+ */
+export function withFile<T>(path: string, use: (file: number, stat: Stats) => T): T {
+  const file = openSync(path, READING);
+  try {
+    const stat = fstatSync(file);
+    if (!stat.isFile()) throw new NotRegularFile(stat);
+    return use(file, stat);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function fileType(stat: Stats): string {
+  if (stat.isDirectory()) return 'a folder';
+  if (stat.isSymbolicLink()) return 'a link';
+  if (stat.isFIFO()) return 'a named pipe';
+  if (stat.isSocket()) return 'a socket';
+  return 'a device';
+}
