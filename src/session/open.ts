@@ -6,6 +6,7 @@ import { noProgress, withoutHarm } from '../base/progress.js';
 import { version } from '../base/version.js';
 import { isApproved } from '../plan/approve.js';
 import type { Project } from '../project/index.js';
+import { labelResult } from '../report/names.js';
 import { Hasher } from '../secrets/hash.js';
 import { createRedactor } from '../secrets/redactor.js';
 import { backendOf, stateLossWarning } from './backend.js';
@@ -157,7 +158,7 @@ async function open(
         );
       }
       if (held.lock === undefined) throw new TypeError('only what holds the lock of the state applies');
-      const applied = await applyPlan(approved, {
+      const { result, answers, ...applied } = await applyPlan(approved, {
         ...shared,
         lock: held.lock,
         replan: made.replan,
@@ -177,8 +178,12 @@ async function open(
         planner.forget();
       });
       planner.state = applied.state;
-      const { undoes } = approved.plan;
-      return undoes === undefined ? applied : { ...applied, result: { ...applied.result, undoes } };
+      const { plan } = approved;
+      const labelled = labelResult(result, plan, answers);
+      return {
+        ...applied,
+        result: plan.undoes === undefined ? labelled : { ...labelled, undoes: plan.undoes },
+      };
     });
   return { session, apply, approvalHistory: () => planner.state };
 }

@@ -1,9 +1,9 @@
 import { entriesOf } from '../apply/entries.js';
-import { labelIn, namesTold } from '../apply/history.js';
 import type { Left } from '../apply/undo.js';
 import { error, ProblemsError } from '../base/problems.js';
 import { runOf } from '../base/shard.js';
 import type { Plan } from '../plan/plan.js';
+import { labelIn, namesTold } from '../report/names.js';
 import type { JournalContent } from '../state/journal.js';
 import type { UndoPlan } from './session.js';
 
