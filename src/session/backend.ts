@@ -97,7 +97,6 @@ async function inDatabase(
   return postgresBackend({ url, name: name ?? environment ?? 'state', ...given });
 }
 
-/** What an address has in it that nobody is to see. */
 /** The credentials that git's configuration has for remotes: a server may repeat them in what it says. */
 async function configuredSecrets(root: string): Promise<string[]> {
   const keys = '^(http\\..*extraheader|remote\\..*url|url\\..*)$';
@@ -124,21 +123,41 @@ function credentialsIn(remote: string): string[] {
   return given.flatMap((one) => [one, decodeURIComponent(one)]);
 }
 
+/** Whether what is written here is gone when the job of a CI system ends. */
+export function isThrownAway({ CI = '', RUNNER_ENVIRONMENT }: NodeJS.ProcessEnv): boolean {
+  return CI !== '' && RUNNER_ENVIRONMENT !== 'self-hosted';
+}
+
 /**
- * What a state costs that is thrown away with its runner; undefined if there is nothing to say. An update that is cut off can empty a user's
- * lists on a server that writes users whole, and only journal and state know what was in them.
+ * A warning if losing the state can lose data. An update that is cut off can empty a user's lists on a server that writes users whole, and
+ * only journal and state know what was in them.
  */
 export function stateLossWarning(
   project: Pick<Project, 'state' | 'profile' | 'root'>,
   declared: readonly Pick<Declared, 'kind'>[],
-): Problem | undefined {
+): Problem[] {
   const isFile = project.state().in === 'file' && findWorkTree(project.root) !== undefined;
   if (!isFile || project.profile.name !== 'boruta' || !declared.some(({ kind }) => kind === 'User'))
-    return undefined;
-  return warning(
-    'state-not-kept',
-    'the state is a file in the work tree: if a run is cut off and its runner is thrown away, so is what has to be restored, and users lose their lists for good',
-    [],
-    'keep it in git or PostgreSQL: state: {git: {}}',
-  );
+    return [];
+  return [
+    warning(
+      'state-not-kept',
+      'the state is a file in the work tree: if a run is cut off and its runner is thrown away, so is what has to be restored, and users lose their lists for good',
+      [],
+      'keep it in git or PostgreSQL: state: {git: {}}',
+    ),
+  ];
+}
+
+/** A warning for one of several parallel jobs if the state is a file: their runners may be other machines. */
+export function notSharedWarning(project: Pick<Project, 'state'>, { place }: StateBackend): Problem[] {
+  if (project.state().in !== 'file') return [];
+  return [
+    warning(
+      'state-not-shared',
+      `the state is in the file ${place}, which runners of other machines don't share: each of them has a state of its own`,
+      [],
+      'keep it in git or PostgreSQL, unless the file is on a disk that all of them have',
+    ),
+  ];
 }

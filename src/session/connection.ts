@@ -1,7 +1,7 @@
 import { version } from '../base/version.js';
 import type { Declared } from '../kinds/kind.js';
 import { scopesOf } from '../plan/scopes.js';
-import type { AuthSettings, ServerSettings } from '../project/index.js';
+import type { ServerSettings } from '../project/index.js';
 import type { Redactor } from '../secrets/redactor.js';
 import type { NetworkOptions } from '../server/call.js';
 import { type Connection, connect } from '../server/client.js';
@@ -21,52 +21,53 @@ import { defaultPatience, Patience, seconds, sleepSeconds } from '../server/retr
 /** Seconds that one request may take. */
 export const DEFAULT_TIMEOUT = 30;
 
-/** How a server is spoken to, beside what its settings say. */
 export type SendingOptions = Omit<NetworkOptions, 'tls' | 'proxy' | 'patience'>;
 
-/**
- * Makes the connection that settings describe; nothing is sent before it is used. `declared` is what the run is about:
- * where scopes can be asked for, it is asked for those that this needs, and for others when a request requires them.
- */
-export function openConnection(
-  server: ServerSettings,
-  declared: readonly Declared[],
-  options: SendingOptions,
-): Connection {
-  const network = { ...options, patience: new Patience(defaultPatience, seconds) };
-  return connect({
-    ...network,
-    baseUrl: server.address,
-    tls: server.tls,
-    proxy: server.proxy,
-    credentials: credentialsOf(server, scopesOf(declared, server.profile), network),
-  });
-}
-
-/** How a server is looked at by what plans nothing. */
-export interface ReaderOptions extends Partial<Pick<SendingOptions, 'concurrency' | 'timeout'>> {
+export interface ReaderOptions {
+  readonly concurrency?: number | undefined;
+  readonly timeout?: number | undefined;
   readonly redactor: Redactor;
   readonly signal: AbortSignal;
   readonly network?: Partial<SendingOptions>;
 }
 
-/** Reads from a server for as long as something is looked at: one request at a time where nothing else is said. It can't write. */
-export async function withReader<T>(
+/**
+ * Makes the connection that settings describe; nothing is sent yet. `declared` is what the run is about: a token that is fetched is asked for
+ * the scopes that this needs, and for others when a request requires them. By default one request at a time is sent.
+ */
+export function openConnection(
   server: ServerSettings,
   declared: readonly Declared[],
   { redactor, signal, concurrency = 1, timeout = DEFAULT_TIMEOUT, network }: ReaderOptions,
-  work: (reader: Reader) => Promise<T>,
-): Promise<T> {
+): Connection {
   for (const secret of server.secrets) redactor.add(String(secret.reveal()));
-  const connection = openConnection(server, declared, {
+  const options = {
     concurrency,
     timeout,
     redact: redactor.redactEcho,
     onSecret: redactor.add,
     signal,
     version,
+    patience: new Patience(defaultPatience, seconds),
     ...network,
+  };
+  return connect({
+    ...options,
+    baseUrl: server.address,
+    tls: server.tls,
+    proxy: server.proxy,
+    credentials: credentialsOf(server, scopesOf(declared, server.profile), options),
   });
+}
+
+/** Does work with a connection that can't write, and closes it. */
+export async function withReader<T>(
+  server: ServerSettings,
+  declared: readonly Declared[],
+  options: ReaderOptions,
+  work: (reader: Reader) => Promise<T>,
+): Promise<T> {
+  const connection = openConnection(server, declared, options);
   try {
     return await work(connection.reader);
   } finally {
@@ -91,7 +92,7 @@ function credentialsOf(
       return chosenHeader(auth.name, String(auth.value.reveal()));
     case 'client_credentials':
       return renewing(
-        clientCredentials(clientOf(auth), scopes, {
+        clientCredentials({ ...auth, clientSecret: String(auth.clientSecret.reveal()) }, scopes, {
           ...options,
           tls,
           proxy: auth.proxy,
@@ -102,13 +103,4 @@ function credentialsOf(
         onSecret,
       );
   }
-}
-
-function clientOf(auth: AuthSettings & { readonly way: 'client_credentials' }) {
-  return {
-    address: auth.address,
-    clientId: auth.clientId,
-    clientSecret: String(auth.clientSecret.reveal()),
-    scopes: auth.scopes,
-  };
 }

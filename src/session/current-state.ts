@@ -1,10 +1,10 @@
 import { withDebts } from '../apply/debts.js';
 import { heirOf, type StateHome } from '../apply/owner.js';
 import { type Resumed, type ResumeOptions, resumeRun, unfinishedRuns } from '../apply/resume.js';
-import { error, type ProblemCode, ProblemsError } from '../base/problems.js';
+import { error, ProblemsError } from '../base/problems.js';
 import { isShard, partOfRun, type Shard, shardText } from '../base/shard.js';
 import type { ReadLists } from '../kinds/references.js';
-import type { Lock, StateBackend } from '../state/backend.js';
+import type { Lock } from '../state/backend.js';
 import { describeRun, isRunning, type JournalContent, stillRunning } from '../state/journal.js';
 import {
   awaitsEnd,
@@ -17,222 +17,238 @@ import {
 } from '../state/shards.js';
 import type { State, StateHead } from '../state/state.js';
 
-export interface HeldState {
+export interface CurrentState {
   readonly state: State;
-  readonly lock: Lock | undefined;
+  /** What a person should know: a lock that was taken over, a killed run that was settled. */
   readonly notes: readonly string[];
-  /** The lists that were read to find out what killed runs did; left out where there was nothing to find out. */
-  readonly read?: ReadLists;
+  /** The lists that were read to find out what killed runs did; undefined if there was nothing to find out. */
+  readonly read: ReadLists | undefined;
 }
 
-export interface HoldOptions extends Omit<ResumeOptions, 'runs' | 'now'> {
+export interface SettleOptions extends Omit<ResumeOptions, 'runs' | 'now'> {
   readonly server: string;
-  /** The part that the session is for; all of it where it isn't given. */
+  /** The shard that the session is for; undefined for all of the state. */
   readonly shard?: Shard | undefined;
 }
 
-/**
- * Loads the state and brings it up to what killed runs did. A session that writes takes the lock first; one that
- * only plans takes it for as long as there is something to settle. The first shard of a split takes all that is unfinished into the
- * state, in the same change that splits it: others that begin at the same time find it done, or done otherwise and look at it again.
- */
-export async function settleState(
-  { backend, environment }: StateHome,
-  writes: string | undefined,
-  options: HoldOptions,
-): Promise<HeldState> {
-  const home = { backend, environment };
+/** Takes the lock, loads the state and settles what killed runs left unfinished. The caller releases the lock. */
+export async function holdForRun(
+  home: StateHome,
+  command: string,
+  options: SettleOptions,
+): Promise<CurrentState & { readonly lock: Lock }> {
   const { shard } = options;
-  const notes: string[] = [];
-  const locked = async (command: string): Promise<Lock> => {
-    const taken = await backend.lock(command, new Date(), shard);
-    if (taken.takenOver !== null) notes.push(taken.takenOver);
-    return taken;
-  };
-  const part = shard === undefined ? '' : ` --shard ${shardText(shard)}`;
-  let lock = writes === undefined ? undefined : await locked(`${writes}${part}`);
+  const settling = new Settling(home, options);
+  const lock = await settling.lock(shard === undefined ? command : `${command} --shard ${shardText(shard)}`);
   try {
-    const load = async (): Promise<State> => await withDebts(await backend.load(options.server), home);
-    let state = await load();
-    let read: ReadLists | undefined;
-    const held = (): HeldState => ({
-      // A run of the whole goes on from all that shards did.
-      state: shard === undefined && writes !== undefined ? joinedState(state) : state,
-      lock,
-      notes,
-      ...(read === undefined ? {} : { read }),
-    });
-    const resume = async (content: JournalContent, from: State): Promise<Resumed> => {
-      const resumed = await resumeRun(content, from, {
-        ...options,
-        runs: backend.runs,
-        now: () => new Date(),
-      });
-      read = resumed.read;
-      return resumed;
-    };
-    for (let keeps = true; ; ) {
-      const isWhole = shard !== undefined && !isSplit(state, shard);
-      const found = await unfinishedRuns(state, home, shard);
-      if (found.length === 0 && (writes === undefined || !isWhole)) break;
-      const living = found.find(isRunning);
-      if (lock === undefined && keeps) {
-        const holder = (await backend.holder()) ?? (living === undefined ? null : describeRun(living.run));
-        if (holder !== null) {
-          notes.push(`the state is being written: ${holder}`);
-          return held();
-        }
-        try {
-          lock = await locked('plan');
-        } catch (failure) {
-          // Another process was quicker, and settles it or goes on with it.
-          const quicker = await backend.holder();
-          if (quicker !== null) {
-            notes.push(`the state is being written: ${quicker}`);
-            return held();
-          }
-          // A plan writes nothing else: one that may only read needs what the run did, and leaves it to others to keep that.
-          if (!isOnly(failure, 'not-writable')) throw failure;
-          keeps = false;
-        }
-        // What was unfinished may have ended while the lock was taken.
-        state = await load();
-        continue;
-      }
-      if (living !== undefined) {
-        // Another shard may have split the state meanwhile, and begun.
-        const isOther = isWhole && !isSame(await backend.saved(), state);
-        if (!isOther) throw stillRunning(living.run);
-        state = await load();
-        continue;
-      }
-      if (!keeps) {
-        for (const content of found) {
-          const resumed = await resume(content, heirOf(state, content.run));
-          state = resumed.state;
-          notes.push(
-            ...told(content, resumed, 'the plan alone, since the state can not be written from here'),
-          );
-        }
-        break;
-      }
-      try {
-        if (isWhole) {
-          const resumed: Resumed[] = [];
-          const findings: string[] = [];
-          let after = state;
-          for (const content of found) {
-            const one = await resume(content, heirOf(after, content.run));
-            resumed.push(one);
-            findings.push(...told(content, one, into(content)));
-            after = one.state;
-          }
-          state = await begin(backend, state, after, shard, resumed);
-          notes.push(...findings);
-          continue;
-        }
-        for (const content of found) {
-          const isHeld = awaitsEnd(state, content.run.run);
-          const before = state;
-          const resumed = await resume(content, shard === undefined ? heirOf(state, content.run) : state);
-          if (isHeld) await resumed.finish();
-          state = await keep(backend, before, resumed, shard);
-          if (isHeld) continue;
-          await resumed.finish();
-          notes.push(...told(content, resumed, into(content)));
-        }
-        break;
-      } catch (failure) {
-        if (failure !== moved) throw failure;
-        state = await load();
-      }
-    }
-    if (writes !== undefined) return held();
-    for (const { message } of (await lock?.release()) ?? []) notes.push(message);
-    lock = undefined;
-    return held();
+    const state = await settling.settle(true);
+    // A run of the whole goes on from all that shards did.
+    return { ...settling.result(shard === undefined ? joinedState(state) : state), lock };
   } catch (failure) {
-    await lock?.release();
+    await lock.release();
     throw failure;
   }
 }
 
-/** What ends a change of a state that another shard changed since it was loaded: nothing is kept, and the state is looked at again. */
-const moved = new ProblemsError([error('locked', 'another shard changed the state')]);
-
-/** Whether a state is as it was loaded. */
-function isSame(now: StateHead | undefined, { serial, lineage }: State): boolean {
-  return now === undefined ? serial === 0 : now.serial === serial && now.lineage === lineage;
+/**
+ * Loads the state. If killed runs left something unfinished, takes the lock while that is settled. If the state is being written, gives it as
+ * it is. If it can't be written from here, settles it in memory for this plan alone.
+ */
+export async function settleForPlan(home: StateHome, options: SettleOptions): Promise<CurrentState> {
+  const { backend } = home;
+  const settling = new Settling(home, options);
+  const state = await settling.load();
+  const found = await unfinishedRuns(state, home, options.shard);
+  if (found.length === 0) return settling.result(state);
+  const unsettled = (holder: string): CurrentState => {
+    settling.notes.push(`the state is being written: ${holder}`);
+    return settling.result(state);
+  };
+  const running = found.find(isRunning);
+  const holder = (await backend.holder()) ?? (running && describeRun(running.run));
+  if (holder !== undefined) return unsettled(holder);
+  let lock: Lock;
+  try {
+    lock = await settling.lock('plan');
+  } catch (failure) {
+    const quicker = await backend.holder();
+    if (quicker !== null) return unsettled(quicker);
+    const isReadOnly =
+      failure instanceof ProblemsError && failure.problems.every(({ code }) => code === 'not-writable');
+    if (!isReadOnly) throw failure;
+    return settling.result(await settling.settleInMemory());
+  }
+  let settled: State;
+  try {
+    settled = await settling.settle(false);
+  } catch (failure) {
+    await lock.release();
+    throw failure;
+  }
+  for (const { message } of await lock.release()) settling.notes.push(message);
+  return settling.result(settled);
 }
 
-/** Splits a state, with what is unfinished taken into it, and then gives the journals of that their end. Throws `moved`. */
-async function begin(
-  backend: StateBackend,
-  before: State,
-  after: State,
-  shard: Shard,
-  resumed: readonly Resumed[],
-): Promise<State> {
-  const { resources, ...head } = splitState(
-    { ...after, serial: before.serial + 1 },
-    shard,
-    resumed.map(({ run }) => run),
-  );
-  await backend.merge({
-    ...(before.serial === 0 ? { absent: before } : {}),
-    records: changedRecords(before.resources, resources),
-    head: (now) => {
-      if (!isSame(now, before)) throw moved;
-      return head;
-    },
-  });
-  if (resumed.length === 0) return { ...head, resources };
-  for (const one of resumed) await one.finish();
-  const ended = await backend.merge({
-    records: new Map(),
-    head: (now) =>
-      resumed.reduce<StateHead>((done, { run }) => withSettled(done, run), {
-        ...requireSameState(now, head),
-        serial: now.serial + 1,
-      }),
-  });
-  return { ...ended, resources };
-}
+/** What ends a change of a state that another shard changed since it was loaded: nothing is saved, and the state is loaded again. */
+const changedMeanwhile = new ProblemsError([error('locked', 'another shard changed the state')]);
 
-/** Keeps what was found out about a run. Throws `moved`. */
-async function keep(
-  backend: StateBackend,
-  before: State,
-  { state, run }: Resumed,
-  shard: Shard | undefined,
-): Promise<State> {
-  if (shard === undefined) {
-    await backend.save(state);
+/** Brings a state up to what killed runs did. */
+class Settling {
+  readonly notes: string[] = [];
+  readonly #home: StateHome;
+  readonly #options: SettleOptions;
+  #read: ReadLists | undefined;
+
+  constructor(home: StateHome, options: SettleOptions) {
+    this.#home = home;
+    this.#options = options;
+  }
+
+  async load(): Promise<State> {
+    return await withDebts(await this.#home.backend.load(this.#options.server), this.#home);
+  }
+
+  async lock(command: string): Promise<Lock> {
+    const lock = await this.#home.backend.lock(command, new Date(), this.#options.shard);
+    if (lock.takenOver !== null) this.notes.push(lock.takenOver);
+    return lock;
+  }
+
+  result(state: State): CurrentState {
+    return { state, notes: this.notes, read: this.#read };
+  }
+
+  /**
+   * Settles what is unfinished, with the lock held. The first shard of a split saves all of that in the same change that splits the state:
+   * others that begin at the same time find it done, or load the state again. `splits`: splits it even if nothing is unfinished.
+   */
+  async settle(splits: boolean): Promise<State> {
+    for (;;) {
+      const { state, found, splitFor } = await this.#loadUnfinished();
+      if (found.length === 0 && !(splitFor !== undefined && splits)) return state;
+      try {
+        if (splitFor === undefined) return await this.#settleEach(state, found);
+        await this.#split(state, found, splitFor);
+      } catch (failure) {
+        if (failure !== changedMeanwhile) throw failure;
+      }
+    }
+  }
+
+  async settleInMemory(): Promise<State> {
+    let { state, found } = await this.#loadUnfinished();
+    for (const content of found) {
+      const resumed = await this.#resume(content, heirOf(state, content.run));
+      state = resumed.state;
+      this.notes.push(
+        ...told(content, resumed, 'the plan alone, since the state can not be written from here'),
+      );
+    }
     return state;
   }
-  const part = partOfRun(run);
-  // What is no part of this shard may be about objects that others write.
-  const isOwn = part !== undefined && isShard(part.shard, shard);
-  const head = await backend.merge({
-    records: changedRecords(before.resources, state.resources),
-    head: (now) => {
-      if (!isOwn && !isSame(now, before)) throw moved;
-      return withSettled({ ...requireSameState(now, before), serial: now.serial + 1 }, run);
-    },
-  });
-  return { ...head, resources: state.resources };
+
+  /** Loads the state and what is unfinished in it; `splitFor` is the shard if the state is not split for it yet. Throws a ProblemsError (`locked`) if a run is under way. */
+  async #loadUnfinished(): Promise<{ state: State; found: JournalContent[]; splitFor: Shard | undefined }> {
+    const { shard } = this.#options;
+    for (;;) {
+      const state = await this.load();
+      const splitFor = shard === undefined || isSplit(state, shard) ? undefined : shard;
+      const found = await unfinishedRuns(state, this.#home, shard);
+      const running = found.find(isRunning);
+      if (running === undefined) return { state, found, splitFor };
+      // Another shard may have split the state meanwhile, and begun.
+      if (splitFor === undefined || isUnchanged(await this.#home.backend.saved(), state))
+        throw stillRunning(running.run);
+    }
+  }
+
+  async #resume(content: JournalContent, from: State): Promise<Resumed> {
+    const { runs } = this.#home.backend;
+    const resumed = await resumeRun(content, from, { ...this.#options, runs, now: () => new Date() });
+    this.#read = resumed.read;
+    return resumed;
+  }
+
+  async #settleEach(before: State, found: readonly JournalContent[]): Promise<State> {
+    let state = before;
+    for (const content of found) {
+      const isSaved = awaitsEnd(state, content.run.run);
+      const from = this.#options.shard === undefined ? heirOf(state, content.run) : state;
+      const resumed = await this.#resume(content, from);
+      if (isSaved) await resumed.finish();
+      state = await this.#save(state, resumed);
+      if (isSaved) continue;
+      await resumed.finish();
+      this.notes.push(...told(content, resumed, into(content)));
+    }
+    return state;
+  }
+
+  /** Saves what was found out about a run. Throws `changedMeanwhile`. */
+  async #save(before: State, { state, run }: Resumed): Promise<State> {
+    const { backend } = this.#home;
+    const { shard } = this.#options;
+    if (shard === undefined) {
+      await backend.save(state);
+      return state;
+    }
+    const part = partOfRun(run);
+    // What is no part of this shard may be about objects that others write.
+    const isOwn = part !== undefined && isShard(part.shard, shard);
+    const head = await backend.merge({
+      records: changedRecords(before.resources, state.resources),
+      head: (now) => {
+        if (!isOwn && !isUnchanged(now, before)) throw changedMeanwhile;
+        return withSettled({ ...requireSameState(now, before), serial: now.serial + 1 }, run);
+      },
+    });
+    return { ...head, resources: state.resources };
+  }
+
+  /** Splits a state, with what is unfinished saved in it, and then ends the journals of that. Throws `changedMeanwhile`. */
+  async #split(before: State, found: readonly JournalContent[], shard: Shard): Promise<void> {
+    const { backend } = this.#home;
+    const resumed: Resumed[] = [];
+    const findings: string[] = [];
+    let after = before;
+    for (const content of found) {
+      const one = await this.#resume(content, heirOf(after, content.run));
+      resumed.push(one);
+      findings.push(...told(content, one, into(content)));
+      after = one.state;
+    }
+    const runs = resumed.map(({ run }) => run);
+    const { resources, ...head } = splitState({ ...after, serial: before.serial + 1 }, shard, runs);
+    await backend.merge({
+      ...(before.serial === 0 ? { absent: before } : {}),
+      records: changedRecords(before.resources, resources),
+      head: (now) => {
+        if (!isUnchanged(now, before)) throw changedMeanwhile;
+        return head;
+      },
+    });
+    if (runs.length > 0) {
+      for (const one of resumed) await one.finish();
+      await backend.merge({
+        records: new Map(),
+        head: (now) =>
+          runs.reduce<StateHead>(withSettled, { ...requireSameState(now, head), serial: now.serial + 1 }),
+      });
+    }
+    this.notes.push(...findings);
+  }
 }
 
-/** Whether something failed for this reason and no other. */
-function isOnly(failure: unknown, reason: ProblemCode): boolean {
-  return failure instanceof ProblemsError && failure.problems.every(({ code }) => code === reason);
+/** Whether a state is as it was loaded. */
+function isUnchanged(now: StateHead | undefined, { serial, lineage }: State): boolean {
+  return now === undefined ? serial === 0 : now.serial === serial && now.lineage === lineage;
 }
 
 function into({ ended }: JournalContent): string {
   return ended ? 'it' : 'the state';
 }
 
-/** What is told of a run that was taken into something. */
+/** What is told of a run that was settled. */
 function told({ ended }: JournalContent, { run, settled, findings }: Resumed, where: string): string[] {
   const why = ended ? 'is newer than the state' : 'had not ended';
   return [

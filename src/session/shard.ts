@@ -1,4 +1,4 @@
-import { error, type Problem, ProblemsError, warning } from '../base/problems.js';
+import { error, ProblemsError } from '../base/problems.js';
 import { MAX_SHARDS, parseShard, type Shard } from '../base/shard.js';
 import type { SessionOptions } from './session.js';
 
@@ -60,16 +60,6 @@ export function shardOptions(
     ...(shard === 'auto' ? { shard: shardOfJob(variables), ofJob: true } : { shard }),
     ...(run === undefined ? {} : { sharedRun: run }),
   };
-}
-
-/** What is told of a state in a file where the part is one of a parallel job: its runners may be other machines. */
-export function notSharedWarning(file: string): Problem {
-  return warning(
-    'state-not-shared',
-    `the state is in the file ${file}, which runners of other machines don't share: each of them has a state of its own`,
-    [],
-    'keep it in git or PostgreSQL, unless the file is on a disk that all of them have',
-  );
 }
 
 /**

@@ -1,10 +1,13 @@
 import { entriesOf } from '../apply/entries.js';
+import { findRun, labelIn, namesTold } from '../apply/history.js';
+import { newestRun } from '../apply/resume.js';
 import type { Left } from '../apply/undo.js';
 import { error, ProblemsError } from '../base/problems.js';
 import { runOf } from '../base/shard.js';
 import type { Plan } from '../plan/plan.js';
-import { labelIn, namesTold } from '../report/names.js';
+import type { RunStore } from '../state/backend.js';
 import type { JournalContent } from '../state/journal.js';
+import type { State } from '../state/state.js';
 import type { UndoPlan } from './session.js';
 
 /** What can't be put back as things are is left, and does not keep the rest from being put back. */
@@ -39,13 +42,18 @@ function asPlanned(left: readonly Left[], { changes }: Plan, content: JournalCon
   });
 }
 
-/**
- * The run that `undo --last` puts back, given the journal of the newest one: that one, or the run of an undo that didn't end.
- * Throws a ProblemsError (`already-undone`) for an undo that did.
- */
-export function runToUndo({ run: { run, undoes }, lines }: JournalContent): string {
+/** The run that `undo --last` puts back: the newest one, or the run of an undo that didn't end. Throws a ProblemsError if there is none. */
+export async function lastRun(runs: RunStore, state: State): Promise<string> {
+  const newest = await newestRun(runs, state);
+  if (newest === undefined) {
+    const hint =
+      'a run is what idops apply leaves; which state this is, --env and state in the configuration say';
+    throw new ProblemsError([error('no-such-run', 'this state has no runs', [], hint)]);
+  }
+  const content = await findRun(runs, newest);
+  const { run, undoes } = content.run;
   if (undoes === undefined) return runOf(run);
-  const ends = lines.filter((line) => line.type === 'end');
+  const ends = content.lines.filter((line) => line.type === 'end');
   if (ends.length === 0 || ends.some(({ interrupted }) => interrupted)) return undoes;
   const message = `the newest run ${runOf(run)} is an undo already: of run ${undoes}`;
   const hint = `idops undo ${undoes} tries again what it left, idops undo ${runOf(run)} takes it back; idops runs lists the runs`;

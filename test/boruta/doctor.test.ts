@@ -3,10 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { kinds } from '../../src/kinds/index.js';
 import { loadProject } from '../../src/project/index.js';
 import { startSandbox } from '../../src/sandbox/index.js';
+import { createRedactor } from '../../src/secrets/redactor.js';
 import { type Diagnosis, diagnose } from '../../src/server/diagnose.js';
 import type { Scope } from '../../src/server/operations.js';
 import { profiles } from '../../src/server/profiles.js';
-import { openConnection } from '../../src/session/connection.js';
+import { withReader } from '../../src/session/connection.js';
 import { listening } from '../server/serving.js';
 import { type Site, type SiteOptions, site } from './site.js';
 
@@ -19,24 +20,15 @@ async function examine(at: Site, address = at.sandbox.url, token = at.sandbox.to
     variables: { IDOPS_TOKEN: token, IDOPS_BASE_URL: address },
   });
   const server = await project.server();
-  const connection = openConnection(server, [], {
-    concurrency: 1,
-    timeout: 30,
-    redact: (text) => text,
+  const options = {
+    redactor: createRedactor(),
     signal: new AbortController().signal,
-    version: '0',
-    delay: () => Promise.resolve(),
-  });
-  const { reader } = connection;
-  const diagnosis = await diagnose({
-    reader,
-    baseUrl: address,
-    profile: server.profile,
-    isWritten: true,
-    needed: scopes,
-  });
-  await connection.close();
-  return diagnosis;
+    network: { delay: () => Promise.resolve() },
+  };
+  const { profile } = server;
+  return await withReader(server, [], options, (reader) =>
+    diagnose({ reader, baseUrl: address, profile, isWritten: true, needed: scopes }),
+  );
 }
 
 function marks({ checks }: Diagnosis): { [name: string]: string } {

@@ -11,7 +11,7 @@ import type { SandboxProfile, SandboxSeed } from '../../src/sandbox/index.js';
 import { loadSeed } from '../../src/sandbox/seed.js';
 import { createRedactor } from '../../src/secrets/redactor.js';
 import { profiles } from '../../src/server/profiles.js';
-import { openConnection } from '../../src/session/connection.js';
+import { withReader } from '../../src/session/connection.js';
 import { type PullRequest, wishesOf } from '../../src/session/pull.js';
 import { samples } from '../kinds/conformance/samples.js';
 import { inPlace, type Place } from '../properties/writing.js';
@@ -55,24 +55,14 @@ async function pulled(place: Place, profile: SandboxProfile, request: PullReques
   });
   const server = await project.server();
   const redactor = createRedactor();
-  for (const secret of server.secrets) redactor.add(String(secret.reveal()));
-  const connection = openConnection(server, [], {
-    concurrency: 10,
-    timeout: 30,
-    redact: redactor.redactEcho,
-    onSecret: redactor.add,
-    signal: new AbortController().signal,
-    version: 'test',
-  });
-  try {
-    const { [profile]: known = server.profile } = profiles;
-    return await pullFresh(
+  const { [profile]: known = server.profile } = profiles;
+  const options = { redactor, signal: new AbortController().signal, concurrency: 10 };
+  return await withReader(server, [], options, (reader) =>
+    pullFresh(
       { ...wishesOf(request), known: [], holds: redactor.holds },
-      { reader: connection.reader, profile: known, concurrency: 10, progress: noProgress },
-    );
-  } finally {
-    await connection.close();
-  }
+      { reader, profile: known, concurrency: 10, progress: noProgress },
+    ),
+  );
 }
 
 describe.each(['documented', 'boruta'] as const)('%s', (profile) => {

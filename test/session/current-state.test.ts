@@ -5,7 +5,7 @@ import { ownProcess } from '../../src/base/process.js';
 import type { Shard } from '../../src/base/shard.js';
 import { profiles } from '../../src/server/profiles.js';
 import type { Reader } from '../../src/server/reader.js';
-import { type HeldState, settleState } from '../../src/session/current-state.js';
+import { type CurrentState, holdForRun, settleForPlan } from '../../src/session/current-state.js';
 import type { StateBackend } from '../../src/state/backend.js';
 import { fileBackend } from '../../src/state/file/index.js';
 import type { JournalLine } from '../../src/state/journal.js';
@@ -39,18 +39,14 @@ async function backendOf(): Promise<StateBackend> {
 async function settled(
   backend: StateBackend,
   shard: Shard | undefined,
-  writes: string | undefined = 'apply',
-): Promise<HeldState> {
+  plans = false,
+): Promise<CurrentState> {
   if (profile === undefined) throw new Error('there is such a profile');
-  const held = await settleState({ backend, environment: null }, writes, {
-    reader,
-    profile,
-    concurrency: 1,
-    server,
-    shard,
-    holds: () => false,
-  });
-  await held.lock?.release();
+  const home = { backend, environment: null };
+  const options = { reader, profile, concurrency: 1, server, shard, holds: () => false };
+  if (plans) return await settleForPlan(home, options);
+  const { lock, ...held } = await holdForRun(home, 'apply', options);
+  await lock.release();
   return held;
 }
 
@@ -124,13 +120,13 @@ async function withKilledRun(backend: StateBackend, ...runs: readonly string[]):
   }
 }
 
-const generationOf = ({ state }: Pick<HeldState, 'state'>): number | undefined =>
+const generationOf = ({ state }: Pick<CurrentState, 'state'>): number | undefined =>
   state.resources[key]?.did_generation;
 
 describe('the first shards of a split', () => {
   it('make one state, if they begin at the same time and there is none', async () => {
     const backend = await backendOf();
-    let second: HeldState | undefined;
+    let second: CurrentState | undefined;
     const first = await settled(
       interrupted(backend, async () => {
         second = await settled(backend, two);
@@ -145,7 +141,7 @@ describe('the first shards of a split', () => {
   it('take in what a killed run did, once, whichever is first', async () => {
     const backend = await backendOf();
     await withKilledRun(backend, RUN);
-    let second: HeldState | undefined;
+    let second: CurrentState | undefined;
     const first = await settled(
       interrupted(backend, async () => {
         second = await settled(backend, two);
@@ -167,7 +163,7 @@ describe('the first shards of a split', () => {
   it('take in what a killed run did, if only one of them plans', async () => {
     const backend = await backendOf();
     await withKilledRun(backend, RUN);
-    expect(generationOf(await settled(backend, one, undefined))).toBe(2);
+    expect(generationOf(await settled(backend, one, true))).toBe(2);
     expect(generationOf(await settled(backend, two))).toBe(2);
     expect((await backend.runs.read(RUN))?.ended).toBe(true);
   });

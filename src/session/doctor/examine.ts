@@ -60,13 +60,12 @@ async function checkServer(
       needed: scopesOf(declared, server.profile),
     }),
   );
-  const cost = stateLossWarning(project, declared);
   return {
     fits,
     checks: [
       ok('configuration', `${project.file} is fine`),
       manifestsCheck(problems),
-      ...(cost === undefined ? [] : [warn('state', cost.message, cost.hint ?? '')]),
+      ...stateLossWarning(project, declared).map(({ message, hint }) => warn('state', message, hint ?? '')),
       ...checks,
     ],
   };

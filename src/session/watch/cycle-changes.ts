@@ -5,19 +5,15 @@ import { planJson, resultJson } from '../../report/json.js';
 import type { News } from '../../report/turn.js';
 import type { Cycle } from './cycle.js';
 
-/**
- * Tells what of a turn is otherwise than it was the last time, so that a log has it once. Keeps hashes alone: plans are large, and
- * may have secrets in them.
- */
+/** Tells what differs from the cycle before, so that a log has it once. Keeps only hashes: plans are large, and may have secrets in them. */
 export class CycleChanges {
   #plan: string | null = null;
   #result: string | null = null;
   #problems: string | null = null;
 
-  /** What is new in a turn, compared with the plan before, and with the result and the problems of the turn before. */
   changesIn({ plan, result, problems }: Cycle): News {
     const before = { plan: this.#plan, result: this.#result, problems: this.#problems };
-    // A turn that failed says nothing about what differs.
+    // A cycle that failed says nothing about what differs.
     if (plan !== null) this.#plan = planKey(plan);
     this.#result = result === null ? null : resultKey(result);
     this.#problems = problems.length === 0 ? null : keyOf(problems.map(withoutPlaces));

@@ -1,30 +1,29 @@
-/** So many intervals may pass without a turn that went well. */
+/** How many intervals may pass without a cycle that succeeded. */
 const INTERVALS = 3;
-/** Seconds after which a turn that gives no sign of life hangs, however short the interval is: no pause between tries is that long. */
+/** Seconds without a sign of life after which a cycle hangs, however short the interval is: no pause between tries is that long. */
 const SILENCE = 600;
 
-/** Whether something is as it should be, and why not. */
 export type Verdict = { readonly fine: true } | { readonly fine: false; readonly reason: string };
 
 export interface HealthOptions {
-  /** Seconds from the beginning of a turn to that of the next. */
+  /** Seconds from the beginning of a cycle to that of the next. */
   readonly interval: number;
   /** Seconds that one request may take. */
   readonly timeout: number;
-  /** The time in seconds, of a clock that nobody sets. */
+  /** Seconds of a monotonic clock. */
   readonly now: () => number;
 }
 
-/** What is known of the turns so far. */
+/** What is known of the cycles so far. */
 export class Health {
   readonly #options: HealthOptions;
-  /** When a turn went well for the last time, or when all began. */
+  /** When a cycle succeeded for the last time, or when the process began. */
   #since: number;
-  /** Seconds that this turn took. */
+  /** Seconds that this cycle took. */
   #took = 0;
   #hadSuccess = false;
   #wrong: string | null = null;
-  #turn: { readonly began: number; sign: number } | null = null;
+  #cycle: { readonly began: number; sign: number } | null = null;
 
   constructor(options: HealthOptions) {
     this.#options = options;
@@ -33,41 +32,41 @@ export class Health {
 
   start(): void {
     const now = this.#options.now();
-    this.#turn = { began: now, sign: now };
+    this.#cycle = { began: now, sign: now };
   }
 
-  /** Something was done in the turn that is under way. */
+  /** Notes a sign of life of the cycle that is under way. */
   progress(): void {
-    if (this.#turn !== null) this.#turn.sign = this.#options.now();
+    if (this.#cycle !== null) this.#cycle.sign = this.#options.now();
   }
 
-  /** The turn is over; `wrong` says in words that anybody may read why it came to nothing, and is null where it went well. */
+  /** Ends the cycle; `wrong` is why it failed, in words that anybody may read, or null. */
   finish(wrong: string | null): void {
     const now = this.#options.now();
     if (wrong === null) {
       this.#since = now;
-      this.#took = this.#turn === null ? 0 : now - this.#turn.began;
+      this.#took = this.#cycle === null ? 0 : now - this.#cycle.began;
       this.#hadSuccess = true;
     }
     this.#wrong = wrong;
-    this.#turn = null;
+    this.#cycle = null;
   }
 
-  /** Whether turns go well, or have not done so for a short time alone. */
+  /** Whether a cycle succeeded lately. */
   ready(): Verdict {
     const { interval, now } = this.#options;
     const age = now() - this.#since;
-    // Where turns take longer than the interval, the next one can't be expected earlier.
+    // If cycles take longer than the interval, the next one can't be expected earlier.
     if (age <= INTERVALS * Math.max(interval, this.#took)) return this.alive();
     const since = this.#hadSuccess ? `no turn went well for ${Math.round(age)} s` : 'no turn went well yet';
     const why = this.#wrong ?? 'one is under way';
     return { fine: false, reason: `${since}: ${why}` };
   }
 
-  /** Whether a new process could do better: false where a turn hangs. */
+  /** False if a cycle hangs, so that a new process could do better. */
   alive(): Verdict {
     const { interval, timeout, now } = this.#options;
-    const silence = this.#turn === null ? 0 : now() - this.#turn.sign;
+    const silence = this.#cycle === null ? 0 : now() - this.#cycle.sign;
     if (silence <= Math.max(INTERVALS * interval, 2 * timeout, SILENCE)) return { fine: true };
     return { fine: false, reason: `a turn gives no sign of life for ${Math.round(silence)} s` };
   }

@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What tells the time and lets it pass. */
 export interface Clock {
-  /** Milliseconds, of a clock that nobody sets. */
+  /** Milliseconds of a monotonic clock. */
   now(): number;
   /** Waits so many milliseconds, or less when the signal aborts. */
   wait(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
-/** The time as it is. */
 export const realClock: Clock = {
   now: () => performance.now(),
   async wait(milliseconds, signal) {
@@ -21,9 +19,8 @@ export const realClock: Clock = {
 };
 
 /**
- * Does work again and again until the signal aborts, never twice at a time: each begins `interval` milliseconds after the one
- * before began, or when that ends, where it took longer. The work gets its number, counted from 1, and
- * a signal of its own, and says whether to go on. Gives how often it was done.
+ * Repeats work until the signal aborts or it returns false, once at a time: each begins `interval` milliseconds after the one before
+ * began, or when that ends if it took longer. The work gets its number, counted from 1, and a signal of its own. Gives how often it ran.
  */
 export async function repeat(
   work: (number: number, ending: AbortSignal) => Promise<boolean>,
@@ -43,7 +40,7 @@ export async function repeat(
   return done;
 }
 
-/** Does work with a signal of its own: one that lives for ever would keep something of each session that listened to it. */
+/** A signal that lives as long as the process would keep something of each session that listened to it. */
 async function withEnding<T>(signal: AbortSignal, work: (ending: AbortSignal) => Promise<T>): Promise<T> {
   const ending = new AbortController();
   const end = (): void => ending.abort();

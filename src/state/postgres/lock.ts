@@ -18,13 +18,31 @@ import type { Statements } from './connection.js';
 import type { Database, LockOwner } from './database.js';
 import { LOCKS } from './tables.js';
 
+/*
+ * A lock is a row of `idops.locks`. Which of its marks decides what:
+ *
+ * | question                             | decided by                                                                    |
+ * |--------------------------------------|-------------------------------------------------------------------------------|
+ * | Is it taken?                         | the row of the state and the shard is there                                   |
+ * | Is it still mine?                    | `nonce`, which stays, and `session`, which each connection has anew           |
+ * | May this statement write?            | `session`, in the transaction of the write: none of a former connection does  |
+ * | Does a pooler share my connection?   | `backend`, the process of the server: if another one answers, the run stops   |
+ * | May another process take it over?    | in this order:                                                                |
+ * |   yes, the holder ended              | `holder`: its process ran on this host and is gone                            |
+ * |   no, the holder is connected        | the advisory lock `advisory`, which PostgreSQL frees when the connection ends |
+ * |   yes, it did not come back          | `seen_at`, if older than the lease; each write and each renewal sets it       |
+ * |   not yet                            | otherwise                                                                     |
+ * | Did it change since I looked at it?  | `session` and `seen_at`: both are compared when a row is replaced or removed  |
+ *
+ * Each connection has an advisory lock of its own number, so whoever removes the row needs no right over the other connection.
+ */
+
 /** The row of a lock. */
-export interface Found {
-  /** The key of its shard. */
+interface Found {
   readonly shard: string;
   readonly nonce: string;
   readonly session: string;
-  /** Null where it names nobody. */
+  /** Null if it names nobody. */
   readonly holder: Holder | null;
   /** Whether its session still holds its advisory lock. */
   readonly isConnected: boolean;
@@ -36,71 +54,16 @@ export interface Found {
 
 const holderSchema = z.object(holderFields);
 
-interface Row {
-  readonly shard: string;
-  readonly nonce: string;
-  readonly session: string;
-  readonly holder: string;
-  readonly seen_at: string;
-  /** Seconds. */
-  readonly age: number;
-  readonly free: boolean;
-}
-
-/** What the row of a shard's lock is told by among those of its state; that of all of it has no name. */
-export function shardKey(shard: Shard | undefined): string {
-  return shard === undefined ? '' : shardName(shard);
-}
-
-/** The locks of a state. */
-export async function findHolders(statements: Statements, state: string): Promise<Found[]> {
-  // Shared, so that two that look at the same time don't take each other for the holder.
-  const { rows } = await statements.run<Row>(
-    `SELECT shard, nonce, session, holder::text, seen_at::text,
-       extract(epoch FROM pg_catalog.clock_timestamp() - seen_at)::float8 AS age,
-       pg_catalog.pg_try_advisory_xact_lock_shared($2, advisory) AS free
-     FROM idops.locks WHERE state = $1 ORDER BY shard`,
-    [state, LOCKS],
-  );
-  return rows.map(({ holder, seen_at: seenAt, age, free, ...row }) => ({
-    ...row,
-    age: age * 1000,
-    holder: holderOf(holder),
-    isConnected: !free,
-    seenAt,
-  }));
-}
-
-/** Who holds a lock of a state, that of a shard by its key; undefined where nobody does. */
-export async function findHolder(
-  statements: Statements,
-  state: string,
-  shard: string,
-): Promise<Found | undefined> {
-  return (await findHolders(statements, state)).find((found) => found.shard === shard);
-}
-
-function holderOf(text: string): Holder | null {
-  try {
-    return holderSchema.parse(JSON.parse(text));
-  } catch {
-    return null;
-  }
-}
-
-/** What a holder of the lock is told by: `session` is another one for each connection, so that nothing of a former one comes late. */
+/** The lock that this process holds. */
 interface Held {
-  /** The key of the shard that it is of. */
+  /** The name of the shard; empty for the lock of the whole state. */
   readonly shard: string;
   readonly nonce: string;
   readonly session: string;
   readonly advisory: number;
 }
 
-/**
- * The locks of a state, of which one at a time is this process's: a row that says who holds it, which decides, and an advisory lock of its session, which ends with that and so tells at
- * once that it was cut. Each session has an advisory lock of its own number: who removes the row needs no right over the session.
- */
+/** The locks of a state, of which this process holds one at a time. */
 export class StateLock implements LockOwner, LockStore {
   readonly #database: Database;
   readonly state: string;
@@ -113,35 +76,34 @@ export class StateLock implements LockOwner, LockStore {
     this.state = state;
   }
 
-  /** The session that may write; null where this process holds no lock, and nothing is asked of it. */
+  /** The session that may write; null if this process holds no lock: then no lock is needed. */
   get session(): string | null {
     if (this.#lost !== undefined) throw this.#lost;
     return this.#held?.session ?? null;
   }
 
-  /** The key of the shard whose lock this process holds; empty where that is the lock of all of it, or where it holds none. */
+  /** The shard whose lock this process holds; empty for the whole state, or if it holds none. */
   get shard(): string {
     return this.#held?.shard ?? '';
   }
 
   async list(): Promise<readonly FoundLock[]> {
-    const rows = await this.#database.read([], (statements) => findHolders(statements, this.state));
+    const rows = await this.#database.read([], (statements) => this.#rows(statements));
     return rows.map((found) => {
-      const { nonce, session, seenAt } = found;
       const shard = shardNamed(found.shard);
-      const holding = this.#holdingOf(found);
+      const status = this.#statusOf(found);
       const connected = this.#isConnected(found) ? ', whose session is connected right now' : '';
       return {
-        ...holding,
+        ...status,
         ...(shard === undefined ? {} : { shard }),
-        holder: `${holding.holder}${connected}`,
-        nonce: found.holder === null ? null : nonce,
+        holder: `${status.holder}${connected}`,
+        nonce: found.holder === null ? null : found.nonce,
         place: this.#database.target.place,
         drop: () =>
           this.#database.write(async (statements) => {
             const { count } = await statements.run(
               'DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND session = $3 AND seen_at = $4::timestamptz',
-              [this.state, found.shard, session, seenAt],
+              [this.state, found.shard, found.session, found.seenAt],
             );
             return count > 0;
           }),
@@ -150,22 +112,22 @@ export class StateLock implements LockOwner, LockStore {
   }
 
   async take(command: string, now: Date, of?: Shard): Promise<Lock> {
-    const shard = shardKey(of);
+    const shard = of === undefined ? '' : shardName(of);
     const before = this.#held;
     if (before !== undefined && this.#lost === undefined && before.shard !== shard) {
-      // A second lock would take the place of the first, which nothing would keep any more.
+      // A second lock would replace the first, which nothing would renew any more.
       const own = (await this.list()).find(({ nonce }) => nonce === before.nonce);
       if (own !== undefined) throw lockedError(own, own.place);
     }
     const holder: Holder = { user: userName(), ...ownProcess(), command, at: now.toISOString() };
     const nonce = randomUUID();
     const { takenOver, held } = await this.#database.write(async (statements) => {
-      const session = await this.#begin(statements);
+      const session = await this.#beginSession(statements);
       const own: Held = { shard, nonce, ...session };
       try {
-        return { takenOver: await this.#enter(statements, own, holder), held: own };
+        return { takenOver: await this.#insert(statements, own, holder), held: own };
       } catch (failure) {
-        await end(statements, session.advisory);
+        await unlockAdvisory(statements, session.advisory);
         throw failure;
       }
     });
@@ -174,9 +136,15 @@ export class StateLock implements LockOwner, LockStore {
     this.#database.keep(this);
     clearInterval(this.#renewing);
     const { renewal, lease } = this.#database.times;
-    const renew = onceAtATime(() => this.#renew(nonce));
-    // It also brings a connection back that was cut while nothing was written.
-    this.#renewing = setInterval(() => void renew().catch(() => {}), renewal);
+    let isRenewing = false;
+    const renew = async (): Promise<void> => {
+      if (isRenewing) return;
+      isRenewing = true;
+      await this.#renew(nonce).catch(() => {});
+      isRenewing = false;
+    };
+    // Also reconnects if the connection was cut while nothing was written.
+    this.#renewing = setInterval(() => void renew(), renewal);
     this.#renewing.unref();
     return {
       takenOver,
@@ -191,12 +159,12 @@ export class StateLock implements LockOwner, LockStore {
     };
   }
 
-  /** Throws a ProblemsError (`locked`) where the lock is no longer this process's; with one named, where it isn't that one. */
+  /** Throws a ProblemsError (`locked`) if this process no longer holds the lock that is asked about: by default its own. */
   async confirm(
     statements: Statements,
     asked: Pick<Held, 'shard' | 'nonce'> | undefined = this.#held,
   ): Promise<void> {
-    const found = await findHolder(statements, this.state, asked?.shard ?? '');
+    const found = await this.#find(statements, asked?.shard ?? '');
     const own = this.#held;
     if (own !== undefined && own.nonce === asked?.nonce && found?.session === own.session) return;
     if (own?.nonce === asked?.nonce) throw this.#lose(found);
@@ -206,18 +174,18 @@ export class StateLock implements LockOwner, LockStore {
   async reconnected(statements: Statements): Promise<void> {
     const held = this.#held;
     if (held === undefined) return;
-    const own: Held = { ...held, ...(await this.#begin(statements)) };
-    // This waits for what the former session still does: afterwards nothing of it comes any more.
+    const own: Held = { ...held, ...(await this.#beginSession(statements)) };
+    // Waits for what the former session still does: nothing of it comes later.
     const { count } = await statements.run(
       `UPDATE idops.locks SET session = $4, advisory = $5, backend = pg_catalog.pg_backend_pid(), seen_at = pg_catalog.clock_timestamp()
        WHERE state = $1 AND shard = $2 AND nonce = $3`,
       [this.state, own.shard, own.nonce, own.session, own.advisory],
     );
-    if (count === 0) throw this.#lose(await findHolder(statements, this.state, own.shard));
+    if (count === 0) throw this.#lose(await this.#find(statements, own.shard));
     this.#held = own;
   }
 
-  /** Locks the row for the transaction that is under way, and shows a sign of life. Throws a ProblemsError (`locked`) where it is another one's. */
+  /** Locks the row for the transaction that is under way, and renews it. Throws a ProblemsError (`locked`) if another process has it. */
   async fence(statements: Statements): Promise<void> {
     const { session } = this;
     if (session === null) return;
@@ -227,11 +195,11 @@ export class StateLock implements LockOwner, LockStore {
       [this.state, this.shard, session],
     );
     if (rows.length === 0) await this.confirm(statements);
-    if (rows[0]?.own === false) throw pooled(this.#database.target.place);
+    if (rows[0]?.own === false) throw poolerInTheWay(this.#database.target.place);
   }
 
-  /** Begins a session that others see: its advisory lock comes before its row, which then is never seen without. */
-  async #begin(statements: Statements): Promise<{ session: string; advisory: number }> {
+  /** Begins a session. Its advisory lock comes before its row, so that nobody sees the row without it. */
+  async #beginSession(statements: Statements): Promise<{ session: string; advisory: number }> {
     for (;;) {
       const session = randomUUID();
       const advisory = Number.parseInt(session.slice(0, 8), 16) | 0;
@@ -239,13 +207,13 @@ export class StateLock implements LockOwner, LockStore {
         'SELECT pg_catalog.pg_try_advisory_lock($1, $2) AS free',
         [LOCKS, advisory],
       );
-      // The number may be somebody else's.
+      // Another session may have that number.
       if (rows[0]?.free === true) return { session, advisory };
     }
   }
 
-  /** Puts a holder into the row, if it is free or its holder is gone; says from whom it was taken over. */
-  async #enter(statements: Statements, own: Held, holder: Holder): Promise<string | null> {
+  /** Takes the row if there is none or its holder is gone; says from whom it was taken over. */
+  async #insert(statements: Statements, own: Held, holder: Holder): Promise<string | null> {
     const values = [this.state, own.shard, own.nonce, own.session, own.advisory, JSON.stringify(holder)];
     for (;;) {
       const { count } = await statements.run(
@@ -254,10 +222,10 @@ export class StateLock implements LockOwner, LockStore {
         values,
       );
       if (count === 1) return null;
-      const other = await findHolder(statements, this.state, own.shard);
+      const other = await this.#find(statements, own.shard);
       // Released meanwhile.
       if (other === undefined) continue;
-      // Put in by a former try, whose answer was cut off.
+      // An earlier try wrote it, and its answer was lost.
       const isOwn = other.nonce === own.nonce;
       if (!isOwn && this.#processStatus(other) !== 'gone') throw this.#refusal(other);
       const replaced = await statements.run(
@@ -265,9 +233,7 @@ export class StateLock implements LockOwner, LockStore {
          WHERE state = $1 AND shard = $2 AND session = $7 AND seen_at = $8::timestamptz`,
         [...values, other.session, other.seenAt],
       );
-      if (replaced.count === 0) continue;
-      if (isOwn) return null;
-      return takeoverNote(this.#holdingOf(other));
+      if (replaced.count > 0) return isOwn ? null : takeoverNote(this.#statusOf(other));
     }
   }
 
@@ -277,7 +243,7 @@ export class StateLock implements LockOwner, LockStore {
     });
   }
 
-  /** Gives the lock up. Where the database can't be reached, others take it over once the lease is over, or see that this process is gone. */
+  /** Releases the lock. If the database can't be reached, others take it over after the lease, or see that this process is gone. */
   async #release(nonce: string): Promise<void> {
     const held = this.#held;
     if (held?.nonce !== nonce) return;
@@ -287,33 +253,58 @@ export class StateLock implements LockOwner, LockStore {
     this.#database.drop();
     await this.#database
       .write(async (statements) => {
-        await remove(statements, this.state, held);
-        await end(statements, held.advisory);
+        await statements.run('DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND nonce = $3', [
+          this.state,
+          held.shard,
+          held.nonce,
+        ]);
+        await unlockAdvisory(statements, held.advisory);
       })
       .catch(() => {});
   }
 
-  /**
-   * `gone` where anybody may take the lock: its process is gone, or nothing was heard of its session for longer than the lease, also by a
-   * clock that was set back since.
-   */
+  /** All locks of the state. */
+  async #rows(statements: Statements): Promise<Found[]> {
+    // Shared, so that two that look at the same time don't take each other for the holder.
+    const { rows } = await statements.run<
+      Omit<Found, 'holder' | 'isConnected'> & { holder: string; free: boolean }
+    >(
+      `SELECT shard, nonce, session, holder::text, seen_at::text AS "seenAt",
+         1000 * extract(epoch FROM pg_catalog.clock_timestamp() - seen_at)::float8 AS age,
+         pg_catalog.pg_try_advisory_xact_lock_shared($2, advisory) AS free
+       FROM idops.locks WHERE state = $1 ORDER BY shard`,
+      [this.state, LOCKS],
+    );
+    return rows.map(({ holder, free, ...row }) => ({
+      ...row,
+      holder: parseHolder(holder),
+      isConnected: !free,
+    }));
+  }
+
+  async #find(statements: Statements, shard: string): Promise<Found | undefined> {
+    return (await this.#rows(statements)).find((found) => found.shard === shard);
+  }
+
+  /** `gone` if anybody may take the lock over. */
   #processStatus(found: Found): Fate {
     const fate = found.holder === null ? 'unknown' : processStatus(found.holder);
     if (fate === 'gone') return 'gone';
     if (this.#isConnected(found)) return 'alive';
+    // The clock of the database may have been set back.
     return Math.abs(found.age) > this.#database.times.lease ? 'gone' : fate;
   }
 
-  #holdingOf(found: Found): LockStatus {
+  #statusOf(found: Found): LockStatus {
     const isGone = found.holder !== null && processStatus(found.holder) === 'gone';
     return lockStatus(
       found.holder,
       this.#processStatus(found),
-      isGone ? GONE : `whose lease ran out: ${cut(found)}`,
+      isGone ? GONE : `whose lease ran out: ${disconnectedFor(found)}`,
     );
   }
 
-  /** What this session holds seems free to itself. */
+  /** The advisory lock of this process's own session seems free to it. */
   #isConnected({ isConnected, session }: Found): boolean {
     return isConnected || session === this.#held?.session;
   }
@@ -325,14 +316,14 @@ export class StateLock implements LockOwner, LockStore {
     return new ProblemsError([
       error(
         'locked',
-        `the state is locked: ${describeHolder(found.holder)} (${target.place}); ${cut(found)}, and it may come back`,
+        `the state is locked: ${describeHolder(found.holder)} (${target.place}); ${disconnectedFor(found)}, and it may come back`,
         [],
         `try again in ${seconds} s, when its lock is taken over if it did not come back; if that process is surely gone, use idops runs unlock`,
       ),
     ]);
   }
 
-  /** From now on nothing is written, nor is it tried to get the lock back. */
+  /** Nothing is written from now on, and nothing tries to get the lock back. */
   #lose(found: Found | undefined): ProblemsError {
     this.#lost = lockLostError(found?.holder, this.#database.target.place);
     this.#database.drop();
@@ -341,15 +332,13 @@ export class StateLock implements LockOwner, LockStore {
   }
 }
 
-/** What is known of a holder whose session is gone. */
-function cut({ age }: Found): string {
-  // The clock of the database may have been set back.
+/** How long a holder has been disconnected, in words. */
+function disconnectedFor({ age }: Found): string {
   const heard = Math.max(0, Math.round(age / 1000));
   return `its connection was cut, and nothing was heard of it for ${heard} s`;
 }
 
-/** A pooler that hands transactions to sessions as they come leaves no session to hold a lock. */
-function pooled(place: string): ProblemsError {
+function poolerInTheWay(place: string): ProblemsError {
   return new ProblemsError([
     error(
       'state-unreachable',
@@ -360,29 +349,14 @@ function pooled(place: string): ProblemsError {
   ]);
 }
 
-async function remove(
-  statements: Statements,
-  state: string,
-  { shard, nonce }: Pick<Held, 'shard' | 'nonce'>,
-): Promise<void> {
-  await statements.run('DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND nonce = $3', [
-    state,
-    shard,
-    nonce,
-  ]);
-}
-
-async function end(statements: Statements, advisory: number): Promise<void> {
+async function unlockAdvisory(statements: Statements, advisory: number): Promise<void> {
   await statements.run('SELECT pg_catalog.pg_advisory_unlock($1, $2)', [LOCKS, advisory]).catch(() => {});
 }
 
-/** The same work, which is not begun again while it is under way. */
-function onceAtATime(work: () => Promise<void>): () => Promise<void> {
-  let underWay: Promise<void> | undefined;
-  return async () => {
-    underWay ??= work().finally(() => {
-      underWay = undefined;
-    });
-    await underWay;
-  };
+function parseHolder(text: string): Holder | null {
+  try {
+    return holderSchema.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
 }
