@@ -91,8 +91,8 @@ module.exports = {
     ),
     uses(
       'report',
-      ['base', 'secrets', 'server', 'kinds', 'mail', 'plan', 'apply'],
-      'Reports are functions of plans and results, which they get.',
+      ['base', 'secrets', 'server', 'state', 'kinds', 'mail', 'plan', 'apply'],
+      'Reports are functions of plans, results, journals and records, which they get.',
     ),
     leaves(
       'session',

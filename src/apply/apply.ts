@@ -27,7 +27,7 @@ import { Held, isLost } from './held.js';
 import { type Begun, type Keeping, keepingOf } from './keep.js';
 import { belongs } from './owner.js';
 import { recordInto, withSeen } from './record.js';
-import type { Result } from './result.js';
+import type { Answers, Result } from './result.js';
 
 export interface ApplyOptions extends Omit<ExecuteOptions, 'recorder' | 'permit' | 'notBefore'> {
   readonly backend: Pick<StateBackend, 'place' | 'name' | 'save' | 'merge' | 'runs'>;
@@ -62,7 +62,10 @@ export interface Applied {
  * A plan with nothing to do writes no journal, and saves what it saw if that is news. Throws a ProblemsError where the lock was lost, or the journal or the state can't be
  * written, before anything is sent.
  */
-export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOptions): Promise<Applied> {
+export async function applyPlan(
+  { plan, asked }: ApprovedPlan,
+  options: ApplyOptions,
+): Promise<Applied & { readonly answers: Answers }> {
   const { lock, now, signal, shard, hasher, approval } = options;
   const keys = new Map(
     plan.changes.flatMap(({ address, requests, apply }) =>
@@ -76,13 +79,14 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
     hasher,
   });
   if (plan.changes.every(({ action }) => action === 'unchanged')) {
+    const answers = new Map();
     const result = { run: null, results: [], interrupted: false };
     if (recorded === options.state.resources) {
-      return { result, state: options.state, problems: stillOwed(plan) };
+      return { result, answers, state: options.state, problems: stillOwed(plan) };
     }
     await lock.confirm();
     const { state, problems } = await kept(keeping, recorded, options);
-    return { result, state, problems: [...problems, ...stillOwed(plan)] };
+    return { result, answers, state, problems: [...problems, ...stillOwed(plan)] };
   }
   await lock.confirm();
   const resources = { ...recorded };
@@ -90,7 +94,7 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
   const { run, journal: name } = begun;
   let state: State = { ...begun.state, resources };
   const held = new Held({ ...lock, confirm: () => confirmed(begun, options) });
-  const recorder = journalRecorder(journal, held, options, async (change, outcome, at) => {
+  const recorder = journalRecorder(plan, journal, held, options, async (change, outcome, at) => {
     const readable = kindOf(change.kind).readable(options.profile);
     const asked = { ...change, ...change.apply };
     const context = { run: name, at, hasher: options.hasher, readable };
@@ -103,7 +107,7 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
   });
   const permit = (begun: boolean) => held.permit(begun);
   const executing = execute(plan, { ...options, notBefore: asked, recorder, permit });
-  const { results, fatal } = await executing
+  const { results, answers, fatal } = await executing
     .catch(async (failure: unknown) => {
       await journal.close();
       throw failure;
@@ -125,6 +129,7 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
     await journal.close();
     return {
       result,
+      answers,
       state,
       problems:
         fatal === undefined || isLost(fatal)
@@ -150,7 +155,7 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
   } finally {
     await journal.close();
   }
-  return { result, state, problems };
+  return { result, answers, state, problems };
 }
 
 /** The objects that a plan leaves as they are, as the server showed them. */
@@ -244,11 +249,14 @@ async function start(
 }
 
 function journalRecorder(
+  { changes }: Plan,
   journal: Journal,
   held: Held,
   { lock, hasher, now, redactor }: ApplyOptions,
   record: (change: Change, outcome: Outcome, at: string) => Promise<void>,
 ): Recorder {
+  // A change that is planned again has no label.
+  const labels = new Map(changes.map(({ label, apply }) => [apply.key, label]));
   const sequences = new Map<Change, number>();
   const begun = new Set<string>();
   let sequence = 0;
@@ -264,6 +272,7 @@ function journalRecorder(
         body: request?.body === undefined ? null : storeFields(request.body, hasher),
         expected: storeFields(expected, hasher),
       }));
+      const label = labels.get(key);
       sequence += 1;
       sequences.set(change, sequence);
       await journal.write({
@@ -271,7 +280,7 @@ function journalRecorder(
         seq: sequence,
         at: now().toISOString(),
         address: redactAddress(change.address, redactor),
-        ...(change.label === undefined ? {} : { label: redactor.redactName(change.label) }),
+        ...(label === undefined ? {} : { label: redactor.redactName(label) }),
         key,
         kind: change.kind,
         identity: { ...identity },

@@ -179,11 +179,10 @@ export function skipped(error: string | null): Outcome {
 }
 
 /** What became of a change, as it is told. */
-export function asResult({ address, label, action }: Change, outcome: Outcome): ChangeResult {
+export function asResult({ address, action }: Change, outcome: Outcome): ChangeResult {
   const { status, httpStatus, attempts, unverified, error, gist, notes = [] } = outcome;
   return {
     address,
-    ...(label === undefined ? {} : { label }),
     action,
     status,
     httpStatus,

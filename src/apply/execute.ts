@@ -2,12 +2,10 @@ import pLimit from 'p-limit';
 import { allSettled, failuresIn } from '../base/concurrency.js';
 import { ProblemsError } from '../base/problems.js';
 import type { Progress } from '../base/progress.js';
-import type { Fields } from '../base/values.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Kind, KindName } from '../kinds/kind.js';
 import { mayHarm } from '../kinds/recognise.js';
 import type { Recognise } from '../plan/fit.js';
-import { labelled } from '../plan/label.js';
 import { movedSince } from '../plan/moved.js';
 import { givesUp, takesOver } from '../plan/order.js';
 import type { Change, Plan } from '../plan/plan.js';
@@ -33,7 +31,7 @@ import {
 } from './ending.js';
 import { isLost } from './held.js';
 import { type Pause, readBackAll, readBackOne } from './read-back.js';
-import type { ChangeResult } from './result.js';
+import type { Answers, ChangeResult } from './result.js';
 
 /** Milliseconds after which something is no longer known to be as it was read. */
 const FRESH = 30_000;
@@ -63,6 +61,7 @@ export interface ExecuteOptions {
 /** What a run did, and what ended it early: a journal that couldn't be written, or a mistake of ours. */
 export interface Executed {
   readonly results: readonly ChangeResult[];
+  readonly answers: Answers;
   readonly fatal: unknown;
 }
 
@@ -84,9 +83,6 @@ interface LeftOpen {
 class Execution {
   readonly #options: ExecuteOptions;
   readonly #outcomes = new Map<Change, Outcome>();
-  /** What answers called the objects, and the names of other things that they told. */
-  readonly #called = new Map<Change, string>();
-  readonly #names = new Map<string, string>();
   readonly #forbidden = new Map<Scope, string>();
   /** Why nothing more of a kind may be sent. */
   readonly #harmful = new Map<KindName, string>();
@@ -117,11 +113,9 @@ class Execution {
     }
     progress.end(fatal === undefined ? undefined : 'failed');
     return {
-      results: todo.map((change) =>
-        asResult(
-          { ...change, ...labelled(change, change.label ?? this.#called.get(change), this.#names) },
-          this.#outcomes.get(change) ?? skipped(NOT_SENT),
-        ),
+      results: todo.map((change) => asResult(change, this.#outcomes.get(change) ?? skipped(NOT_SENT))),
+      answers: new Map(
+        [...this.#outcomes].flatMap(([change, { after }]) => (after === undefined ? [] : [[change, after]])),
       ),
       fatal,
     };
@@ -359,20 +353,10 @@ class Execution {
   async #settle(planned: Change, sent: Change, outcome: Outcome): Promise<undefined> {
     if (takesOver(planned) && outcome.status !== 'applied') this.#unsucceeded.add(planned.kind);
     this.#outcomes.set(planned, outcome);
-    this.#hear(planned, outcome.after ?? {});
     await this.#guard(() => this.#options.recorder.settled(sent, outcome));
     const { status, error, gist } = outcome;
     const { address } = planned;
     this.#options.progress.step({ address, status, error, ...(gist === undefined ? {} : { gist }) });
-  }
-
-  /** Names are heard wherever they are told. */
-  #hear(planned: Change, after: Fields): void {
-    const kind = kindOf(planned.kind);
-    // What takes its address from its name is spoken of by the one that the plan has.
-    const called = kind.naming === undefined ? kind.called?.(after) : undefined;
-    if (called !== undefined) this.#called.set(planned, called);
-    for (const [id, name] of Object.entries(kind.names?.(after) ?? {})) this.#names.set(id, name);
   }
 
   /** What can't be recorded stops the run: nothing more is sent that nobody would know of. */

@@ -1,5 +1,6 @@
 import type { Shard } from '../base/shard.js';
-import type { Action } from '../plan/plan.js';
+import type { Fields } from '../base/values.js';
+import type { Action, Change } from '../plan/plan.js';
 
 /**
  * - `applied`: done, and the server showed it.
@@ -9,6 +10,9 @@ import type { Action } from '../plan/plan.js';
  * - `skipped`: not sent, because of something before it.
  */
 export type Status = 'applied' | 'failed' | 'not_converged' | 'unknown' | 'skipped';
+
+/** What the server showed of objects after their changes. */
+export type Answers = ReadonlyMap<Change, Fields>;
 
 /** What became of one planned change. */
 export interface ChangeResult {

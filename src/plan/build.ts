@@ -11,7 +11,6 @@ import { operations, type Scope } from '../server/operations.js';
 import { Decider } from './decide.js';
 import { planDigest } from './digest.js';
 import { makeSure, seenProfile } from './fit.js';
-import { labelled, namesOf } from './label.js';
 import { warnOfMixedScripts } from './mixed-script.js';
 import { listsFor, observe } from './observe.js';
 import type { BuildOptions, PlanHeader } from './options.js';
@@ -33,6 +32,8 @@ import {
 export interface Planned {
   readonly plan: Plan;
   readonly replan: Replan;
+  /** The server's answers, by the state's keys. */
+  readonly observed: ReadonlyMap<string, Live>;
 }
 
 /**
@@ -49,7 +50,7 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
   const { live, references } = await whileHashing(documents, options, () =>
     observe(subjects, needed, { ...options, lists: held }),
   );
-  const decider = new Decider(options, references, namesOf(live.values(), options.state));
+  const decider = new Decider(options, references);
   const addressed = subjects.map((subject) => ({
     subject,
     ...addresses(subject, live.get(subject), decider.references),
@@ -121,6 +122,12 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
       at: observedAt,
       lists: held,
     }),
+    observed: new Map(
+      addressed.flatMap(({ subject, key }) => {
+        const shown = live.get(subject);
+        return shown === undefined ? [] : [[key, shown]];
+      }),
+    ),
   };
 }
 
@@ -204,22 +211,26 @@ export async function regenerationPlan(
   options: PlanHeader & Pick<BuildOptions, 'reader' | 'concurrency' | 'progress' | 'state' | 'signal'>,
 ): Promise<Planned> {
   const observedAt = performance.now();
-  const { change, reads } = await regenerationOf(id, options);
+  const { change, live } = await regenerationOf(id, options);
   const again = async (): Promise<Change> =>
     (await regenerationOf(id, { ...options, progress: noProgress })).change;
   const readable = regenerated.kind.readable(options.profile);
   const { profile, recognise, state } = options;
   const { changes, warnings } = await makeSure([change], { profile, seen: undefined, recognise, state });
   return {
-    plan: { ...(await assemble(changes, reads, options)), warnings },
+    plan: {
+      ...(await assemble(changes, live === undefined ? [] : [regenerated.kind.scopes.read], options)),
+      warnings,
+    },
     replan: { ...noReplan, observedAt, ...(readable ? { again } : {}) },
+    observed: new Map(live?.exists === true ? [[change.apply.key, live]] : []),
   };
 }
 
 async function regenerationOf(
   id: string,
   options: PlanHeader & Pick<BuildOptions, 'reader' | 'concurrency' | 'progress' | 'state' | 'signal'>,
-): Promise<{ change: Change; reads: readonly Scope[] }> {
+): Promise<{ change: Change; live: Live | undefined }> {
   const { kind, regeneration } = regenerated;
   const identity = { id };
   const subject = { kind: kind.name, identity };
@@ -240,11 +251,7 @@ async function regenerationOf(
     declaredAt: null,
     apply: { key: address, identity, expected: {}, before, existed: shown?.exists ?? null, managed: [] },
   };
-  const called = shown?.called ?? kind.called?.(options.state.resources[address]?.fields ?? {});
-  return {
-    change: { ...change, ...labelled(change, called, new Map()) },
-    reads: shown === undefined ? [] : [kind.scopes.read],
-  };
+  return { change, live: shown };
 }
 
 async function assemble(

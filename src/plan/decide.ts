@@ -11,7 +11,6 @@ import type { ResourceRecord, State } from '../state/state.js';
 import type { BodyChecks } from './body-checks.js';
 import { compare, type Recorded, withReason } from './compare.js';
 import { templateWarnings } from './findings.js';
-import { type Names, withLabel } from './label.js';
 import type { BuildOptions } from './options.js';
 import type { Change } from './plan.js';
 import { type Addressed, type Addresses, type Subject, undocumented } from './subjects.js';
@@ -21,17 +20,14 @@ export class Decider {
   readonly #options: BuildOptions;
   /** The lists as they will be when the documents are applied. */
   readonly references: References;
-  /** The names of things that answers told, by their ids. */
-  readonly names: Names;
 
   /** `earlier` are the lists of a plan that is under way: what it renames may go by either name until its end. */
-  constructor(options: BuildOptions, references: References, names: Names, earlier: References = {}) {
+  constructor(options: BuildOptions, references: References, earlier: References = {}) {
     this.#options = options;
     this.references = afterwards(references, options.declared, {
       present: earlier.organizations?.others.present ?? new Map(),
       former: formerNames(options.state),
     });
-    this.names = names;
   }
 
   recorded(key: string): Recorded | undefined {
@@ -45,11 +41,6 @@ export class Decider {
 
   /** What is to be done about an object; undefined where there is nothing to say of it. */
   decide(one: Addressed, live: Live | undefined): Change | undefined {
-    const change = this.#decided(one, live);
-    return change === undefined ? undefined : withLabel(change, live, this.names);
-  }
-
-  #decided(one: Addressed, live: Live | undefined): Change | undefined {
     const { subject, address, key } = one;
     if (subject.declared === undefined) {
       const change = pruned(subject, { address, key, live, profile: this.#options.profile });

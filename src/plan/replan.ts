@@ -78,8 +78,8 @@ export function replanOf(
       });
       // Making one looks at all documents: it serves as long as the lists are the same.
       if (seen === undefined || listNames.some((name) => references[name] !== seen?.[name])) {
-        const { references: earlier, names } = decider;
-        decider = new Decider(options, { ...earlier, ...references }, names, earlier);
+        const { references: earlier } = decider;
+        decider = new Decider(options, { ...earlier, ...references }, earlier);
         seen = references;
       }
       return await withSlowHashes(() => decider.decide(one, live.get(one.subject)));

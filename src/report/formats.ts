@@ -1,4 +1,3 @@
-import type { PastRun } from '../apply/history.js';
 import type { Pruning } from '../apply/prune.js';
 import type { Result } from '../apply/result.js';
 import type { Problem } from '../base/problems.js';
@@ -8,6 +7,7 @@ import type { Redactor } from '../secrets/redactor.js';
 import type { Diagnosed } from './diagnosis.js';
 import type { History } from './history.js';
 import type { Look } from './look.js';
+import type { PastRun } from './past.js';
 import type { ShownListing, ShownPull } from './pull.js';
 import type { ShownState } from './recorded.js';
 import {

@@ -1,6 +1,14 @@
+import type { Entry } from '../apply/entries.js';
+import type { Answers, Result } from '../apply/result.js';
 import { bare } from '../base/escape.js';
+import { assign } from '../base/values.js';
+import { kindOf } from '../kinds/index.js';
+import type { Identity, KindName } from '../kinds/kind.js';
+import type { Planned } from '../plan/build.js';
+import type { Plan } from '../plan/plan.js';
+import type { State } from '../state/state.js';
 
-/** An object that is spoken of: its address, and what the server calls it, where that is known and the address doesn't say it. */
+/** An object as people see it: its address, and its name if the address doesn't say it. */
 export interface Named {
   readonly address: string;
   readonly label?: string | undefined;
@@ -14,4 +22,89 @@ export function labelBeside({ label }: Pick<Named, 'label'>): string {
 /** An object as a line of text names it: `User/4000… (ada@acme.example)`. */
 export function nameOf(named: Named): string {
   return `${bare(named.address)}${labelBeside(named)}`;
+}
+
+/** Names of things that other objects belong to, such as backends, by their ids. */
+export type Names = ReadonlyMap<string, string>;
+
+/** The label of an object: its own name, or that of what it belongs to; none if the address says it already. */
+function labelOf(
+  { kind, address }: { readonly kind: KindName; readonly address: string },
+  identity: Identity,
+  ownName: string | undefined,
+  names: Names,
+): { readonly label?: string } {
+  const label = ownName ?? names.get(identity[kindOf(kind).within ?? ''] ?? '');
+  return label === undefined || address === `${kind}/${label}` ? {} : { label };
+}
+
+/** The plan with the labels that the server's answers and the state give its objects. */
+export function labelPlan({ plan, observed }: Planned, { resources }: State): Plan {
+  const recorded = Object.values(resources).flatMap(({ kind, fields, left }) => {
+    const { names } = kindOf(kind);
+    return [fields, left?.fields ?? {}].flatMap((known) => Object.entries(names?.(known) ?? {}));
+  });
+  const told = [...observed.values()].flatMap(({ names = {} }) => Object.entries(names));
+  const names = new Map([...recorded, ...told]);
+  const changes = plan.changes.map((change) => {
+    const { key, identity, before } = change.apply;
+    const { called } = kindOf(change.kind);
+    const live = observed.get(key);
+    const record = live === undefined ? resources[key] : undefined;
+    const ownName = live?.called ?? called?.(before) ?? called?.(record?.fields ?? {});
+    return assign(change, labelOf(change, identity, ownName, names));
+  });
+  return { ...plan, changes };
+}
+
+/** The result with the labels of its plan, and those that the server's answers add. */
+export function labelResult(result: Result, { changes }: Plan, answers: Answers): Result {
+  const byAddress = new Map(changes.map((change) => [change.address, change]));
+  const answered = changes.map((change) => ({ kind: kindOf(change.kind), after: answers.get(change) ?? {} }));
+  const names = new Map(answered.flatMap(({ kind, after }) => Object.entries(kind.names?.(after) ?? {})));
+  const results = result.results.map((one) => {
+    const change = byAddress.get(one.address);
+    if (change === undefined) return one;
+    const { called, naming } = kindOf(change.kind);
+    // An address that is made of the name keeps the name that the plan has.
+    const answer = naming === undefined ? called?.(answers.get(change) ?? {}) : undefined;
+    return { ...one, ...labelOf(change, change.apply.identity, change.label ?? answer, names) };
+  });
+  return { ...result, results };
+}
+
+/** The names of other things that the answers in a journal tell. */
+export function namesTold(entries: readonly Entry[]): Names {
+  return new Map(
+    entries.flatMap(({ sending: { kind, identity, label, before }, answered }) => {
+      const { names, within = '' } = kindOf(kind);
+      const { [within]: whole } = identity;
+      return [
+        ...(whole === undefined || label === undefined ? [] : [[whole, label] as const]),
+        ...[before.fields, answered?.after?.fields ?? {}].flatMap((fields) =>
+          Object.entries(names?.(fields) ?? {}),
+        ),
+      ];
+    }),
+  );
+}
+
+/** The label of an object when a run ended, as far as the journal tells. */
+export function labelIn({ sending, answered }: Entry, names: Names): { readonly label?: string } {
+  const { called, naming } = kindOf(sending.kind);
+  // An address that is made of the name keeps the name that the object had.
+  const after = naming === undefined ? (answered?.after?.fields ?? {}) : {};
+  const ownName = called?.(sending.before.fields) ?? called?.(after) ?? sending.label;
+  return labelOf(sending, sending.identity, ownName, names);
+}
+
+/** The object's own name after a run, which may have renamed it. */
+export function nameAfter({ sending, answered }: Entry): { readonly called?: string } {
+  const changed = answered?.status === 'applied' ? sending.expected.fields : {};
+  const called = kindOf(sending.kind).called?.({
+    ...sending.before.fields,
+    ...changed,
+    ...answered?.after?.fields,
+  });
+  return called === undefined ? {} : { called };
 }

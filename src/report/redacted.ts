@@ -1,4 +1,3 @@
-import type { PastChange, PastRun } from '../apply/history.js';
 import type { Result } from '../apply/result.js';
 import type { Problem } from '../base/problems.js';
 import {
@@ -17,6 +16,7 @@ import type { Change, FieldChange, Plan } from '../plan/plan.js';
 import { type Redactor, redactAddress } from '../secrets/redactor.js';
 import type { Gallery } from './gallery.js';
 import type { History } from './history.js';
+import type { PastChange, PastRun } from './past.js';
 import type { ShownListing, ShownPull } from './pull.js';
 import type { ShownState } from './recorded.js';
 

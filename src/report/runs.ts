@@ -1,9 +1,9 @@
-import type { PastChange, PastPart, PastRun } from '../apply/history.js';
 import { summarizeResult } from '../apply/result.js';
 import { bare, escapeText } from '../base/escape.js';
 import { shardText } from '../base/shard.js';
 import type { Change } from '../plan/plan.js';
 import { fieldJson } from './json.js';
+import type { PastChange, PastPart, PastRun } from './past.js';
 import { changeLines, penOf, type TextOptions } from './text.js';
 import { colors, wrap } from './words.js';
 

@@ -3,6 +3,7 @@ import { type Problem, ProblemsError } from '../base/problems.js';
 import { noProgress, withoutHarm } from '../base/progress.js';
 import { isApproved } from '../plan/approve.js';
 import type { Project } from '../project/index.js';
+import { labelResult } from '../report/names.js';
 import { Hasher } from '../secrets/hash.js';
 import { createRedactor } from '../secrets/redactor.js';
 import type { Lock } from '../state/backend.js';
@@ -115,7 +116,7 @@ async function open(
           );
         }
         if (lock === undefined) throw new TypeError('only what holds the lock of the state applies');
-        const applied = await applyPlan(approved, {
+        const { result, answers, ...applied } = await applyPlan(approved, {
           ...shared,
           lock,
           replan: made.replan,
@@ -132,8 +133,12 @@ async function open(
           redactor,
         }).finally(() => planner.forget());
         planner.state = applied.state;
-        const { undoes } = approved.plan;
-        return undoes === undefined ? applied : { ...applied, result: { ...applied.result, undoes } };
+        const { plan } = approved;
+        const labelled = labelResult(result, plan, answers);
+        return {
+          ...applied,
+          result: plan.undoes === undefined ? labelled : { ...labelled, undoes: plan.undoes },
+        };
       }),
   };
 }

@@ -18,6 +18,7 @@ import type { Plan } from '../plan/plan.js';
 import type { Replan } from '../plan/replan.js';
 import { type StoredPlan, staleness } from '../plan/stored.js';
 import type { Project, ServerSettings } from '../project/index.js';
+import { labelPlan } from '../report/names.js';
 import { Hasher } from '../secrets/hash.js';
 import type { Redactor } from '../secrets/redactor.js';
 import { withSlowHashes } from '../secrets/slow-hash.js';
@@ -171,7 +172,7 @@ export class Planner {
     if (!identifier().safeParse(clientId).success)
       throw new TypeError(`${quote(redactor.redactEcho(String(clientId)))} is not the id of a client`);
     const plans = this.#current;
-    const { plan, replan } = await regenerationPlan(clientId, {
+    const made = await regenerationPlan(clientId, {
       reader,
       concurrency,
       progress,
@@ -179,7 +180,8 @@ export class Planner {
       ...this.#header(),
       state: this.state,
     });
-    plans.set(plan, { replan, command: 'regenerate-did' });
+    const plan = labelPlan(made, this.state);
+    plans.set(plan, { replan: made.replan, command: 'regenerate-did' });
     return plan;
   }
 
@@ -204,7 +206,7 @@ export class Planner {
       ...what,
     });
     // All that observing taught of secrets is known by now.
-    return { ...made, plan: warnOfMasks(made.plan, redactor.redact) };
+    return { ...made, plan: warnOfMasks(labelPlan(made, this.state), redactor.redact) };
   }
 
   #header(): PlanHeader {

@@ -1,10 +1,11 @@
 import { entriesOf } from '../apply/entries.js';
-import { findRun, labelIn, namesTold } from '../apply/history.js';
+import { findRun } from '../apply/history.js';
 import { newestRun } from '../apply/resume.js';
 import type { Left } from '../apply/undo.js';
 import { error, ProblemsError } from '../base/problems.js';
 import { runOf } from '../base/shard.js';
 import type { Plan } from '../plan/plan.js';
+import { labelIn, namesTold } from '../report/names.js';
 import type { RunStore } from '../state/backend.js';
 import type { JournalContent } from '../state/journal.js';
 import type { State } from '../state/state.js';

@@ -3,6 +3,7 @@ import { readRuns } from '../../src/apply/history.js';
 import { planHtml } from '../../src/report/html.js';
 import { planJson } from '../../src/report/json.js';
 import { planMarkdown } from '../../src/report/markdown.js';
+import { pastRun } from '../../src/report/past.js';
 import { runText } from '../../src/report/runs.js';
 import { planText } from '../../src/report/text.js';
 import { fileRuns } from '../../src/state/file/runs.js';
@@ -74,9 +75,9 @@ describe('a template that is to be absent', () => {
     expect(field).toMatchObject({ path: 'txt_content', after: { unknown: true }, becomes: 'built-in' });
     await at.apply(absent);
     const { runs } = await readRuns(fileRuns(`${at.folder}/.idops/runs`));
-    const [past] = runs;
-    if (past === undefined) throw new Error('no run');
-    expect(flat(runText(past, text))).toContain(fate);
+    const [found] = runs;
+    if (found === undefined) throw new Error('no run');
+    expect(flat(runText(await pastRun(found), text))).toContain(fate);
   });
 
   test('is gone on a server of the document', async () => {

@@ -7,6 +7,7 @@ import { readRuns } from '../../src/apply/history.js';
 import { loadManifests } from '../../src/manifests/index.js';
 import { isStoredPlan, parseStoredPlan, staleness } from '../../src/plan/stored.js';
 import { loadProject, type Project } from '../../src/project/index.js';
+import { pastRun } from '../../src/report/past.js';
 import { problemsText } from '../../src/report/problems.js';
 import { resultText } from '../../src/report/result-text.js';
 import { planText } from '../../src/report/text.js';
@@ -265,10 +266,10 @@ describe('hostile', () => {
         await writeFile(path, text);
         // The state says that this run has not ended, so that the journal is read into it.
         await writeFile(statePath, JSON.stringify({ ...JSON.parse(state), last_run: '0', resources: {} }));
-        await harmless(
-          async () =>
-            void (await readRuns((await fileBackend({ path: statePath, allowTracked: true })).runs)),
-        );
+        await harmless(async () => {
+          const { runs } = await readRuns((await fileBackend({ path: statePath, allowTracked: true })).runs);
+          for (const run of runs) await pastRun(run);
+        });
         await harmless(async () => {
           const session = await openSession(await load());
           try {

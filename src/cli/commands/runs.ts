@@ -1,12 +1,13 @@
-import { findParts, type PastRun, pastRun, readRuns, unusableJournals } from '../../apply/history.js';
+import { findParts, readRuns, unusableJournals } from '../../apply/history.js';
 import { othersOf, ownerOf, type StateHome } from '../../apply/owner.js';
-import { historyOf, type PastOfObject } from '../../apply/past-of-object.js';
 import { isAbout, settleRegeneration } from '../../apply/settle.js';
 import { escapeText } from '../../base/escape.js';
 import { error, type Problem, ProblemsError, warning } from '../../base/problems.js';
 import { userName } from '../../base/process.js';
 import type { Project } from '../../project/index.js';
 import { historyReport, runReport, runsReport } from '../../report/formats.js';
+import { type History, historyOf } from '../../report/history.js';
+import { type PastRun, pastRun } from '../../report/past.js';
 import { backendOf } from '../../session/backend.js';
 import type { RunLine } from '../../state/journal.js';
 import type { Context, GlobalOptions } from '../context.js';
@@ -40,8 +41,9 @@ export async function listRuns(context: Context, options: ListOptions & GlobalOp
     home.backend.runs,
     await home.backend.saved().catch(() => undefined),
   );
-  const runs = found.filter(({ run }) => !isOther(run));
-  const others = found.filter(({ run }) => isOther(run)).map(({ run }) => run);
+  const others = found.map(({ contents: [{ run }] }) => run).filter(isOther);
+  const runs: PastRun[] = [];
+  for (const one of found) if (!isOther(one.contents[0].run)) runs.push(await pastRun(one));
   if (others.length > 0) context.output.message(leftOut(others));
   if (address === undefined) await show(formats, runsReport, { runs, all: problems.length === 0 }, context);
   else await showHistory(address, runs, problems, formats, context);
@@ -58,7 +60,7 @@ async function showHistory(
   formats: readonly Format[],
   context: Context,
 ): Promise<void> {
-  let past: readonly PastOfObject[];
+  let past: History['past'];
   try {
     past = historyOf(runs, address);
   } catch (failure) {

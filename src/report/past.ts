@@ -1,0 +1,147 @@
+import { type Entry, entriesOf } from '../apply/entries.js';
+import { asOne, type Found } from '../apply/history.js';
+import type { ChangeResult } from '../apply/result.js';
+import { partOfRun, type Shard } from '../base/shard.js';
+import { type Fields, holdsSensitive } from '../base/values.js';
+import { asItWillBe, contrast, lackOf, value } from '../kinds/fields.js';
+import { kindOf } from '../kinds/index.js';
+import type { Kind } from '../kinds/kind.js';
+import type { Change, FieldChange } from '../plan/plan.js';
+import { Hasher, restoreFields } from '../secrets/hash.js';
+import { eachWithSlowHashes } from '../secrets/slow-hash.js';
+import { type Profile, profiles } from '../server/profiles.js';
+import type { JournalContent, RunLine } from '../state/journal.js';
+import { labelIn, type Names, nameAfter, namesTold } from './names.js';
+
+/** One change of a past run: what it was to do, and what became of it. */
+export interface PastChange {
+  readonly change: Pick<Change, 'address' | 'label' | 'kind' | 'action' | 'fields'>;
+  /** The address by ids alone, which a rename doesn't change. */
+  readonly key: string;
+  /** What it was called when the run was through with it, where that is known. */
+  readonly called?: string;
+  readonly at: string;
+  /** Null where the run ended before there was an answer. */
+  readonly result: ChangeResult | null;
+}
+
+/** A past run, as its journal tells it. */
+export interface PastRun {
+  readonly run: RunLine;
+  /** `unfinished`: it was killed, and no later run has settled it yet. */
+  readonly ended: 'finished' | 'interrupted' | 'unfinished';
+  readonly changes: readonly PastChange[];
+  /** The parts of it that have journals, where shards did it; one that was begun again has one for each time. */
+  readonly parts?: readonly PastPart[];
+}
+
+/** What one shard did of a run, as its journal tells it. */
+export interface PastPart extends Pick<PastRun, 'run' | 'ended' | 'changes'> {
+  readonly shard: Shard;
+}
+
+/** What the journals of a run tell, as people look at it. */
+export async function pastRun(found: Found): Promise<PastRun> {
+  const { contents } = found;
+  const whole = await pastOf(asOne(found));
+  const parts: PastPart[] = [];
+  for (const content of contents) {
+    const part = partOfRun(content.run.run);
+    if (part !== undefined) parts.push({ ...(await pastOf(content)), shard: part.shard });
+  }
+  return parts.length === 0 ? whole : { ...whole, parts };
+}
+
+async function pastOf(content: JournalContent): Promise<PastRun> {
+  const hasher = new Hasher(content.run);
+  const last = content.lines.at(-1);
+  const profile = profiles[content.run.profile] ?? profiles.documented;
+  const entries = entriesOf(content);
+  const names = namesTold(entries);
+  return {
+    run: content.run,
+    ended: last?.type !== 'end' ? 'unfinished' : last.interrupted ? 'interrupted' : 'finished',
+    changes: await eachWithSlowHashes(entries, (entry) => pastChange(entry, hasher, profile, names)),
+  };
+}
+
+function pastChange(entry: Entry, hasher: Hasher, profile: Profile | undefined, names: Names): PastChange {
+  const { sending, answered } = entry;
+  const { address, kind, action } = sending;
+  return {
+    change: { address, ...labelIn(entry, names), kind, action, fields: fieldChanges(entry, hasher, profile) },
+    key: sending.key,
+    ...nameAfter(entry),
+    at: answered?.at ?? sending.at,
+    result:
+      answered === undefined
+        ? null
+        : {
+            address,
+            action,
+            status: answered.status,
+            httpStatus: answered.http_status,
+            attempts: answered.attempts,
+            unverified: answered.unverified,
+            error: answered.error,
+            ...(answered.notes === undefined ? {} : { notes: answered.notes }),
+          },
+  };
+}
+
+/** What a regeneration made, against what was there before it, where it is something else. */
+function madeAnew({ regeneration }: Kind, was: Fields, is: Fields): FieldChange[] {
+  if (regeneration === undefined) return [];
+  const { [regeneration.field]: before } = was;
+  const { [regeneration.field]: after } = is;
+  return typeof after === 'string' && after !== before
+    ? [{ path: regeneration.field, type: 'value', before, after, sensitive: false }]
+    : [];
+}
+
+/** What the run asked for, against what was there before it. */
+function fieldChanges(
+  { sending, answered }: Entry,
+  hasher: Hasher,
+  profile: Profile | undefined,
+): readonly FieldChange[] {
+  const kind = kindOf(sending.kind);
+  const before = restoreFields(sending.before, hasher);
+  if (sending.action === 'delete') {
+    return profile === undefined
+      ? []
+      : (kind.deletion?.verdict(sending.identity, before, profile).fields ?? []);
+  }
+  const made =
+    sending.action === 'regenerate'
+      ? madeAnew(kind, before, answered?.after == null ? {} : restoreFields(answered.after, hasher))
+      : [];
+  if (sending.generation !== undefined) {
+    return [
+      ...made,
+      {
+        path: 'did_generation',
+        type: 'value',
+        before: sending.recorded_generation,
+        after: sending.generation,
+        sensitive: false,
+      },
+    ];
+  }
+  if (sending.action === 'regenerate') return made;
+  return Object.entries(restoreFields(sending.expected, hasher))
+    .flatMap(([name, wanted]) =>
+      contrast(
+        kind.fields[name] ?? value,
+        name,
+        wanted,
+        Object.hasOwn(before, name) ? before[name] : sending.existed === false ? null : undefined,
+      ),
+    )
+    .filter(({ verdict }) => verdict !== 'same')
+    .map((part) => {
+      const { path, type, wanted, got } = part;
+      const sensitive = holdsSensitive(wanted) || (got !== undefined && holdsSensitive(got));
+      return { path, type: type.type, before: got, after: asItWillBe(part), sensitive, ...lackOf(part) };
+    });
+}
