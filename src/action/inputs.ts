@@ -1,7 +1,7 @@
 import { Command, CommanderError, type Option } from 'commander';
 import { error, type Problem, refuse } from '../base/problems.js';
 import type { Shard } from '../base/shard.js';
-import type { Share } from '../plan/share.js';
+import type { Share } from '../plan/plan.js';
 import {
   type ConnectionOptions,
   commanderMessage,

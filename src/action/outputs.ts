@@ -1,6 +1,6 @@
 import { setOutput, summary, warning } from '@actions/core';
+import { countDestructions } from '../plan/approve.js';
 import { type Plan, summarize } from '../plan/plan.js';
-import { countDestructions } from '../plan/safety.js';
 
 /** How a run of the action ended. */
 export interface Ending {

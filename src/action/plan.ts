@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { writeOutput } from '../base/write-file.js';
-import { changesServer, leavesDebts, type Plan } from '../plan/plan.js';
+import { changesServer, leavesRestores, type Plan } from '../plan/plan.js';
 import { planReport } from '../report/formats.js';
 import { redactPlan } from '../report/redacted.js';
 import { summaryLine } from '../report/text.js';
@@ -40,7 +40,7 @@ export async function planAndTell(job: Job, inputs: Inputs): Promise<Ending> {
   const changed = changesServer(plan);
   const blocked = plan.changes.some(({ action }) => action === 'blocked');
   // What a selection leaves out may be owed something.
-  const tells = changed || blocked || leavesDebts(plan);
+  const tells = changed || blocked || leavesRestores(plan);
   const key = commentKey(inputs, plan.environment);
   const marker = { key, run: job.event.runId, plan: await markPlan(plan, job.redactor) };
   const taken = markerLine({ kind: 'plan', ...marker }).length + 1;

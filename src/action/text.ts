@@ -1,7 +1,6 @@
 import { escapeText } from '../base/escape.js';
 import type { Problem } from '../base/problems.js';
-import { changesServer, type Plan, summarize } from '../plan/plan.js';
-import type { Share } from '../plan/share.js';
+import { changesServer, type Plan, type Share, summarize } from '../plan/plan.js';
 import type { Forge } from '../report/forge.js';
 import { type Look, problemsReport, renderText } from '../report/formats.js';
 import { planComment } from '../report/markdown.js';

@@ -21,13 +21,13 @@ import type { State } from '../state/state.js';
 import { writeHint } from '../state/write-errors.js';
 import { type Approval, leftOf } from './approvals.js';
 import type { Recorder } from './attempt.js';
-import { messageOf, type Outcome } from './ending.js';
+import { messageOf, type Outcome } from './attempt-outcome.js';
 import { type ExecuteOptions, execute } from './execute.js';
-import { Held, isLost } from './held.js';
-import { type Begun, type Keeping, keepingOf } from './keep.js';
 import { belongs } from './owner.js';
 import { recordInto, withSeen } from './record.js';
 import type { Answers, Result } from './result.js';
+import { isLost, RunLock } from './run-lock.js';
+import { type BegunRun, type RunState, runStateOf } from './run-state.js';
 
 export interface ApplyOptions extends Omit<ExecuteOptions, 'recorder' | 'permit' | 'notBefore'> {
   readonly backend: Pick<StateBackend, 'place' | 'name' | 'save' | 'merge' | 'runs'>;
@@ -73,8 +73,8 @@ export async function applyPlan(
     ),
   );
   const use = approval === undefined ? undefined : { approval, keys: [...keys.values()] };
-  const keeping = keepingOf({ ...options, use });
-  const recorded = await withSeen(withoutDebts(options.state, plan.settled ?? []), seenIn(plan), {
+  const keeping = runStateOf({ ...options, use });
+  const recorded = await withSeen(withoutRestored(options.state, plan.settled ?? []), seenIn(plan), {
     at: now().toISOString(),
     hasher,
   });
@@ -93,7 +93,7 @@ export async function applyPlan(
   const { begun, journal } = await start(plan, keeping, recorded, options);
   const { run, journal: name } = begun;
   let state: State = { ...begun.state, resources };
-  const held = new Held({ ...lock, confirm: () => confirmed(begun, options) });
+  const held = new RunLock({ ...lock, confirm: () => confirmed(begun, options) });
   const recorder = journalRecorder(plan, journal, held, options, async (change, outcome, at) => {
     const readable = kindOf(change.kind).readable(options.profile);
     const asked = { ...change, ...change.apply };
@@ -166,7 +166,7 @@ function seenIn({ changes }: Plan): Seen[] {
 }
 
 /** The records of a state in which nothing is owed any more to the objects with these keys. */
-function withoutDebts(state: State, keys: readonly string[]): State['resources'] {
+function withoutRestored(state: State, keys: readonly string[]): State['resources'] {
   if (keys.length === 0) return state.resources;
   const resources = { ...state.resources };
   for (const key of keys) {
@@ -179,7 +179,7 @@ function withoutDebts(state: State, keys: readonly string[]): State['resources']
 }
 
 async function kept(
-  keeping: Keeping,
+  keeping: RunState,
   resources: State['resources'],
   { state }: ApplyOptions,
 ): Promise<{ state: State; problems: Problem[] }> {
@@ -196,7 +196,10 @@ async function kept(
  * Makes sure of the lock of a run. Throws what the lock throws; if it was lost, with the run that took it over, as far as journals tell:
  * whoever did may have given it back by now.
  */
-async function confirmed({ journal, state }: Begun, { lock, backend, shard }: ApplyOptions): Promise<void> {
+async function confirmed(
+  { journal, state }: BegunRun,
+  { lock, backend, shard }: ApplyOptions,
+): Promise<void> {
   try {
     await lock.confirm();
   } catch (failure) {
@@ -215,10 +218,10 @@ async function confirmed({ journal, state }: Begun, { lock, backend, shard }: Ap
 /** Writes what has to be writable before anything is sent. */
 async function start(
   plan: Plan,
-  keeping: Keeping,
+  keeping: RunState,
   resources: State['resources'],
   options: ApplyOptions,
-): Promise<{ begun: Begun; journal: Journal }> {
+): Promise<{ begun: BegunRun; journal: Journal }> {
   try {
     const begun = await keeping.begin(resources);
     const { state } = begun;
@@ -251,7 +254,7 @@ async function start(
 function journalRecorder(
   { changes }: Plan,
   journal: Journal,
-  held: Held,
+  held: RunLock,
   { lock, hasher, now, redactor }: ApplyOptions,
   record: (change: Change, outcome: Outcome, at: string) => Promise<void>,
 ): Recorder {

@@ -1,7 +1,7 @@
 import type { Fields } from '../base/values.js';
 import { assign } from '../base/values.js';
 import type { Kind, Live } from '../kinds/kind.js';
-import { namesOfLost, type Owed, seenLoss } from '../kinds/loss.js';
+import { namesOfLost, type PendingRestore, seenLoss } from '../kinds/loss.js';
 import { betterProfile, betterProfileByReset } from '../kinds/recognise.js';
 import { shownFields } from '../kinds/rules.js';
 import type { Change } from '../plan/plan.js';
@@ -22,7 +22,7 @@ import {
   openOutcome,
   repaired,
   skipped,
-} from './ending.js';
+} from './attempt-outcome.js';
 import { aimOf, type Judgement, judge } from './outcome.js';
 import { type Pause, readBackOne } from './read-back.js';
 import { emptied, otherObject, type Verification, verify } from './verify.js';
@@ -38,7 +38,12 @@ export interface Recorder {
 }
 
 /** Brings back an object that an update took something from: to what was asked for, or to what was there before. */
-export type Repair = (change: Change, owed: Owed, live: Live, aim: 'asked' | 'before') => Change | undefined;
+export type Repair = (
+  change: Change,
+  owed: PendingRestore,
+  live: Live,
+  aim: 'asked' | 'before',
+) => Change | undefined;
 
 export interface AttemptOptions {
   readonly reader: Reader;

@@ -5,10 +5,10 @@ import type { Progress } from '../base/progress.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Kind, KindName } from '../kinds/kind.js';
 import { mayHarm } from '../kinds/recognise.js';
-import type { Recognise } from '../plan/fit.js';
-import { movedSince } from '../plan/moved.js';
+import { driftSincePlan } from '../plan/drift-since-plan.js';
 import { givesUp, takesOver } from '../plan/order.js';
 import type { Change, Plan } from '../plan/plan.js';
+import type { Recognise } from '../plan/profile-guard.js';
 import type { Replan } from '../plan/replan.js';
 import { ServerFailure } from '../server/failures.js';
 import { operationPath, operations, type Scope, type WriteRequest } from '../server/operations.js';
@@ -28,10 +28,10 @@ import {
   type Outcome,
   skipped,
   tells,
-} from './ending.js';
-import { isLost } from './held.js';
+} from './attempt-outcome.js';
 import { type Pause, readBackAll, readBackOne } from './read-back.js';
 import type { Answers, ChangeResult } from './result.js';
+import { isLost } from './run-lock.js';
 
 /** Milliseconds after which something is no longer known to be as it was read. */
 const FRESH = 30_000;
@@ -309,7 +309,7 @@ class Execution {
       return `not sent: what is there now could not be read: ${why}`;
     }
     if (change === undefined) return planned;
-    const moved = movedSince(planned, change);
+    const moved = driftSincePlan(planned, change);
     const other = change.requests.filter(
       (request) => !planned.requests.some((named) => isSame(named, request)),
     );

@@ -4,7 +4,7 @@ import { same } from '../base/values.js';
 import type { Kind, Live } from '../kinds/kind.js';
 import type { ReadLists } from '../kinds/references.js';
 import { type ObserveOptions, observe, type Wanted } from '../plan/observe.js';
-import type { Open } from './ending.js';
+import type { Open } from './attempt-outcome.js';
 import { aimOf, judge } from './outcome.js';
 
 /** Milliseconds that a server gets to end what it was doing when its client went away. */

@@ -12,8 +12,8 @@ import {
 import { type FieldType, holdsHashed, normalForm, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Identity, KindName } from '../kinds/kind.js';
-import { type Owed, seenLoss } from '../kinds/loss.js';
-import { deletedHash } from '../plan/decide.js';
+import { type PendingRestore, seenLoss } from '../kinds/loss.js';
+import { deletedHash } from '../plan/decider.js';
 import type { Action, Seen } from '../plan/plan.js';
 import { conceal, type Hasher, restoreFields, type StoredFields, storeFields } from '../secrets/hash.js';
 import { holdsSecretKey } from '../secrets/names.js';
@@ -227,7 +227,7 @@ function owedAfter(
   { kind: name, before = {}, expected }: Asked,
   { ambiguous, after }: Became,
   { run, readable }: RecordContext,
-): Owed | undefined | 'as before' {
+): PendingRestore | undefined | 'as before' {
   const kind = kindOf(name);
   if (kind.lost === undefined || !readable) return 'as before';
   if (after !== undefined) {
@@ -244,7 +244,7 @@ function owedOf(record: ResourceRecord | undefined): Pick<ResourceRecord, 'owed'
 }
 
 /** What is owed in the form in which a state keeps it. */
-export function storeOwed(owed: Owed, hasher: Hasher): NonNullable<ResourceRecord['owed']> {
+export function storeOwed(owed: PendingRestore, hasher: Hasher): NonNullable<ResourceRecord['owed']> {
   return 'before' in owed
     ? { run: owed.run, before: storeFields(owed.before, hasher), asked: storeFields(owed.asked, hasher) }
     : { run: owed.run, lost: storeFields(owed.lost, hasher), seen: storeFields(owed.seen, hasher) };

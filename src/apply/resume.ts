@@ -12,7 +12,7 @@ import type { RunStore } from '../state/backend.js';
 import { type AnsweredLine, type JournalContent, RESTORE_HINT } from '../state/journal.js';
 import { awaitsEnd, isSplit, newestSettled, openRuns, partOf, withSettled } from '../state/shards.js';
 import type { ResourceRecord, State } from '../state/state.js';
-import { type Entry, entriesOf } from './entries.js';
+import { type Entry, entriesOf } from './journal-entries.js';
 import { judge } from './outcome.js';
 import { belongs, othersOf, type StateHome } from './owner.js';
 import { type Pause, type ReadBack, readBack } from './read-back.js';

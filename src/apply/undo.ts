@@ -6,7 +6,7 @@ import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
 import { Hasher, restoreFields } from '../secrets/hash.js';
 import type { JournalContent } from '../state/journal.js';
-import { type Entry, entriesOf } from './entries.js';
+import { type Entry, entriesOf } from './journal-entries.js';
 
 /** Something that undoing leaves as it is, and why. */
 export interface Left {

@@ -44,13 +44,13 @@ export function namesOfLost(lost: Fields): string {
  * What an object is to get back, since an update took it away and came no further: what was seen to be lost and how the
  * object looked then, or, where it could not be read, what was there and what was asked for.
  */
-export type Owed = { readonly run: string } & (
+export type PendingRestore = { readonly run: string } & (
   | { readonly lost: Fields; readonly seen: Fields }
   | { readonly before: Fields; readonly asked: Fields }
 );
 
 /** What is owed after a look at what was lost. */
-export function seenLoss(run: string, lost: Fields, now: Fields): Owed {
+export function seenLoss(run: string, lost: Fields, now: Fields): PendingRestore {
   return {
     run,
     lost,
@@ -59,7 +59,7 @@ export function seenLoss(run: string, lost: Fields, now: Fields): Owed {
 }
 
 /** Of what is owed to an object that which still is: nothing of a field that somebody set since. Pure. */
-export function stillLost(kind: Pick<Kind, 'fields' | 'lost'>, owed: Owed, now: Fields): Fields {
+export function stillLost(kind: Pick<Kind, 'fields' | 'lost'>, owed: PendingRestore, now: Fields): Fields {
   if ('before' in owed) return kind.lost?.({ ...owed, now }) ?? {};
   const asSeen = (field: string): boolean =>
     !Object.hasOwn(owed.seen, field) ||

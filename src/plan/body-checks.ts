@@ -1,9 +1,13 @@
-import { emailsIn } from '../kinds/index.js';
+import { error, type Place, type Problem, type Span, warning } from '../base/problems.js';
+import { type Fields, same, type Value } from '../base/values.js';
+import { emailsIn, kindOf } from '../kinds/index.js';
 import type { Declared, Email } from '../kinds/kind.js';
-import type { CheckedTemplate, TemplateFinding } from '../mail/checks.js';
+import type { BodyName, CheckedTemplate, TemplateFinding } from '../mail/checks.js';
 import { mailOf } from '../mail/servers.js';
-import type { ChecksSettings } from '../mail/settings.js';
+import { type ChecksSettings, levelOf } from '../mail/settings.js';
+import type { TemplateBodies } from '../mail/template.js';
 import type { ProfileName } from '../server/profiles.js';
+import type { Change, PlanWarning } from './plan.js';
 
 /** What the checks of email bodies go by. */
 export interface BodyChecks {
@@ -40,4 +44,139 @@ export function findingsOf(
   if (checks.checkTemplate === undefined) throw new Error('the checks were made for no template');
   const type = template.identity[email.type] ?? '';
   return checks.checkTemplate({ ...bodies, mail: mailOf(checks.profile, type) });
+}
+
+/** What the checks of bodies say about one change. */
+export interface TemplateWarnings {
+  readonly warnings: readonly PlanWarning[];
+  /** Those that the settings make errors: with one of them nothing may be sent. */
+  readonly errors: readonly PlanWarning[];
+}
+
+/**
+ * What a reviewer should know about the bodies of a template that is to be updated. What is said of a body that the
+ * document declares stands where it is written.
+ */
+export function templateWarnings(change: Change, declared: Declared, checks: BodyChecks): TemplateWarnings {
+  const { email } = kindOf(change.kind);
+  if (email === undefined || change.action !== 'update') return { warnings: [], errors: [] };
+  const { before, expected } = change.apply;
+  const both = { before: bodies(email, before), after: bodies(email, { ...before, ...expected }) };
+  const findings = findingsOf(declared, email, both, checks);
+  // What was there before may come back.
+  const isNew = (body: BodyName) => declared.remembered !== true && isNewBody(change, email[body]);
+  const told = (level: 'warning' | 'error') =>
+    findings
+      .filter((finding) => levelOf(finding, checks.levels, bodiesOf(finding.body).some(isNew)) === level)
+      .map((finding) => planWarning(declared, email, finding));
+  return { warnings: told('warning'), errors: told('error') };
+}
+
+/** Whether a body is neither the one that the server has, nor the one that it had when idops knew it last. */
+function isNewBody({ fields }: Change, path: string): boolean {
+  const field = fields.find((one) => one.path === path);
+  return (
+    field !== undefined && !(field.drift !== undefined && same(field.drift.recorded, field.after ?? null))
+  );
+}
+
+/** A finding with its places in what a document has. */
+export function planWarning(template: Declared, email: Email, finding: TemplateFinding): PlanWarning {
+  const { code, message, body, at } = finding;
+  const about = bodiesOf(body).filter((name) => template.fields[email[name]] !== undefined);
+  const spotted = about.filter((name) => at?.[name] !== undefined);
+  if (about.length === 0 || finding.live) return { code, message };
+  const { places, more } = placesIn(
+    template,
+    email,
+    finding,
+    spotted.length > 0 ? spotted : about.slice(0, 1),
+  );
+  const all = places.map(({ file, inProject, line, column }) => ({
+    file,
+    ...(inProject === undefined ? {} : { inProject }),
+    line,
+    column,
+  }));
+  const [place] = all;
+  return {
+    code,
+    message,
+    ...(place === undefined ? {} : { place }),
+    ...(all.length > 1 ? { places: all } : {}),
+    ...(more > 0 ? { morePlaces: more } : {}),
+  };
+}
+
+/**
+ * What is questionable about declared templates, as far as manifests alone can tell. `recorded` gives what the state has of a template;
+ * undefined if nobody may look there.
+ */
+export function checkDeclaredTemplates(
+  declared: readonly Declared[],
+  checks: BodyChecks,
+  recorded: ((template: Declared) => Fields) | undefined,
+): Problem[] {
+  const problems: Problem[] = [];
+  for (const { template, email } of emailsIn(declared)) {
+    const known = recorded?.(template);
+    const isNew = (body: BodyName) => {
+      const [now, was] = [template.fields[email[body]], known?.[email[body]]];
+      return known !== undefined && now !== undefined && !(was !== undefined && same(was, now));
+    };
+    for (const finding of findingsOf(template, email, { after: bodies(email, template.fields) }, checks)) {
+      const level = levelOf(finding, checks.levels, bodiesOf(finding.body).some(isNew));
+      if (level === 'off') continue;
+      const build = level === 'error' ? error : warning;
+      const { places, more } = placesIn(template, email, finding, bodiesOf(finding.body));
+      problems.push({
+        ...build(finding.code, finding.message, places),
+        ...(more > 0 ? { morePlaces: more } : {}),
+      });
+    }
+  }
+  return problems;
+}
+
+function bodiesOf(body: BodyName | null): readonly BodyName[] {
+  return body === null ? ['txt', 'html'] : [body];
+}
+
+/** So many places of a finding are told; the others are counted. */
+const placesAtMost = 50;
+
+/** Where a finding stands in these bodies: the first place in each, then the others. */
+function placesIn(
+  template: Declared,
+  email: Email,
+  { at }: TemplateFinding,
+  about: readonly BodyName[],
+): { readonly places: readonly Place[]; readonly more: number } {
+  const found = about.map((name) => ({ field: email[name], spots: eachOnce(at?.[name] ?? []) }));
+  const seen = new Map<string, Place>();
+  const add = (field: string, spot: Span | undefined): void => {
+    const place = template.placeWithin(field, spot);
+    const key = JSON.stringify([place.file, place.line, place.column]);
+    if (!seen.has(key)) seen.set(key, place);
+  };
+  for (const { field, spots } of found) add(field, spots[0]);
+  const firsts = seen.size;
+  for (const { field, spots } of found) for (const spot of spots.slice(1, placesAtMost)) add(field, spot);
+  const more = found.reduce((sum, { spots }) => sum + Math.max(0, spots.length - placesAtMost), 0);
+  // Where no part of a field can be told, the others stand at the same place.
+  return { places: [...seen.values()], more: seen.size === firsts ? 0 : more };
+}
+
+function eachOnce(spots: readonly Span[]): Span[] {
+  const byStart = new Map(spots.map((spot) => [spot.start, spot]));
+  return [...byStart.values()].sort((a, b) => a.start - b.start);
+}
+
+/** The bodies as far as they may be shown: a message quotes names from them. */
+function bodies({ txt, html }: Email, fields: { readonly [field: string]: Value }): TemplateBodies {
+  return { txt: readable(fields[txt]), html: readable(fields[html]) };
+}
+
+function readable(body: Value | undefined): string | null | undefined {
+  return typeof body === 'string' || body === null ? body : undefined;
 }

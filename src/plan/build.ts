@@ -3,27 +3,27 @@ import { noProgress } from '../base/progress.js';
 import { addressOf, kindOf, kinds, regenerated } from '../kinds/index.js';
 import type { Declared, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
-import { type Owed, stillLost } from '../kinds/loss.js';
+import { type PendingRestore, stillLost } from '../kinds/loss.js';
 import { type ListName, listNames, listScope, type ReadLists, type References } from '../kinds/references.js';
 import { secretsIn } from '../secrets/hash.js';
 import { eachWithSlowHashes, withSlowHashes } from '../secrets/slow-hash.js';
 import { operations, type Scope } from '../server/operations.js';
-import { Decider } from './decide.js';
+import { Decider } from './decider.js';
 import { planDigest } from './digest.js';
-import { makeSure, seenProfile } from './fit.js';
-import { warnOfMixedScripts } from './mixed-script.js';
 import { listsFor, observe } from './observe.js';
 import type { BuildOptions, PlanHeader } from './options.js';
 import { arrange } from './order.js';
 import type { Change, Plan, PlanWarning } from './plan.js';
+import { guardProfile, profileSeen } from './profile-guard.js';
 import { noReplan, type Replan, referring, replanOf } from './replan.js';
+import { warnOfMixedScripts } from './review-warnings.js';
 import { isSelected } from './select.js';
 import {
   addresses,
   blockedAsTwice,
   candidates,
   checkTargets,
-  debtsLeftOut,
+  restoresLeftOut,
   type Subject,
   sameObjects,
 } from './subjects.js';
@@ -82,20 +82,20 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
     .map((kind) => kind.scopes.read);
   const lists = listNames.filter((name) => references[name] !== undefined);
   const listing = lists.flatMap((name) => listScope(name, profile) ?? []);
-  const fitting = await makeSure(
+  const fitting = await guardProfile(
     compared.map((change) =>
       isUnchanged(change) && change.warnings.length > 0 ? { ...change, warnings: [] } : change,
     ),
     {
       profile,
-      seen: seenProfile(profile, live),
+      seen: profileSeen(profile, live),
       recognise: options.recognise,
       state: options.state,
     },
   );
   const warnings = [
     ...fitting.warnings,
-    ...leftOut(debtsLeftOut(options)),
+    ...leftOut(restoresLeftOut(options)),
     ...missingLists(references),
     ...compared
       .filter(isUnchanged)
@@ -172,7 +172,11 @@ function isUnchanged({ action }: Change): boolean {
 }
 
 /** Whether the state says that something was taken away from an object, and it no longer is. */
-function isSettled({ kind, declared }: Subject, live: Live | undefined, owed: Owed | undefined): boolean {
+function isSettled(
+  { kind, declared }: Subject,
+  live: Live | undefined,
+  owed: PendingRestore | undefined,
+): boolean {
   if (owed === undefined || live === undefined) return false;
   // What is to be pruned is gone already.
   const gone = !live.exists || declared === undefined || declared.absent;
@@ -216,7 +220,7 @@ export async function regenerationPlan(
     (await regenerationOf(id, { ...options, progress: noProgress })).change;
   const readable = regenerated.kind.readable(options.profile);
   const { profile, recognise, state } = options;
-  const { changes, warnings } = await makeSure([change], { profile, seen: undefined, recognise, state });
+  const { changes, warnings } = await guardProfile([change], { profile, seen: undefined, recognise, state });
   return {
     plan: {
       ...(await assemble(changes, live === undefined ? [] : [regenerated.kind.scopes.read], options)),

@@ -24,7 +24,7 @@ import {
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Kind, Live, Present } from '../kinds/kind.js';
 import { idTrouble, requestSize } from '../kinds/limits.js';
-import { namesOfLost, type Owed, stillLost, withLost } from '../kinds/loss.js';
+import { namesOfLost, type PendingRestore, stillLost, withLost } from '../kinds/loss.js';
 import type { References } from '../kinds/references.js';
 import { ignoredTrouble, takenFields } from '../kinds/rules.js';
 import type { Profile } from '../server/profiles.js';
@@ -44,7 +44,7 @@ export interface Recorded {
   /** The object as the server showed it last. */
   readonly left?: LeftBehind;
   /** What an update that did not get to its end took away, to be put back with the next one. */
-  readonly owed?: Owed;
+  readonly owed?: PendingRestore;
 }
 
 export interface CompareInput {

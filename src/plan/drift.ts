@@ -3,8 +3,7 @@ import type { FieldChange } from '../kinds/change.js';
 import type { Declared } from '../kinds/declared.js';
 import { contrast, type FieldTypes, value } from '../kinds/fields.js';
 import { holdsSecretKey } from '../secrets/names.js';
-import type { Action, Change, Plan } from './plan.js';
-import type { Share } from './share.js';
+import type { Action, Change, Plan, Share } from './plan.js';
 
 /** An object as the server showed it when idops last knew it. */
 export interface LeftBehind {

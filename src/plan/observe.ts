@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
-import { allSettled } from '../base/concurrency.js';
+import { allSettled, interrupted } from '../base/concurrency.js';
 import type { Progress } from '../base/progress.js';
+import { lazy } from '../base/values.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Declared, Identity, Kind, KindName, Live, ObserveContext } from '../kinds/kind.js';
 import {
@@ -14,9 +15,9 @@ import {
 } from '../kinds/references.js';
 import { shownFields } from '../kinds/rules.js';
 import { ServerFailure } from '../server/failures.js';
+import type { Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
-import { stoppable } from './stoppable.js';
 
 /** An object that the server is to be asked for. */
 export interface Wanted {
@@ -56,13 +57,13 @@ export async function observe<T extends Wanted>(
 ): Promise<Observed<T>> {
   const limit = pLimit(concurrency);
   let refused: ServerFailure | undefined;
-  const { stopped, goOn } = stoppable(reader, signal);
+  const stoppable = abortable(reader, signal);
   const limited =
     (step: () => void): ObserveContext['limit'] =>
     (read) =>
       limit(async () => {
         // Credentials that were refused once will be refused each time.
-        goOn();
+        stoppable.check();
         if (refused !== undefined) throw refused;
         try {
           const result = await read();
@@ -74,10 +75,10 @@ export async function observe<T extends Wanted>(
         }
       });
   const context: Omit<ObserveContext, 'limit'> = {
-    reader: stopped,
+    reader: stoppable.reader,
     profile,
     alone,
-    list: (name) => holdList(lists, name, { reader: stopped, profile }, () => progress.step()),
+    list: (name) => holdList(lists, name, { reader: stoppable.reader, profile }, () => progress.step()),
   };
   const live = new Map<T, Live>();
   const asked = kinds.flatMap((kind) => {
@@ -128,4 +129,56 @@ function stepsOf(
 /** The lists that the documents' references have to be looked up in. */
 export function listsFor(declared: readonly Declared[], profile: Profile): readonly ListName[] {
   return declared.flatMap((document) => kindOf(document.kind).refersTo?.(document, profile) ?? []);
+}
+
+/** The scopes that documents need: those of their kinds, and those of the lists that they refer to; sorted. */
+export function scopesOf(declared: readonly Declared[], profile: Profile): Scope[] {
+  const own = declared.flatMap(({ kind }) => {
+    const { readable, scopes } = kindOf(kind);
+    return readable(profile) ? [scopes.read, scopes.write] : [scopes.write];
+  });
+  const listing = listsFor(declared, profile).flatMap((list) => listScope(list, profile) ?? []);
+  return [...new Set([...own, ...listing])].sort();
+}
+
+/** A reader that sends nothing more once the signal is aborted, and `check`, which throws then. */
+export function abortable(
+  reader: Reader,
+  signal: AbortSignal | undefined,
+): { readonly reader: Reader; readonly check: () => void } {
+  // One error for all that is left, which may be a lot.
+  const stop = lazy(() => interrupted('nothing more was asked'));
+  const check = (): void => {
+    if (signal?.aborted) throw stop();
+  };
+  /** Checks before the request, and again when its turn comes. */
+  const checked = async <T>(
+    isWanted: () => boolean,
+    ask: (isWanted: () => boolean) => Promise<T>,
+  ): Promise<T> => {
+    check();
+    let wasStopped = false;
+    try {
+      return await ask(() => {
+        wasStopped = signal?.aborted === true;
+        return !wasStopped && isWanted();
+      });
+    } catch (failure) {
+      throw wasStopped ? stop() : failure;
+    }
+  };
+  const always = () => true;
+  return {
+    check,
+    reader: {
+      listOrganizations: (page, wanted = always) =>
+        checked(wanted, (still) => reader.listOrganizations(page, still)),
+      showTemplate: (backendId, type, wanted = always) =>
+        checked(wanted, (still) => reader.showTemplate(backendId, type, still)),
+      showExtra: (read, params, parse, wanted = always) =>
+        checked(wanted, (still) => reader.showExtra(read, params, parse, still)),
+      listExtra: (read, page, parse, wanted = always) =>
+        checked(wanted, (still) => reader.listExtra(read, page, parse, still)),
+    },
+  };
 }

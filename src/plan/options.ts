@@ -7,7 +7,7 @@ import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 import type { State } from '../state/state.js';
 import type { BodyChecks } from './body-checks.js';
-import type { Recognise } from './fit.js';
+import type { Recognise } from './profile-guard.js';
 import type { Selection } from './select.js';
 
 /** What every plan says of itself. */

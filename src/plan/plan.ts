@@ -124,6 +124,11 @@ export function changesServer(plan: Plan): boolean {
 }
 
 /** Whether the selection leaves out objects that something is still owed to. */
-export function leavesDebts({ warnings }: Plan): boolean {
+export function leavesRestores({ warnings }: Plan): boolean {
   return warnings.some(({ code }) => code === 'restores-left-out');
 }
+
+/** Which changes of a plan are shown: those of the server's own since the last run, or those that the manifests make. */
+export const shares = ['drift', 'changes'] as const;
+
+export type Share = (typeof shares)[number];

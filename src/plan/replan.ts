@@ -3,12 +3,12 @@ import type { Fields } from '../base/values.js';
 import { altered } from '../kinds/declared.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Kind, Live } from '../kinds/kind.js';
-import type { Owed } from '../kinds/loss.js';
+import type { PendingRestore } from '../kinds/loss.js';
 import { listNames, type ReadLists, type References } from '../kinds/references.js';
 import { withSlowHashes } from '../secrets/slow-hash.js';
 import type { WriteRequest } from '../server/operations.js';
 import type { Recorded } from './compare.js';
-import { Decider, owedIn } from './decide.js';
+import { Decider, pendingRestoreIn } from './decider.js';
 import { listsFor, observe } from './observe.js';
 import type { BuildOptions } from './options.js';
 import type { Change } from './plan.js';
@@ -32,7 +32,7 @@ export interface Replan {
    * What brings an object that an update took something from to what was asked for, or back to what was there before
    * it; undefined where nothing can.
    */
-  repair(change: Change, owed: Owed, live: Live, aim: 'asked' | 'before'): Change | undefined;
+  repair(change: Change, owed: PendingRestore, live: Live, aim: 'asked' | 'before'): Change | undefined;
 }
 
 /** For a plan whose changes can't be made anew: what was planned is sent, and nothing is mended. */
@@ -127,7 +127,7 @@ function picked(fields: Fields, names: readonly string[]): Fields {
 export function referring(subjects: readonly Subject[], { state, hasher }: BuildOptions): Declared[] {
   return subjects.flatMap(({ kind, identity, declared }) => {
     if (declared === undefined) return [];
-    const owed = owedIn(state, addressOf(kind, identity), hasher);
+    const owed = pendingRestoreIn(state, addressOf(kind, identity), hasher);
     if (owed === undefined) return [declared];
     const fields = 'before' in owed ? owed.before : owed.lost;
     return [declared, altered(undocumented(kind, identity), { fields })];

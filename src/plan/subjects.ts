@@ -90,7 +90,7 @@ function isOwed({ kind, owed }: ResourceRecord, { restores, profile }: BuildOpti
 }
 
 /** The objects that something was taken away from, and that the selection leaves out. */
-export function debtsLeftOut(options: BuildOptions): string[] {
+export function restoresLeftOut(options: BuildOptions): string[] {
   const { selection, state, restores } = options;
   if (restores !== 'all') return [];
   return Object.entries(state.resources)

@@ -21,7 +21,7 @@ import {
 } from '../kinds/references.js';
 import { shownFields } from '../kinds/rules.js';
 import { identifier } from '../kinds/schema.js';
-import { stoppable } from '../plan/stoppable.js';
+import { abortable } from '../plan/observe.js';
 import { undocumented } from '../plan/subjects.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
@@ -68,26 +68,26 @@ export async function discoverAll(
   look: LookOptions,
 ): Promise<DiscoveredAll> {
   const { reader, profile } = look;
-  const { stopped, goOn } = stoppable(reader, look.signal);
+  const stoppable = abortable(reader, look.signal);
   const limit = pLimit(look.concurrency);
   const lists: HeldLists = {};
   const reads = new Map<string, ReturnType<DiscoverContext['rows']>>();
   const rows: DiscoverContext['rows'] = (noun, read, parse) => {
-    const reading = reads.get(read.path) ?? readRows(noun, read, parse, stopped);
+    const reading = reads.get(read.path) ?? readRows(noun, read, parse, stoppable.reader);
     reads.set(read.path, reading);
     return reading;
   };
   const byKind = await discoverKinds(kinds, look, {
-    reader: stopped,
+    reader: stoppable.reader,
     profile,
     alone: false,
     asked,
     // The server can't have objects whose id fits in no path.
     known: known.filter(({ identity }) => idTrouble(identity, profile) === undefined),
-    list: (name) => holdList(lists, name, { reader: stopped, profile }, () => {}),
+    list: (name) => holdList(lists, name, { reader: stoppable.reader, profile }, () => {}),
     limit: (read) =>
       limit(async () => {
-        goOn();
+        stoppable.check();
         return await read();
       }),
     rows,

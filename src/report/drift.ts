@@ -1,8 +1,7 @@
 import { escapeText } from '../base/escape.js';
 import { holdsSensitive, type Value } from '../base/values.js';
 import { countDrift, isUnplanned, type Shared } from '../plan/drift.js';
-import type { Change, FieldChange, Plan } from '../plan/plan.js';
-import type { Share } from '../plan/share.js';
+import type { Change, FieldChange, Plan, Share } from '../plan/plan.js';
 import { countLines } from './bodies.js';
 import { compareSets } from './sets.js';
 import { inlinePair } from './values.js';

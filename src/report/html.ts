@@ -1,8 +1,7 @@
 import { shardText } from '../base/shard.js';
 import type { NamedSample } from '../mail/samples.js';
 import { isDrifted } from '../plan/drift.js';
-import { type Plan, summarize } from '../plan/plan.js';
-import type { Share } from '../plan/share.js';
+import { type Plan, type Share, summarize } from '../plan/plan.js';
 import { changeBox, changeDetails, contextOf, warningLine } from './changes.js';
 import { changesPage, type PageGroup } from './contents.js';
 import { foldChanges, foldCount } from './fold.js';

@@ -7,10 +7,10 @@ import {
   type FieldChange,
   type Plan,
   type PlanWarning,
+  type Share,
   summarize,
   type WarningPlace,
 } from '../plan/plan.js';
-import type { Share } from '../plan/share.js';
 import { operationPath, operations } from '../server/operations.js';
 import type { PlanJson, ResultJson } from './schemas.js';
 

@@ -1,4 +1,4 @@
-import type { Share } from '../plan/share.js';
+import type { Share } from '../plan/plan.js';
 import type { Forge } from './forge.js';
 
 /** How something is to look. */

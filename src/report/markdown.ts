@@ -1,6 +1,5 @@
 import { lazy } from '../base/values.js';
-import type { Plan } from '../plan/plan.js';
-import type { Share } from '../plan/share.js';
+import type { Plan, Share } from '../plan/plan.js';
 import { detailsOf, hasDetails } from './details.js';
 import { type Fold, foldChanges } from './fold.js';
 import type { Forge } from './forge.js';

@@ -1,4 +1,4 @@
-import type { Entry } from '../apply/entries.js';
+import type { Entry } from '../apply/journal-entries.js';
 import type { Answers, Result } from '../apply/result.js';
 import { bare } from '../base/escape.js';
 import { assign } from '../base/values.js';

@@ -1,5 +1,5 @@
-import { type Entry, entriesOf } from '../apply/entries.js';
-import { asOne, type Found } from '../apply/history.js';
+import { asOne, type Found } from '../apply/find-runs.js';
+import { type Entry, entriesOf } from '../apply/journal-entries.js';
 import type { ChangeResult } from '../apply/result.js';
 import { partOfRun, type Shard } from '../base/shard.js';
 import { type Fields, holdsSensitive } from '../base/values.js';

@@ -1,11 +1,17 @@
 import { bare, escapeText } from '../base/escape.js';
 import { shardText } from '../base/shard.js';
 import { kindOf } from '../kinds/index.js';
+import { countDestructions } from '../plan/approve.js';
 import { isListed, shareOf } from '../plan/drift.js';
-import type { Action, Change, Plan, PlanWarning } from '../plan/plan.js';
-import { leavesDebts, summarize } from '../plan/plan.js';
-import { countDestructions } from '../plan/safety.js';
-import type { Share } from '../plan/share.js';
+import {
+  type Action,
+  type Change,
+  leavesRestores,
+  type Plan,
+  type PlanWarning,
+  type Share,
+  summarize,
+} from '../plan/plan.js';
 import { driftSentence, leftOutSentence } from './drift.js';
 import type { DiffLine } from './hunks.js';
 import { placeList, placesOf } from './places.js';
@@ -116,7 +122,7 @@ export function sendsText(plan: Plan): string {
 /** Why a plan in which nothing is to be done has nothing to do, in words. */
 export function idleWords(plan: Plan): string {
   if (plan.undoes !== undefined) return 'nothing to put back';
-  if (leavesDebts(plan)) {
+  if (leavesRestores(plan)) {
     return 'nothing to change of what is selected; of what is left out, something is still owed';
   }
   if (plan.changes.length > 0) return 'nothing to change';

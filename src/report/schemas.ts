@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Json } from '../base/values.js';
 import { kinds } from '../kinds/index.js';
-import { shares } from '../plan/share.js';
+import { shares } from '../plan/plan.js';
 
 const text = (description: string, ...examples: string[]) => z.string().meta(said(description, ...examples));
 /** A description, with an example where one says more. */

@@ -1,6 +1,6 @@
 import { version } from '../base/version.js';
 import type { Declared } from '../kinds/kind.js';
-import { scopesOf } from '../plan/scopes.js';
+import { scopesOf } from '../plan/observe.js';
 import type { ServerSettings } from '../project/index.js';
 import type { Redactor } from '../secrets/redactor.js';
 import type { NetworkOptions } from '../server/call.js';

@@ -1,5 +1,5 @@
-import { withDebts } from '../apply/debts.js';
 import { heirOf, type StateHome } from '../apply/owner.js';
+import { withPendingRestores } from '../apply/pending-restores.js';
 import { type Resumed, type ResumeOptions, resumeRun, unfinishedRuns } from '../apply/resume.js';
 import { error, ProblemsError } from '../base/problems.js';
 import { isShard, partOfRun, type Shard, shardText } from '../base/shard.js';
@@ -105,7 +105,7 @@ class Settling {
   }
 
   async load(): Promise<State> {
-    return await withDebts(await this.#home.backend.load(this.#options.server), this.#home);
+    return await withPendingRestores(await this.#home.backend.load(this.#options.server), this.#home);
   }
 
   async lock(command: string): Promise<Lock> {

@@ -2,7 +2,7 @@ import { type CommanderError, InvalidArgumentError, Option } from 'commander';
 import { type KindName, kindNames } from '../base/kind-names.js';
 import { error, type Problem } from '../base/problems.js';
 import { MAX_SHARDS, parseShard, type Shard } from '../base/shard.js';
-import { shares } from '../plan/share.js';
+import { shares } from '../plan/plan.js';
 import type { PlanOptions, SessionOptions } from './session.js';
 
 /*

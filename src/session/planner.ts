@@ -1,4 +1,4 @@
-import { findRun } from '../apply/history.js';
+import { findRun } from '../apply/find-runs.js';
 import { othersOf, refuseOther, type StateHome } from '../apply/owner.js';
 import { type Left, undoRun } from '../apply/undo.js';
 import { quote } from '../base/escape.js';
@@ -12,10 +12,10 @@ import { type LoadedManifests, pruneRefusals } from '../manifests/index.js';
 import { markStale } from '../plan/approve.js';
 import { bodyChecks } from '../plan/body-checks.js';
 import { buildPlan, type Planned, regenerationPlan } from '../plan/build.js';
-import { warnOfMasks } from '../plan/masked.js';
 import type { BuildOptions, PlanHeader } from '../plan/options.js';
 import type { Plan } from '../plan/plan.js';
 import type { Replan } from '../plan/replan.js';
+import { warnOfMasks } from '../plan/review-warnings.js';
 import { type StoredPlan, staleness } from '../plan/stored.js';
 import type { Project, ServerSettings } from '../project/index.js';
 import { labelPlan } from '../report/names.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { relative, sep } from 'node:path';
-import { withDebts } from '../apply/debts.js';
+import { withPendingRestores } from '../apply/pending-restores.js';
 import { withSeen } from '../apply/record.js';
 import { unfinishedRuns } from '../apply/resume.js';
 import { git } from '../base/git.js';
@@ -45,7 +45,7 @@ export async function recordPull(
     const lock = await backend.lock('pull', new Date());
     try {
       const home = { backend, environment };
-      const state = await withDebts(await backend.load(server), home);
+      const state = await withPendingRestores(await backend.load(server), home);
       const isOther = before !== undefined && before.serial !== state.serial;
       if (isOther || (await unfinishedRuns(state, home, undefined)).length > 0) {
         throw new ProblemsError([error('locked', 'a run changed it meanwhile, or has not ended')]);

@@ -1,5 +1,5 @@
-import { entriesOf } from '../apply/entries.js';
-import { findRun } from '../apply/history.js';
+import { findRun } from '../apply/find-runs.js';
+import { entriesOf } from '../apply/journal-entries.js';
 import { newestRun } from '../apply/resume.js';
 import type { Left } from '../apply/undo.js';
 import { error, ProblemsError } from '../base/problems.js';

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../src/apply/ending.js';
+import type { Outcome } from '../../src/apply/attempt-outcome.js';
 import { type Executed, type ExecuteOptions, execute } from '../../src/apply/execute.js';
 import { noProgress } from '../../src/base/progress.js';
 import type { Fields } from '../../src/base/values.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readRuns } from '../../src/apply/history.js';
+import { readRuns } from '../../src/apply/find-runs.js';
 import { planHtml } from '../../src/report/html.js';
 import { planJson } from '../../src/report/json.js';
 import { planMarkdown } from '../../src/report/markdown.js';

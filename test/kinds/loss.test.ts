@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { map, set, value } from '../../src/kinds/fields.js';
-import { lostElements, namesOfLost, type Owed, seenLoss, stillLost, withLost } from '../../src/kinds/loss.js';
+import {
+  lostElements,
+  namesOfLost,
+  type PendingRestore,
+  seenLoss,
+  stillLost,
+  withLost,
+} from '../../src/kinds/loss.js';
 
 const a = { id: '1', name: 'a' };
 const b = { id: '2', name: 'b' };
@@ -60,7 +67,7 @@ describe('what is owed', () => {
     fields: { roles: set() },
     lost: (traces: Parameters<typeof lostElements>[1]) => lostElements(['roles'], traces),
   };
-  const seen: Owed = seenLoss('run-1', { roles: [a] }, { roles: [], other: 1 });
+  const seen: PendingRestore = seenLoss('run-1', { roles: [a] }, { roles: [], other: 1 });
 
   it('remembers how the object looked', () => {
     expect(seen).toEqual({ run: 'run-1', lost: { roles: [a] }, seen: { roles: [] } });
@@ -78,20 +85,20 @@ describe('what is owed', () => {
 
   it('is no longer where the field looks otherwise, though it could be what the update left', () => {
     // A list with something in it was seen; that it is empty now is somebody else's work.
-    const owed: Owed = { run: 'run-1', lost: { roles: [a] }, seen: { roles: [b] } };
+    const owed: PendingRestore = { run: 'run-1', lost: { roles: [a] }, seen: { roles: [b] } };
     expect(stillLost(kind, owed, { roles: [] })).toEqual({});
     expect(stillLost(kind, { ...owed, seen: {} }, { roles: [] })).toEqual({ roles: [a] });
   });
 
   it('still is where nobody saw how the field looked', () => {
     const texts = { fields: { text: value }, lost: () => ({ text: 'old' }) };
-    const owed: Owed = { run: 'run-1', lost: { text: 'old' }, seen: {} };
+    const owed: PendingRestore = { run: 'run-1', lost: { text: 'old' }, seen: {} };
     expect(stillLost(texts, owed, { text: 'built in' })).toEqual({ text: 'old' });
     expect(stillLost(texts, { ...owed, seen: { text: 'built in' } }, { text: 'other' })).toEqual({});
   });
 
   it('is worked out of what was there, where nobody saw the loss', () => {
-    const unseen: Owed = { run: 'run-1', before: { roles: [a, b] }, asked: { roles: [a] } };
+    const unseen: PendingRestore = { run: 'run-1', before: { roles: [a, b] }, asked: { roles: [a] } };
     expect(stillLost(kind, unseen, { roles: [] })).toEqual({ roles: [a] });
     expect(stillLost(kind, unseen, { roles: [a] })).toEqual({});
     expect(stillLost({ fields: kind.fields }, unseen, { roles: [] })).toEqual({});

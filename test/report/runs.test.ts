@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readRuns } from '../../src/apply/history.js';
+import { readRuns } from '../../src/apply/find-runs.js';
 import { pastRun } from '../../src/report/past.js';
 import { runText } from '../../src/report/runs.js';
 import { fileRuns } from '../../src/state/file/runs.js';

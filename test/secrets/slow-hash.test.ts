@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { readRuns } from '../../src/apply/history.js';
+import { readRuns } from '../../src/apply/find-runs.js';
 import { Sensitive, same } from '../../src/base/values.js';
 import { loadProject } from '../../src/project/index.js';
 import { pastRun } from '../../src/report/past.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { unusableJournals } from '../../src/apply/history.js';
+import { unusableJournals } from '../../src/apply/find-runs.js';
 import { parseJson, stringifyJson } from '../../src/base/json.js';
 import type { JournalLine, RunLine } from '../../src/state/journal.js';
 import { emptyState, type State } from '../../src/state/state.js';

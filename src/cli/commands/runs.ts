@@ -1,6 +1,6 @@
-import { findParts, readRuns, unusableJournals } from '../../apply/history.js';
+import { findParts, readRuns, unusableJournals } from '../../apply/find-runs.js';
 import { othersOf, ownerOf, type StateHome } from '../../apply/owner.js';
-import { isAbout, settleRegeneration } from '../../apply/settle.js';
+import { isAbout, settleRegeneration } from '../../apply/settle-regeneration.js';
 import { escapeText } from '../../base/escape.js';
 import { error, type Problem, ProblemsError, warning } from '../../base/problems.js';
 import { userName } from '../../base/process.js';

@@ -1,6 +1,6 @@
 import type { Problem } from '../../base/problems.js';
 import { loadManifests, tellSecrets } from '../../manifests/index.js';
-import { scopesOf } from '../../plan/scopes.js';
+import { scopesOf } from '../../plan/observe.js';
 import type { Project, ServerOverrides, ServerSettings } from '../../project/index.js';
 import type { Diagnosed } from '../../report/diagnosis.js';
 import { type Check, type Diagnosis, diagnose, fail, ok, warn } from '../../server/diagnose.js';

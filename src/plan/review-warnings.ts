@@ -1,6 +1,6 @@
 import { quote } from '../base/escape.js';
 import { isMap, type Value } from '../base/values.js';
-import type { Change, FieldChange, PlanWarning } from './plan.js';
+import type { Change, FieldChange, Plan, PlanWarning } from './plan.js';
 
 /** Letters that look like the Latin ones below them: Cyrillic, then Greek. */
 const others = 'асеорхуіјѕԁһԛԝАВСЕНІЈКМОРЅТХУοινυρκταΑΒΕΖΗΙΚΜΝΟΡΤΥΧ';
@@ -44,4 +44,33 @@ function namesOf(value: Value | undefined): string[] {
   return Object.entries(value).flatMap(([key, member]) =>
     key === 'name' && typeof member === 'string' ? [key, member] : [key, ...namesOf(member)],
   );
+}
+
+/** A plan with a warning at each change of a body in which something is masked, although nobody made that body secret. */
+export function warnOfMasks(plan: Plan, redact: (text: string) => string): Plan {
+  return { ...plan, changes: plan.changes.map((change) => warned(change, redact)) };
+}
+
+function warned(change: Change, redact: (text: string) => string): Change {
+  const warnings = change.fields.flatMap(({ path, type, before, after, sensitive }) => {
+    if (type !== 'body' || sensitive) return [];
+    return [
+      ...(isMasked(before, redact) ? [maskedBody(`the present ${path}`)] : []),
+      ...(isMasked(after, redact) ? [maskedBody(`the new ${path}`)] : []),
+    ];
+  });
+  return warnings.length === 0 ? change : { ...change, warnings: [...change.warnings, ...warnings] };
+}
+
+/** Whether a body is shown with something masked in it. */
+export function isMasked(body: unknown, redact: (text: string) => string): boolean {
+  return typeof body === 'string' && redact(body) !== body;
+}
+
+/** What a reviewer has to know of a body that isn't shown as it is. */
+export function maskedBody(what: string): PlanWarning {
+  return {
+    code: 'masked-body',
+    message: `${what} holds what idops knows as a credential, so that is masked here: look at the source before you trust what stands around it`,
+  };
 }

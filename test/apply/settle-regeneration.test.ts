@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { settleRegeneration } from '../../src/apply/settle.js';
+import { settleRegeneration } from '../../src/apply/settle-regeneration.js';
 import type { StateBackend } from '../../src/state/backend.js';
 import type { JournalContent, RunLine, SendingLine } from '../../src/state/journal.js';
 import { emptyState, type State } from '../../src/state/state.js';

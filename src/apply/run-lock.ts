@@ -21,7 +21,7 @@ function isWithin({ monotonic, wall }: Moment, milliseconds: number): boolean {
 }
 
 /** The lock of a run, asked for right before each request: somebody may have taken it while this process stood still. */
-export class Held {
+export class RunLock {
   readonly #lock: Pick<Lock, 'confirm' | 'lease'>;
   readonly #beats: NodeJS.Timeout;
   #beat = moment();

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Fields, Sensitive } from '../../src/base/values.js';
 import type { Declared } from '../../src/kinds/kind.js';
 import { checkTemplate } from '../../src/mail/checks.js';
-import type { BodyChecks } from '../../src/plan/body-checks.js';
-import { checkDeclaredTemplates, templateWarnings } from '../../src/plan/findings.js';
+import { type BodyChecks, checkDeclaredTemplates, templateWarnings } from '../../src/plan/body-checks.js';
 import { changeOf } from '../report/plans.js';
 
 function templateChange(before: Fields, expected: Fields) {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { entriesOf } from '../../src/apply/entries.js';
-import { together } from '../../src/apply/parts.js';
+import { entriesOf, together } from '../../src/apply/journal-entries.js';
 import type { AnsweredLine, JournalContent, JournalLine, SendingLine } from '../../src/state/journal.js';
 import { splitState, withPart, withSettled } from '../../src/state/shards.js';
 import { emptyState } from '../../src/state/state.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Fields, Value } from '../../src/base/values.js';
-import { movedSince } from '../../src/plan/moved.js';
+import { driftSincePlan } from '../../src/plan/drift-since-plan.js';
 import type { Change, FieldChange } from '../../src/plan/plan.js';
 import { changeOf, fieldOf } from '../report/plans.js';
 
@@ -18,40 +18,40 @@ function roles(before: Value, after: Value): Change {
 
 describe('what moved since a plan was shown', () => {
   it('is nothing where all is as shown', () => {
-    expect(movedSince(organization(label('Old')), organization(label('Old')))).toEqual([]);
-    expect(movedSince(organization(label(undefined)), organization(label(undefined)))).toEqual([]);
+    expect(driftSincePlan(organization(label('Old')), organization(label('Old')))).toEqual([]);
+    expect(driftSincePlan(organization(label(undefined)), organization(label(undefined)))).toEqual([]);
   });
 
   it('is each field whose present value is another', () => {
-    expect(movedSince(organization(label('Old')), organization(label('Older')))).toEqual(['label']);
+    expect(driftSincePlan(organization(label('Old')), organization(label('Older')))).toEqual(['label']);
   });
 
   it('is a field that is to change now and was not, and one that need not any more', () => {
-    expect(movedSince(organization(), organization(label('Old')))).toEqual(['label']);
-    expect(movedSince(organization(label('Old')), organization())).toEqual(['label']);
+    expect(driftSincePlan(organization(), organization(label('Old')))).toEqual(['label']);
+    expect(driftSincePlan(organization(label('Old')), organization())).toEqual(['label']);
   });
 
   it('is why the object is blocked by now', () => {
     const now = changeOf({ action: 'blocked', reason: 'no such organization' });
-    expect(movedSince(organization(label('Old')), now)).toEqual(['no such organization']);
-    expect(movedSince(organization(), changeOf({ action: 'blocked' }))).toEqual(['it is blocked now']);
+    expect(driftSincePlan(organization(label('Old')), now)).toEqual(['no such organization']);
+    expect(driftSincePlan(organization(), changeOf({ action: 'blocked' }))).toEqual(['it is blocked now']);
   });
 
   it('is what is to be done, where that alone is another', () => {
-    expect(movedSince(changeOf({ action: 'delete' }), changeOf({ action: 'unchanged' }))).toEqual([
+    expect(driftSincePlan(changeOf({ action: 'delete' }), changeOf({ action: 'unchanged' }))).toEqual([
       'there is nothing to delete any more',
     ]);
   });
 
   it('is what decides about a change beside its fields', () => {
-    expect(movedSince(keyPair({ defaults: ['1'] }), keyPair({ defaults: ['2'] }))).toEqual(['defaults']);
-    expect(movedSince(keyPair({ defaults: ['1'] }), keyPair({ defaults: ['1'], other: 1 }))).toEqual([]);
-    expect(movedSince(keyPair({ defaults: ['1'] }), keyPair({}))).toEqual(['defaults']);
+    expect(driftSincePlan(keyPair({ defaults: ['1'] }), keyPair({ defaults: ['2'] }))).toEqual(['defaults']);
+    expect(driftSincePlan(keyPair({ defaults: ['1'] }), keyPair({ defaults: ['1'], other: 1 }))).toEqual([]);
+    expect(driftSincePlan(keyPair({ defaults: ['1'] }), keyPair({}))).toEqual(['defaults']);
   });
 
   it('is not what nobody declared', () => {
     const of = (before: Fields): Change => changeOf({ apply: { ...changeOf().apply, before } });
-    expect(movedSince(of({ label: 'a' }), of({ label: 'b' }))).toEqual([]);
+    expect(driftSincePlan(of({ label: 'a' }), of({ label: 'b' }))).toEqual([]);
   });
 });
 
@@ -61,22 +61,22 @@ describe('a set', () => {
   it('is as shown whatever its order and what somebody calls its elements', () => {
     const globex = { id: '2', name: 'globex' };
     const shown = roles([acme, globex], [acme]);
-    expect(movedSince(shown, roles([globex, { ...acme, name: 'acme inc' }], [acme]))).toEqual([]);
+    expect(driftSincePlan(shown, roles([globex, { ...acme, name: 'acme inc' }], [acme]))).toEqual([]);
   });
 
   it('moved where an element came or went', () => {
-    expect(movedSince(roles([acme], []), roles([], []))).toEqual(['organizations']);
-    expect(movedSince(roles([{ name: 'a' }], []), roles([{ name: 'b' }], []))).toEqual(['organizations']);
+    expect(driftSincePlan(roles([acme], []), roles([], []))).toEqual(['organizations']);
+    expect(driftSincePlan(roles([{ name: 'a' }], []), roles([{ name: 'b' }], []))).toEqual(['organizations']);
   });
 
   it('moved where what is in an element and changes or goes is another', () => {
     const wider = { ...acme, roles: [{ id: 'r1' }, { id: 'r2' }] };
-    expect(movedSince(roles([acme], []), roles([wider], []))).toEqual(['organizations']);
+    expect(driftSincePlan(roles([acme], []), roles([wider], []))).toEqual(['organizations']);
     const goal = { ...acme, roles: [] };
-    expect(movedSince(roles([acme], [goal]), roles([wider], [goal]))).toEqual(['organizations']);
+    expect(driftSincePlan(roles([acme], [goal]), roles([wider], [goal]))).toEqual(['organizations']);
   });
 
   it('is as shown where what is in an element stays', () => {
-    expect(movedSince(roles([acme], [acme]), roles([{ ...acme }], [acme]))).toEqual([]);
+    expect(driftSincePlan(roles([acme], [acme]), roles([{ ...acme }], [acme]))).toEqual([]);
   });
 });

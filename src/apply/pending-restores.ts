@@ -1,9 +1,9 @@
 import { kindOf } from '../kinds/index.js';
-import { type Owed, seenLoss } from '../kinds/loss.js';
+import { type PendingRestore, seenLoss } from '../kinds/loss.js';
 import { Hasher, restoreFields } from '../secrets/hash.js';
 import type { JournalContent } from '../state/journal.js';
 import type { ResourceRecord, State } from '../state/state.js';
-import { type Entry, entriesOf } from './entries.js';
+import { type Entry, entriesOf } from './journal-entries.js';
 import { othersOf, type StateHome } from './owner.js';
 import { storeOwed } from './record.js';
 
@@ -11,7 +11,7 @@ import { storeOwed } from './record.js';
  * A state that was lost, with what the journals of its runs say that is owed to objects: the rest of it can be done
  * without, and that can't. A state that anything was ever saved in is given back as it is.
  */
-export async function withDebts(state: State, home: StateHome): Promise<State> {
+export async function withPendingRestores(state: State, home: StateHome): Promise<State> {
   if (state.serial > 0) return state;
   const runs = await ownRuns(state, home);
   const newest = runs.at(-1);
@@ -42,7 +42,11 @@ async function ownRuns(state: State, home: StateHome): Promise<JournalContent[]>
 }
 
 /** What a change left owing; undefined where nothing, not even of what was owed before it. */
-function debtOf({ sending, answered }: Entry, run: string, hasher: Hasher): Owed | undefined | 'as before' {
+function debtOf(
+  { sending, answered }: Entry,
+  run: string,
+  hasher: Hasher,
+): PendingRestore | undefined | 'as before' {
   const kind = kindOf(sending.kind);
   if (sending.action !== 'update' || kind.lost === undefined || answered === undefined) return 'as before';
   const before = restoreFields(sending.before, hasher);
@@ -53,7 +57,7 @@ function debtOf({ sending, answered }: Entry, run: string, hasher: Hasher): Owed
   return Object.keys(lost).length === 0 ? undefined : seenLoss(run, lost, now);
 }
 
-function debtor({ sending, answered }: Entry, owed: Owed, hasher: Hasher): ResourceRecord {
+function debtor({ sending, answered }: Entry, owed: PendingRestore, hasher: Hasher): ResourceRecord {
   return {
     kind: sending.kind,
     identity: { ...sending.identity },

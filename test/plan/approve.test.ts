@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { countDestructions, refusals } from '../../src/plan/approve.js';
 import type { Plan } from '../../src/plan/plan.js';
-import { countDestructions, refusals } from '../../src/plan/safety.js';
 import { changeOf, planOf } from '../report/plans.js';
 
 function losing(...losses: number[]): Plan {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { warnOfMixedScripts } from '../../src/plan/mixed-script.js';
 import type { FieldChange } from '../../src/plan/plan.js';
+import { warnOfMixedScripts } from '../../src/plan/review-warnings.js';
 import { changeOf, fieldOf } from '../report/plans.js';
 
 function messages(...fields: Partial<FieldChange>[]): string[] {

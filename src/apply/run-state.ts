@@ -1,22 +1,27 @@
-import { partName, type Shard } from '../base/shard.js';
+import { randomBytes } from 'node:crypto';
+import { partName, partOfRun, type Shard } from '../base/shard.js';
 import type { StateBackend } from '../state/backend.js';
 import { changedRecords, joinedState, partOf, requireSameState, withPart } from '../state/shards.js';
 import type { State, StateHead } from '../state/state.js';
 import { type Approval, withLeft, withUse } from './approvals.js';
-import { attemptsOf, nextRun } from './run-names.js';
 
 /** What a run keeps of what it does, beside its journal. */
-export interface Keeping {
+export interface RunState {
   /** Keeps that a run begins, with these records. */
-  begin(resources: State['resources']): Promise<Begun>;
+  begin(resources: State['resources']): Promise<BegunRun>;
   /** Keeps records without a run: nothing was to be sent. */
   keep(resources: State['resources']): Promise<State>;
   /** Keeps what a run did; `whole` says that all of its journal is in here. `left` is what is left of its approval, by key. */
-  end(begun: Begun, resources: State['resources'], whole: boolean, left: readonly string[]): Promise<State>;
+  end(
+    begun: BegunRun,
+    resources: State['resources'],
+    whole: boolean,
+    left: readonly string[],
+  ): Promise<State>;
 }
 
 /** A run that was begun. */
-export interface Begun {
+export interface BegunRun {
   /** The run, which all its shards have in common. */
   readonly run: string;
   /** The name of its journal. */
@@ -24,7 +29,7 @@ export interface Begun {
   readonly state: State;
 }
 
-export interface KeepOptions {
+export interface RunStateOptions {
   readonly backend: Pick<StateBackend, 'save' | 'merge' | 'runs'>;
   /** The state that the plan was made with. */
   readonly state: State;
@@ -38,13 +43,13 @@ export interface KeepOptions {
 }
 
 /** How a run keeps a state: all of it, or what its shard changes of it. */
-export function keepingOf(options: KeepOptions): Keeping {
+export function runStateOf(options: RunStateOptions): RunState {
   const { shard } = options;
   return shard === undefined ? ofWhole(options) : ofShard(options, shard);
 }
 
 /** What a run that begins keeps of its approval. */
-function usedIn(head: StateHead, run: string, { use, now }: KeepOptions): Pick<StateHead, 'approvals'> {
+function usedIn(head: StateHead, run: string, { use, now }: RunStateOptions): Pick<StateHead, 'approvals'> {
   if (use === undefined) return {};
   return { approvals: withUse(head, use.approval, { run, keys: use.keys, at: now().toISOString() }) };
 }
@@ -54,7 +59,7 @@ function leftIn(head: StateHead, run: string, left: readonly string[]): Pick<Sta
   return head.approvals === undefined ? {} : { approvals: withLeft(head, run, left) };
 }
 
-function ofWhole(options: KeepOptions): Keeping {
+function ofWhole(options: RunStateOptions): RunState {
   const { backend, state: before, now } = options;
   const saved = async (resources: State['resources'], run?: string): Promise<State> => {
     const begun = run === undefined ? {} : { open_run: run, ...usedIn(before, run, options) };
@@ -83,7 +88,7 @@ function ofWhole(options: KeepOptions): Keeping {
   };
 }
 
-function ofShard(options: KeepOptions, own: Shard): Keeping {
+function ofShard(options: RunStateOptions, own: Shard): RunState {
   const { backend, state: before, now, sharedRun: key } = options;
   const merged = async (
     resources: State['resources'],
@@ -146,4 +151,37 @@ function takePart(
   const lasts = Object.values(parts).map(({ last_run }) => last_run);
   const run = nextRun([...names, head.last_run, current, ...lasts], now);
   return { run, journal: partName(run, own, 1) };
+}
+
+/** A name that comes after those of all runs before, even where they are of the same second or the clock was set back. */
+export function nextRun(known: readonly (string | undefined)[], now: Date): string {
+  const newest =
+    known
+      .flatMap((name) => name ?? [])
+      .toSorted()
+      .at(-1) ?? '';
+  const latest = momentOf(newest);
+  const first = runName(new Date(Math.max(now.getTime(), latest)));
+  return first > newest ? first : runName(new Date(Math.max(now.getTime(), latest + 1000)));
+}
+
+/** The time in the name of a run, in milliseconds; 0 where it has none. */
+function momentOf(run: string): number {
+  const [, date = '', time = ''] = /^(\d{8}T)(\d{6})Z-/.exec(run) ?? [];
+  const iso = `${date.replace(/(....)(..)(..)T/, '$1-$2-$3T')}${time.replace(/(..)(..)(..)/, '$1:$2:$3')}Z`;
+  return Date.parse(iso) || 0;
+}
+
+function runName(now: Date): string {
+  return `${now.toISOString().slice(0, 19).replace(/[-:]/g, '')}Z-${randomBytes(3).toString('hex')}`;
+}
+
+/** How often a shard has begun its part of a run, as the names of journals tell. */
+export function attemptsOf(names: readonly string[], run: string, { index, count }: Shard): number {
+  const attempts = names.flatMap((name) => {
+    const part = partOfRun(name);
+    const isOwn = part?.run === run && part.shard.index === index && part.shard.count === count;
+    return isOwn ? [part.attempt] : [];
+  });
+  return Math.max(0, ...attempts);
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Held } from '../../src/apply/held.js';
+import { RunLock } from '../../src/apply/run-lock.js';
 import { error, ProblemsError } from '../../src/base/problems.js';
 
 const failing = (code: 'locked' | 'state-unreachable') => new ProblemsError([error(code, 'no')]);
@@ -7,11 +7,11 @@ const failing = (code: 'locked' | 'state-unreachable') => new ProblemsError([err
 describe('the lock that a request needs to leave', () => {
   /** Called when the lock is asked for. */
   let confirm: () => Promise<void>;
-  let held: Held;
+  let held: RunLock;
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['Date', 'performance', 'setInterval', 'clearInterval'] });
     confirm = async () => {};
-    held = new Held({ confirm: () => confirm(), lease: 60_000 });
+    held = new RunLock({ confirm: () => confirm(), lease: 60_000 });
   });
   afterEach(() => {
     held.end();

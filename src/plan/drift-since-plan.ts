@@ -9,7 +9,7 @@ import type { Change } from './plan.js';
  * What a plan showed of a change and is no longer so, when the same is planned again: the fields that a document
  * mentions, or what decides beside them. What nobody declared doesn't count. Pure.
  */
-export function movedSince(planned: Change, now: Change): string[] {
+export function driftSincePlan(planned: Change, now: Change): string[] {
   if (now.action === 'blocked') return [now.reason ?? 'it is blocked now'];
   const fields = [...planned.fields, ...now.fields].filter((field) => !isUnplanned(field));
   const paths = new Set(fields.map(({ path }) => path));

@@ -12,7 +12,7 @@ import type { Change, PlanWarning } from './plan.js';
 /** Asks the server what it is; the scope is one that the run needs anyway. */
 export type Recognise = (scope: Scope) => Promise<Probed>;
 
-export interface FitOptions {
+export interface GuardOptions {
   readonly profile: Profile;
   /** The profile that what was read gives away, where it is another one. */
   readonly seen: Profile | undefined;
@@ -25,9 +25,9 @@ export interface FitOptions {
  * Makes sure that no update destroys what it doesn't mention: one GET, if anything is to be written that this could happen to
  * and no answer told already. What isn't safe is blocked.
  */
-export async function makeSure(
+export async function guardProfile(
   given: readonly Change[],
-  { profile, seen, recognise, state }: FitOptions,
+  { profile, seen, recognise, state }: GuardOptions,
 ): Promise<{ changes: readonly Change[]; warnings: readonly PlanWarning[] }> {
   const changes = heldBack(given, state, profile);
   const advice: readonly PlanWarning[] =
@@ -81,7 +81,7 @@ function sawSigns(key: string, { profile, run }: Mark): string {
 }
 
 /** The profile that an answer gives away, where it is another than the one in use. */
-export function seenProfile(
+export function profileSeen(
   profile: Profile,
   live: Iterable<readonly [{ readonly kind: KindName }, Live]>,
 ): Profile | undefined {

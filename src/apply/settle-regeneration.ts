@@ -3,7 +3,7 @@ import { error, ProblemsError } from '../base/problems.js';
 import type { StateBackend } from '../state/backend.js';
 import type { JournalContent } from '../state/journal.js';
 import type { State } from '../state/state.js';
-import { type Entry, entriesOf } from './entries.js';
+import { type Entry, entriesOf } from './journal-entries.js';
 
 export interface SettleOptions {
   readonly content: JournalContent;

@@ -3,7 +3,7 @@ import { isOfRun, partCalled, runOf } from '../base/shard.js';
 import type { RunStore } from '../state/backend.js';
 import type { JournalContent } from '../state/journal.js';
 import type { State } from '../state/state.js';
-import { together } from './parts.js';
+import { together } from './journal-entries.js';
 import { knowsOf, withoutFirstLine } from './resume.js';
 
 /** The journals of all runs, oldest first, and the problems of those that can't be read, those that the state knows among them. */

@@ -3,14 +3,13 @@ import type { Fields } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, KindName, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
-import type { Owed } from '../kinds/loss.js';
+import type { PendingRestore } from '../kinds/loss.js';
 import { afterwards, type References } from '../kinds/references.js';
 import { type Hasher, restoreFields } from '../secrets/hash.js';
 import type { Profile } from '../server/profiles.js';
 import type { ResourceRecord, State } from '../state/state.js';
-import type { BodyChecks } from './body-checks.js';
+import { type BodyChecks, templateWarnings } from './body-checks.js';
 import { compare, type Recorded, withReason } from './compare.js';
-import { templateWarnings } from './findings.js';
 import type { BuildOptions } from './options.js';
 import type { Change } from './plan.js';
 import { type Addressed, type Addresses, type Subject, undocumented } from './subjects.js';
@@ -35,8 +34,8 @@ export class Decider {
   }
 
   /** What was taken away from an object; undefined where that is nothing. */
-  owed(key: string): Owed | undefined {
-    return owedIn(this.#options.state, key, this.#options.hasher);
+  owed(key: string): PendingRestore | undefined {
+    return pendingRestoreIn(this.#options.state, key, this.#options.hasher);
   }
 
   /** What is to be done about an object; undefined where there is nothing to say of it. */
@@ -106,7 +105,7 @@ function formerNames({ resources }: State): ReadonlyMap<string, readonly string[
 }
 
 /** What was taken away from the object with a key, as the state knows it; undefined where that is nothing. */
-export function owedIn(state: State, key: string, hasher: Hasher): Owed | undefined {
+export function pendingRestoreIn(state: State, key: string, hasher: Hasher): PendingRestore | undefined {
   const record = recordIn(state, key);
   return record?.owed === undefined ? undefined : owed(record.owed, hasher);
 }
@@ -137,7 +136,7 @@ function recorded(record: ResourceRecord, hasher: Hasher): Recorded {
   };
 }
 
-function owed(record: NonNullable<ResourceRecord['owed']>, hasher: Hasher): Owed {
+function owed(record: NonNullable<ResourceRecord['owed']>, hasher: Hasher): PendingRestore {
   const { run } = record;
   return 'before' in record
     ? { run, before: restoreFields(record.before, hasher), asked: restoreFields(record.asked, hasher) }
