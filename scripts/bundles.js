@@ -52,7 +52,7 @@ const usedOfMetrics = {
 const layers = [
   ['src/cli/program.ts'],
   ['src/cli/worker.ts'],
-  ['src/project/index.ts', 'src/manifests/index.ts'],
+  ['src/project/index.ts', 'src/manifests/load.ts'],
   ['src/session/open.ts'],
 ];
 const loadedAfter = [

@@ -6,7 +6,7 @@ import addFormats from 'ajv-formats';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { loadManifests } from '../src/manifests/index.js';
+import { loadManifests } from '../src/manifests/load.js';
 import { loadProject } from '../src/project/index.js';
 import { jsonSchema } from '../src/session/json-schema.js';
 import { type SchemaName, schemaNames } from '../src/session/schema-names.js';

@@ -3,8 +3,8 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { Pauses } from '../base/concurrency.js';
 import type { Project } from '../project/project.js';
-import { decode, readBytes, type Unreadable, unreadable } from '../yaml/file.js';
-import { follow, isInside, mountedFolder, type Way } from './follow.js';
+import { decode, readBytes, type Unreadable, unreadable } from '../yaml/source-file.js';
+import { isInside, mountedFolder, resolveSymlinks, type Way } from './symlinks.js';
 
 /** How many files are read at once. */
 export const readsAtOnce = 16;
@@ -52,7 +52,9 @@ export class Access {
     let target: string;
     const way: Way = { places: [], isHidden: false };
     try {
-      const followed = await follow(path, this.#root, way, (place, isLast) => this.#look(place, isLast));
+      const followed = await resolveSymlinks(path, this.#root, way, (place, isLast) =>
+        this.#look(place, isLast),
+      );
       if (followed === null) return outside;
       // Where letters of either case mean one file, this is its name.
       target = realpathSync.native(followed);
@@ -75,7 +77,9 @@ export class Access {
     const bytes = readBytes(found.target);
     const text = bytes instanceof Uint8Array ? decode(bytes) : bytes;
     if (typeof text !== 'string') return text;
-    return isWritten(text) ? own('a state, a journal or a stored plan') : { text, target: found.target };
+    return isWrittenByIdops(text)
+      ? own('a state, a journal or a stored plan')
+      : { text, target: found.target };
   }
 
   #look(place: string, isLast: boolean): Stats {
@@ -136,7 +140,7 @@ export function isOfState(path: string, state: string): boolean {
 }
 
 /** What idops writes begins like no manifest and no body, wherever somebody keeps it. */
-export function isWritten(text: string): boolean {
+export function isWrittenByIdops(text: string): boolean {
   if (!text.startsWith('{') || !/"format_version"\s*:/.test(text.slice(0, 4096))) return false;
   if (/^\{"type":"run",/.test(text)) return true;
   try {

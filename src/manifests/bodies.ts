@@ -6,13 +6,13 @@ import { shown as written } from '../mail/limits.js';
 import type { Project } from '../project/project.js';
 import {
   type FileName,
-  nameOf,
+  fileName,
   type SourceFile,
   shownPath,
   sourceOf,
   type Unreadable,
   wholeFile,
-} from '../yaml/file.js';
+} from '../yaml/source-file.js';
 import { type Access, type Refused, readsAtOnce } from './access.js';
 
 /** A `{file: PATH}` of a manifest. */
@@ -71,7 +71,7 @@ export class Bodies {
     const read = await this.#access.read(path);
     if (!('target' in read)) return read;
     this.files.add(read.target);
-    const body = bodyOf(read.text, nameOf(path, this.#project));
+    const body = bodyOf(read.text, fileName(path, this.#project));
     const nul = read.text.indexOf('\0');
     if (nul >= 0) {
       // It may be the file of a secret.

@@ -1,16 +1,17 @@
 import { identifierKey } from '../base/identifiers.js';
-import type { Problem } from '../base/problems.js';
+import { type Place, type Problem, warning } from '../base/problems.js';
 import { ExactNumber, type Fields, type Json, put, reveal, Sensitive, type Value } from '../base/values.js';
 import { type FieldType, isSecret } from '../kinds/fields.js';
 import type { Declared, Kind } from '../kinds/kind.js';
 import { FileReference } from '../kinds/schema.js';
+import type { Profile } from '../server/profiles.js';
 import { valuePlace } from '../yaml/check.js';
 import { type Note, pathKey } from '../yaml/resolve.js';
+import type { SourceFile } from '../yaml/source-file.js';
 import type { Node, Path } from '../yaml/tree.js';
-import type { Body, BodyRequest } from './bodies.js';
+import type { Variables } from '../yaml/variables.js';
+import type { Bodies, Body, BodyRequest } from './bodies.js';
 import { DeclaredDocument } from './declared.js';
-import { forgottenFile } from './forgotten.js';
-import type { ReadDocument, Reading } from './reading.js';
 
 export function isObject(value: unknown): value is { readonly [key: string]: unknown } {
   return (
@@ -72,7 +73,7 @@ export class Builder {
     return Object.entries(this.#kind.fields).flatMap(([field, { type }]) => {
       const text = data[field];
       if (type !== 'body' || typeof text !== 'string' || this.#note([field])?.tainted) return [];
-      return forgottenFile(field, text, valuePlace(this.#reading.file, this.#root, [field])) ?? [];
+      return missingFileHint(field, text, valuePlace(this.#reading.file, this.#root, [field])) ?? [];
     });
   }
 
@@ -179,4 +180,34 @@ export class Builder {
   #note(path: Path): Note | undefined {
     return this.#notes.size === 0 ? undefined : this.#notes.get(pathKey(path));
   }
+}
+
+/** What to say of a field's text that looks like the path of a file, whose `file:` was forgotten; undefined of any other. */
+export function missingFileHint(field: string, text: string, place: Place): Problem | undefined {
+  const path = text.trim().replace(/^file:\s*/, '');
+  if (text.length > 300 || !/^[^\s{}<>:|?*"]+\.(?:te?xt|html?|mustache)$/i.test(path)) return undefined;
+  return warning(
+    'forgotten-file',
+    `"${field}" is the text "${path}", which looks like the path of a file, and that is what recipients would get`,
+    [place],
+    `to send what is in the file, write ${field}: {file: ${path}}`,
+  );
+}
+
+/** What reading a document takes. */
+export interface Reading {
+  readonly file: SourceFile;
+  /** The manifest's absolute path, which body files are relative to. */
+  readonly path: string;
+  readonly variables: Variables;
+  readonly profile: Profile;
+  readonly bodies: Bodies;
+  /** Gets every value of a secret field. */
+  readonly onSecret: (secret: string) => void;
+}
+
+export interface ReadDocument {
+  /** Undefined where something is wrong with the document. */
+  readonly declared: Declared | undefined;
+  readonly problems: readonly Problem[];
 }

@@ -2,8 +2,8 @@ import type { KindName } from '../base/kind-names.js';
 import type { Place, Span } from '../base/problems.js';
 import type { Fields } from '../base/values.js';
 import type { Declared, Identity } from '../kinds/kind.js';
-import type { SourceFile } from '../yaml/file.js';
 import { pathKey } from '../yaml/resolve.js';
+import type { SourceFile } from '../yaml/source-file.js';
 import { find, type Node, type Path, startOf } from '../yaml/tree.js';
 import type { Body } from './bodies.js';
 

@@ -4,14 +4,14 @@ import type { FieldType } from '../kinds/fields.js';
 import { isKindName, kindOf, kinds } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
 import { check, pathText, valuePlace } from '../yaml/check.js';
-import type { SourceFile } from '../yaml/file.js';
+import type { ParsedDocument } from '../yaml/parse.js';
 import { type Note, pathKey } from '../yaml/resolve.js';
+import type { SourceFile } from '../yaml/source-file.js';
 import { type MapNode, type Node, type Path, startOf } from '../yaml/tree.js';
-import { typeOf } from '../yaml/wrong-type.js';
-import type { ParsedDocument } from '../yaml/yaml.js';
+import { typeOf } from '../yaml/types.js';
 import type { BodyRequest } from './bodies.js';
+import type { ReadDocument, Reading } from './builder.js';
 import { Builder, isObject, request } from './builder.js';
-import type { ReadDocument, Reading } from './reading.js';
 
 /**
  * Turns a document into a declared object, and finds everything that is wrong with it on its own. What can be

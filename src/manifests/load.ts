@@ -1,22 +1,21 @@
 import { basename, dirname } from 'node:path';
 import pLimit from 'p-limit';
 import { Pauses } from '../base/concurrency.js';
-import { error, type Problem, ProblemsError } from '../base/problems.js';
+import { error, type Problem, ProblemsError, sortByPlace } from '../base/problems.js';
 import type { Json } from '../base/values.js';
 import { kinds } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
 import type { Project } from '../project/project.js';
 import type { OnSecret } from '../secrets/redactor.js';
 import type { Profile } from '../server/profiles.js';
-import type { SourceFile } from '../yaml/file.js';
-import { inOrder } from '../yaml/order.js';
+import { type ParsedDocument, parseYaml } from '../yaml/parse.js';
 import { resolve } from '../yaml/resolve.js';
-import { type ParsedDocument, parseYaml } from '../yaml/yaml.js';
+import type { SourceFile } from '../yaml/source-file.js';
 import { Access, readsAtOnce } from './access.js';
 import { Bodies } from './bodies.js';
+import type { ReadDocument } from './builder.js';
 import { readDocument } from './document.js';
-import { type FoundManifests, findManifests, type ManifestFile, readManifest } from './files.js';
-import type { ReadDocument } from './reading.js';
+import { type FoundManifests, findManifests, type ManifestFile, readManifest } from './find-manifests.js';
 import { samplesFolder } from './samples.js';
 
 /** A manifest that was read, and its documents; one that something is wrong with declares nothing. */
@@ -138,7 +137,7 @@ export async function loadManifests(project: Project, options: ManifestOptions):
   }
   return {
     declared,
-    problems: inOrder(problems),
+    problems: sortByPlace(problems),
     secrets: [...secrets].filter((secret) => secret !== ''),
     variableValues: [...variables.used.values()].filter((secret) => secret !== ''),
     usedVariables: [...variables.used.keys()].sort(),
@@ -215,4 +214,26 @@ function duplicates(declared: readonly Declared[]): Problem[] {
     }
   }
   return problems;
+}
+
+const SHOWN = 10;
+
+/**
+ * Why `--prune` may not take for undeclared what no document names: a folder that wasn't there, or a file that
+ * wasn't read, would delete what it declares. Empty where everything was read.
+ */
+export async function pruneRefusals({ declared, unread }: LoadedManifests): Promise<Problem[]> {
+  const missed = await unread();
+  const reasons = declared.length === 0 ? ['no document was read', ...missed] : missed;
+  const more = reasons.length > SHOWN ? [`there are ${reasons.length - SHOWN} more like these`] : [];
+  return [...reasons.slice(0, SHOWN), ...more].map((reason) =>
+    error(
+      'prune-refused',
+      `--prune deletes nothing: ${reason}`,
+      [],
+      declared.length === 0
+        ? 'delete a template with "state: absent", or look whether the manifests are where the configuration says'
+        : 'rename it, remove it, or change "manifests" ("!" excludes), so that what was read is all that is declared',
+    ),
+  );
 }

@@ -3,13 +3,13 @@ import { plainNumber } from '../base/json.js';
 import { error, type Problem } from '../base/problems.js';
 import { ExactNumber, isMap, type Json, mapValues } from '../base/values.js';
 import type { Project } from '../project/project.js';
-import { nameOf, sourceOf } from '../yaml/file.js';
+import { parseYaml } from '../yaml/parse.js';
 import { resolve } from '../yaml/resolve.js';
-import { typeOf } from '../yaml/wrong-type.js';
-import { parseYaml } from '../yaml/yaml.js';
+import { fileName, sourceOf } from '../yaml/source-file.js';
+import { typeOf } from '../yaml/types.js';
 import { Access } from './access.js';
-import { refusal } from './files.js';
-import { isInside } from './follow.js';
+import { refusal } from './find-manifests.js';
+import { isInside } from './symlinks.js';
 
 /** What an email template is rendered with, and where it was found. */
 export interface Sample {
@@ -76,7 +76,7 @@ async function readSample(
   path: string,
 ): Promise<readonly Sample[] | Problem | undefined> {
   const read = await access.read(path);
-  const name = nameOf(path, project);
+  const name = fileName(path, project);
   const { file: shown } = name;
   if (!('text' in read)) return read.reason === 'missing' ? undefined : refusal(name, read);
   const source = sourceOf(name, read.text);

@@ -4,9 +4,9 @@ import { basename, extname, join, relative, resolve } from 'node:path';
 import type { GlobOptions } from 'tinyglobby';
 import { error, type Problem, warning } from '../base/problems.js';
 import type { Project } from '../project/project.js';
-import { nameOf, unreadable, wholeFile } from '../yaml/file.js';
+import { fileName, unreadable, wholeFile } from '../yaml/source-file.js';
 import { isMountedFolder } from './access.js';
-import { follow, leadsOut } from './follow.js';
+import { leadsOut, resolveSymlinks } from './symlinks.js';
 
 type Callback = (failure: NodeJS.ErrnoException | null, entries?: readonly FolderEntry[]) => void;
 
@@ -63,7 +63,7 @@ export class Walk {
     const problems = [...this.#refused.values()];
     const unread = [...this.linked, ...this.#passed];
     if (unread.length === 0) return problems;
-    const names = unread.sort().map((path) => nameOf(path, this.#project));
+    const names = unread.sort().map((path) => fileName(path, this.#project));
     const paths = names.map(({ file }) => file);
     const more = paths.length > SHOWN ? `, and ${paths.length - SHOWN} more` : '';
     const [first = { file: '' }] = names;
@@ -100,7 +100,7 @@ export class Walk {
   async #entries(folder: string, isFirst: boolean): Promise<readonly FolderEntry[]> {
     const { root } = this.#project;
     if (isFirst && folder !== root) {
-      if ((await follow(folder, root)) === null) {
+      if ((await resolveSymlinks(folder, root)) === null) {
         this.#refuseOutside(folder);
         return [];
       }
@@ -138,7 +138,7 @@ export class Walk {
   }
 
   #refuseOutside(folder: string): void {
-    const name = nameOf(folder, this.#project);
+    const name = fileName(folder, this.#project);
     this.#refused.set(
       folder,
       error(
@@ -151,7 +151,7 @@ export class Walk {
   }
 
   #report(path: string, failure: unknown): void {
-    const name = nameOf(path, this.#project);
+    const name = fileName(path, this.#project);
     this.#refused.set(
       path,
       error('file-unreadable', `${name.file} ${unreadable(failure).detail}`, [wholeFile(name)]),

@@ -1,5 +1,5 @@
 import { resolve as resolvePath } from 'node:path';
-import { BadVariable, parseVariables, type VariableText } from '../yaml/template.js';
+import { BadVariable, parseVariables, type VariableText } from '../yaml/interpolation.js';
 import { find, type MapNode, type Node, type ScalarNode } from '../yaml/tree.js';
 import { defaultState } from './state.js';
 

@@ -1,12 +1,10 @@
-import { error, ProblemsError, refuse } from '../base/problems.js';
+import { error, ProblemsError, refuse, sortByPlace } from '../base/problems.js';
 import { isReference } from '../secrets/mask-lines.js';
 import { check } from '../yaml/check.js';
-import type { SourceFile } from '../yaml/file.js';
-import { inOrder } from '../yaml/order.js';
-import { find, type MapNode, mapNode, type Node } from '../yaml/tree.js';
-import { parseYaml } from '../yaml/yaml.js';
+import { parseYaml } from '../yaml/parse.js';
+import type { SourceFile } from '../yaml/source-file.js';
+import { find, type MapNode, type Member, mapNode, type Node } from '../yaml/tree.js';
 import { configSchema } from './config.js';
-import { merge, without } from './merge.js';
 import { statePlaces } from './state.js';
 
 /** The configuration with the chosen environment laid over it, and with each of those that there are. */
@@ -67,7 +65,7 @@ export function readConfig(file: SourceFile, environment: string | null): Config
       ),
     );
   }
-  refuse(inOrder(problems));
+  refuse(sortByPlace(problems));
   const base = without(root, (name) => name === 'environments');
   const over = ({ node }: { readonly node: Node }): MapNode =>
     node.type === 'map' ? merge(withoutPlace(base, node), node) : base;
@@ -132,4 +130,21 @@ function withoutEmpty(root: MapNode): MapNode {
 
 function isEmpty(node: Node): boolean {
   return node.type === 'scalar' && node.value === null;
+}
+
+/** Lays one map over another: maps merge, everything else replaces. Places stay those of what was taken. */
+export function merge(base: MapNode, over: MapNode): MapNode {
+  const entries = new Map<string, Member>(base.entries);
+  for (const [name, entry] of over.entries) {
+    const below = entries.get(name)?.value;
+    // The ways to authenticate exclude each other: an environment's replaces the one below.
+    const both = below?.type === 'map' && entry.value.type === 'map' && name !== 'auth';
+    entries.set(name, both ? { key: entry.key, value: merge(below, entry.value) } : entry);
+  }
+  return mapNode(base.range, entries);
+}
+
+/** A map without some of its members. */
+export function without(node: MapNode, drop: (name: string, value: Node) => boolean): MapNode {
+  return mapNode(node.range, new Map([...node.entries].filter(([name, { value }]) => !drop(name, value))));
 }

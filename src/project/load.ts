@@ -8,11 +8,10 @@ import { type ChecksSettings, checksSchema } from '../mail/settings.js';
 import { some } from '../mail/words.js';
 import { type Profile, profiles } from '../server/profiles.js';
 import { check } from '../yaml/check.js';
-import { nameOf, readSource, type SourceFile, shownPath, unreadable } from '../yaml/file.js';
 import { type Note, resolve } from '../yaml/resolve.js';
+import { fileName, readSource, type SourceFile, shownPath, unreadable } from '../yaml/source-file.js';
 import { find, type MapNode, type ScalarNode } from '../yaml/tree.js';
 import { type VariableSources, Variables } from '../yaml/variables.js';
-import { addressProblems } from './addresses.js';
 import {
   DEFAULT_MANIFESTS,
   DEFAULT_MAX_DESTRUCTIVE,
@@ -21,12 +20,11 @@ import {
   safetySchema,
   serverSchema,
 } from './config.js';
-import { findAbove } from './find.js';
+import { findAbove } from './find-config.js';
 import { type ConfigLayer, type Guarded, guardedOf } from './guarded.js';
-import { type Configs, readConfig } from './layers.js';
-import { without } from './merge.js';
+import { type Configs, readConfig, without } from './layers.js';
 import type { Pattern, Project, ProjectOptions, ServerOverrides, ServerSettings } from './project.js';
-import { serverSettings } from './server.js';
+import { addressProblems, serverSettings } from './server.js';
 import { sharedStates } from './shared-state.js';
 import { type StateSettings, stateSettings, stateSettingsSchema } from './state.js';
 
@@ -40,7 +38,7 @@ const CONFIG = 'idops.yaml';
 export async function loadProject(options: ProjectOptions): Promise<Project> {
   const { cwd, variables } = options;
   const path = await configPath(options);
-  const file = readSource(path, nameOf(path, { cwd, root: dirname(path) }));
+  const file = readSource(path, fileName(path, { cwd, root: dirname(path) }));
   if (!('text' in file)) throw new ProblemsError([await unreadableConfig(path, options, file)]);
   const root = await realpath(dirname(path)).catch((failure: unknown) => {
     throw new ProblemsError([

@@ -10,8 +10,10 @@ import { wrongInHeader, wrongInToken } from '../server/credentials.js';
 import { profiles } from '../server/profiles.js';
 import { isProblem, type ProxyServer, proxyFor } from '../server/proxy.js';
 import type { Checked } from '../yaml/check.js';
-import { decode, readBytes, shownPath } from '../yaml/file.js';
+import { decode, readBytes, shownPath } from '../yaml/source-file.js';
+import { find, type ScalarNode } from '../yaml/tree.js';
 import type { serverSchema } from './config.js';
+import type { ConfigLayer } from './guarded.js';
 import type { AuthSettings, ProjectOptions, ServerSettings } from './project.js';
 
 type ServerSection = z.infer<typeof serverSchema>;
@@ -362,4 +364,33 @@ function memberOf(value: unknown, step: string | number): unknown {
   if (Array.isArray(value)) return value[Number(step)];
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
   return (value as { readonly [name: string]: unknown })[step];
+}
+
+const addresses = [
+  { path: ['base_url'], what: 'the base URL' },
+  { path: ['auth', 'client_credentials', 'token_url'], what: 'the token address' },
+] as const;
+
+/**
+ * What is wrong with the addresses that a configuration says in plain words; what a process variable has a part in is judged
+ * where it is used.
+ */
+export function addressProblems(
+  layers: readonly ConfigLayer[],
+  place: (node: ScalarNode) => Place,
+): Problem[] {
+  const found = new Map<string, Problem>();
+  for (const { config, literal } of layers) {
+    const allows = find(config, ['server', 'allow_insecure_http']);
+    // A variable may say yes.
+    const allowInsecureHttp = allows.complete && allows.node.type === 'scalar' && allows.node.value !== false;
+    for (const { path, what } of addresses) {
+      const { node, complete } = find(config, ['server', ...path]);
+      const text = complete && node.type === 'scalar' ? literal(node) : undefined;
+      if (text === undefined || node.type !== 'scalar') continue;
+      const checked = checkBaseUrl(text, { allowInsecureHttp, what, places: [place(node)] });
+      if (!isBaseUrl(checked)) found.set(`${checked.code} ${node.range.start}`, checked);
+    }
+  }
+  return [...found.values()];
 }

@@ -15,9 +15,9 @@ import {
   type YAMLSeq,
 } from 'yaml';
 import { canonical, isMap, type Json, same } from '../base/values.js';
-import { MAX_BYTES, SourceFile } from '../yaml/file.js';
+import { parseYaml } from '../yaml/parse.js';
 import { resolve } from '../yaml/resolve.js';
-import { parseYaml } from '../yaml/yaml.js';
+import { MAX_BYTES, SourceFile } from '../yaml/source-file.js';
 import { faithful, nodeOf, pairOf } from './yaml.js';
 
 /** A new value for a field of a document. */

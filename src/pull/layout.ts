@@ -4,8 +4,8 @@ import { join, posix } from 'node:path';
 import { escapeText } from '../base/escape.js';
 import type { Json } from '../base/values.js';
 import type { Kind } from '../kinds/kind.js';
-import { isWritten } from '../manifests/access.js';
-import { MAX_BYTES } from '../yaml/file.js';
+import { isWrittenByIdops } from '../manifests/access.js';
+import { MAX_BYTES } from '../yaml/source-file.js';
 import { type FreshDocument, membersOf } from './fresh.js';
 import { hasCredential } from './literal.js';
 import { documentText } from './yaml.js';
@@ -100,7 +100,7 @@ export function layOut(
 
 /** Whether a body file can hold a text unchanged. */
 export function isFileText(text: string): boolean {
-  return text.isWellFormed() && !isWritten(text) && Buffer.byteLength(text) <= MAX_BYTES;
+  return text.isWellFormed() && !isWrittenByIdops(text) && Buffer.byteLength(text) <= MAX_BYTES;
 }
 
 function comment(called: string): string {

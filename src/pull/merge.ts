@@ -7,7 +7,7 @@ import {
   type FieldTypes,
   value as plain,
 } from '../kinds/fields.js';
-import { parseVariables } from '../yaml/template.js';
+import { parseVariables } from '../yaml/interpolation.js';
 import {
   fieldPath,
   fromMembers,

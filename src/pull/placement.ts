@@ -4,9 +4,8 @@ import { isThere } from '../base/paths.js';
 import { error, ProblemsError } from '../base/problems.js';
 import { same } from '../base/values.js';
 import type { Kind } from '../kinds/kind.js';
-import type { LoadedManifests } from '../manifests/index.js';
-import type { ManifestSource } from '../manifests/load.js';
-import { manifestHomes, namedByGlobs } from '../manifests/named.js';
+import { matchGlobs, placesForNewManifests } from '../manifests/find-manifests.js';
+import type { LoadedManifests, ManifestSource } from '../manifests/load.js';
 import type { Project } from '../project/index.js';
 import type { BodyFiles } from './bodies.js';
 import { isManifestSize, writtenDocuments } from './edit.js';
@@ -108,7 +107,7 @@ function findPlacement(
   existing: readonly { readonly path: string; readonly kinds: readonly string[] }[],
 ): Placement {
   if (kinds.length === 0) return { folder: '.', manifests: new Map() };
-  for (const home of manifestHomes(project)) {
+  for (const home of placesForNewManifests(project)) {
     const folder = 'file' in home ? posix.dirname(home.file) : home.folder;
     const pathOf = (kind: Kind): string => {
       if ('file' in home) return home.file;
@@ -129,7 +128,7 @@ function findPlacement(
 /** Whether globs of the configuration match all of some files. */
 function areMatched(files: readonly { readonly path: string }[], project: Project): boolean {
   const paths = files.map(({ path }) => path);
-  const matched = namedByGlobs(project, paths);
+  const matched = matchGlobs(project, paths);
   return paths.every((path) => matched.has(path));
 }
 

@@ -4,7 +4,7 @@ import { isThere, realPath } from '../base/paths.js';
 import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { systemErrorText } from '../base/system-errors.js';
 import { removeTemporaryFiles, type Staged, stageFile } from '../base/write-file.js';
-import { shownPath } from '../yaml/file.js';
+import { shownPath } from '../yaml/source-file.js';
 import type { NewFile } from './layout.js';
 
 /**

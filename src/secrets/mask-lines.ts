@@ -72,9 +72,3 @@ export function isReference(value: string): boolean {
     /^[\s:=]*(["']?)\s*(?:(?:Bearer|Basic|Token)\s+)?(?:\$\{[A-Za-z_]\w*\}\s*)+\1[\s,}\]]*$/.test(value)
   );
 }
-
-/** Where the line of an offset ends. */
-export function lineEnd(text: string, at: number): number {
-  const end = text.indexOf('\n', at);
-  return end === -1 ? text.length : end;
-}

@@ -10,7 +10,7 @@ import { type Project, type StateSettings, stateOnBranch } from '../project/inde
 import type { StateBackend } from '../state/backend.js';
 import { fileBackend } from '../state/file/index.js';
 import { withJournalBuffer } from '../state/journal-buffer.js';
-import { shownPath } from '../yaml/file.js';
+import { shownPath } from '../yaml/source-file.js';
 
 /** Where lines of journals wait that could not be brought to a state elsewhere. */
 const KEPT = '.idops/kept';

@@ -1,12 +1,7 @@
 import { resolve } from 'node:path';
 import { addProblems, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import type { Declared } from '../kinds/kind.js';
-import {
-  type LoadedManifests,
-  loadManifests,
-  type ManifestOptions,
-  tellSecrets,
-} from '../manifests/index.js';
+import { type LoadedManifests, loadManifests, type ManifestOptions, tellSecrets } from '../manifests/load.js';
 import type { Project, ServerSettings } from '../project/index.js';
 import type { OnSecret } from '../secrets/redactor.js';
 import type { SessionOptions } from './session.js';

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { realPath } from '../base/paths.js';
 import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { isOfState } from '../manifests/access.js';
-import { loadManifests } from '../manifests/index.js';
+import { loadManifests } from '../manifests/load.js';
 import type { Project } from '../project/index.js';
 
 /** Where the inputs are known from: a session that has read them, or a project that can be loaded. */

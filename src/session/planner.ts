@@ -8,7 +8,7 @@ import { version } from '../base/version.js';
 import type { Declared } from '../kinds/kind.js';
 import type { ReadLists } from '../kinds/references.js';
 import { identifier } from '../kinds/schema.js';
-import { type LoadedManifests, pruneRefusals } from '../manifests/index.js';
+import { type LoadedManifests, pruneRefusals } from '../manifests/load.js';
 import { markStale } from '../plan/approve.js';
 import { bodyChecks } from '../plan/body-checks.js';
 import { buildPlan, type Planned, regenerationPlan } from '../plan/build.js';

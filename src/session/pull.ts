@@ -9,9 +9,9 @@ import { makeFolder } from '../base/write-file.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Asked, Kind, KindName, Known } from '../kinds/kind.js';
 import { isHidden } from '../manifests/access.js';
-import { isInside } from '../manifests/follow.js';
-import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/index.js';
-import { namedByGlobs } from '../manifests/named.js';
+import { matchGlobs } from '../manifests/find-manifests.js';
+import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/load.js';
+import { isInside } from '../manifests/symlinks.js';
 import type { Seen } from '../plan/plan.js';
 import type { Project, ServerSettings } from '../project/index.js';
 import { askedProblems, type LookOptions } from '../pull/discover.js';
@@ -304,7 +304,7 @@ function inProject(path: string, folder: string, root: string): string {
 function isNamed(folder: string, files: readonly NewFile[], project: Project): boolean {
   if (folder !== project.root && !isInside(folder, project.root)) return false;
   const paths = files.map(({ path }) => inProject(path, folder, project.root));
-  return namedByGlobs(project, paths).size > 0;
+  return matchGlobs(project, paths).size > 0;
 }
 
 /** A fresh set must not declare a second time what the project's own manifests declare. */

@@ -15,7 +15,7 @@ import { Hasher } from '../secrets/hash.js';
 import type { Redactor } from '../secrets/redactor.js';
 import { joinedState } from '../state/shards.js';
 import type { StateHead } from '../state/state.js';
-import { shownPath } from '../yaml/file.js';
+import { shownPath } from '../yaml/source-file.js';
 import { backendOf } from './backend.js';
 
 export interface RecordPullOptions {

@@ -5,7 +5,7 @@ import { addressOf, emailsIn, kindOf } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
 import { ignoredProblems } from '../kinds/rules.js';
 import { mailOf } from '../mail/servers.js';
-import { loadManifests, tellSecrets } from '../manifests/index.js';
+import { loadManifests, tellSecrets } from '../manifests/load.js';
 import { bodyChecks, checkDeclaredTemplates } from '../plan/body-checks.js';
 import type { Project } from '../project/index.js';
 import { Hasher, restoreFields } from '../secrets/hash.js';

@@ -1,14 +1,13 @@
-import type * as z from 'zod';
+import * as z from 'zod';
 import { nearest } from '../base/nearest.js';
 import { error, type Place, type Problem } from '../base/problems.js';
 import { isSecretField, looksSecret, shownKey } from '../secrets/names.js';
-import type { SourceFile } from './file.js';
-import { repair } from './repair.js';
+import { repair } from './coerce.js';
 import { type Note, pathKey, resolve } from './resolve.js';
-import { knownFields } from './schema-at.js';
+import type { SourceFile } from './source-file.js';
 import { find, type Member, type Node, type Path, startOf } from './tree.js';
+import { describeNode, typeHint, typeName } from './types.js';
 import type { Variables } from './variables.js';
-import { gotOf, typeHint, typeName } from './wrong-type.js';
 
 /** What is checked, and how to speak of it. */
 export interface Unchecked<T> {
@@ -139,7 +138,7 @@ function issueProblems(issue: Issue, subject: Unchecked<unknown>): Problem[] {
     return [
       error(
         'wrong-type',
-        `${what}: ${issue.message || `expected ${typeName(expected)}`}, got ${gotOf(node, file)}`,
+        `${what}: ${issue.message || `expected ${typeName(expected)}`}, got ${describeNode(node, file)}`,
         [place],
         typeHint(expected, node),
       ),
@@ -273,4 +272,29 @@ export function valuePlace(file: SourceFile, root: Node, path: Path): Place {
 function placeIn(file: SourceFile, root: Node, path: Path): Place {
   const { node, key } = find(root, path);
   return file.place(key ?? startOf(node));
+}
+
+/** The schemas that a value at a path may fit, the alternatives of a union each for itself. */
+export function schemasAt(schema: unknown, path: Path): readonly unknown[] {
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => schemasAt(option, path));
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
+    return schemasAt(schema.unwrap(), path);
+  if (schema instanceof z.ZodPipe) return schemasAt(schema.in, path);
+  const [step, ...rest] = path;
+  if (step === undefined) return [schema];
+  if (schema instanceof z.ZodObject) {
+    const { shape } = schema;
+    return Object.hasOwn(shape, step) ? schemasAt(shape[String(step)], rest) : [];
+  }
+  if (schema instanceof z.ZodArray) return schemasAt(schema.element, rest);
+  if (schema instanceof z.ZodRecord) return schemasAt(schema.valueType, rest);
+  return [];
+}
+
+/** The names that an object of the schema may have at a path. */
+export function knownFields(schema: unknown, path: Path): readonly string[] {
+  const fields = schemasAt(schema, path).flatMap((one) =>
+    one instanceof z.ZodObject ? Object.keys(one.shape) : [],
+  );
+  return [...new Set(fields)];
 }

@@ -1,5 +1,5 @@
 import { type Json, UNKNOWN_TEXT } from '../base/values.js';
-import type { SourceFile } from './file.js';
+import type { SourceFile } from './source-file.js';
 import type { Node, Path, ScalarNode } from './tree.js';
 import type { Variables } from './variables.js';
 

@@ -1,8 +1,8 @@
 import { error, type Place, type Problem, warning } from '../base/problems.js';
 import { ExactNumber } from '../base/values.js';
 import { looksSecret } from '../secrets/names.js';
-import type { SourceFile } from './file.js';
-import { BadVariable, parseVariables, type Reference, type VariableText } from './template.js';
+import { BadVariable, parseVariables, type Reference, type VariableText } from './interpolation.js';
+import type { SourceFile } from './source-file.js';
 import type { Path, ScalarNode } from './tree.js';
 
 /** What a scalar says after its variables have been put in. */

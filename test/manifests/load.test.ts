@@ -2,7 +2,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { reveal, Sensitive } from '../../src/base/values.js';
-import { type LoadedManifests, loadManifests } from '../../src/manifests/index.js';
+import { type LoadedManifests, loadManifests } from '../../src/manifests/load.js';
 import { loadProject } from '../../src/project/index.js';
 import { temporaryFolder } from '../cleanups.js';
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Problem, ProblemsError } from '../../src/base/problems.js';
-import { loadManifests } from '../../src/manifests/index.js';
+import { loadManifests } from '../../src/manifests/load.js';
 import { loadProject } from '../../src/project/index.js';
 
 const projects = join(import.meta.dirname, '../projects');

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Problem, ProblemsError } from '../../src/base/problems.js';
 import { reveal } from '../../src/base/values.js';
-import { loadManifests } from '../../src/manifests/index.js';
+import { loadManifests } from '../../src/manifests/load.js';
 import {
   configSchema,
   loadProject,

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { noProgress } from '../../src/base/progress.js';
 import { kinds } from '../../src/kinds/index.js';
-import { loadManifests } from '../../src/manifests/index.js';
+import { loadManifests } from '../../src/manifests/load.js';
 import { loadProject } from '../../src/project/index.js';
 import { type FreshPull, pullFresh } from '../../src/pull/pull-fresh.js';
 import type { SandboxProfile, SandboxSeed } from '../../src/sandbox/index.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isCollection, isNode, isPair, parseAllDocuments, visit } from 'yaml';
-import { loadManifests } from '../../src/manifests/index.js';
+import { loadManifests } from '../../src/manifests/load.js';
 import { loadProject } from '../../src/project/index.js';
 import { pull } from '../../src/session/pull.js';
 import { cases } from '../kinds/conformance/worlds.js';

@@ -5,7 +5,7 @@ import { type FreshDocument, freshDocuments } from '../../src/pull/fresh.js';
 import { filesOf, safeName } from '../../src/pull/layout.js';
 import { VariableNames } from '../../src/pull/literal.js';
 import { profiles } from '../../src/server/profiles.js';
-import { MAX_BYTES } from '../../src/yaml/file.js';
+import { MAX_BYTES } from '../../src/yaml/source-file.js';
 
 it('as many files as it takes have the documents of a kind, none larger than a manifest may be', () => {
   const documents = ['a', 'b', 'c'].map((id): FreshDocument => {

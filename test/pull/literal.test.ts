@@ -4,7 +4,7 @@ import { exactly, type Json, Sensitive } from '../../src/base/values.js';
 import { map, members, plain, set, value } from '../../src/kinds/fields.js';
 import { isReadBack } from '../../src/pull/fresh.js';
 import { escapeVariables, VariableNames, type WriteContext, writeField } from '../../src/pull/literal.js';
-import { parseVariables } from '../../src/yaml/template.js';
+import { parseVariables } from '../../src/yaml/interpolation.js';
 
 function writing(
   holds: (text: string) => boolean = () => false,

@@ -3,7 +3,7 @@ import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Problem, ProblemsError } from '../../src/base/problems.js';
-import { loadManifests, pruneRefusals } from '../../src/manifests/index.js';
+import { loadManifests, pruneRefusals } from '../../src/manifests/load.js';
 import { loadSamples } from '../../src/manifests/samples.js';
 import { loadProject } from '../../src/project/index.js';
 import { temporaryFolder } from '../cleanups.js';

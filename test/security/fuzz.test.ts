@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readRuns } from '../../src/apply/find-runs.js';
-import { loadManifests } from '../../src/manifests/index.js';
+import { loadManifests } from '../../src/manifests/load.js';
 import { isStoredPlan, parseStoredPlan, staleness } from '../../src/plan/stored.js';
 import { loadProject, type Project } from '../../src/project/index.js';
 import { pastRun } from '../../src/report/past.js';

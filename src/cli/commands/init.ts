@@ -18,7 +18,7 @@ import {
 } from '../../session/init/files.js';
 import { type InspectedServer, inspectServer } from '../../session/init/inspect.js';
 import { secretsOf, workflowsOf } from '../../session/init/templates.js';
-import { shownPath } from '../../yaml/file.js';
+import { shownPath } from '../../yaml/source-file.js';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { askAddress, askCi, askToken, type InitOptions, refuseProject } from './init-questions.js';

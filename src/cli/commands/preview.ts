@@ -10,7 +10,7 @@ import { addressOf, emailsIn, kindOf } from '../../kinds/index.js';
 import type { Declared, Email } from '../../kinds/kind.js';
 import { mailOf } from '../../mail/servers.js';
 import { levelOf } from '../../mail/settings.js';
-import { loadManifests, tellSecrets } from '../../manifests/index.js';
+import { loadManifests, tellSecrets } from '../../manifests/load.js';
 import { loadSamples } from '../../manifests/samples.js';
 import { type BodyChecks, bodyChecks, findingsOf, planWarning } from '../../plan/body-checks.js';
 import { isMasked, maskedBody } from '../../plan/review-warnings.js';

@@ -4,7 +4,7 @@ import { pullReport } from '../../report/formats.js';
 import type { ShownFile, ShownPull } from '../../report/pull.js';
 import { discoveryOptionsOf, type PullingOptions } from '../../session/options.js';
 import { type Pulling, pull as pullFrom, pullReadable } from '../../session/pull.js';
-import { shownPath } from '../../yaml/file.js';
+import { shownPath } from '../../yaml/source-file.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { filesOf, parseFormats, show } from '../formats.js';

@@ -1,5 +1,5 @@
 import type { Problem } from '../../base/problems.js';
-import { loadManifests, tellSecrets } from '../../manifests/index.js';
+import { loadManifests, tellSecrets } from '../../manifests/load.js';
 import { scopesOf } from '../../plan/observe.js';
 import type { Project, ServerOverrides, ServerSettings } from '../../project/index.js';
 import type { Diagnosed } from '../../report/diagnosis.js';

@@ -7,7 +7,7 @@ import { kindNames } from '../../../src/base/kind-names.js';
 import { ProblemsError } from '../../../src/base/problems.js';
 import { addressOf, kinds } from '../../../src/kinds/index.js';
 import type { Kind } from '../../../src/kinds/kind.js';
-import { loadManifests } from '../../../src/manifests/index.js';
+import { loadManifests } from '../../../src/manifests/load.js';
 import type { Change, Plan, Source } from '../../../src/plan/plan.js';
 import { loadProject } from '../../../src/project/index.js';
 import type { SandboxSeed } from '../../../src/sandbox/index.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { forgottenFile } from '../../src/manifests/forgotten.js';
+import { missingFileHint } from '../../src/manifests/builder.js';
 
 const place = { file: 'manifests/emails.yaml', line: 4, column: 14, length: 16 };
 
@@ -10,7 +10,7 @@ describe('a text in the place of a body', () => {
     ['file: reset.htm\n', 'reset.htm'],
     ['mails/a.mustache', 'mails/a.mustache'],
   ])('is told where it ends as a path does: %s', (text, path) => {
-    expect(forgottenFile('txt_content', text, place)).toEqual({
+    expect(missingFileHint('txt_content', text, place)).toEqual({
       code: 'forgotten-file',
       severity: 'warning',
       message: `"txt_content" is the text "${path}", which looks like the path of a file, and that is what recipients would get`,
@@ -29,6 +29,6 @@ describe('a text in the place of a body', () => {
     'a.txt\nb.txt',
     `${'a/'.repeat(200)}b.txt`,
   ])('is a body otherwise: %s', (text) => {
-    expect(forgottenFile('txt_content', text, place)).toBeUndefined();
+    expect(missingFileHint('txt_content', text, place)).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@ import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { findWorkTree, isThere } from '../base/paths.js';
 import { error, ProblemsError } from '../base/problems.js';
-import { shownPath } from '../yaml/file.js';
+import { shownPath } from '../yaml/source-file.js';
 
 /**
  * The nearest file of this name, from a folder upwards to the root of its git work tree; outside one, in the folder alone.

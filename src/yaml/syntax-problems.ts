@@ -1,8 +1,7 @@
 import type { CST, Document, YAMLError } from 'yaml';
 import type { Span } from '../base/problems.js';
 import { error, type Problem } from '../base/problems.js';
-import { lineEnd } from '../secrets/mask-lines.js';
-import type { SourceFile } from './file.js';
+import type { SourceFile } from './source-file.js';
 
 /** How deep YAML may be nested. */
 export const MAX_DEPTH = 100;
@@ -27,7 +26,7 @@ export function documentErrors(file: SourceFile, document: Document.Parsed, quot
       problems.push(limit);
       continue;
     }
-    // A line that begins with "%" is taken for a directive, which `---` has to follow.
+    // A line that begins with "%" is taken for a directive, which `---` has to resolveSymlinks.
     const follows = found.code === 'MISSING_CHAR' && previous?.code === 'BAD_DIRECTIVE';
     if (file.lineAt(range.start).line > told && !follows) problems.push(syntaxProblem(file, found, range));
     told = Math.max(told, file.lineAt(range.end).line);
@@ -116,7 +115,10 @@ function unclosedQuote(quote = '"'): Told {
 
 /** `@acme`, `*bold* text`, `{{ name }}, hello`. */
 function specialStart(text: string, code: YAMLError['code'], at: number): Told | undefined {
-  const line = text.slice(text.lastIndexOf('\n', at - 1) + 1, lineEnd(text, at)).slice(0, 500);
+  const [line = ''] = text
+    .slice(text.lastIndexOf('\n', at - 1) + 1)
+    .slice(0, 500)
+    .split('\n');
   const mark = code === 'BAD_SCALAR_START' ? text[at] : /(?:: |- )(\{\{|\*)/.exec(line)?.[1];
   return mark === undefined
     ? undefined

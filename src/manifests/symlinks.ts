@@ -29,7 +29,7 @@ export function isInside(path: string, folder: string): boolean {
  * what is inside. `root` is absolute and without links, `path` begins with it. What the path comes by is told to `way`,
  * and `look` looks at a place, given whether it is the last step as far as is known.
  */
-export async function follow(
+export async function resolveSymlinks(
   path: string,
   root: string,
   way?: Way,
@@ -71,7 +71,7 @@ export async function follow(
 
 /** Whether a path in a folder leads out of it by a link, whatever there may be. */
 export async function leadsOut(path: string, root: string): Promise<boolean> {
-  return (await follow(path, root).catch(() => path)) === null;
+  return (await resolveSymlinks(path, root).catch(() => path)) === null;
 }
 
 function stepsOf(path: string): string[] {

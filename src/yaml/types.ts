@@ -1,9 +1,9 @@
 import { plainNumber } from '../base/json.js';
 import { ExactNumber } from '../base/values.js';
 import { looksLikeCredential } from '../secrets/names.js';
-import type { SourceFile } from './file.js';
-import { decimalText } from './number.js';
+import type { SourceFile } from './source-file.js';
 import type { Node } from './tree.js';
+import { decimalText } from './tree.js';
 
 const typeNames: { readonly [type: string]: string } = {
   string: 'a string',
@@ -35,7 +35,7 @@ export function typeOf(node: Node): string {
 const MOST = 40;
 
 /** What stands there, as it is written, unless it is hidden or comes from a variable. */
-export function gotOf(node: Node, file: SourceFile): string {
+export function describeNode(node: Node, file: SourceFile): string {
   const type = typeOf(node);
   const written = writtenOf(node, file);
   if (written === undefined || node.type !== 'scalar' || node.value === null) return type;
@@ -69,7 +69,7 @@ export function typeHint(expected: string | undefined, node: Node): string | und
 }
 
 /** What a text means where another type is expected, by the rules of YAML 1.2. */
-export function fromText(expected: string | undefined, text: string): boolean | number | undefined {
+export function parseText(expected: string | undefined, text: string): boolean | number | undefined {
   if (expected === 'boolean') {
     return /^(true|True|TRUE)$/.test(text) ? true : /^(false|False|FALSE)$/.test(text) ? false : undefined;
   }

@@ -1,10 +1,11 @@
-import { isAbsolute, resolve } from 'node:path';
-import { glob } from 'tinyglobby';
+import { isAbsolute, posix, resolve } from 'node:path';
+import picomatch from 'picomatch';
+import { glob, isDynamicPattern } from 'tinyglobby';
 import { error, type Problem, warning } from '../base/problems.js';
 import type { Project } from '../project/project.js';
-import { type FileName, nameOf, type SourceFile, sourceOf, wholeFile } from '../yaml/file.js';
+import { type FileName, fileName, type SourceFile, sourceOf, wholeFile } from '../yaml/source-file.js';
 import type { Access } from './access.js';
-import { unreadOf, type WalkedGlob } from './unread.js';
+import { findUnread, type WalkedGlob } from './find-unread.js';
 import { Walk } from './walk.js';
 
 /** A manifest that may be read. */
@@ -72,7 +73,7 @@ export async function findManifests(
   const read = new Set(files.map(({ target }) => target));
   return {
     files,
-    unread: () => unreadOf({ project, access, walk, ignore, globs, found, read }),
+    unread: () => findUnread({ project, access, walk, ignore, globs, found, read }),
   };
 }
 
@@ -88,7 +89,7 @@ async function eachOnce(
   const seen = new Set<string>();
   const direct = new Set(paths);
   return paths.flatMap((path, index) => {
-    const name = nameOf(path, project);
+    const name = fileName(path, project);
     const found = looked[index];
     if (found === undefined) return [];
     if (!('target' in found)) {
@@ -142,4 +143,28 @@ export function refusal(name: FileName, { reason, detail }: Unusable): Problem {
     default:
       return error('file-unreadable', `${shown} ${detail}`, place);
   }
+}
+
+/** Which files a project's globs would find, if these were all that there are; from its root, with `/`. */
+export function matchGlobs(project: Project, paths: readonly string[]): ReadonlySet<string> {
+  const patterns = project.patterns().map(({ pattern }) => pattern);
+  const ignore = patterns.flatMap((one) => (one.startsWith('!') ? [one.slice(1)] : []));
+  const named = patterns.filter((one) => !one.startsWith('!') && !one.split('/').includes('..'));
+  const isNamed = picomatch(named, { ignore });
+  return new Set(paths.map((path) => posix.normalize(path)).filter((path) => isNamed(path)));
+}
+
+/** Where new manifests may lie: a folder that a glob names, and their ending; or one file that a glob names, for all of them. */
+export type ManifestPlace = { readonly folder: string; readonly ending: string } | { readonly file: string };
+
+/** The places that a project's globs have for new manifests, in the order of the globs. */
+export function placesForNewManifests(project: Project): ManifestPlace[] {
+  return project.patterns().flatMap(({ pattern }): ManifestPlace[] => {
+    if (pattern.startsWith('!')) return [];
+    if (!isDynamicPattern(pattern)) return [{ file: posix.normalize(pattern) }];
+    const steps = pattern.split('/').slice(0, -1);
+    const wild = steps.findIndex((step) => isDynamicPattern(step));
+    const folder = posix.normalize((wild < 0 ? steps : steps.slice(0, wild)).join('/') || '.');
+    return [{ folder, ending: pattern.endsWith('.yml') ? '.yml' : '.yaml' }];
+  });
 }

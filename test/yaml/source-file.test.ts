@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { looksSecret } from '../../src/secrets/names.js';
-import { MAX_BYTES, readBytes, SourceFile } from '../../src/yaml/file.js';
+import { MAX_BYTES, readBytes, SourceFile } from '../../src/yaml/source-file.js';
 import { afterwards } from '../cleanups.js';
 
 /** The place of the first `find` in a text. */

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { stringifyJson } from '../../src/base/json.js';
-import { SourceFile } from '../../src/yaml/file.js';
+import { parseYaml } from '../../src/yaml/parse.js';
 import { resolve } from '../../src/yaml/resolve.js';
-import { parseYaml } from '../../src/yaml/yaml.js';
+import { SourceFile } from '../../src/yaml/source-file.js';
 
 function values(text: string) {
   const file = new SourceFile({ file: 'x.yaml' }, text);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { SourceFile } from '../../src/yaml/file.js';
-import { BadVariable, parseVariables } from '../../src/yaml/template.js';
+import { BadVariable, parseVariables } from '../../src/yaml/interpolation.js';
+import { SourceFile } from '../../src/yaml/source-file.js';
 import type { ScalarNode } from '../../src/yaml/tree.js';
 import { Variables } from '../../src/yaml/variables.js';
 

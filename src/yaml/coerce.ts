@@ -2,7 +2,7 @@ import { plainNumber } from '../base/json.js';
 import { ExactNumber, type Json } from '../base/values.js';
 import { type Note, pathKey } from './resolve.js';
 import type { Path } from './tree.js';
-import { fromText } from './wrong-type.js';
+import { parseText } from './types.js';
 
 /** A value that a schema doesn't take, and the type that it wants in its place. */
 interface Misfit {
@@ -55,7 +55,7 @@ function convert(expected: string | undefined, value: Json | undefined, note: No
   const number = expected === 'number' || expected === 'int';
   if (note.unknown) return expected === 'boolean' ? false : number ? 0 : undefined;
   // In quotes as well: inside {} and [] YAML takes a variable in quotes alone.
-  return typeof value === 'string' ? fromText(expected, value) : undefined;
+  return typeof value === 'string' ? parseText(expected, value) : undefined;
 }
 
 function valueAt(value: Json, path: Path): Json | undefined {

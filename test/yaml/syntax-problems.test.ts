@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import { SourceFile } from '../../src/yaml/file.js';
-import { parseYaml } from '../../src/yaml/yaml.js';
+import { parseYaml } from '../../src/yaml/parse.js';
+import { SourceFile } from '../../src/yaml/source-file.js';
 
 function problemsOf(text: string) {
   return parseYaml(new SourceFile({ file: 'x.yaml' }, text)).problems;

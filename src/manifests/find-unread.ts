@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import { glob, isDynamicPattern } from 'tinyglobby';
 import { kinds } from '../kinds/index.js';
 import type { Project } from '../project/project.js';
-import { shownPath } from '../yaml/file.js';
+import { shownPath } from '../yaml/source-file.js';
 import { type Access, readsAtOnce } from './access.js';
 import { Walk } from './walk.js';
 
@@ -31,7 +31,7 @@ export interface Seen {
 }
 
 /** What looks like a manifest and isn't read as one, or a place of some that has none, each in words. */
-export async function unreadOf(seen: Seen): Promise<readonly string[]> {
+export async function findUnread(seen: Seen): Promise<readonly string[]> {
   const { project, walk, globs, found, read } = seen;
   const ignore = [...seen.ignore];
   const shown = (path: string): string => shownPath(path, project.cwd);

@@ -3,10 +3,9 @@ import type { Span } from '../base/problems.js';
 import { error, type Problem } from '../base/problems.js';
 import { type ExactNumber, exactly } from '../base/values.js';
 import { looksSecret, shownKey } from '../secrets/names.js';
-import type { SourceFile } from './file.js';
-import { decimalText } from './number.js';
-import { listNode, type Member, mapNode, type Node, type ScalarNode } from './tree.js';
-import { documentErrors, isOldYaml, MAX_DEPTH, MAX_LEXEMES, oldYaml } from './yaml-problems.js';
+import type { SourceFile } from './source-file.js';
+import { documentErrors, isOldYaml, MAX_DEPTH, MAX_LEXEMES, oldYaml } from './syntax-problems.js';
+import { decimalText, listNode, type Member, mapNode, type Node, type ScalarNode } from './tree.js';
 
 /** How many nodes aliases may add to a file. */
 const MAX_ALIASED = 100_000;

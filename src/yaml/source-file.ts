@@ -18,7 +18,7 @@ export function shownPath(path: string, cwd: string): string {
 export type FileName = Pick<Place, 'file' | 'inProject'>;
 
 /** What a file of a project is called. */
-export function nameOf(
+export function fileName(
   path: string,
   { cwd, root }: { readonly cwd: string; readonly root: string },
 ): FileName {

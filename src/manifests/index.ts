@@ -1,2 +1,0 @@
-export { type LoadedManifests, loadManifests, type ManifestOptions, tellSecrets } from './load.js';
-export { pruneRefusals } from './prune.js';
