@@ -91,7 +91,7 @@ const inLayers = {
 };
 
 /** What the first file of the command loads, where it doesn't answer by itself. */
-const loadedByStart = ['program', 'unwritable'];
+const loadedByStart = ['program', 'output'];
 
 /**
  * The first file of the command, which answers `--version` without a second one.

@@ -27,7 +27,7 @@ const contents = [
   // The command, bundled, with the licences of what is in it.
   /^dist\/cli\/main\.js$/,
   // What its first file loads.
-  /^dist\/cli\/(program|unwritable)\.js$/,
+  /^dist\/cli\/(program|output)\.js$/,
   /^dist\/cli\/[\w-]+-[A-Z0-9]{8}\.js$/,
   /^dist\/cli\/[\w-]+\.js\.LEGAL\.txt$/,
   /^schemas\/(manifest|config|plan|run|pull|list|watch|problems)\.schema\.json$/,

@@ -18,9 +18,7 @@ import { schemaNames } from '../session/schema-names.js';
 import type { Context, GlobalOptions } from './context.js';
 import { addExamples } from './examples.js';
 import { type ExitCode, exit, exitMeanings } from './exit.js';
-import { faultNames, readFaults } from './faults.js';
-import { age, interval, milliseconds } from './times.js';
-import { listenAddress } from './watch/address.js';
+import { age, faultNames, interval, listenAddress, milliseconds, readFaults } from './option-values.js';
 
 /** A command's work: it gets its arguments and options, and says how it ended. */
 export type Work<A extends unknown[], O> = (

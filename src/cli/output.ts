@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import { disarmLog, escapeLines, jsonText } from '../base/escape.js';
-import type { Problem } from '../base/problems.js';
+import { error, type Problem } from '../base/problems.js';
+import { systemErrorText } from '../base/system-errors.js';
 import { problemsText } from '../report/problems.js';
 import { redactProblems } from '../report/redacted.js';
 import type { Redactor } from '../secrets/redactor.js';
@@ -158,4 +159,16 @@ function createSink(stream: OutputStream): Sink {
     },
     flush: () => pending,
   };
+}
+
+/** What is said where standard output doesn't take a result. */
+export function unwritable(failure: unknown): string {
+  const hint = 'make room, or send it elsewhere; what the command did is done';
+  const problem = error(
+    'not-writable',
+    `standard output can't be written: ${systemErrorText(failure)}`,
+    [],
+    hint,
+  );
+  return problemsText([problem], { color: false });
 }

@@ -43,7 +43,7 @@ export async function run(argv: readonly string[], streams: Streams): Promise<nu
     await new Promise<void>((done) => streams.stdout.write('', () => done()));
     if (watched.failure !== null) {
       code = exit.failed;
-      streams.stderr.write((await import('./unwritable.js')).unwritable(watched.failure));
+      streams.stderr.write((await import('./output.js')).unwritable(watched.failure));
     }
   } finally {
     interrupt.release();

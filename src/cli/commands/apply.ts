@@ -14,7 +14,7 @@ import { shardOptions } from '../../session/shard.js';
 import type { Context, GlobalOptions } from '../context.js';
 import type { ExitCode } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';
-import { carryOut, consent, questionOf, showPlan, where } from './applying.js';
+import { carryOut, consent, questionOf, showPlan, where } from './apply-plan.js';
 import type { PlanningOptions } from './plan.js';
 
 interface Options extends PlanningOptions {

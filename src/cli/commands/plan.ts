@@ -13,7 +13,7 @@ import { shardOptions } from '../../session/shard.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { type Format, filesOf, parseFormats, show } from '../formats.js';
-import { commandLine } from '../next.js';
+import { commandLine } from './apply-plan.js';
 
 /** The options of the commands that plan. */
 export interface PlanningOptions extends SelectionOptions {

@@ -24,7 +24,7 @@ import { backendOf } from '../../session/backend.js';
 import { problemsOf } from '../../session/failures.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { portProblem } from '../port.js';
+import { portProblem } from '../listen.js';
 
 interface Options {
   readonly out?: string;

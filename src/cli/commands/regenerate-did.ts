@@ -6,7 +6,7 @@ import { labelBeside } from '../../report/names.js';
 import type { Context, GlobalOptions } from '../context.js';
 import type { ExitCode } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';
-import { carryOut, consent, questionOf, showPlan, where } from './applying.js';
+import { carryOut, consent, questionOf, showPlan, where } from './apply-plan.js';
 
 interface Options {
   readonly yes?: boolean;

@@ -6,8 +6,7 @@ import { backendOf } from '../../session/backend.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, show } from '../formats.js';
-import { consent } from './applying.js';
-import { holding } from './holding.js';
+import { consent, holding } from './apply-plan.js';
 
 interface Options {
   readonly keep?: number;

@@ -13,8 +13,7 @@ import type { RunLine } from '../../state/journal.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { type Format, parseFormats, show } from '../formats.js';
-import { consent, where } from './applying.js';
-import { holding } from './holding.js';
+import { consent, holding, where } from './apply-plan.js';
 
 interface ShowOptions {
   readonly format: readonly string[];

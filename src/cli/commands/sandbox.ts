@@ -1,8 +1,8 @@
+import { randomInt } from 'node:crypto';
 import { type SandboxFaults, startSandbox } from '../../sandbox/index.js';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { withSeed } from '../faults.js';
-import { portProblem } from '../port.js';
+import { portProblem } from '../listen.js';
 
 interface Options {
   readonly profile: 'documented' | 'boruta';
@@ -31,4 +31,11 @@ export async function sandbox({ output, signal }: Context, options: Options): Pr
   });
   await server.close();
   return exit.done;
+}
+
+/** The faults with a seed, where chance has a part in them. */
+export function withSeed(faults: SandboxFaults): SandboxFaults {
+  const { cut, reset, restart, 500: failing, 503: unavailable } = faults;
+  const byChance = [cut, reset, restart, failing, unavailable].some((chance) => chance !== undefined);
+  return byChance ? { seed: randomInt(2 ** 32), ...faults } : faults;
 }

@@ -9,8 +9,7 @@ import type { StateBackend } from '../../state/backend.js';
 import { fileBackend } from '../../state/file/index.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { consent, where } from './applying.js';
-import { holding } from './holding.js';
+import { consent, holding, where } from './apply-plan.js';
 
 interface Options {
   readonly from?: string;

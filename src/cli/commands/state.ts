@@ -12,8 +12,7 @@ import type { State } from '../../state/state.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, show } from '../formats.js';
-import { consent, where } from './applying.js';
-import { holding } from './holding.js';
+import { consent, holding, where } from './apply-plan.js';
 
 /** `idops state show`: what the state has recorded, all of it or of some objects. Speaks to no server. */
 export async function showState(

@@ -8,7 +8,7 @@ import { sendsText } from '../../report/review.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';
-import { carryOut, consent, questionOf, showPlan, where } from './applying.js';
+import { carryOut, consent, questionOf, showPlan, where } from './apply-plan.js';
 
 interface Options {
   readonly last?: boolean;

@@ -16,8 +16,8 @@ import { realClock, repeat } from '../../session/watch/repeat.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { filesOf, lookOf, parseFormats } from '../formats.js';
-import type { ListenAddress } from '../watch/address.js';
-import type { Serving } from '../watch/serving.js';
+import type { Serving } from '../metrics.js';
+import type { ListenAddress } from '../option-values.js';
 import type { PlanningOptions } from './plan.js';
 
 interface Options extends PlanningOptions {
@@ -38,9 +38,7 @@ export async function watch(context: Context, options: Options & GlobalOptions):
   const health = new Health({ interval, timeout, now: () => clock.now() / 1000 });
   // What makes metrics is loaded where somebody asks for them.
   const serving =
-    listen === undefined
-      ? undefined
-      : await (await import('../watch/serving.js')).serve(listen, health, interval);
+    listen === undefined ? undefined : await (await import('../metrics.js')).serve(listen, health, interval);
   if (serving !== undefined) output.message(`Health and metrics are served at ${serving.address}`);
   const newspaper = new CycleChanges();
   // Turns go on for ever, and no run that others share does.

@@ -1,18 +1,19 @@
 import type { Approval } from '../../apply/approvals.js';
-import { summarizeResult } from '../../apply/result.js';
-import { escapeText } from '../../base/escape.js';
+import { type Result, summarizeResult } from '../../apply/result.js';
+import { escapeText, shellWord } from '../../base/escape.js';
 import { error, ProblemsError } from '../../base/problems.js';
 import { shardText } from '../../base/shard.js';
 import type { NamedSample } from '../../mail/samples.js';
 import { approve, countDestructions, type Limits } from '../../plan/approve.js';
 import type { Plan } from '../../plan/plan.js';
 import { planReport, renderText, resultReport } from '../../report/formats.js';
+import { nextSteps } from '../../report/next.js';
 import { plural } from '../../report/words.js';
 import type { WritingSession } from '../../session/session.js';
-import type { Context } from '../context.js';
+import type { Lock, StateBackend } from '../../state/backend.js';
+import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { annotate, type Format, lookElsewhere, lookOf, show, showsText } from '../formats.js';
-import { nextAfter } from '../next.js';
 import { readSamples } from './plan.js';
 
 /** Shows a plan before it is applied: on standard output where the result is text too; beside it otherwise, and where a question follows. */
@@ -132,4 +133,44 @@ export async function carryOut(
   if (result.interrupted) return exit.interrupted;
   const { failed, not_converged, unknown, skipped } = summarizeResult(result);
   return failed + not_converged + unknown + skipped + problems.length > 0 ? exit.failed : exit.done;
+}
+
+/** What to do after a run, a line each, a command at its end; empty where there is nothing to say. */
+export function nextAfter(
+  result: Result,
+  plan: Pick<Plan, 'undoes' | 'again' | 'environment'>,
+  options: GlobalOptions,
+): string[] {
+  return nextSteps(result, plan).map(({ before, command }) =>
+    command === null ? before : `${before}${commandLine(command, plan.environment, options)}`,
+  );
+}
+
+/** A command with the options that it needs to find the same project and server again, to be typed as it stands. */
+export function commandLine(
+  command: string,
+  environment: string | null,
+  { config, baseUrl, tokenFile }: GlobalOptions,
+): string {
+  const options = { config, env: environment ?? undefined, 'base-url': baseUrl, 'token-file': tokenFile };
+  const given = Object.entries(options).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}`, shellWord(value)],
+  );
+  return ['idops', command, ...given].join(' ');
+}
+
+/** Does something with the lock of a state held; one that can't be given back is a warning. Throws what taking it and the work throw. */
+export async function holding<T>(
+  backend: StateBackend,
+  command: string,
+  { output }: Context,
+  work: (lock: Lock) => Promise<T>,
+): Promise<T> {
+  const lock = await backend.lock(command, new Date());
+  try {
+    return await work(lock);
+  } finally {
+    const left = await lock.release();
+    if (left.length > 0) output.problems(left);
+  }
 }

@@ -1,7 +1,7 @@
 import { createConnection, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { type Listening, listen, type Paths } from '../../../src/cli/watch/listen.js';
-import { afterwards } from '../../cleanups.js';
+import { type Listening, listen, type Paths } from '../../src/cli/listen.js';
+import { afterwards } from '../cleanups.js';
 
 const paths: Paths = {
   '/there': () => ({ status: 200, type: 'text/plain', body: 'here ö\n' }),

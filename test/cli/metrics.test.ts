@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { kindNames } from '../../../src/base/kind-names.js';
-import { error, warning } from '../../../src/base/problems.js';
-import { Metrics } from '../../../src/cli/watch/metrics.js';
-import type { Change, Plan } from '../../../src/plan/plan.js';
-import { outcomes } from '../../../src/report/outcomes.js';
-import type { Cycle, CyclePlan } from '../../../src/session/watch/cycle.js';
-import { changeFor, declared, live } from '../../plan/fixtures.js';
+import { kindNames } from '../../src/base/kind-names.js';
+import { error, warning } from '../../src/base/problems.js';
+import { Metrics } from '../../src/cli/metrics.js';
+import type { Change, Plan } from '../../src/plan/plan.js';
+import { outcomes } from '../../src/report/outcomes.js';
+import type { Cycle, CyclePlan } from '../../src/session/watch/cycle.js';
+import { changeFor, declared, live } from '../plan/fixtures.js';
 
 const shown = { id: 'o', name: 'acme', label: 'Old' };
 const changed = changeFor(declared('Organization', { name: 'acme' }, { label: 'New' }), {

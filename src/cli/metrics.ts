@@ -1,11 +1,14 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { type KindName, kindNames } from '../../base/kind-names.js';
-import { version } from '../../base/version.js';
-import { isDrifted } from '../../plan/drift.js';
-import type { Plan } from '../../plan/plan.js';
-import { outcomes } from '../../report/outcomes.js';
-import type { Try } from '../../server/call.js';
-import { type Cycle, type CyclePlan, succeeded } from '../../session/watch/cycle.js';
+import { type KindName, kindNames } from '../base/kind-names.js';
+import { version } from '../base/version.js';
+import { isDrifted } from '../plan/drift.js';
+import type { Plan } from '../plan/plan.js';
+import { outcomes } from '../report/outcomes.js';
+import type { Try } from '../server/call.js';
+import { type Cycle, type CyclePlan, succeeded } from '../session/watch/cycle.js';
+import type { Health, Verdict } from '../session/watch/health.js';
+import { type Answer, listen } from './listen.js';
+import type { ListenAddress } from './option-values.js';
 
 /** What a change may be that isn't made yet. */
 const actions = ['update', 'delete', 'regenerate', 'adopt', 'blocked'] as const;
@@ -141,4 +144,37 @@ export class Metrics {
 
 function kindIn(address: string): string {
   return kindNames.find((name) => address.startsWith(`${name}/`)) ?? 'other';
+}
+
+/** What is served of a watch to whoever looks after it. */
+export interface Serving {
+  readonly address: string;
+  tried(made: Try): void;
+  retried(): void;
+  planned(made: CyclePlan): void;
+  ended(turn: Cycle): void;
+  close(): Promise<void>;
+}
+
+/** Serves health and metrics. Throws a ProblemsError (`port-unavailable`) where it can't listen there. */
+export async function serve(where: ListenAddress, health: Health, interval: number): Promise<Serving> {
+  const metrics = new Metrics(interval);
+  const { address, close } = await listen(where, {
+    '/healthz': () => told(health.ready()),
+    '/livez': () => told(health.alive()),
+    '/metrics': async () => ({ status: 200, type: metrics.type, body: await metrics.text() }),
+  });
+  return {
+    address,
+    tried: (made) => metrics.tried(made),
+    retried: () => metrics.retried(),
+    planned: (made) => metrics.planned(made),
+    ended: (turn) => metrics.ended(turn, Date.now() / 1000),
+    close,
+  };
+}
+
+function told(verdict: Verdict): Answer {
+  const body = verdict.fine ? { status: 'ok' } : { status: 'failing', reason: verdict.reason };
+  return { status: verdict.fine ? 200 : 503, type: 'application/json', body: `${JSON.stringify(body)}\n` };
 }

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, isIPv6, type Socket } from 'node:net';
-import { portProblem } from '../port.js';
-import type { ListenAddress } from './address.js';
+import { error, ProblemsError } from '../base/problems.js';
+import { systemErrorText } from '../base/system-errors.js';
+import type { ListenAddress } from './option-values.js';
 
 /** An answer of a path, whatever is asked of it. */
 export interface Answer {
@@ -103,4 +104,24 @@ function plain(status: number, body: string): Answer {
 function send(response: ServerResponse, { status, type, body }: Answer): void {
   const bytes = Buffer.from(body, 'utf8');
   response.writeHead(status, { 'Content-Type': type, 'Content-Length': bytes.length }).end(bytes);
+}
+
+const listening = new Set(['bind', 'getaddrinfo', 'listen']);
+
+/** The problem of a port that a server can't listen on; undefined for any other failure. */
+export function portProblem(
+  failure: unknown,
+  port: number,
+  {
+    host,
+    hint = 'name another one with --port, or leave it out for a free one',
+  }: { readonly host?: string; readonly hint?: string } = {},
+): ProblemsError | undefined {
+  if (!(failure instanceof Error && 'syscall' in failure && listening.has(String(failure.syscall))))
+    return undefined;
+  const where = host === undefined ? '' : ` of ${host}`;
+  return new ProblemsError(
+    [error('port-unavailable', `port ${port}${where} can't be used: ${systemErrorText(failure)}`, [], hint)],
+    { cause: failure },
+  );
 }

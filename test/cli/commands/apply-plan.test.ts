@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import type { Result } from '../../src/apply/result.js';
-import { commandLine, nextAfter } from '../../src/cli/next.js';
+import type { Result } from '../../../src/apply/result.js';
+import { commandLine, nextAfter } from '../../../src/cli/commands/apply-plan.js';
 
 type Part = Pick<Result['results'][number], 'status' | 'action'>;
 
