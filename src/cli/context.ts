@@ -12,7 +12,6 @@ import { createOutput, type Output, type OutputStream } from './output.js';
 import { createProgress, drawsBar } from './progress.js';
 import { createPrompt, type Prompt, type PromptOptions } from './prompt.js';
 
-/** The options that every command takes. */
 export interface GlobalOptions extends ConnectionOptions {
   readonly config?: string;
   readonly env?: string;
@@ -23,19 +22,18 @@ export interface GlobalOptions extends ConnectionOptions {
   readonly color: boolean;
 }
 
-/** What a command reads from and writes to: those of the process, or what stands in for them. */
+/** The streams of the process, or those of a test. */
 export interface Streams {
   readonly stdin: PromptOptions['stdin'];
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
-  /** What `watch` waits by; the real time by default. */
+  /** The clock of `watch`; real time by default. */
   readonly clock?: Clock | undefined;
 }
 
-/** What a session is about: which part of the objects, and whether the manifests have a part in it. */
 export type About = Pick<SessionOptions, 'manifests' | 'shard' | 'ofJob' | 'sharedRun'>;
 
-/** What a command works with: the way to the person, and the way to the project. */
+/** What a command works with. */
 export interface Context {
   readonly options: GlobalOptions;
   readonly output: Output;
@@ -44,22 +42,21 @@ export interface Context {
   /** Aborted by SIGINT or SIGTERM: nothing new may be started. */
   readonly signal: AbortSignal;
   readonly clock?: Clock | undefined;
-  /** What is left open where the process ends at once; null where nothing is. */
+  /** Requests whose outcome is unknown if the process ends now; null if there are none. */
   lastWords(): string | null;
   project(): Promise<Project>;
-  /** How a session speaks to the server, by the options that every command takes. */
   sessionOptions(): SessionOptions;
-  /** Tells the redactor the tokens that the configuration names, as far as it can be read; nothing is run or sent. */
+  /** Adds the configured tokens to the redactor, as far as they can be read; runs no command, sends nothing. */
   learnTokens(): Promise<void>;
-  /** Has the redactor forget what it got to know since the start, for what goes on for ever. */
+  /** Resets the redactor to what it knew at the start. */
   forget(): void;
-  /** Problems to be shown, without the credentials that were typed into the wrong place; learns the tokens before. */
+  /** Problems without credentials that were typed in the wrong place. */
   tellable(found: readonly Problem[]): Promise<Problem[]>;
-  /** A text without the credentials that were typed into the wrong place. */
+  /** A text without credentials that were typed in the wrong place. */
   scrub(text: string): string;
-  /** Throws a ProblemsError where a file that is asked for is one that idops reads or keeps; asks once for each. */
+  /** Throws a ProblemsError if an output file is one that idops reads or keeps; checks each once. */
   refuseOutputs(files: readonly string[], session?: Session): Promise<void>;
-  /** Works in a session with the project's server that can't write. */
+  /** Works in a session that can't write. */
   session<T>(work: (session: Session) => Promise<T>, about?: About): Promise<T>;
   /** Works in a session that holds the state's lock. */
   writing<T>(
@@ -96,7 +93,7 @@ export function createContext(
     cwd: process.cwd(),
     ...(options.config === undefined ? {} : { config: options.config }),
   });
-  // What reads projects and speaks to servers is loaded when it is used: --help needs none of it.
+  // Loaded on use: --help needs none of it.
   const load = async (variables: NodeJS.ProcessEnv, environment: string | undefined) =>
     (await import('../project/index.js')).loadProject({
       ...place(),
@@ -135,7 +132,7 @@ export function createContext(
     }
   };
   const learnTokens = async (): Promise<void> => {
-    // Where the environment is what is wrong, the rest of the configuration may still name a token.
+    // If only the environment is wrong, the rest may still name a token.
     const loaded = await load(env, options.env).catch(() =>
       load({ ...env, IDOPS_ENV: undefined }, undefined).catch(() => undefined),
     );
@@ -155,7 +152,6 @@ export function createContext(
     sessionOptions,
     learnTokens,
     forget: () => redactor.reset(),
-    // A token that was typed into the wrong place must not come back in what is wrong with it.
     async tellable(found) {
       await learnTokens();
       return scrubProblems(found, argv, redactor);
@@ -186,18 +182,16 @@ export function createContext(
   };
 }
 
-/** How many objects are named where a process ends at once. */
-const NAMED = 5;
+const MAX_NAMED = 5;
 
-/** What requests were about that nobody will have an answer to. */
 function openText(addresses: readonly string[]): string | null {
   if (addresses.length === 0) return null;
-  const named = addresses.slice(0, NAMED).map(bare);
-  const more = addresses.length > NAMED ? ` and ${addresses.length - NAMED} more` : '';
-  return `\nEnded at once. Left open: ${named.join(', ')}${more}; the next plan or apply finds out what became of them.`;
+  const named = addresses.slice(0, MAX_NAMED).map(bare);
+  const more = addresses.length > MAX_NAMED ? ` and ${addresses.length - MAX_NAMED} more` : '';
+  return `\nEnded at once. Outcome unknown: ${named.join(', ')}${more}; the next plan or apply finds it out.`;
 }
 
-/** One try of a request, for --debug: neither headers nor bodies. */
+/** One attempt of a request, for --debug, without headers and bodies. */
 function tryLine({ method, path, status, reason, milliseconds, attempt, raw }: Try): string {
   const outcome = [status ?? 'no answer', ...(reason === null ? [] : [`(${reason})`])].join(' ');
   return `${method} ${path} ${outcome}, ${Math.round(milliseconds)} ms${attempt > 1 ? `, try ${attempt}` : ''}${raw === undefined ? '' : `; the server said: ${raw}`}`;

@@ -20,7 +20,7 @@ import { addExamples } from './examples.js';
 import { type ExitCode, exit, exitMeanings } from './exit.js';
 import { age, faultNames, interval, listenAddress, milliseconds, readFaults } from './option-values.js';
 
-/** A command's work: it gets its arguments and options, and says how it ended. */
+/** A command: takes a context, options and arguments, and returns the exit code. */
 export type Work<A extends unknown[], O> = (
   context: Context,
   options: O & GlobalOptions,
@@ -29,7 +29,7 @@ export type Work<A extends unknown[], O> = (
 
 type Act = <A extends unknown[], O>(load: () => Promise<Work<A, O>>) => (...all: unknown[]) => Promise<void>;
 
-/** Every command with its arguments and options; `action` says what becomes of one that is run. */
+/** Declares every command with its arguments and options; `action` runs one. */
 export function declare(action: Act): Command {
   const program = new Command('idops')
     .description('Identity server configuration in git: plan, review and apply')
@@ -41,36 +41,36 @@ export function declare(action: Act): Command {
     .option('--base-url <URL>', "the server's address (IDOPS_BASE_URL)", notEmpty);
   for (const option of connectionOptions()) program.addOption(option);
   program
-    .option('--quiet', 'results and errors alone')
+    .option('--quiet', 'print only results and errors')
     .addOption(debugOption())
     .option('--no-color', 'no colours (NO_COLOR)')
     .addHelpText('after', exitCodes());
 
   program
     .command('init')
-    .argument('[dir]', 'the folder of the new project; this one where it is left out')
+    .argument('[dir]', 'the folder of the new project (the current one)')
     .description(
       'write a configuration, manifests of what the server has, and a CI workflow; asks, or takes options; never overwrites',
     )
     .addOption(
-      new Option('--profile <NAME>', 'what the server offers (found out by how it answers)').choices([
+      new Option('--profile <NAME>', 'what the server offers (recognised by its answers)').choices([
         'documented',
         'boruta',
       ]),
     )
     .option(
       '--token-env <NAME>',
-      'the process variable that holds the bearer token, as the configuration will say it (IDOPS_TOKEN)',
+      'the process variable with the bearer token, for the configuration (IDOPS_TOKEN)',
       notEmpty,
     )
     .addOption(
-      new Option('--ci <NAME>', 'whose workflow; github where nobody is asked').choices([
+      new Option('--ci <NAME>', 'write a workflow for this CI; without a terminal: github').choices([
         'github',
         'gitlab',
         'none',
       ]),
     )
-    .option('--yes', "don't ask for what is left out")
+    .option('--yes', "don't ask; use defaults")
     .action(action(async () => (await import('./commands/init.js')).init));
 
   program
@@ -80,13 +80,10 @@ export function declare(action: Act): Command {
     .action(action(async () => (await import('./commands/validate.js')).validate));
 
   selecting(program.command('plan'), 'plan')
-    .argument(
-      '[planfile]',
-      'a plan stored with plan --out: show it as it was when it was made, and send nothing',
-    )
-    .description('observe the server and print what would change; sends no write, ever')
+    .argument('[planfile]', 'a plan stored with plan --out: show it, and send nothing')
+    .description('observe the server and print what would change; never writes')
     .addOption(onlyOption())
-    .option('--detailed-exitcode', 'exit 2 where there are changes')
+    .option('--detailed-exitcode', 'exit 2 if there are changes')
     .option('--out <FILE>', 'store the plan in a file, for idops apply FILE', notEmpty)
     .action(action(async () => (await import('./commands/plan.js')).plan));
 
@@ -96,34 +93,34 @@ export function declare(action: Act): Command {
     .option('--yes', "don't ask")
     .option(
       '--allow-destructive <N>',
-      'how many destructive changes are meant, in the place of safety.max_destructive',
+      'allow this many destructive changes, instead of safety.max_destructive',
       wholeNumber(0),
     )
     .action(action(async () => (await import('./commands/apply.js')).apply));
 
   const watching = program
     .command('watch')
-    .description('plan again and again until it is interrupted, and apply where --apply says so')
+    .description('plan repeatedly until interrupted, and apply with --apply')
     .addOption(
-      new Option('--interval <DURATION>', 'the time from one turn to the next, from 1s to 24h')
+      new Option('--interval <DURATION>', 'the time between two turns, from 1s to 24h')
         .argParser(interval)
         .default(300, '5m'),
     )
-    .option('--apply', 'apply what is not as declared, as apply --yes would; otherwise nothing is written')
+    .option('--apply', 'apply changes, as apply --yes would; otherwise nothing is written')
     .option(
       '--allow-destructive <N>',
-      'with --apply: how many destructive changes a turn may make, in the place of safety.max_destructive',
+      'with --apply: allow this many destructive changes a turn, instead of safety.max_destructive',
       wholeNumber(0),
     )
     .option(
       '--listen <HOST:PORT>',
-      'serve /healthz, /livez and /metrics there, such as 127.0.0.1:9464; nothing is served where it is left out',
+      'serve /healthz, /livez and /metrics there, such as 127.0.0.1:9464 (not served)',
       listenAddress,
     );
   for (const option of selectionOptions()) watching.addOption(option);
   watching
     .addOption(
-      new Option('--format <NAME>', 'a line a turn')
+      new Option('--format <NAME>', 'one line for each turn')
         .choices(namesOfFormats.turn)
         .argParser(collect)
         .default([], 'text'),
@@ -133,15 +130,19 @@ export function declare(action: Act): Command {
   asking(program.command('pull'))
     .description('write manifests and body files from the live server; a plan right after it is empty')
     .addOption(kindOption())
-    .option('--out <DIR>', "a fresh set of files in this folder, in the place of the project's own", notEmpty)
-    .option('--check', 'write nothing; exit 1 where the server has moved away from the files')
+    .option(
+      '--out <DIR>',
+      "write a fresh set of files to this folder, instead of the project's own",
+      notEmpty,
+    )
+    .option('--check', 'write nothing; exit 1 if the server differs from the files')
     .option('--force', 'overwrite files that were edited since they were pulled or committed')
-    .option('--all-templates', 'built-in email templates too, which nobody customised')
+    .option('--all-templates', 'include built-in email templates, which nobody customised')
     .addOption(format('pull'))
     .action(action(async () => (await import('./commands/pull.js')).pull));
 
   asking(program.command('list'))
-    .addArgument(new Argument('[kind...]', 'these kinds alone').choices([...kindNames, ...otherNames]))
+    .addArgument(new Argument('[kind...]', 'only these kinds').choices([...kindNames, ...otherNames]))
     .description('list what the server has, with ids and names, as far as its profile can read it')
     .addOption(format('listing'))
     .action(action(async () => (await import('./commands/list.js')).list));
@@ -149,13 +150,13 @@ export function declare(action: Act): Command {
   program
     .command('undo')
     .argument('[run]', 'the run, or the beginning of its name')
-    .description('plan, show, ask, and put back what a run changed')
+    .description('plan, show, ask, and restore what a run changed')
     .option('--last', "the newest run of this state, or the rest of an undo that didn't end")
-    .option('--force', 'put back even what was changed since')
+    .option('--force', 'restore even what was changed since')
     .option('--yes', "don't ask")
     .option(
       '--allow-destructive <N>',
-      'how many destructive changes are meant, in the place of safety.max_destructive',
+      'allow this many destructive changes, instead of safety.max_destructive',
       wholeNumber(0),
     )
     .addOption(format('result'))
@@ -181,15 +182,15 @@ export function declare(action: Act): Command {
     .command('settle')
     .argument('<run>', 'the run, or the beginning of its name')
     .argument('<address>', 'the client, as Client/<id>')
-    .description('say what became of a regeneration whose outcome is not known')
+    .description('record the outcome of a regeneration that is unknown')
     .option('--done', 'the DID was regenerated')
-    .option('--not-done', 'the DID is the old one')
+    .option('--not-done', 'the DID was not regenerated')
     .action(action(async () => (await import('./commands/runs.js')).settleRun));
   runs
     .command('prune')
-    .description('remove the journals of runs that nobody needs any more, after a question')
-    .option('--keep <AGE>', 'keep those that are younger: 12h, 90d or 8w', age)
-    .option('--keep-last <N>', 'keep the last so many', wholeNumber(0))
+    .description('remove the journals of old runs, after a question')
+    .option('--keep <AGE>', 'keep journals younger than 12h, 90d or 8w, for example', age)
+    .option('--keep-last <N>', 'keep the last N journals', wholeNumber(0))
     .option('--yes', "don't ask")
     .addOption(format('pruning'))
     .action(action(async () => (await import('./commands/runs-prune.js')).prune));
@@ -201,34 +202,32 @@ export function declare(action: Act): Command {
     .action(action(async () => (await import('./commands/runs.js')).forgetRun));
   runs
     .command('unlock')
-    .description('remove a lock whose process is surely gone, after a question')
+    .description('remove the lock of a process that has ended, after a question')
     .option('--yes', "don't ask")
     .action(action(async () => (await import('./commands/runs.js')).unlock));
 
   const state = program
     .command('state')
-    .description('show what the state has recorded, remove a part of it, or move it elsewhere')
+    .description('show the state, remove records, or move it to another backend')
     .enablePositionalOptions();
   state
     .command('show', { isDefault: true })
-    .argument('[address...]', 'these objects alone, with their fields')
-    .description('show what the state has recorded; nothing is asked of the server')
+    .argument('[address...]', 'only these objects, with their fields')
+    .description('show what the state has recorded; no network')
     .addOption(format('state'))
     .action(action(async () => (await import('./commands/state.js')).showState));
   state
     .command('rm')
-    .argument('<address...>', 'the objects whose records go')
+    .argument('<address...>', 'the objects whose records to remove')
     .description('remove the records of objects from the state, after a question; nothing is sent')
     .option('--yes', "don't ask")
     .action(action(async () => (await import('./commands/state.js')).removeRecords));
   state
     .command('migrate')
-    .description(
-      'move the state and its journals to where the configuration says that it is kept, after a question',
-    )
+    .description('move the state and its journals to the configured backend, after a question')
     .option(
       '--from <file>',
-      'the state file, or a configuration that says where it is now (.idops/state.json)',
+      'the current state file, or a configuration that names the current backend (.idops/state.json)',
     )
     .option('--yes', "don't ask")
     .action(action(async () => (await import('./commands/state-migrate.js')).migrateState));
@@ -249,45 +248,41 @@ export function declare(action: Act): Command {
 
   program
     .command('schema')
-    .addArgument(new Argument('[name]', 'of what').choices(schemaNames).default('manifest'))
+    .addArgument(new Argument('[name]', 'which schema').choices(schemaNames).default('manifest'))
     .description('print a JSON Schema')
     .action(action(async () => (await import('./commands/schema.js')).schema));
 
   program
     .command('completion')
-    .addArgument(new Argument('<shell>', 'whose').choices(['bash', 'zsh', 'fish']))
-    .argument('[words...]', 'what was typed, to list what can stand in the place of its last word')
-    .description('print the completion script for a shell, to be sourced by it')
+    .addArgument(new Argument('<shell>', 'the shell').choices(['bash', 'zsh', 'fish']))
+    .argument('[words...]', 'the typed words, to list completions of the last one')
+    .description('print the completion script for a shell')
     .action(action(async () => (await import('./commands/completion.js')).completionOf(program)));
 
   program
     .command('preview')
-    .description('render every email template with sample data into a page to look at')
-    .option('--out <FILE>', 'the page to write (preview.html); - is standard output', notEmpty)
-    .option('--serve', 'serve the page on this machine, and load it again on change')
-    .option(
-      '--port <N>',
-      'with --serve: the port on 127.0.0.1; a free one where it is left out',
-      wholeNumber(0, 65535),
-    )
+    .description('render every email template with sample data into an HTML page')
+    .option('--out <FILE>', 'the page to write (preview.html); - for standard output', notEmpty)
+    .option('--serve', 'serve the page on this machine, and reload it on changes')
+    .option('--port <N>', 'with --serve: the port on 127.0.0.1 (a free one)', wholeNumber(0, 65535))
     .action(action(async () => (await import('./commands/preview.js')).preview));
 
   program
     .command('sandbox')
-    .description('run the embedded server, in memory, until it is interrupted')
+    .description('run the embedded server, in memory, until interrupted')
     .addOption(
       new Option('--profile <NAME>', 'how it behaves')
         .choices(['documented', 'boruta'])
         .default('documented'),
     )
-    .option('--port <N>', 'port on 127.0.0.1; a free one where it is left out', wholeNumber(0, 65535))
+    .option('--port <N>', 'port on 127.0.0.1 (a free one)', wholeNumber(0, 65535))
     .option(
       '--latency <TIME>',
-      'what each answer takes, such as 50ms or 1s (a number alone is milliseconds), spread over the steps of its work (0ms)',
+      'duration of each answer, such as 50ms or 1s; a plain number is milliseconds (0ms)',
       milliseconds,
     )
     .addOption(
-      new Option('--faults <LIST>', `what goes wrong: ${faultNames} (repeatable)`)
+      new Option('--faults <LIST>', `inject faults: ${faultNames} (repeatable)`)
         .argParser(readFaults)
         .default({}, 'none'),
     )
@@ -296,7 +291,6 @@ export function declare(action: Act): Command {
   return program;
 }
 
-/** The exit codes, below the help of the whole. */
 function exitCodes(): string {
   const lines = Object.entries(exit).map(
     ([name, code]) => `  ${String(code).padEnd(5)}${exitMeanings[name as keyof typeof exit]}`,
@@ -304,20 +298,18 @@ function exitCodes(): string {
   return ['\nExit codes:', ...lines].join('\n');
 }
 
-/** The options of the commands that plan. */
 function selecting(command: Command, report: 'plan' | 'result'): Command {
   for (const option of selectionOptions()) command.addOption(option);
   return command.addOption(format(report));
 }
 
-/** The options of the commands that look for what a server has. */
 function asking(command: Command): Command {
   for (const option of discoveryOptions()) command.addOption(option);
   return command;
 }
 
 function format(of: keyof typeof namesOfFormats): Option {
-  return new Option('--format <NAME[=FILE]>', 'how it is shown (repeatable)')
+  return new Option('--format <NAME[=FILE]>', 'output format (repeatable)')
     .choices(namesOfFormats[of])
     .argParser(collect)
     .default([], 'text');

@@ -1,61 +1,63 @@
 import type { Command } from 'commander';
 
 interface Example {
-  /** What stands behind `idops`. */
+  /** What follows `idops`. */
   readonly args: string;
-  /** What it does, as an addition to what the command does anyway. */
   readonly does: string;
 }
 
-/** One for each command, by the names that lead to it; that of the whole has none. */
+/** By the names of the command, joined; '' is the program. */
 export const examples: { readonly [command: string]: Example } = {
   '': {
     args: 'plan --env production',
-    does: 'show what would change on the server that idops.yaml has for production; idops init writes an idops.yaml',
+    does: 'show what would change on the server of the environment production; idops init writes an idops.yaml',
   },
   init: {
     args: 'init acme --base-url https://id.example.com --ci gitlab',
-    does: 'begin a project for this server in the folder acme, with a pipeline for GitLab',
+    does: 'create a project for this server in the folder acme, with a pipeline for GitLab',
   },
   validate: {
     args: 'validate --format github',
-    does: 'what is wrong, as annotations of the lines that a pull request changes',
+    does: 'print problems as annotations of a pull request',
   },
   plan: {
     args: 'plan --out plan.json',
-    does: 'show what would change, and store it for idops apply plan.json',
+    does: 'show what would change, and store the plan for idops apply plan.json',
   },
-  apply: { args: 'apply plan.json', does: 'apply what was reviewed, or refuse where it no longer holds' },
+  apply: { args: 'apply plan.json', does: 'apply what was reviewed, or refuse if it is stale' },
   watch: {
     args: 'watch --interval 5m --apply --listen 127.0.0.1:9464',
-    does: 'keep the server as it is declared, and tell Prometheus how that goes',
+    does: 'keep the server as declared, with metrics for Prometheus',
   },
   pull: {
     args: 'pull --check',
-    does: 'say whether the server has moved away from the manifests, and what would be written',
+    does: 'show whether the server differs from the manifests, and what would be written',
   },
-  list: { args: 'list User --format json', does: 'the ids and names of all users, for a program' },
-  undo: { args: 'undo --last', does: 'put back what the newest run changed' },
+  list: { args: 'list User --format json', does: 'print the ids and names of all users, for a program' },
+  undo: { args: 'undo --last', does: 'restore what the newest run changed' },
   runs: { args: 'runs', does: 'list the runs, the newest last' },
-  'runs list': { args: 'runs list --format json', does: 'the same for a program' },
-  'runs show': { args: 'runs show 20260131T', does: 'the run whose name begins so, and what it changed' },
+  'runs list': { args: 'runs list --format json', does: 'list the runs, for a program' },
+  'runs show': {
+    args: 'runs show 20260131T',
+    does: 'show the run whose name begins with this, and what it changed',
+  },
   'runs settle': {
     args: 'runs settle 20260131T120000Z-4f2a1c Client/6a2f --done',
-    does: 'say that this DID was regenerated, after a look at the server',
+    does: 'record that this DID was regenerated, after a look at the server',
   },
   'runs prune': {
     args: 'runs prune --keep 90d --keep-last 20',
-    does: 'remove older journals, but for the last 20',
+    does: 'remove older journals, except the last 20',
   },
   'runs forget': {
     args: 'runs forget 20260131T120000Z-4f2a1c',
-    does: 'after its journal was damaged, and no good copy of it is left',
+    does: 'remove a damaged journal of which no copy is left',
   },
-  'runs unlock': { args: 'runs unlock', does: 'after a crash on a machine that is gone' },
+  'runs unlock': { args: 'runs unlock', does: 'remove the lock after a crash on another machine' },
   state: { args: 'state', does: 'list what the state has recorded' },
   'state show': {
     args: 'state show Client/6a2f0d1e-0000-4000-8000-000000000001',
-    does: 'the fields that are known of one object, and its did_generation',
+    does: 'show the recorded fields of one object, and its did_generation',
   },
   'state rm': {
     args: 'state rm User/4000f0d1-0000-4000-8000-000000000001',
@@ -63,26 +65,29 @@ export const examples: { readonly [command: string]: Example } = {
   },
   'state migrate': {
     args: 'state migrate --from .idops/production.json --env production',
-    does: 'once the configuration names another place for it',
+    does: 'move the state after the configuration names another backend',
   },
   'regenerate-did': {
     args: 'regenerate-did 6a2f0d1e-0000-4000-8000-000000000001 --yes',
-    does: 'without a question, as a job of its own',
+    does: 'regenerate without a question, as in a CI job',
   },
-  doctor: { args: 'doctor --format json', does: 'whether everything is ready, for a program' },
-  schema: { args: 'schema config > config.schema.json', does: 'the schema of idops.yaml, for an editor' },
+  doctor: { args: 'doctor --format json', does: 'print the checks, for a program' },
+  schema: {
+    args: 'schema config > config.schema.json',
+    does: 'write the schema of idops.yaml, for an editor',
+  },
   completion: {
     args: 'completion bash > ~/.idops-completion.bash',
     does: 'then, in ~/.bashrc: source ~/.idops-completion.bash',
   },
-  preview: { args: 'preview --serve', does: 'look at the emails while they are being written' },
+  preview: { args: 'preview --serve', does: 'show emails in a browser while you write them' },
   sandbox: {
     args: 'sandbox --profile boruta --latency 50ms',
-    does: 'a server to try things on that behaves as Boruta does',
+    does: 'run a test server that behaves like Boruta',
   },
 };
 
-/** Puts its example below the help of a program and of every command in it that has one. */
+/** Adds the examples to the help of a program and its commands. */
 export function addExamples(command: Command, path: readonly string[] = []): void {
   const example = examples[path.join(' ')];
   if (example !== undefined)

@@ -1,4 +1,4 @@
-/** What the exit code of a command says. */
+/** Exit codes. */
 export const exit = {
   done: 0,
   failed: 1,
@@ -9,7 +9,7 @@ export const exit = {
 
 export type ExitCode = (typeof exit)[keyof typeof exit];
 
-/** The same in words, for help and for the page of commands. */
+/** Their meanings, for help and docs. */
 export const exitMeanings: { readonly [name in keyof typeof exit]: string } = {
   done: 'done; plan --detailed-exitcode: nothing to change',
   failed:

@@ -12,16 +12,16 @@ import {
 } from '../report/formats.js';
 import type { Context } from './context.js';
 
-/** A `--format` option taken apart: `json`, or `json=plan.json`. */
+/** A `--format` option: `json`, or `json=plan.json`. */
 export interface Format {
   readonly name: string;
-  /** The file to write; standard output where there is none. */
+  /** The file to write; undefined for standard output. */
   readonly file: string | undefined;
 }
 
 /**
- * Takes the `--format` options of a command apart and checks them; `text` on standard output where none goes there.
- * Throws a ProblemsError for unknown formats and for two on standard output.
+ * Parses the `--format` options of a command; adds `text` if none goes to standard output. Throws a ProblemsError for unknown
+ * formats and for two on standard output.
  */
 export function parseFormats<T>(given: readonly string[], report: Report<T>): Format[] {
   const known = formatNames(report);
@@ -36,7 +36,7 @@ export function parseFormats<T>(given: readonly string[], report: Report<T>): Fo
     .map(({ name, file }) =>
       file === ''
         ? error('wrong-option', `--format ${name}= names no file`, [], `write --format ${name}=FILE`)
-        : error('wrong-option', `--format ${name} is not known`, [], `the formats are ${known.join(', ')}`),
+        : error('wrong-option', `unknown format ${name}`, [], `the formats are ${known.join(', ')}`),
     );
   const shown = formats.filter(({ file }) => file === undefined);
   if (shown.length > 1) {
@@ -55,8 +55,7 @@ export function parseFormats<T>(given: readonly string[], report: Report<T>): Fo
 }
 
 /**
- * The folder that idops was started in, from the root of the repository that a GitHub workflow works on; empty
- * where that isn't known. Annotations find their files by it.
+ * The current folder from GITHUB_WORKSPACE, which paths in annotations start from; empty if unknown.
  */
 export function githubFolder(): string {
   const workspace = process.env.GITHUB_WORKSPACE;
@@ -65,7 +64,7 @@ export function githubFolder(): string {
   return folder.startsWith('..') ? '' : folder;
 }
 
-/** How a command shows what it found; colours are those of standard output. */
+/** How to show a result; colours are those of standard output. */
 export function lookOf({ options, output }: Pick<Context, 'options' | 'output'>): Look {
   return {
     color: output.color.stdout,
@@ -74,15 +73,12 @@ export function lookOf({ options, output }: Pick<Context, 'options' | 'output'>)
   };
 }
 
-/** The same for what goes elsewhere: to a file, or beside the result. */
+/** The same for files and standard error. */
 export function lookElsewhere(context: Pick<Context, 'options' | 'output'>): Look {
   return { ...lookOf(context), color: false };
 }
 
-/**
- * Shows something in each of the formats, without the secrets that are in it. Throws a ProblemsError where a file can't be
- * written.
- */
+/** Shows a result, without secrets, in each format. Throws a ProblemsError if a file can't be written. */
 export async function show<T>(
   formats: readonly Format[],
   report: Report<T>,
@@ -107,7 +103,7 @@ export async function show<T>(
   }
 }
 
-/** Where Markdown leads to files, where CI says so. A stored plan names them from the project's root, others from here. */
+/** The links of Markdown to files, in CI. A stored plan names files from the project's root, others from here. */
 async function linksOf({ options }: Context, { stored }: Partial<Look>): Promise<Pick<Look, 'forge'>> {
   const { forgeOf } = await import('../session/forge.js');
   let folder = process.cwd();
@@ -122,16 +118,13 @@ async function linksOf({ options }: Context, { stored }: Partial<Look>): Promise
   return forge === undefined ? {} : { forge };
 }
 
-/** Shows problems as annotations, where a workflow asked for those. */
+/** Shows problems as annotations. */
 export async function annotate(context: Context, problems: readonly Problem[]): Promise<void> {
   const shown = problemsReport.redact(problems, context.redactor);
   context.output.result(await renderText(problemsReport, 'github', shown, lookOf(context)));
 }
 
-/**
- * Shows why a command failed to the program that reads its standard output: as annotations, or as one JSON object where no
- * result was given before, and nothing else was to go there.
- */
+/** Shows why a command failed on standard output: as annotations, or as JSON if no result was printed there. */
 export async function tellPrograms(
   context: Context,
   problems: readonly Problem[],
@@ -150,12 +143,11 @@ export async function tellPrograms(
   if ('json' in rendering) output.json(rendering.json);
 }
 
-/** The files among formats. */
 export function filesOf(formats: readonly Format[]): string[] {
   return formats.flatMap(({ file }) => file ?? []);
 }
 
-/** Whether a person sees text on standard output. */
+/** Whether text goes to standard output. */
 export function showsText(formats: readonly Format[]): boolean {
   return formats.some(({ name, file }) => name === 'text' && file === undefined);
 }

@@ -1,10 +1,10 @@
 import { writeSync } from 'node:fs';
 import { constants } from 'node:os';
 
-/** Ctrl-C as a signal to the work, which ends what is in flight and starts nothing new. */
+/** Ctrl-C as an AbortSignal: requests in flight finish, nothing new starts. */
 export interface Interrupt {
   readonly signal: AbortSignal;
-  /** What is said where the process ends at once; nothing where it gives null. */
+  /** The message if the process ends at once; null for none. */
   lastWords: () => string | null;
   release(): void;
 }
@@ -17,7 +17,7 @@ export function onInterrupt(): Interrupt {
     if (controller.signal.aborted) {
       release();
       say(interrupt.lastWords());
-      // The first process of a container survives a signal that it has no handler for.
+      // The first process of a container survives a signal without a handler.
       if (process.pid === 1) process.exit(128 + constants.signals[name]);
       process.kill(process.pid, name);
       return;
@@ -32,7 +32,7 @@ export function onInterrupt(): Interrupt {
   return interrupt;
 }
 
-/** Writes at once: the process has no other moment. */
+/** Writes synchronously, since the process ends now. */
 function say(words: string | null): void {
   if (words === null) return;
   try {

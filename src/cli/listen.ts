@@ -4,32 +4,29 @@ import { error, ProblemsError } from '../base/problems.js';
 import { systemErrorText } from '../base/system-errors.js';
 import type { ListenAddress } from './option-values.js';
 
-/** An answer of a path, whatever is asked of it. */
 export interface Answer {
   readonly status: number;
   readonly type: string;
   readonly body: string;
 }
 
-/** What is answered, by its path. */
 export interface Paths {
   readonly [path: string]: () => Answer | Promise<Answer>;
 }
 
 export interface Listening {
-  /** Where it can be asked, as `http://HOST:PORT`. */
+  /** `http://HOST:PORT` */
   readonly address: string;
   close(): Promise<void>;
 }
 
-/** Milliseconds that a connection lasts at most. */
-const PATIENCE = 10_000;
-/** Far more than those who look have. */
-const CONNECTIONS = 64;
+/** Milliseconds that a connection may last. */
+const MAX_TIME = 10_000;
+const MAX_CONNECTIONS = 64;
 
 /**
- * Answers GET and HEAD on some paths, one request a connection. Bodies of requests aren't read, and no client can keep more than its
- * connection, nor that for long. Throws a ProblemsError (`port-unavailable`) where it can't listen there.
+ * Answers GET and HEAD on some paths, one request for each connection, without reading bodies. Throws a ProblemsError
+ * (`port-unavailable`) if it can't listen there.
  */
 export async function listen({ host, port }: ListenAddress, paths: Paths): Promise<Listening> {
   const open = new Set<Socket>();
@@ -37,13 +34,13 @@ export async function listen({ host, port }: ListenAddress, paths: Paths): Promi
   const server = createServer(
     {
       maxHeaderSize: 8 * 1024,
-      headersTimeout: PATIENCE,
-      requestTimeout: PATIENCE,
+      headersTimeout: MAX_TIME,
+      requestTimeout: MAX_TIME,
       connectionsCheckingInterval: 1000,
     },
     (request, response) => {
       const { socket } = request;
-      // What comes behind the first request goes with the connection, which is read no further.
+      // Further requests on the connection are ignored.
       if (asked.has(socket)) return;
       asked.add(socket);
       socket.pause();
@@ -51,15 +48,15 @@ export async function listen({ host, port }: ListenAddress, paths: Paths): Promi
     },
   );
   server.on('connection', (socket) => {
-    const patience = setTimeout(() => socket.destroy(), PATIENCE);
+    const timer = setTimeout(() => socket.destroy(), MAX_TIME);
     socket.once('close', () => {
-      clearTimeout(patience);
+      clearTimeout(timer);
       open.delete(socket);
     });
     open.add(socket);
-    // Whoever asks now is answered at once; the oldest one has had the most time to ask.
+    // A new client replaces the oldest one.
     const [oldest] = open;
-    if (open.size > CONNECTIONS) oldest?.destroy();
+    if (open.size > MAX_CONNECTIONS) oldest?.destroy();
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (failure) =>
@@ -67,7 +64,7 @@ export async function listen({ host, port }: ListenAddress, paths: Paths): Promi
     );
     server.listen(port, host, resolve);
   });
-  // A connection that can't be taken, as where there are too many open files, is the client's loss alone.
+  // Failing to accept a connection, as with too many open files, concerns only that client.
   server.on('error', () => {});
   const { port: given } = server.address() as AddressInfo;
   return {
@@ -85,13 +82,13 @@ async function answer(request: IncomingMessage, response: ServerResponse, paths:
   response.setHeader('Connection', 'close');
   response.setHeader('Cache-Control', 'no-store');
   response.setHeader('X-Content-Type-Options', 'nosniff');
-  // As for a proxy, it may name the host too.
+  // The request target may be absolute, as for a proxy.
   const [, path = ''] = /^(?:https?:\/\/[^/?#]*)?([^?#]*)/i.exec(url) ?? [];
   const answers = Object.hasOwn(paths, path) ? paths[path] : undefined;
   if (answers === undefined) return send(response, plain(404, 'not found\n'));
   if (method !== 'GET' && method !== 'HEAD') {
     response.setHeader('Allow', 'GET, HEAD');
-    return send(response, plain(405, 'GET and HEAD alone\n'));
+    return send(response, plain(405, 'only GET and HEAD\n'));
   }
   send(response, await answers());
 }
@@ -100,7 +97,7 @@ function plain(status: number, body: string): Answer {
   return { status, type: 'text/plain; charset=utf-8', body };
 }
 
-/** Node leaves the body out where only the head was asked for. */
+/** Node omits the body for HEAD. */
 function send(response: ServerResponse, { status, type, body }: Answer): void {
   const bytes = Buffer.from(body, 'utf8');
   response.writeHead(status, { 'Content-Type': type, 'Content-Length': bytes.length }).end(bytes);

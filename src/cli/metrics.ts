@@ -10,66 +10,48 @@ import type { Health, Verdict } from '../session/watch/health.js';
 import { type Answer, listen } from './listen.js';
 import type { ListenAddress } from './option-values.js';
 
-/** What a change may be that isn't made yet. */
 const actions = ['update', 'delete', 'regenerate', 'adopt', 'blocked'] as const;
 const statuses = ['applied', 'failed', 'not_converged', 'unknown', 'skipped'] as const;
 
-/**
- * What is counted of the turns, as text for Prometheus. Labels are words of idops and of the API, which are few: never an address, a
- * name or a message.
- */
+/** Metrics of a watch, as text for Prometheus. Labels have few values: never an address, a name or a message. */
 export class Metrics {
-  /** One of its own: what is counted of one watch is nobody else's. */
   readonly #registry = new Registry();
-  readonly #pending = this.#gauge('pending_changes', 'Changes of the last plan that are not made yet.', [
-    'kind',
-    'action',
-  ]);
+  readonly #pending = this.#gauge('pending_changes', 'Pending changes of the last plan.', ['kind', 'action']);
   readonly #drifted = this.#gauge(
     'drifted_objects',
-    'Objects of the last plan with a field that was changed on the server since idops last knew it, and is not put right yet.',
+    'Objects of the last plan with drift that is not corrected yet.',
     ['kind'],
   );
-  readonly #declared = this.#gauge(
-    'declared_objects',
-    'What manifests declared when the last plan was made.',
-    ['kind'],
-  );
+  readonly #declared = this.#gauge('declared_objects', 'Objects that manifests declared at the last plan.', [
+    'kind',
+  ]);
   readonly #lastSuccess = this.#gauge(
     'last_success_timestamp_seconds',
-    'When a turn that went well ended for the last time, as Unix time; 0 before the first.',
+    'Unix time of the end of the last successful turn; 0 before the first.',
     [],
   );
-  readonly #turns = this.#counter('turns_total', 'Turns by what they came to.', ['outcome']);
-  readonly #problems = this.#counter('problems_total', 'Errors that turns ended with, by their code.', [
-    'code',
-  ]);
+  readonly #turns = this.#counter('turns_total', 'Turns by outcome.', ['outcome']);
+  readonly #problems = this.#counter('problems_total', 'Errors of turns, by code.', ['code']);
   readonly #durations = new Histogram({
     name: 'idops_turn_duration_seconds',
-    help: 'What turns took, by phase: plan from the beginning to the plan, apply for carrying it out.',
+    help: 'Duration of turns, by phase: plan or apply.',
     labelNames: ['phase'],
     buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600],
     registers: [this.#registry],
   });
   readonly #requests = this.#counter(
     'requests_total',
-    'Tries of requests, by the operation of the API (other for what it does not have, and for tokens), method and class of status (none without an answer).',
+    'Attempts of requests, by operation of the API (other for tokens and further paths), method and class of status (none without an answer).',
     ['operation', 'method', 'status'],
   );
-  readonly #retries = this.#counter('retries_total', 'Requests that were sent again.', []);
-  readonly #changes = this.#counter(
-    'changes_total',
-    'Changes that were carried out, by what became of them.',
-    ['kind', 'status'],
-  );
+  readonly #retries = this.#counter('retries_total', 'Retried requests.', []);
+  readonly #changes = this.#counter('changes_total', 'Applied changes, by status.', ['kind', 'status']);
 
-  /** `interval` is the one between turns, in seconds. */
+  /** `interval` is in seconds. */
   constructor(interval: number) {
     this.#gauge('build_info', 'The version of idops.', ['version']).set({ version }, 1);
-    this.#gauge('interval_seconds', 'Seconds from the beginning of a turn to that of the next.', []).set(
-      interval,
-    );
-    // A series that comes with its first event hides that event from rate().
+    this.#gauge('interval_seconds', 'Seconds between the starts of two turns.', []).set(interval);
+    // Start at 0, so that rate() sees the first event.
     for (const outcome of outcomes) this.#turns.inc({ outcome }, 0);
     for (const kind of kindNames) {
       for (const action of actions) this.#pending.set({ kind, action }, 0);
@@ -96,7 +78,7 @@ export class Metrics {
     this.#retries.inc();
   }
 
-  /** A turn has its plan, of which nothing is made yet. */
+  /** Called when a cycle has its plan. */
   planned({ plan, declared, seconds }: CyclePlan): void {
     this.#durations.observe({ phase: 'plan' }, seconds);
     for (const name of kindNames)
@@ -104,8 +86,8 @@ export class Metrics {
     this.#left(plan.changes);
   }
 
-  /** A turn is over; `now` is the Unix time in seconds. */
-  ended({ outcome, plan, result, problems, took }: Cycle, now: number): void {
+  /** Called at the end of a cycle; `now` is the Unix time in seconds. */
+  ended({ outcome, plan, result, problems, took }: Cycle, now = Date.now() / 1000): void {
     this.#turns.inc({ outcome });
     if (succeeded(outcome)) this.#lastSuccess.set(now);
     for (const { code, severity } of problems) if (severity === 'error') this.#problems.inc({ code });
@@ -146,35 +128,25 @@ function kindIn(address: string): string {
   return kindNames.find((name) => address.startsWith(`${name}/`)) ?? 'other';
 }
 
-/** What is served of a watch to whoever looks after it. */
+/** The server of health and metrics. */
 export interface Serving {
+  readonly metrics: Metrics;
   readonly address: string;
-  tried(made: Try): void;
-  retried(): void;
-  planned(made: CyclePlan): void;
-  ended(turn: Cycle): void;
   close(): Promise<void>;
 }
 
-/** Serves health and metrics. Throws a ProblemsError (`port-unavailable`) where it can't listen there. */
+/** Serves health and metrics. Throws a ProblemsError (`port-unavailable`) if it can't listen there. */
 export async function serve(where: ListenAddress, health: Health, interval: number): Promise<Serving> {
   const metrics = new Metrics(interval);
-  const { address, close } = await listen(where, {
-    '/healthz': () => told(health.ready()),
-    '/livez': () => told(health.alive()),
+  const listening = await listen(where, {
+    '/healthz': () => answerOf(health.ready()),
+    '/livez': () => answerOf(health.alive()),
     '/metrics': async () => ({ status: 200, type: metrics.type, body: await metrics.text() }),
   });
-  return {
-    address,
-    tried: (made) => metrics.tried(made),
-    retried: () => metrics.retried(),
-    planned: (made) => metrics.planned(made),
-    ended: (turn) => metrics.ended(turn, Date.now() / 1000),
-    close,
-  };
+  return { metrics, ...listening };
 }
 
-function told(verdict: Verdict): Answer {
+function answerOf(verdict: Verdict): Answer {
   const body = verdict.fine ? { status: 'ok' } : { status: 'failing', reason: verdict.reason };
   return { status: verdict.fine ? 200 : 503, type: 'application/json', body: `${JSON.stringify(body)}\n` };
 }

@@ -1,9 +1,9 @@
 import type { Command, CommanderError } from 'commander';
-import { error, type Problem } from '../base/problems.js';
+import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { commanderMessage } from '../session/options.js';
 import type { Streams } from './context.js';
 
-/** Where commander ends by itself: help or the version were shown, or a command line can't be run. */
+/** Thrown when commander ends: it showed help or the version, or can't run the command line. */
 export class Ended extends Error {
   readonly command: Command;
   readonly failure: CommanderError;
@@ -16,10 +16,7 @@ export class Ended extends Error {
   }
 }
 
-/**
- * Has a program, and each command in it, throw an Ended in the place of words on standard error and an exit; help and the
- * version go to these streams.
- */
+/** Makes a program and its commands throw an Ended instead of exiting; help and the version go to these streams. */
 export function endQuietly(command: Command, streams: Pick<Streams, 'stdout' | 'stderr'>): void {
   const { stdout, stderr } = streams;
   command.configureOutput({
@@ -34,7 +31,7 @@ export function endQuietly(command: Command, streams: Pick<Streams, 'stdout' | '
   for (const one of command.commands) endQuietly(one, streams);
 }
 
-/** What is wrong with a command line, in the form of all other problems; nothing if help or the version were shown. */
+/** The problem of a command line; none if help or the version was shown. */
 export function misuse({ command, failure }: Ended): Problem[] {
   // Without any command its help says what is missing.
   if (failure.exitCode === 0 || failure.code === 'commander.help') return [];
@@ -43,7 +40,7 @@ export function misuse({ command, failure }: Ended): Problem[] {
   ];
 }
 
-/** The formats that a command line that can't be read asks for, as far as one can tell. */
+/** The values of `--format` in a command line that commander can't parse. */
 export function formatsAsked(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf('--');
   const words = end < 0 ? argv : argv.slice(0, end);
@@ -56,7 +53,10 @@ export function formatsAsked(argv: readonly string[]): readonly string[] {
   );
 }
 
-/** How a command is called: `idops runs show`. */
+export function wrongOption(message: string, hint?: string): ProblemsError {
+  return new ProblemsError([error('wrong-option', message, [], hint)]);
+}
+
 function nameOf(command: Command): string {
   const parent = command.parent === null ? '' : `${nameOf(command.parent)} `;
   return `${parent}${command.name()}`;

@@ -1,33 +1,29 @@
 import { InvalidArgumentError } from 'commander';
 import type { SandboxFaults } from '../sandbox/options.js';
 
-/** An age in milliseconds, of `--keep`. */
+/** `--keep`, in milliseconds. */
 export function age(value: string): number {
   const [, number = '', unit = ''] = /^(\d{1,5})([hdw])$/.exec(value) ?? [];
   const hours = { h: 1, d: 24, w: 168 }[unit];
-  if (hours === undefined) throw new InvalidArgumentError('It is an age such as 12h, 90d or 8w.');
+  if (hours === undefined) throw new InvalidArgumentError('It must be an age such as 12h, 90d or 8w.');
   return Number(number) * hours * 3_600_000;
 }
 
-/** A time in milliseconds, of `--latency`. */
+/** `--latency`, in milliseconds. */
 export function milliseconds(value: string): number {
   const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s)?$/.exec(value) ?? [];
   const time = Number(number) * (unit === 's' ? 1000 : 1);
   if (time <= 600_000) return time;
   throw new InvalidArgumentError(
-    'It must be a time of 10 minutes at most, such as 50ms, 1s, or a number of milliseconds.',
+    'It must be a time of at most 10 minutes, such as 50ms, 1s, or a number of milliseconds.',
   );
 }
 
-/** The least and the most that `--interval` may be, in seconds. */
-const leastInterval = 1;
-const mostInterval = 86_400;
-
-/** A time between two turns in seconds, of `--interval`. */
+/** `--interval`, in seconds. */
 export function interval(value: string): number {
   const [, number = '', unit = ''] = /^(\d{1,5})([smh])$/.exec(value) ?? [];
   const seconds = Number(number) * ({ s: 1, m: 60, h: 3600 }[unit] ?? 0);
-  if (seconds >= leastInterval && seconds <= mostInterval) return seconds;
+  if (seconds >= 1 && seconds <= 86_400) return seconds;
   throw new InvalidArgumentError(
     'It must be a time from 1s to 24h: a whole number with s, m or h, such as 5m.',
   );
@@ -36,11 +32,11 @@ export function interval(value: string): number {
 const counts = ['pool', 'pause', 'seed'];
 const chances = ['cut', '500', '503', 'reset', 'restart'];
 
-/** How the faults are written, for the help. */
+/** An example of `--faults`, for the help. */
 export const faultNames =
   'pool=2, cut=0.1, 500=0.1, 503=0.1, reset=0.1, restart=0.1, stale-scopes, pause=250, seed=1';
 
-/** Reads one `--faults`, a list with commas, and adds it to those before it. */
+/** Adds one `--faults`, a list with commas, to those before it. */
 export function readFaults(list: string, before: SandboxFaults): SandboxFaults {
   return list.split(',').reduce(addFault, before);
 }
@@ -52,18 +48,17 @@ function addFault(faults: SandboxFaults, fault: string): SandboxFaults {
   const isCount = counts.includes(name) && Number.isSafeInteger(number) && (name !== 'pool' || number > 0);
   if (isCount || (chances.includes(name) && number <= 1)) return { ...faults, [name]: number };
   throw new InvalidArgumentError(
-    `${JSON.stringify(fault)} is no fault; they are written as ${faultNames}, with whole numbers, or chances from 0 to 1.`,
+    `${JSON.stringify(fault)} is not a fault; write ${faultNames}, with whole numbers, or probabilities from 0 to 1.`,
   );
 }
 
-/** Where something listens. */
 export interface ListenAddress {
-  /** A name or an address; of IPv6 without its brackets. */
+  /** A name or an address; IPv6 without brackets. */
   readonly host: string;
   readonly port: number;
 }
 
-/** Reads `--listen`. */
+/** `--listen`. */
 export function listenAddress(value: string): ListenAddress {
   const [, six, name = '', digits = ''] =
     /^(?:\[([0-9a-f:.]+)\]|([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)):(\d{1,5})$/i.exec(value) ?? [];

@@ -6,13 +6,12 @@ import { problemsText } from '../report/problems.js';
 import { redactProblems } from '../report/redacted.js';
 import type { Redactor } from '../secrets/redactor.js';
 
-/** Standard output or standard error, or what stands in for them. */
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
 export interface OutputOptions {
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
-  /** Results and problems alone. */
+  /** Print only results and problems. */
   readonly quiet: boolean;
   readonly debug: boolean;
   /** False with `--no-color`; otherwise the environment and the terminal decide, for each stream. */
@@ -21,38 +20,34 @@ export interface OutputOptions {
   readonly redactor: Redactor;
 }
 
-/**
- * The only way to the terminal, results apart from all else. Secrets are taken out of sentences and problems here; out of
- * what reports are made of before that.
- */
+/** The only way to the terminal. Redacts messages and problems; reports are redacted before they are rendered. */
 export interface Output {
-  /** Whether each stream takes colours. */
   readonly color: { readonly stdout: boolean; readonly stderr: boolean };
-  /** The result, to standard output. It must be harmless and without secrets already, as reports are. */
+  /** The result, to standard output; escaped and redacted already. */
   result(text: string): void;
-  /** A result in JSON, to standard output; without secrets already. */
+  /** A result in JSON, to standard output; redacted already. */
   json(value: unknown): void;
-  /** Whether standard output is a terminal, and not a file or another program. */
+  /** Whether standard output is a terminal. */
   readonly resultIsSeen: boolean;
-  /** Whether standard output has a result already. */
+  /** Whether a result was printed. */
   readonly gaveResult: boolean;
-  /** What a person should know besides, to standard error; nothing with `--quiet`. */
+  /** A message, to standard error; nothing with `--quiet`. */
   message(text: string): void;
-  /** A report beside the result, to standard error; harmless and without secrets already. Nothing with `--quiet`. */
+  /** A report, to standard error; escaped and redacted already. Nothing with `--quiet`. */
   beside(text: string): void;
-  /** Mistakes and warnings, to standard error. */
+  /** Errors and warnings, to standard error. */
   problems(problems: readonly Problem[]): void;
-  /** For `--debug` alone, to standard error. */
+  /** Only with `--debug`, to standard error. */
   debug(text: string): void;
-  /** A line of idops' own words that the next output takes away, at the end of standard error; for terminals. Null removes it. */
+  /** A status line on a terminal's standard error, which the next output replaces; null removes it. */
   transient(line: string | null): void;
-  /** Waits until everything is written. Rejects where standard output couldn't take it, as a full disk can't. */
+  /** Waits until everything is written. Rejects if standard output can't be written, as on a full disk. */
   flush(): Promise<void>;
 }
 
 const eraseRest = '\u001b[K';
 
-/** Opens the way to the terminal. Wait for `flush` before the process ends. */
+/** Wait for `flush` before the process ends. */
 export function createOutput(options: OutputOptions): Output {
   const { stdout, stderr, quiet, debug, redactor } = options;
   const color = { stdout: takesColor(stdout, options), stderr: takesColor(stderr, options) };
@@ -108,13 +103,12 @@ export function createOutput(options: OutputOptions): Output {
       clear();
       await err.flush();
       await out.flush();
-      // Where standard error is gone there is nobody left to tell.
       if (out.failure !== null) throw out.failure;
     },
   };
 }
 
-/** Whether a stream takes colours: `--no-color`, NO_COLOR, FORCE_COLOR, and last whether it is a terminal. */
+/** By precedence: `--no-color`, NO_COLOR, FORCE_COLOR, whether it is a terminal. */
 function takesColor(stream: OutputStream, { color, env }: OutputOptions): boolean {
   if (!color || env.NO_COLOR) return false;
   if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
@@ -131,7 +125,7 @@ function createSink(stream: OutputStream): Sink {
   let failure: Error | null = null;
   let closed = false;
   let pending: Promise<void> = Promise.resolve();
-  // A reader that went away, as `head` does, is no mistake; the work goes on without it.
+  // A closed pipe, as with `head`, is no failure; the work continues.
   const fail = (reason: Error & { code?: string }): void => {
     closed = true;
     if (reason.code !== 'EPIPE' && reason.code !== 'ERR_STREAM_DESTROYED') failure ??= reason;
@@ -150,7 +144,7 @@ function createSink(stream: OutputStream): Sink {
             resolve();
           });
         } catch (reason) {
-          // Files are written at once, and Node throws what goes wrong there.
+          // Writes to files are synchronous and throw.
           fail(reason instanceof Error ? reason : new Error(String(reason)));
           resolve();
         }
@@ -161,9 +155,9 @@ function createSink(stream: OutputStream): Sink {
   };
 }
 
-/** What is said where standard output doesn't take a result. */
+/** The message if standard output can't be written. */
 export function unwritable(failure: unknown): string {
-  const hint = 'make room, or send it elsewhere; what the command did is done';
+  const hint = 'free disk space or redirect it elsewhere; the command has done its work';
   const problem = error(
     'not-writable',
     `standard output can't be written: ${systemErrorText(failure)}`,

@@ -7,20 +7,18 @@ import { Ended, endQuietly, misuse } from './misuse.js';
 import type { Worker } from './worker.js';
 
 /**
- * Runs a command line with a process's streams and gives the exit code. Never throws: what goes wrong is printed on
- * standard error.
+ * Runs a command line and returns the exit code. Never throws: failures are printed on standard error.
  */
 export async function run(argv: readonly string[], streams: Streams): Promise<number> {
   let code: number = exit.done;
   const interrupt = onInterrupt();
   let opened: Promise<Worker> | undefined;
-  // Help and the version need none of it.
+  // Loaded on use: help and the version need none of it.
   const worker = (): Promise<Worker> => {
     opened ??= import('./worker.js').then(({ createWorker }) => createWorker(argv, interrupt, streams));
     return opened;
   };
 
-  /** Loads a command when it is used, and has it done. */
   const action =
     <A extends unknown[], O>(load: () => Promise<Work<A, O>>) =>
     async (...all: unknown[]): Promise<void> => {
@@ -39,7 +37,7 @@ export async function run(argv: readonly string[], streams: Streams): Promise<nu
     code = failure.failure.exitCode === 0 ? exit.done : exit.failed;
     const problems = misuse(failure);
     if (problems.length > 0) await (await worker()).misused(problems, program.opts<GlobalOptions>());
-    // What commander wrote may be under way still.
+    // Wait for what commander wrote.
     await new Promise<void>((done) => streams.stdout.write('', () => done()));
     if (watched.failure !== null) {
       code = exit.failed;
@@ -51,11 +49,11 @@ export async function run(argv: readonly string[], streams: Streams): Promise<nu
   return code;
 }
 
-/** What help and the version are written with: they don't go through a command's own output. */
+/** Notices failures of writing help and the version, which bypass a command's output. */
 function watchStreams({ stdout, stderr }: Streams): { readonly failure: Error | null } {
   const watched: { failure: Error | null } = { failure: null };
   const failed = (failure: NodeJS.ErrnoException): void => {
-    // A reader that went away, as `head` does, is no mistake.
+    // A closed pipe, as with `head`, is no failure.
     if (failure.code !== 'EPIPE') watched.failure = failure;
   };
   stdout.on('error', failed);

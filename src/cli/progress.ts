@@ -3,26 +3,26 @@ import type { Progress, Stepped } from '../base/progress.js';
 import { gistOf } from '../report/alike.js';
 import type { Output } from './output.js';
 
-/** What a person watches, and what it knows of the work that is under way. */
+/** Progress on standard error, and the requests in flight. */
 export interface Watched extends Required<Progress> {
-  /** Says what an interruption waits for. */
+  /** Shows what an interruption waits for. */
   interrupted(): void;
-  /** The objects about which requests are under way. */
+  /** Addresses with a request in flight. */
   inFlight(): readonly string[];
 }
 
 export interface ProgressOptions {
   readonly output: Pick<Output, 'message' | 'transient'>;
-  /** Whether standard error is a terminal, which takes a bar; elsewhere there are plain lines. */
+  /** Draw a bar; otherwise print plain lines. */
   readonly terminal: boolean;
-  /** The time in milliseconds. */
+  /** In milliseconds. */
   readonly now: () => number;
 }
 
 const barWidth = 24;
-/** A terminal needs no more than this, and a fast phase would only flicker. */
+/** Milliseconds between two drawings. */
 const redrawEvery = 80;
-/** Smaller phases say in plain lines that they began and ended, and nothing in between. */
+/** Smaller phases print only their begin and end. */
 const tellingSize = 20;
 
 interface Phase {
@@ -31,20 +31,19 @@ interface Phase {
   done: number;
   skipped: number;
   drawn: number;
-  /** The reasons for retries that were told. */
+  /** Reasons of retries that were printed. */
   readonly retries: Set<string>;
 }
 
 /**
- * Progress on standard error. The bar is drawn here since the one of @clack/prompts takes over the keyboard and
- * leaves the process at Ctrl-C, with requests in flight.
+ * The bar is drawn here, since that of @clack/prompts takes over the keyboard and exits at Ctrl-C, with requests in flight.
  */
 export function createProgress({ output, terminal, now }: ProgressOptions): Watched {
   const flying = new Set<string>();
   let phase: Phase | null = null;
-  /** The reasons for retries that were told between phases. */
+  /** The same, outside phases. */
   const outside = new Set<string>();
-  /** The ways in which objects ended badly, and how many did. */
+  /** Failures by status and reason. */
   let bad = new Map<string, { readonly status: string; readonly how: string; count: number }>();
 
   const say = (text: string): void => output.message(escapeText(text));
@@ -56,7 +55,7 @@ export function createProgress({ output, terminal, now }: ProgressOptions): Watc
     const line = `${'━'.repeat(filled)}${'─'.repeat(barWidth - filled)} ${done}/${total} ${name}`;
     output.transient(escapeText(line));
   };
-  /** Says what ended badly as it happens; what ends in the same way is counted, and so is what was not sent. */
+  /** Prints the first failure of each kind at once, and counts the rest. */
   const count = (made: Stepped): void => {
     const { address, status, error } = made;
     const how = gistOf(made, error ?? status);
@@ -76,7 +75,6 @@ export function createProgress({ output, terminal, now }: ProgressOptions): Watc
     },
     begin: (address) => void flying.add(address),
     retry({ attempt, of, why, wait }) {
-      // One line for each reason says enough.
       const { name, retries } = phase ?? { name: null, retries: outside };
       if (retries.has(why)) return;
       retries.add(why);
@@ -111,14 +109,15 @@ export function createProgress({ output, terminal, now }: ProgressOptions): Watc
     },
     interrupted() {
       const { size } = flying;
-      if (size > 0) say(`Finishing ${size} in flight; a second Ctrl-C ends at once and leaves them open.`);
-      else if (phase !== null) say('Stopping: nothing new is started.');
+      if (size > 0)
+        say(`Finishing ${size} in flight; a second Ctrl-C ends at once and leaves their outcome unknown.`);
+      else if (phase !== null) say('Stopping: nothing new will start.');
     },
     inFlight: () => [...flying],
   };
 }
 
-/** Whether a bar can be drawn; CI logs keep every drawing, even where they pretend to be a terminal. */
+/** Whether to draw a bar; CI logs would keep every drawing. */
 export function drawsBar(
   stderr: { readonly isTTY?: boolean },
   env: { readonly [name: string]: string | undefined },
@@ -126,7 +125,6 @@ export function drawsBar(
   return stderr.isTTY === true && env.TERM !== 'dumb' && !env.CI;
 }
 
-/** What isn't known has not failed. */
 function markOf(status: string): string {
   return status === 'unknown' ? '?' : '✗';
 }

@@ -8,27 +8,26 @@ import type { OutputStream } from './output.js';
 
 export type Reply = 'yes' | 'no' | 'aborted';
 
-/** One of several answers. */
 export interface Choice<T extends string> {
   readonly value: T;
   readonly label: string;
 }
 
 export interface Prompt {
-  /** Whether there is someone to ask: standard input and standard error are both terminals. */
+  /** Whether standard input and standard error are terminals. */
   readonly available: boolean;
   /**
-   * Asks a question with yes or no, or for a word that means yes, once more after another word; no is the default. It needs Enter: a key alone may have
-   * been meant for something else. Ctrl-C, Ctrl-D and Escape abort.
+   * Asks for yes or no, or for a word that means yes (a wrong word is asked again once); the default is no. Needs Enter. Ctrl-C,
+   * Ctrl-D and Escape abort.
    */
   confirm(question: string, word?: string): Promise<Reply>;
-  /** Asks for a text, until `wrong` has nothing to say of it; null where that is aborted. It is shown while it is typed. */
+  /** Asks for a text until `wrong` returns nothing; null if aborted. The text is visible. */
   text(
     question: string,
     wrong: (text: string) => string | undefined,
     example?: string,
   ): Promise<string | null>;
-  /** Asks for one of several answers, the first of which is the default; null where that is aborted. */
+  /** Asks for one of several answers; the first is the default. Null if aborted. */
   select<T extends string>(question: string, choices: readonly Choice<T>[]): Promise<T | null>;
 }
 
@@ -39,21 +38,20 @@ export interface PromptOptions {
   readonly redactor: Redactor;
 }
 
-/** Questions to a person, on standard error, since standard output carries the result alone. */
+/** Questions on standard error, since standard output carries only the result. */
 export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions): Prompt {
   const available = stdin.isTTY === true && stderr.isTTY === true;
   type Clack = typeof import('@clack/prompts');
   type Common = { message: string; input: typeof stdin; output: Writable; signal: AbortSignal };
 
-  /** Asks in one of the library's ways; null where that is aborted. */
   const ask = async <T>(
     question: string,
     way: (clack: Clack, common: Common) => Promise<T | symbol>,
   ): Promise<T | null> => {
-    if (!available) throw new Error('a question was asked where nobody can answer');
+    if (!available) throw new Error('there is no terminal to ask a question');
     const clack = await import('@clack/prompts');
     const over = new AbortController();
-    // Without this, the end of the input would leave the question open for ever.
+    // Otherwise the end of input would leave the question open forever.
     const abort = (): void => over.abort();
     const onKey = (_: unknown, key?: { ctrl?: boolean; name?: string }): void => {
       if (key?.ctrl === true && key.name === 'd') abort();
@@ -111,7 +109,7 @@ export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions):
 const saysYes = /^y(?:es)?$/i;
 const saysNo = /^(?:no?)?$/i;
 
-/** A question with its further lines beside the frame that the library draws. */
+/** A question wrapped beside the frame that the library draws. */
 function framed(question: string, columns: number): string {
   const frame = styleText('cyan', '│', { validateStream: false });
   const lines = question
@@ -120,27 +118,27 @@ function framed(question: string, columns: number): string {
   return lines.join(`\n${frame}  `);
 }
 
-/** A word that isn't the one may be a mistake of typing, which is asked about once; a no, or nothing at all, is none. */
+/** A wrong word may be a typing error; a no or an empty answer is not. */
 function wrongWord(text: string, word: string | undefined): string | undefined {
   const typed = text.trim();
   if (word === undefined || typed === word || saysNo.test(typed)) return undefined;
-  return `that is not ${escapeText(word)}; anything else once more is a no`;
+  return `that is not ${escapeText(word)}; another wrong word means no`;
 }
 
-/** Milliseconds in which everything arrives that was typed before. */
-const A_MOMENT = 50;
+/** Milliseconds in which earlier input arrives. */
+const DRAIN_TIME = 50;
 
-/** Takes away what was typed before a question is shown, which can't be meant for it; a Ctrl-C still is. */
+/** Drops input that was typed before the question; a Ctrl-C still aborts. */
 async function dropTyped(stdin: PromptOptions['stdin']): Promise<'aborted' | 'dropped'> {
   let typed = '';
   const drop = (chunk: Buffer | string): void => {
     typed += chunk;
   };
-  // A terminal keeps a line that has no end yet to itself, until it is told to give each character.
+  // In line mode the terminal would hold back an unfinished line.
   stdin.setRawMode?.(true);
   stdin.on('data', drop);
   try {
-    await wait(A_MOMENT);
+    await wait(DRAIN_TIME);
   } finally {
     stdin.off('data', drop).pause();
     stdin.setRawMode?.(false);
@@ -148,7 +146,7 @@ async function dropTyped(stdin: PromptOptions['stdin']): Promise<'aborted' | 'dr
   return typed.includes('\u0003') ? 'aborted' : 'dropped';
 }
 
-/** Standard error as the library sees it: without colours where they aren't wanted; cursor movements stay. */
+/** Standard error for the library, without colours if they are off. */
 function screen(stream: OutputStream, color: boolean): Writable {
   const output = new Writable({
     decodeStrings: false,
@@ -157,6 +155,6 @@ function screen(stream: OutputStream, color: boolean): Writable {
       stream.write(color ? text : text.replace(/\u001b\[[\d;]*m/g, ''), () => done());
     },
   });
-  // A terminal may say that it has no columns, and the library would put each character on its own line.
+  // A terminal may report 0 columns, which the library can't handle.
   return Object.defineProperty(output, 'columns', { get: () => stream.columns || 80 });
 }

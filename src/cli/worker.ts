@@ -11,15 +11,15 @@ import type { Interrupt } from './interrupt.js';
 import { formatsAsked } from './misuse.js';
 import { unwritable } from './output.js';
 
-/** What a command line that asks for more than help is carried out with. */
+/** Runs commands, after the command line was parsed. */
 export interface Worker {
-  /** Loads a command, gives it a context, and shows what goes wrong in it. */
+  /** Loads and runs a command, and shows its failure. */
   work<A extends unknown[], O>(
     load: () => Promise<Work<A, O>>,
     options: O & GlobalOptions,
     args: A,
   ): Promise<ExitCode>;
-  /** Shows what is wrong with the command line itself. */
+  /** Shows problems of the command line. */
   misused(problems: readonly Problem[], options: GlobalOptions): Promise<void>;
 }
 
@@ -28,7 +28,6 @@ export function createWorker(argv: readonly string[], interrupt: Interrupt, stre
   const contextOf = (options: GlobalOptions): Context =>
     createContext(options, interrupt.signal, redactor, streams, argv);
 
-  /** Shows what is wrong, without the credentials that were typed into the wrong place. */
   const tell = async (
     context: Context,
     found: readonly Problem[],
@@ -66,15 +65,13 @@ export function createWorker(argv: readonly string[], interrupt: Interrupt, stre
   };
 }
 
-/** What `--format` says, of whatever command. */
 function formatsOf(options: object): readonly string[] {
   return 'format' in options && Array.isArray(options.format) ? options.format.map(String) : [];
 }
 
-/** More than any token has. */
-const mostBytes = 64 * 1024;
+const MAX_TOKEN_BYTES = 64 * 1024;
 
-/** A redactor that knows the tokens that a command line and its variables give, before anything is said of either. */
+/** A redactor with the tokens of the command line and of variables, made before anything is printed. */
 export function knownAtStart(
   argv: readonly string[],
   variables: { readonly [name: string]: string | undefined },
@@ -90,11 +87,13 @@ export function knownAtStart(
   return resettableRedactor(tokens.filter((token) => token !== ''));
 }
 
-/** What a token file holds; what is wrong with it is told where it is used. */
+/** The content of a token file; errors are reported on use. */
 function contentOf(path: string): string | undefined {
   try {
-    // Not a pipe: it gives its token only once.
-    return withFile(path, (file, { size }) => (size <= mostBytes ? readFileSync(file, 'utf8') : undefined));
+    // Not a pipe, which can be read only once.
+    return withFile(path, (file, { size }) =>
+      size <= MAX_TOKEN_BYTES ? readFileSync(file, 'utf8') : undefined,
+    );
   } catch {
     return undefined;
   }

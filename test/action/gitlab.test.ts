@@ -597,7 +597,7 @@ describe('--format gitlab', () => {
     });
     expect(await idops('apply --yes --format gitlab')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('--format gitlab is not known'),
+      stderr: expect.stringContaining('unknown format gitlab'),
     });
   });
 });

@@ -86,7 +86,7 @@ describe('idops init', () => {
     expect(code).toBe(0);
     expect(await read('idops.yaml')).toBe('mine');
     expect(await read('.github/workflows/idops-merge.yml')).toBe('mine too');
-    expect(stderr).toContain('idops.yaml was there already');
+    expect(stderr).toContain('idops.yaml exists already');
     expect(stdout).not.toContain('wrote idops.yaml');
     expect((await idops('init')).stdout).toBe('');
   });
@@ -132,12 +132,12 @@ describe('idops init', () => {
     const env = { IDOPS_BASE_URL: undefined, IDOPS_TOKEN: undefined };
     const { code, stderr } = await idops('init new', { env });
     expect(code).toBe(0);
-    expect(stderr).toContain('The server was not looked at, since no address is given');
+    expect(stderr).toContain('The server was not read, since no address is given');
     expect(stderr).not.toContain('fits');
     for (const said of [
       "write the server's address into idops.yaml",
       'set IDOPS_TOKEN to a token',
-      'create IDOPS_PLAN_TOKEN, IDOPS_TOKEN in CI',
+      'create the secrets IDOPS_PLAN_TOKEN, IDOPS_TOKEN in CI',
       'Next: cd new && idops doctor',
     ]) {
       expect(stderr).toContain(said);
@@ -174,7 +174,9 @@ describe('idops init', () => {
     expect(asked.stderr).toContain('create the variable IDOPS_BASE_URL in CI');
     const said = await idops(`init two ${address} --profile boruta --ci gitlab`, { env });
     expect(said.stderr).toContain('IDOPS_TOKEN is not set');
-    expect(said.stderr).toContain('create IDOPS_PLAN_TOKEN, IDOPS_NOTE_TOKEN, IDOPS_APPLY_TOKEN in CI');
+    expect(said.stderr).toContain(
+      'create the secrets IDOPS_PLAN_TOKEN, IDOPS_NOTE_TOKEN, IDOPS_APPLY_TOKEN in CI',
+    );
     expect(await read('two/.gitlab-ci.yml')).toContain('IDOPS_PLAN_TOKEN ');
     expect(await read('two/.gitlab-ci.yml')).not.toContain('$IDOPS_BASE_URL');
     expect(await read('two/idops.yaml')).toContain('  profile: boruta\n');
@@ -202,7 +204,7 @@ describe('idops init', () => {
     [`--token-env ${'aB3'.repeat(12)}`, '--token-env takes the name of a variable'],
     ['--config other.yaml', 'init takes no --config'],
     ['--env production', 'init takes no --env'],
-    ['--token-env A --token-file B', 'say two things'],
+    ['--token-env A --token-file B', "can't be combined"],
     ['--token-file nowhere', 'nowhere'],
     ['--base-url http://id.example.com', 'insecure-http'],
     ['--base-url ftp://id.example.com', 'bad-address'],
@@ -252,7 +254,7 @@ describe('idops init', () => {
     await symlink('../victim/ignored', join(folder, 'one/.gitignore'));
     const one = await idops('init one');
     expect(one).toMatchObject({ code: 0 });
-    expect(one.stderr).toContain('one/.gitignore was there already, and stays as it is');
+    expect(one.stderr).toContain('one/.gitignore exists already and stays unchanged');
     await rm(join(folder, 'victim/kept'));
     await rm(join(folder, 'one/idops.yaml'));
     expect((await idops('init one')).stderr).toContain('it is behind a link, or outside the project');
@@ -275,8 +277,8 @@ describe('idops init', () => {
     expect(code).toBe(0);
     expect(await read('idops.yaml')).toBe(config);
     expect(await read('.github/workflows/idops-merge.yml')).toContain('${{ vars.IDOPS_BASE_URL }}');
-    expect(stderr).toContain('see that the branch main, the environment production and the paths are yours');
-    expect(stderr).toContain('create IDOPS_PLAN_TOKEN, IDOPS_TOKEN in CI');
+    expect(stderr).toContain('check the branch (main), the environment (production) and the paths');
+    expect(stderr).toContain('create the secrets IDOPS_PLAN_TOKEN, IDOPS_TOKEN in CI');
     expect(stderr).not.toContain('move the workflows');
     // What was left as it was is nobody's to edit.
     expect((await idops('init')).stderr).not.toContain('To do:');
@@ -305,7 +307,7 @@ describe('idops init', () => {
     });
     expect(code).toBe(0);
     expect(stderr).toContain('identity-providers:manage:all');
-    expect(stderr).toContain('idops pull writes it down later');
+    expect(stderr).toContain('run idops pull later');
     const written = Object.keys(await files()).filter((path) => path.startsWith('new/manifests/'));
     expect(written).toEqual(['new/manifests/examples.yaml']);
   });

@@ -37,8 +37,8 @@ describe('an interval', () => {
 it('an age and a latency are as they were', () => {
   expect([age('12h'), age('90d'), age('8w')]).toEqual([43_200_000, 7_776_000_000, 4_838_400_000]);
   expect([milliseconds('50ms'), milliseconds('1s'), milliseconds('7')]).toEqual([50, 1000, 7]);
-  expect(() => age('5m')).toThrow('It is an age');
-  expect(() => milliseconds('11m')).toThrow('It must be a time of 10 minutes at most');
+  expect(() => age('5m')).toThrow('It must be an age');
+  expect(() => milliseconds('11m')).toThrow('It must be a time of at most 10 minutes');
 });
 
 describe('where something listens', () => {
@@ -94,7 +94,7 @@ test.each([
   '503',
   'stale-scopes=1',
 ])('%s is refused', (list) => {
-  expect(() => readFaults(list, {})).toThrow(`${JSON.stringify(list)} is no fault`);
+  expect(() => readFaults(list, {})).toThrow(`${JSON.stringify(list)} is not a fault`);
 });
 
 test('faults by chance get a seed, unless they have one', () => {

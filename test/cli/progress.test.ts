@@ -202,7 +202,9 @@ describe('an interruption', () => {
     progress.step({ address: 'User/1', status: 'applied', error: null });
     expect(progress.inFlight()).toEqual(['User/2']);
     progress.interrupted();
-    expect(said.at(-1)).toBe('Finishing 1 in flight; a second Ctrl-C ends at once and leaves them open.');
+    expect(said.at(-1)).toBe(
+      'Finishing 1 in flight; a second Ctrl-C ends at once and leaves their outcome unknown.',
+    );
     progress.end();
     expect(progress.inFlight()).toEqual([]);
     progress.interrupted();

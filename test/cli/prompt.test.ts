@@ -106,7 +106,7 @@ describe('a question', () => {
     expect(asked().prompt.available).toBe(true);
     expect(asked({ stdin: false }).prompt.available).toBe(false);
     expect(asked({ stderr: false }).prompt.available).toBe(false);
-    await expect(asked({ stdin: false }).prompt.confirm('?')).rejects.toThrow('nobody can answer');
+    await expect(asked({ stdin: false }).prompt.confirm('?')).rejects.toThrow('no terminal to ask');
   });
 
   it.each([

@@ -14,7 +14,7 @@ test('each command says what can follow, and what it says works as it stands', a
     'manifests/a.yaml': organization,
   });
   const planned = await made.idops('plan --env production --out plan.json');
-  const applied = await made.idops(typed(planned.stderr, 'The plan is stored. To apply exactly it: '));
+  const applied = await made.idops(typed(planned.stderr, 'The plan is stored. To apply it: '));
   expect(applied).toMatchObject({ code: 0, stdout: expect.stringMatching(/Applied: 1 applied\.\n$/) });
   const undo = typed(applied.stderr, 'To put back what this run changed: ');
   expect(undo).toMatch(/^undo \S+ --env production$/);
@@ -39,7 +39,7 @@ test('a plan of which something is blocked is stored with what that means, and w
   });
   const planned = await made.idops('plan --out plan.json');
   expect(planned.code).toBe(1);
-  expect(planned.stderr).toContain("it can't be applied while something in it is blocked");
+  expect(planned.stderr).toContain("it can't be applied while a change is blocked");
   const refused = await made.idops('apply plan.json');
   expect(refused.code).toBe(1);
   expect(refused.stderr).toContain('one without it: idops plan --target');

@@ -25,7 +25,7 @@ describe('idops pull into an empty project', () => {
     const missing = await at.idops('pull --user 40000000-0000-4000-8000-000000000099');
     expect(missing).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining('Next: mend what is told above'),
+      stdout: expect.stringContaining('Next: fix the problems above'),
     });
     expect(at.writes()).toEqual([]);
     // What is known already is not recorded again.
@@ -174,7 +174,7 @@ label: null
     const user = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
     user.sandbox.data.organizations.push({ id: 'odd', name: 'odd', label: null });
     const quiet = await user.idops('pull --kind Organization --quiet');
-    expect(quiet.stderr).toContain('warning[left-out]: Organization/odd stays unmanaged');
+    expect(quiet.stderr).toContain('warning[left-out]: Organization/odd is not fully managed');
   });
 
   it('with --check, leaves out the kinds whose scope the token lacks, says so and fails', async () => {

@@ -34,7 +34,7 @@ describe('the question before changes are sent', () => {
     const made = await project({ 'idops.yaml': production, 'manifests/a.yaml': organization + deletion });
     const at = sit(made, ['apply', '--env', 'production']);
     await at.shown(`Apply 1 update and 1 deletion to ${made.sandbox.url} (production)?`);
-    await at.shown('1 destructive change is among them: type production to go on');
+    await at.shown('This includes 1 destructive change: type production to continue');
     at.type('y\r');
     await at.shown('that is not production');
     expect(made.writes()).toEqual([]);
@@ -47,12 +47,12 @@ describe('the question before changes are sent', () => {
     const made = await project({ 'idops.yaml': sure, 'manifests/a.yaml': deletion });
     const { host } = new URL(made.sandbox.url);
     const at = sit(made, ['apply']);
-    await at.shown(`type ${host} to go on`);
+    await at.shown(`type ${host} to continue`);
     at.type('n\r');
     expect(await at.ended).toBe(1);
     expect(made.writes()).toEqual([]);
     const again = sit(made, ['apply']);
-    await again.shown(`type ${host} to go on`);
+    await again.shown(`type ${host} to continue`);
     again.type(`${host}\r`);
     expect(await again.ended).toBe(0);
     expect(made.writes()).toHaveLength(1);
@@ -71,7 +71,7 @@ describe('the question before changes are sent', () => {
     const client = '60000000-0000-4000-8000-000000000001';
     const made = await project({ 'idops.yaml': production, 'manifests/a.yaml': organization });
     const at = sit(made, ['regenerate-did', client, '--env', 'production']);
-    await at.shown('type production to go on');
+    await at.shown('type production to continue');
     at.type('y\r');
     await at.shown('that is not production');
     at.type('\u0003');

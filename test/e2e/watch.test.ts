@@ -370,7 +370,7 @@ describe('what ends idops watch', () => {
     const { code, stdout, stderr } = await watch.ended;
     expect(code).toBe(130);
     expect(stdout).toMatch(/^\S+Z interrupted: \d+\.\d s\n$/);
-    expect(stderr).toBe('Stopping: nothing new is started.\nStopped after 1 turn.\n');
+    expect(stderr).toBe('Stopping: nothing new will start.\nStopped after 1 turn.\n');
     expect(at.reads()).toHaveLength(1);
     expect(await at.files()).not.toHaveProperty('.idops/state.json.lock');
   });
@@ -405,7 +405,7 @@ describe('what ends idops watch', () => {
     watch.child.kill('SIGTERM');
     const { signal, stderr } = await watch.ended;
     expect(signal).toBe('SIGTERM');
-    expect(stderr).toContain('Ended at once. Left open: User/user-');
+    expect(stderr).toContain('Ended at once. Outcome unknown: User/user-');
   });
 
   it('is a port that is taken, or an address that this machine has not', async () => {

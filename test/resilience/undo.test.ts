@@ -139,7 +139,7 @@ describe('undo on the command line', () => {
     for (const args of ['undo --yes', 'undo --last 2026 --yes']) {
       expect(await at.idops(args)).toMatchObject({
         code: 1,
-        stderr: expect.stringContaining('error[wrong-option]: say either which run or --last'),
+        stderr: expect.stringContaining('error[wrong-option]: name either a run or --last'),
       });
     }
   });

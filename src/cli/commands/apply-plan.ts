@@ -6,17 +6,18 @@ import { shardText } from '../../base/shard.js';
 import type { NamedSample } from '../../mail/samples.js';
 import { approve, countDestructions, type Limits } from '../../plan/approve.js';
 import type { Plan } from '../../plan/plan.js';
+import type { Project } from '../../project/index.js';
 import { planReport, renderText, resultReport } from '../../report/formats.js';
 import { nextSteps } from '../../report/next.js';
 import { plural } from '../../report/words.js';
+import { planSamples } from '../../session/plan-samples.js';
 import type { WritingSession } from '../../session/session.js';
 import type { Lock, StateBackend } from '../../state/backend.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { annotate, type Format, lookElsewhere, lookOf, show, showsText } from '../formats.js';
-import { readSamples } from './plan.js';
 
-/** Shows a plan before it is applied: on standard output where the result is text too; beside it otherwise, and where a question follows. */
+/** Shows a plan before it is applied: on standard output if the result is text too, otherwise on standard error. */
 export async function showPlan(
   made: Plan,
   formats: readonly Format[],
@@ -28,13 +29,13 @@ export async function showPlan(
   if (showsText(formats)) {
     output.result(await renderText(planReport, 'text', shown, lookOf(context)));
   }
-  // Whoever is asked must have seen what about.
+  // Whoever answers the question must have seen the plan.
   if (!showsText(formats) || (asks && prompt.available && !output.resultIsSeen)) {
     output.beside(await renderText(planReport, 'text', shown, lookElsewhere(context)));
   }
 }
 
-/** A server, an environment and a shard, as a question names them. */
+/** The server, environment and shard, for a question. */
 export function where({
   server,
   environment,
@@ -44,34 +45,30 @@ export function where({
   return `${server} (${environment ?? 'no environment'}${part})`;
 }
 
-/** Whether to go on: with when a person said so, where one was asked; or with which exit code not. */
+/** When a person agreed, 0 if nobody was asked; or the exit code of a refusal. */
 export type Consent = { readonly asked: number } | { readonly refused: ExitCode };
 
 export interface Question {
   readonly text: string;
-  /** What has to be typed, where yes isn't enough; left out where it is. */
+  /** What must be typed if yes isn't enough. */
   readonly word?: string;
-  /** What is said where the answer is no. */
+  /** The message if the answer is no. */
   readonly otherwise?: string;
-  /** What else can be done where nobody can be asked. */
+  /** The alternative if there is no terminal. */
   readonly instead?: string;
 }
 
-/** The question before a plan is carried out, which begins with what is asked; a plan that destroys wants more than a yes. */
+/** The question before a plan is applied; a destructive plan needs more than a yes. */
 export function questionOf(text: string, plan: Plan, instead?: string): Question {
   const destructions = countDestructions(plan);
   const rest = instead === undefined ? {} : { instead };
   if (destructions === 0) return { text, ...rest };
   const word = plan.environment ?? new URL(plan.server).host;
   const count = plural(destructions, 'destructive change');
-  const among = destructions === 1 ? 'is' : 'are';
-  return { text: `${text}\n${count} ${among} among them: type ${word} to go on`, word, ...rest };
+  return { text: `${text}\nThis includes ${count}: type ${word} to continue`, word, ...rest };
 }
 
-/**
- * Asks a person, unless `--yes` has answered; the time is one of `performance.now()`, 0 where nobody was asked.
- * Throws a ProblemsError where nobody can be asked.
- */
+/** Asks a person, unless `--yes` was given; `asked` is of `performance.now()`. Throws a ProblemsError without a terminal. */
 export async function consent(
   { text, word, otherwise = 'Nothing was sent.', instead = '' }: Question,
   yes: boolean,
@@ -82,9 +79,9 @@ export async function consent(
     throw new ProblemsError([
       error(
         'no-terminal',
-        'there is nobody to ask: this is not a terminal',
+        'this needs an answer, and there is no terminal',
         [],
-        `use --yes to go on without a question${instead}`,
+        `use --yes to continue without a question${instead}`,
       ),
     ]);
   }
@@ -94,7 +91,20 @@ export async function consent(
   return { refused: answer === 'aborted' ? exit.interrupted : exit.failed };
 }
 
-/** Where sample data can't be had it is said, and made up: what was done has to be shown. */
+/** Sample data for changed templates, which only HTML reports show. */
+export async function readSamples(
+  plan: Plan,
+  project: Project,
+  formats: readonly Format[],
+  { output }: Context,
+): Promise<ReadonlyMap<string, readonly NamedSample[]>> {
+  if (!formats.some(({ name }) => name === 'html')) return new Map();
+  const { samples, warnings } = await planSamples(plan, project);
+  if (warnings.length > 0) output.problems(warnings);
+  return samples;
+}
+
+/** Samples for the result; if they can't be read that is a warning, since the result must be shown. */
 async function samplesOrNone(
   ...asked: Parameters<typeof readSamples>
 ): Promise<ReadonlyMap<string, readonly NamedSample[]>> {
@@ -108,7 +118,7 @@ async function samplesOrNone(
   }
 }
 
-/** Applies a plan where that was agreed to, shows the result, and gives the exit code that tells it. */
+/** Applies a plan after consent, shows the result, and returns the exit code. */
 export async function carryOut(
   session: WritingSession,
   plan: Plan,
@@ -135,7 +145,7 @@ export async function carryOut(
   return failed + not_converged + unknown + skipped + problems.length > 0 ? exit.failed : exit.done;
 }
 
-/** What to do after a run, a line each, a command at its end; empty where there is nothing to say. */
+/** Suggestions after a run, each ending with a command. */
 export function nextAfter(
   result: Result,
   plan: Pick<Plan, 'undoes' | 'again' | 'environment'>,
@@ -146,7 +156,7 @@ export function nextAfter(
   );
 }
 
-/** A command with the options that it needs to find the same project and server again, to be typed as it stands. */
+/** A command line for the same project and server, ready to type. */
 export function commandLine(
   command: string,
   environment: string | null,
@@ -159,7 +169,7 @@ export function commandLine(
   return ['idops', command, ...given].join(' ');
 }
 
-/** Does something with the lock of a state held; one that can't be given back is a warning. Throws what taking it and the work throw. */
+/** Works with the lock of a state held; a failure to release it is a warning. */
 export async function holding<T>(
   backend: StateBackend,
   command: string,

@@ -22,7 +22,7 @@ interface Options extends PlanningOptions {
   readonly allowDestructive?: number;
 }
 
-/** `idops apply`: plans, shows, asks, applies; with a plan file exactly that, without a question. */
+/** `idops apply`: plans, shows, asks and applies; applies a plan file as it is, without a question. */
 export async function apply(
   context: Context,
   options: Options & GlobalOptions,
@@ -31,7 +31,7 @@ export async function apply(
   const formats = parseFormats(options.format, resultReport);
   if (planFile !== undefined) await refuseDuplicates([planFile, ...filesOf(formats)]);
   const stored = planFile === undefined ? undefined : await storedPlanOf(planFile, options);
-  // A stored plan says itself which part it is about.
+  // A stored plan names its shard.
   const shard = stored === undefined ? options.shard : stored.apply.shard;
   const about = shardOptions(shard, process.env);
   return await context.writing(
@@ -63,12 +63,12 @@ export async function apply(
   );
 }
 
-/** What to do about what is blocked, where the plan is what it is. */
+/** A stored plan can't be narrowed, so blocked changes need another hint. */
 function ofStored(problem: Problem): Problem {
   if (problem.code !== 'blocked' || problem.hint === undefined) return problem;
   return {
     ...problem,
-    hint: 'make a new plan when that is mended, or one without it: idops plan --target … --out FILE',
+    hint: 'fix it and make a new plan, or make one without it: idops plan --target … --out FILE',
   };
 }
 

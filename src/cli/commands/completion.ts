@@ -4,7 +4,7 @@ import { type ExitCode, exit } from '../exit.js';
 
 export type Shell = 'bash' | 'zsh' | 'fish';
 
-/** What each shell sources: it asks idops what can follow the words that were typed, and offers files if nothing can. */
+/** What each shell sources: it asks idops for completions, and offers files if there are none. */
 const scripts: { readonly [shell in Shell]: string } = {
   bash: `# bash completion of idops; load it with: source <(idops completion bash)
 _idops() {
@@ -34,7 +34,7 @@ complete -c idops -f -a '(__idops)'
 `,
 };
 
-/** `idops completion`: the script for a shell; with words, what can stand in the place of the last one, as the script asks. */
+/** `idops completion`: the script for a shell; with words, completions of the last one. */
 export function completionOf(program: Command) {
   return async (
     { output }: Context,
@@ -49,7 +49,7 @@ export function completionOf(program: Command) {
 }
 
 function offered(program: Command, typed: readonly string[], shell: Shell): string[] {
-  // bash takes "--option=value" apart itself.
+  // bash splits "--option=value" itself.
   const isBash = shell === 'bash';
   const words = typed.flatMap((word, index) => {
     if (isBash && word === '=') return index === typed.length - 1 ? [''] : [];
@@ -76,7 +76,7 @@ function offered(program: Command, typed: readonly string[], shell: Shell): stri
     );
 }
 
-/** What can follow the words that lead to a command, or an option that takes a value: each with what it does. */
+/** Completions and their descriptions, after a command or an option that takes a value. */
 function following(command: Command, option: Option | undefined, current: string): (readonly string[])[] {
   if (option?.required === true) return (option.argChoices ?? []).map((choice) => [choice]);
   if (current.startsWith('-')) return optionsOf(command).map((one) => [one.long ?? '', one.description]);

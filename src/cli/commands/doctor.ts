@@ -8,7 +8,7 @@ interface Options {
   readonly format: readonly string[];
 }
 
-/** `idops doctor`: whether configuration, server, credentials and state go together. Sends GETs alone, and writes nothing. */
+/** `idops doctor`: checks configuration, server, credentials and state. Sends GETs only, and writes nothing. */
 export async function doctor(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
   const formats = parseFormats(options.format, diagnosisReport);
   const { redactor, signal } = context;

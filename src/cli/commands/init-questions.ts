@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
-import { error, ProblemsError } from '../../base/problems.js';
+import { ProblemsError } from '../../base/problems.js';
 import { checkBaseUrl, isBaseUrl } from '../../server/base-url.js';
 import type { ProfileName } from '../../server/profiles.js';
 import type { CiName, TokenSource } from '../../session/init/files.js';
 import type { Context, GlobalOptions } from '../context.js';
+import { wrongOption } from '../misuse.js';
 
 export interface InitOptions extends GlobalOptions {
   readonly profile?: ProfileName;
@@ -12,18 +13,17 @@ export interface InitOptions extends GlobalOptions {
   readonly yes?: boolean;
 }
 
-/** What is wrong with the name of a variable, without the name. */
+/** Why a text is no name of a variable; never repeats the text, which may be a token. */
 function wrongInName(name: string): string | undefined {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
-    return 'the name of a variable has letters, digits and "_" alone';
-  // A token that is pasted in the place of a name must not get into a file, nor be shown.
+    return 'the name of a variable has only letters, digits and "_"';
   const resemblesToken = name.length > 30 && !name.includes('_') && /\d/.test(name) && /[A-Za-z]/.test(name);
   return resemblesToken
     ? 'this looks like the token itself: give the name of the variable that holds it, such as IDOPS_TOKEN'
     : undefined;
 }
 
-/** The server's address, checked; empty where it isn't known, null where the question is aborted. */
+/** The server's address; empty if there is none yet, null if the question was aborted. */
 export async function askAddress(
   { prompt }: Context,
   { baseUrl }: InitOptions,
@@ -36,7 +36,7 @@ export async function askAddress(
     if (text.trim() === '' || isBaseUrl(checked)) return undefined;
     return `${checked.message}: ${checked.hint ?? ''}`;
   };
-  const question = 'Where is the server? Leave this empty where there is none yet.';
+  const question = 'What is the address of the server? Leave this empty if there is none yet.';
   const typed = given === '' && asks ? await prompt.text(question, wrong, 'https://id.example.com') : given;
   if (typed === null || typed.trim() === '') return typed === null ? null : '';
   const checked = check(typed);
@@ -44,14 +44,14 @@ export async function askAddress(
   throw new ProblemsError([checked]);
 }
 
-/** Where the token comes from; null where the question is aborted. The token itself is never typed. */
+/** The source of the token, never the token itself; null if the question was aborted. */
 export async function askToken(
   { prompt }: Context,
   { tokenEnv, tokenFile }: InitOptions,
   asks: boolean,
 ): Promise<TokenSource | null> {
   if (tokenEnv !== undefined && tokenFile !== undefined) {
-    throw wrongOption('--token-env and --token-file say two things', 'give one of them');
+    throw wrongOption("--token-env and --token-file can't be combined", 'use one of them');
   }
   if (tokenFile !== undefined) return { file: resolve(tokenFile) };
   if (tokenEnv !== undefined && wrongInName(tokenEnv) !== undefined) {
@@ -67,7 +67,7 @@ export async function askToken(
   return name === null ? null : { variable: name || usual };
 }
 
-/** Whose workflows are written; null where the question is aborted. */
+/** The CI to write workflows for; null if the question was aborted. */
 export async function askCi({ prompt }: Context, { ci }: InitOptions, asks: boolean): Promise<CiName | null> {
   if (ci !== undefined || !asks) return ci ?? 'github';
   return await prompt.select('Which CI shows plans, and applies what was approved?', [
@@ -77,15 +77,11 @@ export async function askCi({ prompt }: Context, { ci }: InitOptions, asks: bool
   ]);
 }
 
-/** Throws where an option says which project is meant: init begins one. */
+/** Throws if an option names an existing project. */
 export function refuseProject({ config, env }: InitOptions): void {
   if (config === undefined && env === undefined) return;
   throw wrongOption(
-    `init takes no ${config === undefined ? '--env' : '--config'}: it begins a project with an idops.yaml of its own`,
-    'leave it away, and name the folder: idops init DIR',
+    `init takes no ${config === undefined ? '--env' : '--config'}: it creates a new idops.yaml`,
+    'remove the option and name the folder: idops init DIR',
   );
-}
-
-function wrongOption(message: string, hint: string): ProblemsError {
-  return new ProblemsError([error('wrong-option', message, [], hint)]);
 }

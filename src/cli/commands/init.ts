@@ -24,8 +24,8 @@ import { type ExitCode, exit } from '../exit.js';
 import { askAddress, askCi, askToken, type InitOptions, refuseProject } from './init-questions.js';
 
 /**
- * `idops init`: a configuration, manifests of what the server has, and a CI workflow. What is already there stays as it is. All
- * questions come before the first file, and all files are written or none.
+ * `idops init`: writes a configuration, manifests of what the server has, and a CI workflow. Existing files stay unchanged. Asks
+ * everything before the first file, and writes all files or none.
  */
 export async function init(
   context: Context,
@@ -52,7 +52,7 @@ export async function init(
   const looked = isNew ? await look(context, options, address, token, pulls) : unseen;
   const { fits, fresh } = looked;
   if (signal.aborted) return stop();
-  // The address that a variable says may be another one tomorrow.
+  // An address from a variable may change, so it isn't written down.
   const baseUrl = options.baseUrl === undefined && process.env.IDOPS_BASE_URL ? null : address || null;
   const profile = options.profile ?? fits ?? 'documented';
   const choices: Choices = { baseUrl, profile, token, ci, hasRemote: await hasRemote(root) };
@@ -68,7 +68,7 @@ export async function init(
   const shown = (path: string): string => escapeText(shownPath(path, cwd));
   for (const { path, action } of written)
     output.result(`${action === 'write' ? 'wrote' : 'added to'} ${shown(path)}`);
-  for (const path of kept) output.message(`${shown(join(root, path))} was there already, and stays as it is`);
+  for (const path of kept) output.message(`${shown(join(root, path))} exists already and stays unchanged`);
   output.problems(await looked.record(root, written));
   const made = workflows.filter(({ path }) => !kept.includes(path));
   const top = findWorkTree(root);
@@ -85,7 +85,7 @@ export async function init(
     ...(made.length === 0 ? [] : workflowsText(made, baseUrl)),
     ...(made.length > 0 && top !== undefined && top !== root
       ? [
-          'move the workflows to the root of the repository, where CI looks for them, and name this folder in them',
+          'move the workflows to the root of the repository, where CI expects them, and name this folder in them',
         ]
       : []),
   ];
@@ -103,15 +103,15 @@ export async function init(
 
 function workflowsText(made: readonly NewFile[], baseUrl: string | null): string[] {
   return [
-    `create ${secretsOf(made).join(', ')} in CI, as secrets`,
+    `create the secrets ${secretsOf(made).join(', ')} in CI`,
     ...(baseUrl === null ? ["create the variable IDOPS_BASE_URL in CI: the server's address"] : []),
-    `read the comments in ${made.map(({ path }) => path).join(', ')}: see that the branch main, the environment production and the paths are yours, and pin idops to a version`,
+    `read the comments in ${made.map(({ path }) => path).join(', ')}: check the branch (main), the environment (production) and the paths, and pin the version of idops`,
   ];
 }
 
 const unseen: InspectedServer = { fits: null, fresh: null, problems: [], record: async () => [] };
 
-/** Looks at the server, where its address and a token are there, and says what was found. */
+/** Inspects the server, if its address and a token are known, and reports what was found. */
 async function look(
   context: Context,
   { profile }: InitOptions,
@@ -124,7 +124,7 @@ async function look(
   if (baseUrl === '' || ('variable' in token && value === undefined)) {
     const lack =
       'variable' in token && baseUrl !== '' ? `${token.variable} is not set` : 'no address is given';
-    output.message(`The server was not looked at, since ${lack}: idops pull writes down what it has.`);
+    output.message(`The server was not read, since ${lack}: run idops pull later.`);
     return unseen;
   }
   const tokenFile = 'file' in token ? token.file : undefined;
@@ -136,19 +136,19 @@ async function look(
   const { fits, fresh, problems } = looked;
   output.message(
     fits === null
-      ? `Which profile fits ${baseUrl} could not be found out: idops doctor tells more.`
+      ? `No profile could be recognised at ${baseUrl}: run idops doctor.`
       : `The profile ${fits} fits ${baseUrl}`,
   );
   if (problems.length > 0) {
     output.problems(problems);
-    output.message('Nothing of the server is in the manifests: idops pull writes it down later.');
+    output.message('The manifests are empty: run idops pull later.');
   }
   for (const note of fresh?.notes ?? []) output.message(note);
   for (const { address, reason } of fresh?.left ?? []) output.message(`${address} is left out: ${reason}`);
   return looked;
 }
 
-/** Writes what isn't there yet, and the lines that files of git lack; gives what was written, and the paths of what stays. */
+/** Writes missing files, and missing lines of git's files; returns what was written, and the paths that stay. */
 async function write(
   files: readonly NewFile[],
   lines: { readonly [path: string]: readonly string[] },
@@ -169,7 +169,6 @@ async function write(
   for (const [name, needed] of Object.entries(lines)) {
     const path = join(root, name);
     const there = await lstat(path).catch(() => undefined);
-    // What a link leads to is somebody else's.
     if (there !== undefined && !there.isFile()) kept.push(name);
     else wanted.push(...withLines(path, there && (await readFile(path, 'utf8')), needed));
   }
@@ -181,7 +180,7 @@ async function write(
   }
 }
 
-/** A file with the lines that it lacks at its end; none where it has all. */
+/** A file with the missing lines at its end; none if it has them all. */
 function withLines(path: string, before: string | undefined, needed: readonly string[]): PulledFile[] {
   const plain = (line: string): string => line.trim().replace(/^\/|\/$/g, '');
   const had = new Set((before ?? '').split('\n').map(plain));
@@ -193,7 +192,7 @@ function withLines(path: string, before: string | undefined, needed: readonly st
   return [{ path, action: before === undefined ? 'write' : 'update', text, before }];
 }
 
-/** Whether git has the remote that a state is pushed to if no other is named; false if there is no repository, or no git. */
+/** Whether there is a git remote `origin`, the default for a state on a branch. */
 async function hasRemote(root: string): Promise<boolean> {
   const top = findWorkTree(root);
   if (top === undefined) return false;

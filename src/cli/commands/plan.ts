@@ -1,19 +1,16 @@
 import { escapeText, shellWord } from '../../base/escape.js';
 import { refuse } from '../../base/problems.js';
 import { writeOutput } from '../../base/write-file.js';
-import type { NamedSample } from '../../mail/samples.js';
 import { changesServer, type Plan, type Share } from '../../plan/plan.js';
-import type { Project } from '../../project/index.js';
 import { planReport } from '../../report/formats.js';
 import { planFileConflicts, planOptionsOf, type SelectionOptions } from '../../session/options.js';
 import { refuseDuplicates } from '../../session/outputs.js';
 import { readShownPlan } from '../../session/plan-file.js';
-import { planSamples } from '../../session/plan-samples.js';
 import { shardOptions } from '../../session/shard.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { type Format, filesOf, parseFormats, show } from '../formats.js';
-import { commandLine } from './apply-plan.js';
+import { filesOf, parseFormats, show } from '../formats.js';
+import { commandLine, readSamples } from './apply-plan.js';
 
 /** The options of the commands that plan. */
 export interface PlanningOptions extends SelectionOptions {
@@ -21,13 +18,13 @@ export interface PlanningOptions extends SelectionOptions {
 }
 
 interface Options extends PlanningOptions {
-  /** Which of its changes are shown, whatever is planned. */
+  /** Which changes are shown; it doesn't change the plan. */
   readonly only?: Share;
   readonly detailedExitcode?: boolean;
   readonly out?: string;
 }
 
-/** `idops plan`: what would change; with a plan file what was stored in it, and nothing is sent. */
+/** `idops plan`: what would change; with a plan file shows that one, and sends nothing. */
 export async function plan(
   context: Context,
   options: Options & GlobalOptions,
@@ -60,16 +57,15 @@ export async function plan(
   await show(formats, planReport, { plan: made, samples }, context, look);
   if (options.out !== undefined && isBlocked(made)) {
     context.output.message(
-      "The plan is stored, but it can't be applied while something in it is blocked. --target leaves it out of a new plan.",
+      "The plan is stored, but it can't be applied while a change is blocked. Make a new plan without it: use --target.",
     );
   } else if (options.out !== undefined && hasWork(made)) {
     const line = commandLine(`apply ${shellWord(options.out)}`, made.environment, options);
-    context.output.message(escapeText(`The plan is stored. To apply exactly it: ${line}`));
+    context.output.message(escapeText(`The plan is stored. To apply it: ${line}`));
   }
   return exitOf(made, options);
 }
 
-/** How a plan that was shown ends the command. */
 function exitOf(plan: Plan, { detailedExitcode = false }: Options): ExitCode {
   if (isBlocked(plan)) return exit.failed;
   return detailedExitcode && changesServer(plan) ? exit.changes : exit.done;
@@ -81,17 +77,4 @@ function isBlocked({ changes }: Plan): boolean {
 
 function hasWork({ changes }: Plan): boolean {
   return changes.some(({ action }) => action !== 'unchanged');
-}
-
-/** What changed templates are rendered with; read where a page is asked for, since only that shows them. */
-export async function readSamples(
-  plan: Plan,
-  project: Project,
-  formats: readonly Format[],
-  { output }: Context,
-): Promise<ReadonlyMap<string, readonly NamedSample[]>> {
-  if (!formats.some(({ name }) => name === 'html')) return new Map();
-  const { samples, warnings } = await planSamples(plan, project);
-  if (warnings.length > 0) output.problems(warnings);
-  return samples;
 }

@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { watch } from 'chokidar';
 import { entriesOf } from '../../apply/journal-entries.js';
-import { error, type Problem, ProblemsError, refuse } from '../../base/problems.js';
+import { type Problem, refuse } from '../../base/problems.js';
 import { Sensitive } from '../../base/values.js';
 import { writeOutput } from '../../base/write-file.js';
 import { addressOf, emailsIn, kindOf } from '../../kinds/index.js';
@@ -25,6 +25,7 @@ import { problemsOf } from '../../session/failures.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { portProblem } from '../listen.js';
+import { wrongOption } from '../misuse.js';
 
 interface Options {
   readonly out?: string;
@@ -32,11 +33,11 @@ interface Options {
   readonly port?: number;
 }
 
-/** `idops preview`: every declared email template with sample data, as a page in a file or on a local server. */
+/** `idops preview`: renders every declared email template with sample data, to a file or on a local server. */
 export async function preview(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
   const { out, serve = false, port } = options;
-  if (serve && out !== undefined) throw wrongOption('--serve and --out', 'use one of the two');
-  if (!serve && port !== undefined) throw wrongOption('--port without --serve', 'add --serve');
+  if (serve && out !== undefined) throw wrongOption("--serve and --out don't go together", 'use one of them');
+  if (!serve && port !== undefined) throw wrongOption('--port needs --serve', 'add --serve');
   if (serve) return await serveGallery(context, port ?? 0);
   const gallery = await loadGallery(context, await context.project());
   refuse(gallery.problems);
@@ -51,10 +52,6 @@ export async function preview(context: Context, options: Options & GlobalOptions
   await writeOutput(file, page);
   context.output.result(`${file}: ${plural(gallery.templates.length, 'email template')}\n`);
   return exit.done;
-}
-
-function wrongOption(what: string, hint: string): ProblemsError {
-  return new ProblemsError([error('wrong-option', `${what} don't go together`, [], hint)]);
 }
 
 async function loadGallery(context: Context, project: Project): Promise<Gallery> {
@@ -84,15 +81,12 @@ async function loadGallery(context: Context, project: Project): Promise<Gallery>
   };
 }
 
-/** So many runs are asked what backends are called. */
-const askedRuns = 10;
-
-/** What backends are called, as the last runs told it. A state elsewhere isn't asked: a preview needs no network, and no name. */
+/** Names of backends from the last 10 runs in a state file; a preview needs no network, so it reads no other state. */
 async function namesAtHand(project: Project, { add }: Redactor): Promise<Names> {
   try {
     if (project.state().in !== 'file') return new Map();
     const { runs } = await backendOf(project, add);
-    const last = (await runs.list()).slice(-askedRuns);
+    const last = (await runs.list()).slice(-10);
     const contents = await Promise.all(last.map((run) => runs.read(run)));
     return namesTold(contents.flatMap((content) => (content === null ? [] : entriesOf(content))));
   } catch {
@@ -136,7 +130,7 @@ const script = { code, hash: createHash('sha256').update(code).digest('base64') 
 /** Editors write a file in several steps. */
 const settleMilliseconds = 100;
 
-/** The gallery on this machine alone, loaded again in the browser when a file of the project changes. */
+/** Serves the gallery on this machine; the browser reloads it when a file of the project changes. */
 async function serveGallery(context: Context, port: number): Promise<ExitCode> {
   const { output, signal } = context;
   const project = await context.project();
@@ -166,7 +160,7 @@ async function serveGallery(context: Context, port: number): Promise<ExitCode> {
     const next = await renderServed(context);
     if (next === page) return;
     page = next;
-    output.message('Something changed: the page is made again.');
+    output.message('A file changed: the page was rendered again.');
     for (const response of waiting) response.write('event: change\ndata:\n\n');
   };
   const watcher = watch(project.root, {
@@ -196,7 +190,7 @@ async function serveGallery(context: Context, port: number): Promise<ExitCode> {
   return exit.done;
 }
 
-/** The page, with what is wrong in the project on it: the next change may put it right. */
+/** The page, with the project's problems on it, which the next change may fix. */
 async function renderServed(context: Context): Promise<string> {
   let gallery: Gallery;
   try {
@@ -208,7 +202,7 @@ async function renderServed(context: Context): Promise<string> {
   return galleryHtml(redactGallery({ ...gallery, script }, context.redactor));
 }
 
-/** Whether a request names this machine, so that no other web site can reach the server through a name of its own. */
+/** Whether the Host header names this machine; refuses DNS rebinding. */
 function isLocal(host: string | undefined): boolean {
   return /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i.test(host ?? '');
 }

@@ -16,13 +16,12 @@ interface Options extends PullingOptions {
   readonly allTemplates?: boolean;
 }
 
-/** `idops pull`: manifests and bodies that say what the server has. */
+/** `idops pull`: writes manifests and bodies that declare what the server has. */
 export async function pull(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
   const formats = parseFormats(options.format, pullReport);
   const { output, signal } = context;
   const { out, check = false, force = false, allTemplates = false } = options;
   const outputs = filesOf(formats);
-  // Before anything is written: what is refused has changed nothing.
   await context.refuseOutputs(outputs);
   const project = await context.project();
   const request = {
@@ -35,7 +34,7 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
     ? pullReadable(project, context.sessionOptions(), request)
     : pullFrom(project, context.sessionOptions(), request)
   ).catch((failure: unknown) => {
-    if (!signal.aborted) output.message('Nothing was written; --kind chooses what is read.');
+    if (!signal.aborted) output.message('Nothing was written; --kind selects what is read.');
     throw failure;
   });
   const { refused = [] } = pulling;
@@ -53,7 +52,7 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
   else if (changes) await pulling.check();
   if (pulling.leftOut.length > 0) {
     const unmanaged = ({ address, reason }: Pulling['leftOut'][number]): Problem =>
-      warning('left-out', `${address} stays unmanaged, as a whole or in part: ${reason}`);
+      warning('left-out', `${address} is not fully managed: ${reason}`);
     output.problems(pulling.leftOut.map(unmanaged));
   }
   const problems = [...pulling.left, ...pulling.missing];
@@ -61,7 +60,7 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
   const shown = asShown(pulling, project, check);
   await show(formats, pullReport, shown, context);
   if (signal.aborted) {
-    const outcome = changes && !check ? 'after all of the files were written' : 'nothing was written';
+    const outcome = changes && !check ? 'after all files were written' : 'nothing was written';
     output.message(`interrupted: ${outcome}`);
     return exit.interrupted;
   }
@@ -74,7 +73,7 @@ function nothingToPull({ notes }: Pulling): ProblemsError {
   return new ProblemsError([
     error(
       'nothing-to-pull',
-      `nothing of what was asked for could be found on the server${why}`,
+      `nothing to pull was found on the server${why}`,
       [],
       'idops list shows what there is; name a backend with --backend ID to find its templates',
     ),
@@ -110,11 +109,11 @@ function asShown(
   };
 }
 
-/** What to type next; null where nothing follows. */
+/** The next step; null if there is none. */
 function nextOf({ files, left, missing, apart }: Pulling, check: boolean): string | null {
   const changes = files.some(({ action }) => action !== 'unchanged');
   if (check) return changes ? 'idops pull, without --check, writes this' : null;
-  if (left.length + missing.length > 0) return 'mend what is told above, then idops plan';
+  if (left.length + missing.length > 0) return 'fix the problems above, then idops plan';
   if (files.length === 0) return null;
   return apart
     ? 'name the folder under "manifests" of a configuration, then idops plan'

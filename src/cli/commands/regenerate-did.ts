@@ -1,4 +1,4 @@
-import { error, ProblemsError, refuse } from '../../base/problems.js';
+import { refuse } from '../../base/problems.js';
 import { identifier } from '../../kinds/schema.js';
 import { refusalsOf } from '../../plan/approve.js';
 import { resultReport } from '../../report/formats.js';
@@ -6,6 +6,7 @@ import { labelBeside } from '../../report/names.js';
 import type { Context, GlobalOptions } from '../context.js';
 import type { ExitCode } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';
+import { wrongOption } from '../misuse.js';
 import { carryOut, consent, questionOf, showPlan, where } from './apply-plan.js';
 
 interface Options {
@@ -13,7 +14,7 @@ interface Options {
   readonly format: readonly string[];
 }
 
-/** `idops regenerate-did`: one client's DID, outside the manifests; the recorded generation stays as it is. */
+/** `idops regenerate-did`: regenerates one client's DID; the recorded generation stays. */
 export async function regenerateDid(
   context: Context,
   options: Options & GlobalOptions,
@@ -21,7 +22,7 @@ export async function regenerateDid(
 ): Promise<ExitCode> {
   const formats = parseFormats(options.format, resultReport);
   if (!identifier().safeParse(id).success) {
-    throw new ProblemsError([error('wrong-option', `${JSON.stringify(id)} is not the id of a client`)]);
+    throw wrongOption(`${JSON.stringify(id)} is not the id of a client`);
   }
   return await context.writing(
     'regenerate-did',

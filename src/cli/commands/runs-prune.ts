@@ -1,11 +1,11 @@
 import { choosePruning, type Keep } from '../../apply/prune.js';
-import { error, ProblemsError } from '../../base/problems.js';
 import { pruningReport } from '../../report/formats.js';
 import { journalLines } from '../../report/pruning.js';
 import { backendOf } from '../../session/backend.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, show } from '../formats.js';
+import { wrongOption } from '../misuse.js';
 import { consent, holding } from './apply-plan.js';
 
 interface Options {
@@ -20,14 +20,10 @@ export async function prune(context: Context, options: Options & GlobalOptions):
   const formats = parseFormats(options.format, pruningReport);
   const keep: Keep = { age: options.keep, last: options.keepLast };
   if (keep.age === undefined && keep.last === undefined) {
-    throw new ProblemsError([
-      error(
-        'wrong-option',
-        'say which journals to keep: --keep AGE, --keep-last N, or both',
-        [],
-        'for instance idops runs prune --keep 90d',
-      ),
-    ]);
+    throw wrongOption(
+      'say which journals to keep: --keep AGE, --keep-last N, or both',
+      'for example: idops runs prune --keep 90d',
+    );
   }
   const backend = await backendOf(await context.project(), context.redactor.add);
   await context.learnTokens();
@@ -35,7 +31,7 @@ export async function prune(context: Context, options: Options & GlobalOptions):
   const now = new Date();
   return await holding(backend, 'runs prune', context, async () => {
     const state = await backend.saved();
-    // Without a state nobody knows which runs are held by one.
+    // Without a state it is unknown which journals it needs.
     const pruning =
       state === undefined
         ? { remove: [], keep: [], needed: [], problems: [] }
@@ -49,7 +45,7 @@ export async function prune(context: Context, options: Options & GlobalOptions):
       const [oldest] = pruning.remove;
       const until = pruning.remove.at(-1);
       const which = `of the runs from ${oldest?.at} to ${until?.at}`;
-      const question = `Remove ${count} ${which} for good? Neither undo nor runs show knows them afterwards.`;
+      const question = `Remove ${count} ${which} permanently? undo and runs show can't use them afterwards.`;
       if (options.yes !== true) context.output.beside(journalLines(pruning.remove).join('\n'));
       const consented = await consent(
         { text: question, otherwise: 'Nothing was removed.' },

@@ -2,7 +2,7 @@ import { findParts, readRuns, unusableJournals } from '../../apply/find-runs.js'
 import { othersOf, ownerOf, type StateHome } from '../../apply/owner.js';
 import { isAbout, settleRegeneration } from '../../apply/settle-regeneration.js';
 import { escapeText } from '../../base/escape.js';
-import { error, type Problem, ProblemsError, warning } from '../../base/problems.js';
+import { type Problem, ProblemsError, warning } from '../../base/problems.js';
 import { userName } from '../../base/process.js';
 import type { Project } from '../../project/index.js';
 import { historyReport, runReport, runsReport } from '../../report/formats.js';
@@ -13,6 +13,7 @@ import type { RunLine } from '../../state/journal.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { type Format, parseFormats, show } from '../formats.js';
+import { wrongOption } from '../misuse.js';
 import { consent, holding, where } from './apply-plan.js';
 
 interface ShowOptions {
@@ -23,7 +24,7 @@ interface ListOptions extends ShowOptions {
   readonly address?: string;
 }
 
-/** `idops runs`: the runs of the project's state, a line each; with an address what they did to one object. */
+/** `idops runs`: lists the runs of the project's state, or with an address what they did to one object. */
 export async function listRuns(context: Context, options: ListOptions & GlobalOptions): Promise<ExitCode> {
   const { address } = options;
   const formats =
@@ -51,7 +52,7 @@ export async function listRuns(context: Context, options: ListOptions & GlobalOp
   return exit.failed;
 }
 
-/** What runs did to one object; where none did, what is wrong with journals may be why. */
+/** What runs did to one object; if none did, problems of journals may be the reason. */
 async function showHistory(
   address: string,
   runs: readonly PastRun[],
@@ -87,7 +88,7 @@ export async function showRun(
   return exit.done;
 }
 
-/** `idops runs settle`: a person says what became of a regeneration. */
+/** `idops runs settle`: records the outcome of a regeneration. */
 export async function settleRun(
   context: Context,
   options: { readonly done?: boolean; readonly notDone?: boolean } & GlobalOptions,
@@ -95,14 +96,7 @@ export async function settleRun(
   address: string,
 ): Promise<ExitCode> {
   if (options.done === options.notDone) {
-    throw new ProblemsError([
-      error(
-        'wrong-option',
-        'say either --done or --not-done',
-        [],
-        "look at the client's DID on the server first",
-      ),
-    ]);
+    throw wrongOption('use either --done or --not-done', "look at the client's DID on the server first");
   }
   const backend = await backendOf(await context.project(), context.redactor.add);
   await backend.check('write');
@@ -123,7 +117,7 @@ export async function settleRun(
   return exit.done;
 }
 
-/** `idops runs forget`: removes the journal of a run that can't be read, after a question. */
+/** `idops runs forget`: removes an unreadable journal, after a question. */
 export async function forgetRun(
   context: Context,
   options: { readonly yes?: boolean } & GlobalOptions,
@@ -140,14 +134,14 @@ export async function forgetRun(
     const whose = where({ server: state?.server ?? backend.place, environment });
     const agreed = await consent(
       {
-        text: `Remove the unreadable journal of run ${which}, for ${whose}? What the run did is then unknown if the state does not hold it: a DID that it regenerated may be regenerated again.`,
+        text: `Remove the unreadable journal of run ${which}, for ${whose}? What the run did is lost unless the state has it: a DID that it regenerated may be regenerated again.`,
         otherwise: 'Nothing was removed.',
       },
       options.yes === true,
       context,
     );
     if ('refused' in agreed) return agreed.refused;
-    // Somebody may have removed the lock while the question was open.
+    // The lock may have been removed during the question.
     await lock.confirm();
     await backend.runs.remove(runs);
     context.output.message(`Removed the journal of run ${which}.`);
@@ -155,7 +149,7 @@ export async function forgetRun(
   });
 }
 
-/** `idops runs unlock`: removes the lock of a process that is gone, as a person says. */
+/** `idops runs unlock`: removes a lock, after a question. */
 export async function unlock(
   context: Context,
   options: { readonly yes?: boolean } & GlobalOptions,
@@ -168,13 +162,13 @@ export async function unlock(
     context.output.message('There is no lock.');
     return exit.done;
   }
-  // A state that can't be read names no server; its lock can be removed all the same.
+  // The lock of an unreadable state can be removed too.
   const state = await backend.saved().catch(() => undefined);
   const { environment } = project;
   const whose = where({ server: state?.server ?? backend.place, environment });
   const agreed = await consent(
     {
-      text: `Remove the lock of ${lock.holder}, for ${whose}? Its process must surely be gone.`,
+      text: `Remove the lock of ${lock.holder}, for ${whose}? Make sure that its process has ended.`,
       otherwise: 'The lock stays.',
     },
     options.yes === true,
@@ -186,7 +180,7 @@ export async function unlock(
   return exit.done;
 }
 
-/** Which runs in the place of a project's journals are of another state, whether its own can be read or not. */
+/** The project's state, and whether a run beside it belongs to another state. */
 async function told(
   project: Project,
   context: Context,
@@ -199,9 +193,9 @@ async function told(
 function noJournal(name: string, place: string): Problem {
   return warning(
     'journal-unreadable',
-    `${JSON.stringify(name)} among the journals of ${place} is not named as a run is, so it is ignored`,
+    `${JSON.stringify(name)} among the journals of ${place} is not the name of a run, so it is ignored`,
     [],
-    'move it elsewhere; idops did not make it',
+    'move it elsewhere; idops did not create it',
   );
 }
 

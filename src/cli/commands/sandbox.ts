@@ -11,7 +11,7 @@ interface Options {
   readonly faults: SandboxFaults;
 }
 
-/** `idops sandbox`: the embedded server, until it is interrupted. */
+/** `idops sandbox`: runs the embedded server until it is interrupted. */
 export async function sandbox({ output, signal }: Context, options: Options): Promise<ExitCode> {
   const { profile, port = 0, latency = 0 } = options;
   const faults = withSeed(options.faults);
@@ -20,11 +20,9 @@ export async function sandbox({ output, signal }: Context, options: Options): Pr
   });
   output.result(`export IDOPS_BASE_URL=${server.url}\nexport IDOPS_TOKEN=${server.token}\n`);
   if (faults.seed !== options.faults.seed) {
-    output.message(
-      `The faults come by chance; with seed=${faults.seed} among them the same ones come again.`,
-    );
+    output.message(`Faults are random; add seed=${faults.seed} to repeat the same ones.`);
   }
-  output.message('The sandbox runs until you press Ctrl-C; all that it holds is gone then.');
+  output.message('The sandbox runs until you press Ctrl-C; its data is lost then.');
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
@@ -33,7 +31,7 @@ export async function sandbox({ output, signal }: Context, options: Options): Pr
   return exit.done;
 }
 
-/** The faults with a seed, where chance has a part in them. */
+/** Adds a seed if a fault is random. */
 export function withSeed(faults: SandboxFaults): SandboxFaults {
   const { cut, reset, restart, 500: failing, 503: unavailable } = faults;
   const byChance = [cut, reset, restart, failing, unavailable].some((chance) => chance !== undefined);

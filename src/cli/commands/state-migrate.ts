@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { migrate, planMigration } from '../../apply/migrate.js';
 import type { StateHome } from '../../apply/owner.js';
-import { error, ProblemsError } from '../../base/problems.js';
 import { DEFAULT_STATE, type Project } from '../../project/index.js';
 import { plural } from '../../report/words.js';
 import { backendOf, backendWithoutBuffer } from '../../session/backend.js';
@@ -9,6 +8,7 @@ import type { StateBackend } from '../../state/backend.js';
 import { fileBackend } from '../../state/file/index.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
+import { wrongOption } from '../misuse.js';
 import { consent, holding, where } from './apply-plan.js';
 
 interface Options {
@@ -16,22 +16,17 @@ interface Options {
   readonly yes?: boolean;
 }
 
-/** `idops state migrate`: brings the state and its journals to where the configuration says that it is kept, after a question. */
+/** `idops state migrate`: moves the state and its journals to the configured backend, after a question. */
 export async function migrateState(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
   const project = await context.project();
   await context.learnTokens();
-  // What waits here for the former place is no part of what is copied.
   const to = await backendWithoutBuffer(project, context.redactor.add);
   const from = await formerPlace(project, options.from, context);
   if (from.place === to.place) {
-    throw new ProblemsError([
-      error(
-        'wrong-option',
-        `the state is at ${to.place} already`,
-        [],
-        'say in the configuration where it is to be kept, and with --from where it is now',
-      ),
-    ]);
+    throw wrongOption(
+      `the state is at ${to.place} already`,
+      'set the new place in the configuration, and name the current one with --from',
+    );
   }
   await from.check('write');
   await to.check('write');
@@ -44,7 +39,7 @@ export async function migrateState(context: Context, options: Options & GlobalOp
   );
 }
 
-/** With the locks of both, which `confirm` makes sure of. */
+/** Moves the state; both locks are held, and `confirm` checks them. */
 async function move(
   home: StateHome,
   to: StateBackend,
@@ -68,16 +63,16 @@ async function move(
     context,
   );
   if ('refused' in agreed) return agreed.refused;
-  // Somebody may have removed a lock while the question was open.
+  // A lock may have been removed during the question.
   await confirm();
   await migrate(migration, from, to);
   context.output.message(
-    `Moved ${what} to ${to.place}. What is left at ${from.place} is refused from now on; it can be removed.`,
+    `Moved ${what} to ${to.place}. idops refuses what is left at ${from.place}; remove it.`,
   );
   return exit.done;
 }
 
-/** Where the state is now: as it is said, or at its default place. */
+/** The current backend: that of `--from`, or the default file. */
 async function formerPlace(
   project: Project,
   from: string | undefined,

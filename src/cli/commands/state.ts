@@ -14,7 +14,7 @@ import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, show } from '../formats.js';
 import { consent, holding, where } from './apply-plan.js';
 
-/** `idops state show`: what the state has recorded, all of it or of some objects. Speaks to no server. */
+/** `idops state show`: shows what the state has recorded, of all or some objects; no network. */
 export async function showState(
   context: Context,
   options: { readonly format: readonly string[] } & GlobalOptions,
@@ -44,7 +44,7 @@ function shownState(state: State, place: string, names: readonly string[]): Show
   };
 }
 
-/** `idops state rm`: forgets what the state has recorded of some objects, after a question. Nothing is sent. */
+/** `idops state rm`: removes the records of some objects, after a question. Sends nothing. */
 export async function removeRecords(
   context: Context,
   options: { readonly yes?: boolean } & GlobalOptions,
@@ -57,7 +57,7 @@ export async function removeRecords(
   return await holding(backend, 'state rm', context, async (lock) => {
     const saved = await backend.saved();
     if (saved === undefined) throw noState(backend.place);
-    // Where the project's server can be told, the state of another one is not written.
+    // If the project's server is known, the state of another server is refused.
     const server = await project.server(context.sessionOptions()).catch(() => undefined);
     const state = server === undefined ? saved : await backend.load(server.baseUrl);
     const home = { backend, environment: project.environment };
@@ -70,14 +70,14 @@ export async function removeRecords(
     const { environment } = project;
     const agreed = await consent(
       {
-        text: `Remove ${what} of ${which} from the state, for ${where({ server: state.server, environment })}? What the server doesn't show of it isn't known then, and nothing of it is deleted or regenerated.`,
+        text: `Remove ${what} of ${which} from the state, for ${where({ server: state.server, environment })}? Values that the server doesn't show are unknown then; nothing is deleted or regenerated.`,
         otherwise: 'Nothing was removed.',
       },
       options.yes === true,
       context,
     );
     if ('refused' in agreed) return agreed.refused;
-    // Somebody may have removed the lock while the question was open.
+    // The lock may have been removed during the question.
     await lock.confirm();
     await backend.save(left);
     context.output.message(`Removed ${what} of ${which}.`);
@@ -87,7 +87,7 @@ export async function removeRecords(
 
 function noState(place: string): ProblemsError {
   return new ProblemsError([
-    error('no-such-address', `there is no state at ${place} yet`, [], 'apply makes one'),
+    error('no-such-address', `there is no state at ${place} yet`, [], 'apply creates one'),
   ]);
 }
 
@@ -95,9 +95,9 @@ function notSettled(run: string): ProblemsError {
   return new ProblemsError([
     error(
       'record-needed',
-      `run ${run} had not ended, and what it did is not in the state yet`,
+      `run ${run} did not end, and the state doesn't have its outcome yet`,
       [],
-      'idops plan settles it; then the record can be removed',
+      'run idops plan, then remove the record',
     ),
   ]);
 }

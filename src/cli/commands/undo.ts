@@ -1,5 +1,5 @@
 import type { Left } from '../../apply/undo.js';
-import { error, type Problem, ProblemsError, refuse, warning } from '../../base/problems.js';
+import { type Problem, refuse, warning } from '../../base/problems.js';
 import { refusalsOf } from '../../plan/approve.js';
 import { changesServer } from '../../plan/plan.js';
 import { resultReport } from '../../report/formats.js';
@@ -8,6 +8,7 @@ import { sendsText } from '../../report/review.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';
+import { wrongOption } from '../misuse.js';
 import { carryOut, consent, questionOf, showPlan, where } from './apply-plan.js';
 
 interface Options {
@@ -18,7 +19,7 @@ interface Options {
   readonly format: readonly string[];
 }
 
-/** `idops undo`: puts back what a run changed, as far as that can be done. */
+/** `idops undo`: restores what a run changed, as far as possible. */
 export async function undo(
   context: Context,
   options: Options & GlobalOptions,
@@ -26,9 +27,7 @@ export async function undo(
 ): Promise<ExitCode> {
   const formats = parseFormats(options.format, resultReport);
   if ((given === undefined) !== (options.last === true)) {
-    throw new ProblemsError([
-      error('wrong-option', 'say either which run or --last', [], 'idops runs lists the runs'),
-    ]);
+    throw wrongOption('name either a run or --last', 'idops runs lists the runs');
   }
   return await context.writing(
     'undo',
@@ -54,7 +53,7 @@ export async function undo(
   );
 }
 
-/** What is left, a warning for each object and reason. */
+/** A warning for each object and reason. */
 function leftWarnings(left: readonly Left[]): Problem[] {
   const groups = new Map<string, Named & { readonly reason: string; readonly paths: string[] }>();
   for (const { address, label, path, reason } of left) {

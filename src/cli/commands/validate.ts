@@ -8,7 +8,7 @@ interface Options {
   readonly format: readonly string[];
 }
 
-/** `idops validate`: everything that can be found wrong without a server. */
+/** `idops validate`: checks everything that needs no server. */
 export async function validate(context: Context, options: Options): Promise<ExitCode> {
   const formats = parseFormats(options.format, validationReport);
   const validation = await validateProject(context.project, {

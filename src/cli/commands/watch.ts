@@ -1,6 +1,6 @@
 import { countedWords, type Result } from '../../apply/result.js';
 import { jsonLine } from '../../base/escape.js';
-import { error, ProblemsError } from '../../base/problems.js';
+import { ProblemsError } from '../../base/problems.js';
 import type { Progress } from '../../base/progress.js';
 import { render, turnReport } from '../../report/formats.js';
 import { checkBaseUrl, isBaseUrl } from '../../server/base-url.js';
@@ -17,6 +17,7 @@ import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { filesOf, lookOf, parseFormats } from '../formats.js';
 import type { Serving } from '../metrics.js';
+import { wrongOption } from '../misuse.js';
 import type { ListenAddress } from '../option-values.js';
 import type { PlanningOptions } from './plan.js';
 
@@ -28,7 +29,7 @@ interface Options extends PlanningOptions {
   readonly listen?: ListenAddress;
 }
 
-/** `idops watch`: plans again and again, and applies where it may, until it is interrupted. */
+/** `idops watch`: plans repeatedly, and applies with `--apply`, until it is interrupted. */
 export async function watch(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
   const { interval, listen, timeout = DEFAULT_TIMEOUT } = options;
   const { output, signal, clock = realClock } = context;
@@ -36,37 +37,36 @@ export async function watch(context: Context, options: Options & GlobalOptions):
   const apply = applyingOf(options);
   refuseAddress(options.baseUrl);
   const health = new Health({ interval, timeout, now: () => clock.now() / 1000 });
-  // What makes metrics is loaded where somebody asks for them.
   const serving =
     listen === undefined ? undefined : await (await import('../metrics.js')).serve(listen, health, interval);
   if (serving !== undefined) output.message(`Health and metrics are served at ${serving.address}`);
   const newspaper = new CycleChanges();
-  // Turns go on for ever, and no run that others share does.
+  // A shared run ends; a watch doesn't.
   const { sharedRun: _, ...shard } = shardOptions(options.shard, process.env);
   let isRead = true;
 
   const take = async (number: number, ending: AbortSignal): Promise<boolean> => {
     const [time, began] = [new Date().toISOString(), clock.now()];
     health.start();
-    // What is in flight is told by who knows of it.
+    // The context reports requests in flight itself.
     ending.addEventListener('abort', () => {
-      if (context.lastWords() === null) output.message('Stopping: nothing new is started.');
+      if (context.lastWords() === null) output.message('Stopping: nothing new will start.');
     });
-    // A turn knows the secrets that a command of its own would.
+    // Each cycle learns its secrets anew.
     context.forget();
     const turn = await runCycle({
       project: context.project,
       session: { ...watched(context, health, serving, ending), ...shard },
       plan: planOptionsOf(options),
       ...(apply === undefined ? {} : { apply }),
-      onPlan: (made) => serving?.planned(made),
+      onPlan: (made) => serving?.metrics.planned(made),
       now: clock.now,
     });
     health.finish(succeeded(turn.outcome) ? null : wrongIn(turn));
-    serving?.ended(turn);
+    serving?.metrics.ended(turn);
     const seconds = (clock.now() - began) / 1000;
     await tell({ ...turn, number, time, seconds }, newspaper, isJson, context);
-    // Where nobody takes what is told, whoever starts it again has to know.
+    // If standard output is closed, stop with an error.
     await output.flush().catch(() => {
       isRead = false;
     });
@@ -83,34 +83,27 @@ export async function watch(context: Context, options: Options & GlobalOptions):
 }
 
 function formatOf({ format }: Options): string {
-  if (format.length > 1) throw wrongOption('--format of watch is given once', 'choose one of them');
+  if (format.length > 1) throw wrongOption('watch takes one --format', 'choose one of them');
   const formats = parseFormats(format, turnReport);
   if (filesOf(formats).length > 0)
-    throw wrongOption(
-      '--format of watch names no file',
-      'it goes to standard output, which can be written to a file',
-    );
+    throw wrongOption('--format of watch takes no file', 'redirect standard output to a file');
   return formats[0]?.name ?? 'text';
 }
 
-/** What applying is done with; undefined where nothing is applied. */
+/** The options for applying; undefined without `--apply`. */
 function applyingOf({ apply = false, allowDestructive }: Options) {
   if (apply) return allowDestructive === undefined ? {} : { allowDestructive };
-  if (allowDestructive !== undefined) throw wrongOption('--allow-destructive without --apply', 'add --apply');
+  if (allowDestructive !== undefined) throw wrongOption('--allow-destructive needs --apply', 'add --apply');
   return undefined;
 }
 
-/** What no configuration makes an address need not wait for a turn. */
+/** Refuses an invalid address before the first cycle. */
 function refuseAddress(baseUrl: string | undefined): void {
   const checked = baseUrl === undefined ? undefined : checkBaseUrl(baseUrl, { allowInsecureHttp: true });
   if (checked !== undefined && !isBaseUrl(checked)) throw new ProblemsError([checked]);
 }
 
-function wrongOption(what: string, hint: string): ProblemsError {
-  return new ProblemsError([error('wrong-option', what, [], hint)]);
-}
-
-/** How a session of a turn speaks to the server: what goes on is counted, and a log has no line for each phase. */
+/** Session options of a cycle: they count requests, and log no phases. */
 function watched(
   context: Context,
   health: Health,
@@ -120,7 +113,6 @@ function watched(
   const { progress, network = {}, ...given } = context.sessionOptions();
   const counting: Progress = {
     phase: () => health.progress(),
-    // Without a phase it knows what is in flight, and says nothing of it.
     begin: (address) => progress?.begin?.(address),
     step: (done) => {
       health.progress();
@@ -128,19 +120,19 @@ function watched(
     },
     retry: () => {
       health.progress();
-      serving?.retried();
+      serving?.metrics.retried();
     },
     end: (how) => progress?.end(how),
   };
   const onTry: (typeof network)['onTry'] = (made) => {
     health.progress();
-    serving?.tried(made);
+    serving?.metrics.tried(made);
     network.onTry?.(made);
   };
   return { ...given, signal, progress: counting, network: { ...network, onTry } };
 }
 
-/** What is wrong, for anybody who asks: codes and counts say nothing of the server and of the manifests. */
+/** Why a cycle failed, for health checks: only codes and counts, since anybody may read them. */
 function wrongIn({ outcome, problems, result }: Cycle): string {
   const codes = problems.filter(({ severity }) => severity === 'error').map(({ code }) => code);
   const isDone = (result?.results ?? []).every(({ status }) => status === 'applied');
@@ -159,7 +151,7 @@ interface NumberedTurn extends Cycle {
   readonly seconds: number;
 }
 
-/** Shows a turn: its line, and what is new in it. */
+/** Shows the line of a cycle, and what is new since the last one. */
 async function tell(
   turn: NumberedTurn,
   newspaper: CycleChanges,

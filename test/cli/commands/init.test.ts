@@ -82,7 +82,7 @@ it('asks for the address, where the token comes from, and whose workflows', asyn
   const ran = await run(['https://id.example.com/', 'MY_TOKEN', 'gitlab']);
   expect(ran).toMatchObject({ code: 0, unasked: 0 });
   expect(ran.questions).toHaveLength(3);
-  expect(ran.stderr).toContain('The server was not looked at, since MY_TOKEN is not set');
+  expect(ran.stderr).toContain('The server was not read, since MY_TOKEN is not set');
   const config = await readFile(join(folder, 'new/idops.yaml'), 'utf8');
   expect(config).toContain(`  base_url: ${ADDRESS}\n`);
   expect(config).toContain('    token: ${MY_TOKEN}\n');
