@@ -1,30 +1,20 @@
 import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { ownProcess, userName } from '../base/process.js';
 import type { Shard } from '../base/shard.js';
-import { type Fields, mapValues } from '../base/values.js';
-import { kindOf } from '../kinds/index.js';
 import type { ApprovedPlan } from '../plan/approve.js';
-import type { Change, Plan, Seen } from '../plan/plan.js';
-import { conceal, type Hasher, storeFields } from '../secrets/hash.js';
-import { type Redactor, redactAddress } from '../secrets/redactor.js';
-import { withSlowHashes } from '../secrets/slow-hash.js';
-import { operationPath, operations } from '../server/operations.js';
+import type { Plan, Seen } from '../plan/plan.js';
+import type { Hasher } from '../secrets/hash.js';
+import type { Redactor } from '../secrets/redactor.js';
 import type { Lock, StateBackend } from '../state/backend.js';
-import {
-  describeRun,
-  JOURNAL_FORMAT,
-  type Journal,
-  type RunLine,
-  type SendingLine,
-} from '../state/journal.js';
+import { describeRun, JOURNAL_FORMAT, type Journal, type RunLine } from '../state/journal.js';
 import type { State } from '../state/state.js';
 import { writeHint } from '../state/write-errors.js';
 import { type Approval, leftOf } from './approvals.js';
-import type { Recorder } from './attempt.js';
-import { messageOf, type Outcome } from './attempt-outcome.js';
-import { type ExecuteOptions, execute } from './execute.js';
+import { messageOf } from './attempt-outcome.js';
+import { type Executed, type ExecuteOptions, execute } from './execute.js';
+import { journalRecorder } from './journal-recorder.js';
 import { belongs } from './owner.js';
-import { recordInto, withSeen } from './record.js';
+import { withSeen } from './record.js';
 import type { Answers, Result } from './result.js';
 import { isLost, RunLock } from './run-lock.js';
 import { type BegunRun, type RunState, runStateOf } from './run-state.js';
@@ -59,171 +49,74 @@ export interface Applied {
 
 /**
  * Applies an approved plan: journals each request before it is sent and after its answer, and saves the state at the end.
- * A plan with nothing to do writes no journal, and saves what it saw if that is news. Throws a ProblemsError where the lock was lost, or the journal or the state can't be
- * written, before anything is sent.
+ * A plan with nothing to do writes no journal; it saves what it saw if that is news. Throws a ProblemsError if the lock was lost, or
+ * if the journal or the state can't be written, before anything is sent.
  */
 export async function applyPlan(
   { plan, asked }: ApprovedPlan,
   options: ApplyOptions,
 ): Promise<Applied & { readonly answers: Answers }> {
-  const { lock, now, signal, shard, hasher, approval } = options;
-  const keys = new Map(
-    plan.changes.flatMap(({ address, requests, apply }) =>
-      requests.length > 0 ? [[address, apply.key] as const] : [],
-    ),
-  );
-  const use = approval === undefined ? undefined : { approval, keys: [...keys.values()] };
-  const keeping = runStateOf({ ...options, use });
-  const recorded = await withSeen(withoutRestored(options.state, plan.settled ?? []), seenIn(plan), {
-    at: now().toISOString(),
-    hasher,
-  });
+  const { lock, now, hasher } = options;
+  const writes = plan.changes.filter(({ requests }) => requests.length > 0);
+  const keys = new Map(writes.map(({ address, apply }) => [address, apply.key]));
+  const runState = runStateOf({ ...options, keys: [...keys.values()] });
+  const seen = { at: now().toISOString(), hasher };
+  const records = await withSeen(withoutRestored(options.state, plan), seenIn(plan), seen);
   if (plan.changes.every(({ action }) => action === 'unchanged')) {
-    const answers = new Map();
-    const result = { run: null, results: [], interrupted: false };
-    if (recorded === options.state.resources) {
-      return { result, answers, state: options.state, problems: stillOwed(plan) };
-    }
-    await lock.confirm();
-    const { state, problems } = await kept(keeping, recorded, options);
-    return { result, answers, state, problems: [...problems, ...stillOwed(plan)] };
+    return await saveSeen(plan, runState, records, options);
   }
   await lock.confirm();
-  const resources = { ...recorded };
-  const { begun, journal } = await start(plan, keeping, recorded, options);
-  const { run, journal: name } = begun;
-  let state: State = { ...begun.state, resources };
-  const held = new RunLock({ ...lock, confirm: () => confirmed(begun, options) });
-  const recorder = journalRecorder(plan, journal, held, options, async (change, outcome, at) => {
-    const readable = kindOf(change.kind).readable(options.profile);
-    const asked = { ...change, ...change.apply };
-    const context = { run: name, at, hasher: options.hasher, readable };
-    // Tried with a copy first, so that recording it finds all hashes made and happens at once.
-    const { [asked.key]: known } = resources;
-    await withSlowHashes(() =>
-      recordInto(known === undefined ? {} : { [asked.key]: known }, asked, outcome, context),
-    );
-    recordInto(resources, asked, outcome, context);
-  });
-  const permit = (begun: boolean) => held.permit(begun);
-  const executing = execute(plan, { ...options, notBefore: asked, recorder, permit });
-  const { results, answers, fatal } = await executing
-    .catch(async (failure: unknown) => {
-      await journal.close();
-      throw failure;
-    })
-    .finally(() => held.end());
-  const part = shard === undefined ? {} : { shard, journal: name };
-  const result = { run, ...part, results, interrupted: signal.aborted };
-  const problems = [
-    ...(fatal === undefined ? [] : [runEndedEarly(name, fatal, journal)]),
-    ...stillOwed(plan),
-  ];
+  const { begun, journal } = await beginRun(plan, runState, records, options);
   try {
-    await held.look();
-  } catch (failure) {
-    // The state is somebody else's now: the journal has no end, and whoever holds the lock next takes it in, unless they already have.
-    const content = await options.backend.runs.read(name).catch(() => null);
-    if (content?.lines.some(({ type }) => type === 'end') === true)
-      await journal.write({ type: 'end', at: now().toISOString(), interrupted: true }).catch(() => {});
-    await journal.close();
-    return {
-      result,
-      answers,
-      state,
-      problems:
-        fatal === undefined || isLost(fatal)
-          ? [runEndedEarly(name, failure, journal), ...stillOwed(plan)]
-          : problems,
-    };
-  }
-  try {
-    state = await keeping.end(begun, resources, fatal === undefined, leftOf(result, keys));
-    if (fatal === undefined)
-      await journal.write({ type: 'end', at: now().toISOString(), interrupted: signal.aborted });
-  } catch (failure) {
-    problems.push(
-      error(
-        'state-not-saved',
-        messageOf(failure),
-        [],
-        journal.kept === null
-          ? `${writeHint(failure)}; the journal of run ${name} holds everything, and the next apply reads it`
-          : keptHint(name, journal.kept),
-      ),
+    const resources = { ...records };
+    const runLock = new RunLock({ ...lock, confirm: () => confirmLock(begun, options) });
+    const recorder = journalRecorder(plan, journal, resources, {
+      ...options,
+      run: begun.journal,
+      beforeChange: async () => {
+        if (!lock.fenced) await runLock.look();
+      },
+    });
+    const permit = (begun: boolean) => runLock.permit(begun);
+    const executed = await execute(plan, { ...options, notBefore: asked, recorder, permit }).finally(() =>
+      runLock.end(),
     );
+    const run = { plan, begun, journal, resources, runState, runLock, keys };
+    return { ...(await endRun(run, executed, options)), answers: executed.answers };
   } finally {
     await journal.close();
   }
-  return { result, answers, state, problems };
 }
 
-/** The objects that a plan leaves as they are, as the server showed them. */
-function seenIn({ changes }: Plan): Seen[] {
-  return changes.flatMap(({ kind, action, apply: { seen, ...asked } }) =>
-    action === 'unchanged' && seen !== undefined ? [{ ...asked, kind, fields: seen }] : [],
-  );
-}
-
-/** The records of a state in which nothing is owed any more to the objects with these keys. */
-function withoutRestored(state: State, keys: readonly string[]): State['resources'] {
-  if (keys.length === 0) return state.resources;
-  const resources = { ...state.resources };
-  for (const key of keys) {
-    const record = resources[key];
-    if (record === undefined) continue;
-    const { owed: _, ...rest } = record;
-    resources[key] = rest;
-  }
-  return resources;
-}
-
-async function kept(
-  keeping: RunState,
+/** What there is to do if nothing is to be sent: the records that are news are saved. */
+async function saveSeen(
+  plan: Plan,
+  runState: RunState,
   resources: State['resources'],
-  { state }: ApplyOptions,
-): Promise<{ state: State; problems: Problem[] }> {
+  { state, lock }: ApplyOptions,
+): Promise<Applied & { readonly answers: Answers }> {
+  const nothing = { result: { run: null, results: [], interrupted: false }, answers: new Map() };
+  const problems = restoresLeftOut(plan);
+  if (resources === state.resources) return { ...nothing, state, problems };
+  await lock.confirm();
   try {
-    return { state: await keeping.keep(resources), problems: [] };
+    return { ...nothing, state: await runState.save(resources), problems };
   } catch (failure) {
     const hint = `${writeHint(failure)}; nothing was to be sent`;
     const problem = error('state-not-saved', messageOf(failure), [], hint);
-    return { state: { ...state, resources }, problems: [problem] };
+    return { ...nothing, state: { ...state, resources }, problems: [problem, ...problems] };
   }
 }
 
-/**
- * Makes sure of the lock of a run. Throws what the lock throws; if it was lost, with the run that took it over, as far as journals tell:
- * whoever did may have given it back by now.
- */
-async function confirmed(
-  { journal, state }: BegunRun,
-  { lock, backend, shard }: ApplyOptions,
-): Promise<void> {
-  try {
-    await lock.confirm();
-  } catch (failure) {
-    // Other shards run beside this one.
-    if (!isLost(failure) || shard !== undefined) throw failure;
-    for (const name of await backend.runs.list().catch(() => [])) {
-      const later = name > journal ? await backend.runs.read(name).catch(() => null) : null;
-      if (later === null || !belongs(later.run, state)) continue;
-      const message = `the lock of the state was lost: ${describeRun(later.run)} took it over (${backend.place})`;
-      throw new ProblemsError([error('locked', message)], { cause: failure });
-    }
-    throw failure;
-  }
-}
-
-/** Writes what has to be writable before anything is sent. */
-async function start(
+/** Saves the state and creates the journal: both have to be writable before anything is sent. */
+async function beginRun(
   plan: Plan,
-  keeping: RunState,
+  runState: RunState,
   resources: State['resources'],
   options: ApplyOptions,
 ): Promise<{ begun: BegunRun; journal: Journal }> {
   try {
-    const begun = await keeping.begin(resources);
+    const begun = await runState.begin(resources);
     const { state } = begun;
     const journal = await options.backend.runs.create({
       type: 'run',
@@ -251,102 +144,100 @@ async function start(
   }
 }
 
-function journalRecorder(
-  { changes }: Plan,
-  journal: Journal,
-  held: RunLock,
-  { lock, hasher, now, redactor }: ApplyOptions,
-  record: (change: Change, outcome: Outcome, at: string) => Promise<void>,
-): Recorder {
-  // A change that is planned again has no label.
-  const labels = new Map(changes.map(({ label, apply }) => [apply.key, label]));
-  const sequences = new Map<Change, number>();
-  const begun = new Set<string>();
-  let sequence = 0;
-  return {
-    async sending(change, request, last) {
-      // What is begun is brought to its end: a template would stay deleted between two requests.
-      if (!lock.fenced && !begun.has(change.apply.key)) await held.look();
-      begun.add(change.apply.key);
-      const { key, identity, expected, before, existed, managed, generation, recordedGeneration } =
-        change.apply;
-      const stored = await withSlowHashes(() => ({
-        before: storeFields(concealAll(before, expected), hasher),
-        body: request?.body === undefined ? null : storeFields(request.body, hasher),
-        expected: storeFields(expected, hasher),
-      }));
-      const label = labels.get(key);
-      sequence += 1;
-      sequences.set(change, sequence);
-      await journal.write({
-        type: 'sending',
-        seq: sequence,
-        at: now().toISOString(),
-        address: redactAddress(change.address, redactor),
-        ...(label === undefined ? {} : { label: redactor.redactName(label) }),
-        key,
-        kind: change.kind,
-        identity: { ...identity },
-        action: change.action as SendingLine['action'],
-        operation: request?.operation ?? null,
-        method: request === null ? null : operations[request.operation].method,
-        path: request === null ? null : operationPath(request.operation, request.params),
-        last,
-        existed,
-        ...stored,
-        managed: [...managed],
-        ...(generation === undefined ? {} : { generation }),
-        ...(recordedGeneration === undefined ? {} : { recorded_generation: recordedGeneration }),
-      });
-    },
-    async answered(change, httpStatus, attempts) {
-      await journal.write({
-        type: 'answered',
-        seq: sequences.get(change) ?? 0,
-        at: now().toISOString(),
-        status: 'applied',
-        ambiguous: false,
-        http_status: httpStatus,
-        attempts,
-        after: null,
-        unverified: [],
-        error: null,
-      });
-    },
-    async settled(change, outcome) {
-      const at = now().toISOString();
-      const after = await withSlowHashes(() =>
-        outcome.after === undefined
-          ? null
-          : storeFields(concealAll(outcome.after, change.apply.expected), hasher),
-      );
-      await record(change, outcome, at);
-      await journal.write({
-        type: 'answered',
-        seq: sequences.get(change) ?? 0,
-        at,
-        status: outcome.status,
-        ambiguous: outcome.ambiguous,
-        http_status: outcome.httpStatus,
-        attempts: outcome.attempts,
-        after,
-        unverified: outcome.unverified.map(redactor.redactName),
-        error: outcome.error === null ? null : redactor.redactSentence(outcome.error),
-        ...(outcome.otherProfile === undefined ? {} : { other_profile: outcome.otherProfile }),
-        ...(outcome.notes === undefined || outcome.notes.length === 0
-          ? {}
-          : { notes: outcome.notes.map(redactor.redactSentence) }),
-      });
-    },
-  };
+interface OpenRun {
+  readonly plan: Plan;
+  readonly begun: BegunRun;
+  readonly journal: Journal;
+  readonly resources: State['resources'];
+  readonly runState: RunState;
+  readonly runLock: RunLock;
+  /** The keys of the objects that the run writes, by address. */
+  readonly keys: ReadonlyMap<string, string>;
 }
 
-function concealAll(fields: Fields, asked: Fields): Fields {
-  return mapValues(fields, (value, field) => conceal(value, asked[field]));
+/**
+ * Saves the state and ends the journal. If the lock was lost, the state is another process's now: the journal stays without an end, so that
+ * the next holder of the lock takes it in.
+ */
+async function endRun(
+  { plan, begun, journal, resources, runState, runLock, keys }: OpenRun,
+  { results, fatal }: Executed,
+  { signal, shard, backend, now }: ApplyOptions,
+): Promise<Applied> {
+  const name = begun.journal;
+  const part = shard === undefined ? {} : { shard, journal: name };
+  const result = { run: begun.run, ...part, results, interrupted: signal.aborted };
+  const state = { ...begun.state, resources };
+  const endedEarly = (failure: unknown): Problem[] => [
+    ...(failure === undefined ? [] : [runEndedEarly(name, failure, journal)]),
+    ...restoresLeftOut(plan),
+  ];
+  const end = (interrupted: boolean) => journal.write({ type: 'end', at: now().toISOString(), interrupted });
+  try {
+    await runLock.look();
+  } catch (failure) {
+    const content = await backend.runs.read(name).catch(() => null);
+    // The next holder has taken it in already.
+    if (content?.lines.some(({ type }) => type === 'end') === true) await end(true).catch(() => {});
+    return { result, state, problems: endedEarly(fatal === undefined || isLost(fatal) ? failure : fatal) };
+  }
+  const problems = endedEarly(fatal);
+  let saved: State = state;
+  try {
+    saved = await runState.end(begun, resources, fatal === undefined, leftOf(result, keys));
+    if (fatal === undefined) await end(signal.aborted);
+  } catch (failure) {
+    const hint =
+      journal.kept === null
+        ? `${writeHint(failure)}; the journal of run ${name} holds everything, and the next apply reads it`
+        : keptHint(name, journal.kept);
+    problems.push(error('state-not-saved', messageOf(failure), [], hint));
+  }
+  return { result, state: saved, problems };
 }
 
-/** A run that leaves out what is owed is not at its end, however well it went. */
-function stillOwed({ warnings }: Plan): Problem[] {
+/** Confirms the lock of a run. If it was lost, the error names the run that took it over, if a journal tells. */
+async function confirmLock(
+  { journal, state }: BegunRun,
+  { lock, backend, shard }: ApplyOptions,
+): Promise<void> {
+  try {
+    await lock.confirm();
+  } catch (failure) {
+    // Other shards run beside this one.
+    if (!isLost(failure) || shard !== undefined) throw failure;
+    for (const name of await backend.runs.list().catch(() => [])) {
+      const later = name > journal ? await backend.runs.read(name).catch(() => null) : null;
+      if (later === null || !belongs(later.run, state)) continue;
+      const message = `the lock of the state was lost: ${describeRun(later.run)} took it over (${backend.place})`;
+      throw new ProblemsError([error('locked', message)], { cause: failure });
+    }
+    throw failure;
+  }
+}
+
+/** The objects that a plan leaves as they are, as the server showed them. */
+function seenIn({ changes }: Plan): Seen[] {
+  return changes.flatMap(({ kind, action, apply: { seen, ...asked } }) =>
+    action === 'unchanged' && seen !== undefined ? [{ ...asked, kind, fields: seen }] : [],
+  );
+}
+
+/** The records of a state without the restores that the plan found to be done. */
+function withoutRestored(state: State, { settled: keys = [] }: Plan): State['resources'] {
+  if (keys.length === 0) return state.resources;
+  const resources = { ...state.resources };
+  for (const key of keys) {
+    const record = resources[key];
+    if (record === undefined) continue;
+    const { owed: _, ...rest } = record;
+    resources[key] = rest;
+  }
+  return resources;
+}
+
+/** A run that leaves out a pending restore has a problem, however well it went. */
+function restoresLeftOut({ warnings }: Plan): Problem[] {
   return warnings
     .filter(({ code }) => code === 'restores-left-out')
     .map(({ code, message }) => error(code, message));

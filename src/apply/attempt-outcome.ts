@@ -18,8 +18,8 @@ export interface Outcome {
   readonly after: Fields | undefined;
   readonly unverified: readonly string[];
   readonly error: string | null;
-  /** The error without the object's own values, where it tells some: what others failed in alike. */
-  readonly gist?: string;
+  /** The parts of the error that are the object's own values. */
+  readonly ownValues?: readonly string[];
   /** What a person should know although it went well. */
   readonly notes?: readonly string[];
   /** The profile whose server this surely is, where that is another one and its updates lose what they don't mention. */
@@ -78,13 +78,9 @@ export function closed(open: OpenFailure, ambiguous: boolean): Outcome {
 
 /** An outcome with what a person should do besides. */
 export function advised(outcome: Outcome, advice: string): Outcome {
-  const { error, gist, notes = [] } = outcome;
+  const { error, notes = [] } = outcome;
   if (error === null) return { ...outcome, notes: [...notes, advice] };
-  return {
-    ...outcome,
-    error: `${error}; ${advice}`,
-    ...(gist === undefined ? {} : { gist: `${gist}; ${advice}` }),
-  };
+  return { ...outcome, error: `${error}; ${advice}` };
 }
 
 /** The outcome of a change that nothing came of, since something of ours failed. */
@@ -108,7 +104,7 @@ export function openOutcome(
   { regeneration }: Kind,
   change: Change,
   open: OpenFailure,
-  { verdict, different, differing, unverified, lost }: Judgement,
+  { verdict, different, values, unverified, lost }: Judgement,
   live: Live | undefined,
 ): Outcome {
   const base = { httpStatus: open.httpStatus, attempts: open.attempts, unverified: [], after: live?.fields };
@@ -129,19 +125,16 @@ export function openOutcome(
     return { ...base, status: 'applied', ambiguous: false, error: null, notes };
   }
   const names = namesOfLost(lost);
-  const told = (kept: readonly string[]): string => {
-    const found = change.action === 'delete' ? ['it is still there'] : [...kept];
-    if (names !== '') found.push(`lost: ${names}, which the next apply that takes it in puts back`);
-    // What was asked may have been there before, where somebody set something else since.
-    if (found.length === 0) found.push('it was not done');
-    return `${open.message}; read back: ${found.join('; ')}`;
-  };
+  const found = change.action === 'delete' ? ['it is still there'] : [...different];
+  if (names !== '') found.push(`lost: ${names}, which the next apply that takes it in puts back`);
+  // What was asked may have been there before, and somebody set something else since.
+  if (found.length === 0) found.push('it was not done');
   return {
     ...base,
     status: open.answered ? 'not_converged' : 'failed',
     ambiguous: false,
-    error: told(different),
-    gist: told(differing),
+    error: `${open.message}; read back: ${found.join('; ')}`,
+    ownValues: values,
   };
 }
 
@@ -180,7 +173,7 @@ export function skipped(error: string | null): Outcome {
 
 /** What became of a change, as it is told. */
 export function asResult({ address, action }: Change, outcome: Outcome): ChangeResult {
-  const { status, httpStatus, attempts, unverified, error, gist, notes = [] } = outcome;
+  const { status, httpStatus, attempts, unverified, error, ownValues = [], notes = [] } = outcome;
   return {
     address,
     action,
@@ -189,7 +182,7 @@ export function asResult({ address, action }: Change, outcome: Outcome): ChangeR
     attempts,
     unverified,
     error,
-    ...(gist === undefined ? {} : { gist }),
+    ...(ownValues.length === 0 ? {} : { ownValues }),
     ...(notes.length === 0 ? {} : { notes }),
   };
 }

@@ -6,7 +6,6 @@ import { betterProfile, betterProfileByReset } from '../kinds/recognise.js';
 import { shownFields } from '../kinds/rules.js';
 import type { Change } from '../plan/plan.js';
 import { Expired, ServerFailure, Withheld } from '../server/failures.js';
-import type { WriteRequest } from '../server/operations.js';
 import type { Permit } from '../server/permit.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
@@ -23,19 +22,10 @@ import {
   repaired,
   skipped,
 } from './attempt-outcome.js';
+import type { Recorder } from './journal-recorder.js';
 import { aimOf, type Judgement, judge } from './outcome.js';
 import { type Pause, readBackOne } from './read-back.js';
 import { emptied, otherObject, type Verification, verify } from './verify.js';
-
-/** Told before and after each request; what it promises must be on the disk when it resolves. */
-export interface Recorder {
-  /** Before a request (null for an adoption, which sends nothing). A rejection keeps it from being sent. */
-  sending(change: Change, request: WriteRequest | null, last: boolean): Promise<void>;
-  /** After the answer to a request that another one of the same change follows. */
-  answered(change: Change, httpStatus: number, attempts: number): Promise<void>;
-  /** After a change's last answer, when it is known what became of it. */
-  settled(change: Change, outcome: Outcome): Promise<void>;
-}
 
 /** Brings back an object that an update took something from: to what was asked for, or to what was there before. */
 export type Repair = (
@@ -196,16 +186,10 @@ export class Attempt {
   }
 
   #answered(change: Change, { status, data, attempts }: Extract<Sent, { data: Fields }>): Outcome {
-    const { different, differing, unverified } = compareAnswer(this.#kind, change, data);
-    const others = this.#otherServer(change, data);
-    const told = (kept: readonly string[]): string =>
-      [
-        ...(kept.length > 0
-          ? [`the server answered ${status} and kept another value: ${kept.join('; ')}`]
-          : []),
-        ...others,
-      ].join('; ');
-    const isOff = different.length + others.length > 0;
+    const { different, values, unverified } = compareAnswer(this.#kind, change, data);
+    const kept = `the server answered ${status} and kept another value: ${different.join('; ')}`;
+    const wrong = [...(different.length > 0 ? [kept] : []), ...this.#otherServer(change, data)];
+    const isOff = wrong.length > 0;
     return {
       status: isOff ? 'not_converged' : 'applied',
       httpStatus: status,
@@ -213,8 +197,8 @@ export class Attempt {
       ambiguous: false,
       after: data,
       unverified,
-      error: isOff ? told(different) : null,
-      ...(isOff ? { gist: told(differing) } : {}),
+      error: isOff ? wrong.join('; ') : null,
+      ownValues: values,
       notes: notesOf(this.#kind, change, data),
     };
   }
@@ -296,7 +280,7 @@ function compareAnswer(kind: Kind, change: Change, answer: Fields): Verification
   const missing = change.action === 'regenerate' && typeof answer[regeneration?.field ?? ''] !== 'string';
   return {
     different: [],
-    differing: [],
+    values: [],
     unverified: missing && regeneration !== undefined ? [regeneration.field] : [],
   };
 }

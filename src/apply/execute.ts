@@ -18,7 +18,7 @@ import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 import { adviceFor } from '../server/recognise.js';
 import type { Writer } from '../server/writer.js';
-import { Attempt, type Attempted, EXPIRED, type Recorder } from './attempt.js';
+import { Attempt, type Attempted, EXPIRED } from './attempt.js';
 import {
   advised,
   asResult,
@@ -29,6 +29,7 @@ import {
   skipped,
   tells,
 } from './attempt-outcome.js';
+import type { Recorder } from './journal-recorder.js';
 import { type Pause, readBackAll, readBackOne } from './read-back.js';
 import type { Answers, ChangeResult } from './result.js';
 import { isLost } from './run-lock.js';
@@ -354,9 +355,8 @@ class Execution {
     if (takesOver(planned) && outcome.status !== 'applied') this.#unsucceeded.add(planned.kind);
     this.#outcomes.set(planned, outcome);
     await this.#guard(() => this.#options.recorder.settled(sent, outcome));
-    const { status, error, gist } = outcome;
-    const { address } = planned;
-    this.#options.progress.step({ address, status, error, ...(gist === undefined ? {} : { gist }) });
+    const { status, error, ownValues = [] } = outcome;
+    this.#options.progress.step({ address: planned.address, status, error, ownValues });
   }
 
   /** What can't be recorded stops the run: nothing more is sent that nobody would know of. */

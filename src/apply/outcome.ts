@@ -3,7 +3,7 @@ import { type Contrast, contrast, value } from '../kinds/fields.js';
 import type { Kind, Live } from '../kinds/kind.js';
 import { namesOfLost } from '../kinds/loss.js';
 import type { Action, Change } from '../plan/plan.js';
-import { sentenceOf } from './verify.js';
+import { sentenceOf, valuesOf } from './verify.js';
 
 /** What a request was to do, and how the object was before it. */
 export interface Aim {
@@ -29,8 +29,8 @@ export interface Judgement {
   readonly verdict: 'done' | 'not-done' | 'part' | 'unseen';
   /** The fields that the server keeps otherwise than asked, a sentence each. */
   readonly different: readonly string[];
-  /** What the same comes to without the values: others may differ alike. */
-  readonly differing: readonly string[];
+  /** The values in these sentences, which other objects may not share. */
+  readonly values: readonly string[];
   /** The fields that the server didn't show. */
   readonly unverified: readonly string[];
   /** What was there, was not to go, and is gone. */
@@ -44,12 +44,13 @@ export interface Judgement {
 const SHOWN = 'as reading it back shows';
 const NOBODY_KNOWS = 'was sent, and nobody can tell whether it was done';
 
+const nothing = { different: [], values: [], unverified: [], lost: {}, begun: false };
+
 /**
  * The one judge of what a read-back means: field by field, against what was asked and against what was there before.
  * `live` is undefined where the object could not be read. Pure.
  */
 export function judge(kind: Kind, aim: Aim, live: Live | undefined): Judgement {
-  const nothing = { different: [], differing: [], unverified: [], lost: {}, begun: false };
   const done: Judgement = { ...nothing, verdict: 'done', sentence: `was done, ${SHOWN}` };
   const notDone: Judgement = { ...nothing, verdict: 'not-done', sentence: `was not done, ${SHOWN}` };
   const unseen: Judgement = { ...nothing, verdict: 'unseen', sentence: NOBODY_KNOWS };
@@ -74,16 +75,7 @@ export function judge(kind: Kind, aim: Aim, live: Live | undefined): Judgement {
 function judgeUpdate(kind: Kind, { before, expected }: Aim, live: Live): Judgement {
   if (!live.exists) {
     const sentence = `left nothing that could be read: the ${kind.noun} is not there`;
-    const different = ['it is not there'];
-    return {
-      verdict: 'part',
-      different,
-      differing: different,
-      unverified: [],
-      lost: {},
-      begun: false,
-      sentence,
-    };
+    return { ...nothing, verdict: 'part', different: ['it is not there'], sentence };
   }
   const now = live.fields;
   const parts = Object.entries(expected).flatMap(([field, asked]) =>
@@ -97,7 +89,7 @@ function judgeUpdate(kind: Kind, { before, expected }: Aim, live: Live): Judgeme
   const found = {
     // What was only sent along and is otherwise now, somebody has set since.
     different: kept.map(({ part }) => sentenceOf(part)),
-    differing: kept.map(({ part }) => part.path),
+    values: kept.map(({ part }) => valuesOf(part)),
     unverified: parts.filter(({ part }) => part.verdict === 'unknown').map(({ part }) => part.path),
     lost,
     begun,

@@ -32,8 +32,8 @@ export interface ChangeResult {
   readonly unverified: readonly string[];
   /** What went wrong; null where nothing did. */
   readonly error: string | null;
-  /** The error without the object's own values, where it tells some: what others may have failed in alike. */
-  readonly gist?: string;
+  /** The parts of the error that are the object's own values: others may have failed alike but for them. */
+  readonly ownValues?: readonly string[];
   /** What a person should know although it went well; not there where there is nothing. */
   readonly notes?: readonly string[];
 }

@@ -10,7 +10,7 @@ export interface RunState {
   /** Keeps that a run begins, with these records. */
   begin(resources: State['resources']): Promise<BegunRun>;
   /** Keeps records without a run: nothing was to be sent. */
-  keep(resources: State['resources']): Promise<State>;
+  save(resources: State['resources']): Promise<State>;
   /** Keeps what a run did; `whole` says that all of its journal is in here. `left` is what is left of its approval, by key. */
   end(
     begun: BegunRun,
@@ -38,8 +38,10 @@ export interface RunStateOptions {
   readonly shard?: Shard | undefined;
   /** What tells the run that its shards do together from others; left out where each does one of its own. */
   readonly sharedRun?: string | undefined;
-  /** The approval that the run uses, for the objects with these keys; left out if it needs none. */
-  readonly use?: { readonly approval: Approval; readonly keys: readonly string[] } | undefined;
+  /** The approval that the run uses; left out if it needs none. */
+  readonly approval?: Approval | undefined;
+  /** The objects that the run writes, for which it uses the approval. */
+  readonly keys: readonly string[];
 }
 
 /** How a run keeps a state: all of it, or what its shard changes of it. */
@@ -49,9 +51,13 @@ export function runStateOf(options: RunStateOptions): RunState {
 }
 
 /** What a run that begins keeps of its approval. */
-function usedIn(head: StateHead, run: string, { use, now }: RunStateOptions): Pick<StateHead, 'approvals'> {
-  if (use === undefined) return {};
-  return { approvals: withUse(head, use.approval, { run, keys: use.keys, at: now().toISOString() }) };
+function usedIn(
+  head: StateHead,
+  run: string,
+  { approval, keys, now }: RunStateOptions,
+): Pick<StateHead, 'approvals'> {
+  if (approval === undefined) return {};
+  return { approvals: withUse(head, approval, { run, keys, at: now().toISOString() }) };
 }
 
 /** The same of one that ends. */
@@ -73,7 +79,7 @@ function ofWhole(options: RunStateOptions): RunState {
       const run = nextRun([...(await namesIn(backend)), last_run, open_run], now());
       return { run, journal: run, state: await saved(resources, run) };
     },
-    keep: (resources) => saved(resources),
+    save: (resources) => saved(resources),
     async end({ run, state }, resources, whole, left) {
       const { open_run, ...rest } = state;
       const ended = {
@@ -114,7 +120,7 @@ function ofShard(options: RunStateOptions, own: Shard): RunState {
       });
       return { ...taken, state };
     },
-    keep: (resources) => merged(resources, (head) => head),
+    save: (resources) => merged(resources, (head) => head),
     end: ({ journal }, resources, whole, left) =>
       merged(resources, (head) => {
         const ended = { ...head, ...leftIn(head, journal, left) };

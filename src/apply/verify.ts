@@ -8,8 +8,8 @@ import type { Identity, Kind } from '../kinds/kind.js';
 export interface Verification {
   /** The fields that the server keeps otherwise, a sentence each. */
   readonly different: readonly string[];
-  /** The paths of the same. */
-  readonly differing: readonly string[];
+  /** The values in these sentences, which other objects may not share. */
+  readonly values: readonly string[];
   /** The fields that the server didn't show. */
   readonly unverified: readonly string[];
 }
@@ -28,7 +28,7 @@ export function verify(kind: Kind, expected: Fields, answer: Fields): Verificati
   const off = parts.filter(({ verdict }) => verdict === 'different');
   return {
     different: off.map(sentenceOf),
-    differing: off.map(({ path }) => path),
+    values: off.map(valuesOf),
     unverified: parts.filter(({ verdict }) => verdict === 'unknown').map(({ path }) => path),
   };
 }
@@ -48,8 +48,13 @@ function isEmpty(shown: Value): boolean {
 }
 
 /** How what was asked differs from what is there, as a sentence. */
-export function sentenceOf({ path, wanted, got }: Contrast): string {
-  return `${path}: asked ${brief(wanted, got)}, the server has ${brief(got ?? null, wanted)}`;
+export function sentenceOf(part: Contrast): string {
+  return `${part.path}: ${valuesOf(part)}`;
+}
+
+/** The part of the sentence that holds the object's own values. */
+export function valuesOf({ wanted, got }: Contrast): string {
+  return `asked ${brief(wanted, got)}, the server has ${brief(got ?? null, wanted)}`;
 }
 
 /** What an answer says that it is, where it isn't what was asked for. */

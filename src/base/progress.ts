@@ -6,8 +6,8 @@ export interface Stepped {
   readonly status: string;
   /** What went wrong; null if nothing did. */
   readonly error: string | null;
-  /** The error without the object's own values, if it contains some. */
-  readonly gist?: string;
+  /** The parts of the error that are the object's own values. */
+  readonly ownValues?: readonly string[];
 }
 
 /** A request that will be sent again. */

@@ -38,8 +38,12 @@ function alone(name: string): RegExp {
 }
 
 /** What is said of an object without what is its own: its values, and its names. */
-export function gistOf({ address, gist }: Pick<ChangeResult, 'address' | 'gist'>, said: string): string {
-  return withoutNames(gist ?? said, namesIn(address));
+export function gistOf(
+  { address, ownValues = [] }: Pick<ChangeResult, 'address' | 'ownValues'>,
+  said: string,
+): string {
+  const shared = ownValues.reduce((text, own) => text.replaceAll(own, '…'), said);
+  return withoutNames(shared, namesIn(address));
 }
 
 /** Results in their order, those that ended in the same way together. */

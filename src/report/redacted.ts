@@ -44,7 +44,7 @@ const wayOf: ReadonlyMap<string, Way> = new Map(
     value: ['label', 'called'],
     name: ['identity', 'path', 'type', 'unverified', 'user', 'host', 'again'],
     file: ['file', 'inProject', 'shown', 'place'],
-    sentence: ['message', 'hint', 'reason', 'error', 'gist', 'notes', 'destructions'],
+    sentence: ['message', 'hint', 'reason', 'error', 'ownValues', 'notes', 'destructions'],
   } satisfies { [way in Way]: string[] }).flatMap(([way, members]) =>
     members.map((member) => [member, way as Way] as const),
   ),

@@ -92,7 +92,7 @@ function alikeLines(first: ChangeResult, others: readonly ChangeResult[], pen: P
     return [pen.paint.dim(text), ...wrap('    ', someOf(all))];
   }
   // The values that differ are told by --debug and JSON.
-  const values = all.some(({ gist }) => gist !== undefined) ? ', each with its own values' : '';
+  const values = all.some(({ ownValues }) => ownValues !== undefined) ? ', each with its own values' : '';
   return [...troubleLines(first, pen), ...wrap(`    ${others.length} more alike${values}: `, someOf(others))];
 }
 

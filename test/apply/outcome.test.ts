@@ -57,7 +57,7 @@ describe('an update', () => {
     expect(of(expected)).toEqual({
       verdict: 'done',
       different: [],
-      differing: [],
+      values: [],
       unverified: [],
       lost: {},
       begun: true,

@@ -8,7 +8,7 @@ describe('an answer', () => {
     const answer = { group: 'staff', username: 'ada', blocked: false };
     expect(verify(kinds.user, { group: 'staff' }, answer)).toEqual({
       different: [],
-      differing: [],
+      values: [],
       unverified: [],
     });
   });
@@ -21,7 +21,7 @@ describe('an answer', () => {
         'group: asked "staff", the server has "other"',
         'backend.smtp_port: asked 587, the server has 25',
       ],
-      differing: ['group', 'backend.smtp_port'],
+      values: ['asked "staff", the server has "other"', 'asked 587, the server has 25'],
       unverified: ['blocked', 'backend.smtp_relay'],
     });
   });
@@ -42,7 +42,7 @@ describe('an answer', () => {
   it('may write a moment in another way', () => {
     const answer = { totp_registered_at: '2026-01-31T13:00:00.000000+01:00' };
     const asked = { totp_registered_at: '2026-01-31T12:00:00Z' };
-    expect(verify(kinds.user, asked, answer)).toEqual({ different: [], differing: [], unverified: [] });
+    expect(verify(kinds.user, asked, answer)).toEqual({ different: [], values: [], unverified: [] });
   });
 
   it('that lost a secret is told of without it', () => {

@@ -138,13 +138,14 @@ describe('what happens to objects', () => {
     progress.phase('Applying', 3);
     for (const id of ['user-1', 'user-2', 'user-3']) {
       const told = `update a user: PATCH /api/users/${id} answered 500; read back: group`;
-      progress.step({ ...failed(`User/${id}`, `${told}: asked "${id}s", the server has "x"`), gist: told });
+      const own = `asked "${id}s", the server has "x"`;
+      progress.step({ ...failed(`User/${id}`, `${told}: ${own}`), ownValues: [own] });
     }
     progress.end();
     expect(said.slice(1)).toEqual([
       '✗ User/user-1 failed: update a user: PATCH /api/users/user-1 answered 500; read back: group: asked "user-1s", the server has "x"',
       'Applying: 3/3',
-      '✗ 2 more failed alike: update a user: PATCH /api/users/… answered 500; read back: group',
+      '✗ 2 more failed alike: update a user: PATCH /api/users/… answered 500; read back: group: …',
     ]);
   });
 

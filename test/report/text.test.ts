@@ -435,8 +435,8 @@ Applied: 0 applied, 5 failed, 6 skipped.
       );
     const results = [
       ...many((id) => {
-        const gist = `PATCH ${id} failed: group`;
-        return { status: 'failed', error: `${gist}: asked "a", the server has "${id}s"`, gist };
+        const own = `asked "a", the server has "${id}s"`;
+        return { status: 'failed', error: `PATCH ${id} failed: group: ${own}`, ownValues: [own] };
       }),
       ...many((id) => ({ status: 'skipped', error: `not sent: GET /api/users/${id} got no connection` })),
     ];

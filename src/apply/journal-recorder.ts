@@ -1,0 +1,137 @@
+import { type Fields, mapValues } from '../base/values.js';
+import { kindOf } from '../kinds/index.js';
+import type { Change, Plan } from '../plan/plan.js';
+import { conceal, type Hasher, storeFields } from '../secrets/hash.js';
+import { type Redactor, redactAddress } from '../secrets/redactor.js';
+import { withSlowHashes } from '../secrets/slow-hash.js';
+import { operationPath, operations, type WriteRequest } from '../server/operations.js';
+import type { Profile } from '../server/profiles.js';
+import type { Journal, SendingLine } from '../state/journal.js';
+import type { State } from '../state/state.js';
+import type { Outcome } from './attempt-outcome.js';
+import { recordInto } from './record.js';
+
+/** Called before and after each request; when a call resolves, what it records is on the disk. */
+export interface Recorder {
+  /** Before a request (null for an adoption, which sends nothing). A rejection keeps it from being sent. */
+  sending(change: Change, request: WriteRequest | null, last: boolean): Promise<void>;
+  /** After the answer to a request that another one of the same change follows. */
+  answered(change: Change, httpStatus: number, attempts: number): Promise<void>;
+  /** After a change's last answer, once its outcome is known. */
+  settled(change: Change, outcome: Outcome): Promise<void>;
+}
+
+interface JournalOptions {
+  /** The name of the journal. */
+  readonly run: string;
+  readonly profile: Profile;
+  readonly hasher: Hasher;
+  readonly now: () => Date;
+  /** Takes secrets out of messages of the server, and out of names. */
+  readonly redactor: Pick<Redactor, 'redactName' | 'redactSentence'>;
+  /** Called before the first request of each change; a rejection keeps it from being sent. */
+  readonly beforeChange: () => Promise<void>;
+}
+
+/** Writes the journal of a run, and what becomes of each change into its records. */
+export function journalRecorder(
+  { changes }: Plan,
+  journal: Journal,
+  resources: State['resources'],
+  { run, profile, hasher, now, redactor, beforeChange }: JournalOptions,
+): Recorder {
+  // A change that is planned again has no label.
+  const labels = new Map(changes.map(({ label, apply }) => [apply.key, label]));
+  const begun = new Set<string>();
+  const sequences = new Map<Change, number>();
+  let sequence = 0;
+
+  const record = async (change: Change, outcome: Outcome, at: string): Promise<void> => {
+    const readable = kindOf(change.kind).readable(profile);
+    const asked = { ...change, ...change.apply };
+    const context = { run, at, hasher, readable };
+    const { [asked.key]: known } = resources;
+    // A try with a copy makes all the hashes, so that the records change at once.
+    await withSlowHashes(() =>
+      recordInto(known === undefined ? {} : { [asked.key]: known }, asked, outcome, context),
+    );
+    recordInto(resources, asked, outcome, context);
+  };
+
+  const writeAnswer = async (change: Change, at: string, outcome: Outcome): Promise<void> => {
+    const { after, notes = [], otherProfile } = outcome;
+    const shown = after && concealAll(after, change.apply.expected);
+    const stored = shown && (await withSlowHashes(() => storeFields(shown, hasher)));
+    await journal.write({
+      type: 'answered',
+      seq: sequences.get(change) ?? 0,
+      at,
+      status: outcome.status,
+      ambiguous: outcome.ambiguous,
+      http_status: outcome.httpStatus,
+      attempts: outcome.attempts,
+      after: stored ?? null,
+      unverified: outcome.unverified.map(redactor.redactName),
+      error: outcome.error === null ? null : redactor.redactSentence(outcome.error),
+      ...(otherProfile === undefined ? {} : { other_profile: otherProfile }),
+      ...(notes.length === 0 ? {} : { notes: notes.map(redactor.redactSentence) }),
+    });
+  };
+
+  return {
+    async sending(change, request, last) {
+      const { key, identity, expected, before, existed, managed, generation, recordedGeneration } =
+        change.apply;
+      // A change that is begun is finished: a template would stay deleted between two requests.
+      if (!begun.has(key)) await beforeChange();
+      begun.add(key);
+      const stored = await withSlowHashes(() => ({
+        before: storeFields(concealAll(before, expected), hasher),
+        body: request?.body === undefined ? null : storeFields(request.body, hasher),
+        expected: storeFields(expected, hasher),
+      }));
+      const label = labels.get(key);
+      sequence += 1;
+      sequences.set(change, sequence);
+      await journal.write({
+        type: 'sending',
+        seq: sequence,
+        at: now().toISOString(),
+        address: redactAddress(change.address, redactor),
+        ...(label === undefined ? {} : { label: redactor.redactName(label) }),
+        key,
+        kind: change.kind,
+        identity: { ...identity },
+        action: change.action as SendingLine['action'],
+        operation: request?.operation ?? null,
+        method: request === null ? null : operations[request.operation].method,
+        path: request === null ? null : operationPath(request.operation, request.params),
+        last,
+        existed,
+        ...stored,
+        managed: [...managed],
+        ...(generation === undefined ? {} : { generation }),
+        ...(recordedGeneration === undefined ? {} : { recorded_generation: recordedGeneration }),
+      });
+    },
+    answered: (change, httpStatus, attempts) =>
+      writeAnswer(change, now().toISOString(), {
+        status: 'applied',
+        ambiguous: false,
+        httpStatus,
+        attempts,
+        after: undefined,
+        unverified: [],
+        error: null,
+      }),
+    async settled(change, outcome) {
+      const at = now().toISOString();
+      await record(change, outcome, at);
+      await writeAnswer(change, at, outcome);
+    },
+  };
+}
+
+function concealAll(fields: Fields, asked: Fields): Fields {
+  return mapValues(fields, (value, field) => conceal(value, asked[field]));
+}
