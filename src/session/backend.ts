@@ -12,21 +12,20 @@ import { fileBackend } from '../state/file/index.js';
 import { withJournalBuffer } from '../state/journal-buffer.js';
 import { shownPath } from '../yaml/source-file.js';
 
-/** Where lines of journals wait that could not be brought to a state elsewhere. */
+/** The folder of journal lines that could not be written to a remote backend. */
 const KEPT = '.idops/kept';
 
 /**
- * Where a project's state is kept, with the lines that wait here for it. `onSecret` is told the credentials that its settings have. Throws a
- * ProblemsError where the configuration doesn't say that rightly.
+ * The backend of a project's state, with the journal buffer. `onSecret` is told the credentials in its settings. Throws a ProblemsError
+ * if the settings are wrong.
  */
 export async function backendOf(project: Project, onSecret: (secret: string) => void): Promise<StateBackend> {
   const backend = await backendWithoutBuffer(project, onSecret);
   const kept = join(project.root, KEPT);
-  // A file is always in reach; lines may be kept from when the state was elsewhere.
+  // A file needs no buffer; lines may be left from when the state was kept elsewhere.
   return project.state().in === 'file' && !existsSync(kept) ? backend : withJournalBuffer(backend, kept);
 }
 
-/** The same without what waits here. */
 export async function backendWithoutBuffer(
   project: Project,
   onSecret: (secret: string) => void,
@@ -38,7 +37,7 @@ export async function backendWithoutBuffer(
     : await inDatabase(project, settings, onSecret);
 }
 
-/** The file of a state on its branch: as the configuration says, or by the environment and the folder of the configuration in the repository. */
+/** The path of a state on its branch: as configured, or by the environment and the folder of the configuration in the repository. */
 export function pathOnBranch(
   { root: folder, environment }: Pick<Project, 'root' | 'environment'>,
   root: string,
@@ -97,7 +96,7 @@ async function inDatabase(
   return postgresBackend({ url, name: name ?? environment ?? 'state', ...given });
 }
 
-/** The credentials that git's configuration has for remotes: a server may repeat them in what it says. */
+/** The credentials in git's configuration of remotes: a server may repeat them in a message. */
 async function configuredSecrets(root: string): Promise<string[]> {
   const keys = '^(http\\..*extraheader|remote\\..*url|url\\..*)$';
   const said = await git(root, ['config', '--get-regexp', keys]).catch(() => '');
@@ -107,7 +106,7 @@ async function configuredSecrets(root: string): Promise<string[]> {
     .flatMap((line) => [...line.split(/\s+/).flatMap(credentialsIn), ...headerSecrets(line)]);
 }
 
-/** What `http.extraheader AUTHORIZATION: basic …` holds: the word, and the password in it. */
+/** The credential in `http.extraheader AUTHORIZATION: basic …`, and the password in it. */
 function headerSecrets(line: string): string[] {
   const word = /^http\..*?\s\S+:\s*(?:\S+\s+)?(\S{4,})$/i.exec(line)?.[1];
   if (word === undefined) return [];
@@ -118,7 +117,7 @@ function headerSecrets(line: string): string[] {
 function credentialsIn(remote: string): string[] {
   if (!URL.canParse(remote)) return [];
   const { username, password } = new URL(remote);
-  // A name alone, as that of ssh, is none.
+  // A user name without a password, as for ssh, is no secret.
   const given = [password, ...(remote.startsWith('http') ? [username] : [])].filter((one) => one !== '');
   return given.flatMap((one) => [one, decodeURIComponent(one)]);
 }

@@ -21,6 +21,9 @@ import { defaultPatience, Patience, seconds, sleepSeconds } from '../server/retr
 /** Seconds that one request may take. */
 export const DEFAULT_TIMEOUT = 30;
 
+/** How many requests may be under way at once. */
+export const DEFAULT_CONCURRENCY = 10;
+
 export type SendingOptions = Omit<NetworkOptions, 'tls' | 'proxy' | 'patience'>;
 
 export interface ReaderOptions {

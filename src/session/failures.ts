@@ -8,12 +8,12 @@ const hints: { readonly [kind in FailureKind]?: string } = {
   redirect: 'set base_url to the address that it leads to, if that is the server',
 };
 
-/** Everything that went wrong, as problems: the user's mistakes, the server's answers, and mistakes of ours. */
+/** Everything that went wrong, as problems. */
 export function problemsOf(failure: unknown): Problem[] {
   return distinct(failuresIn(failure).flatMap(problemsOfOne));
 }
 
-/** Several requests may fail by one cause, as by a token that is refused or that nobody gives: it is said once. */
+/** Several requests may fail for one cause, such as a refused token: it is reported once. */
 function distinct(problems: readonly Problem[]): Problem[] {
   const cause = (problem: Problem): string =>
     problem.code === 'server-unauthorized' ? problem.code : JSON.stringify(problem);
@@ -24,7 +24,7 @@ function distinct(problems: readonly Problem[]): Problem[] {
 function problemsOfOne(one: unknown): readonly Problem[] {
   if (one instanceof ProblemsError) return one.problems;
   if (one instanceof ServerFailure) return [error(`server-${one.kind}`, one.message, [], hints[one.kind])];
-  // Whatever asks first for the folder throws this.
+  // Node throws this when the working directory is gone.
   if (one instanceof Error && 'syscall' in one && one.syscall === 'uv_cwd') {
     return [
       error(
@@ -45,7 +45,7 @@ function problemsOfOne(one: unknown): readonly Problem[] {
   ];
 }
 
-/** What was thrown, in words; some of what can be thrown has none, or throws where it is asked. */
+/** Some values that can be thrown have no text, or throw when it is asked for. */
 function describeThrown(one: unknown): string {
   try {
     return one instanceof Error ? `${one.name}: ${one.message}` : String(one);

@@ -6,21 +6,20 @@ import type { Forge } from '../report/forge.js';
 
 type Environment = { readonly [name: string]: string | undefined };
 
-/** What the variables of a CI system say of the repository that it works on. */
 interface Checkout {
-  /** Where it was checked out to. */
+  /** The folder of the checkout. */
   readonly workspace: string | undefined;
-  /** Where people see the files of the commit. */
+  /** The address at which people see the files of the commit. */
   readonly files: string;
 }
 
-/** An address in which nothing means anything to Markdown or HTML. */
+/** An address without characters that are special in Markdown or HTML. */
 const plainAddress = /^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;
 const commit = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
 /**
- * Where the forge shows the files of a folder, at the commit that CI runs for (on GitHub, `sha`). Undefined if this is neither GitHub, one of
- * its relatives nor GitLab, or if the folder belongs to another repository.
+ * Where the forge shows the files of a folder, at the commit that CI runs for (on GitHub, `sha`). Undefined outside of GitHub, Gitea,
+ * Forgejo and GitLab, or if the folder belongs to another repository.
  */
 export async function forgeOf(
   env: Environment,
@@ -40,7 +39,7 @@ export async function forgeOf(
 function onGithub(env: Environment, sha: string): Checkout | undefined {
   const { GITHUB_SERVER_URL: server = '', GITHUB_REPOSITORY: repository = '' } = env;
   if (server === '' || repository === '' || !commit.test(sha)) return undefined;
-  // Gitea and Forgejo run the same workflows, and show files elsewhere.
+  // Gitea and Forgejo run the same workflows, and show files at another address.
   const view = env.GITEA_ACTIONS === 'true' || env.FORGEJO_ACTIONS === 'true' ? 'src/commit' : 'blob';
   return {
     workspace: env.GITHUB_WORKSPACE,
@@ -50,7 +49,7 @@ function onGithub(env: Environment, sha: string): Checkout | undefined {
 
 function onGitlab(env: Environment): Checkout | undefined {
   const { GITLAB_CI, CI_PROJECT_URL: project = '', CI_MERGE_REQUEST_SOURCE_BRANCH_SHA: head = '' } = env;
-  // A merge request's own commit is said apart where the pipeline runs for what it would be merged.
+  // Set if the pipeline runs for the merged result: the merge request's own commit.
   const sha = head === '' ? (env.CI_COMMIT_SHA ?? '') : head;
   if (GITLAB_CI !== 'true' || project === '' || !commit.test(sha)) return undefined;
   return {
@@ -59,14 +58,14 @@ function onGitlab(env: Environment): Checkout | undefined {
   };
 }
 
-/** The folder that CI checked out to, if the folder is in that repository and not in one that lies in it. */
+/** The folder of the checkout, if the folder belongs to that repository and not to one inside of it. */
 async function rootOf(folder: string, { workspace = '' }: Checkout): Promise<string | undefined> {
   const checkedOut = workspace === '' ? undefined : await realpath(workspace).catch(() => undefined);
   const top = findWorkTree(folder);
   return top === undefined || top === checkedOut ? checkedOut : undefined;
 }
 
-/** What GitHub says of the event that a workflow runs for; undefined where it says nothing. */
+/** The event that a GitHub workflow runs for; undefined if there is none. */
 export function eventPayload(env: Environment): unknown {
   const path = env.GITHUB_EVENT_PATH;
   if (path === undefined || path === '') return undefined;
@@ -77,13 +76,12 @@ export function eventPayload(env: Environment): unknown {
   }
 }
 
-/** The commit of a run; of a pull request the last one of its branch, not the one that merges it; empty where that isn't known. */
+/** The commit of a run; for a pull request the last one of its branch, not the merge. Empty if unknown. */
 export function headCommit(env: Environment, payload: unknown): string {
   const sha = member(member(member(payload, 'pull_request'), 'head'), 'sha');
   return typeof sha === 'string' ? sha : (env.GITHUB_SHA ?? '');
 }
 
-/** A member of what may be an object. */
 export function member(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null
     ? (value as { [name: string]: unknown })[name]

@@ -2,7 +2,6 @@ import type { Approval } from '../apply/approvals.js';
 import { error, ProblemsError } from '../base/problems.js';
 import type { StoredPlan } from '../plan/stored.js';
 
-/** What a job of GitLab CI applies a stored plan by. */
 export interface PipelineApproval {
   readonly approval: Approval;
   /** When the merge request's plan was made; null if none approves. */
@@ -12,9 +11,10 @@ export interface PipelineApproval {
 }
 
 /**
- * What a job of GitLab CI applies a stored plan by, as its variables `env` tell it: a pipeline's plan counts once, for that pipeline, and
- * once for the merge request that IDOPS_APPROVAL names (its number, its last commit, the pipeline that planned and when). Undefined anywhere else.
- * Throws a ProblemsError (`not-approved`) if that is not readable, or if the state, which is a file or not (`inFile`), goes with the job.
+ * The approval by which a job of GitLab CI applies a stored plan, from its variables `env`. A pipeline's plan counts once for that
+ * pipeline, and once for the merge request that IDOPS_APPROVAL names (its number, its last commit, the pipeline that planned and when).
+ * Undefined outside of GitLab CI. Throws a ProblemsError (`not-approved`) if IDOPS_APPROVAL can't be read, or if the state is a file
+ * (`inFile`) that is deleted with the job.
  */
 export function pipelineApproval(
   env: { readonly [name: string]: string | undefined },

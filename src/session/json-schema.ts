@@ -12,14 +12,14 @@ const titles: { readonly [name in SchemaName]: string } = {
   run: 'A run: the result that idops apply --format json gives, or a line of its journal',
 };
 
-/** A JSON Schema (draft 2020-12), made from the schema that idops itself checks with. */
+/** A JSON Schema (draft 2020-12), from the schema that idops itself checks with. */
 export function jsonSchema(name: SchemaName): object {
   const { $schema, ...schema } = z.toJSONSchema(sources[name](), {
     io: name === 'manifest' || name === 'config' ? 'input' : 'output',
     override: ({ zodSchema, jsonSchema: part }) => {
       if (name !== 'manifest' && name !== 'config') return;
       allowVariables(part);
-      // zod leaves them out where a value is made into another one, as a file reference is.
+      // zod drops them from a value that is transformed, such as a file reference.
       const { examples, default: usual } = z.globalRegistry.get(zodSchema) ?? {};
       if (Array.isArray(examples)) part.examples = examples;
       if (usual !== undefined) part.default = usual as typeof part.default;
@@ -29,7 +29,7 @@ export function jsonSchema(name: SchemaName): object {
   return { $schema, title: titles[name], ...schema };
 }
 
-/** What an environment leaves out is as the rest of the configuration has it. */
+/** An environment inherits what it leaves out, so it has no defaults. */
 function withoutDefaults(part: unknown): void {
   if (typeof part !== 'object' || part === null) return;
   for (const [key, inner] of Object.entries(part)) {
@@ -46,7 +46,7 @@ const sources: { readonly [name in SchemaName]: () => z.ZodType } = {
   run: () => z.union([resultSchema, journalLineSchema]),
 };
 
-/** Where something else than any string is expected, `${NAME}` stands for it. */
+/** Allows `${NAME}` in the place of anything but a free string. */
 function allowVariables(part: z.core.JSONSchema.BaseSchema): void {
   const narrow =
     part.type === 'boolean' ||

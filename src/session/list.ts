@@ -9,17 +9,15 @@ import type { ProfileName } from '../server/profiles.js';
 import { type PullRequest, wishesOf, withPullContext } from './pull.js';
 import type { SessionOptions } from './session.js';
 
-/** What a server has. */
 export interface Listing extends ShownListing {
-  /** The profile that it was read with. */
   readonly profile: ProfileName;
-  /** What could not be looked for, a sentence each. */
+  /** What could not be looked for, one sentence each. */
   readonly notes: readonly string[];
-  /** Ids that were asked for and that the server doesn't show (`not-found`). */
+  /** Ids that were asked for and that the server doesn't have (`not-found`). */
   readonly missing: readonly Problem[];
 }
 
-/** Lists what the server has, as far as its profile can read it, with GETs alone. */
+/** Lists what the server has, as far as its profile can read it. Sends only GETs. */
 export async function list(
   project: Project,
   options: SessionOptions,

@@ -1,44 +1,32 @@
 import { resolve } from 'node:path';
 import { addProblems, type Problem, ProblemsError, refuse } from '../base/problems.js';
-import type { Declared } from '../kinds/kind.js';
-import { type LoadedManifests, loadManifests, type ManifestOptions, tellSecrets } from '../manifests/load.js';
+import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/load.js';
 import type { Project, ServerSettings } from '../project/index.js';
 import type { OnSecret } from '../secrets/redactor.js';
 import type { SessionOptions } from './session.js';
 
-/** The secrets of manifests that have no part in what is done: a server may name them in a message all the same. */
-async function secretsAlone(project: Project, options: ManifestOptions): Promise<LoadedManifests> {
-  return { ...(await loadManifests(project, { ...options, lenient: true })), declared: [] };
-}
-
-/** Everything that can be wrong before the first request is found together. */
+/** Loads the settings of the server and the manifests. Throws a ProblemsError with everything that is wrong with both. */
 export async function loadAll(
   project: Project,
   options: SessionOptions,
   onSecret: OnSecret,
-): Promise<{
-  server: ServerSettings;
-  declared: readonly Declared[];
-  warnings: readonly Problem[];
-  manifests: LoadedManifests;
-}> {
-  const { manifests: wanted = true } = options;
+): Promise<{ server: ServerSettings; manifests: LoadedManifests; warnings: readonly Problem[] }> {
+  const { manifests: wanted = true, tokenFile, signal } = options;
   const settings = project.server(options);
   // The manifests are checked for the server that they go to; a profile from a process variable is known only now.
   const profile = await settings.then(
     (known) => known.profile,
     () => project.profile,
   );
-  const { tokenFile } = options;
-  const reading = {
-    profile,
-    lenient: false,
-    signal: options.signal,
-    tokenFile: tokenFile === undefined ? undefined : resolve(project.cwd, tokenFile),
-  };
   const [server, manifests] = await Promise.allSettled([
     settings,
-    wanted ? loadManifests(project, reading) : secretsAlone(project, reading),
+    // Manifests that nothing is done with are loaded for their secrets: a server may repeat one in a message.
+    loadManifests(project, {
+      profile,
+      lenient: !wanted,
+      signal,
+      tokenFile: tokenFile === undefined ? undefined : resolve(project.cwd, tokenFile),
+    }),
   ]);
   const problems = [...project.sharedStateProblems(), ...project.settingsProblems()].filter(
     ({ severity }) => severity === 'error',
@@ -56,10 +44,6 @@ export async function loadAll(
   }
   refuse(problems);
   if (server.status === 'rejected' || manifests.status === 'rejected') throw new ProblemsError(problems);
-  return {
-    server: server.value,
-    declared: manifests.value.declared,
-    warnings: problems,
-    manifests: manifests.value,
-  };
+  const declared = wanted ? manifests.value.declared : [];
+  return { server: server.value, manifests: { ...manifests.value, declared }, warnings: problems };
 }

@@ -8,15 +8,13 @@ import { Hasher } from '../secrets/hash.js';
 import { createRedactor } from '../secrets/redactor.js';
 import type { Lock } from '../state/backend.js';
 import { backendOf, isThrownAway, notSharedWarning, stateLossWarning } from './backend.js';
-import { openConnection } from './connection.js';
+import { DEFAULT_CONCURRENCY, openConnection } from './connection.js';
 import { type CurrentState, holdForRun, settleForPlan } from './current-state.js';
 import { loadAll } from './load.js';
 import { findOrphanedState } from './orphaned-state.js';
 import { Planner } from './planner.js';
 import type { Session, SessionOptions, WritingCommand, WritingSession } from './session.js';
 import { lastRun } from './undo.js';
-
-const DEFAULT_CONCURRENCY = 10;
 
 /**
  * Loads the manifests, the credentials and the state of a project, all before anything is sent. The session can plan
@@ -52,8 +50,9 @@ async function open(
   });
   const signal = options.signal === undefined ? life.signal : AbortSignal.any([options.signal, life.signal]);
   const redactor = options.redactor ?? createRedactor();
-  const { server, declared, warnings, manifests } = await loadAll(project, options, redactor.add);
+  const { server, manifests, warnings } = await loadAll(project, options, redactor.add);
   const backend = await backendOf(project, redactor.add);
+  const { declared } = manifests;
   await backend.check(command === undefined ? 'read' : 'write');
   const connection = openConnection(server, declared, {
     concurrency,

@@ -9,17 +9,14 @@ import type { PlanOptions, SessionOptions } from './session.js';
  * The options that the command line and the action's `args` have in common: each is declared here, with what it takes and says.
  */
 
-/** What a plan is about. */
 export interface SelectionOptions {
   readonly target: readonly string[];
   readonly kind: readonly string[];
   readonly prune?: boolean;
   readonly assert?: boolean;
-  /** The part of the objects that it is about. */
   readonly shard?: Shard | 'auto';
 }
 
-/** How a server is spoken to. */
 export interface ConnectionOptions {
   readonly tokenFile?: string;
   readonly concurrency?: number;
@@ -28,7 +25,6 @@ export interface ConnectionOptions {
   readonly retries?: number;
 }
 
-/** The options that say what a plan is about. */
 export function selectionOptions(): Option[] {
   return [
     new Option(
@@ -44,7 +40,6 @@ export function selectionOptions(): Option[] {
   ];
 }
 
-/** The option that says which part of the objects a plan is about. */
 function shardOption(): Option {
   return new Option(
     '--shard <I/N>',
@@ -59,7 +54,6 @@ function shardOption(): Option {
   });
 }
 
-/** The option that says which changes of a plan are shown. */
 export function onlyOption(): Option {
   return new Option(
     '--only <SHARE>',
@@ -67,7 +61,6 @@ export function onlyOption(): Option {
   ).choices(shares);
 }
 
-/** The option that says which kinds something is about. */
 export function kindOption(): Option {
   return new Option('--kind <KIND>', 'only this kind (repeatable)')
     .choices(kindNames)
@@ -75,7 +68,6 @@ export function kindOption(): Option {
     .default([], 'all');
 }
 
-/** What is looked for on a server. */
 export interface PullingOptions {
   readonly kind: readonly string[];
   readonly backend: readonly string[];
@@ -85,7 +77,6 @@ export interface PullingOptions {
   readonly format: readonly string[];
 }
 
-/** The options that say what is looked for on a server, beside the kind. */
 export function discoveryOptions(): Option[] {
   const repeatable = (flags: string, description: string): Option =>
     new Option(flags, `${description} (repeatable)`).argParser(collect).default([], 'all');
@@ -97,7 +88,6 @@ export function discoveryOptions(): Option[] {
   ];
 }
 
-/** What is looked for, as the session takes it. */
 export function discoveryOptionsOf({ kind, backend, type, user, client }: Omit<PullingOptions, 'format'>): {
   readonly kinds: readonly KindName[];
   readonly asked: { readonly [option: string]: readonly string[] };
@@ -105,7 +95,6 @@ export function discoveryOptionsOf({ kind, backend, type, user, client }: Omit<P
   return { kinds: kindNames.filter((name) => kind.includes(name)), asked: { backend, type, user, client } };
 }
 
-/** The options that say how a server is spoken to. */
 export function connectionOptions(): Option[] {
   return [
     new Option(
@@ -124,12 +113,10 @@ export function connectionOptions(): Option[] {
   ];
 }
 
-/** The option that shows more. */
 export function debugOption(): Option {
   return new Option('--debug', 'unchanged objects, whole values, requests and stack traces too');
 }
 
-/** What is said about planning, as the session takes it. */
 export function planOptionsOf({
   target,
   kind,
@@ -139,7 +126,6 @@ export function planOptionsOf({
   return { targets: target, kinds: kind, prune, assert };
 }
 
-/** What is said about the server, as the session takes it. */
 export function sessionOptionsOf({
   baseUrl,
   tokenFile,
@@ -158,7 +144,7 @@ export function sessionOptionsOf({
   };
 }
 
-/** What is wrong with options beside a stored plan, which says itself what it is about. */
+/** The problem of options that don't go with a stored plan. */
 export function planFileConflicts({
   target,
   kind,
@@ -179,12 +165,12 @@ export function planFileConflicts({
   ];
 }
 
-/** What commander says is wrong, in its own words. */
+/** The message of an error of commander. */
 export function commanderMessage({ message }: CommanderError): string {
   return message.replace(/^error: /, '');
 }
 
-/** Takes one more of what can be given several times. */
+/** Parses one value of a repeatable option. */
 export function collect(value: string, before: readonly string[]): string[] {
   return [...before, notEmpty(value)];
 }
@@ -195,13 +181,11 @@ function collectKinds(value: string, before: readonly string[]): string[] {
   return [...before, value];
 }
 
-/** Takes any text but the empty one. */
 export function notEmpty(value: string): string {
   if (value === '') throw new InvalidArgumentError('It must not be empty.');
   return value;
 }
 
-/** Takes whole numbers within limits. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (value: string) => number {
   return (value) => {
     const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;

@@ -12,15 +12,15 @@ interface FormerPlace {
   readonly place: string;
   /** What `idops state migrate --from` takes. */
   readonly from: string;
-  /** What takes it away, or leaves it to others. */
+  /** How to remove it, or to leave it to others. */
   readonly removal: string;
   /** Throws a ProblemsError for one that can't be read or was moved. */
-  state(): Promise<State | undefined> | State;
+  state(): Promise<State | undefined>;
 }
 
 /**
- * Says that the state is where the configuration named it before, as long as nothing is known in its place: what is in it would be
- * taken for gone. Null if it is nowhere else.
+ * The problem that the state is where the configuration named it before, if there is none where it is named now: the objects in it would
+ * be taken for unknown. Null if there is no other state.
  */
 export async function findOrphanedState(project: Project, state: State): Promise<Problem | null> {
   const isNew = state.serial === 0 && Object.keys(state.resources).length === 0;
@@ -29,10 +29,8 @@ export async function findOrphanedState(project: Project, state: State): Promise
     ...(await formerFiles(project)),
     ...(await formerBranches(project)),
   ]) {
-    // One that was moved, or that nobody can read, isn't waiting for anybody.
-    const there = await Promise.resolve()
-      .then(read)
-      .catch(() => undefined);
+    // One that was moved, or can't be read, is no state to go on with.
+    const there = await read().catch(() => undefined);
     const records = Object.keys(there?.resources ?? {}).length;
     if (there?.server !== state.server || records === 0) continue;
     const [what, them] = records === 1 ? ['a record', 'it'] : [`${records} records`, 'them'];
@@ -67,7 +65,7 @@ async function formerFiles(project: Project): Promise<FormerPlace[]> {
   );
 }
 
-/** What branches that this clone has seen hold where the configuration names the state, and where it is without one. */
+/** The state on branches that this clone has fetched, at the path that the configuration names and at the default one. */
 async function formerBranches(project: Project): Promise<FormerPlace[]> {
   const root = findWorkTree(project.root);
   if (root === undefined) return [];
@@ -81,7 +79,7 @@ async function formerBranches(project: Project): Promise<FormerPlace[]> {
         place: `${path} in git (${ref})`,
         from: 'FILE (a copy of the configuration beside it, with the former "state")',
         removal: path === own ? `git update-ref -d ${ref}` : `remove ${path} from that branch`,
-        state: () => parseState(parseStateJson(text, path), path),
+        state: async () => parseState(parseStateJson(text, path), path),
       });
     }
   }

@@ -6,12 +6,12 @@ import { isOfState } from '../manifests/access.js';
 import { loadManifests } from '../manifests/load.js';
 import type { Project } from '../project/index.js';
 
-/** Where the inputs are known from: a session that has read them, or a project that can be loaded. */
+/** A session that has read the inputs, or a project that can be loaded. */
 type Known = { readonly project: Project; readonly files: readonly string[] } | (() => Promise<Project>);
 
 /**
- * Makes sure that no two files that are asked for are one, by whatever names: the second would take the place of the first. Throws
- * a ProblemsError (`wrong-option`).
+ * Refuses outputs that are one file under several names, since the second would overwrite the first. Throws a ProblemsError
+ * (`wrong-option`).
  */
 export async function refuseDuplicates(outputs: readonly string[]): Promise<void> {
   const met = new Map<string, string>();
@@ -19,7 +19,7 @@ export async function refuseDuplicates(outputs: readonly string[]): Promise<void
   for (const output of outputs) {
     const path = resolve(output);
     const there = await stat(path).catch(() => undefined);
-    // A device or a pipe takes several one after the other.
+    // A device or a pipe takes several outputs.
     if (there !== undefined && !there.isFile()) continue;
     const names = await namesOf(path);
     const other = names.map((name) => met.get(name)).find((name) => name !== undefined);
@@ -32,8 +32,8 @@ export async function refuseDuplicates(outputs: readonly string[]): Promise<void
 }
 
 /**
- * Makes sure that no file that is asked for is one that idops reads or keeps: the configuration, a credential, a
- * manifest, a body, the state, its lock or a journal. Throws a ProblemsError (`output-is-input`).
+ * Refuses outputs that idops reads or writes itself: the configuration, a credential, a manifest, a body, the state, its lock or a
+ * journal. Throws a ProblemsError (`output-is-input`).
  */
 export async function refuseInputs(outputs: readonly string[], config: string, known: Known): Promise<void> {
   const { files, states } = await inputsOf(known);
@@ -62,7 +62,7 @@ async function inputsOf(known: Known): Promise<Inputs> {
     return { files: [...files, ...read.files], states };
   } catch (failure) {
     if (!(failure instanceof ProblemsError)) throw failure;
-    // What is wrong with it is told by the command itself; nothing but its name is known of it then.
+    // The command itself reports what is wrong with the project.
     return { files: [], states: [] };
   }
 }
@@ -71,13 +71,13 @@ function refusal(output: string, why: string): Problem {
   return error('output-is-input', `${output} is not written: ${why}`, [], 'name another file');
 }
 
-/** By what a file is known: its path, and what it is on the disk, whatever links and letters lead to it. */
+/** The names of a file: its path, and its device and inode, since links and letter case may lead to it too. */
 async function identity(path: string): Promise<string[]> {
   const there = await stat(path).catch(() => undefined);
   return there?.isFile() === true ? [path, `${there.dev}:${there.ino}`] : [path];
 }
 
-/** The same of one that may not be there yet: in the folder that is really meant too, and where links lead. */
+/** The same for a file that may not exist yet: also in the real folder, and at the end of links. */
 async function namesOf(path: string): Promise<string[]> {
   const inFolder = join(await realPath(dirname(path)), basename(path));
   return [...(await identity(path)), inFolder, await realPath(path)];

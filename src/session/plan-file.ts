@@ -19,23 +19,23 @@ import { planSchema } from '../report/schemas.js';
 import { planOfJson, storedJson } from '../report/stored.js';
 import type { Redactor } from '../secrets/redactor.js';
 
-/** What a plan was made with, as far as it has to be made with the same again. */
+/** The options to plan with again. */
 export type StoredOptions = Parameters<typeof seal>[1];
 
-/** A plan as it is stored: what `plan --format json` shows, and what applying it needs besides. No secret is in it. */
+/** The text of a stored plan: what `plan --format json` shows, and what applying it needs. It holds no secret. */
 export async function storedPlanText(
   plan: Plan,
   options: StoredOptions,
   redactor: Redactor,
 ): Promise<string> {
   const shown = storedJson(redactPlan(plan, redactor));
-  // The seal is of the plan as it is, or it would be another one where another secret is known.
+  // The seal is of the plan before redaction: what is redacted depends on the secrets that are known.
   const stored = { ...shown, apply: await seal(plan, options, redactor.redactName) };
   const read = parseJson(jsonText(stored)) as Parameters<typeof planHash>[0];
   return jsonText({ ...stored, apply: { ...stored.apply, whole: planHash(read) } });
 }
 
-/** Reads a plan that was stored in a file. Throws a ProblemsError where there is none that can be applied. */
+/** Reads a stored plan from a file. Throws a ProblemsError if there is none that can be applied. */
 export async function readPlanFile(path: string, shown = path): Promise<StoredPlan> {
   return readStoredPlan(await readText(path, shown), shown);
 }
@@ -53,7 +53,7 @@ async function readText(path: string, shown: string): Promise<string> {
   }
 }
 
-/** Takes a stored plan apart; `shown` is what a message calls it. Throws a ProblemsError where it can't be applied. */
+/** Parses a stored plan; `shown` is its name in messages. Throws a ProblemsError if it can't be applied. */
 export function readStoredPlan(text: string, shown: string): StoredPlan {
   const stored = parsed(text, shown);
   refuse(alteration(stored, shown));
@@ -66,7 +66,7 @@ function parsed(text: string, shown: string): StoredPlan {
   return stored;
 }
 
-/** Reads a plan that was stored in a file, to be shown alone. Throws a ProblemsError where there is none. */
+/** Reads a stored plan from a file, only to show it. Throws a ProblemsError if there is none. */
 export async function readShownPlan(path: string): Promise<Plan> {
   const stored = parsed(await readText(path, path), path);
   const { apply, ...rest } = stored;

@@ -6,8 +6,8 @@ import type { Plan } from '../plan/plan.js';
 import type { Project } from '../project/index.js';
 
 /**
- * The sample data that the changed templates of a plan are rendered with, by address, and warnings about it.
- * Throws a ProblemsError where some of it is wrong.
+ * The sample data to render the changed templates of a plan with, by address, and warnings about it. Throws a ProblemsError if some of it
+ * is wrong.
  */
 export async function planSamples(
   plan: Plan,

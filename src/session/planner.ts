@@ -30,7 +30,6 @@ import type { PlanOptions, Session, UndoPlan, WritingCommand } from './session.j
 import { storedPlanDiff } from './stored-plan-diff.js';
 import { undoPlan } from './undo.js';
 
-/** What a session plans with. */
 export interface PlannerOptions extends Pick<BuildOptions, 'concurrency' | 'progress'> {
   readonly project: Project;
   readonly server: ServerSettings;
@@ -42,35 +41,35 @@ export interface PlannerOptions extends Pick<BuildOptions, 'concurrency' | 'prog
   readonly signal: AbortSignal;
 }
 
-/** How a plan is made anew when it is applied, and which command does that. */
+/** How a plan is rebuilt when it is applied, and which command applies it. */
 interface Made {
   readonly replan: Replan;
   readonly command: WritingCommand;
 }
 
-/** Milliseconds for which a list that was read to settle a killed run is as good as one that is read for the plan. */
+/** Milliseconds for which a list that was read to settle a killed run can be used for a plan. */
 const JUST_BEFORE = 5000;
 
 /** Makes the plans of a session, and knows which of them may still be applied. */
 export class Planner {
   readonly #options: PlannerOptions;
-  /** What the state knows by now. */
+  /** The state after what was applied so far. */
   state: State;
-  /** It is there for what follows at once, and not for a second plan. */
+  /** For the first plan only. */
   #read: ReadLists | undefined;
-  /** None of what was begun before an apply had ended. */
+  /** The plans that may be applied: none that was begun before an apply ended. */
   #current = new WeakMap<Plan, Made>();
   readonly #madeWith = new WeakMap<Plan, StoredOptions>();
   #probed: Promise<Probed> | undefined;
 
-  /** `read` are the lists that settling a killed run took. */
+  /** `read` are the lists that were read to settle killed runs. */
   constructor(options: PlannerOptions, state: State, read: ReadLists | undefined) {
     this.#options = options;
     this.state = state;
     this.#read = read;
   }
 
-  /** The server is asked once what it is; where that failed, the next plan asks again. */
+  /** Asks the server once what it is; if that fails, the next plan asks again. */
   readonly recognise: NonNullable<PlanHeader['recognise']> = (scope) => {
     this.#probed ??= probe(this.#options.reader, scope).catch((failure: unknown) => {
       this.#probed = undefined;
@@ -79,12 +78,12 @@ export class Planner {
     return this.#probed;
   };
 
-  /** What a plan that may be applied was made with; undefined for all others. */
+  /** Undefined for a plan that may not be applied. */
   find(plan: Plan): Made | undefined {
     return this.#current.get(plan);
   }
 
-  /** No plan from before tells any more what there is to do. */
+  /** After an apply no earlier plan may be applied. */
   forget(): void {
     this.#current = new WeakMap();
   }
@@ -112,7 +111,7 @@ export class Planner {
     return made;
   }
 
-  /** The text of a plan to be kept. Throws a TypeError where it can't be. */
+  /** The text of a plan that this session made. Throws a TypeError for another plan. */
   async store(plan: Plan): Promise<string> {
     const given = this.#madeWith.get(plan);
     if (given === undefined)
@@ -120,7 +119,7 @@ export class Planner {
     return await storedPlanText(plan, given, this.#options.redactor);
   }
 
-  /** A stored plan made anew, and how it differs now. */
+  /** A stored plan, planned again, and how it differs now. */
   async stored(stored: StoredPlan, left?: readonly string[]): ReturnType<Session['planStored']> {
     const plan = await this.plan(stored.apply);
     const stale = await staleness(stored, plan, left);
@@ -136,7 +135,6 @@ export class Planner {
     const { home, server } = this.#options;
     const content = await findRun(home.backend.runs, run);
     if (content.run.server !== server.baseUrl) {
-      // What was there on one server has no place on another.
       const message = `run ${content.run.run} was on ${content.run.server}, and this is ${server.baseUrl}`;
       const hint = 'choose the environment that it was run with';
       throw new ProblemsError([error('run-other-server', message, [], hint)]);
@@ -144,7 +142,7 @@ export class Planner {
     const isOther = await othersOf(this.state, home);
     if (isOther(content.run)) throw refuseOther(content.run, home);
     const undo = await withSlowHashes(() => undoRun(content, force));
-    // What is left of an object, which may be compared more than once.
+    // An object may be compared more than once.
     const leftOf = new Map<Declared, readonly Left[]>();
     const made = await this.#build({
       declared: undo.declared,
@@ -205,7 +203,7 @@ export class Planner {
       ...this.#header(),
       ...what,
     });
-    // All that observing taught of secrets is known by now.
+    // Observing has told the redactor all secrets.
     return { ...made, plan: warnOfMasks(labelPlan(made, this.state), redactor.redact) };
   }
 
@@ -236,7 +234,7 @@ function withDefaults({
   return { targets: [...targets], kinds: [...kinds], prune, assert };
 }
 
-/** What plans the same once more, as it is typed: what was left out stays out. */
+/** The command that plans the same again. */
 function againOf({ targets, kinds, prune, assert, shard }: StoredOptions): readonly string[] {
   const repeated = (option: string, values: readonly string[]): string[] =>
     values.flatMap((value) => [option, value]);

@@ -31,30 +31,30 @@ import { ServerFailure } from '../server/failures.js';
 import type { ProfileName } from '../server/profiles.js';
 import type { State } from '../state/state.js';
 import { backendOf } from './backend.js';
-import { withReader } from './connection.js';
+import { DEFAULT_CONCURRENCY, withReader } from './connection.js';
 import { problemsOf } from './failures.js';
 import { refuseInputs } from './outputs.js';
-import { editedFiles, type PulledHashes, recordPull } from './record-pull.js';
+import { editedFiles, recordPull } from './record-pull.js';
 import type { SessionOptions } from './session.js';
 
-/** What is to be pulled or listed; all that the server shows where nothing is said. */
+/** What is pulled or listed; by default all that the server shows. */
 export interface PullRequest {
   readonly kinds?: readonly KindName[];
   /** The ids that are asked for, by option: `backend`, `type`, `user`, `client`. */
   readonly asked?: Asked;
-  /** Built-in templates, which nobody customised, too. */
+  /** Also built-in templates, which nobody customised. */
   readonly builtIn?: boolean;
 }
 
-/** What a pull comes to; nothing is written yet. */
+/** The result of a pull; nothing is written yet. */
 export interface Pulling extends PullResult {
   /** The base URL of the server. */
   readonly server: string;
   /** The profile that it was read with. */
   readonly profile: ProfileName;
-  /** Whether it is a fresh set of files that the configuration doesn't name yet. */
+  /** Whether the files are a fresh set that the configuration doesn't name. */
   readonly apart: boolean;
-  /** Makes sure that they can be written, as far as that shows before. Throws what `write` throws then. */
+  /** Throws what `write` would throw, as far as that can be known before. */
   check(): Promise<void>;
   /**
    * Writes the files, and records in the state what the manifests now say; gives a warning if that can't be done. Throws a ProblemsError
@@ -64,30 +64,26 @@ export interface Pulling extends PullResult {
 }
 
 /**
- * Works out how a project's manifests come to say what its server has, or with `out` a fresh set of files for a folder. Sends
- * GETs alone. Throws a ProblemsError with everything that is wrong before that.
+ * Works out how a project's manifests declare what its server has, or with `out` a fresh set of files for a folder. Sends only GETs. Throws a
+ * ProblemsError with everything that is wrong before the first of them.
  */
 export async function pull(
   project: Project,
   options: SessionOptions,
   { out, force = false, ...request }: PullRequest & { readonly out?: string; readonly force?: boolean },
 ): Promise<Pulling> {
-  return await withPullContext(project, options, request, async (looked) => {
-    const { server, manifests, look, known, notes, holds, record, pulled } = looked;
-    // What is wrong with manifests is in the way of changing them, and of nothing else.
-    if (out === undefined) refuse(manifests.problems);
+  return await withPullContext(project, options, request, async (context) => {
+    const { server, manifests, look, known, notes, holds, state, record } = context;
     const wishes = { ...wishesOf(request), known, holds };
     const shared = { server: server.baseUrl, profile: server.profile.name };
     if (out === undefined) {
+      // Only a pull into manifests has to understand all of them.
+      refuse(manifests.problems);
+      const resources = new Map(Object.entries(state?.resources ?? {}));
       const rest = await pullInto(project, manifests, wishes, {
         ...look,
         tokenFile: options.tokenFile,
-        knownOf: (key) => {
-          const resources = looked.resources ?? {};
-          return Object.hasOwn(resources, key)
-            ? (resources[key]?.left?.fields as Fields | undefined)
-            : undefined;
-        },
+        knownOf: (key) => resources.get(key)?.left?.fields as Fields | undefined,
       });
       return {
         ...shared,
@@ -96,7 +92,7 @@ export async function pull(
         notes: [...notes, ...rest.notes],
         check: () => checkFiles(rest.files, project.root, project.cwd),
         async write() {
-          if (!force) refuse(await editedFiles(rest.files, project, pulled));
+          if (!force) refuse(await editedFiles(rest.files, project, state?.pulled));
           const isNew = rest.files.some(({ action }) => action !== 'unchanged');
           if (isNew) await writeFiles(rest.files, project.root, project.cwd, options.signal);
           return await record(rest.seen, rest.files);
@@ -131,12 +127,8 @@ export async function pull(
         if (options.signal?.aborted) throw interruptedBefore();
         if (isThere) return await record(apart ? [] : fresh.seen, files);
         const made = await makeFolder(folder, 0o644).catch((failure: unknown) => {
-          throw notWritable(
-            folder,
-            project.cwd,
-            failure,
-            'name a folder that can be made; nothing was written',
-          );
+          const hint = 'name a folder that can be made; nothing was written';
+          throw notWritable(folder, project.cwd, failure, hint);
         });
         try {
           await writeFiles(files, await realpath(folder), project.cwd, options.signal);
@@ -144,17 +136,14 @@ export async function pull(
           if (made !== undefined) await rmdir(folder).catch(() => {});
           throw failure;
         }
-        // What no configuration names is no business of the state.
+        // Files that no configuration names are not in the state.
         return await record(apart ? [] : fresh.seen, files);
       },
     };
   });
 }
 
-/**
- * The same without the kinds that the token lacks the scope to read; `refused` says which those are. Throws if no kind is left, and
- * what `pull` throws for another cause.
- */
+/** The same without the kinds that the token lacks the scope to read, which `refused` names. Throws if no kind is left. */
 export async function pullReadable(
   project: Project,
   options: SessionOptions,
@@ -191,100 +180,86 @@ export async function pullReadable(
   }
 }
 
-/** What a project says of itself, and its server. */
+/** A project and its server, as a pull or a list works with them. */
 export interface PullContext {
   readonly server: ServerSettings;
   readonly manifests: LoadedManifests;
   readonly look: LookOptions;
+  /** What manifests and the state name. */
   readonly known: readonly Known[];
   readonly notes: readonly string[];
   readonly holds: (text: string) => boolean;
+  /** Undefined if it can't be used. */
+  readonly state: State | undefined;
   /** Records what was seen of objects; gives a warning if that can't be done. */
   record(seen: readonly Seen[], files: readonly PulledFile[]): Promise<Problem[]>;
-  /** What is known of the files that were pulled before. */
-  readonly pulled: PulledHashes | undefined;
-  /** What the state knows of objects. */
-  readonly resources: State['resources'] | undefined;
 }
 
-/** Reads what the project says of itself, and connects to its server for as long as the work takes. */
+/** Loads the project and its state, and connects to its server for as long as the work takes. */
 export async function withPullContext<T>(
   project: Project,
   options: SessionOptions,
   request: PullRequest,
-  work: (looked: PullContext) => Promise<T>,
+  work: (context: PullContext) => Promise<T>,
 ): Promise<T> {
-  const { tokenFile, concurrency = 10, timeout = 30, network = {} } = options;
+  const { tokenFile, concurrency = DEFAULT_CONCURRENCY, timeout } = options;
   const progress = withoutHarm(options.progress ?? noProgress);
   const redactor = options.redactor ?? createRedactor();
   const signal = options.signal ?? new AbortController().signal;
   refuse(project.sharedStateProblems());
   const server = await project.server(options);
   for (const secret of server.secrets) redactor.add(String(secret.reveal()));
-  const { profile } = server;
+  const { profile, baseUrl } = server;
   const credentials = tokenFile === undefined ? undefined : resolve(project.cwd, tokenFile);
   const manifests = await loadManifests(project, { lenient: true, profile, tokenFile: credentials, signal });
   tellSecrets(manifests, redactor.add);
   refuse(askedProblems(request.asked ?? {}, wishesOf(request).kinds, profile));
-  const { known, notes, before } = await knownIn(project, manifests, server, redactor.add);
-  // A state that can't be used was told of.
-  const record: PullContext['record'] = async (seen, files) =>
-    before === undefined
-      ? []
-      : await recordPull(project, seen, { server: server.baseUrl, before, files, redactor });
-  const pulled = before?.pulled;
-  const sending = {
-    concurrency,
-    timeout,
-    redactor,
-    signal,
-    network: { onRetry: progress.retry, ...network },
-  };
-  return await withReader(server, manifests.declared, sending, async (reader) => {
-    const look = { reader, profile, concurrency, progress, signal };
+  const { declared } = manifests;
+  const { state, notes } = await loadState(project, baseUrl, redactor.add);
+  const network = { onRetry: progress.retry, ...options.network };
+  const reading = { concurrency, timeout, redactor, signal, network };
+  return await withReader(server, declared, reading, async (reader) => {
     const done = await work({
       server,
       manifests,
-      look,
-      known,
+      look: { reader, profile, concurrency, progress, signal },
+      known: [...declared, ...Object.values(state?.resources ?? {})],
       notes,
       holds: redactor.holds,
-      record,
-      pulled,
-      resources: before?.resources,
+      state,
+      record: async (seen, files) =>
+        state === undefined
+          ? []
+          : await recordPull(project, seen, { server: baseUrl, before: state, files, redactor }),
     });
     if (signal.aborted) throw interruptedBefore();
     return done;
   });
 }
 
-/** What manifests and the state name; a state that can't be used is told, since nothing is built on it. */
-async function knownIn(
+/** The state; a note says why it can't be used, since nothing is built on it. */
+async function loadState(
   project: Project,
-  { declared }: LoadedManifests,
-  server: ServerSettings,
+  server: string,
   onSecret: (secret: string) => void,
-): Promise<{ known: readonly Known[]; notes: readonly string[]; before: State | undefined }> {
+): Promise<{ state: State | undefined; notes: readonly string[] }> {
   try {
     const backend = await backendOf(project, onSecret);
     await backend.check('read');
-    const before = await backend.load(server.baseUrl);
-    return { known: [...declared, ...Object.values(before.resources)], notes: [], before };
+    return { state: await backend.load(server), notes: [] };
   } catch (failure) {
     if (!(failure instanceof ProblemsError)) throw failure;
-    const [problem] = failure.problems;
-    const notes = [`the state is left out of account: ${problem?.message}`];
-    return { known: declared, notes, before: undefined };
+    return { state: undefined, notes: [`the state is left out of account: ${failure.problems[0]?.message}`] };
   }
 }
 
-/** What is looked for, with what is usual where nothing is said. */
+/** What is looked for, with defaults for what the request leaves out. */
 export function wishesOf({ kinds: wanted, asked = {}, builtIn = false }: PullRequest) {
   const chosen: readonly Kind[] = wanted === undefined || wanted.length === 0 ? kinds : wanted.map(kindOf);
   return { kinds: kinds.filter((kind) => chosen.includes(kind)), asked, builtIn };
 }
 
-/** A fresh set of files with what new manifests begin with, where it is to lie in the project. */
+/** A fresh set of files, with the head of new manifests if they are in the project. */
 function withHeads(fresh: FreshPull, folder: string, root: string): FreshPull {
   if (folder !== root && !isInside(folder, root)) return fresh;
   const head = manifestHead(root);
@@ -300,14 +275,13 @@ function inProject(path: string, folder: string, root: string): string {
   return posix.join(relative(root, folder).split(sep).join('/'), path);
 }
 
-/** Whether the configuration takes files of a folder for manifests. */
+/** Whether a glob of the configuration names files of a folder. */
 function isNamed(folder: string, files: readonly NewFile[], project: Project): boolean {
   if (folder !== project.root && !isInside(folder, project.root)) return false;
   const paths = files.map(({ path }) => inProject(path, folder, project.root));
   return matchGlobs(project, paths).size > 0;
 }
 
-/** A fresh set must not declare a second time what the project's own manifests declare. */
 function declaredAlready(): ProblemsError {
   return new ProblemsError([
     error(
@@ -319,17 +293,10 @@ function declaredAlready(): ProblemsError {
   ]);
 }
 
-/** What git and idops keep for themselves is no place for manifests, and none is read from a hidden folder. */
 function refuseHidden(folder: string, root: string): void {
   const isGit = folder.split(sep).includes('.git');
   if (!isGit && !(isInside(folder, root) && isHidden(folder, root))) return;
   const message = '--out names a hidden folder, from which no manifest is read';
-  throw new ProblemsError([
-    error(
-      'wrong-option',
-      message,
-      [],
-      'name a folder that does not begin with a dot, nor lies in one that does',
-    ),
-  ]);
+  const hint = 'name a folder that does not begin with a dot, nor lies in one that does';
+  throw new ProblemsError([error('wrong-option', message, [], hint)]);
 }

@@ -21,16 +21,16 @@ import { backendOf } from './backend.js';
 export interface RecordPullOptions {
   /** The base URL of the server. */
   readonly server: string;
-  /** The state as it was before the server was read; left out if nobody looked. */
+  /** The state before the server was read; left out if it was not loaded. */
   readonly before?: StateHead;
-  /** The files that now say it, absolute. */
+  /** The files that now declare it, with absolute paths. */
   readonly files: readonly Pick<PulledFile, 'path' | 'text'>[];
   readonly redactor: Pick<Redactor, 'add' | 'holds'>;
 }
 
 /**
- * Records what was seen of objects, so that what is changed on the server later is drift, and what was written of it. If the state can't take it now, the next
- * apply records it: gives a warning then, and throws nothing.
+ * Records what was seen of objects, so that later changes on the server are drift, and the files that were written. Never throws: if the
+ * state can't be written now, the next apply records it, and a warning says so.
  */
 export async function recordPull(
   project: Project | Promise<Project>,
@@ -73,17 +73,16 @@ export async function recordPull(
   }
 }
 
-/** What the files of a project had when `pull` or `init` wrote them: hashes by their paths from its root, with `/`. */
+/** Hashes of files as `pull` or `init` wrote them, by their paths from the project's root, with `/`. */
 export type PulledHashes = NonNullable<StateHead['pulled']>;
 
-/** What is to be remembered of files that were written, or found to say all already. */
 export function hashesOf(files: readonly Pick<PulledFile, 'path' | 'text'>[], root: string): PulledHashes {
   return Object.fromEntries(files.map(({ path, text }) => [pathFrom(root, path), textHash(text)]));
 }
 
 /**
- * The files that a pull would overwrite although somebody edited them: what they have is neither what was written last, nor what the
- * newest commit has. A file that nothing is known of counts as edited in a work tree of git alone.
+ * The files that a pull would overwrite although somebody edited them: their text is neither what was written last nor that of the newest
+ * commit. A file that was never written by a pull counts as edited only in a work tree of git.
  */
 export async function editedFiles(
   files: readonly PulledFile[],
@@ -104,7 +103,7 @@ export async function editedFiles(
   return problems;
 }
 
-/** What the newest commit has of a file; undefined if it has none of it. */
+/** The text of a file in the newest commit; undefined if it isn't in it. */
 async function committed(top: string, path: string): Promise<string | undefined> {
   const blob = await git(top, ['cat-file', 'blob', `HEAD:${pathFrom(top, path)}`]).catch(() => undefined);
   return blob?.toString('utf8');

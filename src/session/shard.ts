@@ -4,22 +4,19 @@ import type { SessionOptions } from './session.js';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Where a process finds out which of how many it is; `first` is the number that the first of them has. */
+/** The variables that say which shard a process is; `first` is the number of the first one. */
 const sources: readonly {
   readonly index: string;
   readonly counts: readonly string[];
   readonly first: number;
 }[] = [
   { index: 'IDOPS_SHARD_INDEX', counts: ['IDOPS_SHARD_COUNT'], first: 1 },
-  // An Indexed Job of Kubernetes says the index alone.
+  // An Indexed Job of Kubernetes sets only the index.
   { index: 'JOB_COMPLETION_INDEX', counts: ['IDOPS_SHARD_COUNT', 'JOB_COMPLETIONS'], first: 0 },
   { index: 'CI_NODE_INDEX', counts: ['CI_NODE_TOTAL'], first: 1 },
 ];
 
-/**
- * The part that a process of a parallel job does, as its variables say. Throws a
- * ProblemsError (`wrong-option`) where they say none.
- */
+/** The shard that the variables of a parallel job name. Throws a ProblemsError (`wrong-option`) if they name none. */
 function shardOfJob(variables: Variables): Shard {
   const found = sources.find(({ index }) => (variables[index] ?? '') !== '');
   if (found === undefined) {
@@ -49,7 +46,7 @@ function refused(why: string, hint: string): ProblemsError {
   return new ProblemsError([error('wrong-option', `--shard auto: ${why}`, [], hint)]);
 }
 
-/** What a session is to know of the part that it is for: as it was given, or as the variables of a parallel job say. */
+/** The options of a session for a shard that is given, or that the variables of a parallel job name. */
 export function shardOptions(
   shard: Shard | 'auto' | undefined,
   variables: Variables,
@@ -62,10 +59,7 @@ export function shardOptions(
   };
 }
 
-/**
- * What the processes that do the parts of one run have in common, as far as their variables say; by it they find the run that they take
- * part in.
- */
+/** What the processes of one sharded run have in common, from their variables: by it they find the run that they share. */
 function sharedRun(variables: Variables): string | undefined {
   const { IDOPS_SHARD_RUN, GITHUB_RUN_ID, GITHUB_RUN_ATTEMPT, CI_PIPELINE_ID } = variables;
   if ((IDOPS_SHARD_RUN ?? '') !== '') return IDOPS_SHARD_RUN;

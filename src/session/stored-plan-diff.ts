@@ -9,13 +9,12 @@ import { type PlanJson, planSchema } from '../report/schemas.js';
 import { storedJson } from '../report/stored.js';
 import type { Redactor } from '../secrets/redactor.js';
 
-/** How many differences are told one by one. */
+/** How many differences are listed. */
 const SHOWN = 20;
 
 /**
- * What a stored plan shows otherwise than the plan that would be applied for it, which has the same changes; nothing where it
- * shows that very plan. Where things are declared, when, and since which run the server was changed may be otherwise. With `left`, only
- * the changes of the plan that send something are compared.
+ * What a stored plan shows differently from the plan that would be applied for it. Places of declarations, times and the run since which
+ * the server changed may differ. With `left`, only changes that send something are compared.
  */
 export function storedPlanDiff(
   stored: StoredPlan,
@@ -45,14 +44,14 @@ export function storedPlanDiff(
   ];
 }
 
-/** What people judge a plan by, in the one form that its meaning has, by what a message calls each part. */
+/** What people judge a plan by, in canonical form, by the name of each part in messages. */
 type Form = ReadonlyMap<string, string>;
 
-/** How the part begins that says what an object is called. */
+/** Prefix of the part that is an object's label. */
 const NAME = 'the name of ';
 
 function differences(shown: Form, now: Form): string[] {
-  // What something is called may have been told only since then.
+  // A label may have become known since then.
   const isAll = (part: string): boolean => shown.has(part) || !part.startsWith(NAME);
   const parts = new Set([...shown.keys(), ...now.keys()].filter(isAll));
   return [...parts].filter((part) => shown.get(part) !== now.get(part));
@@ -83,7 +82,7 @@ function formOf(
   return new Map([...named, ...parts].map(([part, form]) => [part, canonical(form as Json)]));
 }
 
-/** A difference: sets in one order, without what is told beside it. */
+/** A field of a change: sets in one order, without its drift. */
 function fieldForm(kind: PlanJson['changes'][number]['kind'], field: { readonly [part: string]: unknown }) {
   const { path, before, after, drift: _, ...rest } = field as { readonly [part: string]: Json };
   const types = kindOf(kind).fields;

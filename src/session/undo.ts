@@ -11,7 +11,7 @@ import type { JournalContent } from '../state/journal.js';
 import type { State } from '../state/state.js';
 import type { UndoPlan } from './session.js';
 
-/** What can't be put back as things are is left, and does not keep the rest from being put back. */
+/** A plan for what can be put back; the rest is left. */
 export function undoPlan(plan: Plan, given: readonly Left[], content: JournalContent): UndoPlan {
   const blocked = plan.changes.filter(({ action }) => action === 'blocked');
   const left = [
@@ -29,7 +29,7 @@ export function undoPlan(plan: Plan, given: readonly Left[], content: JournalCon
   };
 }
 
-/** What is left, by the one address that the plan has for each object, and by what it is called. */
+/** What is left, with the address and the label that the plan has for each object. */
 function asPlanned(left: readonly Left[], { changes }: Plan, content: JournalContent): readonly Left[] {
   const entries = entriesOf(content);
   const names = namesTold(entries);

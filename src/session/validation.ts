@@ -14,17 +14,15 @@ import type { ProfileName } from '../server/profiles.js';
 import { backendOf } from './backend.js';
 import { problemsOf } from './failures.js';
 
-/** What can be said of a project without a server. */
 export interface Validation {
-  /** All that was found. */
   readonly problems: readonly Problem[];
-  /** How many documents are fine. */
+  /** How many documents are valid. */
   readonly objects: number;
 }
 
 /**
  * Finds everything that is wrong without a server: configuration, manifests, references and bodies. Throws a ProblemsError
- * (`interrupted`) where the signal is aborted before all of it is known.
+ * (`interrupted`) if the signal aborts before that is known.
  */
 export async function validateProject(
   load: () => Promise<Project>,
@@ -60,8 +58,8 @@ export async function validateProject(
 }
 
 /**
- * What the state has of declared templates, if the server's mails are known, so that it matters. Undefined if the state isn't a file, since
- * nothing is asked of the network, or if it can't be read.
+ * What the state records of declared templates, if the server's mails are known. Undefined if the state isn't a file, since nothing is
+ * asked of the network, or if it can't be read.
  */
 async function recordedIn(
   project: Project,

@@ -12,8 +12,8 @@ import { checkState, failedCheck } from './state.js';
 export type ExamineOptions = ReaderOptions & ServerOverrides;
 
 /**
- * Finds out whether configuration, server, credentials and state go together, and what is in the way. Sends GETs alone, and
- * writes nothing anywhere. Throws a ProblemsError where it is interrupted.
+ * Checks whether configuration, server, credentials and state fit together. Sends only GETs and writes nothing. Throws a ProblemsError if
+ * it is interrupted.
  */
 export async function examine(load: () => Promise<Project>, options: ExamineOptions): Promise<Diagnosed> {
   const project = await attempt(load, options);
@@ -80,7 +80,7 @@ function manifestsCheck(problems: readonly Problem[]): Check {
 
 type Attempt<T> = { readonly found: T } | { readonly failed: readonly Check[] };
 
-/** What is wrong with what a person gave is a check like the others; mistakes of ours are thrown, and whatever an interruption led to. */
+/** Mistakes in the input become failed checks; mistakes of idops, and failures after an interruption, are thrown. */
 async function attempt<T>(work: () => Promise<T>, { signal }: ExamineOptions): Promise<Attempt<T>> {
   try {
     return { found: await work() };

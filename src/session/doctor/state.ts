@@ -7,7 +7,7 @@ import type { StateBackend } from '../../state/backend.js';
 import type { State } from '../../state/state.js';
 import { findOrphanedState } from '../orphaned-state.js';
 
-/** Looks at a state, its lock and its journals, and changes nothing of them. `server` is null where no address is known. */
+/** Checks a state, its locks and its journals; changes nothing. `server` is null if no address is known. */
 export async function checkState(
   backend: StateBackend,
   project: Project,
@@ -96,7 +96,7 @@ async function checkJournals(backend: StateBackend, state: State | null): Promis
   return [ok('journals', runs.length === 1 ? 'of 1 run' : `of ${runs.length} runs`)];
 }
 
-/** What is wrong, as one check: the first of it says what to do. */
+/** A failure as one failed check. */
 function failed(name: string, failure: unknown): Check {
   if (!(failure instanceof ProblemsError)) throw failure;
   const message = failure.problems.map((problem) => problem.message).join('; ');
@@ -105,7 +105,7 @@ function failed(name: string, failure: unknown): Check {
   return failedCheck(name, { ...first, message });
 }
 
-/** A problem as a failed check: one that doesn't say what to do is told where that is to be found. */
+/** A problem as a failed check. Without a hint, it names the place or the docs. */
 export function failedCheck(name: string, { code, message, hint, places: [place] }: Problem): Check {
   const where = place === undefined ? '' : ` (${place.file}:${place.line})`;
   const explained = `docs/errors.md explains ${code}`;

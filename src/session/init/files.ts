@@ -4,24 +4,17 @@ import { escapeVariables } from '../../pull/literal.js';
 import type { ProfileName } from '../../server/profiles.js';
 import { jsonSchema } from '../json-schema.js';
 
-/** The name of a new project's configuration. */
 export const CONFIG = 'idops.yaml';
 
-/** The folder of a new project's manifests. */
 export const MANIFESTS = 'manifests';
 
-/** Whose workflows are written. */
 export type CiName = 'github' | 'gitlab' | 'none';
 
-/** Where a token comes from: a process variable, or a file. The token itself is never asked for. */
-export type TokenSource =
-  | { readonly variable: string }
-  /** Absolute. */
-  | { readonly file: string };
+/** A process variable, or a file with an absolute path. The token itself is never asked for. */
+export type TokenSource = { readonly variable: string } | { readonly file: string };
 
-/** What a new configuration says. */
 export interface Choices {
-  /** An http or https address; null where `IDOPS_BASE_URL` is to say it. */
+  /** An http or https address; null if `IDOPS_BASE_URL` sets it. */
   readonly baseUrl: string | null;
   readonly profile: ProfileName;
   readonly token: TokenSource;
@@ -30,13 +23,12 @@ export interface Choices {
   readonly hasRemote: boolean;
 }
 
-/** The schemas lie beside what they are of, so that an editor needs no network. */
+/** The schemas are in the project, so that an editor needs no network. */
 const schemas = {
   config: 'schemas/idops-config.schema.json',
   manifest: MANIFEST_SCHEMA,
 } as const;
 
-/** What an editor takes completion and descriptions from. */
 export function schemaFiles(): NewFile[] {
   return (['config', 'manifest'] as const).map((name) => ({
     path: schemas[name],
@@ -85,7 +77,7 @@ export function configText({ baseUrl, profile, token, ci, hasRemote }: Choices, 
   return `${lines.join('\n')}\n`;
 }
 
-/** Manifests with the line by which an editor finds their schema; an example that declares nothing where there are none. */
+/** Manifests with the line that names their schema; without any, an example that declares nothing. */
 export function manifestFiles(pulled: readonly NewFile[]): NewFile[] {
   const files = pulled.length > 0 ? pulled : [{ path: 'examples.yaml', text: example }];
   return files.map(({ path: name, text }) => {
@@ -100,7 +92,7 @@ const example = `# One document is one object of the server. This one is an exam
 # label: ACME Corporation
 `;
 
-/** What git must leave out, and leave as it is: a state decides what idops believes, and bodies are compared to the byte. */
+/** What git ignores (the state and the token), and leaves unconverted: bodies are compared byte by byte. */
 export function gitLines({ token }: Choices, root: string): { [path: string]: readonly string[] } {
   const file = 'file' in token ? shownFrom(root, token.file) : '';
   const isPlain = /^[\w-][\w./-]*$/.test(file);
@@ -110,13 +102,13 @@ export function gitLines({ token }: Choices, root: string): { [path: string]: re
   };
 }
 
-/** A path as the configuration names it: from its folder where it lies there, and as it is elsewhere. */
+/** A path relative to the root, if it is inside. */
 function shownFrom(root: string, file: string): string {
   const path = relative(root, file);
   return isAbsolute(path) || path.startsWith('..') ? file : path.split(sep).join('/');
 }
 
-/** A text as YAML takes it for itself, without a variable in it. */
+/** A text as a YAML scalar, without variables. */
 function scalar(text: string): string {
   const escaped = escapeVariables(text);
   return /^[\w/.][\w:/.%~@+-]*$/.test(escaped) && !escaped.endsWith(':') ? escaped : JSON.stringify(escaped);

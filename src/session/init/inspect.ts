@@ -6,40 +6,37 @@ import { type FreshPull, pullFresh } from '../../pull/pull-fresh.js';
 import type { PulledFile } from '../../pull/write.js';
 import { diagnose } from '../../server/diagnose.js';
 import { type ProfileName, profiles } from '../../server/profiles.js';
-import { type ReaderOptions, withReader } from '../connection.js';
+import { DEFAULT_CONCURRENCY, type ReaderOptions, withReader } from '../connection.js';
 import { problemsOf } from '../failures.js';
 import { wishesOf } from '../pull.js';
 import { recordPull } from '../record-pull.js';
 import { CONFIG } from './files.js';
 
-/** What a look at a server came to. */
 export interface InspectedServer {
-  /** The profile that fits; null where that could not be found out. */
+  /** The profile that fits; null if unknown. */
   readonly fits: ProfileName | null;
-  /** The manifests of what it has; null where it can't be read, or wasn't. */
+  /** The manifests of what the server has; null if it wasn't or can't be read. */
   readonly fresh: FreshPull | null;
-  /** Why it can't be read. */
   readonly problems: readonly Problem[];
-  /** Records in the state of the new project what its manifests say; gives a warning if that can't be done. */
+  /** Records in the state of the new project what its manifests declare; gives a warning if that can't be done. */
   record(root: string, files: readonly PulledFile[]): Promise<readonly Problem[]>;
 }
 
-/** What a new configuration will say of its server. */
 export interface ServerOptions {
   readonly baseUrl: string;
   readonly tokenFile: string | undefined;
   readonly token: string | undefined;
-  /** Undefined for the one that fits. */
+  /** Undefined for the profile that fits. */
   readonly profile: ProfileName | undefined;
 }
 
-/** Finds out with GETs alone which profile fits a server, and what it has. Where nobody `pulls`, what it has isn't read. */
+/** Finds out which profile fits a server and, if `pulls`, what it has. Sends only GETs. */
 export async function inspectServer(
   { profile, ...given }: ServerOptions,
   pulls: boolean,
   options: ReaderOptions & { readonly progress?: Progress },
 ): Promise<InspectedServer> {
-  const { concurrency = 10, redactor, progress = noProgress, signal } = options;
+  const { concurrency = DEFAULT_CONCURRENCY, redactor, progress = noProgress, signal } = options;
   const server = await serverSettings({
     section: { data: {}, problems: [], notes: new Map() },
     given: { ...given, aside: undefined, pinned: false },

@@ -6,16 +6,13 @@ import { shellWord } from '../../base/escape.js';
 import type { NewFile } from '../../pull/layout.js';
 import type { CiName } from './files.js';
 
-/** Where the workflows of each CI are kept. */
+/** Path prefix of the workflows of each CI. */
 const workflowFolders = { github: '.github/workflows/idops-', gitlab: '' } as const;
 
-/** In the place of another workflow, for who needs it: beside it, it would apply the same a second time. */
+/** Not written: each replaces another workflow, and both would apply the same. */
 const alternatives: readonly string[] = ['shards.yml'];
 
-/**
- * The workflows of the examples, with the address of the server if that is known, and with further variables that manifests need,
- * to be had as secrets.
- */
+/** The workflows of the examples, with the server's address if it is known. Secrets named like `variables` are passed to them. */
 export async function workflowsOf(
   ci: CiName,
   baseUrl: string | null,
@@ -47,7 +44,7 @@ function withVariables(text: string, variables: readonly string[]): string {
   });
 }
 
-/** The secrets that workflows name, in the order in which they do. */
+/** The secrets that workflows name, in their order. */
 export function secretsOf(workflows: readonly NewFile[]): string[] {
   const named = workflows.flatMap(({ text }) =>
     [...text.matchAll(/secrets\.(\w+)|"\$(IDOPS_\w+)"/g)].map(([, github, gitlab]) => github ?? gitlab ?? ''),
@@ -56,7 +53,7 @@ export function secretsOf(workflows: readonly NewFile[]): string[] {
 }
 
 function examplesFolder(): string {
-  // A bundle lies a folder above the module that it was made from.
+  // A bundle is one folder above its source module.
   const folders = ['../../examples/', '../../../examples/'].map((path) =>
     fileURLToPath(new URL(path, import.meta.url)),
   );
