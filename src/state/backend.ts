@@ -4,146 +4,139 @@ import type { Shard } from '../base/shard.js';
 import type { Journal, JournalContent, RunLine } from './journal.js';
 import type { ResourceRecord, State, StateHead } from './state.js';
 
-/** The right to write a state and its runs, held by one process at a time. */
+/** The right to write a state and its runs, which one process holds at a time. */
 export interface Lock {
-  /** Says from whom a lock was taken over, and why; null where it was free. */
+  /** From whom it was taken over, and why; null if it was free. */
   readonly takenOver: string | null;
-  /** Whether each write of the state and of journals makes sure of it by itself, so that none can come after it was lost. */
+  /** Whether each write of the state and of journals checks the lock, so that none succeeds after it was lost. */
   readonly fenced: boolean;
-  /** Milliseconds from a `confirm` on in which nobody can take it over, unless a person removes it; 0 if that is not known. */
+  /** Milliseconds after a `confirm` in which nobody can take it over, unless a person removes it; 0 if unknown. */
   readonly lease: number;
-  /** Throws a ProblemsError (`locked`) where it is lost: somebody removed it, and somebody else may have it. */
+  /** Throws a ProblemsError (`locked`) if it is lost: a person removed it, and another process may have it. */
   confirm(): Promise<void>;
-  /** Gives it up. Never throws; gives warnings if it may still be there. */
+  /** Releases it. Never throws; gives warnings if it may still be there. */
   release(): Promise<readonly Problem[]>;
 }
 
-/** A lock as it stands. */
 export interface LockStatus {
-  /** The shard that it is of; left out where it is that of the whole. */
+  /** Left out for the lock of the whole state. */
   readonly shard?: Shard;
-  /** Who has it, in words. */
+  /** Its holder, in words. */
   readonly holder: string;
-  /** What it was taken for; null where nobody is named. */
+  /** The command that it was taken for; null if it names no holder. */
   readonly command: string | null;
-  /** Whether it says who has it; idops writes no other. */
+  /** Whether it names its holder, as every lock of idops does. */
   readonly readable: boolean;
-  /** Whether its process still runs, as far as that can be told from here. */
+  /** Whether the holder's process runs, as far as this machine can tell. */
   readonly fate: Fate;
-  /** Why it binds nobody any more, as a sentence about its holder goes on; null where it does. */
+  /** Why it has ended, as a clause about its holder; null if it has not. */
   readonly end: string | null;
-  /** Why that can't be told; null where it can, or where nobody is named. */
+  /** Why this machine can't tell whether it has ended; null if it can. */
   readonly elsewhere: string | null;
-  /** Whether it surely is the lock of another process of this host that still runs. */
+  /** Whether its holder is another process of this host that surely runs. */
   readonly inUse: boolean;
 }
 
-/** A lock as it was found. */
 export interface FoundLock extends LockStatus {
-  /** What tells it from others that were there before or come later; null where nobody is named. */
+  /** Identifies this lock among earlier and later ones; null if it names no holder. */
   readonly nonce: string | null;
-  /** What a message calls where it is. */
+  /** Its place, in messages. */
   readonly place: string;
-  /** Removes it; false where it is otherwise by now, renewed for instance. */
+  /** Removes it; false if it was changed since, for instance renewed. */
   drop(): Promise<boolean>;
 }
 
-/** A lock that may be removed. */
 export interface Removable {
-  /** Who held it, in words. */
+  /** Its holder, in words. */
   readonly holder: string;
-  /** Throws a ProblemsError (`locked`) where somebody else has it by now. */
+  /** Throws a ProblemsError (`locked`) if another process has taken it since. */
   remove(): Promise<void>;
 }
 
-/** The locks that a state has: one for all of it, and one for each shard. None knows of the others. */
+/** The locks of a state: one for the whole, and one for each shard. They don't exclude each other; `exclusiveLocks` does that. */
 export interface LockStore {
-  /** Takes a lock, and takes it over from a process that is surely gone. Throws a ProblemsError (`locked`, `not-writable`). */
+  /** Takes a lock, also from a process that is surely gone. Throws a ProblemsError (`locked`, `not-writable`). */
   take(command: string, now: Date, shard?: Shard): Promise<Lock>;
-  /** All that there are, dead holders' too. Throws a ProblemsError (`locked`) where one is no lock. */
+  /** All locks, including those of dead processes. Throws a ProblemsError (`locked`) if one is no lock. */
   list(): Promise<readonly FoundLock[]>;
 }
 
-/** What a run of one shard changes of a state, whatever others change at the same time. */
+/** A change of a part of a state, whatever other shards change at the same time. */
 export interface Merge {
-  /** The records that are to be there, by their keys; null is one that goes. */
+  /** The new records by their keys; null removes one. */
   readonly records: ReadonlyMap<string, ResourceRecord | null>;
-  /** The state to begin with if there is none; left out if that is an error. */
+  /** The initial state if there is none; if left out, that is an error. */
   readonly absent?: State;
-  /** What is to be said of the state as a whole, given what is said by then; called again where somebody was quicker. */
+  /** The new head, from the current one; called again if another process was quicker. */
   head(now: StateHead): StateHead;
 }
 
-/** What a state is told by. */
+/** What identifies a state. */
 export type StateName = Pick<State, 'lineage' | 'salt'>;
 
-/** What a state is looked at for, where it could have come from somebody else. */
 export type Use = 'read' | 'write';
 
 /** The journals of runs; several states may have theirs in one place. */
 export interface RunStore {
-  /** The names of the runs that have a journal, oldest first. Throws a ProblemsError (`journal-unreadable`). */
+  /** The runs that have a journal, oldest first. Throws a ProblemsError (`journal-unreadable`). */
   list(): Promise<string[]>;
   /**
-   * A run's journal. A last line that a crash cut off doesn't count; one without a whole first line gives null: such a
-   * run sent nothing. Throws a ProblemsError (`journal-unreadable`) where the content is no journal.
+   * A run's journal, without a last line that a crash cut off; null without a whole first line: such a run sent nothing. Throws a
+   * ProblemsError (`journal-unreadable`) if it can't be parsed.
    */
   read(run: string): Promise<JournalContent | null>;
-  /** Whether the last whole line of a journal says that the run has ended, without reading all of it. */
+  /** Whether the last whole line says that the run has ended, without reading the rest. */
   hasEnd(run: string): Promise<boolean>;
-  /** What lies among the journals and is none, by its name. Throws as `list` does. */
+  /** The names of what lies among the journals and is none. Throws as `list` does. */
   otherFiles(): Promise<string[]>;
-  /** The runs of which lines are kept here alone, since their place could not be reached. */
+  /** The runs of which lines are only in the local buffer, since the backend could not be reached. */
   buffered(): Promise<string[]>;
-  /** Begins the journal of a new run with its first line. Throws a ProblemsError where that can't be kept. */
+  /** Begins the journal of a new run with its first line. Throws a ProblemsError if that can't be written. */
   create(first: RunLine): Promise<Journal>;
   /**
-   * Goes on with a journal that was left unfinished; a line that was cut off goes. Throws a ProblemsError (`locked`)
-   * where its process still writes it.
+   * Reopens a journal that was left unfinished, without a line that was cut off. Throws a ProblemsError (`locked`) if its process still
+   * writes it.
    */
   reopen(content: JournalContent): Promise<Journal>;
-  /** Makes journals that are there those of this state, where the place says of each whose it is. */
+  /** Assigns journals to this state, if the backend records of each to which state it belongs. */
   assign(runs: readonly string[]): Promise<void>;
-  /** Removes the journals of runs for good; one that isn't there is no failure. */
+  /** Removes journals; one that isn't there is no error. */
   remove(runs: readonly string[]): Promise<void>;
 }
 
-/** Where a state, its lock and the journals of its runs are kept: all that anybody knows of it. */
+/** Keeps a state, its locks and the journals of its runs. */
 export interface StateBackend {
-  /** What a message calls it. */
+  /** Its place, in messages. */
   readonly place: string;
-  /** The name by which runs tell this state from others that have theirs in the same place. */
+  /** Identifies this state among those that have their runs in the same place. */
   readonly name: string;
   readonly runs: RunStore;
-  /**
-   * The state, or an empty one where there is none yet. Throws a ProblemsError (`state-unreadable`, `state-newer`,
-   * `state-other-server`) where it can't be used.
-   */
+  /** The state, or a new one if there is none. Throws a ProblemsError (`state-unreadable`, `state-newer`, `state-other-server`). */
   load(server: string): Promise<State>;
-  /** The state that is there, whatever server it is for; undefined where there is none. Throws as `load` does. */
+  /** The saved state, whatever server it is for; undefined if there is none. Throws as `load` does. */
   saved(): Promise<State | undefined>;
-  /** Replaces the state as a whole: after a crash there is the old one or the new one. */
+  /** Replaces the state: after a crash it is the old one or the new one. */
   save(state: State): Promise<void>;
   /**
-   * Changes a part of the state that is there, all of it or nothing, and gives what is then said of the whole. Throws a ProblemsError
-   * (`state-unreadable`) where there is none, and none to begin with.
+   * Changes a part of the saved state, all or nothing, and gives the new head. Throws a ProblemsError (`state-unreadable`) if there is no
+   * state, and no initial one.
    */
   merge(change: Merge): Promise<StateHead>;
-  /** What the state that is there is told by; undefined where there is none that can be read. */
+  /** Undefined if there is no state that can be read. */
   identity(): Promise<StateName | undefined>;
   /** The other states that have their runs in the same place. */
   neighbours(): Promise<StateName[]>;
   /**
-   * Takes the lock of all of it, or of one shard, and takes it over from a process that is surely gone. Throws a ProblemsError (`locked`)
-   * that names who is in the way, or `not-writable`.
+   * Takes the lock of the whole or of a shard, also from a process that is surely gone. Throws a ProblemsError (`locked`) that names who
+   * holds it, or `not-writable`.
    */
   lock(command: string, now: Date, shard?: Shard): Promise<Lock>;
-  /** Who holds a lock of it, in words; null where all are free or their holders are gone. */
+  /** Who holds a lock, in words; null if all are free or their holders are gone. */
   holder(): Promise<string | null>;
-  /** The locks as they stand, dead holders' too. Throws a ProblemsError (`locked`) where one is no lock. */
+  /** All locks, including those of dead processes. Throws a ProblemsError (`locked`) if one is no lock. */
   lockStatuses(): Promise<readonly LockStatus[]>;
-  /** The locks that may be removed; null where there are none. Throws a ProblemsError (`locked`) where the holders of all surely run. */
+  /** The locks that may be removed; null if there are none. Throws a ProblemsError (`locked`) if the holders of all surely run. */
   removable(): Promise<Removable | null>;
-  /** Throws a ProblemsError (`state-tracked`) where what would be used may come from a commit. */
+  /** Throws a ProblemsError (`state-tracked`) if the state may come from a commit. */
   check(use: Use): Promise<void>;
 }

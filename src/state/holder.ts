@@ -4,7 +4,7 @@ import { error, ProblemsError } from '../base/problems.js';
 import { type Fate, ownProcess, processMark, processStatus } from '../base/process.js';
 import type { LockStatus } from './backend.js';
 
-/** What a lock says of who holds it. */
+/** What a lock says of its holder. */
 export const holderFields = {
   user: z.string(),
   ...processMark,
@@ -16,17 +16,17 @@ const holderSchema = z.object(holderFields);
 
 export type Holder = z.infer<typeof holderSchema>;
 
-/** A holder of a lock in words; null is one that names nobody. */
+/** A holder in words; null names nobody. */
 export function describeHolder(holder: Holder | null): string {
   if (holder === null) return 'something that left no name';
   const { user, host, pid, command, at } = holder;
   return `${command} by ${user} on ${host}, process ${pid}, since ${at}`;
 }
 
-/** What is said of a holder whose process is surely gone. */
+/** A clause about a holder whose process is gone. */
 export const GONE = 'which is gone';
 
-/** A lock by who holds it; `fate` is what becomes of it, where its process alone doesn't say that, and `end` why it is over then. */
+/** The status of a lock, from its holder. `fate` overrides what the process alone tells, and `end` says why the lock has ended then. */
 export function lockStatus(holder: Holder | null, fate?: Fate, end: string = GONE): LockStatus {
   const ofProcess = holder === null ? 'unknown' : processStatus(holder);
   const became = (holder === null ? undefined : fate) ?? ofProcess;
@@ -42,12 +42,11 @@ export function lockStatus(holder: Holder | null, fate?: Fate, end: string = GON
   };
 }
 
-/** What is told of a lock that was taken over. */
 export function takeoverNote({ holder, end }: Pick<LockStatus, 'holder' | 'end'>): string {
   return `took over the lock of ${holder}${end === null ? '' : `, ${end}`}`;
 }
 
-/** Why a holder can't be judged from here. */
+/** Why this machine can't tell whether a holder runs. */
 function whyUnknown(holder: Holder): string {
   if (holder.host !== hostname()) return 'is on another host';
   return holder.boot === ownProcess().boot
@@ -55,7 +54,6 @@ function whyUnknown(holder: Holder): string {
     : 'is of another machine of the same name, or from before the last restart of this one';
 }
 
-/** The refusal of a lock that somebody else has. */
 export function lockedError(
   { holder, elsewhere }: Pick<LockStatus, 'holder' | 'elsewhere'>,
   place: string,
@@ -68,7 +66,7 @@ export function lockedError(
   return new ProblemsError([error('locked', `${what}: ${holder} (${place})`, [], hint)]);
 }
 
-/** The failure of whoever had a lock that somebody else has by now, or nobody; undefined is nobody. */
+/** The failure of a process whose lock was lost: another holder has it, or nobody (undefined). */
 export function lockLostError(now: Holder | null | undefined, place: string): ProblemsError {
   const who =
     now === undefined

@@ -5,9 +5,9 @@ import { fileRuns } from './file/runs.js';
 import type { AnsweredLine, Journal, JournalContent, JournalLine, RunLine, SendingLine } from './journal.js';
 
 /**
- * A backend on another machine, whose journals lose nothing where it can't be reached in the middle of a run: lines that it doesn't
- * take are kept in a folder here, and brought to it by the next run from here. Nothing new is begun meanwhile. All states of a project
- * share the folder, since a line belongs to its run, wherever that was brought meanwhile.
+ * Adds a local buffer to a remote backend: journal lines that it can't take in the middle of a run are written to a folder, and brought
+ * to it by the next run from here. Nothing new is started meanwhile. All states of a project share the folder, since a line belongs to
+ * its run.
  */
 export function withJournalBuffer(backend: StateBackend, folder: string): StateBackend {
   return { ...backend, runs: bufferedRuns(backend.runs, folder) };
@@ -16,7 +16,7 @@ export function withJournalBuffer(backend: StateBackend, folder: string): StateB
 function bufferedRuns(base: RunStore, folder: string): RunStore {
   const local = fileRuns(folder);
   const place = relative(process.cwd(), folder) || folder;
-  /** The lines kept here that a journal hasn't got where it belongs. */
+  /** The buffered lines that a journal doesn't have. */
   const missing = async ({ run: { run, state }, lines }: JournalContent): Promise<readonly JournalLine[]> => {
     const here = (await local.list()).includes(run) ? await local.read(run) : null;
     if (here?.run.state.lineage !== state.lineage) return [];
@@ -41,7 +41,7 @@ function bufferedRuns(base: RunStore, folder: string): RunStore {
       for (const run of here.filter((name) => known.has(name))) {
         const there = await base.read(run);
         if (there !== null && (await missing(there)).length > 0) found.push(run);
-        // All of it had arrived, and nobody was told.
+        // All lines had arrived, and the answer was lost.
         else if (there?.ended === true) await local.remove([run]);
       }
       return found;
@@ -63,7 +63,7 @@ function bufferedRuns(base: RunStore, folder: string): RunStore {
   };
 }
 
-/** What is kept of a run, to be gone on with, or begun. */
+/** The buffer of a run, new or reopened. */
 async function opened(local: RunStore, first: RunLine): Promise<Journal> {
   const content = (await local.list()).includes(first.run) ? await local.read(first.run) : null;
   return content === null ? await local.create(first) : await local.reopen(content);
@@ -74,13 +74,13 @@ async function forget(local: RunStore, runs: readonly string[]): Promise<void> {
   await local.remove(runs.filter((run) => here.has(run)));
 }
 
-/** A journal whose lines are kept here as long as its place can't be reached. */
+/** A journal whose lines are buffered while its backend can't be reached. */
 class BufferedJournal implements Journal {
   readonly #base: Journal;
   readonly #first: RunLine;
   readonly #local: RunStore;
   readonly #place: string;
-  /** The objects of which something is under way: what is begun is brought to its end. */
+  /** The objects with a request under way: what was started is finished. */
   readonly #begun = new Set<string>();
   #kept: JournalLine[] = [];
   #keeping: Promise<Journal> | undefined;
@@ -98,7 +98,7 @@ class BufferedJournal implements Journal {
   }
 
   async write(line: JournalLine): Promise<void> {
-    // An answer isn't kept waiting for a place that could not be reached a moment ago.
+    // An answer doesn't wait for a backend that could not be reached a moment ago.
     if (this.#kept.length > 0 && line.type === 'answered') return await this.#keep(line);
     try {
       while (this.#kept.length > 0) await this.#bring();
@@ -110,12 +110,12 @@ class BufferedJournal implements Journal {
     if (line.type === 'end') await forget(this.#local, [this.#first.run]);
   }
 
-  /** What becomes of a line that its place didn't take. Throws where nothing may follow from it. */
+  /** Buffers a line that the backend didn't take. Throws if nothing may follow it. */
   async #instead(line: JournalLine, failure: unknown): Promise<void> {
     if (line.type === 'answered' || (line.type === 'sending' && this.#begun.has(line.key))) {
       return await this.#keep(line);
     }
-    // The line may have arrived all the same, and then nobody would know that nothing was sent.
+    // The line may have arrived all the same: without this answer nobody would know that nothing was sent.
     if (line.type === 'sending') await this.#keep(line, notSent(line)).catch(() => {});
     throw failure;
   }
@@ -127,7 +127,7 @@ class BufferedJournal implements Journal {
     this.#kept.push(...lines);
   }
 
-  /** Brings what is kept to its place; those that ask meanwhile wait for the same. */
+  /** Writes the buffered lines to the backend; those that ask meanwhile wait for the same. */
   async #bring(): Promise<void> {
     this.#bringing ??= this.#brought().finally(() => {
       this.#bringing = undefined;

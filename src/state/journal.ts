@@ -5,11 +5,10 @@ import { error, ProblemsError } from '../base/problems.js';
 import { isSurelyAlive, processMark } from '../base/process.js';
 import { identitySchema, jsonFields } from './state.js';
 
-/** What to do about a journal that can't be used. */
 export const RESTORE_HINT =
   'put a good copy back, or remove it with idops runs forget RUN; what it says of its run is then no longer known';
 
-/** The newest journal format that this version reads and writes. */
+/** The newest format that this version reads and writes. */
 export const JOURNAL_FORMAT = 1;
 
 const storedFields = z.strictObject({
@@ -174,48 +173,45 @@ export type SendingLine = z.infer<typeof sendingLine>;
 export type AnsweredLine = z.infer<typeof answeredLine>;
 export type JournalLine = z.infer<typeof journalLineSchema>;
 
-/** Where a run writes what it does, before and after it does it. */
+/** The journal of a run that is being written. */
 export interface Journal {
-  /** Resolves when the line is on the disk. Rejects with a ProblemsError if it may not be; nothing may be sent then. */
+  /** Resolves when the line is durable. Rejects with a ProblemsError if it may not be: then nothing may be sent. */
   write(line: JournalLine): Promise<void>;
-  /** Where lines lie that could not be brought to their place; null where there are none. */
+  /** The folder of lines that could not be written to the backend; null if there are none. */
   readonly kept: string | null;
   close(): Promise<void>;
 }
 
-/** The journal of a run, as it was kept. */
+/** The journal of a run, as it was read. */
 export interface JournalContent {
   readonly run: RunLine;
   /** Everything after the first line. */
   readonly lines: readonly JournalLine[];
-  /** How many bytes the complete lines take; a crash can cut the last line off. */
+  /** The size of the complete lines in bytes; a crash can cut the last line off. */
   readonly bytes: number;
   readonly ended: boolean;
-  /** Whether lines were kept elsewhere that came after somebody had settled it without them. */
+  /** Whether lines were in a buffer that came after the run had been settled without them. */
   readonly late?: boolean;
 }
 
-/** Whether the process of a run still runs, as far as that can be told from here. */
+/** Whether the process of a run surely still runs. */
 export function isRunning({ run, ended }: JournalContent): boolean {
   return !ended && isSurelyAlive(run);
 }
 
-/** The refusal to touch the journal of a run that is under way. */
 export function stillRunning(run: RunLine): ProblemsError {
   return new ProblemsError([
     error('locked', `${describeRun(run)} is still under way`, [], 'wait until it has ended, or end it'),
   ]);
 }
 
-/** Who runs a run, in words. */
 export function describeRun({ run, command, user, host, pid, at }: RunLine): string {
   return `run ${run} (${command} by ${user} on ${host}, process ${pid}, since ${at})`;
 }
 
 /**
- * What the text of a run's journal says, wherever it was kept; `place` is what a message calls that. A last line that a crash cut
- * off doesn't count; a text without a whole first line gives null. Throws a ProblemsError (`journal-unreadable`) where it is no
- * journal of this run.
+ * Parses the text of a run's journal; `place` names it in messages. Ignores a last line that a crash cut off; gives null without a whole
+ * first line. Throws a ProblemsError (`journal-unreadable`) if it is no journal of this run.
  */
 export function parseJournal(text: string, run: string, place: string): JournalContent | null {
   const whole = text.slice(0, text.lastIndexOf('\n') + 1);
@@ -244,7 +240,6 @@ function parseLine(line: string, place: string, number: number): JournalLine {
   throw journalError(place, `line ${number} is not a line of a journal`);
 }
 
-/** The refusal of a journal that says nothing which could be relied on. */
 export function journalError(place: string, why: string): ProblemsError {
   return new ProblemsError([
     error('journal-unreadable', `the journal ${place} can't be used: ${why}`, [], RESTORE_HINT),
@@ -258,8 +253,8 @@ interface Waiting {
 }
 
 /**
- * A journal whose lines go together if they come while others are on their way, so that one flush, push or commit serves many requests.
- * `put` brings lines, each as its text, to their place, and rejects where they may not have arrived; `end` is called at the end.
+ * A journal that writes lines in batches, so that one flush, push or commit serves all lines that come meanwhile. `put` writes lines, and
+ * rejects if they may not have arrived.
  */
 export function batchedJournal(
   put: (lines: readonly string[]) => Promise<void>,
@@ -268,7 +263,7 @@ export function batchedJournal(
   let waiting: Waiting[] = [];
   let writing: Promise<void> | undefined;
   const writeAll = async (): Promise<void> => {
-    // The lines of one turn of the event loop go together.
+    // Lines of one turn of the event loop are one batch.
     await Promise.resolve();
     while (waiting.length > 0) {
       const batch = waiting;

@@ -3,12 +3,12 @@ import type { Shard } from '../base/shard.js';
 import type { FoundLock, Lock, LockStore, StateBackend } from './backend.js';
 import { lockedError, takeoverNote } from './holder.js';
 
-/** How often a lock is looked at again that was otherwise than it was found; whoever changes one has done so in a moment. */
+/** How often a lock is read again that keeps changing; each change takes a moment. */
 const TRIES = 250;
 
 /**
- * The locks of a state, of which that of the whole excludes all others, and those of shards exclude each other where they split it
- * otherwise. Each is shown before the others are looked at, so that of two that come at once one sees the other.
+ * Makes the lock of the whole exclude all others, and locks of shards exclude those of another split. Each is taken before the others are
+ * listed, so that of two that come at once one sees the other.
  */
 export function exclusiveLocks(
   locks: LockStore,
@@ -23,7 +23,7 @@ export function exclusiveLocks(
         if (first === undefined) break;
         const living = others.find(({ fate }) => fate !== 'gone');
         if (living !== undefined || tries > TRIES) throw inTheWay(living ?? first);
-        // One that ended by itself would still be good to a holder that comes back.
+        // A lock whose lease ran out would be valid again for a holder that comes back.
         for (const other of others) if (await other.drop()) gone.push(takeoverNote(other));
       }
       return { ...taken, takenOver: gone.length === 0 ? null : gone.join('; ') };

@@ -5,21 +5,21 @@ import type { ResourceRecord, State, StateHead } from './state.js';
 
 type Part = NonNullable<StateHead['shards']>['parts'][string];
 
-/** Whether runs of so many shards can begin with a state as it is. */
+/** Whether a state is split into that many shards. */
 export function isSplit(state: Pick<StateHead, 'shards'> | undefined, { count }: Shard): boolean {
   return state?.shards?.count === count;
 }
 
 /**
- * A state that runs of so many shards can begin with. All that was done before has to be in it; to `toEnd`, journals of that, this shard
- * still has to give their end.
+ * A state, split for runs of that many shards. It has to hold all that was done before; the shard still has to end the journals in
+ * `toEnd`.
  */
 export function splitState(state: State, shard: Shard, toEnd: readonly string[] = []): State {
   const whole = { ...joinedState(state), shards: { count: shard.count, parts: {} } };
   return toEnd.length === 0 ? whole : withPart(whole, shard, { to_end: [...toEnd] });
 }
 
-/** A state for a run of all of it; all that shards did has to be in it. */
+/** A state for a run of the whole. It has to hold all that shards did. */
 export function joinedState(state: State): State {
   const { shards, ...rest } = state;
   if (shards === undefined) return state;
@@ -27,7 +27,7 @@ export function joinedState(state: State): State {
   return { ...rest, ...(newest === undefined ? {} : { last_run: newest }) };
 }
 
-/** The newest run that a state has something of, of all of it or of a shard. */
+/** The newest run that a state holds, of the whole or of a shard. */
 export function newestRunIn({
   last_run,
   shards,
@@ -39,7 +39,7 @@ export function newestRunIn({
     .at(-1);
 }
 
-/** The newest journal that a state holds of those among which this one is: those of all of it, or of its shard. */
+/** The newest run that a state holds among those of the whole, or of this run's shard. */
 export function newestSettled(
   { last_run, shards }: Pick<StateHead, 'last_run' | 'shards'>,
   run: string,
@@ -50,37 +50,35 @@ export function newestSettled(
   return held === undefined || (last_run !== undefined && last_run > held) ? last_run : held;
 }
 
-/** The journals that a state says are open. */
+/** The runs whose journals are open, as the state records. */
 export function openRuns({ open_run, shards }: Pick<StateHead, 'open_run' | 'shards'>): Set<string> {
   const parts = Object.values(shards?.parts ?? {}).flatMap((part) => [part.open_run, ...(part.to_end ?? [])]);
   return new Set([open_run, ...parts].filter((run) => run !== undefined));
 }
 
-/** The shard that has to give a journal its end, which is all in a state; undefined if there is none. */
+/** The shard that has to end a journal that the state holds; undefined if there is none. */
 function enderOf({ shards }: Pick<StateHead, 'shards'>, run: string): Shard | undefined {
   if (shards === undefined) return undefined;
   const [index] = Object.entries(shards.parts).find(([, part]) => part.to_end?.includes(run)) ?? [];
   return index === undefined ? undefined : { index: Number(index), count: shards.count };
 }
 
-/** Whether a journal is all in a state, which still has to be given its end. */
+/** Whether a state holds a journal that has yet to be ended. */
 export function awaitsEnd(head: Pick<StateHead, 'shards'>, run: string): boolean {
   return enderOf(head, run) !== undefined;
 }
 
-/** What is known of the runs of a shard. */
 export function partOf({ shards }: Pick<StateHead, 'shards'>, { index }: Shard): Part {
   return shards?.parts[String(index)] ?? {};
 }
 
-/** The same state with something else known of the runs of a shard. */
 export function withPart<T extends StateHead>(head: T, { index }: Shard, part: Part): T {
   const { shards } = head;
   if (shards === undefined) throw new TypeError('no shards without a state that is split');
   return { ...head, shards: { ...shards, parts: { ...shards.parts, [String(index)]: part } } };
 }
 
-/** A state that holds all of a journal. */
+/** Records that a state holds all of a journal. */
 export function withSettled<T extends StateHead>(head: T, run: string): T {
   const ender = enderOf(head, run);
   if (ender !== undefined) {
@@ -101,7 +99,7 @@ export function withSettled<T extends StateHead>(head: T, run: string): T {
   return { ...(rest as T), last_run: last_run !== undefined && last_run > run ? last_run : run };
 }
 
-/** What is said of a state by now. Throws a ProblemsError (`locked`) where it is another one by now, or no longer split so. */
+/** The current head. Throws a ProblemsError (`locked`) if it is that of another state, or split differently. */
 export function requireSameState(now: StateHead, { lineage, shards }: StateHead): StateHead {
   if (now.lineage === lineage && now.shards?.count === shards?.count) return now;
   throw new ProblemsError([
@@ -114,7 +112,7 @@ export function requireSameState(now: StateHead, { lineage, shards }: StateHead)
   ]);
 }
 
-/** The records that are otherwise in a state than they were. */
+/** The records that changed between two states. */
 export function changedRecords(before: State['resources'], after: State['resources']): Merge['records'] {
   const changed = new Map<string, ResourceRecord | null>();
   for (const [key, record] of Object.entries(after)) if (before[key] !== record) changed.set(key, record);
@@ -122,7 +120,6 @@ export function changedRecords(before: State['resources'], after: State['resourc
   return changed;
 }
 
-/** A state with some records otherwise. */
 export function withRecords(
   { resources }: Pick<State, 'resources'>,
   records: Merge['records'],

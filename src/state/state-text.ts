@@ -5,17 +5,13 @@ import type { Merge, StateName } from './backend.js';
 import { withRecords } from './shards.js';
 import { emptyState, recordSchema, STATE_FORMAT, type State, unreadSchema } from './state.js';
 
-/** Bytes of a state, or of a journal, that are read at most: a text can't have many more in Node.js. */
+/** The largest state or journal that is read, in bytes: a text of Node.js can't be much longer. */
 export const MAX_BYTES = 500_000_000;
 
-/** Why a state or a journal with more bytes than that is refused. */
 export const tooLarge = (most = MAX_BYTES): string =>
   `has more than ${most / 1_000_000} MB, which is more than idops reads`;
 
-/**
- * What is in the text of a state, wherever it was kept; `place` is what a message calls that. Throws a ProblemsError
- * (`state-unreadable`) where it is no JSON.
- */
+/** Parses the JSON of a state; `place` names it in messages. Throws a ProblemsError (`state-unreadable`). */
 export function parseStateJson(text: string, place: string): unknown {
   try {
     return parseJson(text);
@@ -25,8 +21,8 @@ export function parseStateJson(text: string, place: string): unknown {
 }
 
 /**
- * The same state, surely of this server, or an empty one; `removal` says how a person removes it. Throws a ProblemsError
- * (`state-other-server`) where it is of another.
+ * The state if it is of this server, or a new one; `removal` is the command that removes it. Throws a ProblemsError
+ * (`state-other-server`) if it is of another.
  */
 export function stateForServer(
   state: State | undefined,
@@ -49,7 +45,7 @@ export function stateForServer(
   ]);
 }
 
-/** The port of a server of this machine, if nothing else tells it from another one; undefined otherwise. */
+/** The former port, if both are servers of this machine that differ only in that. */
 function portBefore(former: string, now: string): string | undefined {
   if (!URL.canParse(former) || !URL.canParse(now)) return undefined;
   const [from, to] = [new URL(former), new URL(now)];
@@ -59,7 +55,7 @@ function portBefore(former: string, now: string): string | undefined {
 
 const nameSchema = z.object({ lineage: z.string(), salt: z.string() });
 
-/** What the text of a state is told by; undefined where that can't be read. */
+/** Undefined if it can't be read. */
 export function parseStateName(text: string): StateName | undefined {
   try {
     return nameSchema.safeParse(JSON.parse(text)).data;
@@ -68,7 +64,7 @@ export function parseStateName(text: string): StateName | undefined {
   }
 }
 
-/** A state of which a part was changed. Throws a ProblemsError (`state-unreadable`) where there is none, and none to begin with. */
+/** A state after a change. Throws a ProblemsError (`state-unreadable`) if there is none, and no initial one. */
 export function mergeState(there: State | undefined, change: Merge, place: string): State {
   const before = there ?? change.absent;
   if (before === undefined) throw stateGone(place);
@@ -76,7 +72,7 @@ export function mergeState(there: State | undefined, change: Merge, place: strin
   return { ...change.head(head), resources: withRecords({ resources }, change.records) };
 }
 
-/** The same as a state. Throws a ProblemsError (`state-unreadable`, `state-newer`, `state-moved`) where it is none, or none any more. */
+/** Checks parsed JSON. Throws a ProblemsError (`state-unreadable`, `state-newer`, `state-moved`). */
 export function parseState(data: unknown, place: string): State {
   const version =
     typeof data === 'object' && data !== null && 'format_version' in data ? data.format_version : undefined;
@@ -92,7 +88,7 @@ export function parseState(data: unknown, place: string): State {
   }
   const parsed = unreadSchema.safeParse(data);
   if (!parsed.success) throw notOfIdops(place, placeOf(parsed.error));
-  // The records as they are: what checking them makes would be all of a large state once more.
+  // The parsed records would be a copy of a large state.
   const resources = parsed.data.resources as State['resources'];
   for (const [key, record] of Object.entries(resources)) {
     const checked = recordSchema.safeParse(record);
@@ -119,7 +115,7 @@ export function parseState(data: unknown, place: string): State {
   return { ...parsed.data, resources };
 }
 
-/** Where it is wrong first: an unknown member is its own place. */
+/** The path of the first error: an unknown member is its own place. */
 function placeOf({ issues: [first] }: z.ZodError): PropertyKey[] {
   return first === undefined
     ? []
@@ -130,14 +126,12 @@ function notOfIdops(place: string, path: readonly PropertyKey[]): ProblemsError 
   return stateError(place, `is not a state of idops${path.length === 0 ? '' : ` at ${path.join('.')}`}`);
 }
 
-/** The refusal of a state that can't be read, and what that costs. */
 export function stateError(place: string, why: string): ProblemsError {
   const hint =
     'put a good copy back, or move it away: without it requests may be sent again, and nothing is deleted or regenerated';
   return new ProblemsError([error('state-unreadable', `the state ${place} ${why}`, [], hint)]);
 }
 
-/** The refusal to change a part of a state that is not there any more. */
 export function stateGone(place: string): ProblemsError {
   return new ProblemsError([
     error(

@@ -1,10 +1,10 @@
 import { error, ProblemsError } from '../base/problems.js';
 import { isSystemError, systemErrorText } from '../base/system-errors.js';
 
-/** Codes of the file system that say that something else stands in a place. */
+/** Something else is in the place. */
 const inTheWay: readonly unknown[] = ['EEXIST', 'ENOTDIR', 'EISDIR'];
 
-/** What to do where the state, its lock or a journal can't be written: what the backend says, or what the file system needs. */
+/** What to do if the state, its lock or a journal can't be written. */
 export function writeHint(failure: unknown): string {
   const hint = failure instanceof ProblemsError ? failure.problems[0]?.hint : undefined;
   if (hint !== undefined) return hint;
@@ -15,8 +15,8 @@ export function writeHint(failure: unknown): string {
 }
 
 /**
- * Does something with files. If the file system refuses, that is thrown as a ProblemsError (`not-writable`) that says what could not be
- * done, such as "the journal X can't be written".
+ * Does work with files. If the file system refuses it, throws a ProblemsError (`not-writable`) that begins with `what`, such as "the
+ * journal X can't be written".
  */
 export async function withWriteErrors<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {

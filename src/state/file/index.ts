@@ -26,17 +26,16 @@ import { exclusively, fileLocks } from './lock.js';
 import { fileRuns } from './runs.js';
 import { refuseTracked } from './tracked.js';
 
-/** Where a state lies on a disk. */
 export interface FileSettings {
-  /** The path of the state; its lock lies beside it, and the journals in a folder `runs` beside it. */
+  /** The path of the state; its lock is beside it, and the journals are in a folder `runs` beside it. */
   readonly path: string;
-  /** Whether git may track them: `state.allow_tracked`. */
+  /** `state.allow_tracked`: whether git may track them. */
   readonly allowTracked: boolean;
 }
 
-/** The backend that keeps a state in a file, for processes of one machine. */
+/** Keeps a state in a file, for processes of one machine. */
 export async function fileBackend({ path: named, allowTracked }: FileSettings): Promise<StateBackend> {
-  // A state has one lock and one place for its runs, by whichever links somebody comes to it.
+  // Every link to a state leads to one lock and one folder of runs.
   const path = await realPath(named);
   const folder = join(dirname(path), 'runs');
   return {
@@ -48,13 +47,13 @@ export async function fileBackend({ path: named, allowTracked }: FileSettings): 
     ...exclusiveLocks(fileLocks(path)),
     async check(use) {
       if (allowTracked) return;
-      // A link that a commit brings along decides as well which state is believed.
+      // A link that a commit contains also decides which state is believed.
       await refuseTracked([...new Set([named, path])], folder, use === 'write');
     },
   };
 }
 
-/** The other states in the folder of one: all have their journals in one place. What is no state is passed over. */
+/** The other states in the folder of one, which have their journals in one folder. */
 export async function statesBeside(statePath: string): Promise<StateName[]> {
   const folder = dirname(statePath);
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
@@ -63,13 +62,12 @@ export async function statesBeside(statePath: string): Promise<StateName[]> {
   return states.filter((state) => state !== undefined);
 }
 
-/** What the state at a path is told by; undefined where there is none that can be read. */
+/** Undefined if there is no state that can be read. */
 export async function stateName(path: string): Promise<StateName | undefined> {
   const text = await readTextFile(path).catch(() => undefined);
   return text === undefined ? undefined : parseStateName(text);
 }
 
-/** A state in one JSON file. */
 export function stateFile(path: string): Pick<StateBackend, 'place' | 'load' | 'saved' | 'save' | 'merge'> {
   const place = relative(process.cwd(), path) || path;
   return {
@@ -96,7 +94,7 @@ function textOf(bytes: Buffer, place: string): string {
 
 async function write(path: string, state: State, place: string): Promise<void> {
   await withWriteErrors(`the state ${place} can't be written`, async () =>
-    // A link to a state that lies elsewhere stays one.
+    // A link to a state elsewhere stays a link.
     writeAtomic(await resolveLinks(path), `${stringifyJson(state, 2)}\n`),
   );
 }
@@ -106,7 +104,7 @@ async function readState(path: string, place: string): Promise<State | undefined
   return data === undefined ? undefined : parseState(data, place);
 }
 
-/** The JSON in the file; undefined if there is no file. */
+/** Undefined if there is no file. */
 async function readData(path: string, place: string): Promise<unknown> {
   try {
     return parseStateJson(textOf(await readFileBytes(path), place), place);

@@ -18,20 +18,19 @@ const holderSchema = z.object({ ...holderFields, nonce: z.string() });
 
 type Holder = z.infer<typeof holderSchema>;
 
-/** Milliseconds that another process gets to take over a lock. */
+/** Milliseconds to wait for another process to take over a lock. */
 const A_MOMENT = 20;
 
-/** How often that is waited for; a lock is taken over in a moment, or something is wrong. */
+/** How often to wait for that. */
 const TRIES = 250;
 
-/** The lock file of a state file. */
 export function lockPath(statePath: string): string {
   return `${statePath}.lock`;
 }
 
 /**
- * Takes the lock of a state, and takes it over from a process of this host that is gone.
- * Throws a ProblemsError (`locked`) that names the holder, or `not-writable`.
+ * Takes the lock of a file, also from a process of this host that is gone. Throws a ProblemsError (`locked`) that names the holder, or
+ * `not-writable`.
  */
 export async function acquireLock(statePath: string, command: string, now: Date): Promise<Lock> {
   const path = lockPath(statePath);
@@ -48,22 +47,20 @@ export async function acquireLock(statePath: string, command: string, now: Date)
   };
 }
 
-/** This process as a holder. */
 function holderOf(command: string, now: Date): Holder {
   return { user: userName(), ...ownProcess(), command, at: now.toISOString(), nonce: randomUUID() };
 }
 
-/** What is locked while a part of a state file is merged into it. */
+/** The name whose lock a process holds while it merges into a state file. */
 function mergedPath(statePath: string): string {
   return `${statePath}.merge`;
 }
 
-/** What is locked of a state file: it, or a part of it. */
 function lockedPath(statePath: string, shard: Shard | undefined): string {
   return shard === undefined ? statePath : `${statePath}.${shardName(shard)}`;
 }
 
-/** The locks of a state file: its own, and beside it those of shards. */
+/** The locks of a state file: its own, and those of shards beside it. */
 export function fileLocks(statePath: string): LockStore {
   return {
     take: (command, now, shard) => acquireLock(lockedPath(statePath, shard), command, now),
@@ -74,7 +71,7 @@ export function fileLocks(statePath: string): LockStore {
         if (!name.startsWith(begin) || !name.endsWith(end)) return [];
         return shardNamed(name.slice(begin.length, -end.length)) ?? [];
       });
-      // What a merge of another machine or an earlier boot left keeps every shard from merging.
+      // A merge that another machine or an earlier boot left stops every shard from merging.
       const merging = await foundLock(lockPath(mergedPath(statePath)));
       const locks = await Promise.all(
         [undefined, ...shards].map((shard) => foundLock(lockPath(lockedPath(statePath, shard)), shard)),
@@ -84,7 +81,7 @@ export function fileLocks(statePath: string): LockStore {
   };
 }
 
-/** A lock as it stands; null where there is none. */
+/** Null if there is none. */
 async function foundLock(path: string, shard?: Shard): Promise<FoundLock | null> {
   const holder = await readHolder(path);
   if (holder === undefined) return null;
@@ -103,7 +100,6 @@ async function foundLock(path: string, shard?: Shard): Promise<FoundLock | null>
     place: shown(path),
     async drop() {
       if (holder === null || holding.fate !== 'gone') return await removed();
-      // Nobody sees a lock that is taken only to be removed.
       const isRemoved = await inTurn(path, holder, holderOf('unlock', new Date()), removed);
       if (!isRemoved) await wait(A_MOMENT);
       return isRemoved;
@@ -111,10 +107,10 @@ async function foundLock(path: string, shard?: Shard): Promise<FoundLock | null>
   };
 }
 
-/** Milliseconds that are waited for those who change the same file. */
+/** Milliseconds to wait for processes that change the same file. */
 const PATIENCE = 30_000;
 
-/** Does something to a state file that no other process does at the same time. Throws a ProblemsError (`locked`). */
+/** Does work on a state file while no other process does. Throws a ProblemsError (`locked`). */
 export async function exclusively<T>(statePath: string, work: () => Promise<T>): Promise<T> {
   const until = performance.now() + PATIENCE;
   for (;;) {
@@ -151,8 +147,8 @@ async function take(path: string, holder: Holder): Promise<string | null> {
 }
 
 /**
- * Does something to the lock of a dead holder, unless another process is quicker. Of several that find the same dead
- * one, the process that holds the lock of that very change does it: a live lock is never moved or removed.
+ * Changes the lock of a dead holder, unless another process is quicker. Of several that find it, the one that holds the lock of that very
+ * change does it: a live lock is never moved or removed.
  */
 async function inTurn(
   path: string,
@@ -160,13 +156,12 @@ async function inTurn(
   holder: Holder,
   work: () => Promise<boolean>,
 ): Promise<boolean> {
-  // A name of fixed length, whatever a lock file says.
   const turn = `${path}.${createHash('sha256').update(dead.nonce).digest('hex').slice(0, 16)}`;
   const mine = { ...holder, nonce: randomUUID() };
   try {
     await take(turn, mine);
   } catch (failure) {
-    // Another process is about to do it.
+    // Another process is doing it.
     if (failure instanceof ProblemsError && failure.problems.some(({ code }) => code === 'locked'))
       return false;
     throw failure;
@@ -179,7 +174,7 @@ async function inTurn(
   }
 }
 
-/** Removes the turns of processes that ended while they had one: whose lock it was about is gone as well. */
+/** Removes locks of such changes whose processes are gone. */
 async function sweepTurns(path: string): Promise<void> {
   const names = await readdir(dirname(path)).catch(() => []);
   const turns = names.filter((name) => name.startsWith(`${basename(path)}.`) && /\.[0-9a-f]{16}$/.test(name));
@@ -189,14 +184,14 @@ async function sweepTurns(path: string): Promise<void> {
   }
 }
 
-/** Throws a ProblemsError (`locked`) where the lock is no longer a holder's own. */
+/** Throws a ProblemsError (`locked`) if another holder has the lock. */
 async function confirm(path: string, { nonce }: Holder): Promise<void> {
   const now = await readHolder(path);
   if (now?.nonce === nonce) return;
   throw lockLostError(now, shown(path));
 }
 
-/** Gives a lock up; warns if it may still be there. */
+/** Releases a lock; warns if it may still be there. */
 async function release(path: string, { nonce }: Holder): Promise<Problem[]> {
   try {
     if ((await readHolder(path))?.nonce === nonce) await rm(path, { force: true });
@@ -219,7 +214,7 @@ function unlessThere(failure: NodeJS.ErrnoException): false {
   return false;
 }
 
-/** Written beside it and put into place: a lock is there with its holder's name, or not at all. */
+/** Writes a temporary file and puts it in place: the lock has its holder's name from the start. */
 async function create(
   path: string,
   holder: Holder,
@@ -243,7 +238,7 @@ async function create(
   }
 }
 
-/** What lies in the folder of a state. Throws a ProblemsError (`state-unreadable`). */
+/** The files beside a state. Throws a ProblemsError (`state-unreadable`). */
 async function namesBeside(statePath: string): Promise<readonly string[]> {
   const folder = dirname(statePath);
   try {
@@ -253,17 +248,17 @@ async function namesBeside(statePath: string): Promise<readonly string[]> {
   }
 }
 
-/** The holder; null where the file names none, undefined where there is no file. Throws a ProblemsError where it can't be read. */
+/** The holder; null if the file names none, undefined if there is no file. Throws a ProblemsError if it can't be read. */
 async function readHolder(path: string): Promise<Holder | null | undefined> {
   let text: string;
   try {
-    // A link that leads nowhere would be neither free nor held.
+    // A dangling link would be neither free nor held.
     const there = await lstat(path);
     if (there.isSymbolicLink()) throw new NotRegularFile(there);
     text = await readTextFile(path);
   } catch (failure) {
     if (failure instanceof NotRegularFile) throw noLock(path, failure);
-    // A file stands where the folder would be: nothing can be in it.
+    // A file is in the place of the folder: nothing can be in it.
     const { code } = failure as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw unreadable(`the lock ${shown(path)}`, failure);
@@ -289,7 +284,6 @@ function noLock(path: string, failure: NotRegularFile): ProblemsError {
   );
 }
 
-/** What can't be read may be there all the same, and somebody's. */
 function unreadable(what: string, failure: unknown): ProblemsError {
   return new ProblemsError(
     [

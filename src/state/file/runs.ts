@@ -19,7 +19,7 @@ import {
 } from '../journal.js';
 import { withWriteErrors } from '../write-errors.js';
 
-/** The journals in a folder, a file of lines for each run. */
+/** The journals in a folder, one file of lines for each run. */
 export function fileRuns(folder: string): RunStore {
   return {
     list: async () => (await namesIn(folder)).filter(isJournalName),
@@ -34,7 +34,6 @@ export function fileRuns(folder: string): RunStore {
   };
 }
 
-/** Opens the journal of a new run and writes its first line. Throws a ProblemsError (`not-writable`). */
 async function createJournal(folder: string, first: RunLine): Promise<Journal> {
   const path = join(folder, `${first.run}.jsonl`);
   const file = await withWriteErrors(unwritten(path), async () => {
@@ -53,10 +52,6 @@ async function createJournal(folder: string, first: RunLine): Promise<Journal> {
   return journal;
 }
 
-/**
- * Opens a journal that was left unfinished, to add what was found out; a line that was cut off goes.
- * Throws a ProblemsError: `locked` where its process still writes it, or `not-writable`.
- */
 async function reopenJournal(folder: string, content: JournalContent): Promise<Journal> {
   if (isRunning(content)) throw stillRunning(content.run);
   const path = join(folder, `${content.run.run}.jsonl`);
@@ -67,7 +62,7 @@ async function reopenJournal(folder: string, content: JournalContent): Promise<J
   });
 }
 
-/** What has the ending of a journal, by its name without that, sorted: runs are oldest first. */
+/** The names with the ending of a journal, without it, sorted: oldest first. */
 async function namesIn(folder: string): Promise<string[]> {
   let names: string[];
   try {
@@ -90,10 +85,6 @@ async function namesIn(folder: string): Promise<string[]> {
     .sort();
 }
 
-/**
- * Reads a run's journal. A last line that a crash cut off doesn't count, nor does a file without a whole first
- * line, which gives null: such a run sent nothing. Throws a ProblemsError where the content is no journal.
- */
 async function readJournal(folder: string, run: string): Promise<JournalContent | null> {
   const path = join(folder, `${run}.jsonl`);
   let text: string;
@@ -105,10 +96,9 @@ async function readJournal(folder: string, run: string): Promise<JournalContent 
   return parseJournal(text, run, shownPath(path));
 }
 
-/** Enough for the last line of a run that ended. */
+/** Bytes that hold the last line of a run that ended. */
 const TAIL = 4096;
 
-/** Whether the last whole line of a journal says that the run has ended, without reading all of it. */
 async function hasEnd(folder: string, run: string): Promise<boolean> {
   return withFile(join(folder, `${run}.jsonl`), (file, { size }) => {
     const buffer = Buffer.alloc(TAIL);
@@ -122,7 +112,7 @@ function shownPath(path: string): string {
   return relative(process.cwd(), path) || path;
 }
 
-/** Removes journals. Throws a ProblemsError (`not-writable`) for the first that can't be removed; the others stay. */
+/** Throws a ProblemsError (`not-writable`) for the first that can't be removed; the others stay. */
 async function removeJournals(folder: string, runs: readonly string[]): Promise<void> {
   for (const path of runs.map((run) => join(folder, `${run}.jsonl`)))
     await withWriteErrors(`the journal ${shownPath(path)} can't be removed`, () =>
@@ -138,7 +128,7 @@ function unwritten(path: string): string {
   return `the journal ${shownPath(path)} can't be written`;
 }
 
-/** A journal in a file that is open for adding; its last line that is surely on the disk ends at `end`. */
+/** A journal in a file that is open for appending, whose flushed lines end at `end`. */
 function fileJournal(file: FileHandle, end: number, path: string): Journal {
   let written = end;
   let broken: unknown;
@@ -150,7 +140,7 @@ function fileJournal(file: FileHandle, end: number, path: string): Journal {
       await file.datasync();
       written += Buffer.byteLength(text);
     } catch (failure) {
-      // A full disk can take a part of a line: nothing may come after that part, or the journal couldn't be read.
+      // A full disk can take a part of a line: nothing may follow that part, or the journal couldn't be read.
       await file.truncate(written).catch(() => {
         broken = failure;
       });
@@ -159,7 +149,7 @@ function fileJournal(file: FileHandle, end: number, path: string): Journal {
   };
   return batchedJournal(
     (lines) => withWriteErrors(unwritten(path), () => put(lines)),
-    // All of it is on the disk.
+    // Everything is flushed.
     () => file.close().catch(() => {}),
   );
 }

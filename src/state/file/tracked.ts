@@ -7,8 +7,8 @@ import { error, ProblemsError } from '../../base/problems.js';
 import { lockPath } from './lock.js';
 
 /**
- * A state that a commit brings along is believed like any other, so nobody's branch may bring one unless that is meant.
- * What isn't there is asked about only where it is to be written. Throws a ProblemsError (`state-tracked`).
+ * Refuses a state that git tracks, since a branch could bring one and it would be believed. Files that don't exist are checked only if
+ * they will be written. Throws a ProblemsError (`state-tracked`).
  */
 export async function refuseTracked(
   paths: readonly string[],
@@ -24,7 +24,7 @@ function refuseAll(paths: readonly string[]): void {
   const [first, ...others] = paths;
   if (first === undefined) return;
   const more = others.length === 0 ? '' : ` and ${others.length} more of the state`;
-  // From the root of the work tree, wherever the command is pasted.
+  // Paths from the root of the work tree, so that the command works anywhere in it.
   const out = paths.slice(0, 3).map((path) => shellWord(`:/${path}`));
   const rest = paths.length > 3 ? ' and so on' : '';
   throw new ProblemsError([
@@ -38,28 +38,28 @@ function refuseAll(paths: readonly string[]): void {
 }
 
 /**
- * Which of these files beside one another, and of the journals in a folder, git tracks, from the root of the work tree.
- * Nothing where there is no repository or no git. Throws a ProblemsError (`state-tracked`) where git fails.
+ * Which of these files and journals git tracks, by their paths from the root of the work tree. Empty without a repository or without git.
+ * Throws a ProblemsError (`state-tracked`) if git fails.
  */
 async function trackedOf(files: readonly string[], journals: string): Promise<string[]> {
   const named = [...files, journals];
   const real = await Promise.all(named.map(realName));
   const root = findWorkTree(dirname(real[0] ?? ''));
   if (root === undefined) return [];
-  // Who reads the state says why it can't be read.
+  // Reading the state reports why it can't be read.
   const led = await Promise.all(named.map((path) => resolveLinks(path).catch(() => path)));
   const targets = [...new Set([...real, ...led])];
   const inside = targets.map((path) => relative(root, path)).filter(isBelow);
   const listed = await listOf(root, inside);
   const folders = new Set([journals, await realName(journals)].map((path) => relative(root, path)));
   return listed.filter((path) => {
-    // A folder of runs may have files in it that are none of idops'.
+    // A folder of runs may hold files of others.
     const isInFolder = folders.has(dirname(path).split('/').join(sep));
     return !isInFolder || path.endsWith('.jsonl');
   });
 }
 
-/** A path as git knows it: what lies on the way to it followed, itself not. */
+/** A path as git knows it: links on the way are followed, the last part isn't. */
 async function realName(path: string): Promise<string> {
   const folder = dirname(path);
   const real = await realpath(folder).catch(() => undefined);
@@ -71,7 +71,7 @@ function isBelow(way: string): boolean {
   return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** What git's index has of these paths. Throws a ProblemsError (`state-tracked`) where git can't tell. */
+/** Which of these paths are in git's index. Throws a ProblemsError (`state-tracked`) if git fails. */
 async function listOf(root: string, paths: readonly string[]): Promise<readonly string[]> {
   try {
     return await inGitIndex(root, paths);

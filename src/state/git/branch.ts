@@ -8,70 +8,67 @@ import { userName } from '../../base/process.js';
 import { MAX_BYTES, stateError, tooLarge } from '../state-text.js';
 import { isForbidden, localFailure, pushRefused, refusedBy, unreachable, wentBack } from './failures.js';
 
-/** Where a state is kept in git. */
 export interface BranchSettings {
-  /** The root of the work tree whose repository is used; its files and its index stay as they are. */
+  /** The root of the work tree whose repository is used; its files and its index are not touched. */
   readonly root: string;
   /** The name of a remote, or its address. */
   readonly remote: string;
-  /** The branch of the remote that holds states and runs, and nothing else. */
+  /** The branch of the remote, which holds only states and runs. */
   readonly branch: string;
-  /** Milliseconds to wait before each further try where the remote can't be asked any more. */
+  /** Milliseconds to wait before each retry when the remote can't be reached. */
   readonly pauses?: readonly number[];
-  /** Bytes of a state, or of a journal, that are read at most. */
+  /** The largest state or journal that is read, in bytes. */
   readonly most?: number;
 }
 
-/** What the remote has. */
 export interface RemoteRefs {
-  /** The newest commit of the branch; null where there is none. */
+  /** The newest commit of the branch; null if there is none. */
   readonly branch: string | null;
-  /** What the other references are that were asked for, by their names. */
+  /** The other references that were asked for, by their names. */
   readonly others: ReadonlyMap<string, string>;
 }
 
-/** A commit to be made: what it says, and what it changes on top of another; null is a file, or a folder, that goes. */
+/** A commit to make: its message and its changes; null removes a file or a folder. */
 export interface Commit {
   readonly message: string;
   readonly parent?: string | null;
   readonly files?: ReadonlyMap<string, string | null>;
 }
 
-/** A change of one reference: what it has to be before, and what it is to be; null is nothing. */
+/** A change of one reference, from and to a commit; null is no reference. */
 export interface RefUpdate {
   readonly ref: string;
   readonly from: string | null;
   readonly to: string | null;
 }
 
-/** `moved`: the remote had something else by then. Whatever else goes wrong is thrown. */
+/** `moved`: the remote's references were not at `from`. Other failures are thrown. */
 export type Pushed = 'done' | 'moved';
 
-/** Milliseconds that a remote gets. */
+/** Milliseconds for one request to the remote. */
 const TIMEOUT = 30_000;
-/** A network that is away for a moment doesn't end a run. */
+/** A short network failure doesn't end a run. */
 const PAUSES = [500, 2000, 5000];
 
-/** A branch of a remote, and references beside it: each is changed only from what it is known to be. */
+/** A branch of a remote, and references beside it; each push names the commits that it replaces. */
 export class Branch {
   readonly settings: BranchSettings;
-  /** The reference of the branch. */
   readonly ref: string;
   readonly #place: string;
-  /** Whether the remote has ever answered: one that never did is wrong, and not away. */
+  /** Whether the remote has ever answered: one that never did is probably misconfigured. */
   #answered = false;
   #isShallow: boolean | undefined;
-  /** The newest commit that the branch is known to have had; empty if none is known. */
+  /** The newest commit that the branch is known to have had; empty if unknown. */
   #known = '';
 
-  /** `place` is what a message calls what is kept there. */
+  /** `place` names the state in messages. */
   constructor(settings: BranchSettings, place: string) {
     this.settings = settings;
     this.#place = place;
     this.ref = `refs/heads/${settings.branch}`;
   }
 
-  /** What the remote has now: the branch, and references by their names, in which `*` is anything. */
+  /** The remote's branch, and other references by names in which `*` matches anything. */
   async listRefs(others: readonly string[]): Promise<RemoteRefs> {
     const { remote } = this.settings;
     const said = await this.#asking(['ls-remote', '--quiet', remote, this.ref, ...others]);
@@ -81,7 +78,7 @@ export class Branch {
         .map((line) => line.split('\t'))
         .map(([sha = '', name = '']) => [name, sha]),
     );
-    // Git takes a name for the end of one.
+    // Git also matches references that end with a name.
     const isMeant = (name: string): boolean =>
       others.some((other) => (other.includes('*') ? name.startsWith('refs/idops/') : name === other));
     return {
@@ -90,9 +87,9 @@ export class Branch {
     };
   }
 
-  /** What the remote has now, brought here. Throws a ProblemsError (`state-unreachable`, `state-went-back`). */
+  /** The same, with their commits fetched. Throws a ProblemsError (`state-unreachable`, `state-went-back`). */
   async fetch(names: readonly string[]): Promise<RemoteRefs> {
-    // Looked up before the remote is: what another process writes meanwhile is newer than what the remote is about to say.
+    // Read before the remote is asked: another process may write a newer one meanwhile.
     this.#known ||= (await this.#git(['for-each-ref', '--format=%(objectname)', this.#seen])).trim();
     for (let tries = 1; ; tries += 1) {
       const { branch, others } = await this.listRefs(names);
@@ -110,21 +107,21 @@ export class Branch {
     }
   }
 
-  /** Whether a commit of the branch has the newest known one in its history. */
+  /** Whether a commit has the newest known one in its history. */
   async #hasKnown(head: string | null): Promise<boolean> {
     if (this.#known === '' || this.#known === head) return true;
     if (head === null) return false;
     return (await this.#git(['rev-list', '--max-count=1', this.#known, '--not', head])) === '';
   }
 
-  /** Takes a commit for the newest of the branch, which every later one has to have in its history. */
+  /** Records a commit as the newest known one: every later one must have it in its history. */
   async remember(head: string): Promise<void> {
     if (this.#known === head) return;
     this.#known = head;
     await this.#git(['update-ref', this.#seen, head]).catch(() => '');
   }
 
-  /** The names of those whose commits aren't here. */
+  /** The references whose commits are not in the local repository. */
   async #missing(refs: ReadonlyMap<string, string>): Promise<string[]> {
     if (refs.size === 0) return [];
     const input = [...refs.values()].map((sha) => `${sha}\n`).join('');
@@ -132,12 +129,12 @@ export class Branch {
     return [...refs.keys()].filter((_, index) => said[index]?.endsWith(' missing') !== false);
   }
 
-  /** Brings the references here that aren't, as they are by then: others may move them all the time. */
+  /** Fetches missing references. Others may move them meanwhile: `seen` then has what was fetched. */
   async #fetch(seen: Map<string, string>): Promise<void> {
     const { root, remote } = this.settings;
     const missing = await this.#missing(seen);
     if (missing.length === 0) return;
-    // Only what is newest is looked at, and a clone that has everything has to stay one.
+    // Only the newest commit is needed, but a full clone must not become shallow.
     this.#isShallow ??= (await this.#git(['rev-parse', '--is-shallow-repository'])).trim() === 'true';
     const depth = this.#isShallow && this.#known === '' ? ['--depth=1'] : [];
     const quiet = [
@@ -163,16 +160,16 @@ export class Branch {
     }
   }
 
-  /** The name here of the newest known commit, so that the next fetch brings only what is new. */
+  /** The local reference of the newest known commit. */
   get #seen(): string {
     const { remote, branch } = this.settings;
-    // Branches of one name may be those of several remotes.
+    // Several remotes may have a branch of that name.
     const of =
       remote === DEFAULT_REMOTE ? '' : `.${hash('sha256', withoutCredentials(remote), 'hex').slice(0, 12)}`;
     return `${SEEN_REFS}/${branch}${of}`;
   }
 
-  /** The names below a folder of a commit, sorted; files alone or folders alone. */
+  /** The names in a folder of a commit, sorted: only files or only folders. */
   async list(commit: string, folder: string, type: 'blob' | 'tree'): Promise<string[]> {
     const said = await this.#git(['ls-tree', '-z', commit, ...(folder === '' ? [] : [`${folder}/`])]);
     return said
@@ -184,13 +181,13 @@ export class Branch {
       .sort();
   }
 
-  /** The text of a file of a commit; undefined where there is none. */
+  /** The text of a file of a commit; undefined if there is none. */
   async text(commit: string, path: string): Promise<string | undefined> {
     const [text] = await this.texts(commit, [path]);
     return text;
   }
 
-  /** The texts of files of a commit, by one call; without those that aren't there. Throws what `refuse` makes of too much. */
+  /** The texts of files of a commit, without those that don't exist, by one call. Throws what `refuse` gives if they are too large. */
   async texts(
     commit: string,
     paths: readonly string[],
@@ -213,13 +210,12 @@ export class Branch {
     });
   }
 
-  /** The message of a commit. */
   async message(commit: string): Promise<string> {
     const said = await this.#git(['cat-file', 'commit', commit]);
     return said.slice(said.indexOf('\n\n') + 2);
   }
 
-  /** Makes commits, which no reference names yet, by one call, and gives their names. */
+  /** Makes commits by one call, and gives their names; no reference names them yet. */
   async makeCommits(commits: readonly Commit[]): Promise<string[]> {
     const who = `${userName().replace(/[<>\0\n]/g, '')} <idops@localhost> ${Math.floor(Date.now() / 1000)} +0000`;
     const input = commits.flatMap(({ message, parent = null, files = new Map() }, index) => [
@@ -243,8 +239,8 @@ export class Branch {
   }
 
   /**
-   * Moves references of the remote, all or none. A failure after which the remote has them so is none; where it can't be asked
-   * that is tried again. Throws a ProblemsError (`not-writable`) where it refuses, or (`state-unreachable`).
+   * Moves references of the remote, all or none, and retries while the remote can't be reached. If a push fails and the references have
+   * moved all the same, it succeeded. Throws a ProblemsError (`not-writable`, `state-unreachable`).
    */
   async push(moves: readonly RefUpdate[]): Promise<Pushed> {
     const { remote, pauses = PAUSES } = this.settings;
@@ -270,10 +266,10 @@ export class Branch {
         if (is('to')) return await this.#moved(moves);
         if (!is('from')) return 'moved';
         const refused = refusedBy(failure);
-        // If it refused a reference, another push may have had its turn at that moment, which doesn't take long.
+        // A refused reference may have been locked by another push, which doesn't take long.
         const again = isForbidden(failure) ? [] : refused === undefined ? pauses : pauses.slice(0, 2);
         const pause = again[tries];
-        // The remote answered the look.
+        // The remote can be read, since it listed its references.
         if (pause === undefined) throw pushRefused(this.#place, refused, failure);
         await sleep(pause);
       }
@@ -286,7 +282,7 @@ export class Branch {
     return 'done';
   }
 
-  /** What the remote answers; asked again where it can't be asked. Throws a ProblemsError (`state-unreachable`). */
+  /** The remote's answer, with retries. Throws a ProblemsError (`state-unreachable`). */
   async #asking(command: readonly string[]): Promise<string> {
     const { root, remote, pauses = PAUSES } = this.settings;
     for (let tries = 0; ; tries += 1) {
@@ -303,7 +299,7 @@ export class Branch {
     }
   }
 
-  /** What git does here. Throws a ProblemsError (`not-writable`). */
+  /** Runs git on the local repository. Throws a ProblemsError (`not-writable`). */
   async #git(command: readonly string[], options: Parameters<typeof git>[2] = {}): Promise<string> {
     try {
       return (await git(this.settings.root, command, options)).toString('utf8');
@@ -313,30 +309,28 @@ export class Branch {
   }
 }
 
-/** Where the newest known commits of branches are named here. */
+/** The local references of the newest known commits. */
 const SEEN_REFS = 'refs/idops/seen';
-/** The remote whose branches are named there by their names alone. */
+/** The remote whose branches have no suffix there. */
 const DEFAULT_REMOTE = 'origin';
 
 const REMOTE = { reaches: true, patience: TIMEOUT } as const;
-/** The first time all of the branch comes here. */
+/** The first fetch brings the whole branch. */
 const FETCHING = { ...REMOTE, patience: 10 * TIMEOUT };
-/** How often what was seen may have moved on before it came here. */
+/** How often references may move between listing and fetching. */
 const FETCH_TRIES = 5;
-/** What git calls a commit while it makes it; it writes no such reference. */
+/** The name of commits inside of fast-import, which writes no such reference. */
 const IMPORT_REF = 'refs/idops/passing';
 
-/** A text as git fast-import takes it. */
 function dataOf(text: string): string {
   return `data ${Buffer.byteLength(text)}\n${text}\n`;
 }
 
-/** A path as git fast-import takes it. */
 function quoted(path: string): string {
   return `"${path.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
 }
 
-/** The text of a file in the newest known commits of branches, by the references here that name those; without those that lack it. */
+/** The texts of a file in the newest known commits of branches, by their local references. */
 export async function seenTexts(root: string, path: string): Promise<[ref: string, text: string][]> {
   const said = await git(root, ['for-each-ref', '--format=%(refname)', SEEN_REFS]);
   const found: [string, string][] = [];
@@ -349,7 +343,7 @@ export async function seenTexts(root: string, path: string): Promise<[ref: strin
   return found;
 }
 
-/** The address of a remote as it may be written down anywhere. */
+/** A remote's address that can be shown. */
 export function withoutCredentials(remote: string): string {
   return remote.replace(/^(\w+:\/\/)[^/@]*(?::[^/]*)?@/, '$1');
 }

@@ -2,15 +2,14 @@ import { shellWord } from '../../base/escape.js';
 import { GitFailed, NoGit } from '../../base/git.js';
 import { error, type ProblemCode, ProblemsError } from '../../base/problems.js';
 
-/** What the remote said to a push, and why it didn't take it. */
 interface Refused {
   readonly ref: string;
   readonly reason: string;
 }
 
 /**
- * The reference that a remote refused to move, by what `git push --porcelain` says of each (git-push(1)); undefined where it
- * refused none, as where it could not be asked.
+ * The reference that a remote refused to move, from the output of `git push --porcelain` (git-push(1)); undefined if it refused none, for
+ * instance because it could not be reached.
  */
 export function refusedBy(failure: unknown): Refused | undefined {
   if (!(failure instanceof GitFailed)) return undefined;
@@ -21,7 +20,7 @@ export function refusedBy(failure: unknown): Refused | undefined {
   return undefined;
 }
 
-/** Whether the remote itself refused a request, which it does each time: git tells the status of an answer over HTTP in words alone. */
+/** Whether the remote denies access: git tells the status of an HTTP answer only in words. */
 export function isForbidden(failure: unknown): boolean {
   return (
     failure instanceof GitFailed &&
@@ -32,7 +31,7 @@ export function isForbidden(failure: unknown): boolean {
 const RIGHTS =
   'the credentials need the right to push to that branch and to refs/idops/ (contents: write in GitHub Actions), and no rule or hook of the remote may be against it';
 
-/** What is wrong where a remote can't be asked, or asks for more than git has. */
+/** The problem of a remote that can't be reached. */
 export function unreachable(place: string, remote: string, failure: unknown): ProblemsError {
   const hint =
     failure instanceof NoGit
@@ -46,7 +45,7 @@ export function unreachable(place: string, remote: string, failure: unknown): Pr
   );
 }
 
-/** What is wrong where a remote can be read, and takes no push. */
+/** The problem of a remote that can be read, and takes no push. */
 export function pushRefused(place: string, refused: Refused | undefined, failure: unknown): ProblemsError {
   const readOnly = isForbidden(failure) ? 'the token or key may read it, but not write its contents: ' : '';
   const what = refused === undefined ? readOnly : `it refused to move ${refused.ref} (${refused.reason}): `;
@@ -54,7 +53,7 @@ export function pushRefused(place: string, refused: Refused | undefined, failure
   return problem('not-writable', message, RIGHTS, failure);
 }
 
-/** The refusal of a branch that has lost the newest commit that is known of it, which the reference `seen` here names. */
+/** The problem of a branch that has lost its newest known commit, which the local reference `seen` names. */
 export function wentBack(
   place: string,
   { remote, branch }: { readonly remote: string; readonly branch: string },
@@ -69,7 +68,6 @@ export function wentBack(
   );
 }
 
-/** What is wrong where others are always quicker. */
 export function tooManyConflicts(place: string, times: number): ProblemsError {
   return problem(
     'not-writable',
@@ -78,7 +76,6 @@ export function tooManyConflicts(place: string, times: number): ProblemsError {
   );
 }
 
-/** The refusal of a branch that somebody made for something else. */
 export function foreignBranch(place: string): ProblemsError {
   return problem(
     'state-unreadable',
@@ -87,7 +84,7 @@ export function foreignBranch(place: string): ProblemsError {
   );
 }
 
-/** What is wrong where git fails at the repository here. */
+/** The problem of git in the local repository. */
 export function localFailure(place: string, failure: unknown): ProblemsError {
   if (failure instanceof NoGit) return unreachable(place, '', failure);
   const message = `git can't work with the state ${place} here: ${messageOf(failure)}`;

@@ -9,15 +9,14 @@ import { type Branch, type BranchSettings, withoutCredentials } from './branch.j
 import { gitRuns } from './runs.js';
 import { type Change, Store } from './store.js';
 
-/** Where a state lies in git. */
 export interface GitSettings extends BranchSettings {
   /** The file of the state on the branch, such as `state.json`; the runs are in a folder `runs` beside it. */
   readonly path: string;
 }
 
 /**
- * The backend that keeps states and runs as commits on a branch of a remote, for runs on any machine. A change goes by a push that
- * the remote takes only on top of what was there, and with the lock as it is known.
+ * Keeps states and runs as commits on a branch of a remote, for runs on any machine. A push succeeds only on top of the commit that it
+ * was made from, and with the lock unchanged.
  */
 export function gitBackend(settings: GitSettings): StateBackend {
   const { remote, branch, path } = settings;
@@ -65,7 +64,7 @@ export function gitBackend(settings: GitSettings): StateBackend {
       return names.filter((name) => name !== undefined);
     },
     ...exclusiveLocks(store),
-    // What is on the branch is no part of anybody's commit.
+    // The state's branch is in nobody's work tree.
     async check() {},
   };
 }

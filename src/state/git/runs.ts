@@ -12,7 +12,7 @@ import {
 import type { Branch } from './branch.js';
 import type { Store } from './store.js';
 
-/** The journals in a folder of the branch: a folder for each run, with a file for all lines that were written at once. */
+/** The journals in a folder of the branch: a folder for each run, with a file for each batch of lines. */
 export function gitRuns(store: Store, runs: string, place: string): RunStore {
   const folder = (run: string): string => `${runs}/${run}`;
   const batches = async (head: string, branch: Branch, run: string): Promise<string[]> =>
@@ -73,7 +73,7 @@ function numbered(number: number): string {
   return `${String(number).padStart(8, '0')}.jsonl`;
 }
 
-/** A journal whose next lines are in the file of this number. */
+/** A journal whose next batch has this number. */
 function gitJournal(store: Store, folder: string, run: string, next: number): Journal {
   let number = next;
   return batchedJournal(async (lines) => {

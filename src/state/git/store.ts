@@ -17,16 +17,15 @@ import {
 import { Branch, type BranchSettings, type Commit, type RemoteRefs } from './branch.js';
 import { foreignBranch, tooManyConflicts } from './failures.js';
 
-/** How often a change is made anew where somebody else was quicker. */
+/** How often a change is retried because somebody else was quicker. */
 const TRIES = 300;
-/** Milliseconds that are waited then, at most: two that are equally quick must not meet again each time. */
+/** The longest pause then, in milliseconds: two equally quick processes must not meet again each time. */
 const PAUSE = 200;
-/** Milliseconds for which what was seen of the remote is read from. */
+/** Milliseconds for which the last fetch is fresh. */
 const FRESH = 1000;
-/** When nothing was seen yet. */
 const UNSEEN = Number.NEGATIVE_INFINITY;
 
-/** What tells a branch of states from others, and tells a person what it is. */
+/** The file by which idops recognises its own branch. */
 const ABOUT = 'README.md';
 const TITLE = '# The state of idops';
 const TEXT = `${TITLE}
@@ -35,46 +34,48 @@ idops writes this branch: what it applied is recorded in the \`.json\` files, an
 is the audit log. Change nothing by hand, and merge it nowhere.
 `;
 
-/** Files by their paths on the branch; null is a file, or a folder, that goes. */
+/** Files by their paths; null removes a file or a folder. */
 type Files = ReadonlyMap<string, string | null>;
 
-/** What a commit changes, and says. */
 export interface Change {
   readonly files: Files;
   readonly message: string;
 }
 
-/** A lock of this process, and the commit that it is by now. */
+/** A lock of this process, and the commit that it is at. */
 interface Held {
   readonly ref: string;
   readonly holder: Holder;
   readonly at: string;
 }
 
-/** What the branch and the locks of a state are known to be, and the changes of both, one after the other. */
+/** The branch and the locks of a state, as last seen, and changes of both, one after the other. */
 export class Store implements LockStore {
   readonly #branch: Branch;
   readonly #place: string;
   readonly #inTurn = pLimit(1);
-  /** The reference of the lock of all of it; that of a shard has its name behind a dot, since git takes no name below another. */
+  /** The reference of the lock of the whole; that of a shard adds its name behind a dot, since git allows no name below another. */
   readonly #whole: string;
   #head: string | null = null;
   #seenAt = UNSEEN;
   #held: Held | undefined;
   #lost: ProblemsError | undefined;
-  /** Whether somebody else changes the branch at the same time, as far as was seen: a push on top of what was there last is in vain. */
+  /** Whether others seem to change the branch too: then a push on top of what was last seen is in vain. */
   #isShared = false;
-  /** Whether the branch was found to be one that idops made. */
+  /** Whether the branch is known to be one of idops. */
   #isOwn = false;
 
-  /** `lock` names the lock beside those of the branch's other states, `place` is what a message calls the state. */
+  /** `lock` names the lock among those of the branch's other states; `place` names the state in messages. */
   constructor(settings: BranchSettings, lock: string, place: string) {
     this.#branch = new Branch(settings, place);
     this.#whole = `refs/idops/lock/${settings.branch}/${lock}`;
     this.#place = place;
   }
 
-  /** Reads from what the remote has; undefined where there is no branch. With the lock of all of it held nobody else changes it. */
+  /**
+   * Reads from the remote's newest commit; undefined if there is no branch. If this process holds the lock of the whole, nobody else
+   * changes it.
+   */
   async read<T>(work: (head: string, branch: Branch) => Promise<T>): Promise<T | undefined> {
     const head = await this.#inTurn(async () => {
       const isOnly = this.#held?.ref === this.#whole && this.#seenAt !== UNSEEN;
@@ -102,14 +103,14 @@ export class Store implements LockStore {
     return shard === undefined ? this.#whole : `${this.#whole}.${shardName(shard)}`;
   }
 
-  /** The commit of a lock, as it is now; null where there is none. */
+  /** The current commit of a lock; null if there is none. */
   async #lockAt(ref: string): Promise<string | null> {
     return (await this.#see([ref])).others.get(ref) ?? null;
   }
 
   async list(): Promise<readonly FoundLock[]> {
     return await this.#inTurn(async () => {
-      // All at once, and the branch with them: where no lock is in the way, nobody has changed it since.
+      // With the branch in the same answer: if no lock is in the way, nobody has changed it since.
       const { others } = await this.#see([this.#whole, `${this.#whole}.*-of-*`]);
       const found: FoundLock[] = [];
       for (const [ref, lock] of others) {
@@ -135,9 +136,8 @@ export class Store implements LockStore {
   }
 
   /**
-   * Changes files on the branch, on top of whatever others have put there, and says what was changed in the end; with a lock held, only
-   * as long as it is, which is renewed by it. `anew`: what is there by now decides what is done, so that has to be seen. Throws a ProblemsError
-   * (`locked`) where the lock was lost.
+   * Changes files on top of what others have written, and gives the change that succeeded. If a lock is held, it must still be, and is
+   * renewed. `anew`: the change depends on what is there now. Throws a ProblemsError (`locked`) if the lock was lost.
    */
   async change<C extends Change>(
     work: (head: string | null, branch: Branch) => C | Promise<C>,
@@ -176,11 +176,11 @@ export class Store implements LockStore {
     });
   }
 
-  /** Takes a lock, for as long as it is renewed. Throws a ProblemsError (`locked`) where somebody has it, or this process another one. */
+  /** Takes a lock and keeps renewing it. Throws a ProblemsError (`locked`) if somebody has it, or this process has another one. */
   async take(command: string, now: Date, shard?: Shard): Promise<Lock> {
     return await this.#inTurn(async () => {
       const ref = this.#refOf(shard);
-      // A second lock would take the place of the first, which nothing would renew any more.
+      // A second lock would replace the first, which nothing would renew any more.
       if (this.#held !== undefined && this.#held.ref !== ref && this.#lost === undefined)
         throw lockedError(statusOf(this.#held.holder), this.#place);
       const from = await this.#lockAt(ref);
@@ -194,7 +194,7 @@ export class Store implements LockStore {
       }
       this.#held = made;
       this.#lost = undefined;
-      // Whoever had another lock may have written until now.
+      // Another holder may have written until now.
       this.#seenAt = UNSEEN;
       this.#isShared = shard !== undefined;
       const renew = () =>
@@ -212,12 +212,12 @@ export class Store implements LockStore {
           this.#inTurn(async () => {
             await this.#confirm(made);
             const held = this.#own(made);
-            // One that was not renewed for long, as while this machine slept, may be taken over at any moment.
+            // After a long sleep of this machine, another may take it over at any moment.
             if (held !== undefined && remaining(held.holder) < LEASE / 2) await this.#renew(held);
           }),
         release: async () => {
           clearInterval(timer);
-          // One that can't be given back now ends by itself.
+          // If this fails, the lease runs out.
           await this.#inTurn(() => this.#release(made)).catch(() => {});
           return [];
         },
@@ -232,7 +232,7 @@ export class Store implements LockStore {
     await this.#branch.push([{ ref: made.ref, from: at, to: null }]);
   }
 
-  /** A lock as it is by now, if it is still this one. */
+  /** The current lock, if it is still this one. */
   #own({ holder }: Held): Held | undefined {
     return this.#held?.holder.nonce === holder.nonce ? this.#held : undefined;
   }
@@ -256,7 +256,7 @@ export class Store implements LockStore {
     const now = at === null ? undefined : await this.#holder(at);
     const isOwn = this.#own(made) !== undefined;
     if (at !== null && now?.nonce === holder.nonce) {
-      // A push may have arrived that was taken for one that did not.
+      // A push may have succeeded whose answer was lost.
       if (isOwn) this.#held = { ref, holder: now, at };
       return;
     }
@@ -270,28 +270,28 @@ export class Store implements LockStore {
   }
 }
 
-/** A holder whose lock begins to last from now on. */
+/** The holder with a new lease. */
 function renewedHolder(holder: Holder): Holder {
   return { ...holder, expires: new Date(Date.now() + LEASE).toISOString() };
 }
 
-/** The commit that a lock is: it has nothing in it. */
+/** A lock is an empty commit. */
 function lockCommit(holder: Holder): Commit {
-  // Two that were made in one second would be one commit.
+  // Without it, two of one second would be one commit.
   return { message: JSON.stringify({ ...holder, turn: randomUUID() }) };
 }
 
 const holderSchema = z.object({ ...holderFields, expires: z.iso.datetime(), nonce: z.string() });
 
-/** Who holds a lock, and until when; ISO 8601, UTC. */
+/** Who holds a lock, and until when (ISO 8601, UTC). */
 export type Holder = z.infer<typeof holderSchema>;
 
-/** Milliseconds for which a lock is held without being renewed. */
+/** The lease of a lock, in milliseconds. */
 export const LEASE = 10 * 60_000;
 /** Milliseconds by which clocks of machines may differ. */
 const SKEW = 5 * 60_000;
 
-/** Who the message of a lock's commit names; null where it names nobody. */
+/** The holder in the message of a lock's commit; null if it names none. */
 export function holderOf(message: string): Holder | null {
   try {
     return holderSchema.parse(JSON.parse(message));
@@ -300,24 +300,24 @@ export function holderOf(message: string): Holder | null {
   }
 }
 
-/** Whether a lock binds nobody any more: its process is surely gone, or it was not renewed for long enough. */
+/** Whether a lock has ended: its process is gone, or its lease ran out. */
 export function isExpired(holder: Holder | null): holder is Holder {
   return holder !== null && (processStatus(holder) === 'gone' || Date.now() > endOf(holder));
 }
 
-/** Milliseconds for which a lock is still held without being renewed. */
+/** Milliseconds left of the lease. */
 export function remaining({ expires }: Holder): number {
   return Date.parse(expires) - Date.now();
 }
 
-/** When a lock that nobody renews may be taken over; a time of `Date.now()`. */
+/** When a lock that isn't renewed may be taken over; a time of `Date.now()`. */
 function endOf({ expires }: Holder): number {
   return Date.parse(expires) + SKEW;
 }
 
-/** A lock of a branch as it stands, and when it ends by itself. */
+/** The status of a lock, with its lease. */
 export function statusOf(holder: Holder | null): LockStatus {
-  // Nobody here knows whether a process elsewhere still runs.
+  // Only a process of this host can be judged.
   const end =
     holder === null || processStatus(holder) === 'gone'
       ? GONE

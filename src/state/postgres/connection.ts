@@ -5,26 +5,26 @@ import { error, ProblemsError } from '../../base/problems.js';
 import { NoAnswer, notUnderstood } from './failures.js';
 import type { Target } from './settings.js';
 
-/** Milliseconds; tests have others. */
+/** Milliseconds. */
 export interface Times {
-  /** For a connection, with all that is agreed on before the first statement. */
+  /** For a connection until the first statement. */
   readonly connect: number;
-  /** For a statement, as the server counts. */
+  /** For a statement, enforced by the server. */
   readonly statement: number;
-  /** For what another one holds. */
+  /** For a lock that another session holds. */
   readonly contended: number;
-  /** For the answer to a statement, where the network may be gone: more than the server takes, and time is left of the lease. */
+  /** For the answer to a statement if the network may be gone: longer than `statement`, and within the lease. */
   readonly answer: number;
-  /** For which it is tried again, from the first failure on. */
+  /** For retries, since the first failure. */
   readonly patience: number;
   /** Between two tries: the first pause, which doubles, and the longest. */
   readonly pause: number;
   readonly longestPause: number;
-  /** After which a connection is closed that nobody needs. */
+  /** After which an unused connection is closed. */
   readonly idle: number;
-  /** Between two signs of life of who holds the lock. */
+  /** Between two renewals of a lock. */
   readonly renewal: number;
-  /** After the last of which a lock is anybody's whose connection is gone. */
+  /** After the last renewal, when anybody may take over a lock whose connection is gone. */
   readonly lease: number;
 }
 
@@ -41,20 +41,18 @@ export const usualTimes: Times = {
   lease: 60_000,
 };
 
-/** What a statement gave. */
 export interface Answer<Row> {
   readonly rows: readonly Row[];
-  /** How many rows it touched. */
+  /** The number of rows that it affected. */
   readonly count: number;
 }
 
-/** What can be asked of a database, one statement after the other. */
+/** Runs statements, one after the other. */
 export interface Statements {
-  /** Runs a statement with its values; lists go as arrays. Throws what the driver throws. */
+  /** Lists are passed as arrays. Throws what the driver throws. */
   run<Row extends object>(text: string, values?: readonly unknown[]): Promise<Answer<Row>>;
 }
 
-/** A session with the database. */
 export class Connection implements Statements {
   readonly #client: Client;
   readonly #times: Times;
@@ -64,7 +62,7 @@ export class Connection implements Statements {
     this.#client = client;
     this.#times = times;
     guard(client, place);
-    // An event of this name that nobody listens to would end the process.
+    // An `error` event without a listener would end the process.
     client.on('error', () => {
       this.#gone = true;
     });
@@ -73,7 +71,7 @@ export class Connection implements Statements {
     });
   }
 
-  /** Connects. Throws what the driver throws, and a ProblemsError where the database can't keep states. */
+  /** Throws what the driver throws, and a ProblemsError if the database can't hold states. */
   static async open({ config, place }: Target, times: Times): Promise<Connection> {
     const client = new Client({
       ...config,
@@ -93,7 +91,6 @@ export class Connection implements Statements {
     }
   }
 
-  /** Whether it was cut. */
   get gone(): boolean {
     return this.#gone;
   }
@@ -108,45 +105,45 @@ export class Connection implements Statements {
     }
   }
 
-  /** Whether it keeps the process from ending: it does while something is under way. */
+  /** Whether the connection keeps the process running. */
   hold(isNeeded: boolean): void {
     if (isNeeded) this.#socket.ref();
     else this.#socket.unref();
   }
 
-  /** Says goodbye, and waits for nothing. */
+  /** Closes without waiting. */
   close(): void {
     this.#gone = true;
     void this.#client.end().catch(() => {});
     this.#socket.unref();
   }
 
-  /** Drops it as it is, whatever is under way. */
   destroy(why?: Error): void {
     this.#gone = true;
     this.#socket.destroy(why);
   }
 
-  /** One with TLS takes the place of the first. */
+  /** TLS replaces the first socket. */
   get #socket(): Socket {
     return this.#client.connection.stream as Socket;
   }
 
   async #prepare(place: string): Promise<void> {
     const { statement, contended } = this.#times;
-    // Not as parameters of the connection, which PgBouncer refuses. A function or operator of somebody else must not run as this role: this
+    // Not as connection parameters, which PgBouncer refuses. A function or operator that another role made must not run as this role:
+    // this
     // statement looks nothing up, and all others name the schema of their functions, since a pooler may lose the setting.
     await this.run('SET search_path = pg_catalog');
-    // What a server doesn't know is left out.
+    // Settings that the server doesn't know are left out.
     const wanted = {
       client_encoding: 'UTF8',
       datestyle: 'ISO',
       default_transaction_isolation: 'read committed',
       statement_timeout: `${statement}ms`,
       lock_timeout: `${contended}ms`,
-      // A process that stands still must not keep others waiting.
+      // A suspended process must not keep others waiting.
       idle_in_transaction_session_timeout: `${2 * statement}ms`,
-      // So that the server notices soon that nobody is there any more, and gives the lock of the session up.
+      // So that the server soon notices a lost connection, and frees its advisory lock.
       tcp_keepalives_idle: '10s',
       tcp_keepalives_interval: '5s',
       tcp_keepalives_count: '3',
@@ -169,12 +166,12 @@ export class Connection implements Statements {
         ),
       ]);
     }
-    // What was journalled has to be on a disk; what waits for standbys to apply it waits for more.
+    // A journal line has to be on disk; `remote_apply` waits for even more.
     if (found.commits !== 'remote_apply') await this.run("SET synchronous_commit = 'on'");
   }
 }
 
-/** The driver parses in a listener of its stream, where what it throws would end the process: that ends the connection. */
+/** The driver parses in a stream listener, where an exception would end the process; here it ends the connection. */
 function guard({ connection }: Client, place: string): void {
   const parsing = connection as unknown as { attachListeners(stream: Duplex): void };
   const attach = parsing.attachListeners.bind(parsing);
@@ -193,7 +190,7 @@ function guard({ connection }: Client, place: string): void {
   };
 }
 
-/** Does work in one transaction, which is as if it had never begun where the work throws. */
+/** Does work in one transaction, which is rolled back if the work throws. */
 export async function transaction<T>(statements: Statements, work: () => Promise<T>, mode = ''): Promise<T> {
   await statements.run(`BEGIN ${mode}`);
   try {
@@ -201,7 +198,7 @@ export async function transaction<T>(statements: Statements, work: () => Promise
     await statements.run('COMMIT');
     return done;
   } catch (failure) {
-    // Where that can't be said any more, the server does it by itself.
+    // Without a connection the server rolls back itself.
     await statements.run('ROLLBACK').catch(() => {});
     throw failure;
   }

@@ -6,18 +6,18 @@ import { isOfDatabase, isTransient, NoAnswer, type Operation, problemOf } from '
 import type { Target } from './settings.js';
 import { haveTables } from './tables.js';
 
-/** Some work with the database; `again` says that it was begun before, and cut off: nobody knows how far it came. */
+/** Work with the database; `again` says that it was cut off before, with an unknown result. */
 export type Work<T> = (statements: Statements, again: boolean) => Promise<T>;
 
-/** Who holds a lock in the database, for as long as a session of its own lives. */
+/** The owner of a lock, which a session holds. */
 export interface LockOwner {
-  /** Takes up on a new connection what it had on one that was cut. Throws a ProblemsError (`locked`) where it can't. */
+  /** Moves the lock to a new connection. Throws a ProblemsError (`locked`) if it is lost. */
   reconnected(statements: Statements): Promise<void>;
 }
 
 /**
- * A database with one connection, which is made when it is needed and closed when it isn't. All work is done one after the other on it. What
- * was cut off while it was done, or while a lock is held, is tried again for a while.
+ * A database with one connection, which is made on demand and closed when idle. Work runs one after the other, and is retried for a while
+ * if it is cut off.
  */
 export class Database {
   readonly target: Target;
@@ -27,7 +27,7 @@ export class Database {
   #keeper: LockOwner | undefined;
   #hasTables = false;
   #idle: NodeJS.Timeout | undefined;
-  /** Whether it was waited for in vain: what is asked of it next finds out whether it is back, and waits no more. */
+  /** Whether waiting for it was in vain: the next work tries once, and doesn't wait. */
   #isAway = false;
 
   constructor(target: Target, times: Times) {
@@ -35,14 +35,14 @@ export class Database {
     this.times = times;
   }
 
-  /** Reads; `none` is what there is where nothing was written yet. Throws a ProblemsError. */
+  /** Reads; gives `none` if there are no tables. Throws a ProblemsError. */
   async read<T>(none: T, work: Work<T>): Promise<T> {
     return await this.#do('read', async (connection, again) =>
       (await this.#tables(connection, false)) ? await work(connection, again) : none,
     );
   }
 
-  /** Writes, and makes the tables where there are none. Throws a ProblemsError. */
+  /** Writes, and makes the tables if there are none. Throws a ProblemsError. */
   async write<T>(work: Work<T>): Promise<T> {
     return await this.#do('write', async (connection, again) => {
       await this.#tables(connection, true);
@@ -50,13 +50,12 @@ export class Database {
     });
   }
 
-  /** From now on the connection stays, and whoever keeps a lock on it is told of a new one. */
+  /** Keeps the connection open for the owner of a lock, who is told of each new one. */
   keep(keeper: LockOwner): void {
     clearTimeout(this.#idle);
     this.#keeper = keeper;
   }
 
-  /** Nobody keeps a lock any more. */
   drop(): void {
     this.#keeper = undefined;
   }
@@ -77,7 +76,7 @@ export class Database {
     work: (connection: Connection, again: boolean) => Promise<T>,
   ): Promise<T> {
     const { patience, pause, longestPause } = this.times;
-    // What takes long to fail is tried again all the same.
+    // Something that takes long to fail is retried at least once.
     let until: number | undefined;
     let begun = false;
     for (let tries = 0; ; tries += 1) {
@@ -93,10 +92,10 @@ export class Database {
       } catch (failure) {
         if (failure instanceof ProblemsError) throw failure;
         const wasCut = this.#connection === undefined || this.#connection.gone;
-        // Anything else is a mistake of ours.
+        // Anything else is a mistake of idops.
         if (!wasCut && !isOfDatabase(failure)) throw failure;
         const isKept = this.#keeper !== undefined;
-        // Where nothing answers and nothing was begun, the URL may be wrong: that is said at once.
+        // If nothing ever answered, the URL may be wrong: that fails at once.
         const isThere = isKept || begun || isOfDatabase(failure) || failure instanceof NoAnswer;
         const canPass = isThere && isTransient(failure, isKept);
         if (canPass || wasCut) this.#forget();
@@ -137,7 +136,7 @@ export class Database {
     this.#connection = undefined;
   }
 
-  /** An open connection doesn't keep the process from ending, and doesn't stay for long where nobody keeps a lock on it. */
+  /** An open connection doesn't keep the process running, and is closed soon if no lock is held. */
   #rest(): void {
     if (this.#inTurn.pendingCount > 0) return;
     this.#connection?.hold(false);

@@ -4,24 +4,22 @@ import { oneLine } from '../../base/escape.js';
 import { error, ProblemsError } from '../../base/problems.js';
 import type { Target } from './settings.js';
 
-/** What a failure stopped: coming to the database, reading from it, or writing. */
 export type Operation = 'reach' | 'read' | 'write';
 
-/** A connection that was there said nothing more. */
 export class NoAnswer extends Error {
   constructor() {
     super('it did not answer in time');
   }
 }
 
-/** States of PostgreSQL after which the same may go well on a new connection: it was cut, or work of others was in the way. */
+/** SQLSTATEs after which a retry on a new connection may succeed: the connection was cut, or other work conflicted. */
 const transientStates = /^(?:08...|57P0[1235]|25P0[34]|40001|40P01)$/;
-/** And after which it may once another server has taken over, or somebody has left. */
+/** The same once another server has taken over, or other sessions have ended. */
 const failoverStates = /^(?:25006|53300|55P03|57014)$/;
-/** Those that say something of the way to the database, whatever was done there. */
+/** SQLSTATEs about the connection, whatever was done on it. */
 const connectionStates = /^(?:08...|28...|3D000|53300|57P..)$/;
 
-/** Whether a failure may pass if it is tried again on a new connection; `kept` says that a run depends on it. */
+/** Whether a retry on a new connection may succeed; `kept` says that a run depends on it. */
 export function isTransient(failure: unknown, kept: boolean): boolean {
   const code = codeOf(failure);
   if (isOfDatabase(failure)) return transientStates.test(code) || (kept && failoverStates.test(code));
@@ -29,12 +27,12 @@ export function isTransient(failure: unknown, kept: boolean): boolean {
   return fault === undefined || fault === 'network';
 }
 
-/** Whether PostgreSQL itself said it, on a connection that may still be there. */
+/** Whether PostgreSQL reported it, on a connection that may still work. */
 export function isOfDatabase(failure: unknown): failure is DatabaseError {
   return failure instanceof DatabaseError;
 }
 
-/** The problem of a failure of the driver, in words that show nothing of the URL. */
+/** The problem of a failure of the driver. It shows nothing of the URL. */
 export function problemOf(failure: unknown, doing: Operation, target: Target): ProblemsError {
   if (failure instanceof ProblemsError) return failure;
   const code = codeOf(failure);
@@ -56,7 +54,7 @@ function codeOf(failure: unknown): string {
   return failure instanceof Error && 'code' in failure ? String(failure.code) : '';
 }
 
-/** What the database or the driver says, without what nobody may see. */
+/** The message of the database or the driver, unless it holds a secret. */
 function describe(failure: unknown, { secrets }: Target): string {
   const message = failure instanceof Error ? failure.message : String(failure);
   const code = codeOf(failure);
@@ -64,10 +62,10 @@ function describe(failure: unknown, { secrets }: Target): string {
   return code === '' ? oneLine(message) : `${oneLine(message)} (${code})`;
 }
 
-/** What a server may ask a client for, by the number in its message, and which the driver doesn't have. */
+/** Authentication methods by their number in the server's message, which the driver doesn't have. */
 const ways: { readonly [way: number]: string } = { 2: 'Kerberos V5', 7: 'GSSAPI', 9: 'SSPI' };
 
-/** The problem of an answer that the driver doesn't understand. */
+/** The problem of an answer that the driver can't parse. */
 export function notUnderstood(answer: Buffer, place: string, cause: unknown): ProblemsError {
   const way = answer.length >= 9 && answer[0] === 0x52 ? ways[answer.readInt32BE(5)] : undefined;
   const [why, hint] =
@@ -86,7 +84,7 @@ export function notUnderstood(answer: Buffer, place: string, cause: unknown): Pr
 const CHECK =
   'check the URL (host, port, user, password, database and sslmode), and see the log of PostgreSQL';
 
-/** What can be done about states of PostgreSQL. */
+/** What to do, by SQLSTATE. */
 const cures: { readonly [code: string]: string } = {
   '28000':
     'check the user and the password in the URL, and what its pg_hba.conf says of this machine, this user and TLS',
@@ -99,7 +97,7 @@ const cures: { readonly [code: string]: string } = {
     'let its owner run: GRANT USAGE ON SCHEMA idops TO this role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA idops TO this role',
 };
 
-/** What to look at where there is no connection. */
+/** What to check if there is no connection. */
 const looks: { readonly [look in NonNullable<ConnectionFailure['look']>]: string } = {
   authority:
     'name a file with its authority with ca_file of state.postgres; or write sslmode=disable in the URL where nobody else is on the way',

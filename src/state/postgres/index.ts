@@ -14,11 +14,10 @@ import { type PostgresSettings, targetOf } from './settings.js';
 export { type PostgresSettings, type PostgresTls, secretsOf } from './settings.js';
 
 /**
- * The backend that keeps states and runs in tables of a PostgreSQL database, in its schema `idops`, for runs on any machine. It connects when
- * it is first asked for something, and its connection neither keeps the process from ending nor needs to be closed. The lock is held by a
- * session, so a pooler on the way has to give each connection a session of its own, as PgBouncer does with `pool_mode = session`: with
- * transaction pooling a run is refused as soon as that shows. `times` are for tests. Throws a ProblemsError (`wrong-value`,
- * `bad-certificate`) where the settings can't be used; all that the backend throws itself is a ProblemsError too.
+ * Keeps states and runs in tables of a PostgreSQL database, in its schema `idops`, for runs on any machine. It connects on first use; the
+ * connection doesn't keep the process running and needs no closing. A session holds the lock, so a pooler must give each connection a
+ * session of its own (`pool_mode = session` in PgBouncer): with transaction pooling a run is refused. `times` are for tests. Throws a
+ * ProblemsError (`wrong-value`, `bad-certificate`) if the settings are wrong.
  */
 export function postgresBackend(settings: PostgresSettings, times: Partial<Times> = {}): StateBackend {
   const { name } = settings;
@@ -30,24 +29,24 @@ export function postgresBackend(settings: PostgresSettings, times: Partial<Times
     runs: postgresRuns(database, lock, name),
     ...stateRows(database, lock, name),
     ...exclusiveLocks(lock),
-    // No commit brings a database along.
+    // A commit can't bring a database.
     check: async () => {},
   };
 }
 
-/** What the database was seen to have. */
+/** The state that was last read or saved. */
 interface Known {
-  /** Each save gives the state another one. */
+  /** New with each save. */
   readonly revision: string;
   readonly resources: State['resources'];
 }
 
-/** How many records go in one statement. */
+/** Records in one statement. */
 const PAGE = 1_000;
 
 type Kept = Pick<StateBackend, 'load' | 'saved' | 'save' | 'merge' | 'identity' | 'neighbours'>;
 
-/** A state in the tables of a database: a row of what is said of it as a whole, and one for each record. */
+/** A state in tables: a row for its head, and one for each record. */
 export function stateRows(database: Database, lock: StateLock, name: string): Kept {
   const { place } = database.target;
   let known: Known | undefined;
@@ -59,7 +58,7 @@ export function stateRows(database: Database, lock: StateLock, name: string): Ke
     );
     if (found === undefined) return undefined;
     const head = parseStateJson(found.head, place);
-    // An address is written as a string of JSON is.
+    // Addresses are stored in the form of JSON strings.
     const resources = found.records.map(({ address, record }) => [
       String(parseStateJson(`"${address}"`, place)),
       parseStateJson(record, place),
@@ -90,12 +89,12 @@ export function stateRows(database: Database, lock: StateLock, name: string): Ke
         transaction(statements, async () => {
           await lock.fence(statements);
           await begin(statements, name, head, revision);
-          // Whoever else saves waits here.
+          // Another process that saves waits here.
           const { rows } = await statements.run<{ revision: string }>(
             'SELECT revision FROM idops.states WHERE name = $1 FOR UPDATE',
             [name],
           );
-          // Somebody else may have saved it since, or a save may have arrived whose answer did not.
+          // Another process may have saved it since, or an earlier save whose answer was lost.
           const isKnown = seen !== undefined && seen.revision === rows[0]?.revision;
           if (!isKnown) await statements.run('DELETE FROM idops.records WHERE state = $1', [name]);
           await change(statements, name, changedRecords(isKnown ? seen.resources : {}, resources));
@@ -113,14 +112,14 @@ export function stateRows(database: Database, lock: StateLock, name: string): Ke
             const isNew = await begin(statements, name, head, randomUUID());
             if (isNew) await change(statements, name, new Map(Object.entries(resources)));
           }
-          // Whoever else merges or saves waits here.
+          // Another process that merges or saves waits here.
           const { rows } = await statements.run<{ head: string }>(
             'SELECT head::text FROM idops.states WHERE name = $1 FOR UPDATE',
             [name],
           );
           const [there] = rows;
           if (there === undefined) throw stateGone(place);
-          // Its records may be very many, and nothing is asked of them.
+          // The records may be many, and are not needed.
           const whole = { ...(parseStateJson(there.head, place) as object), resources: {} };
           const { resources: _, ...now } = parseState(whole, place);
           const head = headOf(now);
@@ -129,7 +128,7 @@ export function stateRows(database: Database, lock: StateLock, name: string): Ke
           return head;
         }),
       );
-      // What others merged isn't known here.
+      // What others merged is unknown.
       known = undefined;
       return merged;
     },
@@ -138,13 +137,11 @@ export function stateRows(database: Database, lock: StateLock, name: string): Ke
   };
 }
 
-/** A record, and its address as in a string of JSON. */
 interface Row {
   readonly address: string;
   readonly record: string;
 }
 
-/** A state as the database has it. */
 interface Rows {
   readonly head: string;
   readonly revision: string;
@@ -160,7 +157,7 @@ async function readAll(statements: Statements, name: string): Promise<Rows | und
   return state === undefined ? undefined : { ...state, records: await readRecords(statements, name) };
 }
 
-/** Puts a state without records where there is none; says whether there was none. */
+/** Inserts a state without records if there is none; says whether it did. */
 async function begin(
   statements: Statements,
   name: string,
@@ -174,7 +171,7 @@ async function begin(
   return count > 0;
 }
 
-/** All records, in pages, each of which comes soon enough; in a transaction. */
+/** All records, in pages that each come in time; in a transaction. */
 async function readRecords(statements: Statements, name: string): Promise<Row[]> {
   await statements.run(
     'DECLARE records NO SCROLL CURSOR FOR SELECT address, record::text FROM idops.records WHERE state = $1',
@@ -190,7 +187,6 @@ async function readRecords(statements: Statements, name: string): Promise<Row[]>
   return records;
 }
 
-/** Writes records, and removes those that are to go. */
 async function change(statements: Statements, name: string, records: Merge['records']): Promise<void> {
   const entries = [...records].map(([key, record]) => ({ address: addressOf(key), record }));
   for (let at = 0; at < entries.length; at += PAGE) {
@@ -221,7 +217,6 @@ async function change(statements: Statements, name: string, records: Merge['reco
   }
 }
 
-/** Writes what is said of a state as a whole. */
 async function describe(
   statements: Statements,
   name: string,
@@ -234,12 +229,11 @@ async function describe(
   );
 }
 
-/** An address as it is kept. */
 function addressOf(key: string): string {
   return JSON.stringify(key).slice(1, -1);
 }
 
-/** The key of an address, which may be longer than an index takes. */
+/** A hash: an address may be too long for an index. */
 function keyOf(address: string): string {
   return hash('sha256', address, 'hex').slice(0, 32);
 }

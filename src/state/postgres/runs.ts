@@ -22,13 +22,13 @@ interface Line {
   readonly line: string;
 }
 
-/** The journals of all states in a database, a row for each line. */
+/** The journals of all states in a database, one row for each line. */
 export function postgresRuns(database: Database, lock: StateLock, state: string): RunStore {
   const shown = (run: string): string => `${run} of ${database.target.place}`;
 
   const read = async (run: string): Promise<JournalContent | null> => {
     const lines = await database.read(undefined, async (statements) => {
-      // The line of a run is as old as the run.
+      // A run and its first line are written at once.
       const { rows } = await statements.run<Line>(
         'SELECT number, line::text FROM idops.lines WHERE run = $1 ORDER BY number',
         [run],
@@ -78,7 +78,7 @@ export function postgresRuns(database: Database, lock: StateLock, state: string)
              INSERT INTO idops.lines (run, number, line) SELECT run, 0, $4 FROM begun`,
             [run, state, writer, stringifyJson(first)],
           );
-          // It may have been put there by a former try, whose answer was cut off.
+          // An earlier try may have inserted it, and its answer was lost.
           const own = await statements.run('SELECT FROM idops.runs WHERE run = $1 AND writer = $2', [
             run,
             writer,
@@ -95,7 +95,7 @@ export function postgresRuns(database: Database, lock: StateLock, state: string)
       await database.write((statements) =>
         transaction(statements, async () => {
           await lock.fence(statements);
-          // Whoever wrote it until now can't from here on.
+          // The former writer can't write from here on.
           const { count } = await statements.run('UPDATE idops.runs SET writer = $2 WHERE run = $1', [
             run,
             writer,
@@ -140,21 +140,20 @@ function taken(run: string, place: string): ProblemsError {
   ]);
 }
 
-/** Whose turn it is to write a journal, and where the next line goes. */
+/** The writer of a journal, and the number of the next line. */
 interface WriterPosition {
   readonly run: string;
-  /** Nobody with another one writes it any more. */
+  /** A process with another id can't write. */
   readonly writer: string;
   readonly next: number;
 }
 
-/** A journal whose lines are rows. */
 export function postgresJournal(database: Database, lock: StateLock, turn: WriterPosition): Journal {
   const { run } = turn;
   let { next } = turn;
-  /** What a journal of this process may be told by: the last one, and those whose change was cut off. */
+  /** The ids that the row may have: the last one, and those whose change was cut off. */
   let writers = [turn.writer];
-  /** Whether lines that were given up may be there all the same. */
+  /** Whether lines that failed may have been written. */
   let isUnsure = false;
 
   const takenOver = (): ProblemsError =>
@@ -167,7 +166,7 @@ export function postgresJournal(database: Database, lock: StateLock, turn: Write
       ),
     ]);
 
-  /** Puts lines behind the others, as long as the lock and the journal are this process's. */
+  /** Appends lines, if this process holds the lock and is the writer. */
   const send = async (statements: Statements, lines: readonly string[]): Promise<void> => {
     const { state, shard, session } = lock;
     const { count } = await statements.run(
@@ -193,15 +192,15 @@ export function postgresJournal(database: Database, lock: StateLock, turn: Write
   };
 
   /**
-   * Whether these lines are there, whose answer was cut off. Otherwise nothing is there after those that surely are, and nothing that was on
-   * its way comes any more. Throws a ProblemsError (`locked`) where the journal is somebody else's.
+   * Whether these lines were written, whose answer was lost. If not, removes what may be there, so that nothing of it can come later.
+   * Throws a ProblemsError (`locked`) if another process is the writer.
    */
   const settle = async (statements: Statements, lines: readonly string[]): Promise<boolean> => {
     const writer = randomUUID();
     writers.push(writer);
     const arrived = await transaction(statements, async () => {
       await lock.fence(statements);
-      // This waits for a statement that is still being done on the former connection.
+      // Waits for a statement that is still running on the former connection.
       const { count } = await statements.run(
         'UPDATE idops.runs SET writer = $3 WHERE run = $1 AND writer = ANY ($2::uuid[])',
         [run, writers, writer],

@@ -5,42 +5,40 @@ import { checkCertificates, isKeyOf } from '../../base/certificates.js';
 import { error, ProblemsError } from '../../base/problems.js';
 import { userName } from '../../base/process.js';
 
-/** Certificates and a key, as PEM texts. */
+/** Certificates and a key, in PEM. */
 export interface PostgresTls {
-  /** The authorities that the server's certificate may come from, in the place of those that Node knows. */
+  /** The authorities to trust, in place of Node's. */
   readonly ca?: string;
-  /** The certificate that the server is shown, and its key. */
+  /** The client certificate, and its key. */
   readonly cert?: string;
   readonly key?: string;
 }
 
-/** Where a state lies in PostgreSQL. */
 export interface PostgresSettings {
   /**
-   * `postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=…`. A host that is another machine is spoken to with TLS, and its certificate has to
-   * be trusted and name the host, as with `sslmode=verify-full`, and so is this machine where `tls` is given or an `sslmode` asks for TLS:
-   * `prefer`, `require` and `verify-full` all mean that, and `ssl=true` does. `verify-ca` takes any host name, of an authority that is given
-   * here. Only `sslmode=disable` and `ssl=false` turn TLS off.
+   * `postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=…`. Another machine is always connected to with TLS, and its certificate must be
+   * trusted and name the host, as with `sslmode=verify-full`. The same holds for this machine if `tls` is given, or with `ssl=true` or an
+   * `sslmode` of `prefer`, `require` or `verify-full`. `verify-ca` accepts any host name, from an authority that is given in `tls`. Only
+   * `sslmode=disable` and `ssl=false` turn TLS off.
    */
   readonly url: string;
-  /** What tells the state from others in the database. */
+  /** Identifies the state in the database. */
   readonly name: string;
   readonly tls?: PostgresTls;
 }
 
-/** A database and how it is come to. */
 export interface Target {
   readonly config: ClientConfig;
   readonly database: string;
-  /** The state and its database in a message: nothing of it is secret. */
+  /** The state and its database in messages, without secrets. */
   readonly place: string;
   readonly secrets: readonly string[];
 }
 
-/** How many characters the name of a state has at most: an index has to hold it. */
+/** The longest name of a state: an index has to hold it. */
 const LONGEST_NAME = 200;
 
-/** What of the URL of a database no output may show: its password, as it is and as it is written there; all of one that is none. */
+/** The secrets in the URL of a database: its password, decoded and as written; the whole text if it is no URL. */
 export function secretsOf(text: string): string[] {
   try {
     const { password } = urlOf(text);
@@ -50,7 +48,7 @@ export function secretsOf(text: string): string[] {
   }
 }
 
-/** What is connected to for these settings. Throws a ProblemsError (`wrong-value`, `bad-certificate`) that doesn't show the URL. */
+/** The target of settings. Throws a ProblemsError (`wrong-value`, `bad-certificate`) that doesn't show the URL. */
 export function targetOf({ url: text, name, tls = {} }: PostgresSettings): Target {
   if (name === '' || name.length > LONGEST_NAME || /\p{Cc}/u.test(name) || !name.isWellFormed()) {
     throw refused(
@@ -74,13 +72,13 @@ export function targetOf({ url: text, name, tls = {} }: PostgresSettings): Targe
     database,
     place: `${name} in PostgreSQL ${at}/${database}`,
     secrets: secretsOf(text),
-    // All of it is said, so that no variable such as PGSSLMODE has a say in it.
+    // Everything is set, so that no variable such as PGSSLMODE applies.
     config: {
       host,
       port,
       database,
       user: user === '' ? userName() : user,
-      // As a function, so that nothing is looked for elsewhere where it is empty.
+      // A function, so that the driver looks nowhere else if it is empty.
       password: () => password,
       ssl: tlsOf(host, given, tls),
       sslnegotiation: 'postgres',
@@ -90,11 +88,11 @@ export function targetOf({ url: text, name, tls = {} }: PostgresSettings): Targe
   };
 }
 
-/** What idops takes from the part of the URL behind the question mark. */
+/** The parameters that the URL may have. */
 const parameters: readonly string[] = ['sslmode', 'ssl', 'channel_binding', 'application_name'];
 
 function urlOf(text: string): URL {
-  // What follows an unescaped sign of the password would be taken for the database, and shown. Several hosts have a comma.
+  // An unescaped sign in the password would make the rest the database, which is shown. A comma separates several hosts.
   const shape = /^postgres(?:ql)?:\/\/(?:[^/?#@\s]*@)?[^/?#@,\s]+\/[^/?#@\s]*(?:\?[^#@\s]*)?$/;
   if (!shape.test(text) || !URL.canParse(text)) throw badUrl();
   const url = new URL(text);
@@ -104,7 +102,7 @@ function urlOf(text: string): URL {
         'the URL of the database has a parameter that idops does not take',
         `${SIGNS}; of parameters it takes ${parameters.join(', ')}, and certificates are named with ca_file, client_cert_file and client_key_file of state.postgres`,
       );
-    // Of two values nobody knows which one is meant, and other programs take the last.
+    // Of two values, other programs take the last.
     if (new Set(url.searchParams.getAll(name)).size > 1)
       throw refused(
         `the URL of the database has ${name} twice, with different values`,
@@ -131,7 +129,7 @@ function badUrl(): ProblemsError {
 
 const modes: readonly string[] = ['allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'disable'];
 
-/** How the host is spoken to with TLS; false where it isn't. */
+/** The TLS options for a host; false without TLS. */
 function tlsOf(host: string, given: URLSearchParams, tls: PostgresTls): false | ConnectionOptions {
   const mode = modeOf(given);
   const { ca, cert, key } = tls;
@@ -142,7 +140,7 @@ function tlsOf(host: string, given: URLSearchParams, tls: PostgresTls): false | 
       'leave one of them out',
     );
   }
-  // There is no TLS over a socket in the file system.
+  // Sockets in the file system have no TLS.
   if (mode === 'disable' || host.startsWith('/')) return false;
   if (mode === undefined && !own && /^(?:localhost|::1|127(?:\.\d+){3})$/.test(host)) return false;
   check(ca, 'ca_file', 'certificates', checkCertificates);
@@ -155,12 +153,12 @@ function tlsOf(host: string, given: URLSearchParams, tls: PostgresTls): false | 
   return {
     rejectUnauthorized: true,
     ...tls,
-    // Anybody gets a certificate of a public authority for some name: that mode needs an authority of one's own.
+    // Anybody can get a certificate of a public authority, so that mode needs a private one.
     ...(mode === 'verify-ca' && ca !== undefined ? { checkServerIdentity: () => undefined } : {}),
   };
 }
 
-/** The `sslmode` that is asked for, also as other drivers take it; undefined where none is. */
+/** The `sslmode`, also from the `ssl` of other drivers; undefined if neither is set. */
 function modeOf(given: URLSearchParams): string | undefined {
   const [mode, ssl] = [given.get('sslmode'), given.get('ssl')];
   const words: { readonly [ssl: string]: string } = {
@@ -187,7 +185,7 @@ function check(
   try {
     if (text !== undefined) parse(text);
   } catch {
-    // What the parser says may repeat a part of a key.
+    // The parser's message may repeat a part of a key.
     const message = `the file that ${member} of state.postgres names does not hold ${what} in PEM form`;
     throw bad(message, 'check which file is named there');
   }

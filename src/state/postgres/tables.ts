@@ -2,16 +2,16 @@ import { error, ProblemsError } from '../../base/problems.js';
 import { type Statements, transaction } from './connection.js';
 import type { Target } from './settings.js';
 
-/** The first number of all advisory locks of idops, beside those of other programs in the database. */
+/** The first number of all advisory locks of idops, apart from those of other programs. */
 export const LOCKS = 0x69_64_6f_70;
 
-/** The lock under which tables are made. */
+/** The advisory lock for making tables. */
 const MAKING = 0;
 
-/** The version of the tables that this idops makes and uses. */
+/** The version of the tables. */
 export const TABLES = 1;
 
-/** JSON is kept as `json`, which keeps the text to the letter; `jsonb` alters numbers, the order of keys and refuses `\u0000`. */
+/** The type `json` keeps texts unchanged; `jsonb` changes numbers and the order of keys, and refuses `\u0000`. */
 const tables: readonly string[] = [
   `CREATE TABLE idops.versions (version integer PRIMARY KEY, made_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp())`,
   `CREATE TABLE idops.states (
@@ -20,7 +20,7 @@ const tables: readonly string[] = [
      revision uuid NOT NULL,
      saved_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
    )`,
-  // An address may be longer than an index takes, so its hash is the key. It is as in a string of JSON: no text holds a NUL.
+  // An address may be too long for an index, so its hash is the key. It is in the form of a JSON string, since no text holds a NUL.
   `CREATE TABLE idops.records (
      state text NOT NULL REFERENCES idops.states (name) ON DELETE CASCADE,
      key uuid NOT NULL,
@@ -28,7 +28,7 @@ const tables: readonly string[] = [
      record json NOT NULL,
      PRIMARY KEY (state, key)
    )`,
-  // No name of a shard is the lock of all of a state.
+  // The lock of the whole state has no shard.
   `CREATE TABLE idops.locks (
      state text NOT NULL,
      shard text NOT NULL DEFAULT '',
@@ -55,8 +55,8 @@ const tables: readonly string[] = [
 ];
 
 /**
- * Whether the tables are there, made where `make` says so. Two that make them at once wait for
- * each other. Throws a ProblemsError (`state-newer`, `state-unreadable`, `not-writable`) or what the driver throws.
+ * Whether there are tables; with `make` they are made, by one process at a time. Throws a ProblemsError (`state-newer`,
+ * `state-unreadable`, `not-writable`) or what the driver throws.
  */
 export async function haveTables(statements: Statements, target: Target, make: boolean): Promise<boolean> {
   if (await areThere(statements, target)) return true;
@@ -66,7 +66,7 @@ export async function haveTables(statements: Statements, target: Target, make: b
       await statements.run('SELECT pg_catalog.pg_advisory_xact_lock($1, $2)', [LOCKS, MAKING]);
       if (await areThere(statements, target)) return;
       const schema = await statements.run("SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'idops'");
-      // Who may use a schema that somebody else made may not be allowed to make one.
+      // A role that may use the schema may not be allowed to create it.
       if (schema.count === 0) await statements.run('CREATE SCHEMA idops');
       for (const table of tables) await statements.run(table);
       await statements.run('INSERT INTO idops.versions (version) VALUES ($1)', [TABLES]);
@@ -88,9 +88,8 @@ export async function haveTables(statements: Statements, target: Target, make: b
   }
 }
 
-/** Whether there are tables, surely of this version. */
 async function areThere(statements: Statements, { place }: Target): Promise<boolean> {
-  // Names that PostgreSQL resolves itself may be those from before another one made the tables.
+  // Names that PostgreSQL resolves itself may be cached from before the tables were made.
   const there = await statements.run(
     `SELECT FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
      WHERE nspname = 'idops' AND relname = 'versions'`,
