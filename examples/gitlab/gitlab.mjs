@@ -1,17 +1,19 @@
 // What idops' pipeline asks of GitLab's API:
-//   node gitlab.mjs note FILE NAME         keeps one note of the merge request, with the plan in FILE; if there is none, the note says so
-//   node gitlab.mjs approved PLANFILE      fails unless the merge request that brought the commit showed this very plan; prints what approves, for IDOPS_APPROVAL
-//   node gitlab.mjs result FILE NAME       writes what apply came to as a note of that merge request
-//   node gitlab.mjs issue FILE NAME CODE   keeps one issue about drift: closes it if CODE, how idops plan --detailed-exitcode ended, is 0
+//   node gitlab.mjs note FILE PLANFILE NAME   keeps one note of the merge request, with the plan in FILE; if there is none, the note says so
+//   node gitlab.mjs approved PLANFILE NAME    fails unless that note, of the merge request that brought the commit, showed this very plan; prints what approves, for IDOPS_APPROVAL
+//   node gitlab.mjs result FILE NAME          writes the result of an apply as a note of that merge request
+//   node gitlab.mjs issue FILE NAME CODE      keeps one issue about drift: closes it if CODE, the exit code of idops plan --detailed-exitcode, is 0
 //
 // GITLAB_TOKEN is a project access token (role Reporter, scope api); the rest is set by GitLab CI. Needs Node 20 and nothing else.
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
 /** What GitLab takes in one note. */
 const MOST_CHARACTERS = 1_000_000;
 const SECONDS = 30;
 
-const [command, file, name, code] = process.argv.slice(2);
+const [command, file, ...more] = process.argv.slice(2);
+const [name, code] = command === 'note' ? more.slice(1) : more;
 const {
   CI_API_V4_URL: api,
   CI_PROJECT_ID: project,
@@ -46,6 +48,17 @@ async function ask(method, path, body, headers = { 'PRIVATE-TOKEN': token }) {
   return answer;
 }
 
+/** Writes something new. If an answer doesn't say whether it was written, looks once, and writes it again if it isn't there. */
+async function post(path, body, list, isIt) {
+  const write = async () => await (await ask('POST', path, body)).json();
+  try {
+    return await write();
+  } catch (failure) {
+    if (failure.status < 500) throw failure;
+    return (await find(list, isIt)) ?? (await write());
+  }
+}
+
 /** What such a request reads, and the answer that it came with. */
 async function read(path, headers) {
   const answer = await ask('GET', path, undefined, headers);
@@ -78,8 +91,9 @@ async function account() {
 const at = (...path) =>
   `/projects/${encodeURIComponent(project)}${path.map((one) => `/${encodeURIComponent(one)}`).join('')}`;
 
-/** Whether a text begins with the hidden line of a name. */
-const isAbout = (text, marker) => typeof text === 'string' && text.split('\n', 1)[0].trim() === marker;
+/** How the hidden first line of a text begins, which says what it is about. */
+const markerOf = (what) => `<!-- ${what}: ${encodeURIComponent(name)} `;
+const isAbout = (text, what) => typeof text === 'string' && text.startsWith(markerOf(what));
 
 /** The plan or the result, or that there is none. */
 async function textOf(path, what) {
@@ -94,9 +108,9 @@ async function textOf(path, what) {
 }
 
 /** The body of a note or an issue, with its hidden first line. */
-function bodyOf(marker, text) {
+function bodyOf(what, text, shown = '') {
   // A line that begins with a slash may be a command to GitLab, such as /merge.
-  const body = `${marker}\n${text.replaceAll(/^(?=\s*\/)/gm, '\u200b')}`;
+  const body = `${markerOf(what)}${shown}-->\n${text.replaceAll(/^(?=\s*\/)/gm, '\u200b')}`;
   if (body.length > MOST_CHARACTERS)
     throw new Failure(`${file} is longer than a note may be: let idops --format markdown write it`);
   return body;
@@ -117,13 +131,19 @@ async function merged() {
   );
 }
 
-async function note() {
-  const marker = `<!-- idops: ${encodeURIComponent(name)} -->`;
-  const body = bodyOf(marker, await textOf(file, 'plan'));
-  const notes = at('merge_requests', mergeRequest, 'notes');
+/** The oldest note with a plan by the token's account. */
+async function planNote(iid) {
   const id = await account();
-  const isOwn = (one) => !one.system && one.author?.id === id && isAbout(one.body, marker);
-  const earlier = await find(`${notes}?sort=asc&order_by=created_at`, isOwn);
+  const isOwn = (one) => !one.system && one.author?.id === id && isAbout(one.body, 'idops');
+  return await find(`${at('merge_requests', iid, 'notes')}?sort=asc&order_by=created_at`, isOwn);
+}
+
+async function note() {
+  const plan = await readFile(more[0], 'utf8').catch(() => undefined);
+  const shown = plan === undefined ? '' : `${sealOf(JSON.parse(plan))} `;
+  const body = bodyOf('idops', await textOf(file, 'plan'), shown);
+  const notes = at('merge_requests', mergeRequest, 'notes');
+  const earlier = await planNote(mergeRequest);
   if (earlier !== undefined) {
     try {
       await ask('PUT', `${notes}/${encodeURIComponent(earlier.id)}`, { body });
@@ -133,34 +153,32 @@ async function note() {
       if (failure.status !== 404) throw failure;
     }
   }
-  await ask('POST', notes, { body });
+  await post(notes, { body }, `${notes}?sort=desc&order_by=created_at`, (one) => one.body === body);
   return 'a note was written';
 }
 
 async function result() {
   const { iid } = await merged();
-  const body = bodyOf(`<!-- idops result: ${encodeURIComponent(name)} -->`, await textOf(file, 'result'));
-  await ask('POST', at('merge_requests', iid, 'notes'), { body });
+  const body = bodyOf('idops result', await textOf(file, 'result'));
+  const notes = at('merge_requests', iid, 'notes');
+  await post(notes, { body }, `${notes}?sort=desc&order_by=created_at`, (one) => one.body === body);
   return `the result was written into merge request !${iid}`;
 }
 
 async function issue() {
-  const marker = `<!-- idops drift: ${encodeURIComponent(name)} -->`;
   const id = await account();
-  const isOwn = (one) => one.author?.id === id && isAbout(one.description, marker);
-  const earlier = await find(
-    `${at('issues')}?author_id=${id}&scope=all&state=all&order_by=created_at`,
-    isOwn,
-  );
+  const issues = `${at('issues')}?author_id=${id}&scope=all&state=all&order_by=created_at`;
+  const isOwn = (one) => one.author?.id === id && isAbout(one.description, 'idops drift');
+  const earlier = await find(issues, isOwn);
   if (code === '0') {
     if (earlier?.state !== 'opened') return 'there is no drift, and no issue';
     await ask('PUT', at('issues', earlier.iid), { state_event: 'close' });
     return `there is no drift any more: issue #${earlier.iid} was closed`;
   }
-  const description = bodyOf(marker, await textOf(file, 'plan'));
+  const description = bodyOf('idops drift', await textOf(file, 'plan'));
   if (earlier === undefined) {
     const title = `Identity server is not as declared: ${name}`;
-    const { iid } = await (await ask('POST', at('issues'), { title, description })).json();
+    const { iid } = await post(at('issues'), { title, description }, issues, isOwn);
     return `issue #${iid} was opened`;
   }
   const reopen = earlier.state === 'opened' ? {} : { state_event: 'reopen' };
@@ -174,15 +192,20 @@ function sentOf({ apply: { objects } }) {
   return sent.map((one) => JSON.stringify([one.requests, one.observed])).sort();
 }
 
-const essence = (plan) => JSON.stringify([plan.digest, plan.server, plan.environment, sentOf(plan)]);
+/** What tells a plan from any that sends something else, or that was built on other values. */
+const sealOf = (plan) =>
+  createHash('sha256')
+    .update(JSON.stringify([plan.digest, plan.server, plan.environment, sentOf(plan)]))
+    .digest('hex');
 
-const plansOf = (id) => `${at('pipelines', id, 'jobs')}?include_retried=true&scope[]=success`;
+const plansOf = (id, ...scopes) =>
+  `${at('pipelines', id, 'jobs')}?include_retried=true${scopes.map((scope) => `&scope[]=${scope}`).join('')}`;
 const isPlan = (job) => job.name === 'plan';
 
-/** Fails if a later pipeline of the branch has planned: the manifests of this one may no longer be what the branch says. */
+/** Fails if a later pipeline of the branch ran its plan, to whatever end: the branch may no longer say what this one applies. */
 async function refuseLater() {
   const isOwnOrPlanned = async ({ id }) =>
-    id <= Number(pipelineId) || (await find(plansOf(id), isPlan)) !== undefined;
+    id <= Number(pipelineId) || (await find(plansOf(id, 'success', 'failed'), isPlan)) !== undefined;
   const newest = await find(`${at('pipelines')}?ref=${encodeURIComponent(branch)}`, isOwnOrPlanned);
   if (newest === undefined || newest.id <= Number(pipelineId)) return;
   const sentence = `a later pipeline has planned: ${newest.web_url}: look at its plan, and start its job`;
@@ -206,26 +229,34 @@ async function approved() {
       `${where} has no pipeline of its last commit (a pipeline for merged results can't be compared)`,
     );
   const before = (one) => Date.parse(one.finished_at) <= Date.parse(merged_at);
-  const job = await find(plansOf(planned.id), (one) => isPlan(one) && before(one));
+  const job = await find(plansOf(planned.id, 'success'), (one) => isPlan(one) && before(one));
   if (job === undefined) throw new Failure(`${where} showed no plan of its last commit before it was merged`);
   // The job's own token may read what Developers may.
   const { found } = await read(`${at('jobs', job.id, 'artifacts')}/${encodeURIComponent(file)}`, {
     'JOB-TOKEN': jobToken,
   });
-  if (essence(found) === essence(own)) {
-    console.log(`${iid} ${sha} ${planned.id} ${found.created_at}`);
-    return `${where} showed this plan: ${own.digest}`;
+  const wayOut = `look at this plan, and if it is what you want, run the job with the variable IDOPS_DIGEST=${own.digest}`;
+  if (sealOf(found) !== sealOf(own)) {
+    const differs =
+      found.digest === own.digest
+        ? 'the server was changed since'
+        : `it showed ${String(found.digest)}, and this is ${own.digest}`;
+    throw new Failure(`${where} showed another plan (${differs}): ${wayOut}`);
   }
-  throw new Failure(
-    `${where} showed ${String(found.digest)}, and this is ${own.digest}, or the server was changed since: look at this plan, and if it is what you want, run the job with the variable IDOPS_DIGEST=${own.digest}`,
-  );
+  const shown = await planNote(iid);
+  if (!shown?.body.startsWith(`${markerOf('idops')}${sealOf(own)} -->`))
+    throw new Failure(`no note of ${where} showed this plan, which ${job.web_url} made: ${wayOut}`);
+  if (Date.parse(shown.updated_at) > Date.parse(merged_at))
+    throw new Failure(`the note of ${where} was changed after the merge: ${wayOut}`);
+  console.log(`${iid} ${sha} ${planned.id} ${found.created_at}`);
+  return `${where} showed this plan: ${own.digest}`;
 }
 
 const commands = {
-  note: { run: note, count: 3, needs: { CI_MERGE_REQUEST_IID: mergeRequest } },
+  note: { run: note, count: 4, needs: { CI_MERGE_REQUEST_IID: mergeRequest } },
   approved: {
     run: approved,
-    count: 2,
+    count: 3,
     needs: {
       CI_COMMIT_SHA: commit,
       CI_COMMIT_BRANCH: branch,
@@ -241,7 +272,7 @@ async function main() {
   const chosen = Object.hasOwn(commands, command ?? '') ? commands[command] : undefined;
   if (chosen === undefined || process.argv.length - 2 !== chosen.count)
     throw new Failure(
-      'usage: node gitlab.mjs note|result FILE NAME, approved PLANFILE, issue FILE NAME CODE',
+      'usage: node gitlab.mjs note FILE PLANFILE NAME, approved PLANFILE NAME, result FILE NAME, issue FILE NAME CODE',
     );
   const needed = { CI_API_V4_URL: api, CI_PROJECT_ID: project, GITLAB_TOKEN: token, ...chosen.needs };
   const missing = Object.keys(needed).filter((variable) => !needed[variable]);

@@ -59,6 +59,7 @@ export async function planAndApply(job: Job, given: Inputs): Promise<Ending> {
       result,
       problems: after,
       failed: bad || result.interrupted,
+      inFiles: project.state().in === 'file',
     });
     job.enters('told');
     return {

@@ -92,10 +92,6 @@ async function checked(
     );
   }
   job.log.say(`${source} approved ${digest}`);
-  if (later !== null) {
-    const message = `a later run of this workflow came after this one: ${later}`;
-    throw new ProblemsError([error('approval-used', message)]);
-  }
   const approval: Approval = {
     pullRequest: pullRequest?.number ?? null,
     head: pullRequest?.head ?? null,
@@ -109,6 +105,10 @@ async function checked(
   const made = approved?.stored == null ? null : new Date(approved.stored.created_at);
   const used = whyUsedUp(history, approval, since, made);
   if (used !== undefined) throw new ProblemsError([used]);
+  if (later !== null) {
+    const message = `a later run of this workflow came after this one: ${later}`;
+    throw new ProblemsError([error('approval-used', message)]);
+  }
   refuse(problems);
   const left = usedBy(history, approval)?.left;
   if (left !== undefined) {

@@ -320,8 +320,8 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
       return (await rest.actions.getWorkflowRun({ ...at, run_id: Number(id) })).data;
     },
     /**
-     * A run of the same workflow that began later and did something; undefined if there is none. A run that was cancelled while it waited
-     * did nothing.
+     * A run of the same workflow that began later and of which a job has ended; undefined if there is none. A run that was cancelled
+     * while it waited did nothing.
      */
     async laterRun({
       id,
@@ -336,7 +336,8 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
       for (const run of all.filter((one) => one.id > id)) {
         const of = { ...at, run_id: run.id, filter: 'all', per_page: 100 } as const;
         const jobs = await paginate(rest.actions.listJobsForWorkflowRun, of);
-        if (jobs.some(({ conclusion }) => conclusion === 'success')) return run;
+        // One that failed may have planned, too.
+        if (jobs.some(({ conclusion }) => conclusion === 'success' || conclusion === 'failure')) return run;
       }
       return undefined;
     },
@@ -427,8 +428,16 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
         )
         .map(({ number, body, state }) => ({ number, body: body ?? '', isOpen: state === 'open' }));
     },
-    async openIssue(title: string, body: string): Promise<number> {
-      return (await rest.issues.create({ ...at, title, body, ...onlyOnce })).data.number;
+    /** Opens an issue, unless it is there after an answer that doesn't say so; `isIt` knows it. */
+    async openIssue(title: string, body: string, isIt: (body: string) => boolean): Promise<number> {
+      try {
+        return (await rest.issues.create({ ...at, title, body, ...onlyOnce })).data.number;
+      } catch (failure) {
+        if (isRefused(failure as RawFailure)) throw failure;
+        const [found] = await this.issues(isIt).catch(() => []);
+        if (found?.isOpen !== true) throw failure;
+        return found.number;
+      }
     },
     async updateIssue(number: number, body: string, { close }: { readonly close: boolean }): Promise<void> {
       const state = close

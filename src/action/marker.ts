@@ -3,10 +3,19 @@ import { type Shard, shardText } from '../base/shard.js';
 import type { Plan } from '../plan/plan.js';
 import { sealObjects } from '../plan/stored.js';
 import type { Redactor } from '../secrets/redactor.js';
+import type { WorkflowEvent } from './event.js';
+
+/** `plan` is a comment that can approve its plan when the pull request is merged; `shown` is one that only shows a plan. */
+export type CommentKind = 'plan' | 'shown';
+
+/** Only runs for the event `pull_request` are bound to a pull request by GitHub, so only their plans can be approved. */
+export function commentKind({ name }: Pick<WorkflowEvent, 'name'>): CommentKind {
+  return name === 'pull_request' ? 'plan' : 'shown';
+}
 
 /** What a comment or an issue of idops says of itself, where only idops reads it. */
 export interface Marker {
-  readonly kind: 'plan' | 'drift';
+  readonly kind: CommentKind | 'drift';
   /** Which project, environment and shard it is about. */
   readonly key: string;
   /** The plan that it shows; null where it shows none. */
@@ -52,7 +61,7 @@ export function markerLine({ kind, key, plan, run }: Marker): string {
 
 const linePattern = new RegExp(
   [
-    '^<!-- idops-(?<kind>plan|drift) key=(?<key>[0-9a-f]{16})',
+    '^<!-- idops-(?<kind>plan|shown|drift) key=(?<key>[0-9a-f]{16})',
     '(?: digest=(?<digest>sha256:[0-9a-f]{64}) observed=(?<observed>sha256:[0-9a-f]{64}))?',
     '(?: run=(?<run>\\d{1,20}))? -->$',
   ].join(''),
@@ -64,7 +73,7 @@ export function readMarker(body: string): Marker | null {
   if (groups === undefined) return null;
   const { kind, key = '', digest, observed, run = null } = groups;
   return {
-    kind: kind === 'drift' ? kind : 'plan',
+    kind: kind === 'drift' || kind === 'shown' ? kind : 'plan',
     key,
     plan: digest === undefined || observed === undefined ? null : { digest, observed },
     run,

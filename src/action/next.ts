@@ -3,6 +3,10 @@ import { code } from '../report/marked.js';
 import type { ApproveMode } from './approved.js';
 import type { SharedPlan } from './text.js';
 
+/** The same for a plan that no merge applies. */
+export const approvesNothing =
+  'This comment approves nothing: merging applies the plan that a run for the event `pull_request` showed.';
+
 /** What happens next with a plan of a pull request, in one sentence of Markdown. `mode` is null if nobody knows whether reviews count. */
 export function nextSentence(
   { plan, subject }: SharedPlan,

@@ -1,6 +1,6 @@
 import type { Inputs } from './inputs.js';
 import type { Job } from './job.js';
-import { markerLine } from './marker.js';
+import { commentKind, markerLine } from './marker.js';
 import { type Ending, writeSummary } from './outputs.js';
 import { commentKey } from './places.js';
 import { aboutText, subjectOf } from './subject.js';
@@ -25,7 +25,7 @@ export async function tellNoPlan(
   { title, text, hide, quiet = false }: NoPlan,
 ): Promise<void> {
   const key = commentKey(inputs, null);
-  const first = markerLine({ kind: 'plan', key, run: job.event.runId, plan: null });
+  const first = markerLine({ kind: commentKind(job.event), key, run: job.event.runId, plan: null });
   const heading = `${aboutText('idops plan', subjectOf(inputs, inputs.args, hide))}: ${title}`;
   const body = `${first}\n${plainText(heading, text, job.event)}`;
   await job.posts.comment(inputs, key, body, { opens: inputs.comment === 'true' && !quiet, quiet });

@@ -11,8 +11,8 @@ import type { Session } from '../session/session.js';
 import { commentFile } from './approved.js';
 import type { Inputs } from './inputs.js';
 import type { Job } from './job.js';
-import { markerLine, markPlan } from './marker.js';
-import { nextSentence } from './next.js';
+import { commentKind, markerLine, markPlan } from './marker.js';
+import { approvesNothing, nextSentence } from './next.js';
 import { type Ending, writeSummary } from './outputs.js';
 import { commentKey, configOf, folderOf } from './places.js';
 import { fileOf } from './shard.js';
@@ -42,12 +42,14 @@ export async function planAndTell(job: Job, inputs: Inputs): Promise<Ending> {
   // What a selection leaves out may be owed something.
   const tells = changed || blocked || leavesRestores(plan);
   const key = commentKey(inputs, plan.environment);
+  const kind = commentKind(job.event);
   const marker = { key, run: job.event.runId, plan: await markPlan(plan, job.redactor) };
-  const taken = markerLine({ kind: 'plan', ...marker }).length + 1;
+  const taken = markerLine({ kind, ...marker }).length + 1;
   const mode = await job.posts.approveMode(inputs);
-  const next = (isWhole: boolean) => nextSentence(shared, mode, isWhole);
+  const next = (isWhole: boolean) =>
+    kind === 'shown' ? approvesNothing : nextSentence(shared, mode, isWhole);
   const { text, isWhole } = planText(shared, job.event, { taken, next });
-  const first = markerLine({ kind: 'plan', ...marker, plan: isWhole ? marker.plan : null });
+  const first = markerLine({ kind, ...marker, plan: isWhole ? marker.plan : null });
   const opens = tells || inputs.comment === 'true';
   const body = `${first}\n${text}`;
   const commented = join(await job.temporaryFolder(), commentFile);

@@ -5,7 +5,7 @@ import type { WorkflowEvent } from './event.js';
 import { type GithubApi, GithubFailure, type PullRequest, withGithub } from './github.js';
 import type { Inputs } from './inputs.js';
 import { type Log, titleLine } from './log.js';
-import { isAbout, type Marker, markerLine, readMarker } from './marker.js';
+import { commentKind, isAbout, type Marker, markerLine, readMarker } from './marker.js';
 import { mergedPullRequest } from './merged.js';
 import { aboutPlain, aboutText, type Subject, selectedSentence } from './subject.js';
 import { plainText, planText, type SharedPlan } from './text.js';
@@ -38,24 +38,32 @@ export class Posts {
     const number = this.#event.pullRequest?.number ?? prNumber;
     if (number === undefined || comment === 'false' || githubToken === undefined) return;
     const write = async (api: GithubApi): Promise<void> => {
-      if (this.#event.pullRequest === null) {
-        const { head } = await api.pullRequest(number);
-        if (head.sha !== this.#event.sha) {
-          const [now, then] = [head.sha, this.#event.sha].map((sha) => sha.slice(0, 12));
-          const other = then === '' ? 'another commit' : then;
-          this.#log.annotate(
-            'warning',
-            `The comment was not written: pull request #${number} ends with ${now} now, and this is of ${other}. Run it again.`,
-          );
-          return;
-        }
+      // The event has told of the pull request already, so an answer that is missing changes nothing.
+      const pull = await api.pullRequest(number).catch((failure: unknown) => {
+        if (this.#event.pullRequest === null) throw failure;
+        return null;
+      });
+      const why = pull === null ? null : this.#whyOutdated(pull);
+      if (why !== null) {
+        this.#log.annotate('warning', `The comment was not written: pull request #${number} ${why}.`);
+        return;
       }
-      const isIt = (text: string): boolean => isAbout(text, { kind: 'plan', key });
+      const isIt = (text: string): boolean => isAbout(text, { kind: commentKind(this.#event), key });
       const [own] = await api.comments(number, isIt);
       if (own !== undefined) await api.updateComment(own.id, body);
       else if (opens) await api.addComment(number, body, isIt);
     };
     await this.#asking('The comment', 'pull-requests: write', githubToken, write, { quiet });
+  }
+
+  /** Why a comment would replace a newer one, or one that was approved, as a sentence goes on; null if it would not. */
+  #whyOutdated({ head, merged_at }: PullRequest): string | null {
+    const { sha } = this.#event;
+    if (commentKind(this.#event) === 'plan' && merged_at !== null)
+      return 'is merged, and its comment stays as it was approved';
+    if (head.sha === sha) return null;
+    const [now, then] = [head.sha, sha].map((one) => one.slice(0, 12));
+    return `ends with ${now} now, and this is of ${then === '' ? 'another commit' : then}; run the workflow for that commit`;
   }
 
   /** Writes what apply came to as a comment of the pull request that brought the commit. */
@@ -113,7 +121,8 @@ export class Posts {
     { body, subject, found }: { readonly body: string; readonly subject: Subject; readonly found: boolean },
   ): Promise<void> {
     await this.#asking('The issue', 'issues: write', token, async (api) => {
-      const all = await api.issues((one) => isAbout(one, { kind: 'drift', key }));
+      const isIt = (one: string): boolean => isAbout(one, { kind: 'drift', key });
+      const all = await api.issues(isIt);
       const open = all.filter(({ isOpen }) => isOpen);
       if (!found) {
         for (const { number } of open) {
@@ -125,7 +134,7 @@ export class Posts {
       const own = open.at(-1) ?? all.find((one) => isClosed(readMarker(one.body)));
       if (own === undefined) {
         const title = titleLine(aboutPlain('Identity server is not as declared', subject)).slice(0, 250);
-        this.#log.say(`Issue #${await api.openIssue(title, body)} was opened.`);
+        this.#log.say(`Issue #${await api.openIssue(title, body, isIt)} was opened.`);
         return;
       }
       await api.updateIssue(own.number, body, { close: false });

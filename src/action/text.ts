@@ -112,7 +112,7 @@ export function origin(event: WorkflowEvent): string {
  * address; the run's page has the artifacts of its last attempt.
  */
 function page({ runUrl }: WorkflowEvent): string {
-  return `<sub>The rendered emails are in [the artifact of the run](${encodeURI(runUrl)}#artifacts).</sub>`;
+  return `<sub>The plan as a page, with its emails rendered, is in [the artifact of the run](${encodeURI(runUrl)}#artifacts).</sub>`;
 }
 
 /** Renders with a smaller budget until it fits: bytes are no characters. */

@@ -22,21 +22,25 @@ export interface Became {
   readonly result: Result;
   readonly problems: readonly Problem[];
   readonly failed: boolean;
+  /** Whether the journal is a file of the job, and not beside a state in git or in PostgreSQL. */
+  readonly inFiles: boolean;
 }
 
 /** Tells on the pull request that brought the commit what became of its plan; where there was nothing to do it tells nothing. */
 export async function tellResult(
   job: Job,
   inputs: Inputs,
-  { plan, result, problems, failed }: Became,
+  { plan, result, problems, failed, inFiles }: Became,
 ): Promise<void> {
   if (result.run === null && problems.length === 0) return;
   const subject = subjectOf(inputs, inputs.args, job.redactor.redact, plan);
   const title = `${aboutText('idops apply', subject)}: ${outcome(result)}`;
   const undo = undoLines(result, plan, inputs, subject);
-  const needs = 'That needs the journal of the run, which is where the job kept its `.idops` folder.';
+  const needs = inFiles
+    ? '\n\nThat needs the journal of the run, which is where the job kept its `.idops` folder.'
+    : '';
   // Above what became of each change, so that no number of them cuts it off.
-  const intro = undo.length === 0 ? '' : `${undo.join('\n')}\n\n${needs}`;
+  const intro = undo.length === 0 ? '' : `${undo.join('\n')}${needs}`;
   const look = { ...job.log.look, budget: resultRoom, title, intro };
   const parts = [
     result.run === null

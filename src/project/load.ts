@@ -26,7 +26,7 @@ import { type Configs, readConfig, without } from './layers.js';
 import type { Pattern, Project, ProjectOptions, ServerOverrides, ServerSettings } from './project.js';
 import { addressProblems, serverSettings } from './server.js';
 import { sharedStates } from './shared-state.js';
-import { type StateSettings, stateSettings, stateSettingsSchema } from './state.js';
+import { missingStateSettings, type StateSettings, stateSettings, stateSettingsSchema } from './state.js';
 
 /** The name that a configuration is looked for by. */
 const CONFIG = 'idops.yaml';
@@ -181,13 +181,17 @@ class LoadedProject implements Project {
   }
 
   settingsProblems(): readonly Problem[] {
+    const state = this.#resolved('state', stateSettingsSchema, true);
     const sections: { readonly [name: string]: z.ZodType } = {
-      state: stateSettingsSchema,
       safety: safetySchema,
       checks: checksSchema,
       limits: limitsSchema,
     };
-    return Object.entries(sections).flatMap(([name, schema]) => this.#resolved(name, schema, true).problems);
+    return [
+      ...state.problems,
+      ...missingStateSettings(state.data),
+      ...Object.entries(sections).flatMap(([name, schema]) => this.#resolved(name, schema, true).problems),
+    ];
   }
 
   addressProblems(): readonly Problem[] {

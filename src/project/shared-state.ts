@@ -1,4 +1,5 @@
-import { posix, relative, resolve, sep } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { basename, dirname, join, posix, relative, resolve, sep } from 'node:path';
 import { findWorkTree } from '../base/paths.js';
 import { error, type Place, type Problem } from '../base/problems.js';
 import { some } from '../mail/words.js';
@@ -102,14 +103,37 @@ function homeOf(one: Environment, root: string): Home | undefined {
   }
   const path = literal(defaultState(name), 'state', 'path');
   if (path === undefined) return undefined;
-  return { id: resolve(root, path), shown: path, setting: setting('path'), usual: defaultState('NAME') };
+  return {
+    id: realPath(resolve(root, path)),
+    shown: path,
+    setting: setting('path'),
+    usual: defaultState('NAME'),
+  };
+}
+
+/** A path without symbolic links; of a file that isn't there yet, as far as its folders are. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const above = dirname(path);
+    return above === path ? path : join(realPath(above), basename(path));
+  }
 }
 
 /** A database without who signs in. */
 function databaseOf(url: string): string {
   if (!URL.canParse(url)) return url;
   const { hostname, port, pathname } = new URL(url);
-  return `${hostname}:${port || '5432'}${pathname}`;
+  return `${hostname.toLowerCase().replace(/\.$/, '')}:${port || '5432'}${unescaped(pathname)}`;
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function textAt(one: Environment, ...path: string[]): Known['address'] | undefined {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { optional } from '../base/members.js';
-import { error, type Problem, ProblemsError } from '../base/problems.js';
+import { error, type Problem, refuse } from '../base/problems.js';
 import { Sensitive } from '../base/values.js';
 
 export const DEFAULT_STATE = '.idops/state.json';
@@ -155,12 +155,10 @@ export type StateSettings =
       readonly files: { readonly ca?: string; readonly cert?: string; readonly key?: string };
     };
 
-/** What is needed of the settings of a database, wherever of an environment and the rest it stands. */
-function lacking({
-  url,
-  client_cert_file: cert,
-  client_key_file: key,
-}: z.infer<typeof postgresSchema>): Problem[] {
+/** The settings that the section needs and that neither the environment nor the rest of the configuration has. */
+export function missingStateSettings({ postgres }: z.infer<typeof stateSettingsSchema> = {}): Problem[] {
+  if (postgres === undefined) return [];
+  const { url, client_cert_file: cert, client_key_file: key } = postgres;
   const needs = (there: string, other: string): Problem[] => [
     error('missing-field', `"state.postgres.${there}" needs "state.postgres.${other}" beside it`),
   ];
@@ -192,8 +190,7 @@ export function stateSettings(
     return { in: 'git', remote, branch, path: git.path ?? null };
   }
   if (postgres === undefined) return { in: 'file', path: absolute(path), allowTracked };
-  const problems = lacking(postgres);
-  if (problems.length > 0) throw new ProblemsError(problems);
+  refuse(missingStateSettings(given));
   const { url = '', name = null, ca_file: ca, client_cert_file: cert, client_key_file: key } = postgres;
   const named = Object.entries({ ca, cert, key }).flatMap(([what, file]) =>
     file === undefined ? [] : [[what, absolute(file)]],

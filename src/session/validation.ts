@@ -66,8 +66,9 @@ async function recordedIn(
   declared: readonly Declared[],
   onSecret: OnSecret,
 ): Promise<((template: Declared) => Fields) | undefined> {
-  if (project.state().in !== 'file' || !hasKnownMails(declared, project.profile.name)) return undefined;
+  if (!hasKnownMails(declared, project.profile.name)) return undefined;
   try {
+    if (project.state().in !== 'file') return undefined;
     const state = await (await backendOf(project, onSecret)).saved();
     const hasher = state === undefined ? undefined : new Hasher(state, () => false);
     return ({ kind, identity }) => {

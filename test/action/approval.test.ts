@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { markerLine, readMarker } from '../../src/action/marker.js';
-import { actionsBot, type DoubleRemark } from './github-double.js';
+import { actionsBot, branchHead, type DoubleRemark } from './github-double.js';
 import { type ActionOptions, pullRequest, type Workspace, workspace } from './running.js';
 
 const acme = (label: string): { [path: string]: string } => ({
@@ -85,11 +85,9 @@ describe('what the comment of a pull request approves', () => {
   });
 
   it('is nothing where it was written after the merge', async () => {
-    const { site } = await planned();
-    site.github.comments.splice(0);
+    const { site, comment } = await planned();
     site.github.merge(7, 'abc123');
-    await site.run({}, pullRequest());
-    expect(site.github.comments).toHaveLength(1);
+    comment.created_at = '2026-01-02T00:00:00Z';
     await refused(site, 'approves no plan');
   });
 
@@ -98,6 +96,35 @@ describe('what the comment of a pull request approves', () => {
     site.github.merge(7, 'abc123');
     site.github.edit(comment, actionsBot, comment.body);
     await refused(site, 'the comment with the plan of pull request #7 was changed after the merge');
+  });
+
+  it('is what it showed at the merge: a plan that is made later leaves it alone', async () => {
+    const { site, comment } = await planned();
+    site.github.merge(7, 'abc123');
+    const { log } = await site.run({}, pullRequest());
+    expect(log).toContain('pull request #7 is merged, and its comment stays as it was approved');
+    expect(site.github.comments).toEqual([comment]);
+    await applied(site);
+  });
+
+  it('is of the last commit: an old run that is run again leaves it alone', async () => {
+    const { site, comment } = await planned();
+    Object.assign(site.github.merge(7, 'abc123'), { merged_at: null });
+    const { code, log } = await site.run({}, pullRequest(7, { sha: 'c0ffee' }));
+    expect(code).toBe(0);
+    expect(log).toContain(`pull request #7 ends with ${branchHead} now, and this is of c0ffee`);
+    expect(site.github.comments).toEqual([comment]);
+  });
+
+  it('stays beside that of a plan that somebody asks for by hand, which approves nothing', async () => {
+    const { site, comment } = await planned();
+    Object.assign(site.github.merge(7, 'abc123'), { merged_at: null, merge_commit_sha: null });
+    const pinned = { 'base-url': site.sandbox.url, 'pr-number': '7' };
+    await site.run(pinned, { event: 'workflow_dispatch' });
+    const [first, second] = site.github.comments;
+    expect(first).toEqual(comment);
+    expect(second?.body).toContain('This comment approves nothing');
+    expect(readMarker(second?.body ?? '')?.kind).toBe('shown');
   });
 
   it('is what the newest of several says: nothing, where it approves no plan', async () => {
@@ -374,7 +401,8 @@ describe('the pull request whose comment approves', () => {
       expect(code).toBe(1);
     }
     const named = { ...pinned, 'pr-number': '7' };
-    const { log } = await site.run({ ...inputs, ...named }, { ...dispatched, sha: 'fff000' });
+    const earlier = { ...dispatched, sha: 'fff000', env: { GITHUB_RUN_ID: '70' } };
+    const { log } = await site.run({ ...inputs, ...named }, earlier);
     expect(log).toContain('pull request #7 is not merged, or not what brought the commit fff000');
     expect(site.writes()).toEqual([]);
     await applied(site, dispatched, named);

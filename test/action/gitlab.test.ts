@@ -21,6 +21,7 @@ interface Note {
   readonly body: string;
   readonly system: boolean;
   readonly author: { readonly id: number };
+  readonly updated_at?: string;
 }
 
 interface Broken {
@@ -33,11 +34,13 @@ interface Broken {
       body?: string;
     };
   };
+  /** The same for the first such request alone, which may have done its work. */
+  readonly once?: { readonly [request: string]: { readonly status: number; readonly writes: boolean } };
   readonly pageSize?: number;
 }
 
 /** GitLab as far as its documentation of users and of notes of merge requests goes. */
-async function gitlab(notes: readonly Partial<Note>[], { answers = {}, pageSize }: Broken = {}) {
+async function gitlab(notes: readonly Partial<Note>[], { answers = {}, once = {}, pageSize }: Broken = {}) {
   const kept: Note[] = notes.map((note, at) => ({
     id: at + 1,
     body: '',
@@ -46,6 +49,7 @@ async function gitlab(notes: readonly Partial<Note>[], { answers = {}, pageSize 
     ...note,
   }));
   const requests: string[] = [];
+  const failing = new Map(Object.entries(once));
   const sent: unknown[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -81,8 +85,10 @@ async function gitlab(notes: readonly Partial<Note>[], { answers = {}, pageSize 
       }
       if (request.method === 'POST' && isNotes) {
         const note = { id: kept.length + 1, system: false, author: { id: me }, ...given };
-        kept.push(note);
-        return answer(201, note);
+        const fails = failing.get(`POST ${pathname}`);
+        failing.delete(`POST ${pathname}`);
+        if (fails?.writes !== false) kept.push(note);
+        return answer(fails?.status ?? 201, note);
       }
       const at = kept.findIndex((note) => String(note.id) === id);
       const [found] = at < 0 ? [] : kept.slice(at);
@@ -100,8 +106,9 @@ function noted(
   text: string | undefined,
   env: { [name: string]: string } = {},
   name = 'production',
+  files: { [name: string]: string } = {},
 ) {
-  return run(api, ['note', 'plan.md', name], text, env);
+  return run(api, ['note', 'plan.md', 'plan.json', name], text, env, files);
 }
 
 /** Runs the script with a text in the file that its arguments name. */
@@ -110,9 +117,11 @@ async function run(
   args: readonly string[],
   text: string | undefined,
   env: { [name: string]: string } = {},
+  more: { [name: string]: string } = {},
 ) {
   const folder = await temporaryFolder('gitlab');
-  if (text !== undefined) await writeFile(join(folder, args[1] ?? ''), text);
+  const files = { ...more, ...(text === undefined ? {} : { [args[1] ?? '']: text }) };
+  for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
   const child = spawn(process.execPath, [script, ...args], {
     cwd: folder,
     env: {
@@ -185,6 +194,16 @@ describe('the note of a merge request', () => {
     expect(kept.map(({ body }) => body)).toEqual([
       `${marker}\n**idops: failed**: there is no plan for this commit.\n`,
     ]);
+  });
+
+  it('is written once if the answer does not say that it was, and again if it was not', async () => {
+    const notes = 'POST /api/v4/projects/group%2Fproject/merge_requests/5/notes';
+    for (const writes of [true, false]) {
+      const { api, kept, requests } = await gitlab([], { once: { [notes]: { status: 502, writes } } });
+      expect(await noted(api, 'new')).toMatchObject({ code: 0 });
+      expect(kept.map(({ body }) => body)).toEqual([`${marker}\nnew`]);
+      expect(requests.filter((request) => request === notes)).toHaveLength(writes ? 1 : 2);
+    }
   });
 
   it('takes no page twice', async () => {
@@ -282,7 +301,12 @@ function merged(kept: string, { request = {}, pipeline = {}, job = {}, later = '
     sha: head,
     merged_at: '2026-02-02T10:00:00Z',
   };
-  const plan = { id: 31, name: 'plan', finished_at: '2026-02-02T09:00:00.123Z' };
+  const plan = {
+    id: 31,
+    name: 'plan',
+    web_url: 'https://gitlab/j/31',
+    finished_at: '2026-02-02T09:00:00.123Z',
+  };
   const detached = { id: 21, sha: head, ref: 'refs/merge-requests/5/head' };
   return {
     [`GET ${at}/repository/commits/${commit}/merge_requests`]: list(
@@ -306,9 +330,12 @@ describe('what approves on GitLab', () => {
     answers: Broken['answers'] = {},
     env: { [name: string]: string } = {},
     plan = own,
+    notes?: readonly Partial<Note>[],
   ) => {
-    const { api, sent } = await gitlab([], { answers });
-    const ran = await run(api, ['approved', 'plan.json'], plan, {
+    const shown = await gitlab([]);
+    await noted(shown.api, '# Plan', {}, 'production', { 'plan.json': own });
+    const { api, sent } = await gitlab(notes ?? shown.kept, { answers });
+    const ran = await run(api, ['approved', 'plan.json', 'production'], plan, {
       CI_COMMIT_SHA: commit,
       CI_COMMIT_BRANCH: 'main',
       CI_PIPELINE_ID: '41',
@@ -328,11 +355,15 @@ describe('what approves on GitLab', () => {
   });
 
   it.each<[string, Broken['answers'], string]>([
-    ['another plan', merged(storedPlan('sha256:2', row('a'))), 'showed sha256:2, and this is sha256:1'],
+    [
+      'another plan',
+      merged(storedPlan('sha256:2', row('a'))),
+      'showed another plan (it showed sha256:2, and this is sha256:1)',
+    ],
     [
       'the same on another reading',
       merged(storedPlan('sha256:1', row('e'))),
-      'or the server was changed since',
+      'showed another plan (the server was changed since)',
     ],
     [
       'a commit that no merge request brought',
@@ -369,6 +400,26 @@ describe('what approves on GitLab', () => {
     const { code, said } = await approved(answers);
     expect([code, said]).toEqual([1, expect.stringMatching(/^idops: error\[not-approved\]: /)]);
     expect(said).toContain(message);
+  });
+
+  it('is none that no note showed before the merge', async () => {
+    const note = async (plan: string) => {
+      const { api, kept } = await gitlab([]);
+      await noted(api, '# Plan', {}, 'production', { 'plan.json': plan });
+      return kept;
+    };
+    const showed = await note(own);
+    const other = await note(storedPlan('sha256:1', row('e')));
+    for (const [notes, message] of [
+      [[], 'no note of merge request !5 showed this plan, which https://gitlab/j/31 made'],
+      [other, 'no note of merge request !5 showed this plan'],
+      [showed.map((one) => ({ ...one, author: { id: 8 } })), 'no note of merge request !5'],
+      [showed.map((one) => ({ ...one, updated_at: '2026-02-02T10:00:01Z' })), 'changed after the merge'],
+    ] as const) {
+      const { code, said } = await approved(merged(own), {}, own, notes);
+      expect([code, said]).toEqual([1, expect.stringContaining(message)]);
+      expect(said).toContain('IDOPS_DIGEST=sha256:1');
+    }
   });
 
   it('is none, not even a digest by hand, once a later pipeline of the branch has planned', async () => {
@@ -630,7 +681,7 @@ describe('examples/gitlab', () => {
     expect(apply.rules.map(({ when }) => when)).toEqual(['manual']);
     expect(apply.script.join('\n')).toContain('apply plan.json');
     expect(apply.script.join('\n')).toMatch(
-      /^approval="\$\(.* approved plan\.json\)"\nIDOPS_APPROVAL="\$approval" /,
+      /^approval="\$\(.* approved plan\.json production\)"\nIDOPS_APPROVAL="\$approval" /,
     );
     expect(plan.script.join('\n')).toContain('--out plan.json');
   });

@@ -7,7 +7,7 @@ import { ids } from '../sandbox/asking.js';
 import { noPostgres, type PostgresServer, password, sharedPostgres } from '../state/postgres/server.js';
 import { gate } from './gate.js';
 import { withoutPauses } from './hurried.js';
-import { type Files, filesIn, project, sure, type TestProject } from './running.js';
+import { boruta, type Files, filesIn, project, sure, type TestProject } from './running.js';
 
 const inDatabase = `${sure}state: {postgres: {url: "\${IDOPS_STATE_URL}"}}\n`;
 const ada = (group: string): string => `kind: User\nid: ${ids.ada}\ngroup: ${group}\n`;
@@ -46,6 +46,17 @@ async function shared(options: SandboxOptions = {}): Promise<Shared> {
     },
   };
 }
+
+it.each([
+  ['{url: "${IDOPS_STATE_URL}"}', 0, /^warning\[unset-variable\]/],
+  ['{name: x}', 1, /error\[missing-field\]: "state\.postgres" names no database/],
+])('is not needed by validate: state.postgres %s', async (postgres, code, stderr) => {
+  const { idops } = await project({
+    'idops.yaml': `${boruta}state: {postgres: ${postgres}}\n`,
+    'manifests/mail.yaml': `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: "{{ tx_code }}"\n`,
+  });
+  expect(await idops('validate')).toMatchObject({ code, stderr: expect.stringMatching(stderr) });
+});
 
 describe.skipIf(noPostgres !== null)(
   `a state in PostgreSQL${noPostgres === null ? '' : `: ${noPostgres}`}`,

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -156,6 +156,8 @@ environments:
     ['one file', 'path: x.json', null, a, b, 1],
     ['one file, without an environment too', 'path: x.json', a, a, b, 1],
     ['one file on a branch', 'git: {path: x.json}', null, a, b, 1],
+    ['one file through a link', 'path: "${folder}/x.json"', null, a, b, 1],
+    ['one database by two names', 'postgres: {url: "postgres://${database}", name: x}', null, a, b, 1],
     ['one name in a database', 'postgres: {url: "postgres://${IDOPS_PW}@h/d", name: x}', null, a, b, 1],
     ['different variables', 'path: x.json', null, '${IDOPS_A}', '${IDOPS_B}', 1],
     ['a variable of vars', 'path: x.json', null, a, 'https://${host}.${IDOPS_DOMAIN}', 1],
@@ -168,7 +170,14 @@ environments:
     ['the usual names', 'postgres: {url: "${IDOPS_URL}"}', a, a, b, 0],
   ])('that share a state have one server: %s', async (_, state, base, one, other, count) => {
     const server = (url: string | null) => (url === null ? '' : `server: {base_url: "${url}"}`);
-    const text = `version: 1\nstate: {${state}}\n${server(base)}\nvars: {host: b}\nenvironments:\n  a: {${server(one)}}\n  b: {${server(other)}}\n`;
+    await mkdir(join(cwd, 'real'));
+    await symlink('real', join(cwd, 'link'));
+    const vars = (folder: string, database: string) => `vars: {folder: ${folder}, database: "${database}"}`;
+    const text = [
+      `version: 1\nstate: {${state}}\n${server(base)}\nvars: {host: b}\nenvironments:`,
+      `  a: {${[server(one), vars('real', 'db.example/x')].filter(Boolean).join(', ')}}`,
+      `  b: {${[server(other), vars('link', 'DB.example.:5432/%78')].filter(Boolean).join(', ')}}\n`,
+    ].join('\n');
     const variables = { IDOPS_A: a, IDOPS_B: a, IDOPS_DOMAIN: 'example' };
     for (const options of [{}, { env: 'a' }]) {
       const found = (await load(text, { variables, ...options })).sharedStateProblems();
