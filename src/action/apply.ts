@@ -6,8 +6,9 @@ import { approve } from '../plan/approve.js';
 import { changesServer } from '../plan/plan.js';
 import type { StoredPlan } from '../plan/stored.js';
 import { renderText, resultReport } from '../report/formats.js';
-import { redactPlan, redactProblems, redactResult } from '../report/redacted.js';
+import { redactPlan } from '../report/redact-plan.js';
 import { resultSummaryLine } from '../report/result-text.js';
+import { redactReport } from '../secrets/redact-report.js';
 import { openForWriting } from '../session/open.js';
 import { planOptionsOf } from '../session/options.js';
 import { readPlanFile } from '../session/plan-file.js';
@@ -44,8 +45,8 @@ export async function planAndApply(job: Job, given: Inputs): Promise<Ending> {
     const approved = approve(plan, { maxDestructive });
     job.enters('sending');
     const { result: became, problems: found } = await session.apply(approved, approval);
-    const result = redactResult(became, job.redactor);
-    const after = redactProblems(found, job.redactor);
+    const result = redactReport(became, job.redactor);
+    const after = redactReport(found, job.redactor);
     if (after.length > 0) await job.log.problems(after);
     if (result.run !== null) {
       const done = { result, plan: shown };

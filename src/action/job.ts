@@ -8,7 +8,7 @@ import { writeOutput } from '../base/write-file.js';
 import type { Plan } from '../plan/plan.js';
 import { loadProject, type Project } from '../project/index.js';
 import { planReport, type Report, renderText } from '../report/formats.js';
-import { redactProblems } from '../report/redacted.js';
+import { redactReport } from '../secrets/redact-report.js';
 import { createRedactor } from '../secrets/redactor.js';
 import { forgeOf } from '../session/forge.js';
 import { sessionOptionsOf } from '../session/options.js';
@@ -92,8 +92,7 @@ export class Job {
   /** Does some work in a session that is closed after it, and tells what opening it found. */
   async within<S extends Session, T>(session: S, work: (session: S) => Promise<T>): Promise<T> {
     try {
-      if (session.warnings.length > 0)
-        await this.log.problems(redactProblems(session.warnings, this.redactor));
+      if (session.warnings.length > 0) await this.log.problems(redactReport(session.warnings, this.redactor));
       for (const note of session.notes) this.log.say(escapeLines(this.redactor.redactSentence(note)));
       return await work(session);
     } finally {
@@ -117,7 +116,7 @@ export class Job {
   /** What the emails of a page are rendered with. */
   async samples(plan: Plan, project: Project): Promise<Samples> {
     const { samples, warnings } = await planSamples(plan, project);
-    if (warnings.length > 0) await this.log.problems(redactProblems(warnings, this.redactor));
+    if (warnings.length > 0) await this.log.problems(redactReport(warnings, this.redactor));
     return samples;
   }
 
@@ -128,7 +127,7 @@ export class Job {
     } catch (failure) {
       if (!(failure instanceof ProblemsError)) throw failure;
       const told = failure.problems.map((problem): Problem => ({ ...problem, severity: 'warning' }));
-      await this.log.problems(redactProblems(told, this.redactor));
+      await this.log.problems(redactReport(told, this.redactor));
       return new Map();
     }
   }

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { writeOutput } from '../base/write-file.js';
 import { changesServer, leavesRestores, type Plan } from '../plan/plan.js';
 import { planReport } from '../report/formats.js';
-import { redactPlan } from '../report/redacted.js';
+import { redactPlan } from '../report/redact-plan.js';
 import { summaryLine } from '../report/text.js';
 import { openSession } from '../session/open.js';
 import { planOptionsOf } from '../session/options.js';

@@ -2,7 +2,8 @@ import { getInput, setSecret } from '@actions/core';
 import { escapeLines } from '../base/escape.js';
 import { error, ProblemsError } from '../base/problems.js';
 import { changesServer } from '../plan/plan.js';
-import { redactPlan, redactProblems } from '../report/redacted.js';
+import { redactPlan } from '../report/redact-plan.js';
+import { redactReport } from '../secrets/redact-report.js';
 import { scrubArguments, scrubProblems } from '../secrets/scrub-arguments.js';
 import { problemsOf, stacksOf } from '../session/failures.js';
 import { planAndApply } from './apply.js';
@@ -89,7 +90,7 @@ async function tellFailure(
   typed: readonly string[],
 ): Promise<Ending> {
   const scrub = scrubArguments(typed);
-  const problems = redactProblems(scrubProblems(problemsOf(failure), typed, job.redactor), job.redactor);
+  const problems = redactReport(scrubProblems(problemsOf(failure), typed, job.redactor), job.redactor);
   await job.log.problems(problems);
   if (inputs?.args.debug === true) job.log.say(escapeLines(job.redactor.redact(stacksOf(failure))));
   const [first] = problems;

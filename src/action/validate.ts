@@ -1,6 +1,6 @@
 import { validText } from '../report/problems.js';
-import { redactProblems } from '../report/redacted.js';
 import { plural } from '../report/words.js';
+import { redactReport } from '../secrets/redact-report.js';
 import { validateProject } from '../session/validation.js';
 import type { Inputs } from './inputs.js';
 import type { Job } from './job.js';
@@ -14,7 +14,7 @@ export async function validate(job: Job, inputs: Inputs, reason: string | null =
     onSecret: job.redactor.add,
     signal: job.signal,
   });
-  const problems = redactProblems(found, job.redactor);
+  const problems = redactReport(found, job.redactor);
   await job.log.problems(problems);
   const errors = problems.filter(({ severity }) => severity === 'error').length;
   const failed = errors > 0;

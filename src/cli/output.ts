@@ -3,7 +3,7 @@ import { disarmLog, escapeLines, jsonText } from '../base/escape.js';
 import { error, type Problem } from '../base/problems.js';
 import { systemErrorText } from '../base/system-errors.js';
 import { problemsText } from '../report/problems.js';
-import { redactProblems } from '../report/redacted.js';
+import { redactReport } from '../secrets/redact-report.js';
 import type { Redactor } from '../secrets/redactor.js';
 
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -87,7 +87,7 @@ export function createOutput(options: OutputOptions): Output {
       if (!quiet) write(err, text);
     },
     problems: (problems) =>
-      write(err, problemsText(redactProblems(problems, redactor), { color: color.stderr })),
+      write(err, problemsText(redactReport(problems, redactor), { color: color.stderr })),
     debug: (text) => {
       if (debug) write(err, escapeLines(redactor.redact(text)));
     },

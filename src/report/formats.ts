@@ -3,6 +3,7 @@ import type { Result } from '../apply/result.js';
 import type { Problem } from '../base/problems.js';
 import type { NamedSample } from '../mail/samples.js';
 import type { Plan } from '../plan/plan.js';
+import { redactReport } from '../secrets/redact-report.js';
 import type { Redactor } from '../secrets/redactor.js';
 import type { Diagnosed } from './diagnosis.js';
 import type { History } from './history.js';
@@ -10,17 +11,7 @@ import type { Look } from './look.js';
 import type { PastRun } from './past.js';
 import type { ShownListing, ShownPull } from './pull.js';
 import type { ShownState } from './recorded.js';
-import {
-  redactHistory,
-  redactListing,
-  redactPlan,
-  redactProblems,
-  redactPull,
-  redactResult,
-  redactRun,
-  redactSamples,
-  redactState,
-} from './redacted.js';
+import { redactPlan } from './redact-plan.js';
 import type { ShownTurn } from './turn.js';
 
 /*
@@ -84,7 +75,7 @@ const ofPlan =
 export const planReport: Report<ShownPlan> = {
   redact: ({ plan, samples }, redactor) => ({
     plan: redactPlan(plan, redactor),
-    ...(samples === undefined ? {} : { samples: redactSamples(samples, redactor) }),
+    ...redactReport(samples === undefined ? {} : { samples }, redactor),
   }),
   formats: {
     text: async () => ofPlan((await import('./text.js')).planText),
@@ -108,7 +99,7 @@ export interface ShownResult extends ShownPlan {
 /** `apply`, `undo` and `regenerate-did`. */
 export const resultReport: Report<ShownResult> = {
   redact: ({ result, ...shown }, redactor) => ({
-    result: redactResult(result, redactor),
+    result: redactReport(result, redactor),
     ...planReport.redact(shown, redactor),
   }),
   formats: {
@@ -138,7 +129,7 @@ export const resultReport: Report<ShownResult> = {
 
 /** What went wrong, beside whatever else is shown. */
 export const problemsReport: Report<readonly Problem[]> = {
-  redact: redactProblems,
+  redact: redactReport,
   formats: {
     text: async () => (await import('./problems.js')).problemsText,
     json: async () => (await import('./json.js')).problemsJson,
@@ -154,7 +145,7 @@ export interface ShownValidation {
 
 /** `validate`, which tells people its problems beside the result. */
 export const validationReport: Report<ShownValidation> = {
-  redact: ({ problems, objects }, redactor) => ({ problems: redactProblems(problems, redactor), objects }),
+  redact: redactReport,
   formats: {
     async text() {
       const { validText } = await import('./problems.js');
@@ -180,7 +171,7 @@ export interface ShownRuns {
 
 /** `runs list`. */
 export const runsReport: Report<ShownRuns> = {
-  redact: ({ runs, all }, redactor) => ({ runs: runs.map((run) => redactRun(run, redactor)), all }),
+  redact: redactReport,
   formats: {
     async text() {
       const { runsText } = await import('./runs.js');
@@ -195,7 +186,7 @@ export const runsReport: Report<ShownRuns> = {
 
 /** `runs show`. */
 export const runReport: Report<PastRun> = {
-  redact: redactRun,
+  redact: redactReport,
   formats: {
     text: async () => (await import('./runs.js')).runText,
     json: async () => (await import('./runs.js')).runJson,
@@ -204,7 +195,7 @@ export const runReport: Report<PastRun> = {
 
 /** `runs --address`. */
 export const historyReport: Report<History> = {
-  redact: redactHistory,
+  redact: redactReport,
   formats: {
     text: async () => (await import('./history.js')).historyText,
     json: async () => (await import('./history.js')).historyJson,
@@ -213,7 +204,7 @@ export const historyReport: Report<History> = {
 
 /** `state show`; undefined where there is no state yet. */
 export const stateReport: Report<ShownState | undefined> = {
-  redact: (state, redactor) => state && redactState(state, redactor),
+  redact: redactReport,
   formats: {
     text: async () => (await import('./recorded.js')).stateText,
     json: async () => (await import('./recorded.js')).stateJson,
@@ -232,7 +223,7 @@ export const pruningReport: Report<Pruning> = {
 
 /** `pull`. */
 export const pullReport: Report<ShownPull> = {
-  redact: redactPull,
+  redact: redactReport,
   formats: {
     text: async () => (await import('./pull.js')).pullText,
     json: async () => (await import('./pull.js')).pullJson,
@@ -241,7 +232,7 @@ export const pullReport: Report<ShownPull> = {
 
 /** `list`. */
 export const listReport: Report<ShownListing> = {
-  redact: redactListing,
+  redact: redactReport,
   formats: {
     text: async () => (await import('./pull.js')).listText,
     json: async () => (await import('./pull.js')).listJson,
@@ -269,9 +260,7 @@ export const turnReport: Report<ShownTurn> = {
   redact: ({ plan, result, problems, notes, ...turn }, redactor) => ({
     ...turn,
     plan: plan && redactPlan(plan, redactor),
-    result: result && redactResult(result, redactor),
-    problems: redactProblems(problems, redactor),
-    notes: notes.map(redactor.redactSentence),
+    ...redactReport({ result, problems, notes }, redactor),
   }),
   formats: {
     text: async () => (await import('./turn.js')).turnText,

@@ -14,7 +14,7 @@ import {
   unusablePlan,
 } from '../plan/stored.js';
 import { jsonText } from '../report/json.js';
-import { redactPlan } from '../report/redacted.js';
+import { redactPlan } from '../report/redact-plan.js';
 import { planSchema } from '../report/schemas.js';
 import { planOfJson, storedJson } from '../report/stored.js';
 import type { Redactor } from '../secrets/redactor.js';

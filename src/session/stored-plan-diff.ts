@@ -4,7 +4,7 @@ import { normalForm, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Plan } from '../plan/plan.js';
 import type { StoredPlan } from '../plan/stored.js';
-import { redactPlan } from '../report/redacted.js';
+import { redactPlan } from '../report/redact-plan.js';
 import { type PlanJson, planSchema } from '../report/schemas.js';
 import { storedJson } from '../report/stored.js';
 import type { Redactor } from '../secrets/redactor.js';

@@ -3,8 +3,9 @@ import type { Fields } from '../../src/base/values.js';
 import type { Change, Plan } from '../../src/plan/plan.js';
 import { type Gallery, galleryHtml } from '../../src/report/gallery.js';
 import { planHtml } from '../../src/report/html.js';
-import { redactGallery, redactPlan } from '../../src/report/redacted.js';
+import { redactPlan } from '../../src/report/redact-plan.js';
 import { resultHtml } from '../../src/report/result-page.js';
+import { redactReport } from '../../src/secrets/redact-report.js';
 import { createRedactor } from '../../src/secrets/redactor.js';
 import { layout, layoutText } from '../mail/layouts.js';
 import { changeOf, fieldOf, planOf } from '../report/plans.js';
@@ -151,7 +152,7 @@ export function galleryPage(html = layout(20), redactor = createRedactor()): str
     })),
     problems: [],
   };
-  return galleryHtml(redactGallery(gallery, redactor));
+  return galleryHtml(redactReport(gallery, redactor));
 }
 
 /** The page of one changed template. */

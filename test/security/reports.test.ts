@@ -9,7 +9,7 @@ import { planGithub } from '../../src/report/github.js';
 import { planHtml } from '../../src/report/html.js';
 import { jsonText, planJson } from '../../src/report/json.js';
 import { planMarkdown } from '../../src/report/markdown.js';
-import { redactPlan } from '../../src/report/redacted.js';
+import { redactPlan } from '../../src/report/redact-plan.js';
 import { planText } from '../../src/report/text.js';
 import {
   createRedactor,

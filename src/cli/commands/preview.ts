@@ -17,8 +17,8 @@ import { isMasked, maskedBody } from '../../plan/review-warnings.js';
 import type { Project } from '../../project/index.js';
 import { type Gallery, type GalleryTemplate, galleryHtml } from '../../report/gallery.js';
 import { type Names, namesTold } from '../../report/names.js';
-import { redactGallery } from '../../report/redacted.js';
 import { plural } from '../../report/words.js';
+import { redactReport } from '../../secrets/redact-report.js';
 import type { Redactor } from '../../secrets/redactor.js';
 import { backendOf } from '../../session/backend.js';
 import { problemsOf } from '../../session/failures.js';
@@ -42,7 +42,7 @@ export async function preview(context: Context, options: Options & GlobalOptions
   const gallery = await loadGallery(context, await context.project());
   refuse(gallery.problems);
   if (gallery.problems.length > 0) context.output.problems(gallery.problems);
-  const page = galleryHtml(redactGallery(gallery, context.redactor));
+  const page = galleryHtml(redactReport(gallery, context.redactor));
   if (out === '-') {
     context.output.result(page);
     return exit.done;
@@ -199,7 +199,7 @@ async function renderServed(context: Context): Promise<string> {
     const problems: readonly Problem[] = problemsOf(failure);
     gallery = { templates: [], problems };
   }
-  return galleryHtml(redactGallery({ ...gallery, script }, context.redactor));
+  return galleryHtml(redactReport({ ...gallery, script }, context.redactor));
 }
 
 /** Whether the Host header names this machine; refuses DNS rebinding. */

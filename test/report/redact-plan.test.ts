@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { jsonText } from '../../src/base/escape.js';
 import { Sensitive } from '../../src/base/values.js';
-import { redactPlan, redactProblems, redactResult, redactValue } from '../../src/report/redacted.js';
+import { redactPlan } from '../../src/report/redact-plan.js';
+import { redactReport, redactValue } from '../../src/secrets/redact-report.js';
 import { createRedactor } from '../../src/secrets/redactor.js';
 import { changeOf, fieldOf, planOf } from './plans.js';
 
@@ -158,7 +159,7 @@ it('takes credentials out of the errors of a result', () => {
     error: 'said the-credential',
     notes: ['the-credential'],
   } as const;
-  const shown = redactResult(
+  const shown = redactReport(
     { run: 'r', results: [one], interrupted: false },
     redactorOf('the-credential', 'failed'),
   );
@@ -173,7 +174,7 @@ it('takes credentials out of problems, with the line that a caret would no longe
     message: 'the-credential',
     hint: 'the-credential',
   } as const;
-  const shown = redactProblems(
+  const shown = redactReport(
     [
       {
         ...problem,

@@ -1,0 +1,183 @@
+import {
+  type Fields,
+  holdsSensitive,
+  isMap,
+  mapValues,
+  Sensitive,
+  same,
+  type Value,
+} from '../base/values.js';
+import { type Redactor, redactAddress } from './redactor.js';
+
+/** How a member of a report is masked. */
+type Rule = (member: unknown, redactor: Redactor) => unknown;
+
+/** Masks each text in a member. */
+function texts(masked: (text: string, redactor: Redactor) => string): Rule {
+  const rule: Rule = (member, redactor) => {
+    if (typeof member === 'string') return masked(member, redactor);
+    if (Array.isArray(member)) return member.map((one) => rule(one, redactor));
+    return isMap(member) ? mapValues(member, (one) => rule(one, redactor)) : member;
+  };
+  return rule;
+}
+
+/** Masks each element of a member that is a list. */
+function each<T extends object>(masked: (element: T, redactor: Redactor) => unknown): Rule {
+  return (member, redactor) =>
+    Array.isArray(member) ? member.map((one: T) => masked(one, redactor)) : redactReport(member, redactor);
+}
+
+const address = texts(redactAddress);
+const value = texts((text, { redact }) => redact(text));
+const name = texts((text, { redactName }) => redactName(text));
+const file = texts((text, { redactFile }) => redactFile(text));
+const sentence = texts((text, { redactSentence }) => redactSentence(text));
+const samples = each<{ name: string; file: string; data: Fields }>((sample, redactor) => ({
+  name: redactor.redactFile(sample.name),
+  file: redactor.redactFile(sample.file),
+  data: redactFields(sample.data, redactor),
+}));
+
+/** By the name of the member. All others hold idops' own words, or what the configuration says, and stay. */
+const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>(
+  Object.entries({
+    address,
+    key: address,
+    label: value,
+    called: value,
+    bodies: value,
+    identity: name,
+    params: name,
+    path: name,
+    type: name,
+    unverified: name,
+    user: name,
+    host: name,
+    again: name,
+    file,
+    inProject: file,
+    shown: file,
+    place: file,
+    message: sentence,
+    hint: sentence,
+    reason: sentence,
+    error: sentence,
+    ownValues: sentence,
+    notes: sentence,
+    destructions: sentence,
+    fields: (member, redactor) =>
+      Array.isArray(member)
+        ? member.map((difference: Difference) => redactDifference(difference, redactor))
+        : redactFields(member as Fields, redactor),
+    places: each<{ text?: string }>(({ text, ...place }, redactor) => ({
+      ...redactReport(place, redactor),
+      // A caret under a line of another length would point at something else.
+      ...(text === undefined || redactor.redact(text) !== text ? {} : { text }),
+    })),
+    requests: each<{ operation: string; params: object }>(({ operation, params }, redactor) => ({
+      operation,
+      params: name(params, redactor),
+    })),
+    files: each<{ path: string }>((one, redactor) => ({
+      ...redactReport(one, redactor),
+      path: redactor.redactFile(one.path),
+    })),
+    objects: each<{ name: string | null }>((one, redactor) => ({
+      ...redactReport(one, redactor),
+      name: value(one.name, redactor),
+    })),
+    others: each<{ id: string; name: string | null }>((one, redactor) => ({
+      ...redactReport(one, redactor),
+      id: redactor.redactName(one.id),
+      name: value(one.name, redactor),
+    })),
+    samples: (member, redactor) =>
+      member instanceof Map
+        ? new Map([...member].map(([key, named]) => [redactAddress(key, redactor), samples(named, redactor)]))
+        : samples(member, redactor),
+    // `redactPlan` knows which values in it are shown.
+    apply: (member) => member,
+  } satisfies { [member: string]: Rule }),
+);
+
+/** Masks secrets in whatever is shown, before it is laid out: a plan, a result, problems, a run, a state. */
+export function redactReport<T>(shown: T, redactor: Redactor): T {
+  const redacted = (): unknown => {
+    if (Array.isArray(shown)) return shown.map((one) => redactReport(one, redactor));
+    if (!isMap(shown)) return shown;
+    return mapValues(shown, (member: unknown, key) => {
+      const rule = rules.get(key);
+      return rule === undefined ? redactReport(member, redactor) : rule(member, redactor);
+    });
+  };
+  return redacted() as T;
+}
+
+/** A difference of a field, as plans and past runs show it. */
+interface Difference {
+  readonly path: string;
+  readonly type: string;
+  readonly before: Value | undefined;
+  readonly after: Value;
+  readonly sensitive: boolean;
+  readonly drift?: { readonly recorded: Value };
+}
+
+/** A difference only in masked parts becomes a sensitive one, since both sides would look alike. */
+function redactDifference(field: Difference, redactor: Redactor): Difference {
+  const before = field.before === undefined ? undefined : redactValue(field.before, redactor);
+  const after = redactValue(field.after, redactor);
+  // The API's name of the field stays; after it there may be a key of a map.
+  const [own = ''] = /^\w*/.exec(field.path) ?? [];
+  const rest = field.path.slice(own.length);
+  const path = own + (field.type === 'map' ? redactor.redactKey(rest) : redactor.redactName(rest));
+  const hidden = before !== undefined && same(before, after) && !same(field.before ?? null, field.after);
+  const drift = redactDrift(field, before, redactor);
+  return { ...field, path, before, after, sensitive: field.sensitive || hidden, ...drift };
+}
+
+/** The same for the recorded value of a drift. */
+function redactDrift(
+  { drift, before: original }: Difference,
+  before: Value | undefined,
+  redactor: Redactor,
+): Pick<Difference, 'drift'> {
+  if (drift === undefined || holdsSensitive(drift.recorded)) return { ...(drift && { drift }) };
+  const shown = redactValue(drift.recorded, redactor);
+  const hidden =
+    before !== undefined &&
+    !holdsSensitive(before) &&
+    same(shown, before) &&
+    !same(drift.recorded, original ?? null);
+  return { drift: { ...drift, recorded: hidden ? new Sensitive(null) : shown } };
+}
+
+/** Fields with secrets masked in their values; the same object if nothing is masked, since a plan has many. */
+export function redactFields(fields: Fields, redactor: Redactor): Fields {
+  const redacted = mapValues(fields, (field) => redactValue(field, redactor));
+  return Object.entries(redacted).every(([name, field]) => field === fields[name]) ? fields : redacted;
+}
+
+/** A value with secrets masked in its texts and keys; the same object if nothing is masked. */
+export function redactValue(value: Value, redactor: Redactor): Value {
+  if (typeof value === 'string') return redactor.redact(value);
+  if (Array.isArray(value)) {
+    const items = value.map((item) => redactValue(item, redactor));
+    return items.every((item, index) => item === value[index]) ? value : items;
+  }
+  if (!isMap(value)) return value;
+  let isSame = true;
+  const members: [string, Value][] = [];
+  const taken = new Set<string>();
+  for (const [key, member] of Object.entries(value)) {
+    const shown = redactor.redactKey(key);
+    let unique = shown;
+    for (let number = 2; taken.has(unique); number += 1) unique = `${shown} ${number}`;
+    taken.add(unique);
+    const redacted = redactValue(member, redactor);
+    isSame &&= unique === key && redacted === member;
+    members.push([unique, redacted]);
+  }
+  return isSame ? value : Object.fromEntries(members);
+}
