@@ -84,6 +84,27 @@ async function place(): Promise<Place> {
   });
 }
 
+/** A place that could not be reached, or did not say so, when the answer of a run's one request was written. */
+async function withAnswer(reach: Place['reach']): Promise<Place> {
+  const at = await place();
+  const journal = await at.runs.create(first);
+  await journal.write(sending(1, 'one'));
+  at.reach = reach;
+  await journal.write(answered(1));
+  await journal.close();
+  at.reach = 'yes';
+  return at;
+}
+
+/** Ends a run that was left unfinished. */
+async function settle(runs: RunStore, ...lines: readonly JournalLine[]): Promise<void> {
+  const content = await runs.read(run);
+  if (content === null) throw new Error('no journal');
+  const journal = await runs.reopen(content);
+  for (const line of [...lines, end]) await journal.write(line);
+  await journal.close();
+}
+
 conforms('with a folder for what could not be brought there', () =>
   inFiles((backend, folder, name) => withJournalBuffer(backend, join(folder, 'kept', name))),
 );
@@ -159,68 +180,33 @@ describe('a journal whose place is out of reach', () => {
   });
 
   it('has a line once that arrived although nobody was told', async () => {
-    const at = await place();
-    const journal = await at.runs.create(first);
-    await journal.write(sending(1, 'one'));
-    at.reach = 'doubtful';
-    await journal.write(answered(1));
-    await journal.close();
-    at.reach = 'yes';
-    const content = await at.runs.read(run);
-    expect(content?.lines).toEqual([sending(1, 'one'), answered(1)]);
-    if (content === null) throw new Error('no journal');
-    const again = await at.runs.reopen(content);
-    await again.write(end);
-    await again.close();
+    const at = await withAnswer('doubtful');
+    expect((await at.runs.read(run))?.lines).toEqual([sending(1, 'one'), answered(1)]);
+    await settle(at.runs);
     expect((await at.there.read(run))?.lines).toEqual([sending(1, 'one'), answered(1), end]);
     expect(await at.kept()).toEqual([]);
   });
 
   it('of which all had arrived is forgotten here once it is settled', async () => {
-    const at = await place();
-    const journal = await at.runs.create(first);
-    await journal.write(sending(1, 'one'));
-    at.reach = 'doubtful';
-    await journal.write(answered(1));
-    await journal.close();
-    at.reach = 'yes';
+    const at = await withAnswer('doubtful');
     expect(await at.runs.buffered()).toEqual([]);
     expect(await at.kept()).toHaveLength(1);
-    const content = await at.there.read(run);
-    if (content === null) throw new Error('no journal');
-    const settling = await at.there.reopen(content);
-    await settling.write(end);
-    await settling.close();
+    await settle(at.there);
     expect(await at.runs.buffered()).toEqual([]);
     expect(await at.kept()).toEqual([]);
   });
 
   it('is known not to be at its end where somebody settled it without what is kept here', async () => {
-    const at = await place();
-    const journal = await at.runs.create(first);
-    await journal.write(sending(1, 'one'));
-    at.reach = 'no';
-    await journal.write(answered(1));
-    await journal.close();
-    at.reach = 'yes';
-    const other = await at.there.read(run);
-    if (other === null) throw new Error('no journal');
-    const settling = await at.there.reopen(other);
-    await settling.write(answered(1, 'unknown'));
-    await settling.write(end);
-    await settling.close();
+    const at = await withAnswer('no');
+    await settle(at.there, answered(1, 'unknown'));
     expect(await at.runs.buffered()).toEqual([run]);
     expect(await at.runs.hasEnd(run)).toBe(false);
-    const content = await at.runs.read(run);
-    expect(content).toMatchObject({
+    expect(await at.runs.read(run)).toMatchObject({
       lines: [sending(1, 'one'), answered(1, 'unknown'), end, answered(1)],
       ended: false,
       late: true,
     });
-    if (content === null) throw new Error('no journal');
-    const again = await at.runs.reopen(content);
-    await again.write(end);
-    await again.close();
+    await settle(at.runs);
     expect(await at.there.read(run)).toMatchObject({ ended: true });
     expect([await at.runs.buffered(), await at.runs.hasEnd(run)]).toEqual([[], true]);
   });
@@ -248,10 +234,7 @@ describe('what is kept of a state whose place was called otherwise', () => {
     const content = await runs.read(run);
     expect(content).toMatchObject({ ended: false, late: true });
     expect(content?.lines).toEqual([sending(1, 'one'), end, answered(1)]);
-    if (content === null) throw new TypeError('there is no journal');
-    const journal = await runs.reopen(content);
-    await journal.write(end);
-    await journal.close();
+    await settle(runs);
     expect(await runs.buffered()).toEqual([]);
     expect(await local.list()).toEqual([]);
   });

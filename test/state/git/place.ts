@@ -53,13 +53,9 @@ export const conforming = (make: () => Promise<Place>) => async (): Promise<Back
     drop: (name) => editing(bare, `${name}.json`, () => null),
     async leave(name, since, { shard, by = elsewhere } = {}) {
       const expires = new Date(since.getTime() + 10 * 60_000).toISOString();
-      const message = JSON.stringify({ ...by, at: since.toISOString(), expires, nonce: 'somebody' });
-      const git = (input: string, ...args: string[]) =>
-        execFileSync('git', [...who, ...args], { cwd: bare, input, encoding: 'utf8' }).trim();
-      const tree = git('', 'hash-object', '-t', 'tree', '-w', '--stdin');
       const of = shard === undefined ? '' : `.${shardName(shard)}`;
-      const ref = `refs/idops/lock/idops-state/${name}.json${of}`;
-      git('', 'update-ref', ref, git(message, 'commit-tree', tree));
+      const holder = { ...by, at: since.toISOString(), expires, nonce: 'somebody' };
+      writeLock(bare, `${name}.json${of}`, holder);
     },
     ends: true,
   };
@@ -67,6 +63,15 @@ export const conforming = (make: () => Promise<Place>) => async (): Promise<Back
 
 /** Who does something that idops didn't do. */
 export const who = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
+
+/** Puts a lock on the remote, as its holder would. */
+export function writeLock(bare: string, name: string, holder: object): void {
+  const git = (input: string, ...args: string[]) =>
+    execFileSync('git', [...who, ...args], { cwd: bare, input, encoding: 'utf8' }).trim();
+  const tree = git('', 'hash-object', '-t', 'tree', '-w', '--stdin');
+  const commit = git(JSON.stringify(holder), 'commit-tree', tree);
+  git('', 'update-ref', `refs/idops/lock/idops-state/${name}`, commit);
+}
 
 /** Changes a file on the branch as a person would, in a clone; null removes it. */
 async function editing(bare: string, path: string, change: (text: string) => string | null): Promise<void> {

@@ -20,6 +20,16 @@ function open(name = 'a'): StateBackend {
   return postgresBackend({ url: server.url(database), name });
 }
 
+/** Leaves a lock of a process on another machine. */
+async function leave(seenAt: string, shard = ''): Promise<void> {
+  await server.sql(
+    database,
+    `INSERT INTO idops.locks (state, shard, nonce, session, advisory, holder, backend, seen_at)
+     VALUES ('a', $1, gen_random_uuid(), gen_random_uuid(), 1, $2, 1, ${seenAt})`,
+    [shard, JSON.stringify({ ...elsewhere, at: '2026-01-31T12:00:00.000Z' })],
+  );
+}
+
 /** How many records there are, by the transaction that wrote them last: the newest comes last. */
 async function written(): Promise<number[]> {
   const rows = await server.sql<{ count: string }>(
@@ -173,14 +183,8 @@ describe.skipIf(noPostgres !== null)(
 
     it('leaves a lock whose holder comes back while it is looked at', async () => {
       database = await server.database();
-      const holder = JSON.stringify({ ...elsewhere, at: '2026-01-31T12:00:00.000Z' });
       await open().save(users(1));
-      await server.sql(
-        database,
-        `INSERT INTO idops.locks (state, shard, nonce, session, advisory, holder, backend, seen_at)
-         VALUES ('a', '1-of-3', gen_random_uuid(), gen_random_uuid(), 1, $1, 1, '2026-01-31')`,
-        [holder],
-      );
+      await leave("'2026-01-31'", '1-of-3');
       const other = new Client({ connectionString: server.url(database) });
       await other.connect();
       afterwards(() => other.end());
@@ -200,31 +204,17 @@ describe.skipIf(noPostgres !== null)(
 
     it('takes a lock over that was last renewed in the future, by a clock that was set back', async () => {
       database = await server.database();
-      const holder = JSON.stringify({ ...elsewhere, at: '2026-01-31T12:00:00.000Z' });
       await open().save(users(1));
-      const left = async (ahead: string): Promise<void> => {
-        await server.sql(database, 'DELETE FROM idops.locks');
-        await server.sql(
-          database,
-          `INSERT INTO idops.locks (state, nonce, session, advisory, holder, backend, seen_at)
-           VALUES ('a', gen_random_uuid(), gen_random_uuid(), 1, $1, 1, clock_timestamp() + $2::interval)`,
-          [holder, ahead],
-        );
-      };
-      await left('1 day');
+      await leave("clock_timestamp() + interval '1 day'");
       const lock = await open().lock('undo', new Date());
       expect(lock.takenOver).toMatch(
         /^took over the lock of apply by grace .+ nothing was heard of it for 0 s$/,
       );
       await lock.confirm();
       await lock.release();
-      await left('30 minutes');
-      const { message, hint } = await problemOf(
-        postgresBackend({ url: server.url(database), name: 'a' }, { lease: 3_600_000 }).lock(
-          'undo',
-          new Date(),
-        ),
-      );
+      await leave("clock_timestamp() + interval '30 minutes'");
+      const patient = postgresBackend({ url: server.url(database), name: 'a' }, { lease: 3_600_000 });
+      const { message, hint } = await problemOf(patient.lock('undo', new Date()));
       expect(message).toContain('nothing was heard of it for 0 s, and it may come back');
       expect(hint).toMatch(/^try again in \d+ s/);
     });
@@ -236,12 +226,7 @@ describe.skipIf(noPostgres !== null)(
         /^apply by .+ since [\d:.TZ-]+, whose session is connected right now$/,
       );
       await lock.release();
-      await server.sql(
-        database,
-        `INSERT INTO idops.locks (state, nonce, session, advisory, holder, backend)
-         VALUES ('a', gen_random_uuid(), gen_random_uuid(), 1, $1, 1)`,
-        [JSON.stringify({ ...elsewhere, at: '2026-01-31T12:00:00.000Z' })],
-      );
+      await leave('clock_timestamp()');
       expect((await open().removable())?.holder).toMatch(/since [\d:.TZ-]+$/);
     });
 

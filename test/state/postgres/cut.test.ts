@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { StateBackend } from '../../../src/state/backend.js';
+import type { Merge, StateBackend } from '../../../src/state/backend.js';
 import { type Times, usualTimes } from '../../../src/state/postgres/connection.js';
 import { postgresBackend } from '../../../src/state/postgres/index.js';
 import { emptyState } from '../../../src/state/state.js';
@@ -355,6 +355,59 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
         }
       },
     );
+  });
+
+  describe('merging', () => {
+    const kept = (fault: string) => ({
+      ...state,
+      lineage: fault,
+      resources: { 'User/1': recordOf('1'), 'User/2': recordOf('2') },
+    });
+    const change = (fault: string): Merge => ({
+      records: new Map([
+        ['User/1', recordOf('1', { fault })],
+        ['User/2', null],
+      ]),
+      head: (head) => ({ ...head, serial: head.serial + 1 }),
+    });
+    const shard = { index: 2, count: 3 };
+
+    it.each([
+      ...['UPDATE idops.locks', 'FOR UPDATE', 'DELETE FROM idops.records', 'INSERT INTO idops.records'],
+      ...['UPDATE idops.states', 'COMMIT'],
+    ])('is done though its %s is cut, and keeps its lock', async (text) => {
+      for (const fault of ['cut before', 'cut after'] as const) {
+        await open().save(kept(fault));
+        const backend = overProxy();
+        const lock = await backend.lock('apply', new Date(), shard);
+        faulty(text, fault);
+        const head = await backend.merge(change(fault));
+        // One that arrived without an answer is made once more.
+        expect(head.serial).toBe(text === 'COMMIT' && fault === 'cut after' ? 3 : 2);
+        const resources = { 'User/1': recordOf('1', { fault }) };
+        expect(await open().saved()).toEqual({ ...kept(fault), serial: head.serial, resources });
+        await lock.confirm();
+        expect(await open().lockStatuses()).toMatchObject([{ shard, fate: 'alive' }]);
+        await lock.release();
+      }
+    });
+
+    it('is refused to a shard whose lock somebody else took for gone', async () => {
+      await open().save(kept('none'));
+      const backend = overProxy();
+      const lock = await backend.lock('apply', new Date(), shard);
+      const journal = await backend.runs.create(runLine(`${run}.2-of-3`, state));
+      proxy.isOpen = false;
+      await terminate();
+      const whole = await open({ lease: -1 }).lock('undo', new Date());
+      expect(whole.takenOver).toContain('took over the lock of apply by');
+      proxy.isOpen = true;
+      for (const work of [() => backend.merge(change('late')), () => journal.write(line(1))])
+        expect(await problemOf(work())).toMatchObject({ code: 'locked' });
+      await lock.release();
+      await whole.confirm();
+      expect(await open().saved()).toEqual(kept('none'));
+    });
   });
 
   describe('what somebody else does between two statements', () => {

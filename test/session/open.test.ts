@@ -1,10 +1,11 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ProblemsError } from '../../src/base/problems.js';
 import { approve } from '../../src/plan/approve.js';
-import { loadProject } from '../../src/project/index.js';
-import { openForWriting } from '../../src/session/open.js';
+import { loadProject, type Project } from '../../src/project/index.js';
+import { openForWriting, openSession } from '../../src/session/open.js';
+import { readStoredPlan } from '../../src/session/plan-file.js';
 import type { WritingSession } from '../../src/session/session.js';
 import { applyAll } from '../approving.js';
 import { ids, type Site, site } from '../boruta/site.js';
@@ -19,12 +20,149 @@ const regenerated = (generation: number) => ({
 });
 const any = { maxDestructive: Number.POSITIVE_INFINITY };
 
-async function opened({ folder, sandbox }: Site): Promise<WritingSession> {
-  return await openForWriting(
-    await loadProject({ cwd: folder, variables: { IDOPS_TOKEN: sandbox.token } }),
-    'apply',
-  );
+async function projectOf({ folder, sandbox }: Site, config?: string): Promise<Project> {
+  return await loadProject({
+    cwd: folder,
+    variables: { IDOPS_TOKEN: sandbox.token },
+    ...(config === undefined ? {} : { config }),
+  });
 }
+
+async function opened(at: Site): Promise<WritingSession> {
+  return await openForWriting(await projectOf(at), 'apply');
+}
+
+/** The codes of the problems that something ends with. */
+async function codesOf(work: () => unknown): Promise<string[]> {
+  try {
+    await work();
+  } catch (failure) {
+    if (failure instanceof ProblemsError) return failure.problems.map(({ code }) => code);
+    throw failure;
+  }
+  return [];
+}
+
+describe('a writer is earned', () => {
+  test('a session that was opened to plan has no way to apply', async () => {
+    const at = await site();
+    await at.declare(acme);
+    const session = await openSession(await projectOf(at));
+    expect(Object.keys(session)).not.toContain('apply');
+    // @ts-expect-error: there is none, whatever somebody hopes.
+    expect(() => session.apply(undefined)).toThrow(TypeError);
+    await session.close();
+  });
+
+  test('a session for writing holds the lock until it is closed', async () => {
+    const at = await site();
+    await at.declare(acme);
+    const project = await projectOf(at);
+    const first = await openForWriting(project, 'apply');
+    expect(await codesOf(() => openForWriting(project, 'apply'))).toEqual(['locked']);
+    const plan = await first.plan();
+    await first.close();
+    const second = await openForWriting(project, 'apply');
+    await expect(first.apply(approve(plan, { maxDestructive: 0 }))).rejects.toThrow('this session is closed');
+    await second.close();
+    expect(at.writes()).toEqual([]);
+  });
+
+  test('a plan of another session is not applied: what is there now is not what it was built on', async () => {
+    const at = await site();
+    await at.declare(acme);
+    const plan = await at.session((session) => session.plan());
+    const again = await at.writing('apply', (session) => session.plan());
+    for (const other of [plan, again]) {
+      await at.writing('apply', async (session) => {
+        const applying = session.apply(approve(other, { maxDestructive: 0 }));
+        await expect(applying).rejects.toThrow('made in another session');
+      });
+    }
+    expect(at.writes()).toEqual([]);
+  });
+
+  test('only what was approved is applied: too much destruction, blocked entries and stale plans are not', async () => {
+    const at = await site();
+    const ada = { kind: 'User', id: ids.ada };
+    await at.declare({ ...ada, organizations: [] }, { kind: 'Client', id: ids.nobody, did_generation: 1 });
+    await at.writing('apply', async (session) => {
+      const plan = await session.plan();
+      const codes = await codesOf(() => approve(plan, { maxDestructive: 0 }));
+      expect(codes).toEqual(['blocked', 'too-destructive']);
+    });
+    await at.declare(acme);
+    const stored = await at.session(async (session) => {
+      const plan = await session.plan();
+      return readStoredPlan(await session.storePlan(plan), 'plan.json');
+    });
+    await at.declare({ ...acme, label: 'Newer' });
+    await at.writing('apply', async (session) => {
+      const { plan, problems } = await session.planStored(stored);
+      expect(problems.map(({ code }) => code)).toEqual(['stale-plan']);
+      expect(await codesOf(() => approve(plan, { maxDestructive: 100 }))).toEqual(['stale-plan']);
+    });
+    expect(at.writes()).toEqual([]);
+  });
+
+  test('an approval can be neither made by hand nor changed', async () => {
+    const at = await site();
+    const plan = await at.plan(acme);
+    const approved = approve(plan, { maxDestructive: 0 });
+    expect(() => Object.assign(approved, { plan: { ...plan, changes: [] } })).toThrow(TypeError);
+    await at.writing('apply', async (session) => {
+      // @ts-expect-error: a plan is no approval, nor is something that looks like one.
+      await expect(session.apply({ plan, asked: 0 })).rejects.toThrow('was not approved');
+    });
+    expect(at.writes()).toEqual([]);
+  });
+});
+
+describe('the lock of a session', () => {
+  test('that was lost to somebody else keeps it from writing, and no run is journalled', async () => {
+    const at = await site();
+    await at.declare(acme);
+    const project = await projectOf(at);
+    const first = await openForWriting(project, 'apply');
+    const approved = approve(await first.plan(), { maxDestructive: 0 });
+    await rm(join(at.folder, '.idops/state.json.lock'));
+    expect(await codesOf(() => first.apply(approved))).toEqual(['locked']);
+    const second = await openForWriting(project, 'undo');
+    const again = approve(await first.plan(), { maxDestructive: 0 });
+    const failure = await first.apply(again).catch((thrown: unknown) => thrown);
+    expect(String(failure)).toMatch(/lock.*undo by/);
+    await first.close();
+    expect(await codesOf(() => openForWriting(project, 'apply'))).toEqual(['locked']);
+    await second.close();
+    expect(at.writes()).toEqual([]);
+    expect(await readdir(join(at.folder, '.idops'))).toEqual([]);
+  });
+
+  test.skipIf(process.platform === 'win32')('is one for a state, whatever links lead to it', async () => {
+    const at = await site();
+    const folder = join(at.folder, '.idops');
+    await at.apply(acme);
+    await mkdir(join(at.folder, 'kept'));
+    await rename(join(folder, 'state.json'), join(at.folder, 'kept/real.json'));
+    await rename(join(folder, 'runs'), join(at.folder, 'kept/runs'));
+    await symlink('../kept/real.json', join(folder, 'state.json'));
+    const config = JSON.parse(await readFile(join(at.folder, 'idops.yaml'), 'utf8'));
+    await writeFile(
+      join(at.folder, 'other.yaml'),
+      JSON.stringify({ ...config, state: { path: 'kept/real.json' } }),
+    );
+    const [linked, direct] = [await projectOf(at), await projectOf(at, 'other.yaml')];
+    const session = await openForWriting(linked, 'apply');
+    expect(await codesOf(() => openForWriting(direct, 'apply'))).toEqual(['locked']);
+    const run = await session.lastRun();
+    await session.close();
+    const other = await openForWriting(direct, 'apply');
+    expect(await codesOf(() => openForWriting(linked, 'apply'))).toEqual(['locked']);
+    expect(await other.lastRun()).toBe(run);
+    await other.close();
+    expect(await readdir(folder)).toEqual(['state.json']);
+  });
+});
 
 describe('an approval', () => {
   test.each(['documented', 'boruta'] as const)(
@@ -114,14 +252,7 @@ describe('closing a session', () => {
         ended = true;
       });
       await came;
-      const other = opened(at).then(
-        (taken) => taken.close(),
-        (failure: unknown) => {
-          if (!(failure instanceof ProblemsError)) throw failure;
-          return failure.problems.map(({ code }) => code);
-        },
-      );
-      expect(await other).toEqual(['locked']);
+      expect(await codesOf(() => opened(at))).toEqual(['locked']);
       const closing = session.close();
       open();
       await closing;
