@@ -1,24 +1,24 @@
 import { decodeHTML } from 'entities/decode';
 
-/** A text as it is, or with what was encoded in it decoded, and where each part of that stands in the text as it is. */
+/** A text, or a decoded form of it with the offsets in the original. */
 export interface Layer {
   readonly text: string;
-  /** Where each unit of `text` begins and ends in the first layer; null in the first itself. */
+  /** Where each unit of `text` begins and ends in the original; null for the original itself. */
   readonly from: Int32Array | null;
   readonly to: Int32Array | null;
 }
 
-/** So often a text is decoded; a token in JSON in JSON in a URL is found. */
+/** Enough for a token in JSON in JSON in a URL. */
 const maxDecodings = 3;
 
-/** Escapes as JSON, URLs and HTML have them, each for one character, by what they begin with. */
+/** Escapes of one character in JSON, URLs and HTML, by their first character. */
 const escapes: readonly (readonly [string, string])[] = [
   ['\\', String.raw`\\(?:u\{[0-9a-f]{1,6}\}|u[0-9a-f]{4}|x[0-9a-f]{2}|["'\\/bfnrt])`],
   [
     '%',
     '%[0-7][0-9a-f]|%[cd][0-9a-f]%[89ab][0-9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}|%f[0-7](?:%[89ab][0-9a-f]){3}',
   ],
-  // Browsers take numbers of any length, and need no semicolon behind them, nor behind the oldest names.
+  // Browsers accept numbers of any length, and need no semicolon after them or after the oldest names.
   [
     '&',
     String.raw`&(?:#\d{1,24};?|#x[0-9a-f]{1,24};?|[a-z][a-z0-9]{1,31};|(?:amp|lt|gt|quot|[aeiou]uml|copy|reg|nbsp|sect|szlig))`,
@@ -26,14 +26,14 @@ const escapes: readonly (readonly [string, string])[] = [
 ];
 const everyEscape = new RegExp(escapes.map(([, pattern]) => pattern).join('|'), 'gi');
 
-/** Whether a text has anything in it that an escape begins with. */
+/** Whether a text contains a first character of an escape. */
 export function mayHoldEscapes(text: string): boolean {
   return escapes.some(([begin]) => text.includes(begin));
 }
 
 /**
- * A text, and what is in it once and again decoded, as long as there is something to decode: of all kinds together, and
- * where there are several, of each alone too, since what looks like an escape may be part of a secret.
+ * A text and its decoded forms, repeatedly: all kinds of escapes together, and if there are several kinds, each alone,
+ * since what looks like an escape may be part of a secret.
  */
 export function* layersOf(text: string): Generator<Layer> {
   const layer: Layer = { text, from: null, to: null };
@@ -71,13 +71,13 @@ function decoded({ text, from, to }: Layer, pattern: RegExp): Layer | null {
     kept = end;
   };
   for (const { 0: written, index } of text.matchAll(pattern)) {
-    const meant = meaningOf(written);
-    // No escape is shorter than what it stands for, so the arrays have room.
-    if (meant === written || meant.length > written.length) continue;
+    const plain = unescaped(written);
+    // Decoding never makes a text longer, so the arrays are large enough.
+    if (plain === written || plain.length > written.length) continue;
     keep(index);
     kept = index + written.length;
-    pieces.push(meant);
-    for (let unit = 0; unit < meant.length; unit += 1) {
+    pieces.push(plain);
+    for (let unit = 0; unit < plain.length; unit += 1) {
       starts[length] = from?.[index] ?? index;
       ends[length] = to?.[kept - 1] ?? kept;
       length += 1;
@@ -90,7 +90,7 @@ function decoded({ text, from, to }: Layer, pattern: RegExp): Layer | null {
 
 const letters: { readonly [letter: string]: string } = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
-function meaningOf(written: string): string {
+function unescaped(written: string): string {
   if (written.startsWith('&')) return decodeHTML(written);
   if (written.startsWith('%')) {
     try {
@@ -109,14 +109,14 @@ function meaningOf(written: string): string {
       : String.fromCodePoint(code);
 }
 
-/** A text in which what looks alike is alike, and where each of its units stands in the text that it is of. */
+/** A text without differences of case or invisible characters, with the offsets in the original. */
 export interface Folded {
   readonly text: string;
-  /** Null where each unit stands where it did. */
+  /** Null if no offset changed. */
   readonly at: Int32Array | null;
 }
 
-/** A text in small letters, unit by unit. */
+/** A text in lower case, unit by unit. */
 export function lowered(text: string): Folded {
   const units = new Uint16Array(text.length);
   for (let at = 0; at < text.length; at += 1) {
@@ -126,7 +126,7 @@ export function lowered(text: string): Folded {
   return { text: textOfUnits(units), at: null };
 }
 
-/** A text in small letters without white space, control characters and what can't be seen. */
+/** A text in lower case without white space, control and invisible characters. */
 export function squeezed(text: string): Folded & { readonly at: Int32Array } {
   const units = new Uint16Array(text.length);
   const at = new Int32Array(text.length);
@@ -144,10 +144,10 @@ export function squeezed(text: string): Folded & { readonly at: Int32Array } {
   return { text: textOfUnits(units.subarray(0, length)), at: at.subarray(0, length) };
 }
 
-/** The small letter of a unit; where what begins there can't be seen, the number of its units, below zero. */
+/** The lower-case unit at an index; for an invisible character minus the number of its units. */
 export function foldedOf(text: string, index: number): number {
   const unit = text.charCodeAt(index);
-  // All that is of these code points can't be seen: tags and variation selectors.
+  // Tags and variation selectors are invisible.
   if (unit === 0xdb40 && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00) return -2;
   const answer = knownOf(unit);
   return answer === 1 ? -1 : answer - 2;
@@ -158,7 +158,7 @@ function textOfUnits(units: Uint16Array): string {
   return Buffer.from(units.buffer, units.byteOffset, units.byteLength).toString('utf16le');
 }
 
-/** What is known of each unit: 0 nothing yet, 1 that it is ignored, else its small letter and 2. */
+/** By unit: 0 unknown, 1 ignored, otherwise its lower case plus 2. */
 let known: Uint32Array | undefined;
 
 function knownOf(unit: number): number {
@@ -167,7 +167,7 @@ function knownOf(unit: number): number {
   if (before !== 0) return before;
   const character = String.fromCharCode(unit);
   const small = character.toLowerCase();
-  // An empty Braille pattern shows nothing, and Unicode has it as a symbol.
+  // The empty Braille pattern is a symbol, but invisible.
   const ignored = /[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.test(character);
   const answer = ignored ? 1 : (small.length === 1 ? small.charCodeAt(0) : unit) + 2;
   known[unit] = answer;

@@ -13,30 +13,29 @@ import {
 } from '../base/values.js';
 import { notYet, prepareSlowHashes, slowHash } from './slow-hash.js';
 
-/** What hashes are made for: those of two servers, or with two salts, have nothing in common. */
+/** Hashes of different servers or salts can't be compared. */
 export interface HashScope {
   readonly server: string;
   readonly salt: string;
 }
 
 /**
- * Hashes secrets. The slow hash, which is what keeps a short secret from being guessed, is salted with the server's
- * address, so that one serves the state, the journals and the digest, on every machine; the salt of the scope turns it
- * into that scope's own with a fast keyed hash.
+ * Hashes secrets. A slow hash, which makes guessing short secrets expensive, is salted with the server's address, so that
+ * it serves the state, the journals and the digest on every machine; a fast hash keyed with the scope's salt follows.
  */
 export class Hasher {
   readonly #slowSalt: string;
   readonly #salt: string;
   readonly #holds: (text: string) => boolean;
 
-  /** `holds` says whether a text that nobody declared secret has a secret in it, such as one that a server repeats. */
+  /** `holds` says whether a text that isn't declared secret contains one, such as one that a server repeats. */
   constructor({ server, salt }: HashScope, holds: (text: string) => boolean = () => false) {
     this.#slowSalt = `idops secrets of ${server}`;
     this.#salt = salt;
     this.#holds = holds;
   }
 
-  /** Whether a text must not lie on a disk as it is. */
+  /** Whether a text must not be stored as it is. */
   conceals(text: string): boolean {
     return this.#holds(text);
   }
@@ -45,16 +44,16 @@ export class Hasher {
     return this.#keyed(this.#slow(value));
   }
 
-  /** A secret that is known by its hash alone. */
+  /** A secret of which only the hash is known. */
   secret(hash: string): HashedSecret {
     return new HashedSecret(hash, (value) => {
       const slow = this.#slow(value);
-      // Most secrets are as they were, and what is compared after this one is better known now than later.
+      // Most secrets are unchanged, so an unknown one counts as equal until its hash is known.
       return slow === notYet || this.#keyed(slow) === hash;
     });
   }
 
-  /** Works out the slow hashes of values that will be asked for, without stopping anything. */
+  /** Computes the slow hashes of values in the background. */
   async prepare(values: Iterable<Json>, signal?: AbortSignal): Promise<void> {
     const wanted = [...values].map((value) => ({ salt: this.#slowSalt, text: canonical(value) }));
     await prepareSlowHashes(wanted, signal);
@@ -69,17 +68,17 @@ export class Hasher {
   }
 }
 
-/** Fields in a form that may lie on a disk: secrets taken out, their hashes by JSON pointer. */
+/** Fields that may be stored: without secrets, with their hashes by JSON pointer. */
 export interface StoredFields {
   readonly fields: { readonly [field: string]: Json };
   readonly hashes: { readonly [pointer: string]: string };
 }
 
-/** Takes the secrets out of fields; `restoreFields` puts their hashes back in. */
+/** Replaces the secrets in fields by hashes; `restoreFields` is the inverse. */
 export function storeFields(fields: Fields, hasher: Hasher): StoredFields {
   const hashes: { [pointer: string]: string } = {};
   const conceals = (value: Value, key: string): boolean =>
-    // An id says which object is meant, and never comes from a secret.
+    // An id is never a secret.
     typeof value === 'string' && key !== 'id' && hasher.conceals(value);
   const strip = (value: Value, pointer: string, key: string, listed: boolean): Json => {
     if (value instanceof HashedSecret || value instanceof Sensitive || conceals(value, key)) {
@@ -90,7 +89,7 @@ export function storeFields(fields: Fields, hasher: Hasher): StoredFields {
       return value.map((item, index) => strip(item, `${pointer}/${index}`, '', true));
     }
     if (!isMap(value)) return value;
-    // An element is told from the others by its id; what a server shows beside it is better unknown than a hash.
+    // Elements are matched by id; a hash in another member would only make them differ.
     const members = listed
       ? Object.fromEntries(Object.entries(value).filter(([name, member]) => !conceals(member, name)))
       : value;
@@ -104,9 +103,8 @@ export function storeFields(fields: Fields, hasher: Hasher): StoredFields {
   };
 }
 
-/** The fields as they were stored, each secret as something that can be compared and not read. */
+/** The stored fields, with secrets that can be compared but not read. */
 export function restoreFields(stored: StoredFields, hasher: Hasher): Fields {
-  // Few objects have secrets.
   if (Object.keys(stored.hashes).length === 0) return { ...(stored.fields as Fields) };
   const restore = (value: Json, pointer: string): Value => {
     const hash = Object.hasOwn(stored.hashes, pointer) ? stored.hashes[pointer] : undefined;
@@ -123,7 +121,7 @@ export function restoreFields(stored: StoredFields, hasher: Hasher): Fields {
   );
 }
 
-/** All the secrets in a value that can be read. */
+/** All readable secrets in a value. */
 export function secretsIn(value: Value): Json[] {
   if (value instanceof HashedSecret) return [];
   if (value instanceof Sensitive) return [value.reveal()];
@@ -136,8 +134,8 @@ function escapePointer(key: string): string {
 }
 
 /**
- * The server's value with those parts made secret that are secret in what was asked. A list is secret as a
- * whole, in the form in which it was asked, since its elements have no fixed places.
+ * The server's value with those parts made sensitive that are in what was asked. A list is sensitive as a whole, since its
+ * elements have no fixed places.
  */
 export function conceal(got: Value, asked: Value | undefined): Value {
   if (asked instanceof Sensitive) return got instanceof Sensitive ? got : new Sensitive(reveal(got));

@@ -1,18 +1,18 @@
 import { keyCharacter, looksSecret } from './names.js';
 
-/** A line that surely is a key with its colon; `- ` or `? ` may stand before it. */
+/** A line that certainly is a key with its colon, perhaps after `- ` or `? `. */
 const keyLine = /^[ \t]*(?:[-?][ \t]+)*["']?[^\s"':{}[\],#]{1,120}["']?[ \t]*:(?:\s|$)/;
 
-/** What no secret below it goes on behind: the end of a document, or of a map or list. */
+/** Where a secret ends: the end of a document, a map or a list. */
 const closing = /^(?:(?:---|\.\.\.)(?:\s|$)|\s*[}\]])/;
 
-/** A longer line is not shown: nobody reads it, and showing it takes memory for each of its characters. */
+/** Longer lines aren't shown: nobody reads them, and they take memory. */
 export const MAX_LINE = 100_000;
 
 /**
- * The lines of a text that are not shown, counted from 0: those with a key that looks secret, and those below it that may belong
- * to its value. In a text that is not the YAML that it was meant to be, such a name may lack its colon. Works on the text alone,
- * since lines are shown of files that don't parse too; rather hides too much than too little. Takes time in proportion to the text.
+ * The lines of a YAML text that must not be shown, from 0: those with a key that looks secret, and those below it that may
+ * belong to its value. If the text is broken, the key may lack its colon. Works on the text, since lines of files that
+ * don't parse are shown too, and hides too much rather than too little. Takes linear time.
  */
 export function secretLines(text: string, isBroken: boolean): Set<number> {
   const hidden = new Set<number>();
@@ -29,7 +29,7 @@ export function secretLines(text: string, isBroken: boolean): Set<number> {
   return hidden;
 }
 
-/** Whether a line has a secret, or the name of a variable in the place of one. */
+/** Whether a line has a secret, or the name of a variable in place of one. */
 function secretIn(line: string, isBroken: boolean, isKey: boolean): 'secret' | 'named' | undefined {
   if (line.length > MAX_LINE) return 'secret';
   let found: 'named' | undefined;
@@ -40,16 +40,16 @@ function secretIn(line: string, isBroken: boolean, isKey: boolean): 'secret' | '
     found = 'named';
   }
   if (/^\s*(?:-\s+)*\?\s/.test(line) && looksSecret(line)) return 'secret';
-  return isBroken && holdsStray(line, isKey) ? 'secret' : found;
+  return isBroken && holdsBrokenKey(line, isKey) ? 'secret' : found;
 }
 
 const keyBefore = new RegExp(`((?:${keyCharacter.source})+)["']?[ \\t]*$`, 'u');
 
-/** So many words of a line are looked at: a key stands at its beginning. */
+/** How many words of a line may be a key. */
 const MAX_WORDS = 6;
 
-/** Whether a line has a name that looks secret in the place of a key, its colon or the space behind that being missing. */
-function holdsStray(line: string, isKey: boolean): boolean {
+/** Whether a line has a name that looks secret in place of a key, without its colon or the space after it. */
+function holdsBrokenKey(line: string, isKey: boolean): boolean {
   let count = 0;
   for (const { 0: name, index } of line.matchAll(new RegExp(`(?:${keyCharacter.source})+`, 'gu'))) {
     const begins = /(?:^|[{,])\s*(?:-\s+)*["']?$/.test(line.slice(Math.max(0, index - 20), index));
@@ -60,12 +60,12 @@ function holdsStray(line: string, isKey: boolean): boolean {
   return false;
 }
 
-/** Whether an address has something before its `@` that isn't the name of a variable. */
+/** Whether a URL has something before its `@` that isn't the name of a variable. */
 function holdsAddressSecret(line: string): boolean {
   return /:\/\/(?!(?:\$\{[A-Za-z_]\w*\}:?)+@)[^\s/@"']{1,256}@/.test(line);
 }
 
-/** Whether a value is names of variables and at most the scheme of a header, which tells no secret. */
+/** Whether a value consists of references to variables, perhaps after the scheme of a header. */
 export function isReference(value: string): boolean {
   return (
     value.length < 200 &&

@@ -1,48 +1,48 @@
 import { foldedOf } from './decode.js';
 
-/** How a needle is cut out of an encoding: whether the characters beside it hold bits of the secret too. */
+/** Whether the characters beside a base64 needle hold bits of the secret too. */
 export interface Edges {
   readonly before: boolean;
   readonly after: boolean;
 }
 
-/** Told of each place where a needle was found. */
+/** Called for each needle that is found. */
 export type OnFound = (from: number, to: number, edges: Edges) => void;
 
 const noEdges: Edges = { before: false, after: false };
 
-/** The needles of one length that begin alike. */
+/** The needles of one length with one beginning. */
 interface Length {
   readonly length: number;
-  /** By a hash that costs the same for every length, so that a text is compared only where it is most likely one. */
+  /** Rolling hashes, so that texts are only compared if they are very likely equal. */
   readonly hashes: Set<number>;
   readonly needles: Map<string, Edges>;
 }
 
 interface Beginning {
-  /** The greatest length first: the longest one wins. */
+  /** The longest first, which wins. */
   readonly lengths: Length[];
-  /** Whether this much is a find by itself. */
+  /** Whether the beginning alone is a needle. */
   run: boolean;
 }
 
-/** How a text is taken: as it is, in small letters, or without what can't be seen as well. */
+/** As it is, in lower case, or also without invisible characters. */
 export type Fold = 'exact' | 'lowered' | 'squeezed';
 
 const base = 0x2c1b3c6d;
 
 /**
- * Texts to look for, by how they begin. A server may answer with thousands of secrets while texts are shown, and a
- * regular expression of all would be built anew for each. A text is gone through once, however many there are.
+ * Finds many texts in one pass (Rabin-Karp). A server may answer with thousands of secrets while texts are shown, and a
+ * regular expression would be rebuilt for each.
  */
 export class Needles {
-  /** How many units they begin with at least. */
+  /** The minimum length in units. */
   readonly size: number;
   readonly #byBeginning = new Map<string, Beginning>();
-  /** Whether any needle begins so, by hash, so that most places of a text cost next to nothing. */
+  /** A Bloom filter of the beginnings, so that most places in a text cost almost nothing. */
   #flags: Uint8Array | undefined;
   readonly #power: number;
-  /** The last units of a text that is gone through. */
+  /** The last `size` units of the text. */
   readonly #window: Uint16Array;
 
   constructor(size: number) {
@@ -51,7 +51,7 @@ export class Needles {
     this.#window = new Uint16Array(size);
   }
 
-  /** Adds a text; one that is shorter than all must be is left out. */
+  /** Adds a text; a shorter one than `size` is ignored. */
   add(needle: string, edges: Edges = noEdges): void {
     if (needle.length < this.size) return;
     const { lengths } = this.#beginning(needle.slice(0, this.size));
@@ -65,15 +65,12 @@ export class Needles {
     if (!group.needles.has(needle)) group.needles.set(needle, edges);
   }
 
-  /** Adds a text of exactly `size` units that is found wherever it stands, as a part of a longer one. */
+  /** Adds a part of a longer text, with exactly `size` units. */
   addRun(run: string): void {
     this.#beginning(run).run = true;
   }
 
-  /**
-   * Whether any of them begins in a text that isn't folded yet. Nearly all texts hold none: this keeps nothing of them,
-   * so that it costs a fraction of looking where each unit stands.
-   */
+  /** Whether a needle may be in a text, which is folded on the fly: much faster than `find`, since nearly all texts hold none. */
   beginIn(text: string, fold: Fold): boolean {
     const flags = this.#flags;
     const { size } = this;
@@ -105,7 +102,7 @@ export class Needles {
     return false;
   }
 
-  /** Looks for all of them in one pass. */
+  /** Finds all needles in a folded text. */
   find(text: string, onFound: OnFound): void {
     const flags = this.#flags;
     if (flags === undefined || text.length < this.size) return;
@@ -128,7 +125,7 @@ export class Needles {
       }
       if (found === 0) continue;
       onFound(at, at + found, edges);
-      // Another one may begin within the last units of it.
+      // Another one may overlap its end.
       at += found - this.size;
     }
   }
@@ -145,7 +142,7 @@ export class Needles {
   }
 }
 
-/** The bit that a hash has among those of all beginnings. */
+/** The bit of a hash in the filter. */
 function slotOf(hash: number): number {
   return (hash ^ (hash >>> 12)) & 0xfffff;
 }
@@ -161,7 +158,7 @@ function hashOf(text: string): number {
   return hash;
 }
 
-/** The hash of each beginning of a text, of which the hash of any part follows. */
+/** The hash of each prefix of a text, from which the hash of any part follows. */
 function sumsOf(text: string): Int32Array {
   const sums = new Int32Array(text.length + 1);
   let hash = 0;

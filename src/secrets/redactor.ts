@@ -2,58 +2,51 @@ import { isUuid } from '../base/identifiers.js';
 import { layersOf, lowered, mayHoldEscapes, squeezed } from './decode.js';
 import { Needles } from './needles.js';
 
-/** What a secret is shown as, wherever it turns up. */
+/** What is shown in place of a secret. */
 export const mask = '(sensitive)';
-/** Shorter secrets are left in free text, where they would tear up innocent words. */
+/** Shorter secrets aren't masked: they would match innocent words. */
 export const leastSecret = 4;
-/** Shorter ones are found as they are alone, in their own case; and so short a line says too little by itself. */
+/** Shorter ones are found only in their own case, and not by single lines. */
 const leastFolded = 8;
-/** Shorter ones are found without a break in them alone. */
+/** Shorter ones are found only without anything between their characters. */
 const leastSqueezed = 12;
-/** Tokens that are shorter are found whole alone. */
+/** Parts of shorter tokens aren't looked for. */
 const leastLong = 20;
 
 /**
- * - `token`: what idops signs in with; any run of 12 characters of a long one is looked for too.
- * - `variable`: what a process variable gave to a manifest.
- * - `answer`: what the server called a secret. A short one is no more than `declared`.
- * - `declared`: a field that a manifest calls secret. It hides itself, and what the server says of it.
+ * - `token`: what idops signs in with; also any 12 characters of a long one.
+ * - `variable`: the value of a process variable in a manifest.
+ * - `answer`: a secret field of a server's answer; under 8 characters it counts as `declared`.
+ * - `declared`: a secret field of a manifest, masked only in what servers and programs say.
  */
 export type SecretKind = 'token' | 'variable' | 'answer' | 'declared';
 
-/** Told a secret before it can turn up anywhere; of no kind that is told, it is a token. */
+/** Called with each secret before it can appear anywhere; the default kind is `token`. */
 export type OnSecret = (secret: string, kind?: SecretKind) => void;
 
-/**
- * Takes secrets out of values, before they are escaped and laid out: never out of a finished report, whose markup and
- * words could be mistaken for secrets.
- */
+/** Masks secrets in values, before they are escaped and laid out; never in a finished report, whose markup could match. */
 export interface Redactor {
-  /** Makes a secret known, from now on. */
   readonly add: OnSecret;
-  /** A value without credentials, in whatever form they are usually written. */
+  /** Masks credentials in a value, in all their usual encodings. */
   redact(text: string): string;
-  /** The key of a map, in which a short credential stands by chance. */
+  /** The same for a key of a map, in which a short credential is a coincidence. */
   redactKey(text: string): string;
-  /**
-   * A name, an address or a path of a field: tokens and long values of variables alone, and an id stays unless it is a
-   * token. What a server calls a secret takes nothing out of them.
-   */
+  /** The same for a name, an address or the path of a field: tokens and long variables, except for UUIDs that are no token. */
   redactName(text: string): string;
-  /** The path of a file, which the project has chosen: tokens alone. */
+  /** The same for the path of a file: only tokens. */
   redactFile(text: string): string;
   /**
-   * A sentence of idops with values in it: its own words stay, since a mask in the place of one would tell it. A token
-   * is masked even so, and what a server calls a secret within quotation marks alone.
+   * The same for a sentence of idops: a word that equals a credential stays, unless it is a token, since a mask in its
+   * place would reveal it; secrets of answers are masked only within quotation marks.
    */
   redactSentence(text: string): string;
-  /** What a server or a program says: it may repeat what it was sent, so declared secrets are taken out as well. */
+  /** The same for what a server or a program says: also declared secrets. */
   redactEcho(text: string): string;
-  /** Whether a value is a credential, or has one in it that is too long to be there by chance. */
+  /** Whether a value is a credential, or contains one that is too long to be a coincidence. */
   holds(text: string): boolean;
 }
 
-/** An address without credentials that its object is named after; the kind stays. */
+/** Masks credentials in an address, except in the kind. */
 export function redactAddress(address: string, { redactName }: Pick<Redactor, 'redactName'>): string {
   const slash = address.indexOf('/') + 1;
   return address.slice(0, slash) + redactName(address.slice(slash));
@@ -69,12 +62,12 @@ export function createRedactor(): Redactor {
   const short = new Set<string>();
   const knownTokens = new Set<string>();
   const isToken = (text: string): boolean => knownTokens.has(text.toLowerCase());
-  const values = new Innocent();
-  const keys = new Innocent();
-  const names = new Innocent();
+  const values = new CleanTexts();
+  const keys = new CleanTexts();
+  const names = new CleanTexts();
   return {
     add(secret, kind = 'token') {
-      for (const innocent of [values, keys, names]) innocent.forget();
+      for (const clean of [values, keys, names]) clean.clear();
       const trimmed = secret.trim();
       const credential = kind === 'answer' ? trimmed.length >= leastFolded : kind !== 'declared';
       const list = { token: tokens, variable: variables, answer: answered, declared }[kind];
@@ -128,31 +121,31 @@ export function resettableRedactor(initial: readonly string[]): ResettableRedact
   };
 }
 
-/** Of so many texts it is known that nothing is in them; longer ones are seldom there twice. */
-const mostInnocent = 4096;
-const longestInnocent = 256;
+/** How many texts are remembered, and how long they may be. */
+const mostCleanTexts = 4096;
+const longestCleanText = 256;
 
-/** Texts in which nothing was found: the names, words and ids that most objects have in common are searched once. */
-class Innocent {
+/** Remembers texts without secrets, since most objects share names, words and ids. */
+class CleanTexts {
   readonly #texts = new Set<string>();
 
-  /** A text as it is where nothing is in it, else what the work gives. */
+  /** The text if it is known to hold nothing, otherwise the result of `work`. */
   unless(text: string, work: () => string): string {
     if (this.#texts.has(text)) return text;
     const result = work();
-    if (result === text && text.length <= longestInnocent) {
-      if (this.#texts.size === mostInnocent) this.#texts.clear();
+    if (result === text && text.length <= longestCleanText) {
+      if (this.#texts.size === mostCleanTexts) this.#texts.clear();
       this.#texts.add(text);
     }
     return result;
   }
 
-  forget(): void {
+  clear(): void {
     this.#texts.clear();
   }
 }
 
-/** What stands between quotation marks in a sentence. */
+/** The quoted parts of a sentence. */
 function quotations(text: string): MaskedRange[] {
   return [...text.matchAll(/"(?:[^"\\]|\\.)*"/g)].map(({ 0: quoted, index }) => ({
     from: index,
@@ -160,7 +153,7 @@ function quotations(text: string): MaskedRange[] {
   }));
 }
 
-/** Ranges that lie within one of others, which are in their order. */
+/** The ranges that are within one of the others. */
 function within(ranges: readonly MaskedRange[], others: readonly MaskedRange[]): MaskedRange[] {
   return ranges.filter(({ from, to }) => others.some((other) => other.from <= from && to <= other.to));
 }
@@ -170,19 +163,19 @@ interface MaskedRange {
   readonly to: number;
 }
 
-/** A text as it is or decoded, with what is the same for all that is looked for in it. */
+/** A layer of a text, with its folded forms. */
 interface Form {
   readonly text: string;
   readonly small: () => string;
   readonly narrow: () => ReturnType<typeof squeezed>;
 }
 
-/** Where secrets of several lists stand in a text, which is decoded and folded once for all of them. */
+/** The ranges of secrets of several lists in a text; `short` includes short secrets. */
 function found(lists: readonly Secrets[], text: string, short: boolean): MaskedRange[] {
   const ranges: MaskedRange[] = [];
   const sought = lists.filter((list) => list.has(short));
   if (text.length < leastSecret || sought.length === 0) return ranges;
-  // Most texts have nothing to decode, and nothing in them begins as a secret does.
+  // True for most texts.
   if (!mayHoldEscapes(text) && !sought.some((list) => list.beginIn(text, short))) return ranges;
   for (const layer of layersOf(text)) {
     const holding = sought.filter((list) => list.beginIn(layer.text, short));
@@ -209,13 +202,13 @@ function found(lists: readonly Secrets[], text: string, short: boolean): MaskedR
   return ranges;
 }
 
-/** Secrets in all the forms in which they are looked for. */
+/** Secrets in all their encodings. */
 class Secrets {
-  /** As they are. */
+  /** In their own case. */
   readonly #exact = new Needles(leastSecret);
   /** In any case. */
   readonly #lowered = new Needles(leastFolded);
-  /** In any case, and whatever can't be seen is between their characters. */
+  /** In any case, with invisible characters between theirs. */
   readonly #squeezed = new Needles(leastSqueezed);
   readonly #known = new Set<string>();
   #short = false;
@@ -229,29 +222,29 @@ class Secrets {
     if (trimmed.length < leastSecret) return;
     const frame = /^-----(BEGIN|END) [A-Z0-9 ]+-----$/;
     const lines = trimmed.split(/\r?\n/).map((line) => line.trim());
-    // The frame of a PEM block is no secret, and stands in public keys too.
+    // The frame of a PEM block is public.
     const own = lines.filter((line) => !frame.test(line));
     for (const text of new Set([trimmed, ...own.filter(({ length }) => length >= leastFolded)])) {
       this.#addForms(text);
     }
     if (secret !== trimmed) this.#addExact(secret);
     if (!runs || trimmed.length < leastLong) return;
-    // The first line of a PEM block tells what kind of key it is, and stands in public keys in part.
+    // The first line of a PEM block says the type of the key, as in public keys.
     for (const line of own.length < lines.length ? own.slice(1) : own) this.#addRuns(line);
   }
 
-  /** Whether there is anything to look for; the short ones count only if they are looked for. */
+  /** Whether there is anything to look for. */
   has(short: boolean): boolean {
     return this.#long || (short && this.#short);
   }
 
-  /** Whether any of them may stand in a text. */
+  /** Whether a text may contain any of them. */
   beginIn(text: string, short: boolean): boolean {
     if (short && this.#short && this.#exact.beginIn(text, 'exact')) return true;
     return this.#long && (this.#lowered.beginIn(text, 'lowered') || this.#squeezed.beginIn(text, 'squeezed'));
   }
 
-  /** Where they stand in a text in one of its forms; the short ones among them only if that is asked for. */
+  /** Finds them in a form of a text. */
   find({ text, small, narrow }: Form, short: boolean, onFound: (from: number, to: number) => void): void {
     if (short && this.#short) this.#exact.find(text, onFound);
     if (!this.#long) return;
@@ -269,10 +262,10 @@ class Secrets {
   }
 
   #addForms(text: string): void {
-    for (const { text: meant } of layersOf(text)) {
-      this.#add(meant);
-      // Forms write a space so.
-      if (meant.includes(' ')) this.#add(meant.replaceAll(' ', '+'));
+    for (const { text: decoded } of layersOf(text)) {
+      this.#add(decoded);
+      // As in HTML forms.
+      if (decoded.includes(' ')) this.#add(decoded.replaceAll(' ', '+'));
     }
     const bytes = Buffer.from(text, 'utf8');
     if (text.length < leastFolded) {
@@ -286,7 +279,7 @@ class Secrets {
       [2, true],
     ] as const) {
       const whole = Buffer.concat([Buffer.alloc(offset), bytes]);
-      // Characters that hold bits of what stands before or behind as well are another one each time.
+      // Without the outer characters, which depend on what is beside the secret.
       const core = whole
         .toString('base64')
         .slice(before ? offset + 1 : 0, Math.floor((whole.length * 8) / 6));
@@ -298,7 +291,7 @@ class Secrets {
   }
 
   #add(text: string): void {
-    // What is part of the mask can't be hidden by it.
+    // A part of the mask can't be masked.
     if (mask.includes(text.toLowerCase())) return;
     const narrow = squeezed(text).text;
     if (narrow.length >= leastSqueezed) this.#squeezed.add(narrow);
@@ -316,7 +309,7 @@ class Secrets {
     this.#short = true;
   }
 
-  /** All parts of a line that are long enough and look as if nobody had written them. */
+  /** All parts of a line that look random. */
   #addRuns(line: string): void {
     const { text, at } = squeezed(line);
     for (let from = 0; from + leastSqueezed <= text.length; from += 1) {
@@ -327,7 +320,7 @@ class Secrets {
   }
 }
 
-/** Words and separators are in other texts as well: a run of a token has digits among its letters, or letters of both cases. */
+/** Whether a text has letters and digits, or letters of both cases: words and separators occur elsewhere too. */
 function isRandom(text: string): boolean {
   const mixed = [/\d/, /\p{Ll}/u, /\p{Lu}/u].filter((kind) => kind.test(text)).length >= 2;
   return mixed && new Set(text).size >= 5;
@@ -337,19 +330,19 @@ function isBase64(character: string | undefined): boolean {
   return character !== undefined && /[\w+/-]/.test(character);
 }
 
-/** Where a text in base64 ends whose last whole character stands before `at`: with one more, or with its padding. */
+/** The end of a base64 text whose last whole character is before `at`, including one more character and padding. */
 function encodingEnd(text: string, at: number): number {
   let end = isBase64(text[at]) ? at + 1 : at;
   while (end < at + 3 && text[end] === '=') end += 1;
   return end;
 }
 
-/** A word or a number, such as idops' own sentences are made of. */
+/** Whether a text is a word or a number, as in idops' own sentences. */
 function isWord(text: string): boolean {
   return /^(?:[A-Z]?[a-z]{1,15}|\d{1,7})$/.test(text);
 }
 
-/** A text with each range masked, but for those that are spared. */
+/** A text with each range masked unless it is spared. */
 function replaced(
   text: string,
   ranges: MaskedRange[],
@@ -365,7 +358,7 @@ function replaced(
   return clean + text.slice(end);
 }
 
-/** Ranges in their order, those that touch as one; no surrogate pair is cut in half. */
+/** Sorted ranges, merged if they touch; no surrogate pair is split. */
 function joined(text: string, ranges: MaskedRange[]): MaskedRange[] {
   const all: { from: number; to: number }[] = [];
   for (const range of ranges.sort((one, other) => one.from - other.from)) {
@@ -378,7 +371,7 @@ function joined(text: string, ranges: MaskedRange[]): MaskedRange[] {
   return all;
 }
 
-/** Whether a place is between the halves of a surrogate pair. */
+/** Whether an offset is inside a surrogate pair. */
 function inPair(text: string, at: number): boolean {
   return (
     at > 0 &&

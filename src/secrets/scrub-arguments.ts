@@ -2,15 +2,13 @@ import { isUuid } from '../base/identifiers.js';
 import type { Problem } from '../base/problems.js';
 import type { Redactor } from './redactor.js';
 
-/** What takes the place of a word that looks like a credential. */
-const stead = (word: string): string => `(a value of ${word.length} characters)`;
+const placeholder = (word: string): string => `(a value of ${word.length} characters)`;
 
-/** Shorter words say too little to be looked for. */
 const leastWord = 4;
 
 /**
- * Takes credentials that were typed into the wrong place out of messages: `words` are what a person typed, `known` takes
- * known credentials out of a text. A word that only looks like a credential goes too, since nobody can tell yet.
+ * Returns a function that hides credentials in messages that repeat arguments: `words` are the arguments, `known` masks known
+ * credentials. Words that only look like a credential are hidden too.
  */
 export function scrubArguments(
   words: readonly string[],
@@ -20,14 +18,14 @@ export function scrubArguments(
   for (const word of words.flatMap(partsOf)) {
     const clean = known(word);
     if (clean !== word) hidden.set(word, clean);
-    else if (looksRandom(word)) hidden.set(word, stead(word));
+    else if (looksRandom(word)) hidden.set(word, placeholder(word));
   }
   // The longest first: one may be in another.
   const found = [...hidden].sort(([one], [other]) => other.length - one.length);
   return (text) => found.reduce((rest, [word, shown]) => rest.split(word).join(shown), text);
 }
 
-/** Problems without the credentials that a person typed into the wrong place; known ones are masked as everywhere. */
+/** Problems without the credentials that were typed in the wrong place. */
 export function scrubProblems(
   problems: readonly Problem[],
   words: readonly string[],
@@ -42,7 +40,7 @@ export function scrubProblems(
   }));
 }
 
-/** A word, without the dashes of an option, and what stands behind its first `=`. */
+/** The words of an argument without leading dashes, and what follows their first `=`. */
 function partsOf(word: string): string[] {
   const parts = word.split(/\s+/).flatMap((one) => {
     const bare = one.replace(/^-+/, '');
@@ -52,17 +50,17 @@ function partsOf(word: string): string[] {
   return parts.filter(({ length }) => length >= leastWord);
 }
 
-/** The name of a run or of a part of it, or how it begins: that is enough to name one. */
+/** The name of a run or of its shard, or the beginning of one. */
 const run = /^\d{8}T\d{6}Z-[0-9a-f]{1,6}(?:(?<=-[0-9a-f]{6})\.[\d.of-]{0,16})?$/;
 const fileName = /\.[a-z]{2,8}$/;
 
-/** Whether a word is a JSON Web Token, or so long and mixed that nobody would have chosen it as a name. */
+/** Whether a word is a JSON Web Token, or too long and mixed to be a name. */
 export function looksRandom(word: string): boolean {
   if (/^eyJ[\w-]{9,}/.test(word)) return true;
   if (!/^[\w+=.~-]{20,}$/.test(word) && !/^[\w+=][\w+=/]{39,}$/.test(word)) return false;
   if (isUuid(word) || run.test(word) || fileName.test(word)) return false;
   const digits = word.match(/\d(?=[a-z])|[a-z](?=\d)/gi)?.length ?? 0;
   const cases = word.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g)?.length ?? 0;
-  // Words written together change their case once a word, and have few digits.
+  // Words in camelCase change case once a word, and have few digits.
   return new Set(word).size >= 10 && (digits >= 4 || cases >= word.length / 3);
 }

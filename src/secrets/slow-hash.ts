@@ -3,14 +3,11 @@ import { availableParallelism } from 'node:os';
 import pLimit from 'p-limit';
 import { Pauses } from '../base/concurrency.js';
 
-/**
- * scrypt's cost: about ten milliseconds a value, so that guessing a secret from its hash is slow and hundreds of them
- * delay no plan.
- */
+/** scrypt's cost, about 10 ms a value: guessing is slow, and hundreds of secrets don't delay a plan. */
 const COST = { N: 4096, r: 8, p: 1 };
 const LENGTH = 32;
 
-/** As many at once as there are cores, and one thread of Node's four stays free for names and files. */
+/** One for each core, but one of Node's four threads stays free for names and files. */
 const limit = pLimit(Math.max(1, Math.min(3, availableParallelism())));
 
 interface WantedHash {
@@ -18,23 +15,23 @@ interface WantedHash {
   readonly text: string;
 }
 
-/** Every slow hash of this process. Its keys can't be read: this one is known to the process alone. */
+/** Every slow hash of this process, by a keyed hash of the secret. */
 const known = new Map<string, Buffer>();
 const underWay = new Map<string, Promise<void>>();
 const ownKey = randomBytes(32);
 
-/** What the work that is being tried out lacks; undefined where nothing is tried out. */
+/** The hashes that the attempted work lacks; undefined outside of an attempt. */
 let lacking: Map<string, WantedHash> | undefined;
 
-/** Stands for a hash that isn't there yet, in work that is done again. */
+/** Stands for a hash that isn't known yet; the work is repeated. */
 export const notYet = Buffer.alloc(LENGTH);
 
-/** Work is tried so often where one hash decides whether the next is needed, before the rest is worked out on the spot. */
+/** How often work is attempted, since one hash may decide whether the next is needed, before it computes the rest synchronously. */
 const TRIES = 8;
 
 /**
- * The slow hash of a text: once for each text and salt in a process. What hasn't been worked out is worked out on the
- * spot, which stops everything else for that time, but within `withSlowHashes` and `eachWithSlowHashes`.
+ * The slow hash of a text, computed once for each salt. An unknown one is computed synchronously, except within
+ * `withSlowHashes` and `eachWithSlowHashes`.
  */
 export function slowHash(salt: string, text: string): Buffer {
   const key = keyOf(salt, text);
@@ -45,14 +42,14 @@ export function slowHash(salt: string, text: string): Buffer {
   return notYet;
 }
 
-/** Works out slow hashes beside everything else; those that haven't begun when the signal is aborted are left. */
+/** Computes slow hashes in the background; an aborted signal skips those that haven't started. */
 export async function prepareSlowHashes(wanted: Iterable<WantedHash>, signal?: AbortSignal): Promise<void> {
   await Promise.all([...wanted].map((one) => prepared(one, signal)));
 }
 
 /**
- * What pure work gives for each of several things, without its slow hashes stopping anything: work that lacks some is
- * done again when they are there. Throws what the pauses throw.
+ * The results of pure work for each of several things, without blocking on slow hashes: work that lacks some is repeated
+ * when they are known. Throws what the pauses throw.
  */
 export async function eachWithSlowHashes<T, R>(
   things: readonly T[],
@@ -91,7 +88,7 @@ interface Tried<R> {
   readonly lacks: ReadonlyMap<string, WantedHash>;
 }
 
-/** Does work once. What it gives counts only where it lacks nothing. */
+/** Attempts work; its result counts only if it lacks no hash. */
 function tried<R>(work: () => R): Tried<R> {
   const around = lacking;
   const lacks = new Map<string, WantedHash>();

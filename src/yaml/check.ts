@@ -2,44 +2,44 @@ import * as z from 'zod';
 import { nearest } from '../base/nearest.js';
 import { error, type Place, type Problem } from '../base/problems.js';
 import { isSecretField, looksSecret, shownKey } from '../secrets/names.js';
-import { repair } from './coerce.js';
+import { coerce } from './coerce.js';
 import { type Note, pathKey, resolve } from './resolve.js';
 import type { SourceFile } from './source-file.js';
 import { find, type Member, type Node, type Path, startOf } from './tree.js';
 import { describeNode, typeHint, typeName } from './types.js';
 import type { Variables } from './variables.js';
 
-/** What is checked, and how to speak of it. */
+/** What to check, and its name in messages. */
 export interface Unchecked<T> {
   readonly schema: z.ZodType<T>;
   readonly root: Node;
   readonly file: SourceFile;
-  /** Null to check the shape alone, of something that isn't needed now. */
+  /** Null to check only the shape, of something that isn't needed now. */
   readonly variables: Variables | null;
-  /** As a message names it: `Organization`. */
+  /** For messages: `Organization`. */
   readonly name: string;
-  /** Where it stands in the file's document, for the messages' paths. */
+  /** Its path in the document, for messages. */
   readonly under?: Path;
 }
 
 export interface Checked<T> {
-  /** The value, as the schema gives it; undefined where it isn't right, or can't be judged. */
+  /** The parsed value; undefined if it is invalid, or unknown. */
   readonly data: T | undefined;
   readonly problems: readonly Problem[];
-  /** The scalars with variables in them, by `pathKey`. */
+  /** The scalars with variables, by `pathKey`. */
   readonly notes: ReadonlyMap<string, Note>;
 }
 
-/** Fills in the variables, checks against a schema, and gives every mistake its place. */
+/** Fills in variables and checks a node against a schema; every problem has its place. */
 export function check<T>(subject: Unchecked<T>): Checked<T> {
   const { schema, root, file, variables } = subject;
   const { value, notes } = resolve(root, file, variables, subject.under);
   const fromVariables = variables?.takeProblems() ?? [];
-  let result = schema.safeParse(value, { error: noWords });
+  let result = schema.safeParse(value, { error: withoutMessage });
   const tried = new Set<string>();
   while (!result.success) {
-    if (!repair(value, flatten(result.error.issues), notes, tried)) break;
-    result = schema.safeParse(value, { error: noWords });
+    if (!coerce(value, flatten(result.error.issues), notes, tried)) break;
+    result = schema.safeParse(value, { error: withoutMessage });
   }
   if (result.success) {
     const failed = fromVariables.some(({ severity }) => severity === 'error');
@@ -55,12 +55,12 @@ export function check<T>(subject: Unchecked<T>): Checked<T> {
   };
 }
 
-/** Leaves the message empty where a schema has none of its own and these have one here. */
-function noWords({ code }: { readonly code: string }): string | undefined {
+/** No message of zod's for issues that have one here. */
+function withoutMessage({ code }: { readonly code: string }): string | undefined {
   return ['too_big', 'too_small', 'invalid_type', 'invalid_union'].includes(code) ? '' : undefined;
 }
 
-/** The parts of an issue that are needed here; the branches of a union are followed to the one that was meant. */
+/** The parts of zod's issues that are needed here; of a union those of the intended branch. */
 interface Issue {
   readonly code: string;
   readonly path: Path;
@@ -74,11 +74,11 @@ function flatten(issues: readonly z.core.$ZodIssue[], base: Path = []): Issue[] 
   return issues.flatMap((issue) => {
     const path = [...base, ...issue.path.map((step) => (typeof step === 'number' ? step : String(step)))];
     if (issue.code === 'invalid_union') {
-      const branch = meantBranch(issue.errors);
+      const branch = intendedBranch(issue.errors);
       if (branch !== undefined) return flatten(branch, path);
     }
     const { code } = issue;
-    // Of a name it is said what one is.
+    // For an invalid key, the message says what a valid one is.
     const message = (issue.code === 'invalid_key' ? issue.issues[0]?.message : undefined) ?? issue.message;
     return [
       {
@@ -93,8 +93,8 @@ function flatten(issues: readonly z.core.$ZodIssue[], base: Path = []): Issue[] 
   });
 }
 
-/** The one branch whose type fits, unless what was written looks like none of them. */
-function meantBranch(
+/** The one branch whose type fits, unless the value looks like none of them. */
+function intendedBranch(
   errors: readonly (readonly z.core.$ZodIssue[])[],
 ): readonly z.core.$ZodIssue[] | undefined {
   const fitting = errors.filter(
@@ -151,8 +151,8 @@ function issueProblems(issue: Issue, subject: Unchecked<unknown>): Problem[] {
       found.node.type === 'scalar' && names.length > 1
         ? nearest(String(found.node.value), issue.values.map(String))
         : undefined;
-    const meant = near === undefined ? '' : `, did you mean "${near}"?`;
-    return [error('wrong-value', `${what} ${must}${meant}`, [place])];
+    const suggestion = near === undefined ? '' : `, did you mean "${near}"?`;
+    return [error('wrong-value', `${what} ${must}${suggestion}`, [place])];
   }
   if (issue.code === 'too_small' && found.node.type === 'scalar' && found.node.value === '') {
     return [error('wrong-value', `${what} must not be empty`, [place])];
@@ -167,22 +167,22 @@ function issueProblems(issue: Issue, subject: Unchecked<unknown>): Problem[] {
   ];
 }
 
-/** Masks a field that was written as a text, its colon or the space behind that being missing. */
+/** Hides a field that became a text, since its colon or the space after it is missing. */
 function hideField(node: Node, file: SourceFile): void {
   if (node.type === 'scalar' && typeof node.value === 'string' && shownKey(node.value) !== node.value)
     file.hide(node.range);
 }
 
-/** Whether nothing stands behind a key. */
-function hasNothing({ value }: Member): boolean {
+/** Whether a key has no value. */
+function hasNoValue({ value }: Member): boolean {
   return value.type === 'scalar' && value.value === null && value.source === '';
 }
 
 /**
- * What may be told of a key that nobody knows; undefined where it may be a secret itself. `bare` are the names of
- * secrets beside it that nothing stands behind.
+ * The part of an unknown key that may be shown; undefined if it may be a secret itself. `bare` are names of secrets without
+ * a value beside it.
  */
-function toldKey(
+function visibleKey(
   key: string,
   entry: Member | undefined,
   bare: readonly string[],
@@ -190,8 +190,8 @@ function toldKey(
 ): string | undefined {
   const told = shownKey(key);
   if (entry === undefined || told !== key) return told;
-  const isAlone = hasNothing(entry);
-  // A comma in the place of a colon makes two keys of a secret's name and the secret.
+  const isAlone = hasNoValue(entry);
+  // With a comma in place of the colon, a secret and its name become two keys.
   const isBare = isAlone && bare.some((name) => name !== key);
   const maySay = file.hides(entry.key)
     ? !isAlone && /^[A-Za-z_][\w-]{0,40}$/.test(key)
@@ -206,18 +206,18 @@ function unknownFields(issue: Issue, subject: Unchecked<unknown>): Problem[] {
   const { node } = find(root, issue.path);
   const known = knownFields(schema, issue.path);
   const entries: ReadonlyMap<string, Member> = node.type === 'map' ? node.entries : new Map();
-  const bare = [...entries].flatMap(([key, entry]) => (isSecretField(key) && hasNothing(entry) ? [key] : []));
-  // All before the first place, which shows its line.
+  const bare = [...entries].flatMap(([key, entry]) => (isSecretField(key) && hasNoValue(entry) ? [key] : []));
+  // Before the first place, which shows its line, so that all secrets are hidden.
   const keys = (issue.keys ?? []).map((key) => {
     const entry = entries.get(key);
-    return { key, entry, told: toldKey(key, entry, bare, file) };
+    return { key, entry, told: visibleKey(key, entry, bare, file) };
   });
   const free = known.filter((field) => !entries.has(field));
   const where = within(name, [...under, ...issue.path]);
   return keys.map(({ key, entry, told }) => {
     const place = entry === undefined ? placeIn(file, root, issue.path) : file.place(entry.key);
     if (told !== key) return gluedField(key, told, where, place);
-    // A key that is there already is meant only where it is nearer than all that are free.
+    // A present key is suggested only if it is closer than all absent ones.
     const near = nearest(key, free) === undefined ? undefined : nearest(key, [...free, ...known]);
     const similar = near ?? nearest(key, known);
     const message = `unknown field "${key}" in ${where}`;
@@ -229,7 +229,7 @@ function unknownFields(issue: Issue, subject: Unchecked<unknown>): Problem[] {
   });
 }
 
-/** A field whose value is written into its name. */
+/** A field without a colon or a space between name and value. */
 function gluedField(key: string, told: string | undefined, where: string, place: Place): Problem {
   if (told === undefined)
     return error(
@@ -240,12 +240,12 @@ function gluedField(key: string, told: string | undefined, where: string, place:
     );
   const hasColon = /^["']?\s*:/.test(key.slice(told.length));
   const missing = hasColon
-    ? 'a space is missing behind the colon of'
-    : 'a colon and a space are missing behind';
+    ? 'a space is missing after the colon of'
+    : 'a colon and a space are missing after';
   return error('unknown-field', `${missing} "${told}" in ${where}`, [place], `write it as "${told}: …"`);
 }
 
-/** A path as a message shows it: `organizations[0].roles`. */
+/** A path for messages: `organizations[0].roles`. */
 export function pathText(path: Path): string {
   return path.reduce<string>(
     (text, step) =>
@@ -262,20 +262,20 @@ function within(name: string, path: Path): string {
   return path.length === 0 ? name : `${pathText(path)} of ${name}`;
 }
 
-/** The place of a value, or of its key where nothing is written. */
+/** The place of a value, or of its key if it has none. */
 export function valuePlace(file: SourceFile, root: Node, path: Path): Place {
   const { node, key } = find(root, path);
   return file.place(node.range.end > node.range.start || key === undefined ? node.range : key);
 }
 
-/** The place to point at for something that is missing in a map: its own key, or its first one. */
+/** The place for something missing in a map: the map's key, or its first member. */
 function placeIn(file: SourceFile, root: Node, path: Path): Place {
   const { node, key } = find(root, path);
   return file.place(key ?? startOf(node));
 }
 
-/** The schemas that a value at a path may fit, the alternatives of a union each for itself. */
-export function schemasAt(schema: unknown, path: Path): readonly unknown[] {
+/** The schemas of a path, with the alternatives of a union. */
+function schemasAt(schema: unknown, path: Path): readonly unknown[] {
   if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => schemasAt(option, path));
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
     return schemasAt(schema.unwrap(), path);
@@ -291,8 +291,8 @@ export function schemasAt(schema: unknown, path: Path): readonly unknown[] {
   return [];
 }
 
-/** The names that an object of the schema may have at a path. */
-export function knownFields(schema: unknown, path: Path): readonly string[] {
+/** The fields of the schema's objects at a path. */
+function knownFields(schema: unknown, path: Path): readonly string[] {
   const fields = schemasAt(schema, path).flatMap((one) =>
     one instanceof z.ZodObject ? Object.keys(one.shape) : [],
   );

@@ -4,19 +4,19 @@ import { type Note, pathKey } from './resolve.js';
 import type { Path } from './tree.js';
 import { parseText } from './types.js';
 
-/** A value that a schema doesn't take, and the type that it wants in its place. */
-interface Misfit {
+/** A value that a schema refuses, and the type that it expects. */
+interface Mismatch {
   readonly path: Path;
   readonly expected?: string | undefined;
 }
 
 /**
- * Converts what variables gave to the type that the schema wants, and puts something harmless where the value
- * isn't known. Says whether anything was changed.
+ * Converts values of variables to the types that the schema expects, and replaces unknown values by harmless ones. Returns
+ * whether anything changed.
  */
-export function repair(
+export function coerce(
   value: Json,
-  issues: readonly Misfit[],
+  issues: readonly Mismatch[],
   notes: ReadonlyMap<string, Note>,
   tried: Set<string>,
 ): boolean {
@@ -44,7 +44,7 @@ export function repair(
   return changed;
 }
 
-/** Puts the plain number where a schema takes no other, such as 1 for 1.0. */
+/** Replaces an exact number by a plain one, such as 1.0 by 1. */
 function takePlain(value: Json, path: Path): boolean {
   const there = valueAt(value, path);
   const plain = there instanceof ExactNumber ? plainNumber(there.text) : undefined;
@@ -54,7 +54,7 @@ function takePlain(value: Json, path: Path): boolean {
 function convert(expected: string | undefined, value: Json | undefined, note: Note): Json | undefined {
   const number = expected === 'number' || expected === 'int';
   if (note.unknown) return expected === 'boolean' ? false : number ? 0 : undefined;
-  // In quotes as well: inside {} and [] YAML takes a variable in quotes alone.
+  // Also in quotes: inside {} and [] YAML requires them around a variable.
   return typeof value === 'string' ? parseText(expected, value) : undefined;
 }
 
@@ -67,7 +67,7 @@ function valueAt(value: Json, path: Path): Json | undefined {
   return at;
 }
 
-/** Replaces a member, or removes it; the elements of a list can't be removed, since paths count them. */
+/** Replaces a member, or removes it from a map; removing elements would change paths. */
 function put(value: Json, path: Path, member: Json | undefined): boolean {
   const parent = valueAt(value, path.slice(0, -1));
   const step = path.at(-1);

@@ -1,9 +1,9 @@
-/** A text with `${...}` in it, taken apart. */
+/** A parsed text with `${...}`. */
 export type VariableText = readonly (string | Reference)[];
 
 export interface Reference {
   readonly name: string;
-  /** As it is written, for finding its place. */
+  /** Its source, for finding its place. */
   readonly written: string;
   /** `${NAME:-fallback}` */
   readonly fallback?: VariableText;
@@ -11,7 +11,7 @@ export interface Reference {
   readonly message?: string;
 }
 
-/** Thrown for a `${` that is not written rightly. */
+/** Thrown for an invalid `${`. */
 export class BadVariable extends Error {
   readonly written: string;
 
@@ -23,7 +23,7 @@ export class BadVariable extends Error {
 
 const MAX_NESTING = 50;
 
-/** Takes a text apart as Compose does: `${NAME}`, `${NAME:-fallback}`, `${NAME:?message}` and `$$`. */
+/** Parses a text like Compose: `${NAME}`, `${NAME:-fallback}`, `${NAME:?message}` and `$$`. */
 export function parseVariables(text: string): VariableText {
   return new Scanner(text).template(false, 0);
 }
@@ -36,7 +36,7 @@ class Scanner {
     this.#text = text;
   }
 
-  /** Reads to the end, or inside a reference up to the brace that closes it. */
+  /** Parses to the end, or inside a reference to its closing brace. */
   template(inside: boolean, depth: number): VariableText {
     const parts: (string | Reference)[] = [];
     const stop = inside ? /[$}]/g : /\$/g;
@@ -69,7 +69,7 @@ class Scanner {
     name.lastIndex = start + 2;
     const found = name.exec(this.#text)?.[0];
     if (found === undefined) throw this.#bad('"${" is not followed by a name', start);
-    // What looks like no variable may be part of a secret that happens to hold "${".
+    // Anything else may be part of a secret that contains "${".
     const told = /^[A-Z_][A-Z0-9_]*$/.test(found) ? found : '…';
     this.#at = start + 2 + found.length;
     if (this.#text[this.#at] === '}') {

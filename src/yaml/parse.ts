@@ -7,14 +7,14 @@ import type { SourceFile } from './source-file.js';
 import { documentErrors, isOldYaml, MAX_DEPTH, MAX_LEXEMES, oldYaml } from './syntax-problems.js';
 import { decimalText, listNode, type Member, mapNode, type Node, type ScalarNode } from './tree.js';
 
-/** How many nodes aliases may add to a file. */
+/** Nodes that aliases may add to a file. */
 const MAX_ALIASED = 100_000;
 const MAX_ERRORS = 100;
 
-/** A document of a file; one that says nothing is left out. */
+/** A document of a file that isn't empty. */
 export interface ParsedDocument {
   readonly root: Node;
-  /** Whether something in it was refused already, so that its values can't be trusted. */
+  /** Whether it has problems, so that its values can't be trusted. */
   readonly broken: boolean;
 }
 
@@ -23,12 +23,12 @@ export interface ParsedFile {
   readonly problems: readonly Problem[];
 }
 
-/** Parses YAML 1.2 (core schema) and reports every error at its place. Never throws. */
+/** Parses YAML 1.2 (core schema). Never throws; every problem has its place. */
 export function parseYaml(file: SourceFile): ParsedFile {
   const unseen = [...file.text.matchAll(/\r(?!\n)|\0/g)].map(({ 0: character, index }) =>
     badCharacter(file, character, { start: index, end: index + 1 }),
   );
-  // Where lines end isn't clear then.
+  // Line numbers would be ambiguous.
   if (unseen.length > 0) return { documents: [], problems: capped(unseen) };
   const documents: ParsedDocument[] = [];
   const problems: Problem[] = [];
@@ -46,7 +46,7 @@ export function parseYaml(file: SourceFile): ParsedFile {
       documents.push({ root, broken: found.length > 0 || converter.broken });
     }
   } catch (failure) {
-    // The parser's own limits, such as the stack's; whatever it is, the file is at fault and not the user's run.
+    // A limit of the parser, such as the stack.
     const reason = failure instanceof RangeError ? 'it is nested too deeply' : 'the parser gave up on it';
     problems.push(
       error('yaml-syntax', `${file.path} is not usable YAML: ${reason}`, [file.place({ start: 0, end: 1 })]),
@@ -55,7 +55,7 @@ export function parseYaml(file: SourceFile): ParsedFile {
   return { documents, problems: capped(problems) };
 }
 
-/** A character that editors show as another one, or not at all. */
+/** A character that editors don't show, or show as another one. */
 function badCharacter(file: SourceFile, character: string, range: Span): Problem {
   const [what, hint] =
     character === '\0'
@@ -77,7 +77,7 @@ function capped(problems: readonly Problem[]): readonly Problem[] {
   ];
 }
 
-/** Composes document after document; stops before anything that would exhaust the memory or the stack. */
+/** Composes one document at a time; stops before it exhausts the memory or the stack. */
 function* compose(
   file: SourceFile,
   problems: Problem[],
@@ -104,7 +104,7 @@ function* compose(
         lexemes = 0;
         isLost = false;
       }
-      // After one token that belongs to nothing, the parser takes all others for the same.
+      // After one such token, the parser reports all others of the document too.
       if (token.type === 'error' && isLost) continue;
       isLost ||= token.type === 'error';
       if (token.type === 'directive' && isOldYaml(token)) problems.push(oldYaml(file, token));
@@ -128,23 +128,23 @@ function* compose(
   yield* composer.end(true, file.text.length) as Generator<Document.Parsed>;
 }
 
-/** What the lexer says before the text of a plain or block scalar. */
+/** The lexer's mark before the text of a plain or block scalar. */
 const PLAIN = '\u001f';
 
-/** Whether a lexeme is a quoted text that may lack its closing quote. */
+/** Whether a lexeme may be a quoted text without its closing quote. */
 function isOpenQuote(lexeme: string): boolean {
   const [quote] = lexeme;
   if (quote !== '"' && quote !== "'") return false;
   return lexeme.length === 1 || !lexeme.endsWith(quote) || /(?:\\"|'')$/.test(lexeme);
 }
 
-/** What the aliases of a file may still add to it. */
+/** How much the aliases of a file have added to it. */
 interface Allowance {
   aliased: number;
   exceeded: boolean;
 }
 
-/** Turns the parser's nodes into ours: plain values with places, and nothing that could construct anything. */
+/** Converts the parser's nodes to ours: plain values with places. */
 class Converter {
   readonly problems: Problem[] = [];
   readonly #file: SourceFile;
@@ -215,7 +215,7 @@ class Converter {
       return empty;
     }
     if (target === null) {
-      this.problems.push(error('alias-explosion', 'this alias stands inside its own anchor', places));
+      this.problems.push(error('alias-explosion', 'this alias is inside its own anchor', places));
       return empty;
     }
     if (depth + target.height > MAX_DEPTH) {
@@ -252,7 +252,7 @@ class Converter {
     if (typeof value === 'string' && value.includes('\0')) {
       this.problems.push(badCharacter(this.#file, '\0', range));
     }
-    // A field on a line of its own whose colon is missing.
+    // A field whose colon is missing.
     if (plain && shownKey(source) !== source && beginsLine(this.#file.text, range.start)) {
       this.#file.hide(range);
     }
@@ -264,7 +264,7 @@ class Converter {
             'wrong-value',
             'JSON has no such number',
             [this.#file.place(range)],
-            'write it in quotes to have it as a text',
+            'put it in quotes to make it a text',
           ),
         );
       }
@@ -318,7 +318,7 @@ class Converter {
       this.problems.push(
         error(
           'duplicate-key',
-          `the key "${shownKey(name)}" is twice in one map`,
+          `duplicate key "${shownKey(name)}"`,
           [this.#file.place(range), this.#file.place(before.key)],
           'remove one of the two',
         ),
@@ -329,7 +329,7 @@ class Converter {
   }
 }
 
-/** What stands where something was to be that can't be known. */
+/** A node in place of an unusable one. */
 function unknownAt(range: Span): ScalarNode {
   return { type: 'scalar', value: null, plain: true, source: '', range, size: 1, height: 0, unknown: true };
 }
@@ -338,7 +338,7 @@ function beginsLine(text: string, at: number): boolean {
   return /(?:^|\n)[ \t]*(?:-[ \t]+)*$/.test(text.slice(Math.max(0, at - 200), at));
 }
 
-/** A number of YAML; undefined for infinity and for what is no number. */
+/** A number of YAML; undefined for infinity and NaN. */
 function numberOf(source: string): number | ExactNumber | undefined {
   if (/^0[xo]/.test(source)) return exactly(BigInt(source).toString());
   const text = decimalText(source);

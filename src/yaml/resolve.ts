@@ -3,13 +3,13 @@ import type { SourceFile } from './source-file.js';
 import type { Node, Path, ScalarNode } from './tree.js';
 import type { Variables } from './variables.js';
 
-/** What is peculiar about a scalar that has variables in it. */
+/** What variables mean for a scalar. */
 export interface Note {
   readonly path: Path;
   readonly node: ScalarNode;
-  /** Came, in whole or in part, from a process variable. */
+  /** Whether it comes, even in part, from a process variable. */
   readonly tainted: boolean;
-  /** Isn't known, so that nothing can be said about its type. */
+  /** Whether its value, and so its type, is unknown. */
   readonly unknown: boolean;
 }
 
@@ -23,10 +23,7 @@ export function pathKey(path: readonly PropertyKey[]): string {
   return path.map(String).join('\0');
 }
 
-/**
- * The plain value of a node. Without variables every scalar that has some counts as unknown, which is how
- * the shape of something is checked that isn't needed now.
- */
+/** The plain value of a node. If `variables` is null, scalars with variables count as unknown. */
 export function resolve(
   root: Node,
   file: SourceFile,

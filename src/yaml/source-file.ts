@@ -6,18 +6,17 @@ import { NotRegularFile, withFile } from '../base/read-file.js';
 import { systemErrorText } from '../base/system-errors.js';
 import { isReference, MAX_LINE, secretLines } from '../secrets/mask-lines.js';
 
-/** How large a file may be: far above any manifest, far below what exhausts the memory. */
+/** Far above any manifest, far below what exhausts the memory. */
 export const MAX_BYTES = 16 * 1024 * 1024;
 
-/** A path as a person would type it in the folder `cwd`. */
+/** A path relative to the folder `cwd`, for messages. */
 export function shownPath(path: string, cwd: string): string {
   return (relative(cwd, path) || '.').split(sep).join('/');
 }
 
-/** What a file is called: as a person would type it, and from the root of its project, where that is another path. */
+/** The names of a file: relative to the current folder, and to the project if that differs. */
 export type FileName = Pick<Place, 'file' | 'inProject'>;
 
-/** What a file of a project is called. */
 export function fileName(
   path: string,
   { cwd, root }: { readonly cwd: string; readonly root: string },
@@ -31,19 +30,19 @@ export function wholeFile(name: FileName): Place {
   return { ...name, line: 1, column: 1, length: 1 };
 }
 
-/** A text file, which can say where something in it stands. */
+/** A text file that converts offsets to places. */
 export class SourceFile {
-  /** As a person would type it. */
+  /** Relative to the current folder. */
   readonly path: string;
   readonly text: string;
   readonly #inProject: string | undefined;
   #lines: number[] | undefined;
-  /** The lines that are hidden besides, by what was found out about the text; counted from 0. */
+  /** Lines hidden by `hide`, from 0. */
   readonly #hidden = new Set<number>();
   #secret: ReadonlySet<number> | undefined;
   #isDistrusted = false;
 
-  /** A text that is no YAML, such as the body of an email, has no keys that look secret. */
+  /** In a text that isn't YAML, such as an email, no line looks secret. */
   constructor({ file, inProject }: FileName, text: string, isYaml = true) {
     this.path = file;
     this.#inProject = inProject;
@@ -51,22 +50,22 @@ export class SourceFile {
     if (!isYaml) this.#secret = new Set();
   }
 
-  /** Keeps the lines of a part of the text from being shown. */
+  /** Hides the lines of a part of the text. */
   hide(range: Span): void {
-    // The name of a variable tells no secret.
+    // The name of a variable isn't a secret.
     if (range.end <= range.start || isReference(this.text.slice(range.start, range.end))) return;
     const last = this.#lineOf(range.end - 1);
     for (let line = this.#lineOf(range.start); line <= last; line += 1) this.#hidden.add(line);
   }
 
-  /** Hides what may be a secret in a text that is not the YAML that it was meant to be. */
+  /** Hides everything that may be a secret, since the text is broken YAML. */
   distrust(): void {
     if (this.#isDistrusted) return;
     this.#isDistrusted = true;
     this.#secret = undefined;
   }
 
-  /** Whether the line that a part of the text begins on is hidden. */
+  /** Whether the first line of a part of the text is hidden. */
   hides(range: Span): boolean {
     return this.#isHidden(this.#lineOf(range.start));
   }
@@ -76,7 +75,7 @@ export class SourceFile {
     return this.#hidden.has(line) || this.#secret.has(line);
   }
 
-  /** The place of a part of the text; only its first line is underlined. */
+  /** The place of a part of the text, of which the first line is underlined. */
   place(range: Span): Place {
     const lines = this.#lineStarts();
     const start = Math.min(range.start, this.text.length);
@@ -94,7 +93,7 @@ export class SourceFile {
     };
   }
 
-  /** The line of a point, which is told without what stands in it. */
+  /** The line of an offset, without its text. */
   lineAt(point: number): Pick<Place, 'file' | 'inProject' | 'line'> {
     return {
       file: this.path,
@@ -125,7 +124,7 @@ export class SourceFile {
   }
 }
 
-/** Why a file could not be read, in words that a person can act on. */
+/** Why a file can't be read. */
 export interface Unreadable {
   readonly reason: 'missing' | 'unreadable' | 'too-large' | 'not-utf8';
   readonly detail: string;
@@ -137,7 +136,7 @@ export function readBytes(path: string): Uint8Array | Unreadable {
     return withFile(path, (file, { size }) => {
       const tooLarge = { reason: 'too-large', detail: 'is larger than 16 MiB' } as const;
       if (size > MAX_BYTES) return tooLarge;
-      // It may have grown since.
+      // It may have grown.
       const bytes = readFileSync(file);
       return bytes.length > MAX_BYTES ? tooLarge : bytes;
     });
@@ -147,7 +146,7 @@ export function readBytes(path: string): Uint8Array | Unreadable {
   }
 }
 
-/** Decodes UTF-8 to the byte: a byte order mark stays, and invalid bytes are refused. */
+/** Decodes UTF-8; a byte order mark stays, and invalid bytes are refused. */
 export function decode(bytes: Uint8Array): string | Unreadable {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -156,19 +155,18 @@ export function decode(bytes: Uint8Array): string | Unreadable {
   }
 }
 
-/** Says why the file system refused. */
 export function unreadable(failure: unknown): Unreadable {
   const code = failure instanceof Error && 'code' in failure ? String(failure.code) : '';
   if (code === 'ENOENT' || code === 'ENOTDIR') return { reason: 'missing', detail: 'does not exist' };
   return { reason: 'unreadable', detail: `can't be read: ${systemErrorText(failure)}` };
 }
 
-/** A text file that was read; a byte order mark says nothing in it. */
+/** A SourceFile without a byte order mark. */
 export function sourceOf(name: FileName, text: string, isYaml = true): SourceFile {
   return new SourceFile(name, text.startsWith('\uFEFF') ? text.slice(1) : text, isYaml);
 }
 
-/** Reads a YAML file; a problem where that can't be done. */
+/** Reads a YAML file; returns a problem if that fails. */
 export function readSource(path: string, name: FileName): SourceFile | Problem {
   const { file: shown } = name;
   const bytes = readBytes(path);

@@ -3,15 +3,15 @@ import type { Span } from '../base/problems.js';
 import { error, type Problem } from '../base/problems.js';
 import type { SourceFile } from './source-file.js';
 
-/** How deep YAML may be nested. */
+/** Levels of nesting. */
 export const MAX_DEPTH = 100;
-/** Of how many pieces a document may be. */
+/** Lexer tokens in a document. */
 export const MAX_LEXEMES = 1_000_000;
 
-/** Where quotes begin that are never closed, by where their text ends. */
+/** The starts of unclosed quotes, by the ends of their texts. */
 export type OpenQuotes = ReadonlyMap<number, number>;
 
-/** The errors of a document, in order. The parser often repeats a syntax error on the same lines. */
+/** The errors of a document, in order. The parser often reports an error several times for the same lines. */
 export function documentErrors(file: SourceFile, document: Document.Parsed, quotes: OpenQuotes): Problem[] {
   const { errors, warnings } = document;
   if (errors.length > 0) file.distrust();
@@ -35,7 +35,7 @@ export function documentErrors(file: SourceFile, document: Document.Parsed, quot
   return problems;
 }
 
-/** Whether a directive says that what follows is YAML 1.1, which the parser takes. */
+/** Whether a directive says YAML 1.1, which the parser accepts. */
 export function isOldYaml({ source }: CST.Directive): boolean {
   return /^%YAML[ \t]+1\.1[ \t]*$/.test(source);
 }
@@ -45,14 +45,14 @@ export function oldYaml(file: SourceFile, { source, offset }: CST.Directive): Pr
   return error('yaml-syntax', 'YAML 1.1 is not supported', [place], 'remove the directive');
 }
 
-/** An unclosed quote is where it opens, not where the parser noticed. */
+/** An unclosed quote is reported where it opens, not where the parser notices it. */
 function rangeOf({ text }: SourceFile, { code, pos }: YAMLError, quotes: OpenQuotes): Span {
   const quote = code === 'MISSING_CHAR' ? quotes.get(pos[0]) : undefined;
   const start = quote ?? Math.min(pos[0], text.length);
   return { start, end: quote === undefined ? Math.max(Math.min(pos[1], text.length), start + 1) : start + 1 };
 }
 
-/** An error that is not about the syntax. */
+/** An error that isn't about syntax. */
 function limitProblem(file: SourceFile, { code }: YAMLError, range: Span): Problem | undefined {
   const places = () => [file.place(range)];
   if (code === 'TAG_RESOLVE_FAILED') {
@@ -69,7 +69,7 @@ function limitProblem(file: SourceFile, { code }: YAMLError, range: Span): Probl
 
 type Told = readonly [message: string, hint?: string];
 
-/** The parser's own messages may quote the source, which may be a secret. */
+/** The parser's own messages may quote a secret in the source. */
 const told: { readonly [code in YAMLError['code']]?: Told } = {
   TAB_AS_INDENT: ['a line is indented with a tab, which YAML does not allow', 'indent it with spaces'],
   BAD_INDENT: [

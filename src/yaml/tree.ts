@@ -3,20 +3,20 @@ import type { ExactNumber } from '../base/values.js';
 
 interface Base {
   readonly range: Span;
-  /** How many nodes it is, aliases expanded. */
+  /** The number of nodes, with aliases expanded. */
   readonly size: number;
-  /** How many levels are below it. */
+  /** The number of levels below it. */
   readonly height: number;
 }
 
 export interface ScalarNode extends Base {
   readonly type: 'scalar';
   readonly value: null | boolean | number | ExactNumber | string;
-  /** Written without quotes and not as a block. */
+  /** Neither quoted nor a block. */
   readonly plain: boolean;
-  /** As it is written, for a plain one. */
+  /** The source of a plain scalar. */
   readonly source: string;
-  /** Whether what was to stand here can't be known, and was told already. */
+  /** Whether the value is unknown because of a problem that is already reported. */
   readonly unknown?: true;
 }
 
@@ -35,21 +35,21 @@ export interface Member {
   readonly value: Node;
 }
 
-/** A YAML value with its place. An alias is the value that it stands for, at the alias's place. */
+/** A YAML value with its place. An alias becomes its value, at the alias's place. */
 export type Node = ScalarNode | ListNode | MapNode;
 
 export type Path = readonly (string | number)[];
 
-/** What stands at a path, and how far the path led. */
+/** The result of `find`. */
 export interface Found {
   readonly node: Node;
-  /** The key that the node stands under; undefined for a list's element and for the root. */
+  /** The node's key; undefined for an element of a list and for the root. */
   readonly key: Span | undefined;
-  /** Whether the whole path led somewhere. */
+  /** Whether the whole path exists. */
   readonly complete: boolean;
 }
 
-/** Follows a path from a node as far as it goes. */
+/** Follows a path as far as it exists. */
 export function find(root: Node, path: Path): Found {
   let found: Found = { node: root, key: undefined, complete: true };
   for (const step of path) {
@@ -69,12 +69,10 @@ export function find(root: Node, path: Path): Found {
   return found;
 }
 
-/** Builds a map node, counting what is in it. */
 export function mapNode(range: Span, entries: ReadonlyMap<string, Member>): MapNode {
   return { type: 'map', range, entries, ...measure([...entries.values()].map(({ value }) => value)) };
 }
 
-/** Builds a list node, counting what is in it. */
 export function listNode(range: Span, items: readonly Node[]): ListNode {
   return { type: 'list', range, items, ...measure(items) };
 }
@@ -89,14 +87,14 @@ function measure(children: readonly Node[]): { size: number; height: number } {
   return { size, height };
 }
 
-/** The first key of a map, or the whole of anything else. */
+/** The first key of a map, or the range of any other node. */
 export function startOf(node: Node): Span {
   if (node.type !== 'map') return node.range;
   const [first] = node.entries.values();
   return first?.key ?? node.range;
 }
 
-/** A decimal number of YAML 1.2 as JSON writes it, with all its digits; undefined where the text is none. */
+/** A decimal number of YAML 1.2 in JSON's notation, with all digits; undefined if the text isn't one. */
 export function decimalText(text: string): string | undefined {
   const parts = /^([-+]?)(?=\.?\d)(\d*)(?:\.(\d*))?([eE][-+]?\d+)?$/.exec(text);
   if (parts === null) return undefined;

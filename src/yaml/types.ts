@@ -16,12 +16,12 @@ const typeNames: { readonly [type: string]: string } = {
   null: 'null',
 };
 
-/** A type as a message names it. */
+/** A type for messages. */
 export function typeName(expected: string | undefined): string {
   return typeNames[expected ?? ''] ?? expected ?? 'another value';
 }
 
-/** The type of what stands there, never the value. */
+/** The type of a node, never its value. */
 export function typeOf(node: Node): string {
   if (node.type === 'list') return 'a list';
   if (node.type === 'map') return 'a map';
@@ -31,10 +31,10 @@ export function typeOf(node: Node): string {
   return typeof node.value === 'boolean' ? 'a boolean' : `a ${typeof node.value}`;
 }
 
-/** More of a text isn't repeated. */
+/** Longer texts aren't repeated. */
 const MOST = 40;
 
-/** What stands there, as it is written, unless it is hidden or comes from a variable. */
+/** A node as it is written, or only its type if it is hidden or comes from a variable. */
 export function describeNode(node: Node, file: SourceFile): string {
   const type = typeOf(node);
   const written = writtenOf(node, file);
@@ -57,7 +57,7 @@ const howTo: { readonly [type: string]: string } = {
   record: 'write it as "key: value" on lines below, indented further',
 };
 
-/** What to write in the place of what has the wrong type, of which `expected` is zod's name. */
+/** A hint for a node of the wrong type; `expected` is zod's name of the right one. */
 export function typeHint(expected: string | undefined, node: Node): string | undefined {
   if (node.type === 'scalar' && node.value === null) return 'write a value, or remove the key';
   if (expected === 'number' || expected === 'int') {
@@ -68,7 +68,7 @@ export function typeHint(expected: string | undefined, node: Node): string | und
   return node.type === 'scalar' && typeof node.value !== 'string' ? 'put it in quotes' : undefined;
 }
 
-/** What a text means where another type is expected, by the rules of YAML 1.2. */
+/** A text as another type, by the rules of YAML 1.2. */
 export function parseText(expected: string | undefined, text: string): boolean | number | undefined {
   if (expected === 'boolean') {
     return /^(true|True|TRUE)$/.test(text) ? true : /^(false|False|FALSE)$/.test(text) ? false : undefined;

@@ -5,12 +5,12 @@ import { BadVariable, parseVariables, type Reference, type VariableText } from '
 import type { SourceFile } from './source-file.js';
 import type { Path, ScalarNode } from './tree.js';
 
-/** What a scalar says after its variables have been put in. */
+/** A scalar after interpolation. */
 export interface Text {
   readonly text: string;
   /** Whether any part came from a process variable. */
   readonly tainted: boolean;
-  /** Whether any part isn't known; the text is then worth nothing. */
+  /** Whether any part is unknown; then `text` is meaningless. */
   readonly unknown: boolean;
 }
 
@@ -22,9 +22,9 @@ export interface VariableSources {
   /** `allow_env` of the configuration. */
   readonly allowed: ReadonlySet<string>;
   readonly process: { readonly [name: string]: string | undefined };
-  /** What credentials are made of, and nothing else may be. */
+  /** The variables that only credentials may use. */
   readonly credentials?: ReadonlySet<string>;
-  /** What to do about a variable that is only set elsewhere, where there is such a place. */
+  /** A hint for a variable that only another environment sets. */
   readonly elsewhere?: (name: string) => string | undefined;
 }
 
@@ -34,8 +34,8 @@ const MAX_CHAIN = 100;
 const nothing: Text = { text: '', tainted: false, unknown: true };
 
 /**
- * Resolves `${...}`: `vars` first, each resolved when it is first used, then the process variables that are
- * allowed. Remembers what it took from the process, which must never be shown.
+ * Resolves `${...}`: first `vars`, each when it is first used, then the allowed process variables, whose values must never
+ * be shown.
  */
 export class Variables {
   readonly #sources: VariableSources;
@@ -56,14 +56,14 @@ export class Variables {
     return this.#used;
   }
 
-  /** What was found wrong since the last call. */
+  /** The problems since the last call. */
   takeProblems(): readonly Problem[] {
     const problems = this.#problems;
     this.#problems = [];
     return problems;
   }
 
-  /** Puts the variables into a scalar that has a `$` in it; what is wrong is left for `takeProblems`. */
+  /** Interpolates a scalar with a `$`; problems are left for `takeProblems`. */
   resolve(text: string, node: ScalarNode, file: SourceFile, path: Path = []): Text {
     const context: ScalarContext = { node, file, path };
     let template: VariableText;
@@ -116,7 +116,7 @@ export class Variables {
           'credential-variable',
           `the variable ${name} is a credential of the server, which no manifest may use`,
           [placeOf(reference.written, context)],
-          'use a variable of another name for what belongs into a manifest',
+          'use another variable in manifests',
         ),
       );
       return { ...nothing, tainted: true };
@@ -154,16 +154,14 @@ export class Variables {
       );
     }
     this.#report(
-      warning(
-        'unset-variable',
-        `the process variable ${name} is not set, so what it would give is not checked`,
-        [placeOf(reference.written, context)],
-      ),
+      warning('unset-variable', `the process variable ${name} is not set, so its value is not checked`, [
+        placeOf(reference.written, context),
+      ]),
     );
     return { ...nothing, tainted: true };
   }
 
-  /** A member of `vars`, resolved once. What is wrong in it is reported once, where it is written. */
+  /** A member of `vars`, resolved once; its problems are reported once, at its place. */
   #variable(name: string, node: ScalarNode): Text {
     const known = this.#resolved.get(name);
     if (known !== undefined) return known;
@@ -173,7 +171,7 @@ export class Variables {
       this.#report(
         error(
           'variable-cycle',
-          `vars that need each other: ${circle}`,
+          `vars that refer to each other: ${circle}`,
           [file.place(node.range)],
           'write one of them out',
         ),
@@ -181,9 +179,7 @@ export class Variables {
       return nothing;
     }
     if (this.#resolving.length >= MAX_CHAIN) {
-      this.#report(
-        error('too-deep', `more than ${MAX_CHAIN} vars need each other in a row`, [file.place(node.range)]),
-      );
+      this.#report(error('too-deep', `a chain of more than ${MAX_CHAIN} vars`, [file.place(node.range)]));
       return nothing;
     }
     this.#resolving.push(name);
@@ -199,7 +195,7 @@ export class Variables {
 
   #unresolved(reference: Reference, context: ScalarContext, state: string | undefined): Text {
     const { name, message } = reference;
-    // A default for a secret would be a secret in a file.
+    // No default for a secret: it would be in a file.
     const inEnvironment = 'set it in the environment, in CI from a secret';
     const advice =
       this.#sources.elsewhere?.(name) ??
@@ -217,7 +213,7 @@ export class Variables {
     return { ...nothing, tainted: state !== undefined };
   }
 
-  /** An alias brings the same scalar twice, and what is wrong in it is still one problem. */
+  /** Reports a problem once, even if aliases repeat its scalar. */
   #report(problem: Problem): void {
     const [place] = problem.places;
     const key = `${problem.code}\0${problem.message}\0${place?.file}\0${place?.line}\0${place?.column}`;
@@ -227,13 +223,13 @@ export class Variables {
   }
 }
 
-/** What to do about the variables that every new configuration has. */
+/** Hints for the variables of every new configuration. */
 const ownVariables: ReadonlyMap<string, string> = new Map([
   ['IDOPS_BASE_URL', 'set it to the address of your server; idops sandbox runs one to practise on'],
   ['IDOPS_TOKEN', 'set it to a bearer token of your server; idops sandbox runs one to practise on'],
 ]);
 
-/** Whether what a variable gives is a secret, as far as its name and the keys above tell. */
+/** Whether the value of a variable is a secret, by its name and the keys above it. */
 function isSecret(name: string, { path }: ScalarContext): boolean {
   return (
     looksSecret(name) ||
@@ -244,11 +240,11 @@ function isSecret(name: string, { path }: ScalarContext): boolean {
 interface ScalarContext {
   readonly node: ScalarNode;
   readonly file: SourceFile;
-  /** Where it stands in what is checked. */
+  /** Its path. */
   readonly path: Path;
 }
 
-/** The place of a reference inside its scalar, or of the scalar where it is written in another way. */
+/** The place of a reference in its scalar, or of the scalar if it isn't found, for example if it is escaped. */
 function placeOf(written: string, { node, file }: ScalarContext): Place {
   const at = written === '' ? -1 : file.text.indexOf(written, node.range.start);
   if (at === -1 || at >= node.range.end) return file.place(node.range);

@@ -131,9 +131,9 @@ test('what tells no secret stays readable', async () => {
   expect((await saidOf(good, manifest)).said).toContain('smtp_password ${SMTP_PASSWORD}');
 });
 
-test('a missing space behind the colon of a secret field is said', async () => {
+test('a missing space after the colon of a secret field is said', async () => {
   const { problems } = await saidOf(good, `kind: User\nbackend: {smtp_password:${secret}}\n`);
   expect(problems.map(({ message, hint }) => `${message} / ${hint}`)).toContain(
-    'a space is missing behind the colon of "smtp_password" in backend of User / write it as "smtp_password: …"',
+    'a space is missing after the colon of "smtp_password" in backend of User / write it as "smtp_password: …"',
   );
 });
