@@ -1,12 +1,11 @@
-import type { Fields } from '../base/values.js';
-import { assign } from '../base/values.js';
+import { assign, type Fields } from '../base/values.js';
 import type { Kind, Live } from '../kinds/kind.js';
 import { namesOfLost, type PendingRestore, seenLoss } from '../kinds/loss.js';
-import { betterProfile, betterProfileByReset } from '../kinds/recognise.js';
 import { shownFields } from '../kinds/rules.js';
+import { betterProfile, betterProfileByReset } from '../kinds/traits.js';
 import type { Change } from '../plan/plan.js';
+import type { Permit } from '../server/exchange.js';
 import { Expired, ServerFailure, Withheld } from '../server/failures.js';
-import type { Permit } from '../server/permit.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 import { adviceFor, betterProfileByError } from '../server/recognise.js';

@@ -1,5 +1,5 @@
 import { ProblemsError } from '../base/problems.js';
-import type { Permit } from '../server/permit.js';
+import type { Permit } from '../server/exchange.js';
 import type { Lock } from '../state/backend.js';
 
 /** Milliseconds for which a look at the lock holds good, by both clocks. */

@@ -3,3 +3,9 @@ export const kindNames = ['Organization', 'User', 'KeyPair', 'EmailTemplate', 'C
 
 /** The name of a kind, as a manifest's `kind` says it. */
 export type KindName = (typeof kindNames)[number];
+
+/** What objects refer to or belong to, and no manifest declares. */
+export const otherNames = ['Backend', 'Scope', 'Role'] as const;
+
+/** The name of one of them. */
+export type OtherName = (typeof otherNames)[number];

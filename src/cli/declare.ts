@@ -1,7 +1,6 @@
 import { Argument, Command, Option } from 'commander';
-import { kindNames } from '../base/kind-names.js';
+import { kindNames, otherNames } from '../base/kind-names.js';
 import { version } from '../base/version.js';
-import { otherNames } from '../kinds/other-names.js';
 import { namesOfFormats } from '../report/format-names.js';
 import {
   collect,

@@ -2,22 +2,21 @@ import { identifierKey } from '../base/identifiers.js';
 import { nearest } from '../base/nearest.js';
 import type { Fields } from '../base/values.js';
 import type { Page, Parser } from '../server/answers.js';
+import type { ExtraRead } from '../server/operations.js';
 import type { Reader } from '../server/reader.js';
-import type { ExtraRead } from '../server/reads.js';
 import { readListing } from './listing.js';
 
-/** Things of the server that others refer to, as their list gave them: found by id or by name. */
+/** The rows of a list of the server, found by id or by name. */
 export class Catalog {
   protected readonly ids = new Map<string, Fields>();
   protected readonly names = new Map<string, Fields[]>();
-  /** Rows without an id: they exist, and nobody can say which things they are. */
-  readonly anonymous: number;
+  /** How many rows have no id. */
+  anonymous = 0;
 
   constructor(rows: readonly Fields[]) {
-    let anonymous = 0;
     for (const row of rows) {
       if (typeof row.id !== 'string') {
-        anonymous += 1;
+        this.anonymous += 1;
         continue;
       }
       this.ids.set(identifierKey(row.id), row);
@@ -26,10 +25,9 @@ export class Catalog {
       if (others === undefined) this.names.set(row.name, [row]);
       else others.push(row);
     }
-    this.anonymous = anonymous;
   }
 
-  /** Whether what it doesn't have may be there all the same. */
+  /** Whether something that isn't found may be one of the rows without an id. */
   get unsure(): boolean {
     return this.anonymous > 0;
   }
@@ -42,14 +40,14 @@ export class Catalog {
     return this.names.get(name) ?? [];
   }
 
-  /** A question after the name that a mistyped one may mean; empty if none is near. */
+  /** `; did you mean …?`, or nothing. */
   proposal(name: string): string {
     const near = nearest(name, this.names.keys());
     return near === undefined ? '' : `; did you mean "${near}"?`;
   }
 }
 
-/** Reads a list whole, be it in pages; null where the server offers no such list. */
+/** Reads a whole list; null if the server doesn't offer it. */
 export async function readCatalog(
   name: string,
   read: ExtraRead,
@@ -60,7 +58,6 @@ export async function readCatalog(
   return rows === null ? null : new Catalog(rows);
 }
 
-/** The rows of such a list, as the server gave them. */
 export async function readRows(
   name: string,
   read: ExtraRead,
@@ -71,7 +68,7 @@ export async function readRows(
   const rows = await readListing(name, async (number, wanted) => {
     const page = await reader.listExtra(read, number, parse, wanted);
     if (page === null) offered = false;
-    // A list that says nothing of pages came whole.
+    // A list without page counts is complete.
     return {
       ...(page?.totalEntries === undefined ? { totalPages: 1 } : {}),
       ...page,

@@ -3,37 +3,31 @@ import type { Value } from '../base/values.js';
 import type { FieldType } from './fields.js';
 
 /**
- * - `update`, `delete`, `regenerate`: what will be done to the server.
+ * - `update`, `delete`, `regenerate`: changes the server.
  * - `adopt`: recorded in the state, nothing is sent.
- * - `blocked`: declared, but it can't be done as things are.
- * - `unchanged`: declared, and already so.
+ * - `blocked`: it can't be done as things are.
+ * - `unchanged`: nothing to do.
  */
 export type Action = 'update' | 'delete' | 'regenerate' | 'adopt' | 'blocked' | 'unchanged';
 
-/** One difference. */
 export interface FieldChange {
-  /** The field, or the part of it that differs. */
+  /** The field, or a part of it. */
   readonly path: string;
-  /** How its values are compared. */
   readonly type: FieldType['type'];
-  /** The present value; undefined if it isn't known. */
+  /** The present value; undefined if unknown. */
   readonly before: Value | undefined;
-  /** The declared value. */
   readonly after: Value;
-  /** Whether every report holds the values back. */
+  /** Whether reports hide the values. */
   readonly sensitive: boolean;
-  /** Lists of the server confirmed the names in it, which then need no ids beside them. */
+  /** Whether lists of the server confirmed the names in it, so that they need no ids. */
   readonly confirmed?: boolean;
-  /**
-   * Where the object is deleted: whether a text that the server has built in takes the place, or the field is gone. Of a key of
-   * a map that it is removed, which null is not.
-   */
+  /** What a deletion leaves: the built-in text, or nothing. `removed` for a key of a map, unlike null. */
   readonly becomes?: 'built-in' | 'gone' | 'removed';
-  /** Of a key of a map that wasn't there before, which null is not. */
+  /** For a key of a map that didn't exist, unlike null. */
   readonly was?: 'absent';
   /**
-   * What the server had when idops last knew it, if it shows something else now. `run` left it so; null if it was only read. `declared`
-   * if something else is declared by now too, or if no manifest declares it: then it is shown, and stays as it is.
+   * The recorded value, if the server shows another one now; `run` wrote it, or null if it was only read. `declared`: the declaration
+   * changed as well, or no manifest declares the field, which then stays as it is.
    */
   readonly drift?: {
     readonly recorded: Value;
@@ -42,19 +36,17 @@ export interface FieldChange {
   };
 }
 
-/** What a warning is about; without a column its message says the place. */
+/** A place that a warning is about. */
 export type WarningPlace = Pick<Place, 'file' | 'inProject' | 'line'> & { readonly column?: number };
 
-/** Something a reviewer should know; it stops nothing. */
+/** Information for a reviewer; it stops nothing. */
 export interface PlanWarning {
-  /** A stable code; docs/errors.md explains each. */
   readonly code: ProblemCode;
-  /** What a reviewer should know, in one sentence. */
   readonly message: string;
-  /** What it is about, where that is another place than the declaration of its object. */
+  /** If it isn't the declaration of the object. */
   readonly place?: WarningPlace;
-  /** All places, that one first, where there are several. */
+  /** All places, `place` first, if there are several. */
   readonly places?: readonly WarningPlace[];
-  /** How many more places there are, where those are too many. */
+  /** How many further places there are. */
   readonly morePlaces?: number;
 }

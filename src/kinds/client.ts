@@ -3,7 +3,8 @@ import { allSettled, allSettledEach } from '../base/concurrency.js';
 import { optional } from '../base/members.js';
 import { compareText, type Fields, lazy, type Value } from '../base/values.js';
 import { answers, pages } from '../server/answers.js';
-import { idsOf, withoutIds } from './discovery.js';
+import { idsOf, missing, readOne, withoutIds } from './discovery.js';
+import { firstText } from './fields.js';
 import type {
   DiscoverContext,
   Discovered,
@@ -14,10 +15,8 @@ import type {
   Present,
   Verdict,
 } from './kind.js';
-import { missing, readOne } from './reading.js';
 import { profileProblems } from './rules.js';
 import { document, identifier, UUID } from './schema.js';
-import { firstText } from './texts.js';
 import type { ProfileTraits } from './traits.js';
 
 const traits: ProfileTraits = {
@@ -36,7 +35,7 @@ const schema = lazy(() =>
     id: identifier().meta({ description: 'The id of the client.', examples: [UUID] }),
     did_generation: optional(
       z.int().min(0, 'must be 0 or more'),
-      'Greater than recorded: the DID is regenerated, once, whatever the distance. Where nothing is recorded, the number is taken as the present one and nothing is sent.',
+      'If greater than recorded, the DID is regenerated, once, whatever the distance. If nothing is recorded, the number is recorded and nothing is sent.',
       1,
     ),
   }),
@@ -82,9 +81,9 @@ export const client: Kind = {
     noun: 'DID',
     verdict: regeneration,
     same: (did) =>
-      `the DID came out the same (${did}): the server derives it from the client's key, which is the same`,
+      `the DID is the same as before (${did}): the server derives it from the client's key, which did not change`,
   },
-  // A client has no fields to update: its DID is regenerated, and that is decided above.
+  // A client has no fields to update; `decide` regenerates.
   update: () => ({ requests: [], expected: {} }),
   destructions: () => [],
 };
@@ -93,13 +92,12 @@ function named({ name }: Fields): { called?: string } {
   return typeof name === 'string' ? { called: name } : {};
 }
 
-/** The rest of a client is nobody's business here, least of all its keys. */
+/** Only the DID: idops needs nothing else of a client, least of all its keys. */
 function shownClient({ did }: Fields): Fields {
-  // Null is a DID that isn't there; one that isn't shown is not known.
   return did === undefined ? {} : { did };
 }
 
-/** By the list where the server offers one; otherwise those that are named somewhere, each by a read of its own. */
+/** From the list, if the server offers one; otherwise reads each client that is named somewhere. */
 async function find(context: DiscoverContext): Promise<Discovered> {
   const { one, all } = traits[context.profile.name].reads ?? {};
   const wanted = context.asked.client ?? [];
@@ -122,7 +120,7 @@ async function find(context: DiscoverContext): Promise<Discovered> {
     }),
   );
   const unnamed =
-    'the server offers no list of clients, so those alone are found that a manifest, the state or --client ID names';
+    'the server offers no list of clients, so only those are found that a manifest, the state or --client ID names';
   return { found: shown.flat(), notes: wanted.length > 0 ? [] : [unnamed] };
 }
 
@@ -164,7 +162,7 @@ function decide({ declared, present }: PlanInput): Verdict | undefined {
     if (moved !== undefined) {
       return { ...nothing, action: 'unchanged', warnings: [{ code: 'did-moved', message: moved }] };
     }
-    // What a person settled has no DID in its record.
+    // A record made by `runs settle` has no DID.
     const unrecorded = present.fields.did !== undefined && present.record?.fields.did === undefined;
     return { ...nothing, action: unrecorded ? 'adopt' : 'unchanged' };
   }
@@ -172,7 +170,7 @@ function decide({ declared, present }: PlanInput): Verdict | undefined {
   return { ...regeneration(present.identity, present.fields, present.shown), fields };
 }
 
-/** What to do where a client's DID is another one than the record says: somebody else regenerated it. */
+/** The problem of a DID that differs from the record: somebody else regenerated it. */
 function movedDid({ fields, record, identity }: Present): string | undefined {
   const { did: now } = fields;
   const { did: then } = record?.fields ?? {};
@@ -184,7 +182,7 @@ function movedDid({ fields, record, identity }: Present): string | undefined {
   );
 }
 
-/** Whether a client's DID was shown: null where it had none. */
+/** Whether the DID is known; null if the client has none. */
 function isKnown(did: Value | undefined): did is string | null {
   return typeof did === 'string' || did === null;
 }
@@ -194,7 +192,6 @@ function presentDid({ did }: Fields, shown: Fields): string {
   return shown.did === undefined ? `, which was ${did} when it was recorded` : `, which is ${did} now`;
 }
 
-/** What regenerating a client's DID means; `present` is what is known of the client, `shown` what the server shows now. */
 function regeneration(identity: Identity, present: Fields, shown: Fields): Verdict {
   return {
     action: 'regenerate',

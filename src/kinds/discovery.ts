@@ -1,6 +1,8 @@
-import type { Asked, DiscoverContext, Discovery, Identity, KindName } from './kind.js';
+import type { Parser } from '../server/answers.js';
+import type { ExtraRead, PathParameters } from '../server/operations.js';
+import type { Asked, DiscoverContext, Discovery, Identity, KindName, Live, ObserveContext } from './kind.js';
 
-/** Whether an object is among those that are asked for. */
+/** Whether options ask for an object. */
 export function isAsked({ options }: Discovery, identity: Identity, asked: Asked): boolean {
   return Object.entries(options).every(([option, part]) => {
     const wanted = asked[option] ?? [];
@@ -8,7 +10,7 @@ export function isAsked({ options }: Discovery, identity: Identity, asked: Asked
   });
 }
 
-/** The ids of one kind that are known, or asked for: those alone where some are. */
+/** The ids that options ask for, otherwise the known ones. */
 export function idsOf(kind: KindName, option: string, { asked, known }: DiscoverContext): string[] {
   const wanted = asked[option] ?? [];
   const ids =
@@ -18,10 +20,30 @@ export function idsOf(kind: KindName, option: string, { asked, known }: Discover
   return [...new Set(ids)].sort();
 }
 
-/** What is said of rows that no document can name. */
+/** A note about rows without an id. */
 export function withoutIds(count: number, nouns: string): string[] {
   if (count === 0) return [];
   return [
-    `${count} of the server's ${nouns} came without an id, so that nothing can be written down of ${count === 1 ? 'it' : 'them'}`,
+    `${count} of the server's ${nouns} ${count === 1 ? 'has' : 'have'} no id, so idops can't list or pull ${count === 1 ? 'it' : 'them'}`,
   ];
+}
+
+/** Reads one object; null if the server has none. */
+export async function readOne<T>(
+  { reader, limit }: ObserveContext,
+  read: ExtraRead,
+  params: PathParameters,
+  parse: Parser<T>,
+): Promise<T | null> {
+  return await limit(() => reader.showExtra(read, params, parse));
+}
+
+/** An object that doesn't exist and can't be created. */
+export function missing(identity: Identity, noun: string): Live {
+  return {
+    exists: false,
+    identity,
+    fields: {},
+    trouble: `the server has no ${noun} with the id ${identity.id}, and no operation creates one: create it there, or correct the id`,
+  };
 }

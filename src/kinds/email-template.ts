@@ -1,14 +1,16 @@
 import * as z from 'zod';
 import { allSettled, allSettledEach } from '../base/concurrency.js';
 import { nullish, optional } from '../base/members.js';
-import { error } from '../base/problems.js';
+import { error, type Problem } from '../base/problems.js';
 import { compareText, type Fields, isMap, lazy, Sensitive, same } from '../base/values.js';
 import { pages } from '../server/answers.js';
+import type { ExtraRead } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
-import type { ExtraRead } from '../server/reads.js';
 import type { FieldChange, PlanWarning } from './change.js';
-import { body, carried, value } from './fields.js';
+import { altered } from './declared.js';
+import { body, carried, isBlank, textOf, value } from './fields.js';
 import type {
+  Declared,
   DiscoverContext,
   Discovered,
   Finding,
@@ -23,22 +25,17 @@ import type {
 } from './kind.js';
 import { profileProblems, unknownWhole, wholeFields } from './rules.js';
 import { document, identifier, ignorable, text, UUID } from './schema.js';
-import { bodiesOf, bodyProblems, withUsableBodies } from './template-bodies.js';
 import type { ProfileTraits, Traits } from './traits.js';
 
 interface TemplateTraits extends Traits {
-  /** Whether a half that an update leaves out, or leaves as it is, goes back to the built-in text. */
+  /** Whether an update resets a body that it omits or doesn't change to the built-in text. */
   readonly halvesFallBack: boolean;
-  /**
-   * Whether every backend has a built-in text of every type: it takes the place of a template that is deleted, and a
-   * GET that finds nothing means that there is no such backend or type.
-   */
+  /** Whether every backend has a built-in text of every type, so that a 404 means that there is no such backend or type. */
   readonly allBuiltIn: boolean;
-  /** The lists that show which backends there are: their own, and where that isn't offered the one of users. */
+  /** The lists that show backends: their own, otherwise that of users. */
   readonly backends?: { readonly own: ExtraRead; readonly ofUsers: ExtraRead };
 }
 
-/** The types that are known of servers of this API. */
 const knownTypes = ['confirmation_instructions', 'reset_password_instructions', 'tx_code'];
 
 const BUILT_IN = 'to go back to the built-in text, declare "state: absent"';
@@ -53,7 +50,7 @@ const traits: ProfileTraits<TemplateTraits> = {
       ofUsers: { title: 'list users', path: '/api/users', scope: 'users:manage:all' },
     },
     whole: ['txt_content', 'html_content'],
-    // A template that is written anew gets an id of its own.
+    // A rewritten template gets a new id.
     ignored: ['id'],
     limits: {
       identity: {
@@ -69,7 +66,9 @@ const traits: ProfileTraits<TemplateTraits> = {
   },
 };
 
-/** For an editor: a template that is deleted has no other fields. */
+const halves = ['txt_content', 'html_content'] as const;
+
+/** For editors: with `state: absent` there are no other fields. */
 const deletedAlone = {
   if: { properties: { state: { const: 'absent' } }, required: ['state'] },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -86,18 +85,17 @@ const schema = lazy(() =>
         examples: [UUID],
       }),
       type: identifier().meta({
-        description: 'What the email is for, as the server names it.',
+        description: 'The type of the email, as the server names it.',
         examples: knownTypes,
       }),
-      id: optional(text(), 'The id that the server has for the template. Backend and type find it.', UUID),
+      id: optional(text(), 'The id of the template on the server; backend and type find it.', UUID),
       txt_content: nullish(text(), 'The body in plain text.', { file: 'emails/reset_password.txt' }),
       html_content: nullish(text(), 'The body in HTML.', { file: 'emails/reset_password.html' }),
       state: z
         .enum(['present', 'absent'])
         .optional()
         .meta({
-          description:
-            "absent: delete the template, so that the server's built-in text holds. Nothing else is deleted without this word.",
+          description: 'absent: delete the template, so that the server uses its built-in text.',
           examples: ['absent'],
           default: 'present',
         }),
@@ -130,10 +128,10 @@ export const emailTemplate: Kind = {
         ),
       ),
     ...declared.flatMap(bodyProblems),
-    // What no server takes is not told a second time as a limit of this one.
+    // Blank bodies are reported above.
     ...profileProblems(declared.map(withUsableBodies), profile, traits),
   ],
-  // A slash in an id must not make two templates look like one, nor an id that has one written out.
+  // A slash in an id must not make two addresses equal.
   addressPart: ({ backend_id = '', type = '' }) =>
     `${/[/%]/.test(backend_id) ? encodeURIComponent(backend_id) : backend_id}/${type}`,
   within: 'backend_id',
@@ -141,7 +139,7 @@ export const emailTemplate: Kind = {
   email: { txt: 'txt_content', html: 'html_content', type: 'type' },
   deletion: {
     verdict: deletion,
-    // A built-in default shows itself by having no id.
+    // A built-in template has no id.
     exists: ({ exists, fields }) => exists && typeof fields.id === 'string',
     isBuiltIn: ({ id }) => id === null,
     traces: ({ id, txt_content, html_content }) =>
@@ -160,7 +158,7 @@ export const emailTemplate: Kind = {
     if (!declared.absent) return undefined;
     const holds = present.exists === false || typeof present.fields.id !== 'string' || present.asDeleted;
     if (holds) {
-      // Where every backend has every template, this one was mistyped.
+      // If every backend has every template, the name is wrong.
       const strange = present.exists === false && traits[profile.name].allBuiltIn;
       const warnings: readonly PlanWarning[] = strange
         ? [{ code: 'not-there', message: nothingThere(present.identity) }]
@@ -177,7 +175,7 @@ export const emailTemplate: Kind = {
     const { present, desired } = input;
     const { backend_id = '', type = '' } = present.identity;
     const known = carried(present.fields, ['id', 'txt_content', 'html_content']);
-    // A built-in template has no id, and a half that isn't there can't be sent.
+    // A built-in template has no id, and a missing body can't be sent.
     const there = Object.fromEntries(Object.entries(known).filter(([, half]) => half !== null));
     const template = { ...there, ...desired };
     return {
@@ -215,10 +213,7 @@ function notThere({ backend_id = '', type = '' }: Identity): string {
   );
 }
 
-/**
- * An update on a server where a half that comes as it is goes back to the built-in text: both halves at once
- * where both change, otherwise the template is deleted and written anew.
- */
+/** An update on a server that resets unchanged bodies: sends both if both change, otherwise deletes and rewrites the template. */
 function rewrite({ present, desired, profile }: PlanInput): Update {
   const { backend_id = '', type = '' } = present.identity;
   const params = { backend_id, template_type: type };
@@ -242,23 +237,22 @@ function rewrite({ present, desired, profile }: PlanInput): Update {
 }
 
 /**
- * A customised template that shows itself as a built-in one was deleted to be written anew, and that came no further;
- * a half that was sent along as it was, beside one that is as asked now, and is otherwise, fell back to the built-in
- * text. One with another id was written anew: by the update as a whole, or by somebody.
+ * What an interrupted update took away: the whole template if it was deleted and not rewritten, or a body that was sent unchanged
+ * and fell back to the built-in text. A template with another id was rewritten, by this update or by somebody.
  */
 function lostTemplate({ before, asked, now }: Traces): Fields {
   if (typeof before.id !== 'string') return {};
-  const halves = Object.fromEntries(
-    ['txt_content', 'html_content'].flatMap((half) =>
+  const bodies = Object.fromEntries(
+    halves.flatMap((half) =>
       typeof before[half] === 'string' || before[half] instanceof Sensitive ? [[half, before[half]]] : [],
     ),
   );
-  if (now.id === null) return { id: before.id, ...halves };
+  if (now.id === null) return { id: before.id, ...bodies };
   if (now.id !== undefined && now.id !== before.id) return {};
   const wished = Object.entries(asked).filter(([field, sent]) => !same(sent, before[field] ?? null));
   if (wished.length > 0 && !wished.some(([field, sent]) => same(sent, now[field] ?? null))) return {};
   const fallen = Object.fromEntries(
-    Object.entries(halves).filter(([half, was = null]) => {
+    Object.entries(bodies).filter(([half, was = null]) => {
       const sent = asked[half];
       return (
         sent !== undefined && same(sent, was) && now[half] !== undefined && !same(now[half] ?? null, was)
@@ -278,9 +272,8 @@ function deletion(identity: Identity, fields: Fields, profile: Profile): Verdict
   };
 }
 
-/** What becomes of the bodies of a template that is deleted. */
 function deletedBodies(fields: Fields, { name }: Profile): FieldChange[] {
-  return ['txt_content', 'html_content']
+  return halves
     .filter((field) => typeof fields[field] === 'string')
     .map((path) => ({
       path,
@@ -300,7 +293,7 @@ async function showTemplate(identity: Identity, { reader, limit }: ObserveContex
     : { exists: true, identity, fields: { ...template } };
 }
 
-/** Of each backend the types that are asked for, or those that are known, of servers of this API or of this one. */
+/** Of each backend, the types that options ask for, otherwise all known ones. */
 async function find(context: DiscoverContext): Promise<Discovered> {
   const { asked, known } = context;
   const { backend: wanted = [], type: types = [] } = asked;
@@ -320,13 +313,12 @@ async function find(context: DiscoverContext): Promise<Discovered> {
       return [{ identity, called: null, ...remark, live }];
     }),
   );
-  const unnamed =
-    'no backend is known, so no email template can be found: name the backends with --backend ID';
+  const unnamed = 'no backend is known, so no email template can be found: name backends with --backend ID';
   if (backends.length > 0) return { found: found.flat(), notes: [] };
-  return { found: [], notes: [unnamed], unasked: 'no backend is known, so that no template was asked for' };
+  return { found: [], notes: [unnamed], unasked: 'no backend is known, so no template was read' };
 }
 
-/** The list of backends of a profile's server; undefined where it has none. */
+/** The read of the list of backends, if the profile has one. */
 export function backendList({ name }: Profile): ExtraRead | undefined {
   return traits[name].backends?.own;
 }
@@ -342,4 +334,32 @@ async function backendsOf({ rows, profile }: DiscoverContext, named: readonly Id
     return isMap(row.backend) ? row.backend.id : undefined;
   });
   return [...known, ...ids.flatMap((id) => (typeof id === 'string' ? [id] : []))];
+}
+
+/** Blank bodies: servers refuse them, some of them after removing the former body. */
+function bodyProblems(template: Declared): Problem[] {
+  return halves.flatMap((half) => bodyProblem(template, half) ?? []);
+}
+
+function bodyProblem(template: Declared, half: (typeof halves)[number]): Problem | undefined {
+  const text = textOf(template.fields[half]);
+  if (text === '' || !isBlank(text)) return undefined;
+  const message = `"${half}" is only white space, which can't be the body of an email`;
+  const hint = 'write the text, or declare "state: absent" to delete the template';
+  return error('body-blank', message, [template.placeOf(half)], hint);
+}
+
+/** A template without blank bodies. */
+function withUsableBodies(template: Declared): Declared {
+  const unusable = halves.filter((half) => bodyProblem(template, half) !== undefined);
+  const fields = Object.entries(template.fields).filter(
+    ([field]) => !unusable.some((half) => half === field),
+  );
+  return altered(template, { fields: Object.fromEntries(fields) });
+}
+
+function bodiesOf(fields: Fields): Fields {
+  return Object.fromEntries(
+    halves.flatMap((half) => (typeof fields[half] === 'string' ? [[half, fields[half]]] : [])),
+  );
 }

@@ -3,6 +3,7 @@ import {
   type Fields,
   HashedSecret,
   isMap,
+  type Json,
   mapValues,
   reveal,
   Sensitive,
@@ -13,13 +14,12 @@ import { isSecretField } from '../secrets/names.js';
 
 /**
  * How a field is compared, merged and shown.
- * - `value`: one value, equal or not.
- * - `instant`: a date-time; two writings of one moment are equal.
+ * - `value`: one value.
+ * - `instant`: a date-time; two spellings of one instant are equal.
  * - `body`: a long text, shown as a diff.
- * - `set`: a whole set of objects, compared without order by id (by name where there is no id);
- *   `nested` are the members of an element that are sets themselves.
+ * - `set`: a set of objects, compared without order by id, or by name if there is no id; `nested` are the sets in an element.
  * - `map`: an object under JSON Merge Patch (RFC 7396), one level deep.
- * - `members`: an object of which only the mentioned members are managed.
+ * - `members`: an object of which only mentioned members are managed.
  */
 export type FieldType =
   | { readonly type: 'value'; readonly secret?: true }
@@ -33,7 +33,7 @@ export type FieldTypes = { readonly [field: string]: FieldType };
 
 export const value: FieldType = { type: 'value' };
 export const secret: FieldType = { type: 'value', secret: true };
-/** The type of a field of one value: a secret one by its name. */
+/** The type of a single value, secret if its name says so. */
 export function plain(name: string): FieldType {
   return isSecretField(name) ? secret : value;
 }
@@ -50,20 +50,20 @@ export function members(types: FieldTypes): FieldType {
   return { type: 'members', members: types };
 }
 
-/** How one part of a field stands: `got` is undefined where the value isn't known. */
+/** The comparison of a part of a field; `got` is undefined if unknown. */
 export interface Contrast {
   readonly path: string;
   readonly type: FieldType;
   readonly verdict: 'same' | 'different' | 'unknown';
   readonly wanted: Value;
   readonly got: Value | undefined;
-  /** Of a key of a map: which side doesn't have it, where `wanted` or `got` is null for that. */
+  /** For a key of a map: the side that doesn't have it. */
   readonly lacks?: 'wanted' | 'got';
 }
 
 /**
- * Compares what is wanted with what is there, part by part: a map by its keys, `members` by its members,
- * everything else as a whole. Serves planning (what is there before) and verifying (what is there after).
+ * Compares a wanted with a live value: a map by its keys, `members` by its members, everything else as a whole. Used before a
+ * change to plan and after it to verify.
  */
 export function contrast(type: FieldType, path: string, wanted: Value, got: Value | undefined): Contrast[] {
   const whole = (verdict: Contrast['verdict']): Contrast[] => [{ path, type, verdict, wanted, got }];
@@ -71,7 +71,7 @@ export function contrast(type: FieldType, path: string, wanted: Value, got: Valu
     if (type.type === 'members' && isMap(wanted)) return memberContrasts(type.members, path, wanted, {});
     return whole('unknown');
   }
-  // A secret that is known by its hash alone can be compared as a whole, in the form in which it was recorded.
+  // A hashed secret can only be compared as a whole, in the form in which it was recorded.
   if (got instanceof HashedSecret) {
     if (wanted instanceof HashedSecret) return whole(same(wanted, got) ? 'same' : 'different');
     if (holdsHashed(wanted)) return whole('unknown');
@@ -109,7 +109,6 @@ export function contrast(type: FieldType, path: string, wanted: Value, got: Valu
   }
 }
 
-/** What is said of a key that one side doesn't have. */
 export function lackOf({ lacks }: Contrast): { was?: 'absent'; becomes?: 'removed' } {
   if (lacks === undefined) return {};
   return lacks === 'got' ? { was: 'absent' } : { becomes: 'removed' };
@@ -122,7 +121,7 @@ function memberContrasts(types: FieldTypes, path: string, wanted: Fields, got: F
   });
 }
 
-/** A server may show a list or an object that was cleared with null as an empty one. */
+/** A server may show null as an empty list or object. */
 function isCleared(field: Value): boolean {
   if (Array.isArray(field)) return field.length === 0;
   return field === null || (isMap(field) && Object.keys(field).length === 0);
@@ -132,7 +131,7 @@ function sameInstant(a: Value, b: Value): boolean {
   return typeof a === 'string' && typeof b === 'string' && Date.parse(a) === Date.parse(b);
 }
 
-/** The elements of a set; null, which clears it, is the empty set. */
+/** The elements of a set; null is the empty set. */
 export function asElements(set: Value): Fields[] {
   return Array.isArray(set) ? set.filter(isMap) : [];
 }
@@ -141,11 +140,11 @@ export interface SetMatch {
   readonly pairs: readonly { readonly wanted: Fields; readonly got: Fields }[];
   readonly added: readonly Fields[];
   readonly removed: readonly Fields[];
-  /** Whether every element carried what matching it takes. */
+  /** False if an element without id or name may be one of the others. */
   readonly decidable: boolean;
 }
 
-/** Pairs the elements of two sets by id, or by name where the wanted one has no id. */
+/** Pairs the elements of two sets by id, or by name if the wanted one has no id. */
 export function matchSets(wanted: readonly Fields[], got: readonly Fields[]): SetMatch {
   const left = new Set(got);
   const found = { id: queuesBy('id', got), name: queuesBy('name', got) };
@@ -159,7 +158,7 @@ export function matchSets(wanted: readonly Fields[], got: readonly Fields[]): Se
   for (const element of wanted) {
     const key = typeof element.id === 'string' ? 'id' : 'name';
     const queue = found[key].get(element[key]);
-    // One may have been found by its other key already.
+    // It may have been paired by its other key already.
     let there = queue?.pop();
     while (there !== undefined && !left.has(there)) there = queue?.pop();
     if (there !== undefined) {
@@ -179,7 +178,7 @@ export function matchSets(wanted: readonly Fields[], got: readonly Fields[]): Se
   return { pairs, added, removed, decidable };
 }
 
-/** Elements by one of their members, the first of those that are alike at the end. */
+/** Elements by a key, in reverse order. */
 function queuesBy(key: 'id' | 'name', elements: readonly Fields[]): Map<Value | undefined, Fields[]> {
   const queues = new Map<Value | undefined, Fields[]>();
   for (const element of elements.toReversed()) {
@@ -207,8 +206,7 @@ function contrastSets(nested: FieldTypes, wanted: readonly Fields[], got: Value)
 }
 
 /**
- * The whole value to ask for, given what a manifest declares and what is there now.
- * Undefined where that can't be said without knowing the present value (a map to be merged).
+ * The whole value to ask for, given the declared and the present one. Undefined if a map must be merged into an unknown value.
  */
 export function desired(
   type: FieldType,
@@ -227,8 +225,8 @@ export function desired(
 }
 
 /**
- * What is wanted, as it will be there: of an element of a set that is there already only the sets in it can change. All else, such
- * as the label of an organization or the name of a scope, is the server's own to say, whatever is sent beside the id.
+ * The wanted value as the server will show it: of an existing element of a set only its inner sets change, since the server decides
+ * everything else by the id.
  */
 export function asItWillBe({ type, wanted, got }: Pick<Contrast, 'type' | 'wanted' | 'got'>): Value {
   if (type.type !== 'set' || !Array.isArray(wanted) || !Array.isArray(got)) return wanted;
@@ -253,14 +251,14 @@ export function asItWillBe({ type, wanted, got }: Pick<Contrast, 'type' | 'wante
   });
 }
 
-/** Whether a value is, or holds anywhere, a secret that is known by its hash alone. */
+/** Whether a value contains a hashed secret. */
 export function holdsHashed(field: Value): boolean {
   if (field instanceof HashedSecret) return true;
   if (Array.isArray(field)) return field.some(holdsHashed);
   return isMap(field) && Object.values(field).some(holdsHashed);
 }
 
-/** Members of an element that the manifest leaves out keep the value that they have. */
+/** Members of an element that the manifest omits keep their value. */
 function desiredSet(declared: Value, present: Value | undefined): Value {
   const wanted = asElements(declared);
   if (present === undefined) return wanted;
@@ -268,7 +266,7 @@ function desiredSet(declared: Value, present: Value | undefined): Value {
   return wanted.map((element) => ({ ...known.get(element), ...element }));
 }
 
-/** Those of the named fields that are known and can be sent along: a secret known by its hash alone can't. */
+/** The named fields that are known and can be sent, which a hashed secret can't. */
 export function carried(fields: Fields, names: readonly string[]): Fields {
   return Object.fromEntries(
     names.flatMap((name) => {
@@ -278,7 +276,7 @@ export function carried(fields: Fields, names: readonly string[]): Fields {
   );
 }
 
-/** A value with its sets in one order, so that equal wishes look equal; for digests. */
+/** A value with sorted sets, for digests. */
 export function normalForm(type: FieldType, field: Value): Value {
   if (type.type === 'set' && Array.isArray(field)) {
     const elements = asElements(field).map((element) =>
@@ -299,7 +297,7 @@ function elementKey(element: Fields): string {
   return `${String(element.id ?? '')}\0${String(element.name ?? '')}`;
 }
 
-/** By which an element of a set is told from others. */
+/** The key of an element of a set. */
 export function keyOf({ id, name }: Fields): string {
   return typeof id === 'string' ? `id ${id}` : `name ${String(name)}`;
 }
@@ -308,12 +306,12 @@ function join(path: string, key: string): string {
   return /^[\w-]+$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
 }
 
-/** Whether a field of this type is a secret, whatever its source. */
+/** Whether a type is secret, whatever the source of the value. */
 export function isSecret(type: FieldType): boolean {
   return type.type === 'value' && type.secret === true;
 }
 
-/** Fields as a server gave them, with those parts made secret that are secrets whatever their source. */
+/** Fields of the server, with secret ones wrapped. */
 export function markSecrets(types: FieldTypes, fields: Fields): Fields {
   return mapValues(fields, (field, name) => markSecret(types[name] ?? value, field));
 }
@@ -323,4 +321,30 @@ function markSecret(type: FieldType, field: Value): Value {
     return field instanceof Sensitive ? field : new Sensitive(reveal(field));
   }
   return type.type === 'members' && isMap(field) ? markSecrets(type.members, field) : field;
+}
+
+/** Whether a value is a text of only Unicode white space. */
+export function isBlank(value: Value | undefined): boolean {
+  const text = unwrapped(value);
+  return typeof text === 'string' && /^\p{White_Space}*$/u.test(text);
+}
+
+/** A value's text; empty if it is no text. */
+export function textOf(value: Value | undefined): string {
+  const text = unwrapped(value);
+  return typeof text === 'string' ? text : '';
+}
+
+function unwrapped(value: Value | undefined): Json | Value | undefined {
+  return value instanceof Sensitive ? value.reveal() : value;
+}
+
+/** The first non-blank text that is no secret. */
+export function firstText(...values: readonly (Value | undefined)[]): string | undefined {
+  return values.find((value): value is string => typeof value === 'string' && value.trim() !== '');
+}
+
+/** The length in code points, as databases count. */
+export function characters(text: string): number {
+  return [...text].length;
 }

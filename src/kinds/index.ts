@@ -21,31 +21,30 @@ export function kindOf(name: KindName): Kind {
   return byName[name];
 }
 
-/** The kind of which something is made anew on demand, and how. */
+/** The kind with a regeneration. */
 export const regenerated: { readonly kind: Kind; readonly regeneration: Regeneration } = only(
   kinds.flatMap((kind) =>
     kind.regeneration === undefined ? [] : [{ kind, regeneration: kind.regeneration }],
   ),
 );
 
-/** Commands that regenerate name no kind, so that there can be but one. */
+/** Commands that regenerate name no kind, so there can be only one. */
 function only<T>(found: readonly T[]): T {
   const [one, ...others] = found;
   if (one === undefined || others.length > 0) throw new Error('one kind has a regeneration, and no other');
   return one;
 }
 
-/** Whether a text is the name of a kind. */
 export function isKindName(name: string): name is KindName {
   return Object.hasOwn(byName, name);
 }
 
-/** What an object is called everywhere: `KIND/ID`, and for a template its type after its backend's id. */
+/** `KIND/ID`, or for a template `KIND/BACKEND/TYPE`. */
 export function addressOf(kind: KindName, identity: Identity): string {
   return `${kind}/${kindOf(kind).addressPart(identity)}`;
 }
 
-/** The documents that declare an email, with where its bodies and its type stand. */
+/** The documents that declare an email, with the names of its fields. */
 export function emailsIn(
   declared: readonly Declared[],
 ): { readonly template: Declared; readonly email: Email }[] {

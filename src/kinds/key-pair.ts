@@ -5,7 +5,7 @@ import { error } from '../base/problems.js';
 import { compareText, type Fields, lazy } from '../base/values.js';
 import { answers, pages } from '../server/answers.js';
 import type { PlanWarning } from './change.js';
-import { withoutIds } from './discovery.js';
+import { missing, readOne, withoutIds } from './discovery.js';
 import { value } from './fields.js';
 import type {
   DiscoverContext,
@@ -17,22 +17,17 @@ import type {
   PlanInput,
   Update,
 } from './kind.js';
-import { missing, readOne } from './reading.js';
 import { profileProblems } from './rules.js';
 import { document, identifier, ignorable, text, UUID } from './schema.js';
 import type { ProfileTraits, Traits } from './traits.js';
 
-/**
- * What a live key pair has beside its own fields: the ids of those that are the default. It decides what can be
- * done, so it is part of what a plan observed and of what a journal keeps.
- */
+/** A field of live key pairs with the ids of all default ones. It decides about changes, so plans and journals keep it. */
 const DEFAULTS = 'defaults';
 
-/** What is lost where another key pair becomes the default. */
 const MOVES = 'moves the default key pair';
 
 interface KeyPairTraits extends Traits {
-  /** Whether the server itself takes the default away from the former one, which must not be told `false`. */
+  /** Whether the server itself takes the default from the former one, which must not be sent `false`. */
   readonly movesDefault: boolean;
 }
 
@@ -53,7 +48,7 @@ const traits: ProfileTraits<KeyPairTraits> = {
 const schema = lazy(() =>
   document(
     'KeyPair',
-    'A key pair that the server signs with. Key pairs are made by the server, never by idops.',
+    'A key pair that the server signs with. The server creates key pairs, idops never does.',
     {
       id: identifier().meta({ description: 'The id of the key pair.', examples: [UUID] }),
       public_key: nullish(text(), 'The public key in PEM form. Servers of the boruta profile ignore it.', {
@@ -92,7 +87,7 @@ export const keyPair: Kind = {
         'two-defaults',
         `${defaults.length} key pairs have "is_default: true", and a server has one default`,
         defaults.map((pair) => pair.placeOf('is_default')),
-        'keep it on the one that is to be the default',
+        'keep it on the new default',
       ),
     ];
   },
@@ -116,7 +111,7 @@ export const keyPair: Kind = {
   update(input) {
     if (traits[input.profile.name].movesDefault) return move(input);
     const { present, desired, changed } = input;
-    // A `false` that changes nothing stays scrub: it is sent only where another pair takes over.
+    // A `false` that changes nothing isn't sent.
     const body = Object.fromEntries(
       Object.entries(desired).filter(
         ([field, asked]) => field !== 'is_default' || asked === true || changed.has(field),
@@ -129,13 +124,13 @@ export const keyPair: Kind = {
     fields.some(({ path, after }) => path === 'is_default' && after === true) ? [MOVES] : [],
 };
 
-/** The ids of the default key pairs, as they were observed with a key pair; undefined where that isn't known. */
+/** The ids of the default key pairs, from the fields of one; undefined if unknown. */
 function defaultsAmong(fields: Fields): string[] | undefined {
   const defaults = fields[DEFAULTS];
   return Array.isArray(defaults) ? defaults.filter((id) => typeof id === 'string') : undefined;
 }
 
-/** An update on a server that takes the default away from the former one by itself. */
+/** An update on a server that takes the default from the former one. */
 function move({ present, desired }: PlanInput): Update {
   const asked = desired.is_default === true;
   const expected = { is_default: asked };
@@ -149,7 +144,7 @@ function move({ present, desired }: PlanInput): Update {
         'take the default away from all but one by hand, with is_default: false, and plan again',
     };
   }
-  // A `false` leaves the server without a default; it comes about when the other one gets its `true`.
+  // Sending `false` would leave the server without a default; the other pair's `true` has the same effect.
   if (!asked) {
     const message = 'nothing is sent for it: the server does it when the other key pair becomes the default';
     return { requests: [], expected, warnings: [{ code: 'by-server', message }] };
@@ -184,7 +179,7 @@ async function observeKeyPairs<T extends { readonly identity: Identity }>(
       const { identity } = object;
       const shown =
         byId.get(identity.id) ??
-        // A list that has pages would hide the rest.
+        // It may be on a further page of the list.
         (single === undefined
           ? null
           : await readOne(context, single, { key_pair_id: identity.id ?? '' }, answers.keyPair.one));
@@ -195,12 +190,11 @@ async function observeKeyPairs<T extends { readonly identity: Identity }>(
 }
 
 function shownPair({ is_default, ...rest }: Fields, defaults: readonly string[]): Fields {
-  // Null is what a pair has that was never the default.
+  // Null means that the pair was never the default.
   const known = is_default === undefined ? {} : { is_default: is_default === true };
   return { ...rest, ...known, [DEFAULTS]: [...defaults].sort() };
 }
 
-/** The ids of the pairs that are the default. */
 function defaultsOf(pairs: readonly Fields[]): string[] {
   return pairs.flatMap(({ id, is_default }) => (is_default === true && typeof id === 'string' ? [id] : []));
 }

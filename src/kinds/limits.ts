@@ -3,8 +3,8 @@ import { stringifyJson } from '../base/json.js';
 import { error, type Problem, warning } from '../base/problems.js';
 import { type Fields, holdsSensitive, isMap, reveal, UNKNOWN_TEXT, type Value } from '../base/values.js';
 import type { Profile, ServerLimits } from '../server/profiles.js';
+import { characters, isBlank, textOf } from './fields.js';
 import type { Declared, Identity } from './kind.js';
-import { characters, isBlank, textOf } from './texts.js';
 import type { KindLimits, MemberType, Traits } from './traits.js';
 
 type FieldPath = readonly (string | number)[];

@@ -4,16 +4,14 @@ import { nullish, optional } from '../base/members.js';
 import { error } from '../base/problems.js';
 import { assign, lazy } from '../base/values.js';
 import { answers } from '../server/answers.js';
-import type { ExtraRead } from '../server/reads.js';
-import { withoutIds } from './discovery.js';
-import { carried, value } from './fields.js';
+import type { ExtraRead } from '../server/operations.js';
+import { missing, readOne, withoutIds } from './discovery.js';
+import { carried, firstText, value } from './fields.js';
 import type { DiscoverContext, Discovered, Identity, Kind, Live, Naming } from './kind.js';
 import type { OrganizationIndex } from './organizations.js';
-import { missing, readOne } from './reading.js';
 import type { References } from './references.js';
 import { profileProblems, unknownWhole, wholeFields } from './rules.js';
 import { document, identifier, idOrName, organizationId, text } from './schema.js';
-import { firstText } from './texts.js';
 import type { ProfileTraits, Traits } from './traits.js';
 
 interface OrganizationTraits extends Traits {

@@ -1,9 +1,9 @@
+import type { OtherName } from '../base/kind-names.js';
 import { type Fields, isMap } from '../base/values.js';
 import { type Page, type Parser, pages } from '../server/answers.js';
+import type { ExtraRead } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
-import type { ExtraRead } from '../server/reads.js';
 import { backendList } from './email-template.js';
-import type { OtherName } from './other-names.js';
 import { listRead } from './references.js';
 
 /** Things of one name, and how a server lists them. */

@@ -1,8 +1,7 @@
 import { pages } from '../server/answers.js';
-import { operations, type Scope } from '../server/operations.js';
+import { type ExtraRead, operations, type Scope } from '../server/operations.js';
 import type { Profile, ProfileName } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
-import type { ExtraRead } from '../server/reads.js';
 import { type Catalog, readCatalog } from './catalog.js';
 import type { Declared } from './declared.js';
 import { changedBy, type OrganizationIndex, type OtherNames, readOrganizations } from './organizations.js';

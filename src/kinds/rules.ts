@@ -1,10 +1,9 @@
 import { error, type Problem } from '../base/problems.js';
 import { type Fields, isMap, put } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
-import { contrast, desired, markSecrets, value } from './fields.js';
+import { contrast, desired, isBlank, markSecrets, value } from './fields.js';
 import type { Declared, Kind, Live } from './kind.js';
 import { limitProblems } from './limits.js';
-import { isBlank } from './texts.js';
 import type { ProfileTraits, Traits } from './traits.js';
 
 /** Of the declared fields those that the profile's server keeps, in the form in which it keeps them. */

@@ -1,6 +1,7 @@
-import type { Fields, Json } from '../base/values.js';
-import type { ProfileName } from '../server/profiles.js';
-import type { ExtraRead } from '../server/reads.js';
+import { type Fields, type Json, same } from '../base/values.js';
+import type { ExtraRead } from '../server/operations.js';
+import type { Profile, ProfileName } from '../server/profiles.js';
+import { otherProfiles } from '../server/recognise.js';
 
 /** How the servers of a profile treat the objects of one kind, as data; what is left out is as the document has it. */
 export interface Traits {
@@ -75,4 +76,39 @@ export function showsSigns({ signs }: Traits, answer: Fields): boolean {
     lacks.every((field) => !Object.hasOwn(answer, field)) &&
     nulls.every((field) => answer[field] === null)
   );
+}
+
+type HasTraits = { readonly traits: ProfileTraits };
+
+/** The profile whose server answers like this about an object, where that is another than the one in use. */
+export function betterProfile(used: Profile, { traits }: HasTraits, answer: Fields): Profile | undefined {
+  return otherProfiles(used).find(({ name }) => showsSigns(traits[name], answer));
+}
+
+/** The same by what an update made of fields that it sent as they were, beside what it changed as it was asked to. */
+export function betterProfileByReset(
+  used: Profile,
+  { traits }: HasTraits,
+  { before, expected }: { readonly before: Fields; readonly expected: Fields },
+  answer: Fields,
+): Profile | undefined {
+  const reset = Object.entries(expected).some(([field, sent]) => {
+    const was = before[field];
+    const got = answer[field];
+    return was !== undefined && got !== undefined && same(sent, was) && !same(got, was);
+  });
+  // A server that keeps another value altogether says nothing of itself by that.
+  const obeyed = Object.entries(expected).every(([field, sent]) => {
+    const was = before[field];
+    const got = answer[field];
+    return (was !== undefined && same(sent, was)) || got === undefined || same(got, sent);
+  });
+  return reset && obeyed
+    ? otherProfiles(used).find(({ name }) => traits[name].signs?.resets === true)
+    : undefined;
+}
+
+/** Whether some profile's server loses what an update of this kind doesn't mention. */
+export function mayHarm({ traits }: HasTraits): boolean {
+  return Object.values(traits).some(({ unsafe }) => unsafe === true);
 }

@@ -5,7 +5,7 @@ import { asElements } from './fields.js';
 import type { Declared, ResolveContext, Resolved } from './kind.js';
 import type { OrganizationIndex } from './organizations.js';
 import { type ListName, listScope, type References } from './references.js';
-import { userTraits } from './user-traits.js';
+import { userTraits } from './user-schema.js';
 
 /** The lists that what a user's document refers to has to be looked up in. */
 export function listsOfUser({ fields }: Declared, profile: Profile): readonly ListName[] {

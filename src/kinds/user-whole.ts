@@ -5,7 +5,7 @@ import { asElements } from './fields.js';
 import type { PlanInput, Update } from './kind.js';
 import type { References } from './references.js';
 import { unknownWhole, wholeFields } from './rules.js';
-import { userTraits } from './user-traits.js';
+import { userTraits } from './user-schema.js';
 
 /**
  * An update of a user on a server that empties what it isn't sent, and fails halfway over what it doesn't know:

@@ -1,23 +1,26 @@
 import { allSettled, allSettledEach } from '../base/concurrency.js';
 import { identifierKey } from '../base/identifiers.js';
-import { error, type Problem, ProblemsError } from '../base/problems.js';
+import { error, type Problem, ProblemsError, warning } from '../base/problems.js';
 import {
   compareText,
+  ExactNumber,
   type Fields,
   holdsSensitive,
   isMap,
+  keptSpelling,
   lazy,
   mapValues,
   type Value,
 } from '../base/values.js';
 import { answers, pages } from '../server/answers.js';
-import type { ExtraRead } from '../server/reads.js';
+import type { ExtraRead } from '../server/operations.js';
 import { type Catalog, readCatalog } from './catalog.js';
-import { withoutIds } from './discovery.js';
+import { missing, readOne, withoutIds } from './discovery.js';
 import {
   asElements,
   contrast,
   type FieldTypes,
+  firstText,
   instant,
   keyOf,
   map,
@@ -28,15 +31,11 @@ import {
   set,
   value,
 } from './fields.js';
-import { respelledNumbers } from './kept-numbers.js';
 import type { Declared, DiscoverContext, Discovered, Finding, Kind, ObserveContext, Traces } from './kind.js';
 import { lostElements } from './loss.js';
-import { missing, readOne } from './reading.js';
 import { profileProblems } from './rules.js';
-import { firstText } from './texts.js';
 import { existing, listsOfUser, resolveUser } from './user-references.js';
-import { backend, userSchema } from './user-schema.js';
-import { userTraits } from './user-traits.js';
+import { backend, userSchema, userTraits } from './user-schema.js';
 import { replaceUser } from './user-whole.js';
 
 const elementNouns: { readonly [list: string]: string } = {
@@ -329,4 +328,29 @@ function repeatedElements(
       ),
     ];
   });
+}
+
+/** Warns of decimals in a field that the server keeps in another spelling: it reads them as doubles. Their value stays. */
+export function respelledNumbers(declared: Declared, field: string): Problem[] {
+  const value = declared.fields[field];
+  if (value === undefined) return [];
+  const told = numbersIn(value).flatMap((text) => {
+    const kept = keptSpelling(text);
+    return kept === text ? [] : [`${text} as ${kept}`];
+  });
+  if (told.length === 0) return [];
+  return [
+    warning(
+      'number-spelling',
+      `this server keeps ${[...new Set(told)].join(', ')}`,
+      [declared.placeOf(field)],
+      'the two compare as equal; a text, in quotation marks, keeps its spelling',
+    ),
+  ];
+}
+
+function numbersIn(value: Value): string[] {
+  if (typeof value === 'number' || value instanceof ExactNumber) return [String(value)];
+  if (Array.isArray(value)) return value.flatMap(numbersIn);
+  return isMap(value) ? Object.values(value).flatMap(numbersIn) : [];
 }

@@ -1,11 +1,10 @@
 import type { KindName } from '../base/kind-names.js';
 import { kindOf } from '../kinds/index.js';
 import type { Live } from '../kinds/kind.js';
-import { betterProfile, mayHarm } from '../kinds/recognise.js';
+import { betterProfile, mayHarm } from '../kinds/traits.js';
 import { operations, type Scope } from '../server/operations.js';
-import type { Probed } from '../server/probe.js';
 import type { Profile } from '../server/profiles.js';
-import { adviceFor } from '../server/recognise.js';
+import { adviceFor, type Probed } from '../server/recognise.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import type { Change, PlanWarning } from './plan.js';
 

@@ -1,5 +1,6 @@
 import pLimit from 'p-limit';
 import { allSettled } from '../base/concurrency.js';
+import type { OtherName } from '../base/kind-names.js';
 import { error, type Problem } from '../base/problems.js';
 import type { Progress } from '../base/progress.js';
 import { compareText } from '../base/values.js';
@@ -9,7 +10,6 @@ import { isAsked } from '../kinds/discovery.js';
 import { kinds as everyKind } from '../kinds/index.js';
 import type { Asked, Declared, DiscoverContext, Discovered, Finding, Kind, Known } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
-import type { OtherName } from '../kinds/other-names.js';
 import { type Other, otherOf } from '../kinds/others.js';
 import {
   type HeldLists,

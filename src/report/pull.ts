@@ -1,8 +1,7 @@
 import { bare, displayWidth, escapeText } from '../base/escape.js';
-import type { KindName } from '../base/kind-names.js';
+import type { KindName, OtherName } from '../base/kind-names.js';
 import type { Problem } from '../base/problems.js';
 import { addressOf } from '../kinds/index.js';
-import type { OtherName } from '../kinds/other-names.js';
 import { plural } from './words.js';
 
 /** A file of a pull, and what became of it, or would. */

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { isPathParameter, sameIdentifier } from '../base/identifiers.js';
-import { plainNumber } from '../base/json.js';
+import { parseJson, plainNumber } from '../base/json.js';
 import { ExactNumber, type Fields, isMap, type Json, Sensitive } from '../base/values.js';
-import type { SecretField } from '../secrets/names.js';
+import { isSecretMember, type SecretField } from '../secrets/names.js';
 
 /** What reading an answer gave: its value, or what is wrong with it, in words that repeat none of it. */
 export type Parsed<T> =
@@ -232,4 +232,38 @@ function parse<T>(schema: z.ZodType<T>, document: unknown): Parsed<T> {
 function deeperThan(levels: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return false;
   return levels === 0 || Object.values(value).some((member) => deeperThan(levels - 1, member));
+}
+
+/** Reads the JSON of a body. Never throws; what is wrong is one word, and repeats nothing of it. */
+export function readJson(body: Buffer): Parsed<unknown> {
+  let text: string;
+  try {
+    // A wrong byte must not turn into another text: what was read may be sent back.
+    text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch {
+    return { wrong: 'not-utf-8' };
+  }
+  try {
+    return { value: parseJson(text) };
+  } catch {
+    return { wrong: 'not-json' };
+  }
+}
+
+/** The secret texts anywhere in a document. Goes as deep as it is, so it keeps its own stack. */
+export function secretTextsIn(document: unknown): string[] {
+  const secrets: string[] = [];
+  const open: unknown[] = [document];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (Array.isArray(next)) for (const item of next) open.push(item);
+    else if (isMap(next)) {
+      for (const [name, member] of Object.entries(next)) {
+        if (typeof member === 'string') {
+          if (isSecretMember(name)) secrets.push(member);
+        } else open.push(member);
+      }
+    }
+  }
+  return secrets;
 }

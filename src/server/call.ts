@@ -5,9 +5,9 @@ import type { Parser } from './answers.js';
 import type { BaseUrl } from './base-url.js';
 import type { TlsSettings } from './connections.js';
 import type { Credentials } from './credentials.js';
+import type { Permit } from './exchange.js';
 import type { FailureFacts } from './failures.js';
 import type { OperationName, Scope } from './operations.js';
-import type { Permit } from './permit.js';
 import type { ProxyServer } from './proxy.js';
 import type { Delay, Patience } from './retry.js';
 

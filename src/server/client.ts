@@ -2,6 +2,7 @@ import { assign, type Fields, reveal, same } from '../base/values.js';
 import { about, answers, type Page, type Parser, pages, type Template } from './answers.js';
 import type { Call, Confirmed, TransportOptions } from './call.js';
 import {
+  type ExtraRead,
   fillPath,
   operationPath,
   operations,
@@ -10,7 +11,6 @@ import {
   type WriteOperation,
 } from './operations.js';
 import type { Reader } from './reader.js';
-import type { ExtraRead } from './reads.js';
 import { Transport } from './transport.js';
 import type { Writer } from './writer.js';
 

@@ -1,9 +1,9 @@
 import type { ProblemCode } from '../base/problem-codes.js';
 import { type ServerFailure as Failure, faultOf, ServerFailure } from './failures.js';
 import { operations, type Scope } from './operations.js';
-import { anything, nowhere, profileByUnknownPath } from './probe.js';
 import type { Profile, ProfileName } from './profiles.js';
 import type { Reader } from './reader.js';
+import { anything, nowhere, profileByUnknownPath } from './recognise.js';
 
 /** What was found out about a server, in the order in which it was. */
 export interface Diagnosis {

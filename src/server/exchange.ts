@@ -1,8 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, errors } from 'undici';
 import { assign } from '../base/values.js';
-import { type AnswerHeaders, answerHeaders } from './headers.js';
-import type { Permit } from './permit.js';
 
 /** What one try of a request came to. */
 export type Exchanged =
@@ -146,4 +144,27 @@ export function triedOf(outcome: Exchanged): {
   readonly reason: string | null;
 } {
   return { status: outcome.status, reason: outcome.status === null ? outcome.reason : outcome.broken };
+}
+
+/** The headers of an answer by their names in small letters; one that was sent several times has several values. */
+export type AnswerHeaders = ReadonlyMap<string, readonly string[]>;
+
+/** Takes over what undici gives, which is one text or, where a header was repeated, a list of them. */
+export function answerHeaders(headers: IncomingHttpHeaders): AnswerHeaders {
+  return new Map(
+    Object.entries(headers).map(([name, value = []]) => [name, typeof value === 'string' ? [value] : value]),
+  );
+}
+
+/** A header that says one thing: the first one, where a gateway added another. */
+export function firstHeader(headers: AnswerHeaders, name: string): string | undefined {
+  return headers.get(name)?.[0];
+}
+
+/** The right to change the server, which may be lost at any time. */
+export interface Permit {
+  /** Makes sure of it. Throws if it is lost, or if nobody can tell. */
+  confirm(): Promise<void>;
+  /** Whether it still holds, as far as that can be told without asking. */
+  holds(): boolean;
 }

@@ -1,9 +1,7 @@
-import type { Parsed, Parser } from './answers.js';
+import { type Parsed, type Parser, readJson, secretTextsIn } from './answers.js';
 import type { Call, TransportOptions } from './call.js';
-import type { Exchanged } from './exchange.js';
+import { type Exchanged, firstHeader } from './exchange.js';
 import { type FailureFacts, kindOfStatus } from './failures.js';
-import { firstHeader } from './headers.js';
-import { readJson, secretTextsIn } from './json.js';
 import { messageIn } from './messages.js';
 import { errorMembers } from './recognise.js';
 import { mayPass, retryAfterSeconds } from './retry.js';

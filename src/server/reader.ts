@@ -1,6 +1,5 @@
 import type { Organization, Page, Parser, Template } from './answers.js';
-import type { PathParameters } from './operations.js';
-import type { ExtraRead } from './reads.js';
+import type { ExtraRead, PathParameters } from './operations.js';
 
 /**
  * Asks the server, and can't change anything. Every method throws a `ServerFailure` where asking fails. What `wanted` says is no longer

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Exchanged } from './exchange.js';
+import { type AnswerHeaders, type Exchanged, firstHeader } from './exchange.js';
 import { faultOf, proxyMark } from './failures.js';
-import { type AnswerHeaders, firstHeader } from './headers.js';
 
 /** How many times a request is repeated at most where nothing else is said: four tries in all. */
 export const defaultRetries = 3;

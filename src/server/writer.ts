@@ -1,7 +1,7 @@
 import type { Fields } from '../base/values.js';
 import type { Answer } from './call.js';
+import type { Permit } from './exchange.js';
 import type { WriteRequest } from './operations.js';
-import type { Permit } from './permit.js';
 
 /** Changes the server. */
 export interface Writer {

@@ -1,6 +1,6 @@
+import type { OtherName } from '../base/kind-names.js';
 import type { Problem } from '../base/problems.js';
 import { addressOf } from '../kinds/index.js';
-import type { OtherName } from '../kinds/other-names.js';
 import { others } from '../kinds/others.js';
 import type { Project } from '../project/index.js';
 import { discoverAll, discoverOthers } from '../pull/discover.js';

@@ -9,7 +9,7 @@ import { noReplan, type Replan } from '../../src/plan/replan.js';
 import type { Organization, Template } from '../../src/server/answers.js';
 import { type Expired, type FailureFacts, ServerFailure, type Withheld } from '../../src/server/failures.js';
 import { operationPath, operations, type WriteRequest } from '../../src/server/operations.js';
-import type { Probed } from '../../src/server/probe.js';
+import type { Probed } from '../../src/server/recognise.js';
 import { documented } from '../plan/fixtures.js';
 import { planOf } from '../report/plans.js';
 

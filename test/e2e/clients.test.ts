@@ -48,13 +48,13 @@ describe('did_generation', () => {
     did = sandbox.data.clients[0]?.did;
     await idops('apply --yes');
     await write({ ...client(2), 'idops.yaml': boruta });
-    expect((await idops('apply --yes')).stdout).toContain('note: the DID came out the same');
+    expect((await idops('apply --yes')).stdout).toContain('note: the DID is the same as before');
     const run = (await idops('runs')).stdout.split('\n')[1]?.split(' ')[0];
     const { stdout } = await idops(`runs show ${run}`);
-    expect(stdout).toContain('note: the DID came out the same');
+    expect(stdout).toContain('note: the DID is the same as before');
     expect(stdout).not.toMatch(/ did: /);
     const shown = JSON.parse((await idops(`runs show ${run} --format json`)).stdout);
-    expect(shown.changes[0].notes).toEqual([expect.stringContaining('the DID came out the same')]);
+    expect(shown.changes[0].notes).toEqual([expect.stringContaining('the DID is the same as before')]);
   });
 });
 

@@ -170,7 +170,7 @@ label: null
     expect(refused.stderr).toContain('--kind');
     const plain = await project({ 'idops.yaml': sure });
     const { stderr } = await plain.idops('list --type foo');
-    expect(stderr).toContain('--type foo: no backend is known, so that no template was asked for');
+    expect(stderr).toContain('--type foo: no backend is known, so no template was read');
     const user = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
     user.sandbox.data.organizations.push({ id: 'odd', name: 'odd', label: null });
     const quiet = await user.idops('pull --kind Organization --quiet');

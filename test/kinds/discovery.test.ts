@@ -57,9 +57,7 @@ describe('clients', () => {
       ['a', null, {}],
       ['b', 'B', { did: null }],
     ]);
-    expect(notes).toEqual([
-      "1 of the server's clients came without an id, so that nothing can be written down of it",
-    ]);
+    expect(notes).toEqual(["1 of the server's clients has no id, so idops can't list or pull it"]);
     expect(read).toEqual(['/api/clients']);
   });
 

@@ -10,8 +10,7 @@ import {
   looksSecret,
   secretFields,
 } from '../../src/secrets/names.js';
-import { answers } from '../../src/server/answers.js';
-import { secretTextsIn } from '../../src/server/json.js';
+import { answers, secretTextsIn } from '../../src/server/answers.js';
 
 /** The paths of fields that a kind has for secret. */
 function secretsOf(types: FieldTypes, path = ''): string[] {

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { ProblemsError } from '../../src/base/problems.js';
 import { OrganizationIndex, readOrganizations } from '../../src/kinds/organizations.js';
-import { secretTextsIn } from '../../src/server/json.js';
+import { secretTextsIn } from '../../src/server/answers.js';
 import { failureOf, json, listening, regenerate, rename, serve, use } from './serving.js';
 
 const row = (id: number) => ({ id: `o${id}`, name: `name ${id}` });

@@ -4,9 +4,9 @@ import type { Problem } from '../../src/base/problems.js';
 import { type BaseUrl, checkBaseUrl, isBaseUrl } from '../../src/server/base-url.js';
 import { type Connection, type ConnectOptions, connect } from '../../src/server/client.js';
 import { bearerToken } from '../../src/server/credentials.js';
+import type { Permit } from '../../src/server/exchange.js';
 import { ServerFailure } from '../../src/server/failures.js';
 import type { WriteRequest } from '../../src/server/operations.js';
-import type { Permit } from '../../src/server/permit.js';
 import type { Writer } from '../../src/server/writer.js';
 import { afterwards } from '../cleanups.js';
 

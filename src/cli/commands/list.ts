@@ -1,4 +1,4 @@
-import { otherNames } from '../../kinds/other-names.js';
+import { otherNames } from '../../base/kind-names.js';
 import { listReport } from '../../report/formats.js';
 import { list as listFrom } from '../../session/list.js';
 import { discoveryOptionsOf, type PullingOptions } from '../../session/options.js';
