@@ -11,7 +11,7 @@ type FieldPath = readonly (string | number)[];
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Why no request about an object with these ids may be sent to the profile's server; undefined where one may. */
+/** Why no request can be sent for an object with these ids; undefined if one can. */
 export function idTrouble(identity: Identity, { name, limits }: Profile): string | undefined {
   const unusable = Object.entries(identity).find(
     ([part, text]) => part !== 'name' && text !== undefined && !isPathParameter(text),
@@ -27,7 +27,7 @@ export function idTrouble(identity: Identity, { name, limits }: Profile): string
   return `the ${wrong} ${identity[wrong]} is not a UUID in lower case, as the ids of this server are (profile ${name}): correct it`;
 }
 
-/** What of a document the profile's server can't take, each with its place. */
+/** What the profile's server can't take of a document. */
 export function limitProblems(
   object: Declared,
   profile: Profile,
@@ -73,7 +73,7 @@ function idProblems(
     return [refused(`"${name}" is not a UUID, as the ids of this server are`, path, hint)];
   });
 
-  /** Every id in a document; the strings that may be names are none. */
+  /** Every id in a document, without strings that may be names. */
   function idsOf({ identity, fields }: Declared): Id[] {
     const own = ['id', 'backend_id'].flatMap((part): Id[] =>
       identity[part] === undefined ? [] : [{ id: identity[part], path: [part] }],
@@ -88,7 +88,7 @@ function idProblems(
 interface Id {
   readonly id: Value;
   readonly path: FieldPath;
-  /** The characters that it may have, where it is any text. */
+  /** The maximum length, if it may be any text. */
   readonly most?: number;
 }
 
@@ -134,7 +134,7 @@ function emptyProblems(
 ): Problem[] {
   const { fields } = object;
   const empty = (value: Value | undefined): string =>
-    value !== undefined && reveal(value) === '' ? 'empty' : 'white space alone';
+    value !== undefined && reveal(value) === '' ? 'empty' : 'only white space';
   const unfilled = Object.entries(filled).flatMap(([field, instead]) => {
     const value = fields[field];
     if (value !== null && !isBlank(value)) return [];
@@ -147,7 +147,7 @@ function emptyProblems(
     const message =
       empty(fields[field]) === 'empty'
         ? `an empty "${field}" becomes null`
-        : `a "${field}" of white space alone becomes null`;
+        : `a "${field}" of only white space becomes null`;
     const hint = `write ${field}: null`;
     if (notEmpty.includes(field)) return [refused(message, [field], hint)];
     return [warning('becomes-null', `${message} (profile ${profile.name})`, [object.placeOf(field)], hint)];
@@ -158,13 +158,13 @@ function emptyProblems(
 function wordProblems({ fields }: Declared, { uniqueWords = [] }: KindLimits, refused: Refuse): Problem[] {
   return uniqueWords.flatMap((field) => {
     if (fields[field] === undefined || isBlank(fields[field])) return [];
-    // This server splits at each single space: a tab is part of a word, and what is empty between two spaces is one.
+    // This server splits at each space, so two spaces in a row make an empty word.
     const words = textOf(fields[field]).split(' ');
     const twice = words.find((word, index) => words.indexOf(word) !== index);
     if (twice === undefined) return [];
     if (twice === '') {
-      const message = `"${field}" has spaces that separate nothing in two places, which this server takes for a word that is there twice`;
-      return [refused(message, [field], 'leave them out')];
+      const message = `"${field}" has superfluous spaces in two places, which this server reads as a word that is there twice`;
+      return [refused(message, [field], 'remove them')];
     }
     const shown = holdsSensitive(fields[field] ?? null) ? 'a word' : `"${twice}"`;
     return [refused(`"${field}" has ${shown} twice`, [field], 'keep one of the two')];
@@ -225,7 +225,7 @@ function sizeProblems({ fields }: Declared, limits: ServerLimits, refused: Refus
   return [refused(message, [longest])];
 }
 
-/** About how many bytes a request with these fields has: its wrapper is short. */
+/** The approximate size of a request in bytes. */
 export function requestSize(fields: Fields): number {
   return Object.entries(fields).reduce((sum, [name, value]) => sum + name.length + 4 + size(value), 32);
 }

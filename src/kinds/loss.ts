@@ -3,8 +3,8 @@ import { asElements, contrast, type FieldType, value } from './fields.js';
 import type { Kind, Traces } from './kind.js';
 
 /**
- * What an update that was cut off took away from lists without being asked to: a server that empties each list before it
- * fills it leaves it empty, and nothing else. A list with something in it was set by somebody. Pure.
+ * What an interrupted update took away from lists: a server that empties each list before it fills it leaves an empty one. A list with
+ * elements was set by somebody. Pure.
  */
 export function lostElements(lists: readonly string[], { before, asked, now }: Traces): Fields {
   return Object.fromEntries(
@@ -19,7 +19,7 @@ export function lostElements(lists: readonly string[], { before, asked, now }: T
   );
 }
 
-/** A value as it is now with what was lost from it back in its place. Pure. */
+/** The present value with the lost part restored. Pure. */
 export function withLost(type: FieldType, now: Value | undefined, lost: Value): Value {
   if (type.type !== 'set') return lost;
   const there = asElements(now ?? null);
@@ -27,7 +27,7 @@ export function withLost(type: FieldType, now: Value | undefined, lost: Value): 
   return [...there, ...asElements(lost).filter(({ id }) => !ids.has(id))];
 }
 
-/** What was lost, as a sentence names it: `organizations ("acme", "globex")`. */
+/** A loss for messages: `organizations ("acme", "globex")`. */
 export function namesOfLost(lost: Fields): string {
   return Object.entries(lost)
     .filter(([field]) => field !== 'id')
@@ -41,15 +41,15 @@ export function namesOfLost(lost: Fields): string {
 }
 
 /**
- * What an object is to get back, since an update took it away and came no further: what was seen to be lost and how the
- * object looked then, or, where it could not be read, what was there and what was asked for.
+ * What an object must get back after an interrupted update: the observed loss and the object at that time, or, if it couldn't be
+ * read, the object before and what was asked for.
  */
 export type PendingRestore = { readonly run: string } & (
   | { readonly lost: Fields; readonly seen: Fields }
   | { readonly before: Fields; readonly asked: Fields }
 );
 
-/** What is owed after a look at what was lost. */
+/** The pending restore of an observed loss. */
 export function seenLoss(run: string, lost: Fields, now: Fields): PendingRestore {
   return {
     run,
@@ -58,7 +58,7 @@ export function seenLoss(run: string, lost: Fields, now: Fields): PendingRestore
   };
 }
 
-/** Of what is owed to an object that which still is: nothing of a field that somebody set since. Pure. */
+/** The part of a pending restore that is still lost: no field that somebody set since. Pure. */
 export function stillLost(kind: Pick<Kind, 'fields' | 'lost'>, owed: PendingRestore, now: Fields): Fields {
   if ('before' in owed) return kind.lost?.({ ...owed, now }) ?? {};
   const asSeen = (field: string): boolean =>

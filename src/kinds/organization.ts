@@ -15,7 +15,7 @@ import { document, identifier, idOrName, organizationId, text } from './schema.j
 import type { ProfileTraits, Traits } from './traits.js';
 
 interface OrganizationTraits extends Traits {
-  /** Shows one; left out if only the list does. */
+  /** The read of one; omitted if there is only the list. */
   readonly one?: ExtraRead;
 }
 
@@ -36,15 +36,15 @@ const traits: ProfileTraits<OrganizationTraits> = {
 const schema = lazy(() =>
   document(
     'Organization',
-    'An organization that users can be in. Organizations are made by the server, never by idops.',
+    'An organization that users can be in. The server creates organizations, idops never does.',
     {
       id: organizationId,
       name: optional(
         z.union([identifier(), text()], { error: 'expected a string' }),
-        'The name of the organization. Without an id it finds the organization; beside one it is a value to be set.',
+        'The name of the organization. Without an id it finds the organization; beside one it is a value to set.',
         'acme',
       ),
-      label: nullish(text(), 'What people read in the place of the name.', 'ACME Corporation'),
+      label: nullish(text(), 'The name that people see.', 'ACME Corporation'),
     },
     idOrName,
   ),
@@ -75,7 +75,7 @@ export const organization: Kind = {
       ),
     ...profileProblems(declared, profile, traits),
   ],
-  // Where there is an id, the name is a value to be set.
+  // Beside an id, the name is a value to set.
   deciding: (has) => (has('id') ? ['id'] : ['id', 'name']),
   called: ({ name }) => firstText(name),
   addressPart: ({ id, name }) => name ?? id ?? '',
@@ -129,7 +129,7 @@ async function find({ list }: DiscoverContext): Promise<Discovered> {
   };
 }
 
-/** By its name where no other has it, else by its id; by the name that it will have, where that is to be changed. */
+/** By name if it is unique, otherwise by id; by the new name if the plan renames it. */
 function naming({ id, name: given }: Identity, { organizations }: References): Naming {
   const row = id === undefined ? undefined : organizations?.byId(id);
   const name = typeof row?.name === 'string' ? row.name : given;
@@ -148,7 +148,7 @@ function lookUp(identity: Identity, index: OrganizationIndex): Live {
   }
   const row = index.byId(identity.id);
   if (row !== undefined) return { exists: true, identity, fields: row };
-  // Rows that came without their id may be this one.
+  // It may be a row without an id.
   if (index.unsure) return { exists: true, identity, fields: {} };
   const trouble = index.lacksId(identity.id);
   return { exists: false, identity, fields: {}, trouble };

@@ -5,15 +5,15 @@ import { Catalog } from './catalog.js';
 import type { Declared } from './declared.js';
 import { readListing } from './listing.js';
 
-/** Names of organizations beside those in their rows, by their ids. */
+/** Other names of organizations, by id. */
 export interface OtherNames {
-  /** What the server calls those that the plan renames. */
+  /** The live names of those that the plan renames. */
   readonly present: ReadonlyMap<string, string>;
-  /** What idops knew them as before. */
+  /** Formerly recorded names. */
   readonly former: ReadonlyMap<string, readonly string[]>;
 }
 
-/** The organizations of the server as the list gave them, found by id or by name. */
+/** The organizations of the server, found by id or by name. */
 export class OrganizationIndex extends Catalog {
   readonly others: OtherNames;
 
@@ -22,12 +22,12 @@ export class OrganizationIndex extends Catalog {
     this.others = others;
   }
 
-  /** Those that have an id, in the order of their ids, which a list that writes reorder doesn't have. */
+  /** Those with an id, in the order of ids. */
   rows(): readonly Fields[] {
     return [...this.ids].sort(([a], [b]) => compareText(a, b)).map(([, row]) => row);
   }
 
-  /** The same organizations with the names and labels that they will have, by their ids; `others` are known of before. */
+  /** The organizations after changes of names and labels, by id. */
   changed(
     changes: ReadonlyMap<string, { readonly name?: string; readonly label?: string | null }>,
     others: OtherNames = this.others,
@@ -46,10 +46,10 @@ export class OrganizationIndex extends Catalog {
   }
 
   /**
-   * How a name beside an id stands: `right` if it is what the organization is called, on the server or by this plan; `stale` if it was
-   * called so before, and no other is; otherwise `wrong`.
+   * Checks a name beside an id: `right` if it is the live or the planned name; `stale` if it is a former name that no other
+   * organization has; otherwise `wrong`.
    */
-  standing(id: string, name: string): 'right' | 'stale' | 'wrong' {
+  checkName(id: string, name: string): 'right' | 'stale' | 'wrong' {
     const { present, former } = this.others;
     const key = identifierKey(id);
     const called = this.ids.get(key)?.name;
@@ -58,20 +58,20 @@ export class OrganizationIndex extends Catalog {
     return !isHeld && former.get(key)?.includes(name) === true ? 'stale' : 'wrong';
   }
 
-  /** What the server calls an organization now, whatever this plan makes of that. */
+  /** The live name of an organization, before this plan. */
   presentName(id: string): string | undefined {
     const key = identifierKey(id);
     const name = this.others.present.get(key) ?? this.ids.get(key)?.name;
     return typeof name === 'string' ? name : undefined;
   }
 
-  /** The organization that a name or an id stands for, or a sentence that says why there is none. */
+  /** The organization of a name or an id, or why there is none. */
   find(reference: string): Fields | string {
     const byId = this.byId(reference);
     return this.#only(reference, byId === undefined ? [] : [byId]);
   }
 
-  /** The same for a name alone. */
+  /** The organization of a name, or why there is none. */
   findNamed(name: string): Fields | string {
     return this.#only(name, []);
   }
@@ -83,7 +83,7 @@ export class OrganizationIndex extends Catalog {
         return name === reference && row !== undefined ? [row] : [];
       });
     const direct = [...candidates, ...this.byName(reference)];
-    // In the plan that renames it, its name of before means it too, unless another one gets that.
+    // If the plan renames it, its live name finds it too, unless another one gets that name.
     const found = new Set(direct.length > 0 ? direct : named(this.others.present));
     const [only] = found;
     if (only !== undefined && found.size === 1) return only;
@@ -101,7 +101,6 @@ export class OrganizationIndex extends Catalog {
     return `${lack}${this.proposal(reference)}`;
   }
 
-  /** A sentence that says that there is no organization with an id. */
   lacksId(id: string): string {
     return lacks(`with the id ${id}`, 'id');
   }
@@ -111,10 +110,7 @@ function lacks(which: string, what: 'id' | 'name'): string {
   return `the server has no organization ${which}, and no operation creates one: create it there, or correct the ${what}`;
 }
 
-/**
- * Reads all organizations, page by page.
- * Throws where the list doesn't add up, and what the reader throws.
- */
+/** Reads all organizations. Throws if the list doesn't add up. */
 export async function readOrganizations(reader: Reader): Promise<OrganizationIndex> {
   const rows = await readListing('organizations', (number, wanted) =>
     reader.listOrganizations(number, wanted),
@@ -122,7 +118,7 @@ export async function readOrganizations(reader: Reader): Promise<OrganizationInd
   return new OrganizationIndex(rows);
 }
 
-/** The same organizations as documents will have made them: what refers to them is written afterwards. */
+/** The organizations after applying documents. */
 export function changedBy(
   organizations: OrganizationIndex,
   declared: readonly Declared[],

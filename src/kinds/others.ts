@@ -6,12 +6,10 @@ import type { Profile } from '../server/profiles.js';
 import { backendList } from './email-template.js';
 import { listRead } from './references.js';
 
-/** Things of one name, and how a server lists them. */
+/** Something that objects refer to or belong to, and its list. */
 export interface Other {
   readonly name: OtherName;
-  /** As a sentence names several of them. */
   readonly nouns: string;
-  /** The list of a profile's server; undefined where it has none. */
   read(profile: Profile): ExtraRead | undefined;
   readonly parse: Parser<Page<Fields>>;
 }
@@ -22,7 +20,7 @@ export const others: readonly Other[] = [
   { name: 'Role', nouns: 'roles', read: (profile) => listRead('roles', profile), parse: pages.role },
 ];
 
-/** A row as a person looks at it; undefined where it has no id, by which alone it could be referred to. */
+/** A row for people; undefined if it has no id. */
 export function otherOf(row: Fields): { id: string; name: string | null; label: string | null } | undefined {
   if (!isMap(row) || typeof row.id !== 'string') return undefined;
   const text = (field: string): string | null => (typeof row[field] === 'string' ? row[field] : null);

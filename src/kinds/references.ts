@@ -6,7 +6,7 @@ import { type Catalog, readCatalog } from './catalog.js';
 import type { Declared } from './declared.js';
 import { changedBy, type OrganizationIndex, type OtherNames, readOrganizations } from './organizations.js';
 
-/** What the server lists as a whole: references of manifests are looked up in it, and it may answer for a kind. */
+/** Lists of the server, in which references are looked up. */
 interface Lists {
   readonly organizations: OrganizationIndex;
   readonly scopes: Catalog;
@@ -15,16 +15,16 @@ interface Lists {
 
 export type ListName = keyof Lists;
 
-/** The lists that were read. One that isn't there wasn't needed, or the profile has no read for it. */
+/** The lists that were read; one is absent if it wasn't needed or the profile has no read for it. */
 export type References = {
-  /** Null where the profile has a read for it and the server doesn't offer it. */
+  /** Null if the server doesn't offer it. */
   readonly [name in ListName]?: Lists[name] | null;
 };
 
-/** Lists that are being read, once for all that need them. */
+/** Lists that are being read, once each. */
 export type HeldLists = { -readonly [name in ListName]?: BeingRead[name] };
 
-/** Lists that were read, and when that began, as `performance.now()` tells it. */
+/** Lists, and the `performance.now()` before reading them. */
 export interface ReadLists {
   readonly at: number;
   readonly lists: HeldLists;
@@ -32,17 +32,16 @@ export interface ReadLists {
 
 type BeingRead = { readonly [name in ListName]: Promise<Lists[name] | null> };
 
-/** How a list is read. */
 interface ListType<N extends ListName> {
-  /** The scope that reading it takes; undefined where the profile has no read for it. */
+  /** The required scope; undefined if the profile has no read for it. */
   scope(profile: Profile): Scope | undefined;
-  /** Reads it whole; null where the server offers no such list. Throws what the reader throws. */
+  /** Null if the server doesn't offer it. */
   read(reader: Reader, profile: Profile): BeingRead[N];
-  /** The list as it will be when the documents are applied; as it is where this is left out. */
+  /** The list after applying documents; omitted if they don't change it. */
   after?(list: Lists[N], declared: readonly Declared[], others: OtherNames): Lists[N];
 }
 
-/** The lists that servers offer beyond the document. */
+/** Lists beyond the documented API. */
 const reads: {
   readonly [profile in ProfileName]: { readonly scopes?: ExtraRead; readonly roles?: ExtraRead };
 } = {
@@ -53,7 +52,6 @@ const reads: {
   },
 };
 
-/** The list that a profile's server has of something beyond the document; undefined where it has none. */
 export function listRead(name: 'scopes' | 'roles', profile: Profile): ExtraRead | undefined {
   return reads[profile.name][name];
 }
@@ -80,15 +78,14 @@ const types: { readonly [name in ListName]: ListType<name> } = {
   },
 };
 
-/** The lists, in the order in which messages name them. */
+/** In the order of messages. */
 export const listNames: readonly ListName[] = ['organizations', 'scopes', 'roles'];
 
-/** The scope that reading a list takes; undefined where the profile has no read for it. */
 export function listScope(name: ListName, profile: Profile): Scope | undefined {
   return types[name].scope(profile);
 }
 
-/** A list, read now unless it is held already; `onRead` is called when that is done. */
+/** A list, read now unless it was already; calls `onRead` after reading. */
 export function holdList<N extends ListName>(
   held: HeldLists,
   name: N,
@@ -100,12 +97,12 @@ export function holdList<N extends ListName>(
   if (before !== undefined) return before;
   const list = type.read(reader, profile);
   held[name] = list;
-  // Whoever waits for the list hears of its failure.
+  // Failures go to the callers that await the list.
   list.then(onRead, () => {});
   return list;
 }
 
-/** What was held, when all of it is read. */
+/** Waits for all lists. */
 export async function heldLists(held: HeldLists): Promise<References> {
   const references: { -readonly [name in ListName]?: References[name] } = {};
   const take = async <N extends ListName>(name: N): Promise<void> => {
@@ -116,7 +113,7 @@ export async function heldLists(held: HeldLists): Promise<References> {
   return references;
 }
 
-/** The lists as they will be when the documents are applied; `others` are names of organizations that are known of before. */
+/** The lists after applying documents. */
 export function afterwards(
   references: References,
   declared: readonly Declared[],

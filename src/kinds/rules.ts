@@ -6,7 +6,7 @@ import type { Declared, Kind, Live } from './kind.js';
 import { limitProblems } from './limits.js';
 import type { ProfileTraits, Traits } from './traits.js';
 
-/** Of the declared fields those that the profile's server keeps, in the form in which it keeps them. */
+/** The declared fields as the profile's server stores them, without those that it ignores. */
 export function takenFields(
   fields: Fields,
   { ignored = [], emptyIsNull = [], nullBecomes = {} }: Traits,
@@ -16,15 +16,15 @@ export function takenFields(
     if (ignored.includes(field)) continue;
     const { [field]: instead } = nullBecomes;
     if (emptyIsNull.includes(field) && isBlank(value)) put(taken, field, null);
-    // An empty map would mean that nothing of the present one is to change.
+    // An empty map would mean no change.
     else put(taken, field, value === null && instead !== undefined && !isMap(instead) ? instead : value);
   }
   return taken;
 }
 
 /**
- * What an answer shows of an object. Objects beside the managed ones that the server ignores, such as a user's backend, are apart:
- * they need no record, least of all their passwords.
+ * The fields of an answer. Objects that the server ignores in updates, such as a user's backend, are apart: they aren't recorded, least
+ * of all their passwords.
  */
 export function shownFields(
   { fields, traits }: Kind,
@@ -42,20 +42,17 @@ export function shownFields(
   };
 }
 
-/** The declared fields that the profile's server takes and does nothing with. */
+/** The declared fields that the profile's server ignores. */
 export function ignoredFields(fields: Fields, { ignored }: Traits): string[] {
   return ignored === undefined ? [] : Object.keys(fields).filter((field) => ignored.includes(field));
 }
 
-/** The same without those that the document accepts as ignored. */
+/** Ignored fields that the document doesn't accept as such. */
 function unacceptedFields({ fields, ignored }: Declared, traits: Traits): string[] {
   return ignoredFields(fields, traits).filter((field) => !ignored.includes(field));
 }
 
-/**
- * Why a document can't come about as a whole: it declares fields that the profile's server ignores, and that aren't so already.
- * Undefined if it declares none.
- */
+/** Why a document can't be applied: it declares ignored fields whose live value differs. */
 export function ignoredTrouble(
   kind: Kind,
   declared: Declared,
@@ -78,13 +75,13 @@ export function ignoredTrouble(
   });
   if (off.length === 0) return undefined;
   const names = off.map((field) => `"${field}"`).join(', ');
-  const cure = `change it by other means, or accept with "ignored: [${off.join(', ')}]" that it stays as it is`;
-  return `the server ignores ${names}, and isn't known to have what is declared: ${cure}`;
+  const cure = `change it by other means, or accept its live value with "ignored: [${off.join(', ')}]"`;
+  return `the server ignores ${names}, and doesn't show the declared value: ${cure}`;
 }
 
 /**
- * Everything that an update has to send, where the server resets what it isn't sent: the present values under
- * the desired ones. `unknown` are the fields whose value is neither declared nor known.
+ * The fields of an update on a server that resets what it isn't sent: the present values under the desired ones. `unknown` are the
+ * fields without a value.
  */
 export function wholeFields(
   desired: Fields,
@@ -101,7 +98,7 @@ export function wholeFields(
   return { fields, unknown };
 }
 
-/** Why an update can't be made where some of what it would reset isn't known. */
+/** Why an update is blocked: it would reset unknown fields. */
 export function unknownWhole(noun: string, unknown: readonly string[]): string {
   return (
     `the server's answer does not show ${unknown.join(' and ')} of this ${noun}, and an update that does not send ` +
@@ -109,7 +106,7 @@ export function unknownWhole(noun: string, unknown: readonly string[]): string {
   );
 }
 
-/** What of the documents the profile's server can't take. */
+/** What the profile's server can't take of documents. */
 export function profileProblems(
   declared: readonly Declared[],
   profile: Profile,
@@ -120,14 +117,14 @@ export function profileProblems(
   return declared.flatMap((object) => limitProblems(object, profile, limits, traits));
 }
 
-/** What a document declares although the profile's server ignores it; only the server tells whether it is so already. */
+/** Declared fields that the profile's server ignores; only a plan can tell whether they match. */
 export function ignoredProblems(declared: Declared, { traits }: Kind, { name }: Profile): Problem[] {
   return unacceptedFields(declared, traits[name]).map((field) =>
     error(
       'ignored-field',
-      `a server of the profile ${name} ignores "${field}", so it can't become as declared`,
+      `a server of the profile ${name} ignores "${field}", so it can't be changed`,
       [declared.placeOf(field)],
-      `remove it, or accept with "ignored: [${field}]" that it stays as it is on such a server`,
+      `remove it, or accept its live value with "ignored: [${field}]"`,
     ),
   );
 }

@@ -3,8 +3,7 @@ import { optional } from '../base/members.js';
 import type { ProfileTraits } from './traits.js';
 
 /**
- * A text that lies in a file beside the manifest. The loader replaces it by the file's content, after
- * it has checked that the file lies inside the project.
+ * A text in a file. The loader replaces it by the content, after checking that the file is inside the project.
  */
 export class FileReference {
   readonly file: string;
@@ -14,7 +13,7 @@ export class FileReference {
   }
 }
 
-/** An id, where an example of one is needed. */
+/** An example of an id. */
 export const UUID = '5f0c1a9e-2f5d-4a58-9a51-6b1f8a1d7c11';
 
 const fileReference = z.strictObject({
@@ -23,19 +22,19 @@ const fileReference = z.strictObject({
     .min(1)
     .meta({
       description:
-        'A file with the text, relative to this one, inside the project. It is taken to the byte, as UTF-8.',
+        'A file with the text, relative to this one, inside the project. It is read byte by byte, as UTF-8.',
       examples: ['emails/reset_password.txt'],
     }),
 });
 
-/** Any string field: the text itself, or `{file: PATH}`. */
+/** A string field: the text, or `{file: PATH}`. */
 export function text() {
   return z.union([z.string(), fileReference.transform(({ file }) => new FileReference(file))], {
     error: 'expected a string or {file: PATH}',
   });
 }
 
-/** A string that names something in a path of the API, so it can't be empty or a path step of its own. */
+/** An id or name, which may be part of a path of the API. */
 export function identifier() {
   return z
     .string()
@@ -47,19 +46,17 @@ export function identifier() {
     );
 }
 
-/** Any JSON, for the fields whose structure the API doesn't show. */
+/** Any JSON object, if the API doesn't document its structure. */
 export const anyObject = z.record(z.string(), z.unknown());
 
-/** What a JSON Schema says of members that a check of idops' own looks at together. */
+/** Keywords of JSON Schema for rules that idops checks itself. */
 type Together = { readonly [keyword: string]: unknown };
 
-/** For an editor: at least one of these members has to be there. */
 export const idOrName: Together = { anyOf: [{ required: ['id'] }, { required: ['name'] }] };
 
-/** For an editor: no two elements are alike. */
 export const noneTwice: Together = { uniqueItems: true };
 
-/** The parts that every kind of document shares; `about` says what one is, `together` what holds of its members. */
+/** The schema of a document; `about` describes the kind, `together` has further keywords. */
 export function document<K extends string, S extends z.ZodRawShape>(
   kind: K,
   about: string,
@@ -71,7 +68,7 @@ export function document<K extends string, S extends z.ZodRawShape>(
     .meta({ description: about, ...together });
 }
 
-/** The directive of a kind that accepts that servers of some profile ignore a field. */
+/** The directive `ignored`. */
 export function ignorable(traits: ProfileTraits) {
   const names = [...new Set(Object.values(traits).flatMap(({ ignored = [] }) => ignored))];
   return z
@@ -79,13 +76,12 @@ export function ignorable(traits: ProfileTraits) {
     .optional()
     .meta({
       description:
-        'Which of these fields may be declared although the server ignores them: they stay as they are there.',
+        'Fields that may be declared although the server ignores them; they keep their live value.',
       examples: [names.slice(-1)],
       default: [],
     });
 }
 
-/** The id of an organization that is referred to. */
 export const organizationId = identifier()
   .optional()
   .meta({ description: 'The id of the organization; without it, the name finds it.', examples: [UUID] });
@@ -96,11 +92,11 @@ const roleScope = z.strictObject({
   public: optional(z.boolean(), 'Whether any client may ask for the scope.', false),
 });
 
-/** A role, as an organization of a user or a backend carries it. */
+/** A role of a membership or a backend. */
 export const role = z.strictObject({
   id: optional(
     text(),
-    'The id of the role. Servers go by it alone; the boruta profile looks it up by the name where it is left out.',
+    'The id of the role. Servers use only the id; the boruta profile looks it up by name if it is omitted.',
     UUID,
   ),
   name: optional(text(), 'The name of the role.', 'billing-admin'),

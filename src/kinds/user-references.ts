@@ -7,11 +7,11 @@ import type { OrganizationIndex } from './organizations.js';
 import { type ListName, listScope, type References } from './references.js';
 import { userTraits } from './user-schema.js';
 
-/** The lists that what a user's document refers to has to be looked up in. */
+/** The lists that the references of a user's document need. */
 export function listsOfUser({ fields }: Declared, profile: Profile): readonly ListName[] {
   const filled = (list: Value | undefined): boolean => Array.isArray(list) && list.length > 0;
   return [
-    // What is sent along is looked up too.
+    // Memberships that are sent unchanged are looked up too.
     ...((userTraits[profile.name].whole?.includes('organizations') ?? false) || filled(fields.organizations)
       ? (['organizations'] as const)
       : []),
@@ -23,8 +23,8 @@ export function listsOfUser({ fields }: Declared, profile: Profile): readonly Li
 }
 
 /**
- * A user's fields with an id and the server's own name in each element of its lists, as far as the lists of the
- * server tell them. Servers go by ids alone: a name beside an id that isn't its name would mislead a reviewer.
+ * A user's fields with the id and the server's name in each element of a list, as far as lists of the server tell them. Servers use
+ * only ids: a wrong name beside an id would mislead a reviewer.
  */
 export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
   const { references, present, profile, wished } = context;
@@ -67,19 +67,19 @@ export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
     warnings.push(
       ...members.stale.map((message) => ({ code: 'stale-name' as const, message, field: 'organizations' })),
     );
-    // A name that several have tells no two of them apart, in what goes either.
+    // A shared name is ambiguous, in removals too.
     const own = asElements(present.organizations ?? null);
     const told = own.every(({ name }) => typeof name !== 'string' || organizations.byName(name).length <= 1);
     take('organizations', {
       ...members,
-      // Roles within a membership, which no server lists, are compared by their ids.
+      // Roles in a membership are in no list.
       sure: userTraits[profile.name].hasRoles && members.sure && told,
     });
   }
   return { fields: resolved, troubles: [...new Set(troubles)], confirmed, warnings };
 }
 
-/** Of a user's lists the elements that the lists of the server show, where there are such. */
+/** The elements of a user's lists that still exist on the server. */
 export function existing(lists: Fields, { organizations, scopes, roles }: References): Fields {
   const isIn = (catalog: Catalog | null | undefined, { id }: Fields): boolean =>
     catalog == null || catalog.unsure || (typeof id === 'string' && catalog.byId(id) !== undefined);
@@ -96,28 +96,28 @@ export function existing(lists: Fields, { organizations, scopes, roles }: Refere
 interface LookedUp {
   readonly elements: Fields[];
   readonly troubles: readonly string[];
-  /** Whether a list of the server has confirmed each name. */
+  /** Whether a list of the server confirmed every name. */
   readonly sure: boolean;
 }
 
 interface Search {
-  /** Undefined or null where there is no list. */
+  /** Undefined or null if there is no list. */
   readonly catalog: Catalog | null | undefined;
   readonly noun: string;
-  /** What the user has already, so that the server is known to have it too. */
+  /** The user's present elements, which the server surely has. */
   readonly own: readonly Fields[];
-  /** Whether a name that isn't the server's is refused. */
+  /** Refuse names that differ from the server's. */
   readonly strict: boolean;
-  /** Whether the present names are those that the server shows now. */
+  /** Whether the present elements are live. */
   readonly live: boolean;
 }
 
 function findAll(list: readonly Fields[], { catalog, noun, own, strict, live }: Search): LookedUp {
-  // An empty set needs no list, and what it takes away goes by the names that the server shows.
+  // An empty set needs no list; removals show the live names.
   if (catalog == null) {
     return { elements: [...list], troubles: [], sure: live && catalog === undefined && list.length === 0 };
   }
-  // A name that several have tells no two of them apart, in what goes either.
+  // A shared name is ambiguous, in removals too.
   const isShared = (name: string): boolean => catalog.byName(name).length > 1;
   const troubles: string[] = [];
   let sure = own.every(({ name }) => typeof name !== 'string' || !isShared(name));
@@ -129,17 +129,17 @@ function findAll(list: readonly Fields[], { catalog, noun, own, strict, live }: 
     }
     if (typeof row?.name !== 'string' || isShared(row.name)) sure = false;
     if (row === undefined) return element;
-    const misnamed = strict ? otherName(noun, element, row) : undefined;
+    const misnamed = strict ? nameConflict(noun, element, row) : undefined;
     if (misnamed !== undefined) troubles.push(misnamed);
-    return shownAs(element, row, own);
+    return asOnServer(element, row, own);
   });
   return { elements, troubles, sure };
 
   function byId(id: string): Fields | string | undefined {
     const row = catalog?.byId(id) ?? own.find((one) => one.id === id);
-    // Rows that came without their id may be this one.
+    // It may be a row without an id.
     if (row !== undefined || catalog?.unsure === true) return row;
-    if (!strict) return `the server has no ${noun} with the id ${id} any more, so it can't be put back`;
+    if (!strict) return `the server has no ${noun} with the id ${id} any more, so it can't be restored`;
     return `the server has no ${noun} with the id ${id}: correct the id, or create the ${noun} there`;
   }
 
@@ -153,14 +153,13 @@ function findAll(list: readonly Fields[], { catalog, noun, own, strict, live }: 
       return `${ids.length} ${noun}s are called "${name}" (${ids.join(', ')}): refer to one by its id`;
     }
     const unsure = catalog?.unsure === true ? ' (its list has rows without an id)' : '';
-    if (!strict) return `the server has no ${noun} "${name}"${unsure} any more, so it can't be put back`;
+    if (!strict) return `the server has no ${noun} "${name}"${unsure} any more, so it can't be restored`;
     const lack = `the server has no ${noun} "${name}"${unsure}: correct the name, or create the ${noun} there`;
     return `${lack}${catalog?.proposal(name) ?? ''}`;
   }
 }
 
-/** Why a name beside an id can't stand; undefined where it is the server's. */
-function otherName(noun: string, { id, name }: Fields, row: Fields): string | undefined {
+function nameConflict(noun: string, { id, name }: Fields, row: Fields): string | undefined {
   if (typeof name !== 'string' || typeof row.name !== 'string' || name === row.name) return undefined;
   return wrongName(noun, String(id), row.name, name);
 }
@@ -170,23 +169,21 @@ function wrongName(noun: string, id: string, called: string, name: string): stri
 }
 
 /**
- * An element as the server knows it. What a role grants and whether a scope is public is the server's to say, so
- * what a manifest says of it isn't shown.
+ * An element as the server knows it, without declared values that the server decides: the scopes of a role, `public` of a scope.
  */
-function shownAs(element: Fields, row: Fields, own: readonly Fields[]): Fields {
-  const { scopes: _, ...said } = element;
+function asOnServer(element: Fields, row: Fields, own: readonly Fields[]): Fields {
+  const { scopes: _, ...declared } = element;
   const isNew = !own.some(({ id }) => id === row.id);
   return {
-    ...said,
-    ...(said.public !== undefined && row.public !== undefined ? { public: row.public } : {}),
-    // What a user has already shows it by itself.
+    ...declared,
+    ...(declared.public !== undefined && row.public !== undefined ? { public: row.public } : {}),
     ...(isNew && row.scopes !== undefined ? { scopes: row.scopes } : {}),
     ...(row.id === undefined ? {} : { id: row.id }),
     ...(typeof row.name === 'string' ? { name: row.name } : {}),
   };
 }
 
-/** Memberships with the organizations that they mean; `stale` are those whose names are former ones, a sentence each. */
+/** Memberships with their organizations; `stale` has a sentence for each former name. */
 function memberships(
   references: readonly Value[],
   index: OrganizationIndex,
@@ -211,13 +208,13 @@ function memberships(
     seen.add(id);
     if (typeof row.name !== 'string' || index.byName(row.name).length > 1) sure = false;
     const { name } = element;
-    const standing = strict && typeof name === 'string' ? index.standing(id, name) : 'right';
+    const standing = strict && typeof name === 'string' ? index.checkName(id, name) : 'right';
     if (standing === 'wrong') {
       troubles.push(wrongName('organization', id, index.presentName(id) ?? '', String(name)));
     }
     if (standing === 'stale') {
       stale.push(
-        `the organization with the id ${id} is called "${String(row.name)}" now, and the name "${String(name)}" beside the id is a former one: write "${String(row.name)}"`,
+        `the organization with the id ${id} is called "${String(row.name)}" now, and "${String(name)}" is a former name: write "${String(row.name)}"`,
       );
     }
     return [{ ...row, ...element, id, ...(typeof row.name === 'string' ? { name: row.name } : {}) }];
@@ -230,7 +227,7 @@ function findMember(reference: Value, organizations: OrganizationIndex): Fields 
   if (typeof reference.id !== 'string') return organizations.findNamed(String(reference.name));
   const row = organizations.byId(reference.id);
   if (row !== undefined) return row;
-  // Rows that came without their id may be this one.
+  // It may be a row without an id.
   if (organizations.unsure) return { id: reference.id };
   return organizations.lacksId(reference.id);
 }

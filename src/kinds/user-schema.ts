@@ -20,11 +20,11 @@ const scope = lazy(() =>
   z.strictObject({
     id: optional(
       text(),
-      'The id of the scope. Servers go by it alone; the boruta profile looks it up by the name where it is left out.',
+      'The id of the scope. Servers use only the id; the boruta profile looks it up by name if it is omitted.',
       UUID,
     ),
     name: text().meta({ description: 'The name of the scope.', examples: ['billing:read'] }),
-    label: optional(text(), 'What people read in the place of the name.', 'Read billing'),
+    label: optional(text(), 'The name that people see.', 'Read billing'),
     public: optional(z.boolean(), 'Whether any client may ask for the scope.', false),
   }),
 );
@@ -33,11 +33,11 @@ const membership = lazy(() =>
   z
     .strictObject({
       id: organizationId,
-      name: optional(identifier(), 'The name of the organization; finds it where there is no id.', 'acme'),
+      name: optional(identifier(), 'The name of the organization; finds it if there is no id.', 'acme'),
       label: nullish(text(), 'The label of the organization.', 'ACME Corporation'),
       roles: roles.optional().meta({
         description:
-          "The user's roles in this organization, the whole set: an empty list takes all away, no list leaves them. The boruta profile refuses them: there, roles belong to the user.",
+          "The user's roles in this organization, the whole set: an empty list removes all, no list leaves them alone. The boruta profile refuses them: there, roles belong to the user.",
         ...noneTwice,
         examples: [[{ id: UUID, name: 'billing-admin' }]],
       }),
@@ -46,13 +46,12 @@ const membership = lazy(() =>
     .meta(idOrName),
 );
 
-/** Members of a user's `backend`; those that a document mentions are managed. */
 export const backend = lazy(() =>
   z.strictObject({
     id: nullish(text(), 'The id of the backend.', UUID),
     name: nullish(text(), 'The name of the backend.', 'Staff directory'),
-    type: nullish(text(), 'What the backend keeps its users in, as the server names it.', 'ldap'),
-    is_default: nullish(z.boolean(), 'Whether it is the backend of those that name none.', false),
+    type: nullish(text(), 'Where the backend keeps its users, as the server names it.', 'ldap'),
+    is_default: nullish(z.boolean(), 'Whether it is the default backend.', false),
     create_default_organization: nullish(
       z.boolean(),
       'Whether a new user gets an organization of their own.',
@@ -86,11 +85,11 @@ export const backend = lazy(() =>
     ldap_pool_size: nullish(z.int32(), 'How many connections to the directory are kept open.', 5),
     ldap_host: nullish(text(), 'The host of the LDAP directory.', 'ldap.example.com'),
     ldap_user_rdn_attribute: nullish(text(), 'The attribute that names a user in the directory.', 'uid'),
-    ldap_base_dn: nullish(text(), 'Where users are looked for in the directory.', 'dc=example,dc=com'),
+    ldap_base_dn: nullish(text(), 'The base DN of users in the directory.', 'dc=example,dc=com'),
     ldap_ou: nullish(text(), 'The organizational unit that users are in.', 'ou=people'),
     ldap_master_dn: nullish(
       text(),
-      'Whom the server signs in to the directory as.',
+      'The DN with which the server signs in to the directory.',
       'cn=idp,dc=example,dc=com',
     ),
     ldap_master_password: nullish(
@@ -100,7 +99,7 @@ export const backend = lazy(() =>
     ),
     smtp_from: nullish(text(), 'The sender of emails.', 'no-reply@example.com'),
     smtp_relay: nullish(text(), 'The mail server that emails are handed to.', 'smtp.example.com'),
-    smtp_username: nullish(text(), 'Whom the server signs in to the mail server as.', 'idp'),
+    smtp_username: nullish(text(), 'The user name with which the server signs in to the mail server.', 'idp'),
     smtp_password: nullish(
       text(),
       'The password of smtp_username, a secret wherever it comes from. Write a variable here, never the password itself.',
@@ -108,12 +107,12 @@ export const backend = lazy(() =>
     ),
     smtp_ssl: nullish(
       z.boolean(),
-      'Whether the mail server is spoken to over TLS from the first byte.',
+      'Whether the connection to the mail server uses TLS from the first byte.',
       true,
     ),
     smtp_tls: nullish(
       z.boolean(),
-      'Whether the connection to the mail server changes to TLS (STARTTLS).',
+      'Whether the connection to the mail server switches to TLS (STARTTLS).',
       false,
     ),
     smtp_port: nullish(z.int32(), 'The port of the mail server.', 465),
@@ -121,23 +120,22 @@ export const backend = lazy(() =>
   }),
 );
 
-/** A document of a user. */
 export const userSchema = lazy(() =>
   document(
     'User',
-    "A user's record: what they belong to and may do. Users are made by the server, never by idops.",
+    "A user's record: what they belong to and may do. The server creates users, idops never does.",
     {
       id: identifier().meta({ description: 'The id of the user.', examples: [UUID] }),
-      uid: nullish(text(), "What the user's backend knows them by.", 'ada'),
-      username: nullish(text(), 'What the user signs in as.', 'ada@example.com'),
+      uid: nullish(text(), "The user's id in their backend.", 'ada'),
+      username: nullish(text(), 'The name with which the user signs in.', 'ada@example.com'),
       totp_registered_at: nullish(
         z.iso.datetime({ offset: true, error: 'expected a date-time such as 2026-01-31T12:00:00Z' }),
-        'When the user registered a device for one-time passwords; null takes it away.',
+        'When the user registered a device for one-time passwords; null removes it.',
         '2026-01-31T12:00:00Z',
       ),
       metadata: nullish(
         anyObject,
-        'What is known of the user, by name. Keys that are not mentioned stay, null removes one; see whole.',
+        'Facts about the user, by name. Keys that are not mentioned stay, null removes one; see whole.',
         { department: { value: 'R&D', status: 'valid' } },
       ),
       federated_metadata: nullish(
@@ -147,7 +145,7 @@ export const userSchema = lazy(() =>
       ),
       blocked: nullish(
         z.boolean(),
-        'Whether the user is kept from signing in. Blocking counts as destructive.',
+        'Whether the user is blocked from signing in. Blocking counts as destructive.',
         false,
       ),
       group: nullish(text(), 'The groups of the user, one or several with a space between them.', 'staff'),
@@ -157,7 +155,7 @@ export const userSchema = lazy(() =>
         .optional()
         .meta({
           description:
-            'The scopes that the user may be granted, the whole set: an empty list takes all away, no list leaves them.',
+            'The scopes that the user may be granted, the whole set: an empty list removes all, no list leaves them alone.',
           examples: [[{ id: UUID, name: 'billing:read', label: 'Read billing' }]],
           ...noneTwice,
         }),
@@ -171,7 +169,7 @@ export const userSchema = lazy(() =>
         .optional()
         .meta({
           description:
-            "The organizations that the user is in, the whole set: each an organization's name or id, or an object with one. An empty list takes all away, no list leaves them.",
+            "The organizations that the user is in, the whole set: each an organization's name or id, or an object with one. An empty list removes all, no list leaves them alone.",
           examples: [['acme', { id: UUID, roles: [{ id: UUID, name: 'billing-admin' }] }]],
           ...noneTwice,
         }),
@@ -203,13 +201,13 @@ export const userSchema = lazy(() =>
 );
 
 interface UserTraits extends Traits {
-  /** Whether a scope of a user must carry a label, as the document says. */
+  /** Whether a scope of a user needs a label. */
   readonly scopeNeedsLabel: boolean;
-  /** Whether the elements of a user's lists must carry ids, and a scope its name as label where it has none. */
+  /** Whether the elements of a user's lists need ids, and scopes a label. */
   readonly elementsNeedIds: boolean;
-  /** Whether a user has roles, so that manifests may declare them. */
+  /** Whether a user has own roles. */
   readonly hasRoles: boolean;
-  /** Whether decimals in metadata are read as doubles, and may come back in another spelling. */
+  /** Whether the server reads decimals in metadata as doubles, and may respell them. */
   readonly doubles: boolean;
 }
 

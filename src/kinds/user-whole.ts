@@ -8,8 +8,8 @@ import { unknownWhole, wholeFields } from './rules.js';
 import { userTraits } from './user-schema.js';
 
 /**
- * An update of a user on a server that empties what it isn't sent, and fails halfway over what it doesn't know:
- * everything is sent, and nothing is sent before every element is known to be there.
+ * An update of a user on a server that resets what it isn't sent, and fails halfway on unknown elements: sends everything, after
+ * checking every element.
  */
 export function replaceUser({ present, desired, profile, references }: PlanInput): Update {
   const { [profile.name]: traits } = userTraits;
@@ -17,7 +17,7 @@ export function replaceUser({ present, desired, profile, references }: PlanInput
   if (unknown.length > 0) return blocked(unknownWhole('user', unknown), fields);
   const troubles: string[] = [];
   const body = traits.elementsNeedIds ? withIds(fields, present.fields, references, troubles) : fields;
-  troubles.push(...strangers(body, references.organizations));
+  troubles.push(...unknownMemberships(body, references.organizations));
   if (troubles.length > 0) return blocked([...new Set(troubles)].join('; '), body);
   return {
     requests: [{ operation: 'updateUser', params: { user_id: present.identity.id ?? '' }, body }],
@@ -30,7 +30,7 @@ function blocked(trouble: string, expected: Fields): Update {
   return { requests: [], expected, trouble };
 }
 
-/** The lists with an id in each element, as far as the user's own elements tell which one a name means. */
+/** The lists with an id in each element, found by name among the user's present elements. */
 function withIds(fields: Fields, present: Fields, references: References, troubles: string[]): Fields {
   const scopes = asElements(present.authorized_scopes ?? null);
   const roles = asElements(present.roles ?? null);
@@ -67,14 +67,14 @@ function repeated(elements: readonly Fields[]): string[] {
   return ids.filter((id, index) => ids.indexOf(id) !== index);
 }
 
-/** The label is the list's, or the name where it isn't known: the server's users show none, and its document requires one. */
+/** Adds the label that the API requires: that of the list of scopes, otherwise the name. */
 function labelled(scope: Fields, catalog: Catalog | null | undefined): Fields {
   if (scope.label !== undefined || scope.name === undefined) return scope;
   const listed = typeof scope.id === 'string' ? catalog?.byId(scope.id)?.label : undefined;
   return { ...scope, label: typeof listed === 'string' && listed !== '' ? listed : scope.name };
 }
 
-/** What the user has, or is to keep, that the lists of the server don't show: it is sent, and said. */
+/** Warnings about elements that the lists of the server don't show; they are sent. */
 function unlisted(body: Fields, { scopes, roles }: References): PlanWarning[] {
   const strange = (elements: readonly Fields[], catalog: Catalog | null | undefined, noun: string) =>
     elements.flatMap(({ id, name }): PlanWarning[] => {
@@ -84,7 +84,7 @@ function unlisted(body: Fields, { scopes, roles }: References): PlanWarning[] {
       return [
         {
           code: 'not-in-list',
-          message: `the user has the ${noun} ${called}, which the server's list of ${noun}s doesn't show: it is sent along as it is; where the server runs on several nodes that aren't clustered, each may know other ${noun}s`,
+          message: `the user has the ${noun} ${called}, which the server's list of ${noun}s doesn't show; it is sent unchanged. If the server runs on several nodes that aren't clustered, each may know other ${noun}s`,
         },
       ];
     });
@@ -95,8 +95,8 @@ function unlisted(body: Fields, { scopes, roles }: References): PlanWarning[] {
   return [...new Map(found.map((warning) => [warning.message, warning])).values()];
 }
 
-/** Memberships, declared or sent along, of organizations that the server's list doesn't have. */
-function strangers({ organizations = null }: Fields, index: References['organizations']): string[] {
+/** Memberships of organizations that the server's list doesn't have. */
+function unknownMemberships({ organizations = null }: Fields, index: References['organizations']): string[] {
   const memberships = asElements(organizations);
   if (memberships.length === 0) return [];
   if (index == null) return ['the list of organizations was not read'];
@@ -105,7 +105,7 @@ function strangers({ organizations = null }: Fields, index: References['organiza
     const name = typeof element.name === 'string' ? ` ("${element.name}")` : '';
     return [
       `the user is to be a member of the organization ${String(element.id)}${name}, which the list of organizations ` +
-        'does not have, and the server would empty all memberships over it: declare organizations without it, or create it there',
+        'does not have, and the server would remove all memberships because of it: declare organizations without it, or create it there',
     ];
   });
 }

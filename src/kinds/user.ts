@@ -65,10 +65,10 @@ const fields = lazy(
   }),
 );
 
-/** What an update writes before it empties the first list, all at once. */
+/** What an update writes, atomically, before it empties the first list. */
 const WRITTEN_FIRST = ['metadata', 'group'];
 
-/** Where nothing was written of what comes first, no list was emptied either: one that is empty was emptied by somebody. */
+/** If none of `WRITTEN_FIRST` was written, the update emptied no list: somebody else did. */
 function lostLists(traces: Traces): Fields {
   const { before, asked, now } = traces;
   const is = (field: string, there: Value | undefined): boolean =>
@@ -104,7 +104,7 @@ export const user: Kind = {
   ],
   addressPart: ({ id }) => id ?? '',
   called: ({ username, uid }) => firstText(username, uid),
-  names: toldNames,
+  names: backendName,
   readable: ({ name }) => userTraits[name].reads?.one !== undefined,
   async observe(objects, context) {
     const { whole = [], reads: { one: read, all } = {} } = userTraits[context.profile.name];
@@ -121,7 +121,7 @@ export const user: Kind = {
         if (shown === null) return [object, missing(identity, 'user')] as const;
         return [
           object,
-          { exists: true, identity, fields: shownUser(shown), names: toldNames(shown) },
+          { exists: true, identity, fields: shownUser(shown), names: backendName(shown) },
         ] as const;
       }),
     );
@@ -145,7 +145,7 @@ export const user: Kind = {
       const loses = elementNouns[path];
       if (loses === undefined || before === undefined) return [];
       const { removed: left, pairs } = matchSets(asElements(after), asElements(before));
-      // Where a server has an element twice, the one that goes takes nothing away.
+      // Removing one of two equal elements takes nothing away.
       const kept = new Set(pairs.map(({ got }) => keyOf(got)));
       const removed = left.filter((element) => !kept.has(keyOf(element)));
       const called = (element: Fields) => nameOf(element, confirmed);
@@ -160,24 +160,24 @@ export const user: Kind = {
     }),
 };
 
-/** The name of the user's backend, which its templates are known by. */
-function toldNames({ backend }: Fields): { readonly [id: string]: string } {
+/** The name of the user's backend. */
+function backendName({ backend }: Fields): { readonly [id: string]: string } {
   if (!isMap(backend)) return {};
   const { id, name } = backend;
   return typeof id === 'string' && typeof name === 'string' ? { [id]: name } : {};
 }
 
-/** Rows have no order, and a plan must not grow stale by that. */
+/** Sorted, since the server's order may change. */
 function shownUser(shown: Fields): Fields {
   return mapValues({ ...shown }, (field, name) => normalForm(fields()[name] ?? value, field));
 }
 
-/** Up to so many users are read one by one, whatever there are. */
+/** Up to this many users are read one by one. */
 const FEW = 50;
-/** A listed user costs the server about half of one that is read alone. */
+/** The cost of a user in the list, relative to one that is read alone. */
 const WORTH = 0.5;
 
-/** The list of all users, if reading it costs less than reading so many one by one. */
+/** The list of all users, if that is cheaper than reading them one by one. */
 async function readMany(
   wanted: number,
   all: ExtraRead | undefined,
@@ -187,25 +187,25 @@ async function readMany(
   const first = await reader.listExtra({ ...all, pageSize: 1 }, 1, pages.user);
   if (first?.totalEntries === undefined || wanted < first.totalEntries * WORTH) return null;
   return await readCatalog('users', all, pages.user, reader).catch((failure: unknown) => {
-    // A list that does not add up says nothing of the users that are wanted.
+    // Without a consistent list, users are read one by one.
     if (failure instanceof ProblemsError) return null;
     throw failure;
   });
 }
 
-/** Whether a row of a list shows everything that an update sends. */
+/** Whether a row has everything that an update sends. */
 function isWhole(row: Fields | undefined, whole: readonly string[]): row is Fields {
   return row !== undefined && whole.every((field) => row[field] !== undefined);
 }
 
-/** By the list, whose rows are whole users as a rule; one that is asked for, or whose row lacks something, by its own read. */
+/** From the list; a user that an option names, or whose row is incomplete, is read on its own. */
 async function find(context: DiscoverContext): Promise<Discovered> {
   const { profile, asked, rows } = context;
   const { whole = [], reads: { one, all } = {} } = userTraits[profile.name];
   const wanted = asked.user ?? [];
   const users = wanted.length > 0 || all === undefined ? null : await rows('users', all, pages.user);
   if (users === null && wanted.length === 0) {
-    const note = 'the server offers no list of users: name those that are meant with --user ID';
+    const note = 'the server offers no list of users: name users with --user ID';
     return { found: [], notes: [note] };
   }
   const listed: readonly Fields[] = users ?? [...new Set(wanted)].map((id) => ({ id }));
@@ -235,13 +235,13 @@ async function find(context: DiscoverContext): Promise<Discovered> {
   };
 }
 
-/** The roles that a membership of a user is to have no more. */
+/** The roles that a membership loses. */
 function rolesLost(wanted: Fields, got: Fields): readonly Fields[] {
   if (wanted.roles === undefined || got.roles === undefined) return [];
   return matchSets(asElements(wanted.roles), asElements(got.roles)).removed;
 }
 
-/** What a sentence calls an element: names alone mislead where nothing confirmed them. */
+/** An element for messages: with its id, unless a list confirmed the name. */
 function nameOf(element: Fields, confirmed: boolean): string {
   if (holdsSensitive(element)) return ' (sensitive)';
   const { id, name } = element;
@@ -295,7 +295,7 @@ function unlabelledScopes(user: Declared): Problem[] {
   );
 }
 
-/** Elements that are twice in a list of a user, or in the roles of one of its memberships. */
+/** Duplicate elements in a list of a user, or in the roles of a membership. */
 function repeatedElements(
   user: Declared,
   field: string,
@@ -311,7 +311,7 @@ function repeatedElements(
       : [];
     const key = isMap(element) ? (element.id ?? element.name) : element;
     if (typeof key !== 'string') return inner;
-    // A UUID is the same in upper case.
+    // UUIDs ignore case.
     const same = identifierKey(key);
     const before = first.get(same);
     if (before === undefined) {
@@ -330,8 +330,8 @@ function repeatedElements(
   });
 }
 
-/** Warns of decimals in a field that the server keeps in another spelling: it reads them as doubles. Their value stays. */
-export function respelledNumbers(declared: Declared, field: string): Problem[] {
+/** Warns about decimals that the server respells; their value stays. */
+function respelledNumbers(declared: Declared, field: string): Problem[] {
   const value = declared.fields[field];
   if (value === undefined) return [];
   const told = numbersIn(value).flatMap((text) => {

@@ -137,7 +137,7 @@ describe('a user that is not sent', () => {
           }
         : undefined;
     const plan = await at.plan({ kind: 'User', id: ids.ada, group: 'ops' });
-    expect(changeOf(plan, ada).reason).toMatch(/member of the organization .*globex.*empty all memberships/);
+    expect(changeOf(plan, ada).reason).toMatch(/member of the organization .*globex.*remove all memberships/);
   });
 
   test('a field that the server would reset and did not show is blocked', async () => {

@@ -201,7 +201,7 @@ describe('a name alone', () => {
   it('of a journal, which nobody can correct, is told without that advice', () => {
     const remembered = { roles: [{ id: 'r9', name: 'gone' }] };
     expect(change(remembered, {}, {}, { remembered: true }).reason).toBe(
-      "the server has no role with the id r9 any more, so it can't be put back",
+      "the server has no role with the id r9 any more, so it can't be restored",
     );
   });
 
