@@ -208,7 +208,7 @@ async function refuseLater() {
     id <= Number(pipelineId) || (await find(plansOf(id, 'success', 'failed'), isPlan)) !== undefined;
   const newest = await find(`${at('pipelines')}?ref=${encodeURIComponent(branch)}`, isOwnOrPlanned);
   if (newest === undefined || newest.id <= Number(pipelineId)) return;
-  const sentence = `a later pipeline has planned: ${newest.web_url}: look at its plan, and start its job`;
+  const sentence = `a later pipeline ran its plan: ${newest.web_url}: look at that plan, and start its job`;
   throw Object.assign(new Failure(sentence), { code: 'approval-used' });
 }
 
@@ -245,7 +245,9 @@ async function approved() {
   }
   const shown = await planNote(iid);
   if (!shown?.body.startsWith(`${markerOf('idops')}${sealOf(own)} -->`))
-    throw new Failure(`no note of ${where} showed this plan, which ${job.web_url} made: ${wayOut}`);
+    throw new Failure(
+      `no note of ${where} showed this plan, which job ${job.id} of its pipeline made: ${wayOut}`,
+    );
   if (Date.parse(shown.updated_at) > Date.parse(merged_at))
     throw new Failure(`the note of ${where} was changed after the merge: ${wayOut}`);
   console.log(`${iid} ${sha} ${planned.id} ${found.created_at}`);

@@ -222,7 +222,7 @@ class LoadedProject implements Project {
     return [...found.values()];
   }
 
-  sharedStateProblems(): readonly Problem[] {
+  async sharedStateProblems(): Promise<readonly Problem[]> {
     const names = [null, ...this.environments];
     const environments = this.#all().map((config, index) => {
       const variables = new Variables(variableSources(config, this.#source, asWritten), { lenient: true });
@@ -235,7 +235,7 @@ class LoadedProject implements Project {
         },
       };
     });
-    return sharedStates(environments, this.root, ({ range }) => this.#source.place(range));
+    return await sharedStates(environments, this.root, ({ range }) => this.#source.place(range));
   }
 
   maxDestructive(): number {

@@ -119,7 +119,7 @@ export interface Project {
    */
   addressProblems(): readonly Problem[];
   /** Environments with different servers that share one state, whichever is chosen. */
-  sharedStateProblems(): readonly Problem[];
+  sharedStateProblems(): Promise<readonly Problem[]>;
   /** `safety.max_destructive`: how many destructive changes may be applied. */
   maxDestructive(): number;
   /** What is made of findings in email bodies. */

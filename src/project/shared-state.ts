@@ -1,6 +1,6 @@
-import { realpathSync } from 'node:fs';
-import { basename, dirname, join, posix, relative, resolve, sep } from 'node:path';
-import { findWorkTree } from '../base/paths.js';
+import { posix, relative, resolve, sep } from 'node:path';
+import { git } from '../base/git.js';
+import { findWorkTree, realPath } from '../base/paths.js';
 import { error, type Place, type Problem } from '../base/problems.js';
 import { some } from '../mail/words.js';
 import { find, type MapNode, type ScalarNode } from '../yaml/tree.js';
@@ -29,15 +29,17 @@ interface Known extends Environment {
 }
 
 /** Environments with different servers that share one state. No process variable is resolved: an unknown path or name isn't compared. */
-export function sharedStates(
+export async function sharedStates(
   environments: readonly Environment[],
   root: string,
   place: (node: ScalarNode) => Place,
-): Problem[] {
+): Promise<Problem[]> {
   const byHome = new Map<string, Known[]>();
+  // One remote has one address; only of several, some may be the same.
+  const isOneRemote = new Set(environments.map(remoteOf)).size === 1;
   for (const one of environments) {
     const address = textAt(one, 'server', 'base_url');
-    const home = homeOf(one, root);
+    const home = await homeOf(one, root, isOneRemote);
     if (address === undefined || home === undefined) continue;
     byHome.set(home.id, [...(byHome.get(home.id) ?? []), { ...one, address: normal(address), home }]);
   }
@@ -70,7 +72,7 @@ function normal({ text, isLiteral }: Known['address']): Known['address'] {
   return { text: URL.canParse(text) ? new URL(text).href.replace(/\/+$/, '') : text, isLiteral };
 }
 
-function homeOf(one: Environment, root: string): Home | undefined {
+async function homeOf(one: Environment, root: string, isOneRemote: boolean): Promise<Home | undefined> {
   const { name, config } = one;
   /** Undefined if only the process knows it. */
   const literal = (usual: string, ...path: string[]): string | undefined => {
@@ -79,14 +81,18 @@ function homeOf(one: Environment, root: string): Home | undefined {
   };
   const setting = (...path: string[]) => ['state', ...path];
   if (find(config, ['state', 'git']).complete) {
-    const remote = textAt(one, 'state', 'git', 'remote')?.text ?? DEFAULT_REMOTE;
     const branch = literal(DEFAULT_BRANCH, 'state', 'git', 'branch');
     const below = relative(findWorkTree(root) ?? root, root)
       .split(sep)
       .join('/');
     const path = literal(posix.join(below, stateOnBranch(name)), 'state', 'git', 'path');
     if (branch === undefined || path === undefined) return undefined;
-    const id = JSON.stringify(['git', remote, branch, path]);
+    const id = JSON.stringify([
+      'git',
+      isOneRemote ? '' : await remoteAddress(root, remoteOf(one)),
+      branch,
+      path,
+    ]);
     return {
       id,
       shown: `${path} on the branch ${branch}`,
@@ -104,21 +110,21 @@ function homeOf(one: Environment, root: string): Home | undefined {
   const path = literal(defaultState(name), 'state', 'path');
   if (path === undefined) return undefined;
   return {
-    id: realPath(resolve(root, path)),
+    id: await realPath(resolve(root, path)),
     shown: path,
     setting: setting('path'),
     usual: defaultState('NAME'),
   };
 }
 
-/** A path without symbolic links; of a file that isn't there yet, as far as its folders are. */
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    const above = dirname(path);
-    return above === path ? path : join(realPath(above), basename(path));
-  }
+function remoteOf(one: Environment): string {
+  return textAt(one, 'state', 'git', 'remote')?.text ?? DEFAULT_REMOTE;
+}
+
+/** The address of a remote, which several names may have; the text itself if git knows no such name. */
+async function remoteAddress(root: string, remote: string): Promise<string> {
+  const asked = await git(root, ['remote', 'get-url', '--', remote]).catch(() => undefined);
+  return asked?.toString('utf8').trim() ?? remote;
 }
 
 /** A database without who signs in. */

@@ -28,7 +28,7 @@ export async function loadAll(
       tokenFile: tokenFile === undefined ? undefined : resolve(project.cwd, tokenFile),
     }),
   ]);
-  const problems = [...project.sharedStateProblems(), ...project.settingsProblems()].filter(
+  const problems = [...(await project.sharedStateProblems()), ...project.settingsProblems()].filter(
     ({ severity }) => severity === 'error',
   );
   for (const part of [server, manifests]) {

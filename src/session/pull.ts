@@ -206,7 +206,7 @@ export async function withPullContext<T>(
   const progress = withoutHarm(options.progress ?? noProgress);
   const redactor = options.redactor ?? createRedactor();
   const signal = options.signal ?? new AbortController().signal;
-  refuse(project.sharedStateProblems());
+  refuse(await project.sharedStateProblems());
   const server = await project.server(options);
   for (const secret of server.secrets) redactor.add(String(secret.reveal()));
   const { profile, baseUrl } = server;

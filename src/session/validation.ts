@@ -43,7 +43,7 @@ export async function validateProject(
         )
       : [];
     const ignored = loaded.declared.flatMap((one) => ignoredProblems(one, kindOf(one.kind), project.profile));
-    const addresses = [...project.addressProblems(), ...project.sharedStateProblems()];
+    const addresses = [...project.addressProblems(), ...(await project.sharedStateProblems())];
     await pauses.pause();
     return {
       problems: [...addresses, ...settings, ...loaded.problems, ...ignored, ...bodies],

@@ -304,7 +304,6 @@ function merged(kept: string, { request = {}, pipeline = {}, job = {}, later = '
   const plan = {
     id: 31,
     name: 'plan',
-    web_url: 'https://gitlab/j/31',
     finished_at: '2026-02-02T09:00:00.123Z',
   };
   const detached = { id: 21, sha: head, ref: 'refs/merge-requests/5/head' };
@@ -411,7 +410,7 @@ describe('what approves on GitLab', () => {
     const showed = await note(own);
     const other = await note(storedPlan('sha256:1', row('e')));
     for (const [notes, message] of [
-      [[], 'no note of merge request !5 showed this plan, which https://gitlab/j/31 made'],
+      [[], 'no note of merge request !5 showed this plan, which job 31 of its pipeline made'],
       [other, 'no note of merge request !5 showed this plan'],
       [showed.map((one) => ({ ...one, author: { id: 8 } })), 'no note of merge request !5'],
       [showed.map((one) => ({ ...one, updated_at: '2026-02-02T10:00:01Z' })), 'changed after the merge'],
@@ -427,7 +426,7 @@ describe('what approves on GitLab', () => {
       expect(await approved(merged(own, { later: 'plan' }), { IDOPS_DIGEST })).toEqual({
         code: 1,
         said: expect.stringContaining(
-          'error[approval-used]: a later pipeline has planned: https://gitlab/p/42',
+          'error[approval-used]: a later pipeline ran its plan: https://gitlab/p/42',
         ),
       });
   });

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -157,6 +158,8 @@ environments:
     ['one file, without an environment too', 'path: x.json', a, a, b, 1],
     ['one file on a branch', 'git: {path: x.json}', null, a, b, 1],
     ['one file through a link', 'path: "${folder}/x.json"', null, a, b, 1],
+    ['one file through a link that leads nowhere yet', 'path: "${folder}.json"', null, a, b, 1],
+    ['one remote by two names', 'git: {path: x.json, remote: "${remote}"}', null, a, b, 1],
     ['one database by two names', 'postgres: {url: "postgres://${database}", name: x}', null, a, b, 1],
     ['one name in a database', 'postgres: {url: "postgres://${IDOPS_PW}@h/d", name: x}', null, a, b, 1],
     ['different variables', 'path: x.json', null, '${IDOPS_A}', '${IDOPS_B}', 1],
@@ -172,15 +175,19 @@ environments:
     const server = (url: string | null) => (url === null ? '' : `server: {base_url: "${url}"}`);
     await mkdir(join(cwd, 'real'));
     await symlink('real', join(cwd, 'link'));
-    const vars = (folder: string, database: string) => `vars: {folder: ${folder}, database: "${database}"}`;
+    await symlink('real.json', join(cwd, 'link.json'));
+    execFileSync('git', ['init', '--quiet', cwd]);
+    execFileSync('git', ['remote', 'add', 'origin', 'https://git.example/x'], { cwd });
+    const vars = (folder: string, database: string, remote: string) =>
+      `vars: {folder: ${folder}, database: "${database}", remote: "${remote}"}`;
     const text = [
       `version: 1\nstate: {${state}}\n${server(base)}\nvars: {host: b}\nenvironments:`,
-      `  a: {${[server(one), vars('real', 'db.example/x')].filter(Boolean).join(', ')}}`,
-      `  b: {${[server(other), vars('link', 'DB.example.:5432/%78')].filter(Boolean).join(', ')}}\n`,
+      `  a: {${[server(one), vars('real', 'db.example/x', 'origin')].filter(Boolean).join(', ')}}`,
+      `  b: {${[server(other), vars('link', 'DB.example.:5432/%78', 'https://git.example/x')].filter(Boolean).join(', ')}}\n`,
     ].join('\n');
     const variables = { IDOPS_A: a, IDOPS_B: a, IDOPS_DOMAIN: 'example' };
     for (const options of [{}, { env: 'a' }]) {
-      const found = (await load(text, { variables, ...options })).sharedStateProblems();
+      const found = await (await load(text, { variables, ...options })).sharedStateProblems();
       expect(found.map(({ code, places }) => [code, places[0]?.line])).toEqual(
         Array.from({ length: count }, () => ['shared-state', 2]),
       );
