@@ -7,37 +7,37 @@ import type { Change } from '../plan/plan.js';
 import type { Judgement } from './outcome.js';
 import type { ChangeResult, Status } from './result.js';
 
-/** What became of one change. */
+/** The outcome of one change. */
 export interface Outcome {
   readonly status: Status;
   readonly httpStatus: number | null;
   readonly attempts: number;
-  /** Whether it may have been done although nobody knows. */
+  /** Whether the server may have done it although no answer says so. */
   readonly ambiguous: boolean;
-  /** What the server showed afterwards; undefined where it showed nothing usable. */
+  /** What the server showed afterwards; undefined if it showed nothing usable. */
   readonly after: Fields | undefined;
   readonly unverified: readonly string[];
   readonly error: string | null;
   /** The parts of the error that are the object's own values. */
   readonly ownValues?: readonly string[];
-  /** What a person should know although it went well. */
+  /** What a person should know although the change succeeded. */
   readonly notes?: readonly string[];
-  /** The profile whose server this surely is, where that is another one and its updates lose what they don't mention. */
+  /** The server's actual profile, if it is another one and its updates lose what they don't mention. */
   readonly otherProfile?: string;
 }
 
-/** Why the answer doesn't tell what became of a change. */
+/** Why the answer doesn't tell the outcome of a change. */
 export interface OpenFailure {
   readonly message: string;
   readonly httpStatus: number | null;
   readonly attempts: number;
-  /** Whether the server answered 2xx, so that keeping another value is not a failure but a difference. */
+  /** Whether the server answered 2xx: another value is then a difference and not a failure. */
   readonly answered: boolean;
-  /** Whether the server refused it: the same once more would be refused too. */
+  /** Whether the server refused the request: it would refuse a repetition too. */
   readonly refused: boolean;
-  /** Whether the server may still be working at it. */
+  /** Whether the server may still be working on it. */
   readonly unsteady: boolean;
-  /** Whether it was given up since what it is built on is too old. */
+  /** Whether it was given up because its observation expired. */
   readonly expired?: true;
 }
 
@@ -47,7 +47,7 @@ export interface Open {
   readonly failure: OpenFailure;
 }
 
-/** Nothing is known but that there was no use in the answer. */
+/** An answer that says nothing usable. */
 export const NOTHING_KNOWN: OpenFailure = {
   message: '',
   httpStatus: null,
@@ -57,38 +57,46 @@ export const NOTHING_KNOWN: OpenFailure = {
   unsteady: false,
 };
 
-/** The open end of a change that comes about by another one. */
+/** A change without a request of its own: another change of the plan has this effect. */
 export const BY_ANOTHER: OpenFailure = {
   ...NOTHING_KNOWN,
   message: 'nothing was sent, since the server does it with another change',
 };
 
-/** The outcome of a change that the server failed or left open, where it can't be asked again. */
-export function closed(open: OpenFailure, ambiguous: boolean): Outcome {
-  return {
-    status: ambiguous ? 'unknown' : 'failed',
-    httpStatus: open.httpStatus,
-    attempts: open.attempts,
-    ambiguous,
-    after: undefined,
-    unverified: [],
-    error: ambiguous ? `${open.message}; what the server did is not known` : open.message,
-  };
+const OUTCOME_UNKNOWN = 'what the server did is not known';
+
+function outcomeOf(
+  { httpStatus, attempts }: OpenFailure,
+  parts: Pick<Outcome, 'status' | 'error'> & Partial<Outcome>,
+): Outcome {
+  return { httpStatus, attempts, ambiguous: false, after: undefined, unverified: [], ...parts };
 }
 
-/** An outcome with what a person should do besides. */
+/** The outcome of a change that was not sent; null if there was nothing to send. */
+export function skipped(error: string | null): Outcome {
+  return outcomeOf(NOTHING_KNOWN, { status: 'skipped', error });
+}
+
+/** The outcome of a failed change that can't be read back. */
+export function closed(open: OpenFailure, ambiguous: boolean): Outcome {
+  return ambiguous
+    ? outcomeOf(open, { status: 'unknown', ambiguous, error: `${open.message}; ${OUTCOME_UNKNOWN}` })
+    : outcomeOf(open, { status: 'failed', error: open.message });
+}
+
+/** The outcome of a change after a bug or a full disk on this side. */
+export function brokenOff(failure: unknown): Outcome {
+  return closed({ ...NOTHING_KNOWN, message: messageOf(failure) }, true);
+}
+
+/** An outcome with advice for a person. */
 export function advised(outcome: Outcome, advice: string): Outcome {
   const { error, notes = [] } = outcome;
   if (error === null) return { ...outcome, notes: [...notes, advice] };
   return { ...outcome, error: `${error}; ${advice}` };
 }
 
-/** The outcome of a change that nothing came of, since something of ours failed. */
-export function brokenOff(failure: unknown): Outcome {
-  return closed({ ...NOTHING_KNOWN, message: messageOf(failure) }, true);
-}
-
-/** Why something failed, in words; several things may fail by one cause, which is said once. */
+/** Why something failed, in words; a cause that several failures share is named once. */
 export function messageOf(failure: unknown): string {
   if (failure instanceof ProblemsError) return distinct(failure.problems.map(({ message }) => message));
   if (failure instanceof AggregateError) return distinct(failure.errors.map(messageOf));
@@ -99,79 +107,65 @@ function distinct(sentences: readonly string[]): string {
   return [...new Set(sentences)].join('; ');
 }
 
-/** What became of a change whose answer didn't tell, as reading it back shows. */
+/** The outcome of an open change, after it was read back; `live` is undefined if it can't be read. */
 export function openOutcome(
   { regeneration }: Kind,
-  change: Change,
+  { action }: Change,
   open: OpenFailure,
   { verdict, different, values, unverified, lost }: Judgement,
   live: Live | undefined,
 ): Outcome {
-  const base = { httpStatus: open.httpStatus, attempts: open.attempts, unverified: [], after: live?.fields };
-  if (live === undefined) {
-    const error = `${open.message}; it could not be read back, so what the server did is not known`;
-    return { ...base, status: 'unknown', ambiguous: true, after: undefined, error };
-  }
+  const unknown = (why: string): Outcome =>
+    outcomeOf(open, {
+      status: 'unknown',
+      ambiguous: true,
+      after: live?.fields,
+      error: `${open.message}; ${why}, so ${OUTCOME_UNKNOWN}`,
+    });
+  if (live === undefined) return unknown('it could not be read back');
   if (verdict === 'unseen') {
-    if (change.action === 'regenerate') return closed(open, true);
-    const error = `${open.message}; read back: ${unverified.join(', ')} could not be seen, so what the server did is not known`;
-    return { ...base, status: 'unknown', ambiguous: true, error };
+    if (action === 'regenerate') return closed(open, true);
+    return unknown(`read back: ${unverified.join(', ')} could not be seen`);
   }
   if (verdict === 'done') {
     const notes =
-      change.action === 'regenerate' && regeneration !== undefined
+      action === 'regenerate' && regeneration !== undefined
         ? [`${open.message}; read back: the ${regeneration.noun} is another one now`]
         : [];
-    return { ...base, status: 'applied', ambiguous: false, error: null, notes };
+    return outcomeOf(open, { status: 'applied', after: live.fields, error: null, notes });
   }
   const names = namesOfLost(lost);
-  const found = change.action === 'delete' ? ['it is still there'] : [...different];
+  const found = action === 'delete' ? ['it is still there'] : [...different];
   if (names !== '') found.push(`lost: ${names}, which the next apply that takes it in puts back`);
   // What was asked may have been there before, and somebody set something else since.
   if (found.length === 0) found.push('it was not done');
-  return {
-    ...base,
-    status: open.answered ? 'not_converged' : 'failed',
-    ambiguous: false,
+  return outcomeOf(open, {
+    status: failedStatus(open),
+    after: live.fields,
     error: `${open.message}; read back: ${found.join('; ')}`,
     ownValues: values,
-  };
+  });
 }
 
-/** What became of a change that lost something on the way and was mended. */
+function failedStatus({ answered }: OpenFailure): Status {
+  return answered ? 'not_converged' : 'failed';
+}
+
+/** The outcome of a change that lost something and was repaired. */
 export function repaired(aim: 'asked' | 'before', open: OpenFailure, names: string, after: Fields): Outcome {
-  const base = {
-    httpStatus: open.httpStatus,
-    attempts: open.attempts,
-    ambiguous: false,
-    after,
-    unverified: [],
-  };
-  if (aim === 'asked') {
-    const note = `${open.message}; read back: it had lost ${names}; what is asked for was sent after that, and all is as asked`;
-    return { ...base, status: 'applied', error: null, notes: [note] };
+  const lost = `${open.message}; read back: it had lost ${names}`;
+  if (aim === 'before') {
+    return outcomeOf(open, {
+      status: failedStatus(open),
+      after,
+      error: `${lost}; that is put back as it was before`,
+    });
   }
-  return {
-    ...base,
-    status: open.answered ? 'not_converged' : 'failed',
-    error: `${open.message}; read back: it had lost ${names}; that is put back as it was before`,
-  };
+  const note = `${lost}; what is asked for was sent after that, and all is as asked`;
+  return outcomeOf(open, { status: 'applied', after, error: null, notes: [note] });
 }
 
-/** What is left out, and why; null where there was nothing to be sent. */
-export function skipped(error: string | null): Outcome {
-  return {
-    status: 'skipped',
-    httpStatus: null,
-    attempts: 0,
-    ambiguous: false,
-    after: undefined,
-    unverified: [],
-    error,
-  };
-}
-
-/** What became of a change, as it is told. */
+/** An outcome as the result of its change. */
 export function asResult({ address, action }: Change, outcome: Outcome): ChangeResult {
   const { status, httpStatus, attempts, unverified, error, ownValues = [], notes = [] } = outcome;
   return {
@@ -187,11 +181,8 @@ export function asResult({ address, action }: Change, outcome: Outcome): ChangeR
   };
 }
 
-/** Whether an answer tells what updates do on its server: one to a refused update, or to a DELETE, may be anybody's. */
+/** Whether an outcome shows what updates do on its server: only a successful update or regeneration does. */
 export function tells({ action }: Change, outcome: Outcome | undefined): boolean {
-  return action !== 'delete' && outcome !== undefined && isSuccess(outcome);
-}
-
-function isSuccess({ httpStatus }: Outcome): boolean {
-  return httpStatus !== null && httpStatus >= 200 && httpStatus < 300;
+  const { httpStatus = null } = outcome ?? {};
+  return action !== 'delete' && httpStatus !== null && httpStatus >= 200 && httpStatus < 300;
 }

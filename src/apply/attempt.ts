@@ -26,7 +26,7 @@ import { aimOf, type Judgement, judge } from './outcome.js';
 import { type Pause, readBackOne } from './read-back.js';
 import { emptied, otherObject, type Verification, verify } from './verify.js';
 
-/** Brings back an object that an update took something from: to what was asked for, or to what was there before. */
+/** Plans the repair of an object that an update took something from: to the declared values, or to those before the update. */
 export type Repair = (
   change: Change,
   owed: PendingRestore,
@@ -41,24 +41,24 @@ export interface AttemptOptions {
   readonly recorder: Pick<Recorder, 'sending' | 'answered'>;
   readonly repair: Repair;
   readonly pause?: Pause | undefined;
-  /** What a request needs to leave; `begun` says that something of its change was sent before. */
+  /** Permits a request to be sent; `begun` says that a request of the same change was sent before. */
   readonly permit: (begun: boolean) => Permit;
-  /** Told what the server refused or failed, before anything else is sent. */
+  /** Called with each failure of the server, before anything else is sent. */
   readonly onFailure: (failure: ServerFailure) => void;
-  /** Told why a permit could not be confirmed, before anything else is sent; gives that in words. */
+  /** Called if a permit could not be confirmed, before anything else is sent; gives the reason in words. */
   readonly onWithheld: (cause: unknown) => string;
 }
 
-/** Nothing of a change was done, and what it is built on is too old: it has to be planned again. */
+/** Nothing of the change was done and its observation expired: it has to be planned again. */
 export const EXPIRED = 'expired';
 
-/** What became of a change, and the change as it was sent last. */
+/** The outcome of a change, and the change as it was sent last. */
 export interface Attempted {
   readonly outcome: Outcome;
   readonly sent: Change;
-  /** The profile whose server answers like this, where that is another one. */
+  /** The profile that the answer gives away, if it is another one. */
   readonly better: Profile | undefined;
-  /** The same by an error, which other servers answer too. */
+  /** The profile that an error hints at; other servers may answer the same. */
   readonly suspected: Profile | undefined;
 }
 
@@ -68,7 +68,7 @@ type Sent =
   | { readonly closed: Outcome }
   | { readonly expired: true };
 
-/** One object's change on its way: sent, read back where the answers don't tell, mended where something was lost. */
+/** One attempt at a change: send it, read it back if the outcome is open, repair it if something was lost. */
 export class Attempt {
   readonly #kind: Kind;
   readonly #options: AttemptOptions;
@@ -83,8 +83,8 @@ export class Attempt {
   }
 
   /**
-   * Sends a change; gives what is left open where the answers don't tell what became of it. With `tried`, the number of earlier tries, it is tried
-   * only once more. A failure of the server is an outcome; what the recorder throws is thrown.
+   * Sends the requests of a change. Gives it back as open if the answers don't tell its outcome. With `tried`, the number of earlier tries,
+   * it is tried only once more. A failure of the server is an outcome; what the recorder throws is thrown.
    */
   async send(change: Change, freshUntil: number, tried?: number): Promise<Attempted | Open | typeof EXPIRED> {
     const sent: Sent =
@@ -99,16 +99,16 @@ export class Attempt {
     return this.#ended(closed(failure, true), change);
   }
 
-  /** What became of an open change, given what is there now; `live` is undefined where it could not be read. */
+  /** The outcome of an open change, after it was read back; `live` is undefined if it can't be read. */
   async conclude({ change, failure }: Open, live: Live | undefined): Promise<Attempted | typeof EXPIRED> {
     const judgement = judge(this.#kind, aimOf(change), live);
-    // Whatever else is there by now, nothing of it comes from this.
+    // Whatever the server shows, nothing of it comes from this change.
     const untouched = !judgement.begun && Object.keys(judgement.lost).length === 0;
     if (failure.expired && live !== undefined && judgement.verdict !== 'done' && untouched) return EXPIRED;
     if (live === undefined || Object.keys(judgement.lost).length === 0) {
       return this.#ended(openOutcome(this.#kind, change, failure, judgement, live), change);
     }
-    return await this.#putBack(change, failure, judgement, live);
+    return await this.#repair(change, failure, judgement, live);
   }
 
   #ended(outcome: Outcome, sent: Change): Attempted {
@@ -127,7 +127,7 @@ export class Attempt {
       const isLast = index === change.requests.length - 1;
       await recorder.sending(change, request, isLast);
       try {
-        // A change that is begun is brought to its end.
+        // A change that is begun is finished, however old its observation.
         const fresh = index === 0 ? freshUntil : undefined;
         const before = index === 0 ? tried : undefined;
         const answer = await writer.send(request, permit(fresh === undefined), fresh, before);
@@ -172,7 +172,7 @@ export class Attempt {
     return { closed: closed(open, ambiguous) };
   }
 
-  /** What becomes of a change of which nothing more may be sent: what was sent of it may be read back. */
+  /** Ends a change of which nothing more may be sent; what was sent of it may be read back. */
   #withheld({ failure, cause }: Withheld, before: number, begun: boolean): Sent {
     const why = this.#options.onWithheld(cause);
     const attempts = before + (failure?.attempts ?? 0);
@@ -202,7 +202,7 @@ export class Attempt {
     };
   }
 
-  /** What is wrong where the answer to an update is one of another profile's server, which loses what isn't sent. */
+  /** What is wrong if the answer to an update shows another profile's server, which loses what isn't sent. */
   #otherServer(change: Change, answer: Fields): string[] {
     const { profile } = this.#options;
     if (change.action !== 'update') return [];
@@ -232,8 +232,8 @@ export class Attempt {
     ];
   }
 
-  /** What was asked once more where the server failed at it; else, or where that fails too, what was there before. */
-  async #putBack(change: Change, open: OpenFailure, judgement: Judgement, live: Live): Promise<Attempted> {
+  /** Sends the declared values once more, unless the server refused them; if that fails too, the values before the update. */
+  async #repair(change: Change, open: OpenFailure, judgement: Judgement, live: Live): Promise<Attempted> {
     const { repair } = this.#options;
     const names = namesOfLost(judgement.lost);
     let known = { judgement, live };
@@ -258,7 +258,7 @@ export class Attempt {
       const end = { ...open, attempts };
       if (now === undefined) return this.#ended(openOutcome(this.#kind, change, end, became, now), again);
       if (became.verdict === 'done') return this.#ended(repaired(aim, end, names, now.fields), again);
-      // What is told is about what was asked for at first, not about what was to mend it.
+      // The error is about the original change, not about its repair.
       known = { judgement: { ...judge(this.#kind, aimOf(change), now), lost: became.lost }, live: now };
       if (Object.keys(known.judgement.lost).length === 0) break;
     }

@@ -15,7 +15,7 @@ import { ServerFailure } from '../server/failures.js';
 import { operationPath, operations, type Scope, type WriteRequest } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
-import { adviceFor, type Probed } from '../server/recognise.js';
+import { adviceFor } from '../server/recognise.js';
 import type { Writer } from '../server/writer.js';
 import { Attempt, type Attempted, EXPIRED } from './attempt.js';
 import {
@@ -33,9 +33,9 @@ import { type Pause, readBackAll, readBackOne } from './read-back.js';
 import type { Answers, ChangeResult } from './result.js';
 import { isLost } from './run-lock.js';
 
-/** Milliseconds after which something is no longer known to be as it was read. */
+/** Milliseconds for which an observation holds. */
 const FRESH = 30_000;
-/** How often a change is planned anew where it waits too long each time. */
+/** How many times a change is planned again after its observation has expired. */
 const ROUNDS = 5;
 
 export interface ExecuteOptions {
@@ -43,22 +43,22 @@ export interface ExecuteOptions {
   readonly writer: Writer;
   readonly profile: Profile;
   readonly recorder: Recorder;
-  /** What a request needs to leave; `begun` says that something of its change was sent before. */
+  /** Permits a request to be sent; `begun` says that a request of the same change was sent before. */
   readonly permit: (begun: boolean) => Permit;
   readonly concurrency: number;
   readonly progress: Progress;
-  /** Makes changes anew where time has passed, and for what an update left behind. */
+  /** Plans single changes again: after a wait, and to repair what an update broke. */
   readonly replan: Replan;
-  /** What was read before that is read again before anything is built on it; a time of `performance.now()`. */
+  /** Observations from before this time of `performance.now()` are read again. */
   readonly notBefore?: number;
-  /** Finds out with a GET which profile's server this is. */
+  /** Finds out with one GET which profile the server has. */
   readonly recognise: Recognise;
   readonly pause?: Pause | undefined;
-  /** Aborted where nothing new may be started. */
+  /** Once aborted, nothing new is started. */
   readonly signal: AbortSignal;
 }
 
-/** What a run did, and what ended it early: a journal that couldn't be written, or a mistake of ours. */
+/** What a run did, and what ended it early: a journal that can't be written, or a bug. */
 export interface Executed {
   readonly results: readonly ChangeResult[];
   readonly answers: Answers;
@@ -66,15 +66,17 @@ export interface Executed {
 }
 
 /**
- * Sends what the plan names, in its order, and tells for each change what became of it: a failure is a result,
- * not an exception. Ends when everything in flight has ended.
+ * Sends the requests of a plan, one kind after the other, and gives the result of each change: a failure is a result,
+ * not an exception. Resolves once everything in flight has ended.
+ *
+ * `#applyKind` ─▶ `#applyChange` ─▶ `#refresh` ─▶ `#send` ─▶ `Attempt.send` ─▶ `writer.send`
  */
 export async function execute(plan: Plan, options: ExecuteOptions): Promise<Executed> {
   return await new Execution(options).run(plan.changes);
 }
 
-/** A change of the plan that is to be read back when the others of its kind are through. */
-interface LeftOpen {
+/** A change with an unknown outcome, which is read back after the others of its kind. */
+interface OpenChange {
   readonly planned: Change;
   readonly attempt: Attempt;
   readonly open: Open;
@@ -84,13 +86,13 @@ class Execution {
   readonly #options: ExecuteOptions;
   readonly #outcomes = new Map<Change, Outcome>();
   readonly #forbidden = new Map<Scope, string>();
-  /** Why nothing more of a kind may be sent. */
+  /** Why nothing more of a kind is sent. */
   readonly #harmful = new Map<KindName, string>();
   #stop: string | undefined;
-  /** The number of tries so far, of each change that is read again before each try. */
+  /** The number of tries so far, of changes that are read again before each try. */
   readonly #tried = new Map<Change, number>();
-  /** The kinds of which the one that was to take over from another couldn't. */
-  readonly #unsucceeded = new Set<KindName>();
+  /** The kinds in which the successor failed, so that the former holder keeps what it has. */
+  readonly #failedSuccessions = new Set<KindName>();
 
   constructor(options: ExecuteOptions) {
     this.#options = options;
@@ -105,7 +107,7 @@ class Execution {
       const level = todo.filter((change) => change.kind === kind.name);
       if (level.length === 0) continue;
       try {
-        await this.#level(kind, level, kind.sequential ? 1 : concurrency);
+        await this.#applyKind(kind, level, kind.sequential ? 1 : concurrency);
       } catch (failure) {
         fatal ??= failure;
         this.#stop ??= NOT_SENT;
@@ -121,15 +123,15 @@ class Execution {
     };
   }
 
-  async #level(kind: Kind, changes: readonly Change[], concurrency: number): Promise<void> {
+  async #applyKind(kind: Kind, changes: readonly Change[], concurrency: number): Promise<void> {
     const limit = pLimit(concurrency);
-    const open: LeftOpen[] = [];
+    const open: OpenChange[] = [];
     const send = async (change: Change): Promise<void> => {
-      const left = await this.#change(kind, change);
+      const left = await this.#applyChange(kind, change);
       if (left !== undefined) open.push(left);
     };
     const rest = [...changes];
-    // On a server that isn't known for sure one goes alone, until an answer shows that the others would do no harm.
+    // If the profile isn't certain, changes go one by one until an answer shows that the others do no harm.
     let known = this.#options.profile.signs !== null || !mayHarm(kind);
     try {
       while (!known) {
@@ -140,17 +142,17 @@ class Execution {
       }
       await allSettled(rest.map((change) => limit(() => send(change))));
     } finally {
-      await this.#conclude(kind, open);
+      await this.#readBack(kind, open);
     }
   }
 
-  /** Sends one change; gives what is left open where the answers don't tell what became of it. */
-  async #change(kind: Kind, planned: Change): Promise<LeftOpen | undefined> {
+  /** Applies one change; gives it back if its outcome has to be read back. */
+  async #applyChange(kind: Kind, planned: Change): Promise<OpenChange | undefined> {
     const reason = this.#reasonToSkip(planned);
     if (reason !== undefined) return this.#skip(planned, reason);
     this.#options.progress.begin?.(planned.address);
     if (planned.action === 'adopt') {
-      await this.#guard(() => this.#options.recorder.sending(planned, null, true));
+      await this.#write(() => this.#options.recorder.sending(planned, null, true));
       await this.#settle(planned, planned, { ...skipped(null), status: 'applied' });
       return undefined;
     }
@@ -158,48 +160,39 @@ class Execution {
     let begun: Change | undefined;
     for (let round = 1; round <= ROUNDS; ) {
       const tried = this.#tried.get(planned);
-      const change = await this.#asItIsNow(planned, since);
+      const change = await this.#refresh(planned, since);
       if (typeof change === 'string') return await this.#giveUp(planned, begun, change);
-      const sent = await this.#sendOnce(kind, planned, change);
+      const sent = await this.#send(kind, planned, change);
       if (sent !== EXPIRED) return sent;
-      // What it was built on got too old while it waited, or a try failed: read it again.
       since = performance.now();
       begun = change;
       if (this.#tried.get(planned) === tried) round += 1;
     }
-    return await this.#giveUp(planned, begun, 'not sent: what was read for it got too old each time');
+    return await this.#giveUp(planned, begun, `not sent: the observation expired after ${ROUNDS} attempts`);
   }
 
-  /** Skips a change; a journal that has its beginning gets its end. */
+  /** Skips a change; if the journal has begun it, the journal ends it too. */
   async #giveUp(planned: Change, begun: Change | undefined, reason: string): Promise<undefined> {
     if (begun === undefined) return this.#skip(planned, reason);
     return await this.#settle(planned, begun, skipped(reason));
   }
 
-  /** When what a change is built on is too old; never where the server can't be asked. */
-  #freshUntil(kind: Kind, planned: Change, change: Change): number {
-    const { profile, replan } = this.#options;
-    if (!kind.readable(profile)) return Number.POSITIVE_INFINITY;
-    return (change === planned ? replan.observedAt : performance.now()) + FRESH;
-  }
-
-  /** Sends a change once, and brings it to its end unless that can wait for the others. */
-  async #sendOnce(
-    kind: Kind,
-    planned: Change,
-    change: Change,
-  ): Promise<LeftOpen | undefined | typeof EXPIRED> {
+  /** Sends a change once, and settles it unless that can wait for the others. */
+  async #send(kind: Kind, planned: Change, change: Change): Promise<OpenChange | undefined | typeof EXPIRED> {
     if (change.requests.length === 0) {
-      await this.#guard(() => this.#options.recorder.sending(change, null, true));
+      await this.#write(() => this.#options.recorder.sending(change, null, true));
     }
-    return await this.#trying(planned, async (begun) => {
+    const { profile, replan } = this.#options;
+    return await this.#tracked(planned, async (begun) => {
       const attempt = this.#attempt(kind, begun);
-      const tried = this.#options.replan.carries(planned) ? (this.#tried.get(planned) ?? 0) : undefined;
-      const sent = await attempt.send(change, this.#freshUntil(kind, planned, change), tried);
+      const tried = replan.carries(planned) ? (this.#tried.get(planned) ?? 0) : undefined;
+      const observedAt = change === planned ? replan.observedAt : performance.now();
+      const freshUntil = kind.readable(profile) ? observedAt + FRESH : Number.POSITIVE_INFINITY;
+      const sent = await attempt.send(change, freshUntil, tried);
       if (tried !== undefined && attempt.tried > 0) this.#tried.set(planned, attempt.tried);
       if (sent === EXPIRED) return sent;
       if (!('failure' in sent)) return await this.#end(kind, planned, sent);
-      // What may have lost something, or is to be sent again, can't wait for the others.
+      // A change that may have lost something, or has to be sent again, can't wait for the others.
       if (kind.lost === undefined && sent.failure.expired === undefined) {
         return { planned, attempt, open: sent };
       }
@@ -209,11 +202,11 @@ class Execution {
   }
 
   async #end(kind: Kind, planned: Change, ended: Attempted): Promise<undefined> {
-    return await this.#settle(planned, ended.sent, await this.#beware(kind, planned, ended));
+    return await this.#settle(planned, ended.sent, await this.#checkProfile(kind, planned, ended));
   }
 
-  /** What could be left open is read back together. */
-  async #conclude(kind: Kind, left: readonly LeftOpen[]): Promise<void> {
+  /** Reads the open changes of a kind back together. */
+  async #readBack(kind: Kind, left: readonly OpenChange[]): Promise<void> {
     if (left.length === 0) return;
     const open = left.map((one) => one.open);
     const live = await readBackAll(kind, open, this.#options, this.#options.concurrency);
@@ -226,11 +219,10 @@ class Execution {
   }
 
   /**
-   * Where an answer looks like one of another profile's server, whose updates lose what they don't mention, nothing
-   * more of this kind is sent; a mere error is made sure of with one GET, since other servers fail too. Gives the
-   * outcome with what to do about it.
+   * Adds advice to an outcome that looks like another profile's server. If updates of that profile lose what they don't mention,
+   * nothing more of this kind is sent. An error alone is no proof, so one GET asks the server what it is.
    */
-  async #beware(
+  async #checkProfile(
     kind: Kind,
     { address }: Change,
     { better, suspected, outcome }: Attempted,
@@ -238,23 +230,22 @@ class Execution {
     const told = better ?? suspected;
     if (told === undefined) return outcome;
     const stopped = this.#harmful.has(kind.name);
-    const asked = better === undefined && !stopped ? (await this.#probe(kind)).kind : undefined;
-    if (asked === 'plain') return outcome;
-    const sure = better !== undefined || asked === 'recognised';
+    let sure = better !== undefined;
+    if (!sure && !stopped) {
+      const probed = await this.#options.recognise(kind.scopes.write).catch(() => undefined);
+      if (probed?.kind === 'plain') return outcome;
+      sure = probed?.kind === 'recognised';
+    }
     const harms = kind.traits[told.name].unsafe === true;
     if (harms && !stopped && (sure || (outcome.httpStatus ?? 0) >= 500)) {
       this.#harmful.set(
         kind.name,
-        `not sent: what came back about ${address} looks like a server of the profile ${told.name}; what to do is said there`,
+        `not sent: the response for ${address} looks like a server of the profile ${told.name}; its error says what to do`,
       );
     }
     const marked = harms && sure ? { ...outcome, otherProfile: told.name } : outcome;
-    // An answer says it itself.
+    // The error of an answer has the advice already.
     return better === undefined ? advised(marked, adviceFor(told)) : marked;
-  }
-
-  async #probe(kind: Kind): Promise<{ readonly kind: Probed['kind'] }> {
-    return await this.#options.recognise(kind.scopes.write).catch(() => ({ kind: 'unclear' as const }));
   }
 
   #attempt(kind: Kind, begun: () => void): Attempt {
@@ -263,13 +254,13 @@ class Execution {
       ...this.#options,
       recorder: {
         sending: async (...line) => {
-          await this.#guard(() => recorder.sending(...line));
+          await this.#write(() => recorder.sending(...line));
           begun();
         },
-        answered: (...line) => this.#guard(() => recorder.answered(...line)),
+        answered: (...line) => this.#write(() => recorder.answered(...line)),
       },
       repair: replan.repair,
-      onFailure: (failure) => this.#remember(failure, kind),
+      onFailure: (failure) => this.#noteFailure(failure, kind),
       onWithheld: (cause) => {
         this.#stop ??= isLost(cause) ? LOST : 'not sent: the lock of the state could not be confirmed';
         return `not sent: ${messageOf(cause)}`;
@@ -277,8 +268,8 @@ class Execution {
     });
   }
 
-  /** A change that something of ours failed at: nobody knows what became of it, unless nothing of it was sent. */
-  async #trying<T>(planned: Change, work: (begun: () => void) => Promise<T>): Promise<T> {
+  /** Runs work on a change. If the work throws after a request was sent, the outcome is unknown. */
+  async #tracked<T>(planned: Change, work: (begun: () => void) => Promise<T>): Promise<T> {
     let begun = false;
     try {
       return await work(() => {
@@ -291,10 +282,10 @@ class Execution {
   }
 
   /**
-   * The change built on what is there now, if it carries values that nobody declares, or was observed too long ago or before a question;
-   * why it is skipped if it is no longer what the plan showed.
+   * Plans a change again if its observation is too old, or if its requests carry undeclared values. Gives the reason to skip it if it is no
+   * longer what the plan showed.
    */
-  async #asItIsNow(planned: Change, since: number): Promise<Change | string> {
+  async #refresh(planned: Change, since: number): Promise<Change | string> {
     const { replan } = this.#options;
     if (planned.requests.length === 0) return planned;
     if (replan.observedAt >= since && !replan.carries(planned)) return planned;
@@ -304,22 +295,22 @@ class Execution {
     } catch (failure) {
       const failures = failuresIn(failure);
       if (!failures.every(isExpected)) throw failure;
-      for (const one of failures) if (one instanceof ServerFailure) this.#remember(one, undefined);
+      for (const one of failures) if (one instanceof ServerFailure) this.#noteFailure(one, undefined);
       const why = failures.map(({ message }) => message).join('; ');
-      return `not sent: what is there now could not be read: ${why}`;
+      return `not sent: the present state could not be read: ${why}`;
     }
     if (change === undefined) return planned;
-    const moved = driftSincePlan(planned, change);
+    const drift = driftSincePlan(planned, change);
     const other = change.requests.filter(
       (request) => !planned.requests.some((named) => isSame(named, request)),
     );
-    if (moved.length === 0 && other.length > 0) {
+    if (drift.length === 0 && other.length > 0) {
       const names = other.map(({ operation }) => operations[operation].title).join(', ');
-      return `not sent, stale: what is there now takes a request that the plan did not name (${names}); plan again, and review it`;
+      return `not sent, stale: the present state needs a request that the plan does not have (${names}); plan again and review it`;
     }
-    // What the manifests manage is the plan's word: undoing manages nothing.
-    if (moved.length === 0) return { ...change, apply: { ...change.apply, managed: planned.apply.managed } };
-    return `not sent, stale: it was changed on the server since the plan was made (${moved.join(', ')}); plan again, and review it`;
+    // The plan says which fields are managed: an undo manages none.
+    if (drift.length === 0) return { ...change, apply: { ...change.apply, managed: planned.apply.managed } };
+    return `not sent, stale: it was changed on the server since the plan was made (${drift.join(', ')}); plan again and review it`;
   }
 
   #skip(change: Change, reason: string): undefined {
@@ -337,29 +328,30 @@ class Execution {
       const forbidden = this.#forbidden.get(operations[operation].scope);
       if (forbidden !== undefined) return forbidden;
     }
-    if (this.#unsucceeded.has(change.kind) && givesUp(change)) return kindOf(change.kind).succession?.failed;
+    if (this.#failedSuccessions.has(change.kind) && givesUp(change))
+      return kindOf(change.kind).succession?.failed;
     return undefined;
   }
 
-  /** What one request met that the others would meet too. */
-  #remember(failure: ServerFailure, written: Kind | undefined): void {
+  /** Notes failures that other requests would meet too. */
+  #noteFailure(failure: ServerFailure, written: Kind | undefined): void {
     if (failure.kind === 'unauthorized') this.#stop = 'not sent: the credentials were refused (401)';
     if (failure.kind !== 'forbidden') return;
-    // It may be this one object that is protected.
+    // This one object may be protected.
     if (written !== undefined && written.traits[this.#options.profile.name].protects === true) return;
     this.#forbidden.set(failure.scope, `not sent: the credentials lack the scope ${failure.scope} (403)`);
   }
 
   async #settle(planned: Change, sent: Change, outcome: Outcome): Promise<undefined> {
-    if (takesOver(planned) && outcome.status !== 'applied') this.#unsucceeded.add(planned.kind);
+    if (takesOver(planned) && outcome.status !== 'applied') this.#failedSuccessions.add(planned.kind);
     this.#outcomes.set(planned, outcome);
-    await this.#guard(() => this.#options.recorder.settled(sent, outcome));
+    await this.#write(() => this.#options.recorder.settled(sent, outcome));
     const { status, error, ownValues = [] } = outcome;
     this.#options.progress.step({ address: planned.address, status, error, ownValues });
   }
 
-  /** What can't be recorded stops the run: nothing more is sent that nobody would know of. */
-  async #guard(write: () => Promise<void>): Promise<void> {
+  /** Writes to the journal. If that fails, nothing more is sent. */
+  async #write(write: () => Promise<void>): Promise<void> {
     try {
       await write();
     } catch (failure) {
@@ -374,7 +366,7 @@ function isSame(one: WriteRequest, other: WriteRequest): boolean {
   return one.operation === other.operation && path(one) === path(other);
 }
 
-/** What reading can throw without anything being wrong with us. */
+/** Whether reading can throw this without a bug of ours. */
 function isExpected(failure: unknown): failure is ServerFailure | ProblemsError {
   return failure instanceof ServerFailure || failure instanceof ProblemsError;
 }

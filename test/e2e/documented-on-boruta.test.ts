@@ -51,7 +51,7 @@ async function at(manifest: string, like: string, options: SandboxOptions = {}):
 }
 
 const skippedFor =
-  /^not sent: what came back about User\/\S+ looks like a server of the profile boruta; what to do is said there$/;
+  /^not sent: the response for User\/\S+ looks like a server of the profile boruta; its error says what to do$/;
 const advice = /this may be a server of the profile boruta, .*set "profile: boruta" under server$/;
 
 const blockedFor =
