@@ -1,15 +1,15 @@
 import { kindOf } from '../kinds/index.js';
 import { type PendingRestore, seenLoss } from '../kinds/loss.js';
-import { Hasher, restoreFields } from '../secrets/hash.js';
+import { Hasher, restoreFields, storeFields } from '../secrets/hash.js';
 import type { JournalContent } from '../state/journal.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import { type Entry, entriesOf } from './journal-entries.js';
 import { othersOf, type StateHome } from './owner.js';
-import { storeOwed } from './record.js';
+import type { Asked, Became, RecordContext } from './record.js';
 
 /**
- * A state that was lost, with what the journals of its runs say that is owed to objects: the rest of it can be done
- * without, and that can't. A state that anything was ever saved in is given back as it is.
+ * Finds the pending restores of a lost state in the journals of its runs: idops can do without the rest of a state, not without these.
+ * Gives back a state that was ever saved as it is.
  */
 export async function withPendingRestores(state: State, home: StateHome): Promise<State> {
   if (state.serial > 0) return state;
@@ -21,10 +21,10 @@ export async function withPendingRestores(state: State, home: StateHome): Promis
   const resources: Record<string, ResourceRecord> = { ...state.resources };
   for (const content of runs.filter(({ run }) => run.salt === heir.salt)) {
     for (const entry of entriesOf(content)) {
-      const owed = debtOf(entry, content.run.run, hasher);
-      if (owed === 'as before') continue;
+      const restore = restoreIn(entry, content.run.run, hasher);
+      if (restore === 'as before') continue;
       delete resources[entry.sending.key];
-      if (owed !== undefined) resources[entry.sending.key] = debtor(entry, owed, hasher);
+      if (restore !== undefined) resources[entry.sending.key] = recordWith(entry, restore, hasher);
     }
   }
   return Object.keys(resources).length === 0 ? state : { ...heir, resources };
@@ -41,31 +41,60 @@ async function ownRuns(state: State, home: StateHome): Promise<JournalContent[]>
   });
 }
 
-/** What a change left owing; undefined where nothing, not even of what was owed before it. */
-function debtOf(
+/** What a change left to restore; undefined if nothing, not even of what was pending before it. */
+function restoreIn(
   { sending, answered }: Entry,
   run: string,
   hasher: Hasher,
 ): PendingRestore | undefined | 'as before' {
-  const kind = kindOf(sending.kind);
-  if (sending.action !== 'update' || kind.lost === undefined || answered === undefined) return 'as before';
-  const before = restoreFields(sending.before, hasher);
-  const asked = restoreFields(sending.expected, hasher);
-  if (answered.after === null) return answered.ambiguous ? { run, before, asked } : 'as before';
-  const now = restoreFields(answered.after, hasher);
-  const lost = kind.lost({ before, asked, now });
-  return Object.keys(lost).length === 0 ? undefined : seenLoss(run, lost, now);
+  if (sending.action !== 'update' || answered === undefined) return 'as before';
+  const asked = {
+    kind: sending.kind,
+    before: restoreFields(sending.before, hasher),
+    expected: restoreFields(sending.expected, hasher),
+  };
+  const { ambiguous } = answered;
+  const after = answered.after === null ? undefined : restoreFields(answered.after, hasher);
+  return pendingRestoreAfter(asked, { ambiguous, after }, { run, readable: true });
 }
 
-function debtor({ sending, answered }: Entry, owed: PendingRestore, hasher: Hasher): ResourceRecord {
+function recordWith({ sending, answered }: Entry, restore: PendingRestore, hasher: Hasher): ResourceRecord {
   return {
     kind: sending.kind,
     identity: { ...sending.identity },
     recorded_at: answered?.at ?? sending.at,
-    run: owed.run,
+    run: restore.run,
     managed: [],
     fields: {},
     hashes: {},
-    owed: storeOwed(owed, hasher),
+    owed: storeRestore(restore, hasher),
   };
+}
+
+/** What an update took away without finishing; undefined if nothing is pending any more. */
+export function pendingRestoreAfter(
+  { kind: name, before = {}, expected }: Pick<Asked, 'kind' | 'before' | 'expected'>,
+  { ambiguous, after }: Pick<Became, 'ambiguous' | 'after'>,
+  { run, readable }: Pick<RecordContext, 'run' | 'readable'>,
+): PendingRestore | undefined | 'as before' {
+  const kind = kindOf(name);
+  if (kind.lost === undefined || !readable) return 'as before';
+  if (after !== undefined) {
+    const lost = kind.lost({ before, asked: expected, now: after });
+    return Object.keys(lost).length === 0 ? undefined : seenLoss(run, lost, after);
+  }
+  // If nothing was seen and nothing is open, nothing was sent.
+  if (!ambiguous) return 'as before';
+  return { run, before, asked: expected };
+}
+
+/** A pending restore as the state stores it. */
+export function storeRestore(restore: PendingRestore, hasher: Hasher): NonNullable<ResourceRecord['owed']> {
+  return 'before' in restore
+    ? {
+        run: restore.run,
+        before: storeFields(restore.before, hasher),
+        asked: storeFields(restore.asked, hasher),
+      }
+    : { run: restore.run, lost: storeFields(restore.lost, hasher), seen: storeFields(restore.seen, hasher) };
 }

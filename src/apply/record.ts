@@ -12,16 +12,16 @@ import {
 import { type FieldType, holdsHashed, normalForm, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Identity, KindName } from '../kinds/kind.js';
-import { type PendingRestore, seenLoss } from '../kinds/loss.js';
 import { deletedHash } from '../plan/decider.js';
 import type { Action, Seen } from '../plan/plan.js';
 import { conceal, type Hasher, restoreFields, type StoredFields, storeFields } from '../secrets/hash.js';
 import { holdsSecretKey } from '../secrets/names.js';
 import { eachWithSlowHashes } from '../secrets/slow-hash.js';
 import type { ResourceRecord, State } from '../state/state.js';
+import { pendingRestoreAfter, storeRestore } from './pending-restores.js';
 import type { Status } from './result.js';
 
-/** What was asked of one object, as far as the state needs it. */
+/** What was asked for one object, as far as the state needs it. */
 export interface Asked {
   readonly key: string;
   readonly kind: KindName;
@@ -37,13 +37,13 @@ export interface Asked {
 /** What became of it. */
 export interface Became {
   readonly status: Status;
-  /** Whether the request may have been carried out although nobody knows. */
+  /** Whether the server may have done it although no answer says so. */
   readonly ambiguous: boolean;
-  /** What the server showed afterwards; undefined where it showed nothing usable. */
+  /** What the server showed afterwards; undefined if it showed nothing usable. */
   readonly after: Fields | undefined;
   /** The paths that the answer didn't carry. */
   readonly unverified: readonly string[];
-  /** The profile whose server this surely is, where that is another one than was worked with. */
+  /** The server's actual profile, if it is not the configured one. */
   readonly otherProfile?: string | undefined;
 }
 
@@ -52,14 +52,11 @@ export interface RecordContext {
   /** ISO 8601, UTC. */
   readonly at: string;
   readonly hasher: Hasher;
-  /** Whether objects of the kind are read anew each time, so that only what was not shown needs a record. */
+  /** Whether plans read objects of the kind, so that only what the server doesn't show needs a record. */
   readonly readable: boolean;
 }
 
-/**
- * Records an outcome among records that the caller holds alone; what was asked and refused leaves them as they are. Says whether
- * anything was recorded.
- */
+/** Records an outcome in records that the caller owns. Gives whether anything was recorded: a refused request leaves them as they are. */
 export function recordInto(
   resources: State['resources'],
   asked: Asked,
@@ -73,7 +70,7 @@ export function recordInto(
     profile === undefined
       ? next
       : {
-          // What wasn't applied is not idops' own.
+          // idops doesn't manage what was not applied.
           ...(next ?? before ?? { ...emptyRecord(asked, context), managed: [] }),
           other_profile: { profile, run: context.run },
         };
@@ -83,7 +80,7 @@ export function recordInto(
   return true;
 }
 
-/** Records with what was seen of objects, which no run wrote; the very same ones if all of it is recorded already. */
+/** Records with what the server showed of unchanged objects; the very same records if there is no news. */
 export async function withSeen(
   resources: State['resources'],
   seen: readonly Seen[],
@@ -100,7 +97,7 @@ export async function withSeen(
   return news.length === 0 ? resources : { ...resources, ...Object.fromEntries(news) };
 }
 
-/** The record of an object that was seen; undefined if nothing that manifests declare of it is news. */
+/** The record of an unchanged object; undefined if no declared field is news. */
 function seenRecord(
   before: ResourceRecord | undefined,
   { fields, ...seen }: Seen,
@@ -108,7 +105,7 @@ function seenRecord(
 ): ResourceRecord | undefined {
   const asked = { ...seen, action: 'adopt' as const };
   const declared = Object.entries(fields).filter(([name]) => seen.managed.includes(name));
-  const shown = shownOf(asked, Object.fromEntries(declared));
+  const shown = shownFields(asked, Object.fromEntries(declared));
   const known = before?.left;
   const isKnown = (stored: Fields, hashes: StoredFields['hashes']): boolean =>
     known !== undefined &&
@@ -116,7 +113,7 @@ function seenRecord(
     Object.keys(shown).every(
       (name) => Object.hasOwn(known.fields, name) && same(stored[name] ?? null, known.fields[name] ?? null),
     );
-  // Most objects are as they were, and have no secrets.
+  // Most objects have no news and no secrets.
   const isPlain = !Object.values(shown).some(holdsSensitive);
   if (Object.keys(shown).length === 0 || (isPlain && isKnown(shown, {}))) return undefined;
   const stored = storeFields({ ...(known && restoreFields(known, hasher)), ...shown }, hasher);
@@ -126,7 +123,7 @@ function seenRecord(
   return withFormerNames({ ...record, left: { run: null, ...stored } }, before, asked, hasher);
 }
 
-/** A record with what the object was called before, if it is one that others refer to by its name. */
+/** A record with the object's former names, if manifests refer to its kind by name. */
 function withFormerNames(
   record: ResourceRecord,
   before: ResourceRecord | undefined,
@@ -141,7 +138,7 @@ function withFormerNames(
   return former.length === 0 ? record : { ...record, former_names: [...new Set(former)] };
 }
 
-/** What one object of a kind has alone: the one that takes it leaves no other known to have it. */
+/** If only one object of a kind can have something, the others no longer have it once this one takes it. */
 function forgetFormer(resources: State['resources'], { kind, expected }: Asked): void {
   const { succession } = kindOf(kind);
   if (succession === undefined || expected[succession.field] !== true) return;
@@ -156,7 +153,7 @@ function forgetFormer(resources: State['resources'], { kind, expected }: Asked):
   }
 }
 
-/** What was left of an object, but for a field that it has lost to another one by the same run or a later one. */
+/** What the server showed last of an object, without a field that it has lost to another object since. */
 function withoutLeft({ left }: ResourceRecord, field: string): Pick<ResourceRecord, 'left'> {
   if (left === undefined) return {};
   const { [field]: _, ...fields } = left.fields;
@@ -190,7 +187,7 @@ function nextRecord(
   };
   switch (asked.action) {
     case 'adopt':
-      return { ...base, ...generation(asked), ...storeFields(seen(asked), context.hasher) };
+      return { ...base, ...generation(asked), ...storeFields(adoptedFields(asked), context.hasher) };
     case 'regenerate':
       if (became.status === 'unknown') {
         return { ...(before ?? base), pending_regeneration: context.run };
@@ -199,84 +196,52 @@ function nextRecord(
       return {
         ...base,
         ...generation(asked),
-        ...storeFields({ ...calledBefore(asked), ...made(asked, became.after) }, context.hasher),
+        ...storeFields(regeneratedFields(asked, became.after), context.hasher),
       };
     case 'delete':
       if (became.status !== 'applied') return undefined;
       return {
         ...base,
         deleted: deletedHash(asked.kind, became.after ?? {}, context.hasher),
-        ...builtInLeft(asked, became.after, context),
+        ...builtInShown(asked, became.after, context),
       };
     case 'update': {
-      const record = updated(base, before, asked, became, context);
-      const owed = owedAfter(asked, became, context);
-      if (owed === 'as before') return record && { ...record, ...owedOf(before) };
-      if (record === undefined && owed === undefined && before?.owed === undefined) return undefined;
-      // What wasn't applied is not idops' own.
+      const record = updateRecord(base, before, asked, became, context);
+      const restore = pendingRestoreAfter(asked, became, context);
+      if (restore === 'as before') return record && { ...record, ...(before?.owed && { owed: before.owed }) };
+      if (record === undefined && restore === undefined && before?.owed === undefined) return undefined;
+      // idops doesn't manage what was not applied.
       const { owed: _, ...rest } = record ?? before ?? { ...base, managed: [] };
-      return owed === undefined ? rest : { ...rest, owed: storeOwed(owed, context.hasher) };
+      return restore === undefined ? rest : { ...rest, owed: storeRestore(restore, context.hasher) };
     }
     default:
       return undefined;
   }
 }
 
-/** What an update took away and came no further; undefined where nothing is owed, or nothing any more. */
-function owedAfter(
-  { kind: name, before = {}, expected }: Asked,
-  { ambiguous, after }: Became,
-  { run, readable }: RecordContext,
-): PendingRestore | undefined | 'as before' {
-  const kind = kindOf(name);
-  if (kind.lost === undefined || !readable) return 'as before';
-  if (after !== undefined) {
-    const lost = kind.lost({ before, asked: expected, now: after });
-    return Object.keys(lost).length === 0 ? undefined : seenLoss(run, lost, after);
-  }
-  // Where nothing was seen and nothing is open, nothing was sent.
-  if (!ambiguous) return 'as before';
-  return { run, before, asked: expected };
-}
-
-function owedOf(record: ResourceRecord | undefined): Pick<ResourceRecord, 'owed'> {
-  return record?.owed === undefined ? {} : { owed: record.owed };
-}
-
-/** What is owed in the form in which a state keeps it. */
-export function storeOwed(owed: PendingRestore, hasher: Hasher): NonNullable<ResourceRecord['owed']> {
-  return 'before' in owed
-    ? { run: owed.run, before: storeFields(owed.before, hasher), asked: storeFields(owed.asked, hasher) }
-    : { run: owed.run, lost: storeFields(owed.lost, hasher), seen: storeFields(owed.seen, hasher) };
-}
-
 function generation({ generation }: Asked): { did_generation?: number } {
   return generation === undefined ? {} : { did_generation: generation };
 }
 
-/** What an object was seen to have of that which is made anew: null where there was none, nothing where that is not known. */
-function seen({ kind, before = {} }: Asked): Fields {
-  const field = kindOf(kind).regeneration?.field;
-  const shown = made({ kind }, before);
-  return field !== undefined && before[field] === null ? { ...shown, [field]: null } : shown;
+/** The name and the regenerated field of an adopted object; a field without a value is null. */
+function adoptedFields({ kind, before = {} }: Asked): Fields {
+  const { name = '', field = '' } = kindOf(kind).regeneration ?? {};
+  return { ...textsOf(before, name, field), ...(before[field] === null ? { [field]: null } : {}) };
 }
 
-/** What was made anew; an answer without it leaves it unknown. */
-function made({ kind }: Pick<Asked, 'kind'>, answer: Fields = {}): Fields {
-  const field = kindOf(kind).regeneration?.field;
-  const told = { ...calledBefore({ kind, before: answer }) };
-  return field !== undefined && typeof answer[field] === 'string'
-    ? { ...told, [field]: answer[field] }
-    : told;
+/** The name and the regenerated field after a regeneration; an answer without the field leaves it unknown. */
+function regeneratedFields({ kind, before = {} }: Asked, answer: Fields = {}): Fields {
+  const { name = '', field = '' } = kindOf(kind).regeneration ?? {};
+  return { ...textsOf(before, name), ...textsOf(answer, name, field) };
 }
 
-/** What an object of which something is made anew was called, which the record is to know on. */
-function calledBefore({ kind, before = {} }: Pick<Asked, 'kind' | 'before'>): Fields {
-  const name = kindOf(kind).regeneration?.name;
-  return name !== undefined && typeof before[name] === 'string' ? { [name]: before[name] } : {};
+function textsOf(fields: Fields, ...names: readonly string[]): Fields {
+  return Object.fromEntries(
+    names.flatMap((name) => (typeof fields[name] === 'string' ? [[name, fields[name]]] : [])),
+  );
 }
 
-function updated(
+function updateRecord(
   base: ResourceRecord,
   before: ResourceRecord | undefined,
   asked: Asked,
@@ -285,22 +250,22 @@ function updated(
 ): ResourceRecord | undefined {
   const known = before === undefined ? {} : restoreFields(before, context.hasher);
   if (became.ambiguous) {
-    // A later merge may build on what was asked, and every field of it is asserted again.
+    // A later merge may build on what was asked; every uncertain field is sent again.
     const fields = context.readable ? {} : { ...known, ...normalized(asked) };
     return { ...base, ...storeFields(fields, context.hasher), uncertain: Object.keys(asked.expected) };
   }
   if (became.status !== 'applied' && became.status !== 'not_converged') {
-    // What was done in part is what this run left, and nobody else's change.
-    const changed = before !== undefined && became.after !== undefined && isOther(asked, became.after);
-    return changed ? { ...before, ...leftBehind(asked, became.after, context) } : undefined;
+    // What was done in part is this run's change, and no drift.
+    const changed = before !== undefined && became.after !== undefined && hasChanged(asked, became.after);
+    return changed ? { ...before, ...lastShown(asked, became.after, context) } : undefined;
   }
   const shown = context.readable ? askedSecrets(asked) : answeredFields(asked, became.after ?? {}, known);
   const fields = { ...shown, ...unverifiedFields(asked, became.unverified, shown) };
-  // A list with a secret in it is recorded as it was asked, which is not what this server kept.
+  // A list with a secret is recorded as asked, which is not what this server kept.
   const secret = Object.entries(asked.expected).flatMap(([name, field]) =>
     holdsSensitive(field) ? [name] : [],
   );
-  // Another profile's server may well ignore what it doesn't show.
+  // Another profile's server may ignore what it doesn't show.
   const unseen = became.otherProfile === undefined ? [] : unverifiedNames(asked, became.unverified);
   const open = became.status === 'not_converged' ? [...new Set([...secret, ...unseen])] : [];
   const uncertain = open.length > 0 ? { uncertain: open } : {};
@@ -309,30 +274,30 @@ function updated(
     ...uncertain,
     fields: stored.fields,
     hashes: stored.hashes,
-    ...leftBehind(asked, became.after, context),
+    ...lastShown(asked, became.after, context),
   });
 }
 
-/** Whether an object is no longer as it was, as far as both are known. */
-function isOther({ kind, before = {} }: Asked, after: Fields): boolean {
+/** Whether a known field of an object changed. */
+function hasChanged({ kind, before = {} }: Asked, after: Fields): boolean {
   return Object.entries(kindOf(kind).fields).some(([name, type]) => {
     const [was, now] = [before[name], after[name]];
     return was !== undefined && now !== undefined && !same(normalForm(type, was), normalForm(type, now));
   });
 }
 
-/** The object as the server shows it after a run, where it does so each time: what differs later, somebody has changed. */
-function leftBehind(
+/** The object as the server shows it after a run: what differs later is drift. */
+function lastShown(
   asked: Asked,
   after: Fields | undefined,
   { run, readable, hasher }: RecordContext,
 ): Pick<ResourceRecord, 'left'> {
   if (!readable || after === undefined) return {};
-  return { left: { run, ...storeFields(shownOf(asked, after), hasher) } };
+  return { left: { run, ...storeFields(shownFields(asked, after), hasher) } };
 }
 
-/** What the server shows of an object's fields, sets in one order, with that made secret which is known to be. */
-function shownOf(
+/** The fields that the server shows, with sets sorted and known secrets concealed. */
+function shownFields(
   { kind, expected, before }: Pick<Asked, 'kind' | 'expected' | 'before'>,
   after: Fields,
 ): Fields {
@@ -340,22 +305,25 @@ function shownOf(
   for (const [name, type] of Object.entries(kindOf(kind).fields)) {
     const got = after[name];
     if (got === undefined) continue;
-    const known = sealed(veiled(type, withoutOthers(type, normalForm(type, got))), expected[name]);
-    shown[name] = sealed(known, before?.[name]);
+    const known = concealKnown(
+      concealSecretKeys(type, withComparedMembers(type, normalForm(type, got))),
+      expected[name],
+    );
+    shown[name] = concealKnown(known, before?.[name]);
   }
   return shown;
 }
 
-/** A map in which the value of each key that looks secret is one: no manifest declares that it is. */
-function veiled(type: FieldType, got: Value): Value {
+/** A map with the values concealed whose keys look secret, since no manifest declares them. */
+function concealSecretKeys(type: FieldType, got: Value): Value {
   if (type.type !== 'map' || !isMap(got)) return got;
   return mapValues(got, (member, key) =>
     member !== null && holdsSecretKey(key, member) ? new Sensitive(reveal(member)) : member,
   );
 }
 
-/** A set whose elements have only what they are compared by; the rest belongs to other objects. */
-function withoutOthers(type: FieldType, got: Value): Value {
+/** A set with only the compared members of its elements; the others belong to other objects. */
+function withComparedMembers(type: FieldType, got: Value): Value {
   if (type.type !== 'set' || !Array.isArray(got)) return got;
   const own = ['id', 'name', ...Object.keys(type.nested)];
   return got.map((element) =>
@@ -365,33 +333,35 @@ function withoutOthers(type: FieldType, got: Value): Value {
   );
 }
 
-/** What took the place of what was deleted, where the answer is that and not what went. */
-function builtInLeft(
+/** The built-in object that replaced a deleted one, if the answer shows that. */
+function builtInShown(
   asked: Asked,
   after: Fields | undefined,
   context: RecordContext,
 ): Pick<ResourceRecord, 'left'> {
   const isBuiltIn = after !== undefined && kindOf(asked.kind).deletion?.isBuiltIn(after) === true;
-  return isBuiltIn ? leftBehind(asked, after, context) : {};
+  return isBuiltIn ? lastShown(asked, after, context) : {};
 }
 
-/** What the server shows, with that made secret which is known to be; a list as a whole, in the form in which it is shown. */
-function sealed(got: Value, known: Value | undefined): Value {
+/** A shown value with its known secrets concealed; a list with a secret as a whole. */
+function concealKnown(got: Value, known: Value | undefined): Value {
   if (known === undefined || got instanceof Sensitive) return got;
   if (known instanceof Sensitive || (Array.isArray(known) && holdsSensitive(known))) {
     return holdsHashed(got) ? got : new Sensitive(reveal(got));
   }
   if (!isMap(known) || !isMap(got)) return got;
-  return mapValues(got, (member, key) => sealed(member, Object.hasOwn(known, key) ? known[key] : undefined));
+  return mapValues(got, (member, key) =>
+    concealKnown(member, Object.hasOwn(known, key) ? known[key] : undefined),
+  );
 }
 
-/** What was asked, sets in one order: the form in which a secret set is hashed and compared. */
+/** The declared fields with sets sorted, as secret sets are hashed and compared. */
 function normalized({ kind, expected }: Asked): Fields {
   const types = kindOf(kind).fields;
   return mapValues(expected, (field, name) => normalForm(types[name] ?? value, field));
 }
 
-/** Of what is read anew each time only the secrets, so that a plan knows them again when the manifest has moved on. */
+/** The declared secrets, so that a later plan recognizes them on the server after the manifest has changed. */
 function askedSecrets(asked: Asked): Fields {
   return Object.fromEntries(Object.entries(normalized(asked)).filter(([, field]) => holdsSensitive(field)));
 }
@@ -404,7 +374,7 @@ function answeredFields(asked: Asked, answer: Fields, known: Fields): Fields {
     const got = answer[name];
     if (got === undefined) continue;
     const before = known[name];
-    // Members that the answer leaves out, such as passwords, stay as they were recorded.
+    // Members that the answer leaves out, such as passwords, stay as recorded.
     const whole = type.type === 'members' && isMap(got) && isMap(before) ? { ...before, ...got } : got;
     shown[name] = conceal(whole, wanted[name]);
   }
@@ -417,7 +387,7 @@ function unverifiedNames({ expected }: Asked, unverified: readonly string[]): st
   );
 }
 
-/** The sent fields that the answer didn't show: taken for done, since nothing says otherwise. */
+/** The sent fields that the answer didn't show: they count as done. */
 function unverifiedFields(asked: Asked, unverified: readonly string[], shown: Fields): Fields {
   const types = kindOf(asked.kind).fields;
   const fields: Fields = {};

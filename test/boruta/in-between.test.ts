@@ -375,7 +375,7 @@ test('a request that the plan did not name is not sent', async () => {
     });
   });
   expect(Object.values(ran.said)).toEqual([
-    expect.stringMatching(/^skipped: .*a request that the plan did not name/),
+    expect.stringMatching(/^skipped: .*a request that the plan does not have/),
   ]);
   expect(at.writes()).toEqual([]);
 });
