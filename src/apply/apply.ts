@@ -74,7 +74,7 @@ export async function applyPlan(
       ...options,
       run: begun.journal,
       beforeChange: async () => {
-        if (!lock.fenced) await runLock.look();
+        if (!lock.fenced) await runLock.confirm();
       },
     });
     const permit = (begun: boolean) => runLock.permit(begun);
@@ -174,7 +174,7 @@ async function endRun(
   ];
   const end = (interrupted: boolean) => journal.write({ type: 'end', at: now().toISOString(), interrupted });
   try {
-    await runLock.look();
+    await runLock.confirm();
   } catch (failure) {
     const content = await backend.runs.read(name).catch(() => null);
     // The next holder has taken it in already.

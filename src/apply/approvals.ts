@@ -3,7 +3,7 @@ import { newestRunIn } from '../state/shards.js';
 import type { StateHead } from '../state/state.js';
 import type { Result } from './result.js';
 
-/** What a workflow run applies, and who approved it. Ids are GitHub's, in decimal. */
+/** The plan that a workflow run applies, and its approval. Ids are GitHub's, in decimal. */
 export interface Approval {
   /** The pull request that was merged; null if a person gave the digest or reviewed the stored plan. */
   readonly pullRequest: number | null;
@@ -19,16 +19,16 @@ export interface Approval {
   readonly url: string;
 }
 
-/** An approval as a state keeps it once it is used. */
+/** A used approval, as the state stores it. */
 type Used = NonNullable<StateHead['approvals']>[number];
 
-/** What a state knows of approvals that were used, and of its newest run. */
+/** The used approvals and the newest run of a state. */
 export type ApprovalHistory = Pick<StateHead, 'approvals' | 'last_run' | 'shards'>;
 
-/** How many used approvals a state remembers. An older run is refused because a later one was applied. */
+/** How many used approvals a state remembers. An older run is refused because of a later one. */
 const remembered = 100;
 
-/** The approval that a workflow run used already, with what is left of it; undefined if it used none. */
+/** The approval that a workflow run has used, with what is left of it; undefined if it has used none. */
 export function usedBy(
   { approvals = [] }: ApprovalHistory,
   { workflowRun, environment, digest }: Pick<Approval, 'workflowRun' | 'environment' | 'digest'>,
@@ -39,8 +39,8 @@ export function usedBy(
 }
 
 /**
- * Why an approval doesn't count, or no longer counts; undefined if it does. `since` is when the workflow run began, if this isn't its
- * first attempt; `made` is when the approved plan was made, if that is known.
+ * Why an approval doesn't count; undefined if it does. `since` is when the workflow run began, if this isn't its first attempt;
+ * `made` is when the approved plan was made, if that is known.
  */
 export function whyUsedUp(
   state: ApprovalHistory,
@@ -78,7 +78,7 @@ export function whyUsedUp(
   return undefined;
 }
 
-/** A state's approvals, with one that a run of idops begins to use for the objects with these keys. */
+/** A state's approvals, with one that a run begins to use for the objects with these keys. */
 export function withUse(
   { approvals = [] }: ApprovalHistory,
   approval: Approval,
@@ -100,12 +100,12 @@ export function withUse(
   return [...approvals.filter((one) => one !== before), used].slice(-remembered);
 }
 
-/** The same once the run has ended, with what is left to be applied. */
+/** A state's approvals after the run has ended, with the keys that are left. */
 export function withLeft({ approvals = [] }: ApprovalHistory, run: string, left: readonly string[]): Used[] {
   return approvals.map((used) => (used.runs.at(-1) === run ? { ...used, left: [...left] } : used));
 }
 
-/** The keys of the objects that a run did not bring to what was approved. `keys` are those of the plan, by address. */
+/** The keys of the objects that a run did not apply. `keys` are those of the plan, by address. */
 export function leftOf({ results }: Result, keys: ReadonlyMap<string, string>): string[] {
   return results.flatMap(({ address, status }) => {
     const key = keys.get(address);
@@ -127,7 +127,7 @@ function requestName(number: number | null, { url }: Used): string {
   return url.includes('/-/pipelines/') ? `merge request !${number}` : `pull request #${number}`;
 }
 
-/** How the name of a run begins that was begun then. */
+/** The beginning of the name of a run of that time. */
 function runTime(time: Date): string {
   return `${time.toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`;
 }

@@ -3,7 +3,7 @@ import { isOfRun, partCalled, runOf } from '../base/shard.js';
 import type { RunStore } from '../state/backend.js';
 import type { JournalContent } from '../state/journal.js';
 import type { State } from '../state/state.js';
-import { together } from './journal-entries.js';
+import { mergeJournals } from './journal-entries.js';
 import { knowsOf, withoutFirstLine } from './resume.js';
 
 /** The journals of all runs, oldest first, and the problems of those that can't be read, those that the state knows among them. */
@@ -30,23 +30,23 @@ export async function readRuns(
 }
 
 /**
- * Finds a run by its name, or by the beginning of it where that is enough: its journal, those of all its shards together, or that of one of
- * them by its own name. Throws a ProblemsError (`no-such-run`) where none or several have it.
+ * Finds a run by its name or a unique beginning of it, and merges the journals of its shards. The name of a part finds that part alone.
+ * Throws a ProblemsError (`no-such-run`) if there is no such run, or several.
  */
 export async function findRun(store: RunStore, name: string): Promise<JournalContent> {
   return asOne(await findParts(store, name));
 }
 
-/** The journals of a run, or of a part of one, and what it is called. */
+/** The journals of a run, or of a part of one. */
 export interface Found {
   readonly name: string;
   readonly contents: readonly [JournalContent, ...JournalContent[]];
 }
 
-/** The same as the journals that there are of it: of a run all of its parts, of a part each time that it was begun. */
+/** Finds the journals of a run: of a run all of its parts, of a part each attempt. */
 export async function findParts(store: RunStore, given: string): Promise<Found> {
   const names = await store.list();
-  const name = meant(names, given);
+  const name = identifyRun(names, given);
   const found = names.filter((one) => isOfRun(one, name));
   const contents: JournalContent[] = [];
   for (const one of found) {
@@ -64,7 +64,7 @@ export async function findParts(store: RunStore, given: string): Promise<Found> 
  */
 export async function unusableJournals(store: RunStore, given: string): Promise<string[]> {
   const names = await store.list();
-  const name = meant(names, given);
+  const name = identifyRun(names, given);
   const unusable: string[] = [];
   for (const one of names.filter((journal) => isOfRun(journal, name))) {
     const content = await store.read(one).catch((failure: unknown) => {
@@ -84,12 +84,12 @@ export async function unusableJournals(store: RunStore, given: string): Promise<
   ]);
 }
 
-/** The run, the part or the journal that a name means, or the beginning of one. Throws a ProblemsError (`no-such-run`). */
-function meant(names: readonly string[], name: string): string {
+/** The run, part or journal with a name or a unique beginning of it. Throws a ProblemsError (`no-such-run`). */
+function identifyRun(names: readonly string[], name: string): string {
   const levels = [names.map(runOf), names.map(partCalled), names].map((level) => [...new Set(level)]);
   const exact = levels.flat().find((one) => one === name);
   if (exact !== undefined) return exact;
-  // The shortest that begins so is meant: a run before its parts.
+  // The shortest name comes first: a run before its parts.
   const found = levels.map((level) => level.filter((one) => name !== '' && one.startsWith(name)));
   const first = found.find((level) => level.length > 0) ?? [];
   const [only] = first;
@@ -101,11 +101,11 @@ function meant(names: readonly string[], name: string): string {
   throw new ProblemsError([error('no-such-run', why, [], 'idops runs lists them')]);
 }
 
-/** How many runs that may be meant are named. */
+/** How many candidates a message names. */
 const NAMED = 5;
 
-/** Journals as one, under the name of what they are of. */
+/** Merges the journals under the name of the run or part. */
 export function asOne({ name, contents }: Found): JournalContent {
   const [first, ...others] = contents;
-  return others.length === 0 && first.run.run === name ? first : together(contents, name);
+  return others.length === 0 && first.run.run === name ? first : mergeJournals(contents, name);
 }

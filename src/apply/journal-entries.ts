@@ -1,13 +1,13 @@
 import { partOfRun } from '../base/shard.js';
 import type { AnsweredLine, JournalContent, JournalLine, SendingLine } from '../state/journal.js';
 
-/** One change of a run, as its journal tells it. */
+/** One change in the journal of a run. */
 export interface Entry {
-  /** The last request that was begun, or the adoption. */
+  /** The last request, or the adoption. */
   readonly sending: SendingLine;
-  /** The answer that settled the change; undefined where the run ended before it. */
+  /** The answer that settled the change; undefined if the run ended before it. */
   readonly answered: AnsweredLine | undefined;
-  /** Whether a request was begun that has no answer. */
+  /** Whether a request has no answer. */
   readonly open: boolean;
 }
 
@@ -18,7 +18,7 @@ export function entriesOf({ lines }: JournalContent): Entry[] {
   for (const line of lines) {
     if (line.type === 'sending') {
       const entry = { sending: line, answers: [] };
-      // A later request of the same change takes the place of the earlier one.
+      // A later request of the same change replaces the earlier one.
       byKey.set(line.key, entry);
       bySequence.set(line.seq, entry);
     } else if (line.type === 'answered') {
@@ -37,11 +37,8 @@ export function entriesOf({ lines }: JournalContent): Entry[] {
   });
 }
 
-/**
- * Journals of one run, or of one part of it, as one journal of that name, oldest first. What a shard did to an object before it was begun
- * again counts as one change with what it did then.
- */
-export function together(contents: readonly JournalContent[], name: string): JournalContent {
+/** Merges the journals of a run, or of one part of it, oldest first. What repeated attempts did to an object becomes one change. */
+export function mergeJournals(contents: readonly JournalContent[], name: string): JournalContent {
   const [first] = contents;
   if (first === undefined) throw new TypeError('a run has a journal');
   const oldest = contents.reduce((one, other) => (other.run.at < one.run.at ? other : one), first);
@@ -50,8 +47,8 @@ export function together(contents: readonly JournalContent[], name: string): Jou
     for (const entry of entriesOf(content)) {
       const { key } = entry.sending;
       const former = entries.get(key);
-      const one = former === undefined ? entry : after(former, entry);
-      // In the order in which they were begun last.
+      const one = former === undefined ? entry : merge(former, entry);
+      // The order of the last attempts.
       entries.delete(key);
       entries.set(key, one);
     }
@@ -73,8 +70,8 @@ export function together(contents: readonly JournalContent[], name: string): Jou
   };
 }
 
-/** What was done to an object by two attempts, one after the other, as one change. */
-function after(former: Entry, entry: Entry): Entry {
+/** Merges what two attempts, one after the other, did to an object. */
+function merge(former: Entry, entry: Entry): Entry {
   if (!mayBeDone(former)) return entry;
   if (!mayBeDone(entry)) return former;
   const { before, existed, expected } = former.sending;
@@ -89,7 +86,7 @@ function after(former: Entry, entry: Entry): Entry {
   return { ...entry, sending: { ...entry.sending, before, existed, expected: asked } };
 }
 
-/** Whether something of a change may be on the server. */
+/** Whether the server may have done something of a change. */
 function mayBeDone({ sending, answered }: Entry): boolean {
   if (sending.action === 'adopt') return false;
   if (answered === undefined) return true;

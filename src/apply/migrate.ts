@@ -6,17 +6,14 @@ import type { State } from '../state/state.js';
 import { belongs, type StateHome } from './owner.js';
 import { unfinishedRuns } from './resume.js';
 
-/** What is to be brought from one place to another. */
+/** A state and its journals, to be moved. */
 export interface Migration {
   readonly state: State;
   /** The journals of the state's runs, oldest first. */
   readonly journals: readonly JournalContent[];
 }
 
-/**
- * Finds what there is to bring from a place where a state is kept to another, with the locks of both held. Throws a ProblemsError
- * with everything that is against it.
- */
+/** Reads the state and the journals to move. The caller holds the locks of both places. Throws a ProblemsError if something prevents the move. */
 export async function planMigration(
   from: StateHome,
   to: StateBackend,
@@ -55,7 +52,7 @@ export async function planMigration(
   return { state, journals };
 }
 
-/** What is there already has to be the same state: one that was moved away from there, or that got there in part. */
+/** Refuses a destination with another state. The same state may be there: moved away before, or moved there in part. */
 async function refuseOther(state: State, to: StateBackend): Promise<void> {
   const name = await to.identity();
   if (name?.lineage === state.lineage) {
@@ -66,7 +63,7 @@ async function refuseOther(state: State, to: StateBackend): Promise<void> {
     if (there === undefined || there.serial === state.serial) return;
     throw taken(to.place, `the same state, ${there.serial > state.serial ? 'newer' : 'older'} than this one`);
   }
-  // One that can't be read is somebody's all the same.
+  // A state that can't be read is a state, too.
   const there = await to.saved();
   if (there !== undefined) throw taken(to.place, `a state of ${there.server}`);
 }
@@ -87,15 +84,15 @@ function taken(place: string, what: string): ProblemsError {
 }
 
 /**
- * Brings a state and its journals to another place, makes sure that they are there, and leaves a state behind that says where it
- * is: whoever still works with that place is refused. Ended in the middle it can be done again.
+ * Moves a state and its journals, verifies the copies, and leaves a state behind that says where they are, so that commands with the
+ * old place are refused. After an interruption it can be repeated.
  */
 export async function migrate(
   { state, journals }: Migration,
   from: StateBackend,
   to: StateBackend,
 ): Promise<void> {
-  // Whoever works with that place already is refused until all of it is there.
+  // Commands with the new place are refused until everything is there.
   await to.save({ ...state, resources: {}, moved_to: from.place, arriving: true });
   const there = new Set(await to.runs.list());
   const same: string[] = [];
@@ -110,7 +107,7 @@ export async function migrate(
     }
     await copy(content, to.runs);
   }
-  // Both states may have theirs in one place.
+  // Both places may share one folder of journals.
   await to.runs.assign(same);
   await to.save(state);
   const arrived = await to.saved();
@@ -130,7 +127,7 @@ async function copy({ run, lines }: JournalContent, to: RunStore): Promise<void>
   if (!isSame(there, { run, lines })) throw new Error(`the journal of ${run.run} did not arrive as it was`);
 }
 
-/** A state as a text that the order of its records has no part in. */
+/** A state as a text that doesn't depend on the order of its records. */
 function textOf({ resources, ...head }: State): string {
   const records = Object.entries(resources).sort(([one], [other]) => (one < other ? -1 : 1));
   const members = Object.entries(head).sort(([one], [other]) => (one < other ? -1 : 1));

@@ -5,39 +5,39 @@ import { namesOfLost } from '../kinds/loss.js';
 import type { Action, Change } from '../plan/plan.js';
 import { sentenceOf, valuesOf } from './verify.js';
 
-/** What a request was to do, and how the object was before it. */
+/** What a request asks for, and the object before it. */
 export interface Aim {
   readonly action: Action;
   readonly before: Fields;
-  /** What was asked for or sent along. */
+  /** What was declared or sent along. */
   readonly expected: Fields;
 }
 
-/** What a change is to do. */
+/** The aim of a change. */
 export function aimOf({ action, apply: { before, expected } }: Pick<Change, 'action' | 'apply'>): Aim {
   return { action, before, expected };
 }
 
 /**
- * What reading an object back shows of a request whose answer didn't tell.
- * - `done`: all that was asked for holds.
+ * What reading an object back shows of a request without a usable answer.
+ * - `done`: all that was asked for is there.
  * - `not-done`: nothing of it was done.
- * - `part`: something of it was done, or something else is there.
- * - `unseen`: what the server shows tells neither.
+ * - `part`: something of it was done, or another value is there.
+ * - `unseen`: the server doesn't show enough to tell.
  */
 export interface Judgement {
   readonly verdict: 'done' | 'not-done' | 'part' | 'unseen';
-  /** The fields that the server keeps otherwise than asked, a sentence each. */
+  /** The fields with another value than asked for, a sentence each. */
   readonly different: readonly string[];
   /** The values in these sentences, which other objects may not share. */
   readonly values: readonly string[];
   /** The fields that the server didn't show. */
   readonly unverified: readonly string[];
-  /** What was there, was not to go, and is gone. */
+  /** What was there, is gone, and was not meant to go. */
   readonly lost: Fields;
-  /** Whether anything that was to change is as asked now. */
+  /** Whether any field that was meant to change did. */
   readonly begun: boolean;
-  /** As a sentence goes on. */
+  /** The verdict as the end of a sentence. */
   readonly sentence: string;
 }
 
@@ -47,8 +47,8 @@ const NOBODY_KNOWS = 'was sent, and nobody can tell whether it was done';
 const nothing = { different: [], values: [], unverified: [], lost: {}, begun: false };
 
 /**
- * The one judge of what a read-back means: field by field, against what was asked and against what was there before.
- * `live` is undefined where the object could not be read. Pure.
+ * The one judge of a read-back: compares field by field with what was asked for and with what was there before.
+ * `live` is undefined if the object can't be read. Pure.
  */
 export function judge(kind: Kind, aim: Aim, live: Live | undefined): Judgement {
   const done: Judgement = { ...nothing, verdict: 'done', sentence: `was done, ${SHOWN}` };
@@ -62,7 +62,7 @@ export function judge(kind: Kind, aim: Aim, live: Live | undefined): Judgement {
       const { field = '' } = kind.regeneration ?? {};
       const { [field]: before } = aim.before;
       const { [field]: now } = live.fields;
-      // What is the same may have come out the same.
+      // An equal value may be a new one.
       return typeof before === 'string' && typeof now === 'string' && before !== now ? done : unseen;
     }
     case 'delete':
@@ -87,7 +87,7 @@ function judgeUpdate(kind: Kind, { before, expected }: Aim, live: Live): Judgeme
   const begun = wished.some(({ part }) => part.verdict === 'same');
   const kept = off.filter(({ changes }) => changes);
   const found = {
-    // What was only sent along and is otherwise now, somebody has set since.
+    // Somebody else has changed a value that was only sent along.
     different: kept.map(({ part }) => sentenceOf(part)),
     values: kept.map(({ part }) => valuesOf(part)),
     unverified: parts.filter(({ part }) => part.verdict === 'unknown').map(({ part }) => part.path),
@@ -119,9 +119,9 @@ function judgeUpdate(kind: Kind, { before, expected }: Aim, live: Live): Judgeme
 interface AimPart {
   /** What was asked against what is there. */
   readonly part: Contrast;
-  /** Whether it was to become another value than it was, as far as that is known. */
+  /** Whether the request was meant to change it, as far as is known. */
   readonly changes: boolean;
-  /** Whether it is as it was before. */
+  /** Whether it still has the value from before. */
   readonly kept: boolean;
 }
 
@@ -135,10 +135,10 @@ function partsOf(kind: Kind, field: string, asked: Value, before: Fields, now: F
   );
   return contrast(type, field, asked, now[field]).map((part) => {
     const first = was.get(part.path);
-    // A key of a map that was neither asked for nor there before is somebody else's.
+    // Somebody else added a map key that was neither asked for nor there before.
     const changes = first === undefined ? part.type.type !== 'map' : first.verdict !== 'same';
     const shown = since.get(part.path)?.verdict;
-    // A key of a map that is there neither before nor now is as it was.
+    // A map key that is there neither before nor now is unchanged.
     const absent = shown === undefined && part.type.type === 'map' && before[field] !== undefined;
     return { part, changes, kept: shown === 'same' || absent };
   });

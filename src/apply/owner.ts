@@ -3,7 +3,7 @@ import type { StateBackend, StateName } from '../state/backend.js';
 import type { RunLine } from '../state/journal.js';
 import type { State } from '../state/state.js';
 
-/** Where a state is kept, and for which environment. */
+/** The backend of a state, and its environment. */
 export interface StateHome {
   readonly backend: StateBackend;
   readonly environment: string | null;
@@ -15,8 +15,8 @@ export function belongs({ state }: RunLine, known: StateName): boolean {
 }
 
 /**
- * Tells runs of other states in the same place from those of a state and of one that lay at its place before and was
- * lost. Nothing is known of the state itself where it is undefined.
+ * Gives a test for runs of other states in the same place. Runs of a lost state that had this place before are no other's.
+ * An undefined state is unknown.
  */
 export async function othersOf(
   state: StateName | undefined,
@@ -28,17 +28,17 @@ export async function othersOf(
     (!isOfLost(run, home) || beside.some((one) => belongs(run, one)));
 }
 
-/** Whether a run may be of the state that lay at a place before and was lost. */
+/** Whether a run may be of a lost state that had this place before. */
 function isOfLost({ state }: RunLine, home: StateHome): boolean {
   return state.file === home.backend.name;
 }
 
-/** A new state that goes on where a lost one was: the other journals of that one are its own from now on. */
+/** A new state that continues a lost one, and owns its journals. */
 export function heirOf(state: State, { state: lost }: RunLine): State {
   return state.serial > 0 ? state : { ...state, lineage: lost.lineage };
 }
 
-/** Which state another one's run is of, in words. */
+/** Which state a run is of, in words. */
 export function ownerOf({ run, state }: RunLine, home: StateHome): string {
   const here = home.backend.name;
   return state.file === here
@@ -46,7 +46,7 @@ export function ownerOf({ run, state }: RunLine, home: StateHome): string {
     : `run ${run} is of the state ${state.file}, and this is ${here}`;
 }
 
-/** What one state's run found there says nothing of another's objects, and its salt is another one. */
+/** The refusal of another state's run: it says nothing about this state's objects, and has another salt. */
 export function refuseOther(run: RunLine, home: StateHome): ProblemsError {
   return new ProblemsError([
     error(

@@ -6,7 +6,7 @@ import { newestSettled, openRuns } from '../state/shards.js';
 import type { State } from '../state/state.js';
 import { belongs } from './owner.js';
 
-/** Which journals to keep: the youngest, or the last so many; what either keeps is kept. */
+/** Which journals to keep: by age, by number; a journal that either keeps is kept. */
 export interface Keep {
   /** Milliseconds. */
   readonly age: number | undefined;
@@ -17,16 +17,13 @@ export interface Keep {
 export interface Pruning {
   readonly remove: readonly RunLine[];
   readonly keep: readonly RunLine[];
-  /** Those of `keep` that would go by their age and number, and are needed still. */
+  /** Those of `keep` that age and number would remove, but that are still needed. */
   readonly needed: readonly { readonly run: RunLine; readonly why: string }[];
-  /** What is wrong with journals that can't be used; they stay. */
+  /** The problems of unreadable journals, which stay. */
   readonly problems: readonly Problem[];
 }
 
-/**
- * Chooses the journals of a state that nobody needs any more. Those of another state in the same folder are none of its
- * business.
- */
+/** Chooses the journals of a state that nobody needs any more. Journals of other states in the same folder stay. */
 export async function choosePruning(runs: RunStore, state: State, keep: Keep, now: Date): Promise<Pruning> {
   const contents: JournalContent[] = [];
   const problems: Problem[] = [];
@@ -38,7 +35,7 @@ export async function choosePruning(runs: RunStore, state: State, keep: Keep, no
     });
     if (content !== null && belongs(content.run, state)) contents.push(content);
   }
-  // What shards did of one run goes together or not at all: undoing a half of it would put back what never was.
+  // The journals of one run go together or not at all: an undo of a part of them would be wrong.
   const byRun = groupedByRun(contents);
   const old = byRun.filter(
     (parts, index) =>
@@ -69,12 +66,12 @@ function groupedByRun(contents: readonly JournalContent[]): JournalContent[][] {
   return [...byRun.values()];
 }
 
-/** When something was last known of a run. */
+/** The time of the last line of a journal. */
 function endOf({ run, lines }: JournalContent): number {
   return Date.parse(lines.at(-1)?.at ?? run.at);
 }
 
-/** Why a journal can't be done without, whatever its age. */
+/** Why a journal is needed, whatever its age. */
 function whyNeeded({ run: { run }, ended }: JournalContent, state: State): string | undefined {
   if (!ended || openRuns(state).has(run)) return 'it has not ended';
   if (Object.values(state.resources).some((record) => record.pending_regeneration === run)) {

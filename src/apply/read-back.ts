@@ -7,9 +7,9 @@ import { type ObserveOptions, observe, type Wanted } from '../plan/observe.js';
 import type { Open } from './attempt-outcome.js';
 import { aimOf, judge } from './outcome.js';
 
-/** Milliseconds that a server gets to end what it was doing when its client went away. */
+/** Milliseconds that a server gets to finish what it does for a client that is gone. */
 const MOMENT = 500;
-/** How often a reading that differs from the one before is repeated. */
+/** How many times a reading that differs from the previous one is repeated. */
 const MOST = 8;
 
 /** Waits that many milliseconds. */
@@ -19,15 +19,15 @@ export interface ReadBackOptions extends Omit<ObserveOptions, 'progress' | 'sign
   readonly pause?: Pause | undefined;
 }
 
-/** What objects look like, and the lists that the newest reading of them took. */
+/** The objects, and the lists of the newest reading. */
 export interface ReadBack<T> {
   readonly live: ReadonlyMap<T, Live>;
   readonly read: ReadLists;
 }
 
 /**
- * What objects look like after requests whose answers didn't tell. Those that the server may still be working at are
- * read until two readings are the same. Throws what the reader throws.
+ * Reads objects after requests without a usable answer. Objects that the server may still be working on are read until two
+ * readings are equal. Throws what the reader throws.
  */
 export async function readBack<T extends Wanted>(
   objects: readonly T[],
@@ -54,7 +54,7 @@ export async function readBack<T extends Wanted>(
   return { live: found, read: newest };
 }
 
-/** What changes of one kind left behind; one that can't be read has no entry. */
+/** Reads the objects of open changes of one kind; one that can't be read has no entry. */
 export async function readBackAll(
   kind: Kind,
   open: readonly Open[],
@@ -69,12 +69,12 @@ export async function readBackAll(
     const { live } = await readBack(objects, isUnsteady, options);
     return new Map([...live].map(([{ one }, found]) => [one, found]));
   } catch {
-    // What can't be read back stays open: the result says so.
+    // The result says that it could not be read back.
     return new Map();
   }
 }
 
-/** The same for one. */
+/** Reads the object of one open change. */
 export async function readBackOne(
   kind: Kind,
   open: Open,

@@ -19,9 +19,8 @@ import { type Pause, type ReadBack, readBack } from './read-back.js';
 import { type Became, recordInto } from './record.js';
 
 /**
- * The journals that a state doesn't hold: of runs that were killed, and of runs that ended after an older copy of
- * the state was made, which has been put back since. Those of another state are none of its business, and with a shard of a state that
- * is split so those of others neither.
+ * The journals of a state that it doesn't hold: of runs that were killed, and of runs that an older copy of the state, which was put back,
+ * doesn't know. With a shard of a split state, only the journals of this shard.
  */
 export async function unfinishedRuns(
   state: State,
@@ -34,7 +33,7 @@ export async function unfinishedRuns(
   const kept = new Set(await runs.buffered());
   const isNewestHeld = (name: string): boolean => name === newestSettled(state, name);
   const read = async (name: string): Promise<JournalContent | null> =>
-    // The state holds all of the newest: that can be done without.
+    // The state holds all of the newest run, so its journal isn't needed.
     isNewestHeld(name) && !open.has(name) ? await runs.read(name).catch(() => null) : await runs.read(name);
   for (const name of await runs.list()) {
     if (shard !== undefined && !isFor(name, shard, state, kept)) continue;
@@ -56,15 +55,15 @@ export async function unfinishedRuns(
 }
 
 /**
- * The newest run of a state on its server, by its name; undefined where there is none. Throws a ProblemsError
- * (`journal-unreadable`) where a newer one can't be read: it may be the newest of this state.
+ * The name of a state's newest run on its server; undefined if there is none. Throws a ProblemsError (`journal-unreadable`) if a
+ * newer journal can't be read, since it may be of the newest run.
  */
 export async function newestRun(runs: RunStore, state: State): Promise<string | undefined> {
   for (const name of (await runs.list()).toReversed()) {
     const content = await runs.read(name).catch((failure: unknown) => {
       throw maybeNewest(failure);
     });
-    // A run that was killed before its first line sent nothing, so no state knows it.
+    // A run that was killed before its first line sent nothing, and no state knows it.
     if (content === null && name === newestSettled(state, name))
       throw maybeNewest(new ProblemsError([withoutFirstLine(name)]));
     if (content !== null && content.run.server === state.server && belongs(content.run, state)) return name;
@@ -72,7 +71,7 @@ export async function newestRun(runs: RunStore, state: State): Promise<string | 
   return undefined;
 }
 
-/** Whether a state has something of a run, which then had a journal with a first line. */
+/** Whether a state knows a run, whose journal then had a first line. */
 export function knowsOf(state: State | null | undefined, run: string): boolean {
   if (state == null) return false;
   return (
@@ -80,7 +79,7 @@ export function knowsOf(state: State | null | undefined, run: string): boolean {
   );
 }
 
-/** What is wrong with the journal of a run that a state knows, where there is nothing in it. */
+/** The problem of an empty journal of a run that the state knows. */
 export function withoutFirstLine(run: string): Problem {
   return error(
     'journal-unreadable',
@@ -90,7 +89,7 @@ export function withoutFirstLine(run: string): Problem {
   );
 }
 
-/** A journal that can't be read, where the newest run is looked for. */
+/** The failure to read a journal that may be the newest, with what to do about it. */
 function maybeNewest(failure: unknown): unknown {
   if (!(failure instanceof ProblemsError)) return failure;
   const hint =
@@ -108,27 +107,27 @@ export interface ResumeOptions {
   readonly runs: RunStore;
   readonly now: () => Date;
   readonly pause?: Pause | undefined;
-  /** Whether a text has a secret of this run in it. */
+  /** Whether a text contains a secret of this run. */
   readonly holds?: (text: string) => boolean;
 }
 
-/** What was found out about a run that had not ended. */
+/** What resuming found out about a run that was killed. */
 export interface Resumed {
   readonly state: State;
   readonly run: string;
-  /** A sentence for each request that had no answer. */
+  /** A sentence for each request without an answer. */
   readonly findings: readonly string[];
-  /** How many changes were in the journal with their answers. */
+  /** How many changes have their answers in the journal. */
   readonly settled: number;
-  /** What was read on the way, for whoever needs it right after that. */
+  /** The lists that were read, for the plan that follows. */
   readonly read: ReadLists;
-  /** Adds to the journal what was found out, to be called when the state is saved. */
+  /** Completes the journal. Call it after the state is saved. */
   finish(): Promise<void>;
 }
 
 /**
- * Brings the state up to what a killed run did: takes the answers from its journal, and reads back what the
- * requests without an answer did, where that can be done. Throws what the reader throws, and changes nothing then.
+ * Brings the state up to date with a killed run: takes the answers from its journal, and reads back the objects of requests
+ * without an answer, if the server can be asked. Throws what the reader throws; nothing is changed then.
  */
 export async function resumeRun(
   content: JournalContent,
@@ -137,7 +136,7 @@ export async function resumeRun(
 ): Promise<Resumed> {
   const { run } = content;
   const journalHasher = new Hasher(run, options.holds);
-  // Hashes can be taken over only with their salt, which a state that knows nothing can take over too.
+  // Hashes are of use only with their salt, which an empty state can adopt.
   const state = Object.keys(before.resources).length === 0 ? { ...before, salt: run.salt } : before;
   const hasher = new Hasher(state, options.holds);
   const keep = (fields: Fields): Fields =>
@@ -223,18 +222,18 @@ export async function resumeRun(
   };
 }
 
-/** Whether a record doesn't have yet what a journal says of its object. */
+/** Whether a journal has news of an object for its record. */
 function isNews({ run: { run }, late = false }: JournalContent, record: ResourceRecord | undefined): boolean {
   if (record === undefined) return true;
-  // What a later run recorded is newer, whatever copy of the state was put back.
+  // The record of a later run is newer, whatever copy of the state was put back.
   const isOlder = record.run === null || record.run < run;
   if (!late) return isOlder;
-  // Whoever settled it without these lines could not know, and later runs know better.
+  // The run was settled without these lines; later runs know better.
   if (record.pending_regeneration === run) return true;
   return record.run === run ? record.uncertain !== undefined : isOlder;
 }
 
-/** Milliseconds after which a server has surely ended what it was doing for a process that is gone. */
+/** Milliseconds after which a server has surely finished what it did for a process that is gone. */
 const SETTLED = 10_000;
 
 async function readOpen(
@@ -252,7 +251,7 @@ async function readOpen(
   return { live: new Map([...live].map(([object, found]) => [object.entry, found])), read };
 }
 
-/** What became of a request without an answer, and that in words. */
+/** The outcome of a request without an answer, also in words. */
 function becameOf(
   { sending }: Entry,
   live: Live | undefined,
@@ -278,14 +277,14 @@ function becameOf(
   };
 }
 
-/** Without what holds a hash of another salt, which nothing could be compared with. */
+/** Fields without hashes of another salt, which can't be compared with anything. */
 function withoutHashes(fields: Fields, hasher: Hasher): Fields {
   const { hashes } = storeFields(fields, hasher);
   const hashed = new Set(Object.keys(hashes).map((pointer) => pointer.split('/')[1]));
   return Object.fromEntries(Object.entries(fields).filter(([field]) => !hashed.has(field)));
 }
 
-/** Whether a shard is to take a journal in: of the state before it was split all of them, afterwards its own, and what is kept here of no shard. */
+/** Whether a shard takes a journal in: before the split all of them; then its own, and those kept here that are of no shard. */
 function isFor(name: string, shard: Shard, state: State, kept: ReadonlySet<string>): boolean {
   if (!isSplit(state, shard) || partOf(state, shard).to_end?.includes(name)) return true;
   const part = partOfRun(name);

@@ -2,13 +2,13 @@ import { ProblemsError } from '../base/problems.js';
 import type { Permit } from '../server/exchange.js';
 import type { Lock } from '../state/backend.js';
 
-/** Milliseconds for which a look at the lock holds good, by both clocks. */
+/** Milliseconds for which a confirmation of the lock is good, by both clocks. */
 const GOOD = 30_000;
-/** Milliseconds between two beats, and from one to the next after which this process stood still. */
+/** Milliseconds between two beats, and how many mean that this process stood still. */
 const BEAT = 50;
 const STILL = 250;
 
-/** A time by both clocks: the monotonic one stops where a machine sleeps, and the other one can be set. */
+/** A time by both clocks: the monotonic one stops while a machine sleeps, and the other one can be set. */
 interface Moment {
   readonly monotonic: number;
   readonly wall: number;
@@ -20,18 +20,18 @@ function isWithin({ monotonic, wall }: Moment, milliseconds: number): boolean {
   return performance.now() - monotonic < milliseconds && Math.abs(Date.now() - wall) < milliseconds;
 }
 
-/** The lock of a run, asked for right before each request: somebody may have taken it while this process stood still. */
+/** Confirms the lock of a run right before each request: another process may have taken it while this one stood still. */
 export class RunLock {
   readonly #lock: Pick<Lock, 'confirm' | 'lease'>;
   readonly #beats: NodeJS.Timeout;
   #beat = moment();
   /** How often this process stood still. */
   #stops = 0;
-  /** The last look that found the lock: when it began, and the stops until then. */
-  #found: { readonly began: Moment; readonly stops: number } | undefined;
-  /** Whether the last look found out nothing. */
+  /** The last successful confirmation: when it began, and the stops until then. */
+  #confirmed: { readonly began: Moment; readonly stops: number } | undefined;
+  /** Whether the last confirmation got no answer. */
   #isAway = false;
-  #looking: Promise<void> | undefined;
+  #confirming: Promise<void> | undefined;
 
   constructor(lock: Pick<Lock, 'confirm' | 'lease'>) {
     this.#lock = lock;
@@ -39,38 +39,41 @@ export class RunLock {
     this.#beats.unref();
   }
 
-  /** Throws a ProblemsError, `locked` if the lock was lost. One look serves all that ask at the same time. */
-  async look(): Promise<void> {
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined;
+  /** Confirms the lock, once for all concurrent callers. Throws a ProblemsError, `locked` if the lock was lost. */
+  async confirm(): Promise<void> {
+    this.#confirming ??= this.#askLock().finally(() => {
+      this.#confirming = undefined;
     });
-    await this.#looking;
+    await this.#confirming;
   }
 
-  /** What a request needs to leave. If nobody can be asked, what is begun is brought to its end within the lease. */
+  /** Permits a request. If the lock can't be confirmed, a change that is begun is finished within the lease. */
   permit(begun: boolean): Permit {
     const isLeased = (): boolean =>
-      begun && this.#isAway && this.#found !== undefined && isWithin(this.#found.began, this.#lock.lease);
+      begun &&
+      this.#isAway &&
+      this.#confirmed !== undefined &&
+      isWithin(this.#confirmed.began, this.#lock.lease);
     return {
       confirm: () =>
-        this.look().catch((failure: unknown) => {
+        this.confirm().catch((failure: unknown) => {
           if (!isLeased()) throw failure;
         }),
       holds: () => isLeased() || this.#isSure(),
     };
   }
 
-  /** From now on nothing is noticed any more. */
+  /** Stops the timer. */
   end(): void {
     clearInterval(this.#beats);
   }
 
-  async #look(): Promise<void> {
+  async #askLock(): Promise<void> {
     this.#notice();
     const now = { began: moment(), stops: this.#stops };
     try {
       await this.#lock.confirm();
-      this.#found = now;
+      this.#confirmed = now;
       this.#isAway = false;
     } catch (failure) {
       this.#isAway = !isLost(failure);
@@ -80,7 +83,7 @@ export class RunLock {
 
   #isSure(): boolean {
     this.#notice();
-    return this.#found?.stops === this.#stops && isWithin(this.#found.began, GOOD);
+    return this.#confirmed?.stops === this.#stops && isWithin(this.#confirmed.began, GOOD);
   }
 
   #notice(): void {
@@ -89,7 +92,7 @@ export class RunLock {
   }
 }
 
-/** Whether a failure to confirm a lock says that somebody else has it, or nobody. */
+/** Whether a failure to confirm a lock says that it was lost. */
 export function isLost(failure: unknown): boolean {
   return failure instanceof ProblemsError && failure.problems.some(({ code }) => code === 'locked');
 }

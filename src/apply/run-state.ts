@@ -5,13 +5,13 @@ import { changedRecords, joinedState, partOf, requireSameState, withPart } from 
 import type { State, StateHead } from '../state/state.js';
 import { type Approval, withLeft, withUse } from './approvals.js';
 
-/** What a run keeps of what it does, beside its journal. */
+/** Saves what a run does, beside its journal. */
 export interface RunState {
-  /** Keeps that a run begins, with these records. */
+  /** Saves the records and that a run begins. */
   begin(resources: State['resources']): Promise<BegunRun>;
-  /** Keeps records without a run: nothing was to be sent. */
+  /** Saves records without a run: there is nothing to send. */
   save(resources: State['resources']): Promise<State>;
-  /** Keeps what a run did; `whole` says that all of its journal is in here. `left` is what is left of its approval, by key. */
+  /** Saves what a run did; `whole` if that is all of its journal. `left` are the keys that are left of its approval. */
   end(
     begun: BegunRun,
     resources: State['resources'],
@@ -20,9 +20,9 @@ export interface RunState {
   ): Promise<State>;
 }
 
-/** A run that was begun. */
+/** A run that has begun. */
 export interface BegunRun {
-  /** The run, which all its shards have in common. */
+  /** The name of the run, which its shards share. */
   readonly run: string;
   /** The name of its journal. */
   readonly journal: string;
@@ -44,13 +44,13 @@ export interface RunStateOptions {
   readonly keys: readonly string[];
 }
 
-/** How a run keeps a state: all of it, or what its shard changes of it. */
+/** Saves the whole state, or what the run's shard changes of it. */
 export function runStateOf(options: RunStateOptions): RunState {
   const { shard } = options;
   return shard === undefined ? ofWhole(options) : ofShard(options, shard);
 }
 
-/** What a run that begins keeps of its approval. */
+/** The approvals of a state when a run begins. */
 function usedIn(
   head: StateHead,
   run: string,
@@ -60,7 +60,7 @@ function usedIn(
   return { approvals: withUse(head, approval, { run, keys, at: now().toISOString() }) };
 }
 
-/** The same of one that ends. */
+/** The approvals of a state when a run ends. */
 function leftIn(head: StateHead, run: string, left: readonly string[]): Pick<StateHead, 'approvals'> {
   return head.approvals === undefined ? {} : { approvals: withLeft(head, run, left) };
 }
@@ -108,7 +108,7 @@ function ofShard(options: RunStateOptions, own: Shard): RunState {
   };
   return {
     async begin(resources) {
-      // Which journals there are decides which time it is: without that nothing is begun.
+      // The attempt's number depends on the journals that exist, so a failure to list them stops the run.
       const names = await backend.runs.list();
       let taken = { run: '', journal: '' };
       const state = await merged(resources, (head) => {
@@ -140,7 +140,7 @@ async function namesIn({ runs }: Pick<StateBackend, 'runs'>): Promise<readonly s
   return await runs.list().catch(() => []);
 }
 
-/** The run that a shard takes part in: the one that says the same of itself, or a new one. */
+/** The run that a shard takes part in: the current one with the same key, or a new one. */
 function takePart(
   head: StateHead,
   own: Shard,
@@ -159,7 +159,7 @@ function takePart(
   return { run, journal: partName(run, own, 1) };
 }
 
-/** A name that comes after those of all runs before, even where they are of the same second or the clock was set back. */
+/** A name that sorts after all known runs, even in the same second or after the clock was set back. */
 export function nextRun(known: readonly (string | undefined)[], now: Date): string {
   const newest =
     known
@@ -171,7 +171,7 @@ export function nextRun(known: readonly (string | undefined)[], now: Date): stri
   return first > newest ? first : runName(new Date(Math.max(now.getTime(), latest + 1000)));
 }
 
-/** The time in the name of a run, in milliseconds; 0 where it has none. */
+/** The time in the name of a run, in milliseconds; 0 if there is none. */
 function momentOf(run: string): number {
   const [, date = '', time = ''] = /^(\d{8}T)(\d{6})Z-/.exec(run) ?? [];
   const iso = `${date.replace(/(....)(..)(..)T/, '$1-$2-$3T')}${time.replace(/(..)(..)(..)/, '$1:$2:$3')}Z`;
@@ -182,7 +182,7 @@ function runName(now: Date): string {
   return `${now.toISOString().slice(0, 19).replace(/[-:]/g, '')}Z-${randomBytes(3).toString('hex')}`;
 }
 
-/** How often a shard has begun its part of a run, as the names of journals tell. */
+/** How many times a shard has begun its part of a run, by the names of journals. */
 export function attemptsOf(names: readonly string[], run: string, { index, count }: Shard): number {
   const attempts = names.flatMap((name) => {
     const part = partOfRun(name);

@@ -23,14 +23,14 @@ function regenerationIn(content: JournalContent, address: string): Entry | undef
   );
 }
 
-/** Whether a journal tells of a regeneration of an object. */
+/** Whether a journal contains a regeneration of an object. */
 export function isAbout(content: JournalContent, address: string): boolean {
   return regenerationIn(content, address) !== undefined;
 }
 
 /**
- * Takes a person's word for what became of a regeneration whose outcome nobody knew, into the journal and the
- * state. Throws a ProblemsError (`nothing-to-settle`) where the run left nothing open at that address.
+ * Records in the journal and the state what a person says about a regeneration with an unknown outcome. Throws a ProblemsError
+ * (`nothing-to-settle`) if the run left none open at that address.
  */
 export async function settleRegeneration(options: SettleOptions): Promise<void> {
   const { content, address, done, state, backend, now } = options;
@@ -44,7 +44,7 @@ export async function settleRegeneration(options: SettleOptions): Promise<void> 
     throw new ProblemsError([error('nothing-to-settle', why, [], 'idops runs show tells what a run did')]);
   }
   const { pending_regeneration: _, ...known } = record;
-  // Which DID came of it nobody has seen: the next apply records the one that is there.
+  // Nobody has seen the new DID: the next apply records it.
   const settled = done ? { ...known, fields: {}, hashes: {} } : known;
   const { generation } = entry.sending;
   const at = now.toISOString();

@@ -4,9 +4,9 @@ import { type Fields, holdsSensitive, isMap, reveal, type Value } from '../base/
 import { type Contrast, contrast, value } from '../kinds/fields.js';
 import type { Identity, Kind } from '../kinds/kind.js';
 
-/** How what the server shows compares with what was asked. */
+/** What the server shows, compared with what was asked for. */
 export interface Verification {
-  /** The fields that the server keeps otherwise, a sentence each. */
+  /** The fields with another value than asked for, a sentence each. */
   readonly different: readonly string[];
   /** The values in these sentences, which other objects may not share. */
   readonly values: readonly string[];
@@ -14,13 +14,13 @@ export interface Verification {
   readonly unverified: readonly string[];
 }
 
-/** What an object was known to be before an update, and what the update asked for. */
+/** The object before an update, and what the update asked for. */
 interface Known {
   readonly before: Fields;
   readonly expected: Fields;
 }
 
-/** Compares an answer with everything that was asked, declared or sent along. */
+/** Compares an answer with everything that was declared or sent along. */
 export function verify(kind: Kind, expected: Fields, answer: Fields): Verification {
   const parts = Object.entries(expected).flatMap(([field, asked]) =>
     contrast(kind.fields[field] ?? value, field, asked, answer[field]),
@@ -33,7 +33,7 @@ export function verify(kind: Kind, expected: Fields, answer: Fields): Verificati
   };
 }
 
-/** Of fields that weren't sent and that nobody knew before, those that an answer shows empty, in words. */
+/** The fields that weren't sent, were unknown before and are empty in an answer, in words. */
 export function emptied(fields: readonly string[], { before, expected }: Known, answer: Fields): string[] {
   return fields.flatMap((field) => {
     const got = answer[field];
@@ -47,7 +47,7 @@ function isEmpty(shown: Value): boolean {
   return shown === null || (isMap(shown) && Object.keys(shown).length === 0);
 }
 
-/** How what was asked differs from what is there, as a sentence. */
+/** The difference between the asked and the shown value, as a sentence. */
 export function sentenceOf(part: Contrast): string {
   return `${part.path}: ${valuesOf(part)}`;
 }
@@ -57,7 +57,7 @@ export function valuesOf({ wanted, got }: Contrast): string {
   return `asked ${brief(wanted, got)}, the server has ${brief(got ?? null, wanted)}`;
 }
 
-/** What an answer says that it is, where it isn't what was asked for. */
+/** The problem with an answer about another object; undefined if it is about this one. */
 export function otherObject(identity: Identity, answer: Fields): string | undefined {
   for (const part of ['id', 'backend_id', 'type']) {
     const asked = identity[part];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { entriesOf, together } from '../../src/apply/journal-entries.js';
+import { entriesOf, mergeJournals } from '../../src/apply/journal-entries.js';
 import type { AnsweredLine, JournalContent, JournalLine, SendingLine } from '../../src/state/journal.js';
 import { splitState, withPart, withSettled } from '../../src/state/shards.js';
 import { emptyState } from '../../src/state/state.js';
@@ -46,7 +46,7 @@ function journal(run: string, changes: readonly Told[], end?: { interrupted: boo
 }
 
 function told(...contents: JournalContent[]) {
-  return entriesOf(together(contents, R)).map(({ sending, answered }) => [
+  return entriesOf(mergeJournals(contents, R)).map(({ sending, answered }) => [
     sending.key,
     sending.before.fields,
     sending.expected.fields,
@@ -58,7 +58,7 @@ const [first, second] = [`${R}.1-of-2`, `${R}.1-of-2.02`];
 const done = { interrupted: false };
 const cut = { interrupted: true };
 
-describe('journals of one run, together', () => {
+describe('journals of one run, mergeJournals', () => {
   it('tell each change once, whatever numbers they have in common', () => {
     const one = { before: { a: 1 }, expected: { a: 2 }, status: 'applied' } as const;
     expect(
@@ -110,7 +110,7 @@ describe('journals of one run, together', () => {
 
   it('have ended where all have, and were interrupted where one was that nobody went on with', () => {
     const endOf = (...contents: JournalContent[]) => {
-      const { ended, lines } = together(contents, R);
+      const { ended, lines } = mergeJournals(contents, R);
       const last = lines.at(-1);
       return ended && last?.type === 'end' ? last.interrupted : 'open';
     };

@@ -54,7 +54,7 @@ describe('the lock that a request needs to leave', () => {
   });
 
   it('that nobody can be asked for is enough for what is begun, within its lease', async () => {
-    await held.look();
+    await held.confirm();
     confirm = () => Promise.reject(failing('state-unreachable'));
     await expect(held.permit(false).confirm()).rejects.toThrow('state-unreachable');
     expect(held.permit(false).holds()).toBe(true);
@@ -67,7 +67,7 @@ describe('the lock that a request needs to leave', () => {
   });
 
   it('that was lost is not enough for what is begun', async () => {
-    await held.look();
+    await held.confirm();
     confirm = () => Promise.reject(failing('locked'));
     await expect(held.permit(true).confirm()).rejects.toThrow('locked');
   });
