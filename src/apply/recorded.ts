@@ -6,27 +6,27 @@ import { kindOf } from '../kinds/index.js';
 import { Hasher, restoreFields } from '../secrets/hash.js';
 import type { ResourceRecord, State } from '../state/state.js';
 
-/** What the state has of one object. */
+/** The state's record of one object. */
 export interface Recorded {
-  /** Its address by ids alone, which the state has it under. */
+  /** Its address by ids alone, the key of the record. */
   readonly address: string;
-  /** What it is called, where its record says it. */
+  /** Its name, if the record has it. */
   readonly label?: string;
   readonly kind: KindName;
-  /** When the record was made, ISO 8601 in UTC. */
+  /** When the record was made: ISO 8601, UTC. */
   readonly at: string;
   /** The run that made it; null if the object was only read. */
   readonly run: string | null;
-  /** The fields that the manifest mentioned then. */
+  /** The fields that the manifest declared then. */
   readonly managed: readonly string[];
-  /** What is known of its fields; secrets can't be read. */
+  /** The recorded fields; secrets can't be read. */
   readonly fields: Fields;
-  /** The object as a server showed it last, and the run that left it so, if one did; null if nothing of that is kept. */
+  /** The object as the server showed it last, and the run that left it so, if any. */
   readonly left: { readonly run: string | null; readonly fields: Fields } | null;
   readonly generation: number | null;
-  /** Fields of which nobody knows whether they were set. */
+  /** Fields whose outcome is unknown. */
   readonly uncertain: readonly string[];
-  /** The run that took something away from it, which is to be put back. */
+  /** The run that took something away from it, which the next apply restores. */
   readonly owedBy: string | null;
   /** The run that sent a regeneration whose outcome isn't known. */
   readonly regeneratedBy: string | null;
@@ -34,7 +34,7 @@ export interface Recorded {
   readonly deleted: boolean;
 }
 
-/** All that a state records, in the order of the addresses. */
+/** All records of a state, in the order of the addresses. */
 export function recordedIn(state: State): Recorded[] {
   const hasher = new Hasher(state);
   return Object.entries(state.resources)
@@ -65,18 +65,18 @@ function recordedOf(address: string, record: ResourceRecord, hasher: Hasher): Re
 }
 
 /**
- * The records that each of these names means: an address, an id or what the object is called, with its kind or without.
- * Throws a ProblemsError (`no-such-address`) with all that mean none, or several.
+ * Finds a record by each address, id or name, with or without its kind. Throws a ProblemsError (`no-such-address`) with all that
+ * identify no record, or several.
  */
 export function findRecorded(state: State, names: readonly string[]): Recorded[] {
   const all = recordedIn(state);
   const problems: Problem[] = [];
   const found = new Map<string, Recorded>();
   for (const name of names) {
-    const meant = identify(all, name, [addressOf, idOf, calledOf]);
-    const [only] = meant;
-    if (only !== undefined && meant.length === 1) found.set(only.address, only);
-    else problems.push(notOne(name, meant));
+    const matches = identify(all, name, [addressOf, idOf, calledOf]);
+    const [only] = matches;
+    if (only !== undefined && matches.length === 1) found.set(only.address, only);
+    else problems.push(notOne(name, matches));
   }
   if (problems.length > 0) throw new ProblemsError(problems);
   return [...found.values()];
@@ -87,19 +87,19 @@ const idOf = ({ address, kind }: Recorded): string[] => [address.slice(kind.leng
 const calledOf = ({ label, kind }: Recorded): string[] =>
   label === undefined ? [] : [label, `${kind}/${label}`];
 
-function notOne(name: string, meant: readonly Recorded[]): Problem {
-  if (meant.length === 0) {
+function notOne(name: string, matches: readonly Recorded[]): Problem {
+  if (matches.length === 0) {
     const why = `the state has no record of ${name === '' ? '""' : name}`;
     return error('no-such-address', why, [], 'idops state show lists what it has');
   }
-  const addresses = meant.map(({ address }) => address).join(', ');
-  const why = `${meant.length} records go by ${name}: ${addresses}`;
+  const addresses = matches.map(({ address }) => address).join(', ');
+  const why = `${matches.length} records go by ${name}: ${addresses}`;
   return error('no-such-address', why, [], 'name one of them');
 }
 
 /**
- * The state without these records. Throws a ProblemsError (`record-needed`) with all that something would be lost with: what
- * a run took away from an object and is owed to it, and a regeneration whose outcome nobody knows.
+ * The state without these records. Throws a ProblemsError (`record-needed`) with all records that are still needed: for a pending
+ * restore, or a regeneration with an unknown outcome.
  */
 export function withoutRecords(state: State, records: readonly Recorded[]): State {
   const problems = records.flatMap(({ address, owedBy, regeneratedBy }) => [

@@ -61,7 +61,7 @@ export function summarizeResult(result: Result): { readonly [status in Status]: 
   return summary;
 }
 
-/** How many changes came to what, as `1 applied` and `2 failed`. */
+/** The counts in words, such as `1 applied` and `2 failed`. */
 export function countedWords(result: Result): string[] {
   const count = summarizeResult(result);
   return (['applied', 'failed', 'not_converged', 'unknown', 'skipped'] as const)
@@ -69,7 +69,7 @@ export function countedWords(result: Result): string[] {
     .map((status) => `${count[status]} ${status.replace('_', ' ')}`);
 }
 
-/** Whether a run may have changed something that undoing it puts back. */
+/** Whether a run may have changed something that an undo can put back. */
 export function mayBeUndone({ results }: Pick<Result, 'results'>): boolean {
   return results.some(
     ({ status, action }) =>

@@ -8,11 +8,11 @@ import { Hasher, restoreFields } from '../secrets/hash.js';
 import type { JournalContent } from '../state/journal.js';
 import { type Entry, entriesOf } from './journal-entries.js';
 
-/** Something that undoing leaves as it is, and why. */
+/** Something that an undo leaves as it is, and why. */
 export interface Left {
   /** What names the object, such as `Organization/acme`. */
   readonly address: string;
-  /** What the server calls it, where that is known and the address doesn't say it. */
+  /** Its name, if it is known and the address doesn't say it. */
   readonly label?: string;
   /** The field; null where it is about the whole object. */
   readonly path: string | null;
@@ -22,22 +22,19 @@ export interface Left {
 
 const UNKNOWN_BEFORE = 'the value before the run was not known';
 const SECRET_BEFORE = 'the old value was a secret, which no journal holds';
-const CHANGED_SINCE = 'it was changed since the run (--force puts it back all the same)';
+const CHANGED_SINCE = 'it was changed since the run (--force puts it back anyway)';
 
-/** What would put back what a run changed. */
+/** The undo of a run. */
 export interface Undo {
-  /** Documents that declare the objects as they were; only what the run changed is in them. */
+  /** Documents that declare what the run changed as it was before. */
   readonly declared: readonly Declared[];
-  /** What can't be undone at all. */
+  /** What can't be undone. */
   readonly left: readonly Left[];
-  /**
-   * Takes out of a document what somebody changed since the run, given what is there now; to be called for each
-   * document before it is compared.
-   */
+  /** Removes from a document what somebody changed since the run. Call it for each document before it is compared. */
   adjust(document: Declared, now: Fields): { document: Declared; left: readonly Left[] };
 }
 
-/** Works out from a run's journal what would put back what it changed. Pure. */
+/** Makes the undo of a run from its journal. Pure. */
 export function undoRun(content: JournalContent, force: boolean): Undo {
   const hasher = new Hasher(content.run);
   const left: Left[] = [];
@@ -69,7 +66,7 @@ export function undoRun(content: JournalContent, force: boolean): Undo {
   };
 }
 
-/** Documents that give back what the server took from an object for another one, without a request of its own. */
+/** Documents for objects that the server took something from, to give it to the run's object. */
 function formerHolders(
   content: JournalContent,
   hasher: Hasher,
@@ -92,7 +89,7 @@ function formerHolders(
   });
 }
 
-/** Whether it was moved since, from the object that the run had given it to: then it stays there. */
+/** What is left if somebody has moved it to a third object since the run: it stays there. */
 function movedOn(
   document: Declared,
   now: Fields,
@@ -113,18 +110,18 @@ function movedOn(
   };
 }
 
-/** Nobody wrote what is built in. */
+/** The fields that somebody wrote: none of a built-in object. */
 function present({ kind }: Declared, now: Fields): Fields {
   return kindOf(kind).deletion?.isBuiltIn(now) === true ? {} : now;
 }
 
 function wasDone({ sending, answered }: Entry): boolean {
   if (sending.action === 'adopt') return false;
-  // What failed halfway or has no answer may have been done; what is as it was before gives no change anyway.
+  // A change that failed or has no answer may have been done; if it wasn't, there is no difference to undo.
   return answered === undefined || answered.status !== 'skipped';
 }
 
-/** Whether nothing at all was done, so that nothing is left of it either. */
+/** Whether nothing was done, so that nothing is left either. */
 function isRefused({ answered }: Entry): boolean {
   return answered?.status === 'failed' && !answered.ambiguous && answered.after === null;
 }
@@ -137,7 +134,7 @@ function whyNot({ sending, answered }: Entry): string | undefined {
 
 interface Undone {
   readonly document: Declared | undefined;
-  /** How the run left the fields of the document. */
+  /** The document's fields after the run. */
   readonly after: Fields;
   readonly left: readonly LeftField[];
 }
@@ -172,7 +169,7 @@ function undoEntry({ sending, answered }: Entry, hasher: Hasher, source: string)
   return { document: none ? undefined : documentOf(sending, fields, source, false), after, left };
 }
 
-/** The value that puts a field back; undefined where there is nothing to put back, or where that can't be done. */
+/** The value that puts a field back; undefined if there is none. */
 function undoField(
   type: FieldType,
   path: string,
@@ -181,7 +178,7 @@ function undoField(
   became: Value,
 ): { value: Value | undefined; left: readonly LeftField[] } {
   if (type.type === 'members' && isMap(asked) && isMap(became) && (was === undefined || isMap(was))) {
-    // Only the members that the run asked for: the answer shows others too, which it didn't touch.
+    // The answer shows other members, too, which the run didn't touch.
     const members = Object.entries(asked).map(([member, wish]) => {
       const inner = type.members[member] ?? value;
       return {
@@ -206,7 +203,7 @@ function undoField(
   return { value: type.type === 'set' ? asElements(was) : was, left: [] };
 }
 
-/** The merge patch that leads back: keys as they were, and null for those that came. */
+/** The merge patch that leads back: keys as they were, and null for added ones. */
 function mapPatch(was: Fields, became: Fields): Value {
   const changed = Object.keys({ ...was, ...became }).filter(
     (key) =>
@@ -222,7 +219,7 @@ function documentOf(
   absent: boolean,
 ): Declared {
   const place: Place = { file: source, line: 1, column: 1, length: 1 };
-  // It is put back under the id that it was written with, whatever its name is now.
+  // The id identifies it, whatever its name is now.
   const deciding = kindOf(kind).deciding?.((part) => identity[part] !== undefined);
   const parts = Object.entries(identity).filter(([part]) => deciding?.includes(part) ?? true);
   return {
@@ -240,7 +237,7 @@ function documentOf(
   };
 }
 
-/** What is there now and is neither what the run left nor what it found was changed by somebody since. */
+/** Removes conflicts: values that are neither those after the run nor those before it. */
 function withoutConflicts(
   document: Declared,
   after: Fields,
@@ -263,7 +260,7 @@ function withoutConflicts(
   return { document: left.length > 0 ? altered(document, { absent: false }) : document, left };
 }
 
-/** What of a field's old value may be put back, and the paths that somebody changed since. */
+/** The part of a field's old value to put back, and the paths that somebody changed since. */
 function withoutConflict(
   type: FieldType,
   path: string,
@@ -271,7 +268,7 @@ function withoutConflict(
   left: Value,
   present: Value | undefined,
 ): { value: Value | undefined; conflicts: string[] } {
-  // What isn't known, or isn't there at all, nobody can have changed.
+  // Nobody can have changed what is unknown or absent.
   if (present === undefined) return { value: wished, conflicts: [] };
   const partwise = type.type === 'map' || type.type === 'members';
   if (partwise && isMap(wished) && isMap(left) && isMap(present)) {
