@@ -4,38 +4,36 @@ import { parseJson, plainNumber } from '../base/json.js';
 import { ExactNumber, type Fields, isMap, type Json, Sensitive } from '../base/values.js';
 import { isSecretMember, type SecretField } from '../secrets/names.js';
 
-/** What reading an answer gave: its value, or what is wrong with it, in words that repeat none of it. */
+/** The value of an answer, or what is wrong with it, without repeating any of it. */
 export type Parsed<T> =
   | { readonly value: T }
   | {
       readonly wrong: string;
-      /** `wrong-type` where it isn't given. */
+      /** By default `wrong-type`. */
       readonly reason?: 'other-object';
     };
 
-/** Reads the JSON document of a whole answer, `data` member included. */
+/** Reads the JSON document of an answer, including `data`. */
 export type Parser<T> = (document: unknown) => Parsed<T>;
 
-/** How the answers about one resource are read. */
 export interface AnswerType<T> {
   /** `data` is the resource. */
   readonly one: Parser<T>;
-  /** `data` is a list of them. */
+  /** `data` is a list of resources. */
   readonly list: Parser<T[]>;
 }
 
-/** Deeper than anything a server means, and shallow enough for every recursion over it. */
 const maxDepth = 100;
 
 const text = z.string().nullable().exactOptional();
 const flag = z.boolean().nullable().exactOptional();
-/** A number that is written otherwise, such as 587.0, is an integer all the same. */
+/** `587.0` is an integer too. */
 const integer = z.preprocess(
   (value) => (value instanceof ExactNumber ? plainNumber(value.text) : value),
   z.int32(),
 );
 const int = integer.nullable().exactOptional();
-/** An id that later requests name their object by. */
+/** An id that later requests use in a path. */
 const identifier = z
   .string()
   .refine(isPathParameter, 'an id that no path can carry')
@@ -43,7 +41,7 @@ const identifier = z
   .exactOptional();
 const texts = z.array(z.string()).nullable().exactOptional();
 
-/** Handed on as it is: copying member by member would lose one that is named `__proto__`. */
+/** Not copied, which would lose a member `__proto__`. */
 const anyObject = z.custom<{ [key: string]: Json }>(
   (value) => isMap(value) && !deeperThan(maxDepth, value),
   `expected an object, nested ${maxDepth} levels at most`,
@@ -51,7 +49,6 @@ const anyObject = z.custom<{ [key: string]: Json }>(
 const object = anyObject.nullable().exactOptional();
 const objects = z.array(anyObject).nullable().exactOptional();
 
-/** Wrapped as soon as it is read, so that nothing on the way can print it. */
 const secret = z
   .string()
   .transform((value) => new Sensitive(value))
@@ -119,7 +116,7 @@ const user = z.object({
     .nullable()
     .exactOptional(),
   backend: backend.nullable().exactOptional(),
-  // Not in the document; a server that shows roles loses them where they aren't sent back.
+  // Not documented; a server that shows roles resets them unless they are sent back.
   roles,
 });
 
@@ -133,10 +130,10 @@ const template = z.object({
 
 const keyPair = z.object({ id: identifier, public_key: text, is_default: flag });
 
-/** What else a client has, its secret and its keys among it, is dropped here and never gets any further. */
+/** Everything else of a client, such as its secret and keys, is dropped here. */
 const client = z.object({ id: identifier, name: text, did: text });
 
-/** A parser for an answer that must be about the object that was asked for, as far as it says which it is about. */
+/** A parser that refuses an answer about another object than the requested one. */
 export function about<T>(asked: { readonly [member: string]: string }, parse: Parser<T>): Parser<T> {
   return (document) => {
     const parsed = parse(document);
@@ -157,7 +154,7 @@ const counts = { page_number: count, page_size: count, total_pages: count, total
 export type Organization = z.infer<typeof organization>;
 export type Template = z.infer<typeof template>;
 
-/** The answers about each resource. A field that an answer doesn't have is unknown, and isn't there. */
+/** Answers about each resource. A field that is absent is unknown. */
 export const answers = {
   organization: answerType(organization),
   user: answerType(user),
@@ -166,9 +163,9 @@ export const answers = {
   client: answerType(client),
 } satisfies { [resource: string]: AnswerType<Fields> };
 
-/** One page of a list; a member that the server left out, or gave as null, isn't there. */
+/** One page of a list; omitted and null counts are absent. */
 export interface Page<T> {
-  /** As the server gave them: one may lack an id. */
+  /** Rows may have no id. */
   readonly rows: readonly T[];
   readonly pageNumber?: number;
   readonly pageSize?: number;
@@ -176,14 +173,14 @@ export interface Page<T> {
   readonly totalEntries?: number;
 }
 
-/** The pages of lists; one that comes whole is its only page. */
+/** Pages of lists; a list without pages is one page. */
 export const pages = {
   organization: pageOf(organization),
   scope: pageOf(listedScope),
   role: pageOf(listedRole),
   user: pageOf(user),
   keyPair: pageOf(keyPair),
-  // What else these have, their passwords among it, never gets any further.
+  // Everything else, such as passwords, is dropped here.
   backend: pageOf(z.object({ id: text, name: text })),
   client: pageOf(client),
 } satisfies {
@@ -234,11 +231,11 @@ function deeperThan(levels: number, value: unknown): boolean {
   return levels === 0 || Object.values(value).some((member) => deeperThan(levels - 1, member));
 }
 
-/** Reads the JSON of a body. Never throws; what is wrong is one word, and repeats nothing of it. */
+/** Reads the JSON of a body. Never throws; `wrong` is a code. */
 export function readJson(body: Buffer): Parsed<unknown> {
   let text: string;
   try {
-    // A wrong byte must not turn into another text: what was read may be sent back.
+    // Invalid bytes must not be replaced: the text may be sent back.
     text = new TextDecoder('utf-8', { fatal: true }).decode(body);
   } catch {
     return { wrong: 'not-utf-8' };
@@ -250,7 +247,7 @@ export function readJson(body: Buffer): Parsed<unknown> {
   }
 }
 
-/** The secret texts anywhere in a document. Goes as deep as it is, so it keeps its own stack. */
+/** All secret texts in a document. Iterative, since it may be nested deeply. */
 export function secretTextsIn(document: unknown): string[] {
   const secrets: string[] = [];
   const open: unknown[] = [document];

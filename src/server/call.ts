@@ -11,20 +11,19 @@ import type { OperationName, Scope } from './operations.js';
 import type { ProxyServer } from './proxy.js';
 import type { Delay, Patience } from './retry.js';
 
-/** What a server said to a request that it carried out. */
+/** The answer to a successful request. */
 export interface Answer<T> {
   readonly status: number;
-  /** How many tries it took. */
   readonly attempts: number;
   readonly data: T;
 }
 
-/** What was found before a request is sent again: its answer, nothing, or what somebody else has done since. */
+/** What a read before sending again found: the request was done, it wasn't, or somebody changed the object. */
 export type Confirmed<T> = { readonly done: T } | 'not-done' | 'changed';
 
-/** One request, whatever number of tries it takes. */
+/** One request with all its attempts. */
 export interface Call<T> {
-  /** Null for a read that the document doesn't have. */
+  /** Null for undocumented reads. */
   readonly operation: OperationName | null;
   readonly title: string;
   readonly method: FailureFacts['method'];
@@ -33,70 +32,66 @@ export interface Call<T> {
   readonly scope: Scope;
   readonly body?: Json;
   readonly parse: Parser<T>;
-  /** What a 404 means; without it, a 404 is a failure. */
+  /** The value for a 404; by default a 404 is a failure. */
   readonly whenMissing?: T;
-  /** The statuses that say so; 404 alone where they aren't given. */
+  /** The statuses that mean `whenMissing`; by default 404. */
   readonly missing?: readonly number[];
-  /** Asked before it is sent again: what came of an earlier try after all. */
+  /** Called before sending again, to find the outcome of the earlier attempt. */
   readonly confirm?: () => Promise<Confirmed<T>>;
-  /** Asked when its turn comes: where it says false, the request isn't sent, and its call throws. */
+  /** Called when its turn comes: if false, it isn't sent and the call throws. */
   readonly wanted?: (() => boolean) | undefined;
-  /** When what it is built on is too old to be sent; a time of `performance.now()`. */
+  /** The `performance.now()` after which its observation has expired. */
   readonly freshUntil?: number | undefined;
-  /** The number of earlier tries, if the same body must not be sent again. */
+  /** The number of earlier attempts, if the same body must not be sent again. */
   readonly tried?: number | undefined;
-  /** What every try needs to leave; reads need none. */
+  /** Required for writes. */
   readonly permit?: Permit | undefined;
 }
 
-/** One try of a request, for the log of `--debug`: neither headers nor bodies. */
+/** One attempt of a request, without headers and bodies. */
 export interface Try {
-  /** Null for what the document doesn't have: other reads, and tokens. */
+  /** Null for undocumented reads and tokens. */
   readonly operation: OperationName | null;
   readonly method: string;
   readonly path: string;
-  /** Null where there was no answer. */
+  /** Null if there was no answer. */
   readonly status: number | null;
-  /** Why there was no answer, or no whole one. */
+  /** Why there was no complete answer. */
   readonly reason: string | null;
   readonly milliseconds: number;
   /** Counted from 1. */
   readonly attempt: number;
-  /** What the server said, where it is raw internals that no message shows; redacted. */
+  /** The server's message if it is raw internals, which other messages hide; redacted. */
   readonly raw?: string;
 }
 
-/** How requests are sent: everything but whom they go to. */
 export interface NetworkOptions {
-  /** How many requests may be under way at once; the others wait for their turn. */
+  /** Maximum of requests in flight. */
   readonly concurrency: number;
-  /** How many requests may be started in a second; any number where it isn't given. */
+  /** Maximum of requests a second; no limit by default. */
   readonly rate?: number;
-  /** How many times a request is repeated at most, where another try may help; 3 where it isn't given. */
+  /** Maximum of retries, by default 3. */
   readonly retries?: number;
-  /** Seconds that one try may take, from connecting to the last byte of the answer. */
+  /** Seconds for one attempt, from connecting to the last byte of the answer. */
   readonly timeout: number;
   readonly tls?: TlsSettings;
   readonly proxy?: ProxyServer | null;
-  /** Takes secrets out of what the server says, before it goes into a message. */
+  /** Redacts the server's words before they go into a message. */
   readonly redact: (text: string) => string;
-  /** Told the secrets that answers hold, before anything else is done with them. */
+  /** Called with the secrets of answers, before anything else uses them. */
   readonly onSecret?: OnSecret;
-  /** Told of each try, when it is over. */
+  /** Called after each attempt. */
   readonly onTry?: (made: Try) => void;
-  /** Told before a request is sent again, and before what is waited for it. */
+  /** Called before a retry and its pause. */
   readonly onRetry?: (again: Retrying) => void;
-  /** When it aborts, failed tries are not repeated; what is under way is finished. */
+  /** If aborted, requests in flight finish and nothing is retried. */
   readonly signal: AbortSignal;
   /** The version of idops, for the server's logs. */
   readonly version: string;
-  /** Bytes that an answer may have. */
   readonly maxAnswerBytes?: number;
-  /** How long the run waits for other tries; shared where several things wait in one run. */
+  /** The limit of all pauses of a run, shared by everything that waits. */
   readonly patience?: Patience;
-  /** Waits that many seconds, or less when the signal aborts. */
   readonly delay?: Delay;
-  /** A number from 0 up to, not including, 1. */
   readonly random?: () => number;
 }
 

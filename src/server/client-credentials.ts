@@ -21,16 +21,15 @@ import {
   retryAfterSeconds,
 } from './retry.js';
 
-/** An OAuth 2.0 client that asks a token address for tokens of its own (RFC 6749, section 4.4). */
+/** An OAuth 2.0 client (RFC 6749, section 4.4). */
 export interface ClientCredentials {
   readonly address: BaseUrl;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The scopes to ask for; null for those that are needed. */
+  /** The scopes to request; null for those that are needed. */
   readonly scopes: readonly string[] | null;
 }
 
-/** How the token address is spoken to. */
 export interface TokenNetwork
   extends Pick<
     NetworkOptions,
@@ -42,11 +41,9 @@ export interface TokenNetwork
   readonly delay: Delay;
   readonly random: () => number;
   readonly patience: Patience;
-  /** The time in milliseconds, as `Date.now()` counts. */
   readonly now?: () => number;
 }
 
-/** Far more than any token answer has. */
 const maxBytes = 2 ** 20;
 
 const tokenAnswer = z.object({
@@ -56,8 +53,8 @@ const tokenAnswer = z.object({
 });
 
 /**
- * A source of tokens by client credentials. It throws a `ProblemsError`: `token-refused` where the token address says
- * no, `token-unavailable` where it can't be asked or gives no token.
+ * A source of tokens by client credentials. Throws a `ProblemsError`: `token-refused`, or `token-unavailable` if the token address
+ * can't be reached or returns no token.
  */
 export function clientCredentials(
   client: ClientCredentials,
@@ -67,7 +64,7 @@ export function clientCredentials(
   return async (needed) => {
     const scopes = client.scopes ?? [...new Set([...initial, ...needed])].sort();
     const outcome = await ask(client, scopes, network);
-    // Explicit scopes are all that this client may have, whatever is needed.
+    // Configured scopes are all that this client may have.
     return readToken(client, outcome, client.scopes === null ? new Set(scopes) : null, network);
   };
 }
@@ -119,7 +116,7 @@ async function askOnce(
   if (scopes.length > 0) form.set('scope', scopes.join(' '));
   const pair = `${formEncoded(clientId)}:${formEncoded(clientSecret)}`;
   const basic = Buffer.from(pair).toString('base64');
-  // A server may repeat them, as it got them or taken apart.
+  // A server may echo them.
   for (const secret of [basic, pair, `${clientId}:${clientSecret}`]) onSecret(secret);
   try {
     return await exchange(
@@ -143,7 +140,7 @@ async function askOnce(
   }
 }
 
-/** As RFC 6749, section 2.3.1, wants both halves before they are joined. */
+/** RFC 6749, section 2.3.1. */
 function formEncoded(text: string): string {
   return new URLSearchParams([['', text]]).toString().slice(1);
 }
@@ -199,7 +196,7 @@ function readToken(
   };
 }
 
-/** Some time before its end, since clocks differ and requests take time. */
+/** Before its expiry, since clocks differ and requests take time. */
 function renewAfter(lifetime: number): number {
   return Math.max(lifetime - 30, lifetime / 2);
 }

@@ -16,15 +16,14 @@ import type { Writer } from './writer.js';
 
 export type ConnectOptions = TransportOptions;
 
-/** The two ways to use a server, apart: what gets only the reader can't write. */
+/** Code that gets only the reader can't write. */
 export interface Connection {
   readonly reader: Reader;
   readonly writer: Writer;
-  /** Closes the connections; to be called when no request is under way. */
+  /** Closes the connections; no request may be in flight. */
   close(): Promise<void>;
 }
 
-/** What an answer to each write holds. */
 const written: { readonly [operation in WriteOperation]: Parser<Fields> } = {
   regenerateDid: answers.client.one,
   updateUser: answers.user.one,
@@ -34,7 +33,7 @@ const written: { readonly [operation in WriteOperation]: Parser<Fields> } = {
   updateOrganization: answers.organization.one,
 };
 
-/** Makes a reader and a writer for a server. Nothing is sent before one of them is used. */
+/** A reader and a writer for a server; sends nothing yet. */
 export function connect(options: ConnectOptions): Connection {
   const transport = new Transport(options);
   return { reader: readerOver(transport), writer: writerOver(transport), close: () => transport.close() };
@@ -89,11 +88,9 @@ function readerOver(transport: Transport): Reader {
         operation: null,
         title,
         scope,
-        // Most such lists come whole, and know no pages.
         path: pagePath(path, page, pageSize),
         parse,
         whenMissing: null,
-        // A path that a server doesn't know.
         missing: [404, 406],
         wanted,
       }),
@@ -108,7 +105,7 @@ function pagePath(path: string, page: number, size: number | undefined): string 
   return asked.length === 0 ? path : `${path}?${asked.join('&')}`;
 }
 
-/** A path that ends with a parameter asks for the one object with that id. */
+/** A path that ends with a parameter is for the object with that id. */
 function aboutOne<T>(path: string, params: PathParameters, parse: Parser<T>): Parser<T> {
   const id = params[/\/:([a-z_]+)$/.exec(path)?.[1] ?? ''];
   return id === undefined ? parse : about({ id }, parse);
@@ -141,7 +138,7 @@ function writerOver(transport: Transport): Writer {
   };
 }
 
-/** The template that a request is about, as its answers name it: one that was moved elsewhere is another one. */
+/** The members that identify a template in answers. */
 function templateOf({ backend_id, template_type }: PathParameters): { readonly [member: string]: string } {
   return {
     ...(backend_id === undefined ? {} : { backend_id }),
@@ -149,7 +146,7 @@ function templateOf({ backend_id, template_type }: PathParameters): { readonly [
   };
 }
 
-/** What a GET of a request's path shows of it: whether it was done, and whether somebody has done something else since. */
+/** Reads the path of a write to find whether it was done, or whether somebody else changed the object. */
 async function lookAgain(
   body: Fields,
   from: Fields,

@@ -4,15 +4,14 @@ import { codeOf } from './exchange.js';
 import { proxyMark } from './failures.js';
 import type { ProxyServer } from './proxy.js';
 
-/** Whom to trust, and who we are: PEM texts. */
+/** PEM texts. */
 export interface TlsSettings {
-  /** The authorities to trust, in the place of those that Node.js knows. */
+  /** The trusted authorities, instead of those of Node.js. */
   readonly ca?: string;
   readonly clientCert?: string;
   readonly clientKey?: Sensitive;
 }
 
-/** The way to an origin. */
 export interface Route {
   readonly origin: string;
   readonly tls: TlsSettings;
@@ -20,8 +19,8 @@ export interface Route {
 }
 
 /**
- * Opens the way to an origin: so many connections at most, one request at a time on each, kept for the next ones.
- * With `once` it is for one request: no connection is kept. `seconds` is how long making one may take.
+ * Opens a pool of connections to an origin, with one request at a time on each. With `once`, no connection is kept. `seconds` limits
+ * connecting.
  */
 export function openRoute(
   { origin, tls, proxy }: Route,
@@ -43,7 +42,7 @@ export function openRoute(
 }
 
 const minVersion = 'TLSv1.2';
-/** Said each time, since a process variable of Node's could turn it off. */
+/** Explicit, since NODE_TLS_REJECT_UNAUTHORIZED could turn it off. */
 const rejectUnauthorized = true;
 
 function tlsOptions({ ca, clientCert, clientKey }: TlsSettings) {
@@ -59,7 +58,7 @@ function tlsOptions({ ca, clientCert, clientKey }: TlsSettings) {
 type TunnelOptions = Omit<Dispatcher.ConnectOptions, 'origin'>;
 type TunnelCallback = (failure: Error | null, data: Dispatcher.ConnectData) => void;
 
-/** Connections to a proxy, whose failures don't look like those of the server behind it. */
+/** Connections to a proxy; their failures are marked, unlike those of the server behind it. */
 class Tunnels extends Pool {
   override connect(options: TunnelOptions): Promise<Dispatcher.ConnectData>;
   override connect(options: TunnelOptions, callback: TunnelCallback): void;

@@ -6,49 +6,37 @@ import { leastSecret, type OnSecret } from '../secrets/redactor.js';
 import type { Scope } from './operations.js';
 import { runTokenCommand, type TokenCommand, type TokenCommandOptions } from './token-command.js';
 
-/** The header by which a request proves who sends it. */
+/** The header with the credentials. */
 export interface Credential {
   readonly name: string;
   readonly value: string;
 }
 
-/** How requests prove who sends them. */
 export interface Credentials {
-  /**
-   * The header for a request that requires a scope, asked for before each try. Throws a `ProblemsError` where there
-   * has never been one.
-   */
+  /** The header for a request that requires a scope, before each attempt. Throws a `ProblemsError` if there was never one. */
   current(scope: Scope): Promise<Credential>;
-  /**
-   * Called after a 401: whether there is another header now than the refused one. Throws a `ProblemsError` that says
-   * why there is none.
-   */
+  /** Called after a 401: whether there is another header than the refused one. Throws a `ProblemsError` if it can't be renewed. */
   renew(refused: Credential, scope: Scope): Promise<boolean>;
 }
 
-/** A token as a source gives it. */
 export interface Token {
   readonly text: string;
-  /** When another one is to be asked for, in milliseconds as `Date.now()` counts; null for when it is refused. */
+  /** When to renew it, as `Date.now()`; null for when the server refuses it. */
   readonly renewAt: number | null;
-  /** The scopes that were asked for; null where a source can't be asked for any. */
+  /** The requested scopes; null if the source takes none. */
   readonly scopes: ReadonlySet<string> | null;
 }
 
-/** Where tokens come from. */
 export type TokenSource = (needed: ReadonlySet<Scope>) => Promise<Token>;
 
-/**
- * Credentials of one bearer token.
- * Throws a `ProblemsError` (`bad-token`) for a token that no header can carry.
- */
+/** Credentials of a fixed bearer token. Throws a `ProblemsError` (`bad-token`). */
 export function bearerToken(token: string): Credentials {
   const wrong = wrongInToken(token, 'the token');
   if (wrong !== null) throw new ProblemsError([wrong]);
   return fixed(headerOf({ text: token }));
 }
 
-/** Credentials of a header that the user chose, checked by `wrongInHeader`. */
+/** Credentials of a custom header, checked by `wrongInHeader`. */
 export function chosenHeader(name: string, value: string): Credentials {
   return fixed({ name: name.toLowerCase(), value });
 }
@@ -58,8 +46,8 @@ function fixed(credential: Credential): Credentials {
 }
 
 /**
- * Credentials of the bearer token in a file; white space around it doesn't count. It is read at first use, and again
- * when the server refuses it. Problems: `token-unreadable`, `bad-token`. `shown` is the path as a person knows it.
+ * Credentials of the bearer token in a file, which is read at first use and again if the server refuses the token. Problems:
+ * `token-unreadable`, `bad-token`. `shown` is the path for messages.
  */
 export function tokenFile(path: string, shown: string, onSecret: OnSecret): Credentials {
   return renewing(async () => {
@@ -73,8 +61,8 @@ export function tokenFile(path: string, shown: string, onSecret: OnSecret): Cred
 }
 
 /**
- * Credentials of the bearer token that a program prints; it runs at first use, and again when the server refuses the
- * token. Problems: `token-command-failed`, `bad-token`.
+ * Credentials of the bearer token that a program prints, which runs at first use and again if the server refuses the token.
+ * Problems: `token-command-failed`, `bad-token`.
  */
 export function tokenCommand(
   command: TokenCommand,
@@ -90,7 +78,7 @@ function endless(text: string, what: string): Token {
   return { text: bearerText(text, what), renewAt: null, scopes: null };
 }
 
-/** Credentials of bearer tokens that a source gives, however many requests ask at once. */
+/** Credentials of a source of tokens, shared by concurrent requests. */
 export function renewing(source: TokenSource, onSecret: OnSecret, now: () => number = Date.now): Credentials {
   return new Renewing(source, onSecret, now);
 }
@@ -116,7 +104,7 @@ class Renewing implements Credentials {
     try {
       return headerOf(await this.#obtain(scope));
     } catch (failure) {
-      // An old token may still be taken, and the server's answer to it tells more.
+      // The old token may still be valid, and the server's answer tells more.
       if (held === undefined) throw failure;
       return headerOf(held);
     }
@@ -132,7 +120,7 @@ class Renewing implements Credentials {
   }
 
   async #obtain(scope: Scope): Promise<Token> {
-    // One that is on its way was perhaps asked for without the scope.
+    // A pending token may lack the scope.
     while (this.#coming !== undefined) {
       const token = await this.#coming;
       if (this.#suits(token, scope)) return token;
@@ -153,7 +141,7 @@ function headerOf({ text }: Pick<Token, 'text'>): Credential {
   return { name: 'authorization', value: `Bearer ${text}` };
 }
 
-/** A token without the white space around it. Throws a `ProblemsError` (`bad-token`) where it isn't one. */
+/** A trimmed token. Throws a `ProblemsError` (`bad-token`). */
 export function bearerText(text: string, what: string): string {
   const token = text.replace(/^\uFEFF/, '').trim();
   const wrong = wrongInToken(token, what);
@@ -161,31 +149,31 @@ export function bearerText(text: string, what: string): string {
   return token;
 }
 
-/** Names what is wrong and never the token: even a broken one may be nearly the right one. */
+/** Never repeats the token: even a broken one may be close to the right one. */
 export function wrongInToken(token: string, what: string, places: readonly Place[] = []): Problem | null {
   const why = whyNoToken(token);
   if (why === null) return null;
   const hint = isVariable.test(token)
-    ? 'in idops.yaml write ${NAME}, with braces; elsewhere give the token itself'
-    : 'give the token alone, without "Bearer" and without quotes';
+    ? 'in idops.yaml write ${NAME}, with braces; elsewhere use the token itself'
+    : 'use only the token, without "Bearer" and without quotes';
   return error('bad-token', `${what} ${why}`, places, hint);
 }
 
-/** `$NAME`, which neither idops nor a shell has filled in. */
+/** `$NAME`, which neither idops nor a shell replaced. */
 const isVariable = /^\$\{?[A-Za-z_]\w*\}?$/;
 
 function whyNoToken(token: string): string | null {
-  if (isVariable.test(token)) return 'is the name of a variable that nothing filled in';
+  if (isVariable.test(token)) return 'is the name of a variable that was not replaced';
   if (token === '') return 'is empty';
   if (/\s/.test(token)) return 'has white space in it';
   if (/[^\x21-\x7e]/.test(token)) return 'has characters in it that are not visible ASCII';
   return token.length < leastSecret ? tooShort : null;
 }
 
-/** Nobody could take it out of a message without tearing up innocent words. */
+/** It could not be redacted without damaging other words. */
 const tooShort = `has fewer than ${leastSecret} characters`;
 
-/** Headers that say how a request is carried, and those that idops sets itself. */
+/** Headers of the transport, and those that idops sets. */
 const takenHeaders: ReadonlySet<string> = new Set([
   'accept',
   'connection',
@@ -203,7 +191,7 @@ const takenHeaders: ReadonlySet<string> = new Set([
   'user-agent',
 ]);
 
-/** What is wrong with a header that is to carry the credentials; the value is never repeated. */
+/** Why a header can't carry the credentials; never repeats the value. */
 export function wrongInHeader(
   name: string,
   value: string,
@@ -214,7 +202,7 @@ export function wrongInHeader(
   if (!/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value)) {
     return { part: 'value', why: 'is empty, or has characters in it that are not visible ASCII' };
   }
-  // Behind the scheme, where there is one.
+  // After the scheme, if there is one.
   const isShort = value.slice(value.indexOf(' ') + 1).length < leastSecret;
   return isShort ? { part: 'value', why: tooShort } : null;
 }

@@ -5,37 +5,35 @@ import type { Profile, ProfileName } from './profiles.js';
 import type { Reader } from './reader.js';
 import { anything, nowhere, profileByUnknownPath } from './recognise.js';
 
-/** What was found out about a server, in the order in which it was. */
 export interface Diagnosis {
   readonly checks: readonly Check[];
-  /** The profile that fits; null where that could not be found out. */
+  /** The profile that fits; null if unknown. */
   readonly fits: ProfileName | null;
 }
 
 export interface Patient {
   readonly reader: Reader;
-  /** An http or https address. */
   readonly baseUrl: string;
   readonly profile: Profile;
   /** Whether the configuration names the profile. */
   readonly isWritten: boolean;
-  /** The scopes that the manifests need; a lack of others is only worth a warning. */
+  /** The scopes that the manifests need; a lack of others is only a warning. */
   readonly needed: readonly Scope[];
 }
 
-const tryLater = "look at the server's own log, and at what stands on the way to it, and try again";
+const tryLater = "check the server's log, and proxies and gateways in front of it, and try again";
 
-/** A backend that no server has: asking for its template tells whether one may ask. */
+/** A backend that doesn't exist: reading its template shows whether the credentials have the scope. */
 const nobody = '00000000-0000-0000-0000-000000000000';
 
-/** Finds out with GETs alone what a server is and what it lets these credentials do. */
+/** Finds out, with GETs only, what a server is and what the credentials may do. */
 export async function diagnose(patient: Patient): Promise<Diagnosis> {
   const { reader, baseUrl, profile, isWritten, needed } = patient;
   const organizations = await outcomeOf(() => reader.listOrganizations(1));
   const reached = reachChecks(baseUrl, organizations.failure);
   if (reached.some(({ status }) => status === 'fail')) return { checks: reached, fits: null };
   if (organizations.failure?.kind === 'unauthorized') {
-    const hint = 'check the token and its end of life';
+    const hint = "check that the token is correct and hasn't expired";
     return { checks: [...reached, failedBy('credentials', organizations.failure, hint)], fits: null };
   }
   const template = await outcomeOf(() => reader.showTemplate(nobody, 'tx_code'));
@@ -47,8 +45,8 @@ export async function diagnose(patient: Patient): Promise<Diagnosis> {
     keyPairs === undefined
       ? warn(
           `scope ${operations.updateKeyPair.scope}`,
-          'no GET of this server tells whether the credentials have it',
-          'look at what the token was made for; where it lacks this scope, an apply fails and names it',
+          'no GET of this server shows whether the credentials have it',
+          'check the scopes of the token; without this one, an apply fails and names it',
         )
       : scopeCheck(operations.updateKeyPair.scope, keyPairs.failure, needed),
   ];
@@ -59,9 +57,9 @@ export async function diagnose(patient: Patient): Promise<Diagnosis> {
 }
 
 interface ReadOutcome {
-  /** Null where the server answered well, or that there is nothing. */
+  /** Null for a 2xx or 404. */
   readonly failure: Failure | null;
-  /** Whether it answered that there is nothing. */
+  /** Whether it was a 404. */
   readonly missing: boolean;
 }
 
@@ -105,7 +103,6 @@ function failedBy(name: string, failure: Failure, hint: string): Check {
   return fail(name, failure.message, hint, codeOf(failure));
 }
 
-/** The code that the same failure has where it ends a command. */
 function codeOf({ kind }: Failure): ProblemCode {
   return `server-${kind}`;
 }
@@ -117,26 +114,25 @@ function isAboutTls(reason: string): boolean {
 
 function scopeCheck(scope: Scope, failure: Failure | null, needed: readonly Scope[]): Check {
   const name = `scope ${scope}`;
-  // Whatever else is wrong with the question, the credentials were let through to it.
+  // The server accepted the credentials, whatever else is wrong with the request.
   if (failure === null || failure.kind === 'refused' || failure.kind === 'not-found')
     return ok(name, 'granted');
   if (failure.kind !== 'forbidden') return warn(name, failure.message, tryLater);
   const cure = 'use credentials with this scope';
   return needed.includes(scope)
     ? fail(name, `${failure.message}; the manifests need it`, cure, codeOf(failure))
-    : warn(name, `${failure.message}; the manifests don't`, `where that changes, ${cure}`);
+    : warn(name, `${failure.message}; the manifests don't`, `if that changes, ${cure}`);
 }
 
-/** What tells which profile fits. */
 interface Found {
-  /** How the list of key pairs was answered, which only some servers have; undefined where this one hasn't. */
+  /** The answer of the list of key pairs; undefined if the server has none. */
   readonly keyPairs: ReadOutcome | undefined;
   readonly fits: ProfileName | null;
-  /** Whether the server answers well to a path that nobody has: whatever else it answers tells nothing then. */
+  /** Whether the server answers 2xx for an unknown path, so that its answers tell nothing. */
   readonly answersAll: boolean;
 }
 
-/** Which profile fits, by how the server answers to a path that nobody has. */
+/** Recognises the profile by the answer for an unknown path. */
 async function findProfile(reader: Reader): Promise<Found> {
   const scope = operations.updateKeyPair.scope;
   const { failure, missing } = await outcomeOf(() => reader.showExtra(nowhere(scope), {}, anything));
@@ -152,19 +148,17 @@ function profileCheck({ name }: Profile, isWritten: boolean, { fits, answersAll 
   if (fits === name) return ok('profile', `${name} fits this server`);
   if (fits === null) {
     const bySelf = isWritten
-      ? `see that "profile: ${name}" under server is what the server is`
-      : 'set "profile:" under server by what the server is: boruta for Boruta, documented for any other';
+      ? `check that "profile: ${name}" under server is right`
+      : 'set "profile:" under server: boruta for Boruta, documented for any other';
     return warn(
       'profile',
-      `whether ${name} fits could not be found out${answersAll ? ': the server answers well to a path that nobody has, so its answers tell nothing' : ''}`,
-      answersAll
-        ? `check base_url: something else than this API may answer there; if it is right, ${bySelf}`
-        : bySelf,
+      `it is unknown whether ${name} fits${answersAll ? ': the server answers 2xx for a path that no server has' : ''}`,
+      answersAll ? `check base_url: another service may answer there; if it is right, ${bySelf}` : bySelf,
     );
   }
   return fail(
     'profile',
-    `${isWritten ? `${name} is configured` : `no profile is configured, so ${name} is taken`}, and the server answers as those of the profile ${fits} do`,
+    `${isWritten ? `${name} is configured` : `no profile is configured, so ${name} is used`}, and the server answers like the profile ${fits}`,
     `set "profile: ${fits}" under server`,
   );
 }
@@ -176,7 +170,6 @@ export interface Check {
   readonly status: 'ok' | 'warn' | 'fail';
   readonly message: string;
   readonly hint: string | null;
-  /** The stable code of its problem, if any. */
   readonly code?: ProblemCode;
 }
 

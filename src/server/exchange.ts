@@ -2,37 +2,36 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, errors } from 'undici';
 import { assign } from '../base/values.js';
 
-/** What one try of a request came to. */
+/** The outcome of one attempt. */
 export type Exchanged =
   | {
       readonly status: number;
       readonly headers: AnswerHeaders;
       readonly body: Buffer;
-      /** Why the body is not whole: `timeout`, `too-large` or an error code; null where it is. */
+      /** Why the body is incomplete: `timeout`, `too-large` or an error code; null if it is complete. */
       readonly broken: string | null;
     }
   | {
       readonly status: null;
-      /** Whether anything may have reached the server; false where no connection was made. */
+      /** Whether anything may have reached the server; false without a connection. */
       readonly sent: boolean;
       /** `timeout`, `withheld` or an error code. */
       readonly reason: string;
     };
 
 export interface ExchangeLimits {
-  /** Seconds that everything together may take. */
+  /** Seconds in all. */
   readonly timeout: number;
-  /** Bytes that the body of the answer may have. */
+  /** Of the answer's body. */
   readonly maxBytes: number;
-  /** Has to hold at the moment when the request leaves; otherwise the reason is `withheld`. */
+  /** Must hold when the request is sent; otherwise the reason is `withheld`. */
   readonly permit?: Pick<Permit, 'holds'> | undefined;
 }
 
 const maxTimer = 2 ** 31 - 1;
 
 /**
- * Sends a request once and collects the answer. Whatever goes wrong with the connection is an outcome; only a
- * mistake in using undici is thrown.
+ * Sends a request once and collects the answer. Failures of the connection are outcomes; only a misuse of undici is thrown.
  */
 export function exchange(
   dispatcher: Dispatcher,
@@ -63,16 +62,13 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   start(dispatcher: Dispatcher, request: Dispatcher.DispatchOptions): void {
-    // The one timer is over the whole request; undici's own would count from the last byte.
+    // One timer for the whole request; those of undici count from the last byte.
     dispatcher.dispatch(assign(request, { headersTimeout: 0, bodyTimeout: 0 }), this);
   }
 
-  /**
-   * Undici calls this when there is a connection, just before it writes to it: the line between what has
-   * surely not been sent and what may have been.
-   */
+  /** Called when there is a connection, just before undici writes to it: from here on the request may have been sent. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // A second start would be a second sending, and one after the time was up a sending that nobody waits for.
+    // Never send twice, nor after the timeout.
     if (this.#settled || this.#controller !== undefined) {
       controller.abort(new Error('the request is over'));
       return;
@@ -105,7 +101,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       error instanceof errors.ClientDestroyedError ||
       error instanceof errors.ClientClosedError;
     if (misuse && this.#finish()) this.#reject(error);
-    // Undici's clock for connecting, which runs as long, may be the first.
+    // Undici's timeout for connecting may fire first.
     else this.#settle(error instanceof errors.ConnectTimeoutError ? 'timeout' : codeOf(error));
   }
 
@@ -132,13 +128,12 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** What names a failure of the network. */
+/** The code of a network failure. */
 export function codeOf(failure: unknown): string {
   if (!(failure instanceof Error)) return 'unknown error';
   return 'code' in failure && typeof failure.code === 'string' ? failure.code : failure.name;
 }
 
-/** What a log says of an outcome. */
 export function triedOf(outcome: Exchanged): {
   readonly status: number | null;
   readonly reason: string | null;
@@ -146,25 +141,24 @@ export function triedOf(outcome: Exchanged): {
   return { status: outcome.status, reason: outcome.status === null ? outcome.reason : outcome.broken };
 }
 
-/** The headers of an answer by their names in small letters; one that was sent several times has several values. */
+/** Headers by lower-case name, with all values. */
 export type AnswerHeaders = ReadonlyMap<string, readonly string[]>;
 
-/** Takes over what undici gives, which is one text or, where a header was repeated, a list of them. */
-export function answerHeaders(headers: IncomingHttpHeaders): AnswerHeaders {
+function answerHeaders(headers: IncomingHttpHeaders): AnswerHeaders {
   return new Map(
     Object.entries(headers).map(([name, value = []]) => [name, typeof value === 'string' ? [value] : value]),
   );
 }
 
-/** A header that says one thing: the first one, where a gateway added another. */
+/** The first value of a header, since a gateway may add another. */
 export function firstHeader(headers: AnswerHeaders, name: string): string | undefined {
   return headers.get(name)?.[0];
 }
 
-/** The right to change the server, which may be lost at any time. */
+/** The right to write, which may be lost at any time. */
 export interface Permit {
-  /** Makes sure of it. Throws if it is lost, or if nobody can tell. */
+  /** Throws if it is lost or can't be confirmed. */
   confirm(): Promise<void>;
-  /** Whether it still holds, as far as that can be told without asking. */
+  /** Whether it still holds, without asking. */
   holds(): boolean;
 }

@@ -3,10 +3,9 @@ import { type ConnectionFailure, connectionFailure } from '../base/connection-fa
 import { isRaw, rawInstead } from './messages.js';
 import type { OperationName, Scope } from './operations.js';
 
-/** A failure between this machine and its proxy has this before its code: `proxy:ECONNREFUSED`, `proxy:407`. */
+/** The prefix of codes of a proxy's failures: `proxy:ECONNREFUSED`, `proxy:407`. */
 export const proxyMark = 'proxy:';
 
-/** Every kind of failure, as `FailureKind` explains them. */
 export const failureKinds = [
   'unauthorized',
   'forbidden',
@@ -20,72 +19,64 @@ export const failureKinds = [
 ] as const;
 
 /**
- * What became of a request that failed.
+ * How a request failed.
  *
  * - `unauthorized`, `forbidden`, `not-found`: 401, 403, 404.
  * - `refused`: any other 4xx.
  * - `server-error`: 5xx.
  * - `redirect`: 3xx, which is never followed.
- * - `unreachable`: no try made a connection, so nothing was sent.
- * - `lost`: the connection broke or the time was up after something may have been sent.
+ * - `unreachable`: no attempt made a connection, so nothing was sent.
+ * - `lost`: the connection broke or timed out after something may have been sent.
  * - `answer`: 2xx with a body that can't be used.
  */
 export type FailureKind = (typeof failureKinds)[number];
 
-/** What is known of a request that failed. Texts in it are redacted, and one line each. */
+/** A failed request. Texts are redacted and one line each. */
 export interface FailureFacts {
-  /** What kind of failure it is. */
   readonly kind: FailureKind;
-  /** Null for a read that the document doesn't have. */
+  /** Null for undocumented reads. */
   readonly operation: OperationName | null;
-  /** What was to be done, as a sentence names it. */
+  /** For messages: `show a user`. */
   readonly title: string;
-  /** The method of the request. */
   readonly method: 'GET' | 'PATCH' | 'POST' | 'DELETE';
   /** Below the base URL, percent-encoded, with its query. */
   readonly path: string;
-  /** The scope that the operation requires. */
   readonly scope: Scope;
-  /** The scheme, host and port that it went to. */
   readonly origin: string;
-  /** The status of the last try; null where it got none. */
+  /** The status of the last attempt; null if there was no answer. */
   readonly status: number | null;
-  /** The server's own words, 500 characters at most; null where it had none. */
+  /** The server's message, at most 500 characters. */
   readonly serverMessage: string | null;
-  /** How many tries there were. */
   readonly attempts: number;
-  /** Seconds that the server asked to wait; null where it didn't. */
+  /** Seconds that the server asked to wait. */
   readonly retryAfter: number | null;
-  /** Whether any try may have reached the server. */
+  /** Whether an attempt may have reached the server. */
   readonly sent: boolean;
   /**
-   * Why there was no usable answer: an error code such as `ECONNREFUSED`, or `timeout`, `too-large`,
-   * `empty`, `not-utf-8`, `not-json`, `wrong-type`; null where the status says it all. What the proxy on the way
-   * did begins with `proxy:`.
+   * Why there was no usable answer: an error code such as `ECONNREFUSED`, or `timeout`, `too-large`, `empty`, `not-utf-8`,
+   * `not-json`, `wrong-type`; null if the status tells everything. Failures of a proxy begin with `proxy:`.
    */
   readonly reason: string | null;
-  /** More about it: what is wrong in an answer, its content type, or where a redirect leads. */
+  /** What is wrong in an answer, its content type, or the target of a redirect. */
   readonly detail: string | null;
-  /** The members of an error answer, `errors.resource` for one inside another: what kind of server it is shows there. */
+  /** The members of an error answer (`errors.resource` for a nested one), by which profiles are recognised. */
   readonly members?: readonly string[] | undefined;
-  /** Seconds that a try may take. */
+  /** Seconds for one attempt. */
   readonly timeout: number;
-  /** The proxy on the way, where there is one. */
   readonly proxy?: string | undefined;
-  /** Whether an earlier try may have been carried out, whatever the last one came to. */
+  /** Whether an earlier attempt may have succeeded. */
   readonly doubt?: boolean | undefined;
-  /** Whether there was no further try since the run has waited long enough. */
+  /** Not retried, since the run has waited long enough. */
   readonly outOfPatience?: boolean | undefined;
-  /** Whether there was no further try since somebody else has changed the object meanwhile. */
+  /** Not retried, since somebody changed the object meanwhile. */
   readonly changed?: boolean | undefined;
 }
 
-/** An error that has all facts as its own fields. */
 const FactsError = Error as unknown as new (message: string) => Error & FailureFacts;
 
-/** A request that failed. All that a caller decides by is in its fields; the message is for people. */
+/** A failed request. Callers decide by its fields; the message is for people. */
 export class ServerFailure extends FactsError {
-  /** Whether the request may have been carried out although no answer says so. */
+  /** Whether the request may have been carried out. */
   readonly open: boolean;
 
   constructor(facts: FailureFacts) {
@@ -96,12 +87,12 @@ export class ServerFailure extends FactsError {
   }
 }
 
-/** The statuses that say of a POST that it wasn't carried out; any other may come from a server that did it. */
+/** The statuses that mean that a POST was not carried out. */
 const refusalsOfPost: ReadonlySet<number> = new Set([400, 401, 403, 404, 422, 425, 429]);
 
 /**
- * Whether a request may have been carried out although its answer doesn't say so. A PATCH or DELETE may be sent once
- * more, so that any refusal counts as one; a POST may not, so that only an answer that surely is one does.
+ * Whether a request may have been carried out. A PATCH or DELETE may be repeated, so any refusal counts; a POST may not, so only an
+ * unambiguous refusal counts.
  */
 export function leavesOpen({
   kind,
@@ -114,21 +105,21 @@ export function leavesOpen({
   return kind === 'lost' || kind === 'server-error' || kind === 'answer';
 }
 
-/** A write that was not sent, or not once more: what it is built on has been read too long ago by now. */
+/** A write that was not sent (again), since its observation expired. */
 export class Expired extends Error {
-  /** What the last try met; undefined where there was none. */
+  /** The failure of the last attempt, if any. */
   readonly failure: ServerFailure | undefined;
 
   constructor(failure: ServerFailure | undefined) {
-    super('what the request is built on has been read too long ago');
+    super('the observation that the request is built on has expired');
     this.name = 'Expired';
     this.failure = failure;
   }
 }
 
-/** A write that was not sent, or not once more: the right to send it could not be confirmed. `cause` says why. */
+/** A write that was not sent (again), since its permit could not be confirmed; `cause` says why. */
 export class Withheld extends Error {
-  /** What the last try met; undefined where there was none. */
+  /** The failure of the last attempt, if any. */
   readonly failure: ServerFailure | undefined;
 
   constructor(failure: ServerFailure | undefined, cause: unknown) {
@@ -138,7 +129,7 @@ export class Withheld extends Error {
   }
 }
 
-/** The kind of failure that a status other than 2xx stands for. */
+/** The kind of failure of a status other than 2xx. */
 export function kindOfStatus(status: number): FailureKind {
   if (status === 401) return 'unauthorized';
   if (status === 403) return 'forbidden';
@@ -147,17 +138,17 @@ export function kindOfStatus(status: number): FailureKind {
   return status >= 400 ? 'refused' : 'redirect';
 }
 
-/** What fails where there is no connection, on the way to a proxy too; undefined where a reason doesn't say that. */
+/** The cause of a failed connection, to a proxy too; undefined for other reasons. */
 export function faultOf(reason: string): ConnectionFailure['fault'] | undefined {
   return connectionFailure(atProxy(reason) ?? reason)?.fault;
 }
 
-/** The code of what the proxy on the way did; undefined where it wasn't the proxy. */
+/** The code of a proxy's failure; undefined if it wasn't the proxy. */
 function atProxy(reason: string): string | undefined {
   return reason.startsWith(proxyMark) ? reason.slice(proxyMark.length) : undefined;
 }
 
-/** What to look at where there is no connection. */
+/** What to check if there is no connection. */
 const looks: { readonly [look in NonNullable<ConnectionFailure['look']>]: string } = {
   authority: 'server.tls.ca_file can name a file with the authority',
   'client-certificate': 'server.tls.client_cert_file names one',
@@ -170,13 +161,12 @@ const looks: { readonly [look in NonNullable<ConnectionFailure['look']>]: string
 function describe(facts: FailureFacts): string {
   const { title, method, path, attempts, outOfPatience, changed } = facts;
   const tries = attempts > 1 ? ` (after ${attempts} tries)` : '';
-  const patience =
-    outOfPatience === true ? ' (no other try: this run has waited long enough for others)' : '';
-  const other = changed === true ? ' (no other try: somebody has changed it meanwhile)' : '';
+  const patience = outOfPatience === true ? ' (not retried: this run has waited long enough)' : '';
+  const other = changed === true ? ' (not retried: somebody changed it meanwhile)' : '';
   return `${title}: ${method} ${path} ${sentence(facts)}${tries}${patience}${other}`;
 }
 
-/** Why a try came to nothing, in a few words of ours. */
+/** Why an attempt failed, in a few words. */
 export function briefly({
   kind,
   status,
@@ -203,7 +193,7 @@ function sentence(facts: FailureFacts): string {
   const answered = `answered ${status}${phrase === undefined ? '' : ` (${phrase})`}${said}`;
   switch (kind) {
     case 'unauthorized':
-      return `${then(answered, 'is the token right and still valid?')} It needs the scope ${scope}${detail === null ? '' : ` (${detail})`}`;
+      return `${then(answered, "check that the token is correct and hasn't expired.")} It needs the scope ${scope}${detail === null ? '' : ` (${detail})`}`;
     case 'forbidden':
       return then(answered, `it needs the scope ${scope}`);
     case 'redirect':
@@ -213,18 +203,18 @@ function sentence(facts: FailureFacts): string {
   }
 }
 
-/** The server's own words, where they are words. */
+/** The server's message, unless it is raw internals. */
 function shownMessage(message: string): string {
   return isRaw(message) ? rawInstead : message;
 }
 
-/** Goes on in the same sentence, or in one of its own where the server's words have ended theirs. */
+/** Continues a sentence, or begins a new one if the server's message ended it. */
 function then(said: string, more: string): string {
   if (!/[.!?]$/.test(said)) return `${said}; ${more}`;
   return `${said} ${more.charAt(0).toUpperCase()}${more.slice(1)}`;
 }
 
-/** Why no connection was made, as a sentence goes on. */
+/** Why there is no connection, to continue a sentence. */
 export function whyNotConnected(facts: Pick<FailureFacts, 'reason' | 'timeout' | 'proxy'>): string {
   const reason = facts.reason ?? '';
   const code = atProxy(reason);
@@ -244,7 +234,7 @@ function whyUnreachable(timeout: number, code: string): string {
 
 function whyLost({ method, reason, timeout }: FailureFacts): string {
   const code = reason ?? '';
-  const doubt = method === 'GET' ? '' : '; whether it was done is not known';
+  const doubt = method === 'GET' ? '' : '; outcome unknown';
   if (isTimeout(code)) return `got no answer within ${timeout} s${doubt}`;
   if (faultOf(code) === 'tls') return `lost its connection: ${whyUnreachable(timeout, code)}${doubt}`;
   if (code.startsWith('HPE_')) return `got an answer that is not HTTP (${code}); is base_url right?${doubt}`;
@@ -256,13 +246,13 @@ function whyUnusable(reason: string | null, detail: string | null): string {
     case 'empty':
       return 'no body';
     case 'not-json':
-      return `something that is not JSON${detail === null ? '' : ` (${detail})`}; is base_url right?`;
+      return `a body that is not JSON${detail === null ? '' : ` (${detail})`}; is base_url right?`;
     case 'not-utf-8':
       return 'text that is not UTF-8';
     case 'too-large':
-      return 'more than an answer may hold';
+      return 'too large a body';
     case 'wrong-type':
-      return `something else than expected: ${detail}`;
+      return `an unexpected body: ${detail}`;
     case 'other-object':
       return `another object than the one asked for: ${detail}`;
     default:

@@ -6,25 +6,25 @@ import { messageIn } from './messages.js';
 import { errorMembers } from './recognise.js';
 import { mayPass, retryAfterSeconds } from './retry.js';
 
-/** What was wrong with one try. */
+/** What was wrong with an attempt. */
 export type Trouble = Pick<FailureFacts, 'kind' | 'status'> &
   Partial<Pick<FailureFacts, 'serverMessage' | 'reason' | 'detail' | 'retryAfter' | 'members'>>;
 
-/** What one try came to. */
+/** The verdict on an attempt. */
 export type TryVerdict<T> =
   | { readonly value: T; readonly status: number }
   | {
       readonly problem: Trouble;
-      /** Whether this try may have reached the server. */
+      /** Whether it may have reached the server. */
       readonly sent: boolean;
-      /** Whether another try may go better. */
+      /** Whether a retry may help. */
       readonly passing: boolean;
     };
 
-/** What a server answers that gets too much at once: a database pool that ran out is a 500, a gateway's limit a 503. */
+/** Statuses of an overloaded server: an exhausted database pool is a 500, a gateway's limit a 503. */
 const crowdedStatuses: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 
-/** Whether fewer requests at once may go better. */
+/** Whether fewer concurrent requests may help. */
 export function isCrowded<T>(verdict: TryVerdict<T>): boolean {
   if ('value' in verdict) return false;
   const { kind, status } = verdict.problem;
@@ -32,7 +32,7 @@ export function isCrowded<T>(verdict: TryVerdict<T>): boolean {
   return cut || (status !== null && crowdedStatuses.has(status));
 }
 
-/** Says what a server's answers mean. */
+/** Judges the answers of a server. */
 export class Judge {
   readonly #options: Pick<TransportOptions, 'baseUrl' | 'onSecret'>;
 
@@ -40,7 +40,6 @@ export class Judge {
     this.#options = options;
   }
 
-  /** What an answer means to a call, or that there was none. */
   judge<T>(call: Call<T>, outcome: Exchanged): TryVerdict<T> {
     const passing = mayPass(outcome);
     if (outcome.status === null) {
@@ -82,7 +81,7 @@ export class Judge {
     return unusable({ reason, detail: wrong, serverMessage: messageIn(document.value) });
   }
 
-  /** Reads JSON; what is secret in it is made known before anything can show it. */
+  /** Reads JSON, and reports its secrets before anything can show them. */
   #read(body: Buffer): Parsed<unknown> {
     const document = readJson(body);
     const { onSecret } = this.#options;
@@ -92,7 +91,7 @@ export class Judge {
     return document;
   }
 
-  /** Where a redirect leads; without a query, which may carry a secret. */
+  /** The target of a redirect, without the query, which may contain a secret. */
   #target(location: string | undefined): string | null {
     const base = this.#options.baseUrl.href;
     if (location === undefined || !URL.canParse(location, base)) return null;

@@ -3,9 +3,8 @@ import { isMap, type Value } from '../base/values.js';
 const maxDepth = 6;
 
 /**
- * The server's own message in the JSON of an error answer: both documented shapes, `{errors: {field: [...]}}`
- * and `{code, message}`, alone or together, and what other servers and gateways commonly send. It may have
- * line breaks in it. Null where there is none.
+ * The message in the JSON of an error answer: both documented shapes, `{errors: {field: [...]}}` and `{code, message}`, alone or
+ * together, and common ones of other servers and gateways. It may have line breaks. Null if there is none.
  */
 export function messageIn(body: unknown): string | null {
   if (typeof body === 'string') return body.trim() === '' ? null : body;
@@ -19,7 +18,7 @@ export function messageIn(body: unknown): string | null {
   return [...(said === '' ? [] : [said]), more.join('; ')].join(': ');
 }
 
-/** Whether a part says nothing that isn't said before it; the field that it names doesn't count, as in `resource: is unauthorized`. */
+/** Whether a part only repeats the words before it, apart from its field, as in `resource: is unauthorized`. */
 function repeats(before: string, part: string): boolean {
   const said = new Set(['is', ...words(before)]);
   return words(part.replace(/^[\w.]+: /, '')).every((word) => said.has(word));
@@ -29,17 +28,16 @@ function words(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** What code, an exception or a query looks like when a server shows its insides in the place of a message. */
-const insides =
+/** Code, exceptions and queries of a server that shows its internals instead of a message. */
+const internals =
   /\*\* \(|%[A-Z][\w.]*\{|\b(?:Ecto|Postgrex|DBConnection|Plug|Phoenix)\.[A-Z]|#(?:PID|Reference|Ecto)\b/;
 
-/** Whether a message is no sentence for anybody but raw internals of the server. */
+/** Whether a message is raw internals of the server. */
 export function isRaw(message: string): boolean {
-  return insides.test(message);
+  return internals.test(message);
 }
 
-/** What stands for such a message. */
-export const rawInstead = 'what it says is raw internals of the server, which --debug shows';
+export const rawInstead = 'its message is raw internals of the server, which --debug shows';
 
 function firstText(...candidates: (Value | undefined)[]): string | null {
   return (

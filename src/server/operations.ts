@@ -10,7 +10,7 @@ interface Operation {
   /** `:name` segments are parameters. */
   readonly path: string;
   readonly scope: Scope;
-  /** The one member that a request body is wrapped in. */
+  /** The member that wraps a request body. */
   readonly wrapper?: string;
 }
 
@@ -70,43 +70,39 @@ export const operations = {
   },
 } as const satisfies Record<string, Operation>;
 
-/** The name of an operation of the API document. */
 export type OperationName = keyof typeof operations;
 export type ReadOperation = 'showTemplate' | 'listOrganizations';
 export type WriteOperation = Exclude<OperationName, ReadOperation>;
 
-/** A write as the plan names it: everything that will be sent, and nothing that is found out later. */
+/** A write of a plan: everything that will be sent. */
 export interface WriteRequest {
-  /** The operation of the API document. */
   readonly operation: WriteOperation;
-  /** What its path names. */
   readonly params: PathParameters;
   /** The resource without its wrapper; absent for an operation without a body. */
   readonly body?: Fields;
-  /** Doing it twice undoes it, so a GET of its path has to show that it wasn't done before it is sent again. */
+  /** Repeating it would undo it, so a read must show that it wasn't done before it is sent again. */
   readonly confirm?: {
-    /** How the object is where it wasn't done: what is otherwise somebody else has done since. */
+    /** The object if it wasn't done; otherwise somebody changed it. */
     readonly from: Fields;
   };
 }
 
 /**
- * The path of an operation with its parameters percent-encoded, so that an id can't reach another operation.
- * Throws where a parameter is missing or can't stand in a path.
+ * The path of an operation with percent-encoded parameters, so that an id can't reach another operation. Throws if a parameter is
+ * missing or unusable.
  */
 export function operationPath(name: OperationName, params: PathParameters = {}): string {
   return fillPath(operations[name].path, params);
 }
 
-/** Path parameters by name, not yet encoded. */
+/** Parameters by name, not encoded. */
 export interface PathParameters {
   readonly [name: string]: string;
 }
 
 /**
- * A path with its `:name` segments filled in, percent-encoded.
- * Throws where a parameter is missing or empty, is `.` or `..`, which URL parsers would resolve away, or isn't
- * well-formed text.
+ * A path with its `:name` segments replaced, percent-encoded. Throws if a parameter is missing, empty, not well-formed, or `.` or
+ * `..`, which URL parsers would resolve.
  */
 export function fillPath(path: string, params: PathParameters): string {
   return path.replace(/:([a-z_]+)/g, (_, parameter: string) => {
@@ -118,7 +114,7 @@ export function fillPath(path: string, params: PathParameters): string {
   });
 }
 
-/** The write that a method and a path are, without its body; undefined where they are none of the API's. */
+/** The write of a method and a path, without its body; undefined if it isn't one of the API. */
 export function requestOf(method: string, path: string): WriteRequest | undefined {
   for (const operation of writeOperations) {
     const { method: own, path: pattern } = operations[operation];
@@ -150,14 +146,13 @@ function decoded(part: string): string | undefined {
   }
 }
 
-/** A GET that the document doesn't have and some servers offer. A profile names it: plain data. */
+/** An undocumented GET that a profile names. */
 export interface ExtraRead {
-  /** What it does, as an error names it: `show a user`. */
+  /** For messages: `show a user`. */
   readonly title: string;
   /** Below the base URL; `:name` segments are parameters. */
   readonly path: string;
-  /** How many rows are asked for at a time; the server's own number if left out. */
+  /** Rows of a page; by default the server's number. */
   readonly pageSize?: number;
-  /** The scope that it requires. */
   readonly scope: Scope;
 }

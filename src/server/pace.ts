@@ -1,22 +1,22 @@
 export interface PaceOptions {
-  /** How many requests may be under way at once, at most. */
+  /** Maximum of requests in flight. */
   readonly most: number;
-  /** How many may be started in a second; undefined for any number. */
+  /** Maximum of requests a second; undefined for no limit. */
   readonly rate: number | undefined;
-  /** Waits that many seconds, or less when the run is interrupted. */
+  /** Waits, or less if the run is interrupted. */
   readonly delay: (seconds: number) => Promise<void>;
-  /** The time in seconds. */
+  /** In seconds. */
   readonly now: () => number;
 }
 
-/** The turn of one request, from `begin` to `end`. */
-export interface Turn {
+/** The slot of one request, from `begin` to `end`. */
+export interface Slot {
   readonly era: number;
 }
 
 /**
- * Says when a request may start. Where the server has too much to do, half as many may be under way at once, down to
- * one, and nothing starts for as long as it asks; good answers let in one more for each round of them.
+ * Decides when a request may start. If the server is overloaded, halves the number in flight, down to one, and starts nothing for as
+ * long as it asks; each round of good answers adds one.
  */
 export class Pace {
   readonly #options: PaceOptions;
@@ -32,13 +32,13 @@ export class Pace {
     this.#window = options.most;
   }
 
-  /** How many may be under way at once now. */
+  /** The present maximum of requests in flight. */
   get width(): number {
     return Math.floor(this.#window);
   }
 
-  /** Resolves when a request may start; each turn has to be ended. */
-  async begin(): Promise<Turn> {
+  /** Resolves when a request may start; each slot must be ended. */
+  async begin(): Promise<Slot> {
     if (this.#running < this.width && this.#waiting.length === 0) this.#running += 1;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     for (let held: unknown; held !== this.#held; ) {
@@ -49,12 +49,12 @@ export class Pace {
     return { era: this.#era };
   }
 
-  /** Ends a turn: `crowded` where the server said, or looks as if, it gets too many requests. */
-  end(turn: Turn, outcome: 'fine' | 'crowded' | 'other'): void {
+  /** Ends a slot; `crowded` if the server seems overloaded. */
+  end(slot: Slot, outcome: 'fine' | 'crowded' | 'other'): void {
     this.#running -= 1;
     if (outcome === 'fine') this.#window = Math.min(this.#options.most, this.#window + 1 / this.width);
-    // Answers to what was under way at the same time tell the same once more.
-    if (outcome === 'crowded' && turn.era === this.#era) {
+    // Requests that were in flight together count once.
+    if (outcome === 'crowded' && slot.era === this.#era) {
       this.#window = Math.max(1, this.#window / 2);
       this.#era += 1;
     }
@@ -66,7 +66,7 @@ export class Pace {
     }
   }
 
-  /** Lets nothing start for that long; resolves when it is over, or when the run is interrupted. */
+  /** Starts nothing for that long; resolves after it, or if the run is interrupted. */
   async hold(seconds: number): Promise<void> {
     const pause = this.#options.delay(seconds);
     this.#held = Promise.all([this.#held, pause]);

@@ -1,25 +1,23 @@
-/** What kind of server it is: the API document's own, or Boruta. */
+/** The kind of server: as documented, or Boruta. */
 export type ProfileName = 'documented' | 'boruta';
 
-/** What servers of this API differ in as a whole; how they treat the objects of a kind is said there. */
+/** Differences between servers; those of a kind are in its traits. */
 export interface Profile {
   readonly name: ProfileName;
-  /** What the server can't take or keep; null where nothing is known of it. */
+  /** Null if unknown. */
   readonly limits: ServerLimits | null;
-  /** What only this server's answers look like. */
+  /** How its answers tell it from others. */
   readonly signs: Signs | null;
 }
 
 export interface ServerLimits {
-  /** Every id is a UUID in lower case, but for those that a kind says otherwise of. */
+  /** Ids are lower-case UUIDs, unless a kind's traits say otherwise. */
   readonly uuids: boolean;
-  /** Bytes that a request's body may have. */
   readonly requestBytes: number;
 }
 
-/** How answers tell a server from others. */
 interface Signs {
-  /** What error answers have together: these members, `errors.resource` for one inside another, and this status. */
+  /** Members of error answers (`errors.resource` for a nested one), and their status. */
   readonly errors: readonly { readonly members: readonly string[]; readonly status?: number }[];
   /** The status of a GET of a path that doesn't exist. */
   readonly unknownPath: number;
@@ -33,7 +31,7 @@ const boruta: Profile = {
   signs: {
     errors: [
       { members: ['code', 'message', 'errors'] },
-      // The document has no 500.
+      // 500 is not documented.
       { members: ['code', 'message'], status: 500 },
     ],
     unknownPath: 406,

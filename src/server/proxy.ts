@@ -2,23 +2,20 @@ import { error, type Problem } from '../base/problems.js';
 import { Sensitive } from '../base/values.js';
 import { isLoopback } from './base-url.js';
 
-/** A proxy that stands between this machine and an address. */
 export interface ProxyServer {
-  /** Scheme, host and port: what may be shown. */
+  /** Scheme, host and port, without credentials. */
   readonly origin: string;
   /** The process variable that names it. */
   readonly variable: string;
-  /** What goes to the proxy, and to it alone, as `Proxy-Authorization`. */
+  /** `Proxy-Authorization` */
   readonly authorization: Sensitive | null;
 }
 
 type ProcessVariables = { readonly [name: string]: string | undefined };
 
 /**
- * The proxy for an address, by the usual process variables: `https_proxy` or `http_proxy` by its scheme, unless
- * `no_proxy` names its host. Small letters stand above capitals, as in curl. This machine is never asked for through
- * a proxy: what is safe on the loopback interface isn't on the way to a proxy. Gives a problem `bad-proxy` for an
- * address that can't be used.
+ * The proxy for an address: `https_proxy` or `http_proxy` by its scheme, unless `no_proxy` names its host. Lower case takes
+ * precedence, as in curl. Never for loopback addresses, which may be plain http. Returns a problem `bad-proxy` for an unusable address.
  */
 export function proxyFor(origin: string, variables: ProcessVariables): ProxyServer | Problem | null {
   const { protocol, hostname, port } = new URL(origin);
@@ -29,7 +26,6 @@ export function proxyFor(origin: string, variables: ProcessVariables): ProxyServ
   return readProxy(found.value, found.name);
 }
 
-/** Tells what `proxyFor` gave. */
 export function isProblem(found: ProxyServer | Problem | null): found is Problem {
   return found !== null && 'severity' in found;
 }
@@ -46,7 +42,7 @@ function defaultPort(protocol: string): string {
   return protocol === 'https:' ? '443' : '80';
 }
 
-/** Whether `no_proxy` names a host: itself, a domain that it is in, or `*`; with a port, for that port alone. */
+/** Whether `no_proxy` names a host, its domain, or `*`; an entry with a port is only for that port. */
 function isExempt(host: string, port: string, variables: ProcessVariables): boolean {
   const entries = (setting(variables, 'no_proxy')?.value ?? '').toLowerCase().split(/[\s,]+/);
   const name = host.replace(/^\[|\]$|\.$/g, '');
@@ -59,7 +55,7 @@ function isExempt(host: string, port: string, variables: ProcessVariables): bool
   });
 }
 
-/** Never repeats the text, which may hold a password. */
+/** Never repeats the text, which may contain a password. */
 function readProxy(text: string, variable: string): ProxyServer | Problem {
   const bad = (why: string): Problem =>
     error('bad-proxy', `the proxy in ${variable} ${why}`, [], 'write it as http://proxy.example.com:3128');
@@ -72,7 +68,7 @@ function readProxy(text: string, variable: string): ProxyServer | Problem {
     const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
     if (pair !== ':') authorization = new Sensitive(`Basic ${Buffer.from(pair).toString('base64')}`);
   } catch {
-    return bad('has a user name or a password that is not percent-encoded rightly');
+    return bad('has a user name or a password with invalid percent-encoding');
   }
   return { origin: url.origin, variable, authorization };
 }

@@ -2,36 +2,36 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type AnswerHeaders, type Exchanged, firstHeader } from './exchange.js';
 import { faultOf, proxyMark } from './failures.js';
 
-/** How many times a request is repeated at most where nothing else is said: four tries in all. */
+/** Four attempts in all. */
 export const defaultRetries = 3;
-/** Seconds that a server may ask to wait at most. */
+/** Maximum of seconds that a server may ask to wait. */
 const longestPause = 60;
-/** Seconds that the first pause may last; each later one may last twice as long, up to the longest. */
+/** Seconds of the first pause; each later one is twice as long, up to the longest. */
 const firstPause = 1;
 const longestOwnPause = 30;
-/** Seconds that a run waits for other tries at most, as long as nothing is answered meanwhile. */
+/** Maximum of seconds that a run waits for retries without a good answer. */
 export const defaultPatience = 300;
-/** Seconds that a good answer gives back of it. */
+/** Seconds that a good answer gives back. */
 const relief = 1;
 
 const retriedStatuses: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504]);
 
-/** The time in seconds; of a clock that nobody sets. */
+/** A monotonic clock, in seconds. */
 export function seconds(): number {
   return performance.now() / 1000;
 }
 
-/** Waits that many seconds, or less when the signal aborts. */
+/** Waits, or less if the signal aborts. */
 export type Delay = (seconds: number, signal: AbortSignal) => Promise<void>;
 
-/** Whether another try may go better, as far as the outcome of this one tells. */
+/** Whether a retry may help. */
 export function mayPass(outcome: Exchanged): boolean {
   const needsPerson = (reason: string) => faultOf(reason) === 'certificate' || reason === `${proxyMark}407`;
   if (outcome.status === null) return outcome.sent || !needsPerson(outcome.reason);
   return retriedStatuses.has(outcome.status);
 }
 
-/** The pause before the next try: what the server asks for, else exponential with full jitter. */
+/** The pause before an attempt: what the server asks for, otherwise exponential with full jitter. */
 export function pauseBefore(nextTry: number, retryAfter: number | null, random: () => number): number {
   return retryAfter === null
     ? random() * Math.min(firstPause * 2 ** (nextTry - 2), longestOwnPause)
@@ -39,8 +39,7 @@ export function pauseBefore(nextTry: number, retryAfter: number | null, random: 
 }
 
 /**
- * Reads both forms of `Retry-After`, the longest wait where several are asked for. A date counts from the server's own,
- * whose clock may differ from ours; one that is over says nothing about how long to wait.
+ * The longest `Retry-After`, in either form. A date counts from the server's `Date`, since clocks differ; a past one is ignored.
  */
 export function retryAfterSeconds(headers: AnswerHeaders): number | null {
   const waits = (headers.get('retry-after') ?? []).flatMap((value) => {
@@ -65,8 +64,8 @@ function httpDate(text: string): number | null {
 }
 
 /**
- * How long a run still waits. Pauses at the same time count once; good answers give some of it back, so that a
- * long run on a flaky server ends and a short one on a dead server does too.
+ * How long a run still waits for retries. Concurrent pauses count once; good answers give some back, so that a long run on a flaky
+ * server ends, and a short one on a dead server does too.
  */
 export class Patience {
   readonly #most: number;
@@ -81,7 +80,7 @@ export class Patience {
     this.#now = now;
   }
 
-  /** Takes a pause out of it; says false, and takes nothing, where not enough is left. */
+  /** Takes a pause; false if not enough is left. */
   take(seconds: number): boolean {
     const now = this.#now();
     const end = now + seconds;
@@ -92,13 +91,12 @@ export class Patience {
     return true;
   }
 
-  /** A request was answered well. */
   answered(): void {
     this.#left = Math.min(this.#most, this.#left + relief);
   }
 }
 
-/** Waits for real; resolves at once when the signal aborts. */
+/** Resolves at once if the signal aborts. */
 export async function sleepSeconds(seconds: number, signal: AbortSignal): Promise<void> {
   try {
     await sleep(seconds * 1000, undefined, { signal });

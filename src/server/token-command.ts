@@ -6,22 +6,20 @@ import type { OnSecret } from '../secrets/redactor.js';
 
 /** A program that prints a token. */
 export interface TokenCommand {
-  /** The program and its arguments; no shell takes part. */
+  /** The program and its arguments, run without a shell. */
   readonly argv: readonly string[];
-  /** The folder that it is started in. */
   readonly cwd: string;
-  /** Process variables that it gets besides those that programs need to run. */
+  /** Process variables beside those that programs need to run. */
   readonly passed: { readonly [name: string]: string };
 }
 
 export interface TokenCommandOptions {
   readonly redact: (text: string) => string;
   readonly onSecret: OnSecret;
-  /** Seconds that the program may take. */
+  /** In seconds. */
   readonly timeout?: number;
-  /** Seconds after the program's end in which its output arrives, and after a SIGTERM in which it ends. */
+  /** Seconds for output after the program's end, and for its end after a SIGTERM. */
   readonly grace?: number;
-  /** Aborted if no token is needed any more. */
   readonly signal?: AbortSignal;
 }
 
@@ -30,8 +28,8 @@ const defaultGrace = 1;
 const maxBytes = 2 ** 20;
 
 /**
- * Runs a program and gives what it printed. Its arguments are never shown, since they may hold secrets.
- * Throws a `ProblemsError` (`token-command-failed`) with what it said on standard error.
+ * Runs a program and returns its output. Messages never show its arguments, which may be secret. Throws a `ProblemsError`
+ * (`token-command-failed`) with its standard error.
  */
 export async function runTokenCommand(
   { argv, cwd, passed }: TokenCommand,
@@ -39,11 +37,11 @@ export async function runTokenCommand(
 ): Promise<string> {
   const { redact, onSecret } = options;
   const [program = '', ...args] = argv;
-  // It may say what it was handed.
+  // It may echo them.
   for (const value of Object.values(passed)) onSecret(value, 'declared');
   const env = { ...neededVariables(process.env), ...passed };
   const { stdout, stderr, why } = await run(program, args, { cwd, env }, options);
-  // Also of a program that failed: it may say what it printed once more.
+  // If it failed too, since its standard error may repeat it.
   onSecret(stdout.trim());
   if (why === null) return stdout;
   const said = oneLine(redact(stderr));
@@ -52,7 +50,7 @@ export async function runTokenCommand(
       'token-command-failed',
       `the token command ${basename(program)} ${why}${said === '' ? '' : `: ${said}`}`,
       [],
-      'it is server.auth.token_command: it must print the token, and end with 0',
+      'server.auth.token_command must print the token and exit with 0',
     ),
   ]);
 }
@@ -60,16 +58,16 @@ export async function runTokenCommand(
 interface Ran {
   readonly stdout: string;
   readonly stderr: string;
-  /** Why there is no token; null where all went well. */
+  /** Why it failed; null if it didn't. */
   readonly why: string | null;
 }
 
-/** What programs need to run, to find their settings and to say things in a language. */
+/** What programs need to run, find their settings and choose a language. */
 const needed = /^(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;
 const neededOnWindows =
   /^(?:PATH|PATHEXT|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|TEMP|TMP|USERNAME|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(?:\(X86\))?)$/i;
 
-/** The variables that a token command gets unasked: the credentials of idops and of others in a workflow are not among them. */
+/** The variables that every token command gets, without credentials of idops and of a workflow. */
 export function neededVariables(
   variables: NodeJS.ProcessEnv,
   platform: NodeJS.Platform = process.platform,
@@ -110,7 +108,7 @@ function run(
     try {
       child = started();
       child.stdin?.end();
-      // A child of the program may hold the pipes open after it.
+      // A child of the program may keep the pipes open.
       child.on('exit', () =>
         soon(() => {
           child?.stdout?.destroy();
@@ -119,7 +117,7 @@ function run(
       );
       if (signal?.aborted) interrupt();
     } catch (failure) {
-      // Some reasons are thrown, others are told later.
+      // Some failures are thrown, others reported to the callback.
       end({ stdout: '', stderr: '', why: whyNotStarted((failure as NodeJS.ErrnoException).code) });
     }
   });
@@ -128,8 +126,8 @@ function run(
 function whyFailed({ code, signal, killed }: ExecFileException, timeout: number): string {
   if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return 'printed more than a token';
   if (killed === true) return `did not end within ${timeout} s`;
-  if (typeof code === 'number') return `ended with ${code}`;
-  return typeof signal === 'string' ? `was ended by ${signal}` : whyNotStarted(code);
+  if (typeof code === 'number') return `exited with ${code}`;
+  return typeof signal === 'string' ? `was killed by ${signal}` : whyNotStarted(code);
 }
 
 function whyNotStarted(code: string | null | undefined): string {

@@ -16,7 +16,7 @@ import { defaultPatience, defaultRetries, Patience, pauseBefore, seconds, sleepS
 
 const defaultMaxAnswerBytes = 64 * 2 ** 20;
 
-/** How often the right to send a request is confirmed where it no longer holds when the request is about to leave. */
+/** How often a permit is confirmed if it no longer holds when the request is about to be sent. */
 const CONFIRMATIONS = 10;
 
 interface Tried<T> {
@@ -24,10 +24,10 @@ interface Tried<T> {
   readonly credential: Credential;
 }
 
-/** Why nothing was sent when a request had its turn; `withheld` is why its permit could not be confirmed. */
+/** Why nothing was sent; `withheld` is why the permit could not be confirmed. */
 type NotTried = 'expired' | 'unwanted' | { readonly withheld: unknown };
 
-/** Sends requests to one server, and to no other: it follows no redirect. */
+/** Sends requests to one server, and follows no redirect. */
 export class Transport {
   readonly #options: TransportOptions;
   readonly #route: Route;
@@ -44,9 +44,9 @@ export class Transport {
     const { delay = sleepSeconds, random = Math.random, patience } = options;
     this.#options = options;
     this.#judge = new Judge(options);
-    // A pause that nobody waits for any more must not keep the process alive.
+    // Pauses must not keep the process alive after closing.
     const ending = AbortSignal.any([signal, this.#closing.signal]);
-    // Each pause listens to it; as many at once as requests are no leak.
+    // Every pause listens to it, which is no leak.
     setMaxListeners(0, ending);
     this.#delay = (time) => delay(time, ending);
     this.#random = random;
@@ -56,10 +56,7 @@ export class Transport {
     this.#pool = openRoute(this.#route, { connections: concurrency, seconds: timeout });
   }
 
-  /**
-   * Sends a request, again where that is safe and may help, and gives what the answer holds.
-   * Throws a `ServerFailure`, an `Expired`, a `Withheld`, or what the credentials throw.
-   */
+  /** Sends a request, with retries. Throws a `ServerFailure`, an `Expired`, a `Withheld`, or what the credentials throw. */
   async call<T>(call: Call<T>): Promise<Answer<T>> {
     const { signal, retries = defaultRetries } = this.#options;
     let sent = false;
@@ -71,7 +68,7 @@ export class Transport {
     for (let attempts = before + 1; ; attempts++) {
       const tried = await this.#inTurn(call, attempts);
       if (tried === 'expired') throw new Expired(last);
-      if (tried === 'unwanted') throw new Error('what nobody wants any more is not asked for');
+      if (tried === 'unwanted') throw new Error('the request is no longer wanted');
       if ('withheld' in tried) throw new Withheld(last, tried.withheld);
       const { verdict, credential } = tried;
       if ('value' in verdict) return { status: verdict.status, attempts, data: verdict.value };
@@ -81,7 +78,7 @@ export class Transport {
       const fail = (more: Partial<FailureFacts> = {}): ServerFailure =>
         this.#failure(call, { ...problem, ...earlier, ...more }, { sent, attempts, credential });
       doubt ||= leavesOpen({ ...problem, method: call.method, sent: verdict.sent });
-      // A POST is not idempotent: only one that never left may be repeated, whatever the answer.
+      // A POST is only repeated if it never left.
       const once = call.method === 'POST' && sent;
       if (problem.kind === 'unauthorized' && !once && !renewed && !signal.aborted) {
         renewed = true;
@@ -92,7 +89,7 @@ export class Transport {
       repeats += 1;
       const pause = pauseBefore(repeats + 1, problem.retryAfter ?? null, this.#random);
       const again = verdict.passing && !once && repeats <= retries && !signal.aborted;
-      // The server wants fewer requests, of which this one, perhaps given up, was only one.
+      // The server wants fewer requests: hold the others too, even if this one is given up.
       const others = isCrowded(verdict) && problem.retryAfter != null;
       const waits = (again || others) && this.#patience.take(pause);
       if (!again || !waits) {
@@ -119,22 +116,21 @@ export class Transport {
     }
   }
 
-  /** Closes the connections; what is still under way fails. */
+  /** Closes the connections; requests in flight fail. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#pool.destroy();
   }
 
-  /** Tries once, when the turn comes; the credentials are asked then, so that they are fresh. */
+  /** Makes one attempt when its turn comes, with fresh credentials. */
   async #inTurn<T>(call: Call<T>, attempt: number): Promise<Tried<T> | NotTried> {
     const turn = await this.#pace.begin();
     let outcome: 'fine' | 'crowded' | 'other' = 'other';
     try {
-      // Waiting for the turn may have taken long.
       if (isExpired(call)) return 'expired';
       if (call.wanted?.() === false) return 'unwanted';
       const credential = await this.#options.credentials.current(call.scope);
-      // So may a program that gives the token.
+      // Getting the token may have taken long.
       if (call.wanted?.() === false) return 'unwanted';
       const tried = await this.#permitted(call, credential, attempt);
       if (typeof tried === 'string' || 'withheld' in tried) return tried;
@@ -149,7 +145,7 @@ export class Transport {
     }
   }
 
-  /** Tries once, with a permit that holds when the request leaves: confirming it is the last thing that is waited for. */
+  /** Makes one attempt with a permit that holds when the request leaves. */
   async #permitted<T>(call: Call<T>, credential: Credential, attempt: number): Promise<Tried<T> | NotTried> {
     for (let round = 1; round <= CONFIRMATIONS; round += 1) {
       try {
@@ -162,9 +158,7 @@ export class Transport {
       if (tried !== 'withheld') return tried;
     }
     return {
-      withheld: new Error(
-        `the right to send it was confirmed ${CONFIRMATIONS} times, each time too long before it could leave`,
-      ),
+      withheld: new Error(`the permit expired before the request could be sent, ${CONFIRMATIONS} times`),
     };
   }
 
@@ -192,10 +186,7 @@ export class Transport {
     return { verdict, credential };
   }
 
-  /**
-   * On a connection of its own: a kept-alive one may be closed by the server at the very moment it is used,
-   * and then nobody could tell whether the request arrived.
-   */
+  /** On its own connection: the server may close a kept-alive one just when it is used, which would leave the outcome unknown. */
   async #exchangeOnce(request: Dispatcher.DispatchOptions, limits: ExchangeLimits): Promise<Exchanged> {
     const route = openRoute(this.#route, { connections: 'once', seconds: limits.timeout });
     try {
@@ -205,7 +196,7 @@ export class Transport {
     }
   }
 
-  /** True where there is another credential now; else why not, where that is known. */
+  /** True if there is another credential now; otherwise the reason, if known. */
   async #renew(refused: Credential, scope: Scope): Promise<true | string | null> {
     try {
       return (await this.#options.credentials.renew(refused, scope)) || null;
@@ -241,12 +232,12 @@ export class Transport {
     const strip = this.#stripper(credential);
     const clean = this.#cleaner(credential);
     return new ServerFailure({
-      // An earlier try may have been carried out, which `unreachable` would deny.
+      // An earlier attempt may have succeeded, which `unreachable` would deny.
       kind: problem.kind === 'unreachable' && sent ? 'lost' : problem.kind,
       operation: call.operation,
       title: call.title,
       method: call.method,
-      // Nothing that the server said is in it, so a declared secret stands there by chance.
+      // It contains nothing of the server, so declared secrets in it are coincidence.
       path: oneLine(strip(call.path)),
       scope: call.scope,
       origin: baseUrl.origin,
@@ -266,13 +257,13 @@ export class Transport {
     });
   }
 
-  /** What a server said, on one line and without secrets. */
+  /** Puts the server's words on one line, redacted. */
   #cleaner(credential: Credential): (text: string) => string {
     const strip = this.#stripper(credential);
     return (text) => oneLine(this.#options.redact(strip(text)));
   }
 
-  /** Servers echo tokens in error messages, as they are or as a URL has them. */
+  /** Servers echo tokens in error messages, plain or URL-encoded. */
   #stripper({ value }: Credential): (text: string) => string {
     const token = value.slice(value.indexOf(' ') + 1);
     const echoes = [...new Set([value, token, encodeURIComponent(token)])].filter(Boolean);
@@ -280,7 +271,6 @@ export class Transport {
   }
 }
 
-/** Whether what a request is built on is too old. */
 function isExpired({ freshUntil }: Call<unknown>): boolean {
   return freshUntil !== undefined && performance.now() > freshUntil;
 }

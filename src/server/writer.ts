@@ -6,11 +6,10 @@ import type { WriteRequest } from './operations.js';
 /** Changes the server. */
 export interface Writer {
   /**
-   * Sends what the plan named; the one place where secrets are revealed. Gives what the server says the object
-   * is now; a DELETE that finds nothing gives 404 and no fields, since what was asked for holds.
-   * Nothing leaves without the permit, which is confirmed right before each try, nor after `freshUntil`, a time of
-   * `performance.now()`. With `tried`, the number of earlier tries, it is tried only once more: the caller reads the object again before the next try
-   * (`Expired`). Throws a `ServerFailure`, an `Expired` or a `Withheld`.
+   * Sends a request of the plan; the only place that reveals secrets. Returns the object as the server shows it now; a DELETE that
+   * finds nothing returns 404 and no fields. Sends nothing unless the permit is confirmed, right before each attempt, nor after
+   * `freshUntil`, a time of `performance.now()`. With `tried`, the number of earlier attempts, it makes only one: the caller reads
+   * the object again before the next. Throws a `ServerFailure`, an `Expired` or a `Withheld`.
    */
   send(request: WriteRequest, permit: Permit, freshUntil?: number, tried?: number): Promise<Answer<Fields>>;
 }

@@ -58,7 +58,7 @@ describe('what a person wrote while a template was written anew', () => {
     onFirstPatch(at, { kind: 'answer', status: 503, body: {} }, () => write(at, {}, never));
     const { results } = await at.apply({ ...txt, type: never });
     expect(results[0]?.status).toBe('failed');
-    expect(results[0]?.error).toContain('somebody has changed it meanwhile');
+    expect(results[0]?.error).toContain('somebody changed it meanwhile');
     expect(now(at, never)).toMatchObject({ txt_content: 'person txt', html_content: 'person html' });
   });
 

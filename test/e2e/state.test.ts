@@ -129,7 +129,7 @@ describe('idops state rm', () => {
     const before = (await files())['.idops/state.json'];
     const { code, stderr } = await idops(`state rm ${ids.ada} --yes`);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/error\[record-needed\]: run \S+ had not ended/);
+    expect(stderr).toMatch(/error\[record-needed\]: run \S+ did not end/);
     expect((await files())['.idops/state.json']).toBe(before);
   });
 

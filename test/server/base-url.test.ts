@@ -51,11 +51,11 @@ describe('a base URL', () => {
     ['id.example.com', 'is not an http or https address', 'write it as https://id.example.com'],
     [
       '$IDOPS_BASE_URL',
-      'is the name of a variable that nothing filled in',
+      'is the name of a variable that was not replaced',
       'in idops.yaml write ${NAME}, with braces',
     ],
     ['https://id.example.com/?', 'has a query', 'remove everything from the "?" on'],
-    ['https://user:hunter2@id.example.com', 'holds a user name or a password'],
+    ['https://user:hunter2@id.example.com', 'contains a user name or a password'],
   ])('%s %s', (text, why, hint?: string) => {
     expect(checkBaseUrl(text, { allowInsecureHttp: false })).toMatchObject({
       message: `the base URL ${why}`,

@@ -195,7 +195,7 @@ describe('a token command', () => {
     const problem = await problemOf(() => tokenCommand(node(code, 'argument'), guard).current(scope));
     expect(problem).toMatchObject({
       code: 'token-command-failed',
-      message: 'the token command node ended with 3: no [31m access with ***',
+      message: 'the token command node exited with 3: no [31m access with ***',
     });
   });
 
@@ -249,7 +249,7 @@ describe('a token command', () => {
     const problem = await problemOf(() =>
       runTokenCommand(command, { redact: redactor.redactEcho, onSecret: redactor.add }),
     );
-    expect(problem.message).toBe('the token command node ended with 1: (sensitive)');
+    expect(problem.message).toBe('the token command node exited with 1: (sensitive)');
   });
 
   test('whose path leads through a file was not found', async () => {

@@ -137,14 +137,14 @@ describe('a 2xx answer that is', () => {
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<html>');
     });
     expect((await failureOf(use(origin).reader.listOrganizations(1))).message).toBe(
-      'list organizations: GET /api/organizations?page=1 answered 200 with something that is not JSON (text/html; charset=utf-8); is base_url right?',
+      'list organizations: GET /api/organizations?page=1 answered 200 with a body that is not JSON (text/html; charset=utf-8); is base_url right?',
     );
   });
 
   test('of another type says where', async () => {
     const { origin } = await serve((response) => json(response, 200, { data: { id: 5 } }));
     expect((await failureOf(use(origin).writer.send(rename))).message).toContain(
-      'answered 200 with something else than expected: data.id: expected string, received number',
+      'answered 200 with an unexpected body: data.id: expected string, received number',
     );
   });
 
@@ -194,9 +194,7 @@ describe('a connection that breaks', () => {
     const { writer, pauses } = use(origin);
     const patch = await failureOf(writer.send(rename));
     expect(patch).toMatchObject({ kind: 'lost', status: null, attempts: 4, sent: true });
-    expect(patch.message).toMatch(
-      /lost its connection .*; whether it was done is not known \(after 4 tries\)$/,
-    );
+    expect(patch.message).toMatch(/lost its connection .*; outcome unknown \(after 4 tries\)$/);
     expect(pauses).toHaveLength(3);
     connections = 0;
     received.length = 0;

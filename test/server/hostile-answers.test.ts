@@ -13,13 +13,13 @@ describe('an answer to a read', () => {
   const nested = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
 
   test.each<[string, string, string]>([
-    ['a login page', '<!doctype html><form action="/login">', 'something that is not JSON (text/html)'],
+    ['a login page', '<!doctype html><form action="/login">', 'a body that is not JSON (text/html)'],
     ['an error body', '{"code":"BUSY","message":"come back\\nlater"}', 'it says: come back later'],
-    ['10 MB of garbage', garbage, 'something that is not JSON'],
-    ['10 MB of a JSON string', `"${garbage}"`, 'something else than expected'],
-    ['a list of lists without end', nested, 'something else than expected'],
+    ['10 MB of garbage', garbage, 'a body that is not JSON'],
+    ['10 MB of a JSON string', `"${garbage}"`, 'an unexpected body'],
+    ['a list of lists without end', nested, 'an unexpected body'],
     ['data of another type', '{"data": 7}', 'data: expected'],
-    ['a truncated document', '{"data": {"id": "t1", "txt_con', 'something that is not JSON'],
+    ['a truncated document', '{"data": {"id": "t1", "txt_con', 'a body that is not JSON'],
     ['another type', '{"data": {"type": "other"}}', 'another object than the one asked for: its type'],
     [
       'another backend',
