@@ -60,13 +60,13 @@ const loadedAfter = [
   {
     layers: 2,
     files:
-      /^src\/(project\/index|report\/(problems|github|gitlab|runs|history|pruning|pull|diagnosis)|cli\/commands\/(completion|schema|sandbox|doctor|init|runs|runs-prune|state|state-migrate))\.ts$/,
+      /^src\/(project\/index|report\/(problems|github|runs|history|pull|diagnosis)|cli\/commands\/(completion|schema|sandbox|doctor|init|runs|runs-prune|state|state-migrate))\.ts$/,
   },
   { layers: 3, files: /^src\/(session\/(open|outputs|forge)|cli\/commands\/(validate|preview))\.ts$/ },
   {
     layers: 4,
     files:
-      /^src\/(cli\/commands\/(plan|apply|pull|list|undo|regenerate-did|watch)|mail\/checks|state\/(git|postgres)\/index|report\/(text|json|markdown|html|result-text|results|result-page|turn))\.ts$/,
+      /^src\/(cli\/commands\/(plan|apply|pull|list|undo|regenerate-did|watch)|mail\/checks|state\/(git|postgres)\/index|report\/(text|json|markdown|html|result-text|result-markdown|result-page|turn))\.ts$/,
   },
 ];
 

@@ -1,5 +1,5 @@
 import { changesServer, summarize } from '../plan/plan.js';
-import { code } from '../report/marked.js';
+import { code } from '../report/markdown-escape.js';
 import type { ApproveMode } from './approved.js';
 import type { SharedPlan } from './text.js';
 

@@ -1,6 +1,6 @@
 import { escapeText, shellWord } from '../base/escape.js';
 import { shardText } from '../base/shard.js';
-import { code } from '../report/marked.js';
+import { code } from '../report/markdown-escape.js';
 import type { Args, Inputs } from './inputs.js';
 import { configInRepository, environmentOf } from './places.js';
 

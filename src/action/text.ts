@@ -1,10 +1,10 @@
 import { escapeText } from '../base/escape.js';
 import type { Problem } from '../base/problems.js';
 import { changesServer, type Plan, type Share, summarize } from '../plan/plan.js';
-import type { Forge } from '../report/forge.js';
 import { type Look, problemsReport, renderText } from '../report/formats.js';
+import type { Forge } from '../report/look.js';
 import { planComment } from '../report/markdown.js';
-import { fence } from '../report/marked.js';
+import { fence } from '../report/markdown-escape.js';
 import { headline } from '../report/review.js';
 import type { WorkflowEvent } from './event.js';
 import { runAddress } from './places.js';

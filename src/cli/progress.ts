@@ -1,6 +1,6 @@
 import { escapeText } from '../base/escape.js';
 import type { Progress, Stepped } from '../base/progress.js';
-import { gistOf } from '../report/alike.js';
+import { gistOf } from '../report/group-results.js';
 import type { Output } from './output.js';
 
 /** Progress on standard error, and the requests in flight. */

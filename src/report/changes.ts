@@ -8,14 +8,14 @@ import type { TemplateBodies } from '../mail/template.js';
 import { isDrifted } from '../plan/drift.js';
 import type { Change, PlanWarning } from '../plan/plan.js';
 import type { ProfileName } from '../server/profiles.js';
-import { firstFew } from './alike.js';
-import type { Span } from './changed-words.js';
 import { type EmailSide, Emails, emailViews, samplesText } from './emails.js';
 import { type Fold, foldCount, foldPlace } from './fold.js';
+import { firstFew } from './group-results.js';
 import { type Insertable, type Markup, markup } from './markup.js';
 import { labelBeside, type Named } from './names.js';
 import { scrollable } from './page.js';
 import { bodyNotes, isDestructive, located, observedNote, placeText, shortValue } from './review.js';
+import type { Span } from './values.js';
 import { type BodyView, type FieldView, fateText, requestTexts, type SetView, viewField } from './view.js';
 import { plural } from './words.js';
 

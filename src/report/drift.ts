@@ -3,7 +3,7 @@ import { holdsSensitive, type Value } from '../base/values.js';
 import { countDrift, isUnplanned, type Shared } from '../plan/drift.js';
 import type { Change, FieldChange, Plan, Share } from '../plan/plan.js';
 import { countLines } from './bodies.js';
-import { compareSets } from './sets.js';
+import { compareSets } from './set-difference.js';
 import { inlinePair } from './values.js';
 import { actionWords, plural } from './words.js';
 

@@ -1,11 +1,11 @@
 import { bare, displayWidth } from '../base/escape.js';
 import { kindOf } from '../kinds/index.js';
 import type { Change, FieldChange } from '../plan/plan.js';
-import { namesIn, together, withoutNames } from './alike.js';
+import { groupByKey, namesIn, withoutNames } from './group-results.js';
 import type { Named } from './names.js';
-import { placesOf } from './places.js';
 import { observedNote, placeText } from './review.js';
 import { inline } from './values.js';
+import { placesOf } from './words.js';
 
 /** One change, or many that are equal to a reader: they differ in the names of their objects alone. */
 export interface Fold {
@@ -17,7 +17,7 @@ export interface Fold {
 
 /** Changes in their order, equal ones folded; with `debug` none are. */
 export function foldChanges(changes: readonly Change[], debug: boolean): Fold[] {
-  const groups = debug ? changes.map((change) => [change]) : together(changes, keyOf);
+  const groups = debug ? changes.map((change) => [change]) : groupByKey(changes, keyOf);
   return groups.flatMap((all) => {
     const [first] = all;
     return first === undefined

@@ -86,7 +86,7 @@ export const planReport: Report<ShownPlan> = {
       return ({ plan, samples = new Map() }, look) => planHtml(plan, { ...look, samples });
     },
     github: async () => ofPlan((await import('./github.js')).planGithub),
-    gitlab: async () => ofPlan((await import('./gitlab.js')).planGitlab),
+    gitlab: async () => ofPlan((await import('./json.js')).planGitlab),
   },
 };
 
@@ -113,7 +113,7 @@ export const resultReport: Report<ShownResult> = {
       return ({ result }) => resultJson(result);
     },
     async markdown() {
-      const { resultMarkdown } = await import('./results.js');
+      const { resultMarkdown } = await import('./result-markdown.js');
       return ({ result }, look) => resultMarkdown(result, look);
     },
     async html() {
@@ -216,8 +216,8 @@ export const pruningReport: Report<Pruning> = {
   // Names of runs, commands and times are idops' own words.
   redact: (pruning) => pruning,
   formats: {
-    text: async () => (await import('./pruning.js')).pruningText,
-    json: async () => (await import('./pruning.js')).pruningJson,
+    text: async () => (await import('./runs.js')).pruningText,
+    json: async () => (await import('./runs.js')).pruningJson,
   },
 };
 

@@ -8,9 +8,8 @@ import { Emails, emailGallery, samplesText } from './emails.js';
 import { type Insertable, type Markup, markup, markupLines } from './markup.js';
 import type { Named } from './names.js';
 import { type PageScript, pageText, scrollable } from './page.js';
-import { placeList } from './places.js';
 import { placeText } from './review.js';
-import { plural } from './words.js';
+import { placeList, plural } from './words.js';
 
 /** A declared email template, to be looked at. */
 export interface GalleryTemplate extends Named {

@@ -4,12 +4,11 @@ import type { Place, Problem } from '../base/problems.js';
 import { isListed, shareOf } from '../plan/drift.js';
 import type { Change, Plan, PlanWarning, WarningPlace } from '../plan/plan.js';
 import { driftNote } from './drift.js';
-import { stepsTo } from './forge.js';
-import type { Look } from './look.js';
+import { type Look, stepsTo } from './look.js';
 import { labelBeside, type Named } from './names.js';
-import { placeList, placesOf } from './places.js';
 import { resultSummaryLine } from './result-text.js';
 import { headline, isDestructive, shareNotes } from './review.js';
+import { placeList, placesOf } from './words.js';
 
 type GithubOptions = Partial<Pick<Look, 'folder' | 'stored' | 'only'>>;
 

@@ -3,7 +3,7 @@ import type { NamedSample } from '../mail/samples.js';
 import { isDrifted } from '../plan/drift.js';
 import { type Plan, type Share, summarize } from '../plan/plan.js';
 import { changeBox, changeDetails, contextOf, warningLine } from './changes.js';
-import { changesPage, type PageGroup } from './contents.js';
+import { changesPage, type PageGroup } from './changes-page.js';
 import { foldChanges, foldCount } from './fold.js';
 import type { Look } from './look.js';
 import { type Insertable, markup } from './markup.js';

@@ -1,6 +1,6 @@
 import { escapeText } from '../base/escape.js';
 import type { BodyDifference } from './bodies.js';
-import { changedWords, plain, type Span, shortened, textOf } from './changed-words.js';
+import { changedWords, plain, type Span, shortened, textOf } from './values.js';
 
 /** A line of a diff; its text is harmless and on one line. */
 export interface DiffLine {

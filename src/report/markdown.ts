@@ -1,11 +1,18 @@
 import { lazy } from '../base/values.js';
 import type { Plan, Share } from '../plan/plan.js';
-import { detailsOf, hasDetails } from './details.js';
 import { type Fold, foldChanges } from './fold.js';
-import type { Forge } from './forge.js';
-import { changeLine, changeName, warningLine } from './lines.js';
-import type { Look } from './look.js';
-import { code, prose } from './marked.js';
+import type { Forge, Look } from './look.js';
+import {
+  allot,
+  type Entry,
+  isShownWhole,
+  type Section,
+  type Shown,
+  sectionTexts,
+} from './markdown-budget.js';
+import { detailsOf, hasDetails } from './markdown-details.js';
+import { code, prose } from './markdown-escape.js';
+import { changeLine, changeName, warningLine } from './markdown-lines.js';
 import {
   allWarnings,
   destructiveCount,
@@ -16,7 +23,6 @@ import {
   shareNotes,
   shownPart,
 } from './review.js';
-import { allot, type Entry, isShownWhole, type Section, type Shown, sectionTexts } from './room.js';
 import { groupWarnings, type WarningGroup } from './warnings.js';
 import { plural } from './words.js';
 

@@ -1,14 +1,13 @@
 import { displayWidth, escapeText } from '../base/escape.js';
 import type { Place, Problem } from '../base/problems.js';
-import { together } from './alike.js';
-import { namedAtMost, placeList } from './places.js';
-import { type Colors, colors, lineWidth, plural } from './words.js';
+import { groupByKey } from './group-results.js';
+import { type Colors, colors, lineWidth, namedAtMost, placeList, plural } from './words.js';
 
 /** Problems for a person: each with its place, the line of the file and a caret under what is meant. */
 export function problemsText(problems: readonly Problem[], { color }: { readonly color: boolean }): string {
   if (problems.length === 0) return '';
   const paint = colors(color);
-  const repeated = together(problems, ({ severity, code, message, hint }) =>
+  const repeated = groupByKey(problems, ({ severity, code, message, hint }) =>
     JSON.stringify([severity, code, message, hint]),
   );
   const blocks = repeated.flatMap(([first, ...others]) => {

@@ -1,11 +1,10 @@
 import type { Recorded } from '../apply/recorded.js';
 import { bare, escapeText } from '../base/escape.js';
 import { type Fields, mapValues } from '../base/values.js';
-import { plain, shortened, textOf } from './changed-words.js';
 import { jsonOf } from './json.js';
 import { nameOf } from './names.js';
 import type { TextOptions } from './text.js';
-import { inline } from './values.js';
+import { inline, plain, shortened, textOf } from './values.js';
 import { colors, plural, wrap } from './words.js';
 
 /** A state as people look at it. */

@@ -2,11 +2,11 @@ import { type ChangeResult, type Result, type Status, summarizeResult } from '..
 import { shellWord } from '../base/escape.js';
 import type { Change, Plan } from '../plan/plan.js';
 import { changeBox, changeDetails, contextOf, warningLine } from './changes.js';
-import { changesPage } from './contents.js';
+import { changesPage } from './changes-page.js';
 import { type HtmlOptions, planFacts } from './html.js';
 import { type Insertable, markup } from './markup.js';
 import { labelBeside } from './names.js';
-import { nextSteps } from './next.js';
+import { nextSteps } from './next-steps.js';
 import { isDestructive } from './review.js';
 import { capitalized, plural } from './words.js';
 

@@ -2,8 +2,8 @@ import { type ChangeResult, type Result, type Status, summarizeResult } from '..
 import { escapeText } from '../base/escape.js';
 import { shardText } from '../base/shard.js';
 import type { Action } from '../plan/plan.js';
-import { alike, gistOf, someOf } from './alike.js';
 import type { Pen } from './field-text.js';
+import { gistOf, groupResults, someOf } from './group-results.js';
 import { nameOf } from './names.js';
 import { penOf, type TextOptions } from './text.js';
 import { plural, wrap } from './words.js';
@@ -29,7 +29,7 @@ const statusWords: { readonly [status in Status]: string } = {
 export function resultText(result: Result, options: TextOptions): string {
   const pen = penOf(options);
   const { paint, debug } = pen;
-  const groups = debug ? result.results.map((one) => [one]) : alike(result.results);
+  const groups = debug ? result.results.map((one) => [one]) : groupResults(result.results);
   const lines = groups.flatMap(([first, ...others]) => {
     if (first === undefined) return [];
     if (first.status === 'applied') return appliedLines(first, pen);

@@ -14,9 +14,8 @@ import {
 } from '../plan/plan.js';
 import { driftSentence, leftOutSentence } from './drift.js';
 import type { DiffLine } from './hunks.js';
-import { placeList, placesOf } from './places.js';
 import { type BodyView, viewField } from './view.js';
-import { actions, actionWords, capitalized, plural } from './words.js';
+import { actions, actionWords, capitalized, placeList, placesOf, plural } from './words.js';
 
 /** Changes that a reviewer looks at together. */
 export interface ReviewGroup {

@@ -1,3 +1,4 @@
+import type { Pruning } from '../apply/prune.js';
 import { summarizeResult } from '../apply/result.js';
 import { bare, escapeText } from '../base/escape.js';
 import { shardText } from '../base/shard.js';
@@ -5,7 +6,7 @@ import type { Change } from '../plan/plan.js';
 import { fieldJson } from './json.js';
 import type { PastChange, PastPart, PastRun } from './past.js';
 import { changeLines, penOf, type TextOptions } from './text.js';
-import { colors, wrap } from './words.js';
+import { colors, plural, wrap } from './words.js';
 
 /** The runs, the newest last, a line each; `all` says that none was left out since its journal can't be read. */
 export function runsText(runs: readonly PastRun[], all: boolean, { color }: TextOptions): string {
@@ -154,5 +155,29 @@ function headerOf({ run, ended, changes }: PastRun): object {
     tool_version: run.tool_version,
     digest: run.digest,
     summary: summarizeResult({ run: run.run, results, interrupted: false }),
+  };
+}
+
+/** The runs whose journals go, a line each. */
+export function journalLines(runs: readonly Pruning['remove'][number][]): string[] {
+  return runs.map(
+    ({ run, command, at }) => `- ${escapeText(run)}  ${escapeText(command)} at ${escapeText(at)}`,
+  );
+}
+
+/** What `runs prune` removed. */
+export function pruningText({ remove, keep }: Pruning): string {
+  const summary = `${plural(remove.length, 'journal')} removed, ${keep.length} kept.`;
+  return `${[...journalLines(remove), summary].join('\n')}\n`;
+}
+
+/** The same as `--format json` gives it. */
+export function pruningJson({ remove, keep, needed }: Pruning): object {
+  const named = ({ run, command, at }: Pruning['remove'][number]) => ({ run, command, at });
+  const reasons = new Map(needed.map(({ run, why }) => [run.run, why]));
+  return {
+    format_version: 1,
+    removed: remove.map(named),
+    kept: keep.map((run) => ({ ...named(run), reason: reasons.get(run.run) ?? null })),
   };
 }

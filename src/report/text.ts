@@ -9,7 +9,7 @@ import type { Look } from './look.js';
 import { labelBeside, nameOf } from './names.js';
 import { destructiveCount, idleWords, isDestructive, observedNote, shortValue } from './review.js';
 import { requestTexts } from './view.js';
-import { togetherLines, toldWarnings, warningLines } from './warning-text.js';
+import { togetherLines, toldWarnings, warningLines } from './warnings.js';
 import { actions, actionWords, capitalized, colors, wrap } from './words.js';
 
 export type TextOptions = Pick<Look, 'color' | 'debug' | 'only' | 'stored'>;

@@ -1,6 +1,6 @@
+import { diffWordsWithSpace } from 'diff';
 import { quote } from '../base/escape.js';
 import { isMap, Sensitive, type Value } from '../base/values.js';
-import { changedWords, shortened, textOf } from './changed-words.js';
 
 /** A value on one line, harmless: JSON, with secrets held back. */
 export function inline(value: Value): string {
@@ -36,4 +36,92 @@ export function formNote(before: string, after: string): string | null {
   const [old, now] = [before.normalize('NFC'), after.normalize('NFC')];
   if (old === now) return 'the same text in another Unicode normal form';
   return (before === old) === (after === now) ? null : 'the Unicode normal form changes as well';
+}
+
+/** A part of a text that is shown, and whether it is what goes or what comes; harmless, as all of the text is. */
+export interface Span {
+  readonly text: string;
+  readonly change: '+' | '-' | null;
+}
+
+/** Two texts, the one that goes and the one that comes, in parts. */
+export interface ChangedWords {
+  readonly before: readonly Span[];
+  readonly after: readonly Span[];
+  /** Whether enough of them is alike that the words that changed say more than the whole. */
+  readonly alike: boolean;
+}
+
+/** Characters between what two texts begin and end with alike that are compared word by word, and changes looked for in them. */
+const longestMiddle = 10_000;
+const mostChanges = 80;
+
+/** How two texts differ within. Both must be harmless already. */
+export function changedWords(before: string, after: string): ChangedWords {
+  const start = commonStart(before, after);
+  const end = commonEnd(before.slice(start), after.slice(start));
+  const old = before.slice(start, before.length - end);
+  const now = after.slice(start, after.length - end);
+  const parts =
+    Math.max(old.length, now.length) > longestMiddle
+      ? undefined
+      : diffWordsWithSpace(old, now, { maxEditLength: mostChanges });
+  const inside = parts ?? [
+    { value: old, removed: true, added: false },
+    { value: now, removed: false, added: true },
+  ];
+  const side = (mark: '+' | '-'): Span[] => [
+    plain(before.slice(0, start)),
+    ...inside
+      .filter(({ added, removed }) => (mark === '+' ? !removed : !added))
+      .map(({ value, added, removed }) => ({ text: value, change: added || removed ? mark : null })),
+    plain(before.slice(before.length - end)),
+  ];
+  const goes = side('-').filter(({ text }) => text !== '');
+  const comes = side('+').filter(({ text }) => text !== '');
+  const same = textOf(goes.filter(({ change }) => change === null)).length;
+  return { before: goes, after: comes, alike: same > Math.max(before.length, after.length) * 0.4 };
+}
+
+/** How many characters two texts begin with alike; none is halved. */
+function commonStart(one: string, other: string): number {
+  let length = 0;
+  while (length < one.length && one[length] === other[length]) length += 1;
+  return /[\ud800-\udbff]/.test(one.charAt(length - 1)) ? length - 1 : length;
+}
+
+function commonEnd(one: string, other: string): number {
+  const most = Math.min(one.length, other.length);
+  let length = 0;
+  while (length < most && one.at(-1 - length) === other.at(-1 - length)) length += 1;
+  return /[\udc00-\udfff]/.test(one.charAt(one.length - length)) ? length - 1 : length;
+}
+
+/** How much is shown on either side of what is cut. */
+const keptCharacters = 40;
+
+/** A text in parts without the middle of what is long and doesn't change; what changes is never cut. */
+export function shortened(spans: readonly Span[]): readonly Span[] {
+  const isLong = ({ text, change }: Span) => change === null && text.length > 2 * keptCharacters;
+  if (!spans.some(isLong)) return spans;
+  const length = spans.reduce((sum, { text }) => sum + text.length, 0);
+  return [
+    ...spans.map((span) => (isLong(span) ? plain(middleCut(span.text)) : span)),
+    plain(` (${length} characters)`),
+  ];
+}
+
+function middleCut(text: string): string {
+  const start = text.slice(0, keptCharacters).replace(/[\ud800-\udbff]$/, '');
+  return `${start}…${text.slice(-keptCharacters).replace(/^[\udc00-\udfff]/, '')}`;
+}
+
+/** The text without what is said of its parts. */
+export function textOf(spans: readonly Span[]): string {
+  return spans.map(({ text }) => text).join('');
+}
+
+/** A part of which there is nothing to say. */
+export function plain(text: string): Span {
+  return { text, change: null };
 }

@@ -6,7 +6,7 @@ import { operationPath, operations } from '../server/operations.js';
 import { type BodyDifference, compareBodies, countLines } from './bodies.js';
 import { driftText } from './drift.js';
 import { type DiffLine, hunkHead, hunkLines } from './hunks.js';
-import { compareSets, type ElementChange } from './sets.js';
+import { compareSets, type ElementChange } from './set-difference.js';
 import { inlinePair } from './values.js';
 import { lineWidth } from './words.js';
 

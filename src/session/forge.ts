@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, relative, sep } from 'node:path';
 import { findWorkTree } from '../base/paths.js';
-import type { Forge } from '../report/forge.js';
+import type { Forge } from '../report/look.js';
 
 type Environment = { readonly [name: string]: string | undefined };
 

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { planGitlab } from '../../src/report/gitlab.js';
+import { planGitlab } from '../../src/report/json.js';
 import { temporaryFolder } from '../cleanups.js';
 import { project } from '../e2e/running.js';
 import { changeOf, planOf } from '../report/plans.js';

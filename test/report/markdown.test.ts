@@ -3,7 +3,7 @@ import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
 import { Sensitive } from '../../src/base/values.js';
 import { planMarkdown } from '../../src/report/markdown.js';
-import { prose } from '../../src/report/marked.js';
+import { prose } from '../../src/report/markdown-escape.js';
 import { reviewGroups } from '../../src/report/review.js';
 import { groupWarnings } from '../../src/report/warnings.js';
 import { often } from '../often.js';

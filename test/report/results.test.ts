@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { ChangeResult, Result } from '../../src/apply/result.js';
 import type { Plan } from '../../src/plan/plan.js';
 import { resultGithub } from '../../src/report/github.js';
+import { resultMarkdown } from '../../src/report/result-markdown.js';
 import { resultHtml } from '../../src/report/result-page.js';
-import { resultMarkdown } from '../../src/report/results.js';
 import { changeOf, fieldOf, planOf } from './plans.js';
 
 function one(address: string, part: Partial<ChangeResult> = {}): ChangeResult {

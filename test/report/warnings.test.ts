@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Change, PlanWarning } from '../../src/plan/plan.js';
-import { firstFew } from '../../src/report/alike.js';
-import { placeList } from '../../src/report/places.js';
+import { firstFew } from '../../src/report/group-results.js';
 import { allWarnings } from '../../src/report/review.js';
 import { groupWarnings } from '../../src/report/warnings.js';
+import { placeList } from '../../src/report/words.js';
 import { hostilePlan } from './hostile-plans.js';
 import { changeOf, planOf } from './plans.js';
 

@@ -8,7 +8,7 @@ import { approve, countDestructions, type Limits } from '../../plan/approve.js';
 import type { Plan } from '../../plan/plan.js';
 import type { Project } from '../../project/index.js';
 import { planReport, renderText, resultReport } from '../../report/formats.js';
-import { nextSteps } from '../../report/next.js';
+import { nextSteps } from '../../report/next-steps.js';
 import { plural } from '../../report/words.js';
 import { planSamples } from '../../session/plan-samples.js';
 import type { WritingSession } from '../../session/session.js';

@@ -1,6 +1,6 @@
 import { choosePruning, type Keep } from '../../apply/prune.js';
 import { pruningReport } from '../../report/formats.js';
-import { journalLines } from '../../report/pruning.js';
+import { journalLines } from '../../report/runs.js';
 import { backendOf } from '../../session/backend.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';

@@ -4,7 +4,7 @@ import { approve, refusalsOf } from '../../plan/approve.js';
 import { isDrifted } from '../../plan/drift.js';
 import { changesServer, type Plan } from '../../plan/plan.js';
 import type { Project } from '../../project/index.js';
-import type { Outcome } from '../../report/outcomes.js';
+import type { Outcome } from '../../report/turn.js';
 import { problemsOf } from '../failures.js';
 import { openForWriting, openSession } from '../open.js';
 import type { PlanOptions, Session, SessionOptions } from '../session.js';

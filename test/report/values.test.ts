@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { changedWords, type Span, shortened, textOf } from '../../src/report/changed-words.js';
 import { planHtml } from '../../src/report/html.js';
 import { planText } from '../../src/report/text.js';
+import { changedWords, type Span, shortened, textOf } from '../../src/report/values.js';
 import { viewField } from '../../src/report/view.js';
 import { hostileText } from './hostile.js';
 import { changeOf, fieldOf, planOf } from './plans.js';

@@ -1,6 +1,6 @@
 import type { ChangeResult, Result } from '../apply/result.js';
 import type { Look } from './look.js';
-import { code, codeName, prose } from './marked.js';
+import { code, codeName, prose } from './markdown-escape.js';
 import { partText, resultSummaryLine } from './result-text.js';
 import { plural } from './words.js';
 

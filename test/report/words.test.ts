@@ -6,9 +6,9 @@ import { planGithub, problemsGithub } from '../../src/report/github.js';
 import { planHtml } from '../../src/report/html.js';
 import { planJson, problemsJson } from '../../src/report/json.js';
 import { planMarkdown } from '../../src/report/markdown.js';
-import { placeList } from '../../src/report/places.js';
 import { problemsText } from '../../src/report/problems.js';
 import { planText } from '../../src/report/text.js';
+import { placeList } from '../../src/report/words.js';
 import { changeOf, planOf } from './plans.js';
 
 const at = (line: number, file = 'emails/a.html') => ({ file, line, column: 9 });

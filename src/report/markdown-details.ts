@@ -1,6 +1,6 @@
 import { disarm } from '../base/escape.js';
 import type { Change } from '../plan/plan.js';
-import { code, fence, prose } from './marked.js';
+import { code, fence, prose } from './markdown-escape.js';
 import { bodyNotes, observedNote, shortValue } from './review.js';
 import { type BodyView, type FieldView, requestTexts, viewField } from './view.js';
 

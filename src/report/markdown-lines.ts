@@ -1,13 +1,12 @@
 import type { Action, FieldChange } from '../plan/plan.js';
-import { firstFew } from './alike.js';
 import { driftNote } from './drift.js';
 import { type Fold, foldCount, foldedNames, foldPlace } from './fold.js';
-import { type Forge, fileUrl } from './forge.js';
-import { code, codeName, prose } from './marked.js';
-import { placeList } from './places.js';
+import { firstFew } from './group-results.js';
+import { type Forge, fileUrl } from './look.js';
+import { code, codeName, prose } from './markdown-escape.js';
 import { isDestructive, shortValue } from './review.js';
 import type { WarningGroup } from './warnings.js';
-import { plural } from './words.js';
+import { placeList, plural } from './words.js';
 
 /** What names a change, or equal ones, where there is room for no more: on one line whatever is in it. */
 export function changeName(fold: Fold): string {

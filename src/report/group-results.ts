@@ -4,7 +4,7 @@ import type { ChangeResult } from '../apply/result.js';
 const FEW = 3;
 
 /** Items in their order, many of one key together at the place of the first; an item without a key stays alone. */
-export function together<T>(items: readonly T[], keyOf: (item: T) => string | null): (readonly T[])[] {
+export function groupByKey<T>(items: readonly T[], keyOf: (item: T) => string | null): (readonly T[])[] {
   const groups = new Map<string | T, T[]>();
   for (const item of items) {
     const key = keyOf(item) ?? item;
@@ -47,8 +47,8 @@ export function gistOf(
 }
 
 /** Results in their order, those that ended in the same way together. */
-export function alike(results: readonly ChangeResult[]): (readonly ChangeResult[])[] {
-  return together(results, (result) => {
+export function groupResults(results: readonly ChangeResult[]): (readonly ChangeResult[])[] {
+  return groupByKey(results, (result) => {
     const { status, error, action, httpStatus } = result;
     if (status === 'applied' || error === null) return null;
     return JSON.stringify([status, action, httpStatus, gistOf(result, error)]);
