@@ -2,13 +2,13 @@ import { bare } from '../base/escape.js';
 import { error, type Problem, refuse } from '../base/problems.js';
 import type { Change, Plan } from './plan.js';
 
-/** What a plan is approved with. */
+/** The limits of an approval. */
 export interface Limits {
-  /** How many destructive things it may do; see `countDestructions`. */
+  /** How many destructive changes it may make; see `countDestructions`. */
   readonly maxDestructive: number;
   /**
-   * When a person said yes to it, as a time of `performance.now()`: what was read before is read again before it is
-   * built on. 0, or left out, where nobody was asked.
+   * When a person approved it, as a time of `performance.now()`: observations from before are read again. 0, or left out, if nobody was
+   * asked.
    */
   readonly asked?: number;
 }
@@ -19,36 +19,36 @@ declare const approval: unique symbol;
 export interface ApprovedPlan {
   /** The plan. */
   readonly plan: Plan;
-  /** When a person said yes to it, as a time of `performance.now()`; 0 if nobody was asked. */
+  /** When a person approved it, as a time of `performance.now()`; 0 if nobody was asked. */
   readonly asked: number;
   readonly [approval]: true;
 }
 
 const made = new WeakSet<object>();
 
-/** Whether something was made by `approve`. */
+/** Whether `approve` made this. */
 export function isApproved(thing: unknown): thing is ApprovedPlan {
   return typeof thing === 'object' && thing !== null && made.has(thing);
 }
 
-/** What is wrong with plans that are no longer what was reviewed. */
+/** Plans that are no longer what was reviewed, and why. */
 const stale = new WeakMap<Plan, readonly Problem[]>();
 
-/** Keeps a plan from being approved for good: it is not the one that was stored. */
+/** Refuses approval to a plan that is not the stored one. */
 export function markStale(plan: Plan, problems: readonly Problem[]): void {
   stale.set(plan, problems);
 }
 
-/** Why a plan may not be applied: it is stale, has blocked entries, or destroys more than is allowed; empty where it may. */
+/** Why a plan may not be applied: it is stale, has blocked changes, or destroys more than the limit. Empty if it may. */
 export function refusalsOf(plan: Plan, maxDestructive: number): Problem[] {
-  // Nothing is more than NaN, so nothing would be too destructive.
+  // No number is greater than NaN, which would switch the limit off.
   if (!(maxDestructive >= 0)) throw new TypeError('maxDestructive must be a number of 0 or more');
   return [...(stale.get(plan) ?? []), ...refusals(plan, maxDestructive)];
 }
 
 /**
- * Makes of a plan what `apply` takes. Throws a ProblemsError with all of `refusalsOf` (`stale-plan`, `blocked`,
- * `too-destructive`) if it may not be applied, and a TypeError for a limit that is no number.
+ * Approves a plan for `apply`. Throws a ProblemsError with all of `refusalsOf` (`stale-plan`, `blocked`, `too-destructive`) if it may
+ * not be applied, and a TypeError if the limit is not a number.
  */
 export function approve(plan: Plan, { maxDestructive, asked = 0 }: Limits): ApprovedPlan {
   if (!Number.isFinite(asked)) throw new TypeError('asked must be a time of performance.now()');
@@ -58,12 +58,12 @@ export function approve(plan: Plan, { maxDestructive, asked = 0 }: Limits): Appr
   return approved;
 }
 
-/** How many destructive things a plan does: a user who loses two memberships counts twice. */
+/** How many destructive changes a plan makes: a user who loses two memberships counts twice. */
 export function countDestructions(plan: Pick<Plan, 'changes'>): number {
   return plan.changes.reduce((sum, { destructions }) => sum + destructions.length, 0);
 }
 
-/** Why a plan may not be applied: blocked entries, and more destruction than is allowed. */
+/** The problems of blocked changes and of a limit that is exceeded. */
 export function refusals(plan: Plan, maxDestructive: number): Problem[] {
   const problems = blockedBy(plan).map(([reason, changes]) =>
     error('blocked', blockedMessage(reason, changes), [], blockedHint(changes)),
@@ -82,7 +82,7 @@ export function refusals(plan: Plan, maxDestructive: number): Problem[] {
   return problems;
 }
 
-/** What is blocked, by its reason. */
+/** The blocked changes, by their reason. */
 function blockedBy({ changes }: Plan): [reason: string | null, changes: readonly Change[]][] {
   const byReason = new Map<string | null, Change[]>();
   for (const change of changes) {
@@ -92,7 +92,7 @@ function blockedBy({ changes }: Plan): [reason: string | null, changes: readonly
   return [...byReason];
 }
 
-/** How many addresses are named where many are blocked for one reason; the plan lists them all. */
+/** How many addresses a message names; the plan lists them all. */
 const NAMED = 3;
 
 function blockedMessage(reason: string | null, changes: readonly Change[]): string {
@@ -103,12 +103,12 @@ function blockedMessage(reason: string | null, changes: readonly Change[]): stri
   return `${changes.length} objects are blocked (${first.join(', ')}${more}): ${reason}`;
 }
 
-/** An object by its address and what it is called. */
+/** The address of an object, and its name. */
 function named({ address, label }: Change): string {
   return label === undefined ? address : `${address} (${bare(label)})`;
 }
 
-/** What to do; an object that a command itself named, as undo does, can't be left out. */
+/** What to do. An object that undo names can't be left out. */
 function blockedHint(changes: readonly Change[]): string | undefined {
   if (changes.every(({ declaredAt }) => declaredAt === null)) return undefined;
   return changes.length === 1

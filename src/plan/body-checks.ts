@@ -9,9 +9,9 @@ import type { TemplateBodies } from '../mail/template.js';
 import type { ProfileName } from '../server/profiles.js';
 import type { Change, PlanWarning } from './plan.js';
 
-/** What the checks of email bodies go by. */
+/** The settings of the checks of email bodies. */
 export interface BodyChecks {
-  /** Checks one template; left out where no manifest declares any, since it takes longer to load than all of `validate`. */
+  /** Checks one template. Loaded only if manifests declare templates, since it takes longer to load than all of `validate`. */
   readonly checkTemplate?: ((template: CheckedTemplate) => TemplateFinding[]) | undefined;
   /** What becomes of a finding. */
   readonly levels: ChecksSettings;
@@ -19,7 +19,7 @@ export interface BodyChecks {
   readonly profile: ProfileName;
 }
 
-/** The checks that a configuration asks for. */
+/** The checks of a project's configuration. */
 export async function bodyChecks(
   project: {
     checks(): ChecksSettings;
@@ -34,7 +34,7 @@ export async function bodyChecks(
   return { ...settings, checkTemplate };
 }
 
-/** What the checks say about one template, which was among the declared ones that they were made for. */
+/** The findings for one of the templates that the checks were made for. */
 export function findingsOf(
   template: Pick<Declared, 'identity'>,
   email: Email,
@@ -46,24 +46,21 @@ export function findingsOf(
   return checks.checkTemplate({ ...bodies, mail: mailOf(checks.profile, type) });
 }
 
-/** What the checks of bodies say about one change. */
+/** The findings for one change. */
 export interface TemplateWarnings {
   readonly warnings: readonly PlanWarning[];
-  /** Those that the settings make errors: with one of them nothing may be sent. */
+  /** Findings that the settings make errors, which block the change. */
   readonly errors: readonly PlanWarning[];
 }
 
-/**
- * What a reviewer should know about the bodies of a template that is to be updated. What is said of a body that the
- * document declares stands where it is written.
- */
+/** The findings in the bodies of a template that is to be updated, with their places in the declared bodies. */
 export function templateWarnings(change: Change, declared: Declared, checks: BodyChecks): TemplateWarnings {
   const { email } = kindOf(change.kind);
   if (email === undefined || change.action !== 'update') return { warnings: [], errors: [] };
   const { before, expected } = change.apply;
   const both = { before: bodies(email, before), after: bodies(email, { ...before, ...expected }) };
   const findings = findingsOf(declared, email, both, checks);
-  // What was there before may come back.
+  // An undo may bring any former body back.
   const isNew = (body: BodyName) => declared.remembered !== true && isNewBody(change, email[body]);
   const told = (level: 'warning' | 'error') =>
     findings
@@ -72,7 +69,7 @@ export function templateWarnings(change: Change, declared: Declared, checks: Bod
   return { warnings: told('warning'), errors: told('error') };
 }
 
-/** Whether a body is neither the one that the server has, nor the one that it had when idops knew it last. */
+/** Whether a body is neither the server's present one nor the one that idops saw last. */
 function isNewBody({ fields }: Change, path: string): boolean {
   const field = fields.find((one) => one.path === path);
   return (
@@ -80,7 +77,7 @@ function isNewBody({ fields }: Change, path: string): boolean {
   );
 }
 
-/** A finding with its places in what a document has. */
+/** A finding with its places in a document. */
 export function planWarning(template: Declared, email: Email, finding: TemplateFinding): PlanWarning {
   const { code, message, body, at } = finding;
   const about = bodiesOf(body).filter((name) => template.fields[email[name]] !== undefined);
@@ -108,10 +105,7 @@ export function planWarning(template: Declared, email: Email, finding: TemplateF
   };
 }
 
-/**
- * What is questionable about declared templates, as far as manifests alone can tell. `recorded` gives what the state has of a template;
- * undefined if nobody may look there.
- */
+/** The findings in declared templates, from the manifests alone. `recorded` gives the state's record of a template; undefined if there is no state. */
 export function checkDeclaredTemplates(
   declared: readonly Declared[],
   checks: BodyChecks,
@@ -142,10 +136,10 @@ function bodiesOf(body: BodyName | null): readonly BodyName[] {
   return body === null ? ['txt', 'html'] : [body];
 }
 
-/** So many places of a finding are told; the others are counted. */
+/** How many places of a finding are shown; the others are counted. */
 const placesAtMost = 50;
 
-/** Where a finding stands in these bodies: the first place in each, then the others. */
+/** The places of a finding in these bodies: the first in each, then the others. */
 function placesIn(
   template: Declared,
   email: Email,
@@ -172,7 +166,7 @@ function eachOnce(spots: readonly Span[]): Span[] {
   return [...byStart.values()].sort((a, b) => a.start - b.start);
 }
 
-/** The bodies as far as they may be shown: a message quotes names from them. */
+/** The bodies that may be shown: messages quote names from them. */
 function bodies({ txt, html }: Email, fields: { readonly [field: string]: Value }): TemplateBodies {
   return { txt: readable(fields[txt]), html: readable(fields[html]) };
 }

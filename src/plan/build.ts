@@ -14,7 +14,7 @@ import { listsFor, observe } from './observe.js';
 import type { BuildOptions, PlanHeader } from './options.js';
 import { arrange } from './order.js';
 import type { Change, Plan, PlanWarning } from './plan.js';
-import { guardProfile, profileSeen } from './profile-guard.js';
+import { guardProfile, observedProfile } from './profile-guard.js';
 import { noReplan, type Replan, referring, replanOf } from './replan.js';
 import { warnOfMixedScripts } from './review-warnings.js';
 import { isSelected } from './select.js';
@@ -28,7 +28,7 @@ import {
   sameObjects,
 } from './subjects.js';
 
-/** A plan, and what makes its changes anew where time has passed or something went wrong. */
+/** A plan, and what plans its changes again after a wait or a failure. */
 export interface Planned {
   readonly plan: Plan;
   readonly replan: Replan;
@@ -37,8 +37,8 @@ export interface Planned {
 }
 
 /**
- * The one planner: observes what the manifests name and compares. Sends GETs alone.
- * Throws an AggregateError of what went wrong on the way, and a ProblemsError for a target that matches nothing.
+ * The one planner: observes what the manifests declare and compares. Sends only GETs.
+ * Throws an AggregateError of the reader's failures, and a ProblemsError for a target that matches nothing.
  */
 export async function buildPlan(options: BuildOptions): Promise<Planned> {
   const { selection, profile } = options;
@@ -46,7 +46,7 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
   const own = subjects.filter(({ elsewhere }) => !elsewhere);
   const documents = own.flatMap((subject) => subject.declared ?? []);
   const needed = listsFor(referring(own, options), profile);
-  const { at: observedAt, lists: held } = takenOver(options.read, subjects, needed);
+  const { at: observedAt, lists: held } = reusableLists(options.read, subjects, needed);
   const { live, references } = await whileHashing(documents, options, () =>
     observe(subjects, needed, { ...options, lists: held }),
   );
@@ -68,7 +68,7 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
     (one) => ({
       one,
       change: decider.decide(one, live.get(one.subject)),
-      settled: isSettled(one.subject, live.get(one.subject), decider.owed(one.key)),
+      settled: isSettled(one.subject, live.get(one.subject), decider.pendingRestore(one.key)),
     }),
     new Pauses(options.signal),
   );
@@ -82,19 +82,19 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
     .map((kind) => kind.scopes.read);
   const lists = listNames.filter((name) => references[name] !== undefined);
   const listing = lists.flatMap((name) => listScope(name, profile) ?? []);
-  const fitting = await guardProfile(
+  const guarded = await guardProfile(
     compared.map((change) =>
       isUnchanged(change) && change.warnings.length > 0 ? { ...change, warnings: [] } : change,
     ),
     {
       profile,
-      seen: profileSeen(profile, live),
+      seen: observedProfile(profile, live),
       recognise: options.recognise,
       state: options.state,
     },
   );
   const warnings = [
-    ...fitting.warnings,
+    ...guarded.warnings,
     ...leftOut(restoresLeftOut(options)),
     ...missingLists(references),
     ...compared
@@ -104,7 +104,7 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
       ),
   ];
   const settled = decided.filter((one) => one.settled).map(({ one: { key } }) => key);
-  const made = await assemble(arrange(fitting.changes), [...reads, ...listing], options);
+  const made = await assemble(arrange(guarded.changes), [...reads, ...listing], options);
   const leavesOut = selected.length === 0 && options.declared.length > 0;
   const { targets, kinds: asked, shard } = selection;
   const isPartial = targets.length > 0 || asked.length > 0 || shard !== undefined;
@@ -131,8 +131,8 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
   };
 }
 
-/** Of lists that were read those that are needed, and since when what the plan is built on is known. */
-function takenOver(
+/** The lists that are needed and were read already, and when. */
+function reusableLists(
   read: ReadLists | undefined,
   subjects: readonly Subject[],
   needed: readonly ListName[],
@@ -145,7 +145,7 @@ function takenOver(
   return { at: read.at, lists: Object.fromEntries(names.map((name) => [name, read.lists[name]])) };
 }
 
-/** Observes; the secrets of the documents, which are all compared or sent, are hashed in the meantime. */
+/** Observes, and hashes the secrets of the documents in the meantime. */
 async function whileHashing<T>(
   documents: readonly Declared[],
   { hasher, signal }: BuildOptions,
@@ -161,7 +161,7 @@ async function whileHashing<T>(
     if (secrets.length > 0 && signal?.aborted) throw interrupted('nothing more was asked');
     return observed;
   } catch (failure) {
-    // The process would not end before the last of them.
+    // Otherwise the process would wait for the last hash.
     failed.abort();
     throw failure;
   }
@@ -171,7 +171,7 @@ function isUnchanged({ action }: Change): boolean {
   return action === 'unchanged';
 }
 
-/** Whether the state says that something was taken away from an object, and it no longer is. */
+/** Whether the state has a pending restore for an object that needs none any more. */
 function isSettled(
   { kind, declared }: Subject,
   live: Live | undefined,
@@ -185,7 +185,7 @@ function isSettled(
 
 const NAMED = 3;
 
-/** What is owed to objects that the selection leaves out, so that nobody takes this plan for the whole truth. */
+/** A warning about pending restores that the selection leaves out. */
 function leftOut(addresses: readonly string[]): PlanWarning[] {
   if (addresses.length === 0) return [];
   const more = addresses.length - NAMED;
@@ -199,7 +199,7 @@ function leftOut(addresses: readonly string[]): PlanWarning[] {
   ];
 }
 
-/** Lists that the profile has a read for and the server doesn't offer. */
+/** Warnings about lists that the profile can read and the server doesn't offer. */
 function missingLists(references: References): PlanWarning[] {
   return listNames
     .filter((name) => references[name] === null)
@@ -209,7 +209,7 @@ function missingLists(references: References): PlanWarning[] {
     }));
 }
 
-/** A plan that regenerates what one object has, whatever was recorded of it; the object is read where that can be done. */
+/** A plan that regenerates a value of one object, whatever is recorded. The object is read if the profile can. */
 export async function regenerationPlan(
   id: string,
   options: PlanHeader & Pick<BuildOptions, 'reader' | 'concurrency' | 'progress' | 'state' | 'signal'>,

@@ -28,13 +28,13 @@ import { namesOfLost, type PendingRestore, stillLost, withLost } from '../kinds/
 import type { References } from '../kinds/references.js';
 import { ignoredTrouble, takenFields } from '../kinds/rules.js';
 import type { Profile } from '../server/profiles.js';
-import { type LeftBehind, undeclaredDrift, withDrift } from './drift.js';
+import { type LastShown, undeclaredDrift, withDrift } from './drift.js';
 import type { Change, FieldChange, PlanWarning, Source } from './plan.js';
 
-/** What the state knows of an object, its secrets as things that can be compared. */
+/** The state's record of an object, with secrets that can be compared. */
 export interface Recorded {
   readonly fields: Fields;
-  /** Fields that were sent in a request whose outcome isn't known. */
+  /** Fields of a request with an unknown outcome. */
   readonly uncertain: ReadonlySet<string>;
   readonly at: string;
   readonly run: string | null;
@@ -42,30 +42,27 @@ export interface Recorded {
   readonly pendingRun?: string;
   readonly asDeleted: (live: Fields) => boolean;
   /** The object as the server showed it last. */
-  readonly left?: LeftBehind;
-  /** What an update that did not get to its end took away, to be put back with the next one. */
+  readonly left?: LastShown;
+  /** What an unfinished update took away; the next one restores it. */
   readonly owed?: PendingRestore;
 }
 
 export interface CompareInput {
   readonly declared: Declared;
-  /** The server's answer; undefined where there is no read for it. */
+  /** The server's answer; undefined if the profile can't read the object. */
   readonly live: Live | undefined;
   readonly recorded: Recorded | undefined;
   /** The lists that were read. */
   readonly references: References;
   readonly profile: Profile;
-  /** Send even where the recorded value already matches. */
+  /** Send even if the recorded value already matches. */
   readonly assert: boolean;
   readonly address: string;
   /** The state's key of the object. */
   readonly key: string;
 }
 
-/**
- * Decides what is to be done for one declared object. Pure: the same input gives the same change, nothing is
- * read and nothing is sent.
- */
+/** Decides what to do for one declared object. Pure: it reads and sends nothing. */
 export function compare(given: CompareInput): Change {
   const { live, recorded, declared, profile } = given;
   const kind = kindOf(declared.kind);
@@ -75,27 +72,27 @@ export function compare(given: CompareInput): Change {
   const shown = (field: string) => liveValue(live, field);
   const fields = [
     ...withDrift(change.fields, kind.fields, left, shown),
-    // What an undo leaves alone is none of its business.
+    // An undo doesn't show drift in other keys.
     ...(declared.remembered ? none : undeclaredDrift(change.fields, declared, kind.fields, left, shown)),
   ];
   return fields.length === 0 ? change : { ...change, fields };
 }
 
-/** A change that is blocked for a further reason, if there is one; what differs is still shown. */
+/** The change, blocked if there is a reason. It still shows what differs. */
 export function withReason(change: Change, why: string | undefined): Change {
   if (why === undefined) return change;
   const reason = change.reason === null ? why : `${change.reason}; ${why}`;
   return { ...change, action: 'blocked', requests: [], destructions: [], reason };
 }
 
-/** What the server shows of a field: null where there is no such object, undefined where the answer doesn't have it. */
+/** The shown value of a field: null if there is no such object, undefined if the answer doesn't have the field. */
 function liveValue({ exists, fields }: Live, field: string): Value | undefined {
   if (!exists) return null;
   return Object.hasOwn(fields, field) ? fields[field] : undefined;
 }
 
 function compareFields(given: CompareInput): Change {
-  const live = knownSecrets(given);
+  const live = concealKnownSecrets(given);
   const input = live === given.live ? given : { ...given, live };
   const { declared } = input;
   const kind = kindOf(declared.kind);
@@ -121,7 +118,7 @@ function compareFields(given: CompareInput): Change {
     return { ...warning, place };
   });
   const known = knowledge(input, present);
-  // Undoing the run that puts something back must not bring back the gap.
+  // An undo of the run that restores something must not take it away again.
   const before = { ...present.fields, ...withBack(kind, present.fields, lost) };
   const observed = known.source(Object.keys(resolved));
   const base = (expected: Fields): Change => {
@@ -133,10 +130,10 @@ function compareFields(given: CompareInput): Change {
   if (unfit !== undefined) return blocked(unfit);
   if (troubles.length > 0) return blocked(troubles.join('; '));
 
-  // A map is merged into what was there before it was lost.
+  // A map is merged into its value before the loss.
   const wanted = wantedFields(kind, resolved, declared, before);
   const asked = Object.entries(wanted.fields);
-  // Most objects are as they are wanted, which takes no looking at their parts.
+  // Most objects are as declared; their parts need no comparison.
   const asserts = input.assert && observed === 'recorded';
   const parts =
     !asserts && asked.every(([field, goal]) => plainlySame(goal, known.now(field)))
@@ -168,7 +165,7 @@ function compareFields(given: CompareInput): Change {
   const { requests, expected, warnings = [], trouble } = kind.update(planInput);
   const refused = trouble ?? tooLarge(requests, input.profile);
   if (refused !== undefined) return blocked(refused);
-  // All that there was to assert stays scrub, as the default that a key pair doesn't have.
+  // Nothing of it can be asserted, as for a key pair that isn't the default.
   if (Object.keys(expected).length === 0) return base(wanted.fields);
   const changesOf = (some: typeof parts): FieldChange[] =>
     some.map(({ field, part }) => ({
@@ -179,7 +176,7 @@ function compareFields(given: CompareInput): Change {
     ...base(expected),
     action: 'update',
     requests,
-    // The server may have something else than the record by now, so all that is asserted is shown.
+    // The server may differ from the record, so everything asserted is shown.
     fields: changesOf(asserts ? parts : differing),
     destructions: kind.destructions(changesOf(differing)),
     warnings: [
@@ -195,27 +192,27 @@ function compareFields(given: CompareInput): Change {
   };
 }
 
-/** What an update that did not get to its end took away from this object, and nobody put back or set otherwise since. */
+/** What an unfinished update took away from this object, unless somebody has set it since. */
 function lostOf(kind: Kind, { declared, live, recorded, references }: CompareInput): Fields {
   if (declared.absent || live === undefined || !live.exists || recorded?.owed === undefined) return {};
   const lost = stillLost(kind, recorded.owed, live.fields);
-  // What refers to something that is gone can't come back, and must not keep the rest from it.
+  // A reference to a deleted object can't be restored; the rest can.
   return kind.restorable?.(lost, references) ?? lost;
 }
 
-/** Fields as they are now, with what was lost from them back in its place. */
+/** The present fields with what was lost. */
 function withBack(kind: Kind, now: Fields, lost: Fields): Fields {
   return mapValues(lost, (part, field) => withLost(kind.fields[field] ?? value, now[field], part));
 }
 
-/** The fields to be put back that the document doesn't say anything about. */
+/** The fields to restore that the document doesn't declare. */
 function restoredFields(kind: Kind, lost: Fields, { declared, live, profile }: CompareInput): Fields {
   const back = Object.entries(withBack(kind, live?.fields ?? {}, lost));
   const own = back.filter(([field]) => !Object.hasOwn(declared.fields, field));
   return takenFields(Object.fromEntries(own), kind.traits[profile.name]);
 }
 
-/** What of the lost is to be there again, and why. */
+/** A warning about what is restored, and why. */
 function restoreWarnings(kind: Kind, run: string | undefined, lost: Fields, wanted: Fields): PlanWarning[] {
   const back = Object.entries(lost).flatMap(([field, part]): [string, Value][] => {
     const goal = wanted[field];
@@ -230,41 +227,41 @@ function restoreWarnings(kind: Kind, run: string | undefined, lost: Fields, want
     return members.length === 0 ? [] : [[field, Object.fromEntries(members)]];
   });
   if (back.length === 0) return [];
-  const message = `an update of this ${kind.noun} in run ${run} did not get to its end and took away ${namesOfLost(Object.fromEntries(back))}, which is to be put back`;
+  const message = `an update of this ${kind.noun} in run ${run} did not finish and took away ${namesOfLost(Object.fromEntries(back))}, which this plan puts back`;
   return [{ code: 'restores', message }];
 }
 
-/** Why something that was taken away can't be put back. */
+/** Why a lost value can't be restored. */
 function unrestorable(kind: Kind, run: string | undefined, restored: Fields): string | undefined {
   const secret = Object.keys(restored).filter((field) => holdsHashed(restored[field] ?? null));
   if (secret.length === 0) return undefined;
   const names = secret.join(' and ');
-  return `an update of this ${kind.noun} in run ${run} did not get to its end and took away ${names}, which holds a secret that no journal keeps: declare ${names}, or set it on the server`;
+  return `an update of this ${kind.noun} in run ${run} did not finish and took away ${names}, which contains a secret that no journal holds: declare ${names}, or set it on the server`;
 }
 
 function tooLarge(requests: Change['requests'], { limits }: Profile): string | undefined {
   if (limits === null) return undefined;
   const largest = Math.max(0, ...requests.map(({ body }) => (body === undefined ? 0 : requestSize(body))));
   if (largest <= limits.requestBytes) return undefined;
-  return `the request would have about ${largest} bytes, and the server takes ${limits.requestBytes}: shorten what is declared, or what is sent along with it`;
+  return `the request would have about ${largest} bytes, and the server accepts ${limits.requestBytes}: shorten the declared values, or those that are sent along`;
 }
 
-/** What the server shows, with those parts held back that are known to be a secret that was sent to it. */
-function knownSecrets({ live, recorded }: CompareInput): Live | undefined {
+/** The server's answer, with recorded secrets concealed. */
+function concealKnownSecrets({ live, recorded }: CompareInput): Live | undefined {
   if (live === undefined || recorded === undefined) return live;
   const { fields } = recorded;
   if (!Object.values(fields).some(holdsHashed)) return live;
-  return { ...live, fields: mapValues(live.fields, (field, name) => heldBack(field, fields[name])) };
+  return { ...live, fields: mapValues(live.fields, (field, name) => concealKnown(field, fields[name])) };
 }
 
-function heldBack(shown: Value, recorded: Value | undefined): Value {
+function concealKnown(shown: Value, recorded: Value | undefined): Value {
   if (recorded instanceof HashedSecret) {
     const plain = !(shown instanceof Sensitive);
     return plain && recorded.matches(reveal(shown)) ? new Sensitive(reveal(shown)) : shown;
   }
   if (recorded === undefined || !isMap(recorded) || !isMap(shown)) return shown;
   return mapValues(shown, (member, name) =>
-    heldBack(member, Object.hasOwn(recorded, name) ? recorded[name] : undefined),
+    concealKnown(member, Object.hasOwn(recorded, name) ? recorded[name] : undefined),
   );
 }
 
@@ -283,7 +280,7 @@ function presentObject({ declared, live, recorded }: CompareInput): Present {
   };
 }
 
-/** What is known of the fields, and from where. */
+/** The known values of the fields, and their source. */
 function knowledge({ live, recorded, declared }: CompareInput, present: Present) {
   const isLive = (field: string): boolean =>
     live !== undefined && (Object.hasOwn(live.fields, field) || !live.exists);
@@ -299,7 +296,7 @@ function knowledge({ live, recorded, declared }: CompareInput, present: Present)
   return { now, source };
 }
 
-/** Most objects of a large plan have nothing of any of these. */
+/** Shared, since most objects of a large plan need none of these. */
 const none: readonly never[] = Object.freeze([]);
 
 function baseChange(
@@ -362,7 +359,7 @@ function wantedFields(
 function unmergeable(kind: Kind, fields: readonly string[]): string {
   const names = fields.join(' and ');
   return (
-    `the present value of ${names} isn't known, so what the manifest says can't be merged into it: ` +
+    `the present value of ${names} is unknown, so the manifest's value can't be merged into it: ` +
     `this ${kind.noun} can't be read and nothing is recorded; with "whole: [${fields.join(', ')}]" the manifest's value becomes the whole value`
   );
 }
@@ -381,14 +378,14 @@ function updateWarnings(kind: Kind, live: Live | undefined, parts: readonly Cont
   if (live?.exists === false) {
     warnings.push({
       code: 'not-there',
-      message: `the server has no such ${kind.noun}; it is asked to take it all the same`,
+      message: `the server has no such ${kind.noun}; the update is sent anyway`,
     });
   }
   for (const { path, type, verdict } of parts) {
     if (type.type !== 'set' || verdict !== 'unknown') continue;
     warnings.push({
       code: 'unknown-set',
-      message: `the present ${path} aren't known: what is there and not in the manifest will be lost`,
+      message: `the present ${path} are unknown: those that the manifest does not declare will be lost`,
     });
   }
   return warnings;

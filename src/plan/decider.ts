@@ -14,13 +14,13 @@ import type { BuildOptions } from './options.js';
 import type { Change } from './plan.js';
 import { type Addressed, type Addresses, type Subject, undocumented } from './subjects.js';
 
-/** Compares one object after the other with the same lists. */
+/** Decides about one object after the other, with the same lists. */
 export class Decider {
   readonly #options: BuildOptions;
-  /** The lists as they will be when the documents are applied. */
+  /** The lists as they will be after the documents are applied. */
   readonly references: References;
 
-  /** `earlier` are the lists of a plan that is under way: what it renames may go by either name until its end. */
+  /** `earlier` are the lists of a plan that is being applied: until its end, both names of a renamed object are right. */
   constructor(options: BuildOptions, references: References, earlier: References = {}) {
     this.#options = options;
     this.references = afterwards(references, options.declared, {
@@ -33,36 +33,36 @@ export class Decider {
     return recordOf(this.#options.state, key, this.#options.hasher);
   }
 
-  /** What was taken away from an object; undefined where that is nothing. */
-  owed(key: string): PendingRestore | undefined {
+  /** What an unfinished update took away from an object; undefined if nothing. */
+  pendingRestore(key: string): PendingRestore | undefined {
     return pendingRestoreIn(this.#options.state, key, this.#options.hasher);
   }
 
-  /** What is to be done about an object; undefined where there is nothing to say of it. */
+  /** The change of an object; undefined if there is nothing to say about it. */
   decide(one: Addressed, live: Live | undefined): Change | undefined {
     const { subject, address, key } = one;
     if (subject.declared === undefined) {
       const change = pruned(subject, { address, key, live, profile: this.#options.profile });
-      // A record may have been written with another profile.
+      // The record may be from another profile.
       return change && withReason(change, idTrouble(subject.identity, this.#options.profile));
     }
     const recorded = this.recorded(key);
     const change = this.compare(one, live, recorded, this.#adjusted(one, live, recorded));
-    if (!subject.owed) return checked(change, subject.declared, this.#options.checks);
+    if (!subject.onlyRestore) return checked(change, subject.declared, this.#options.checks);
     return change.action === 'unchanged' || live?.exists === false
       ? undefined
       : { ...change, declaredAt: null };
   }
 
-  /** A document as it is to be compared; what stands in for one where there is none. */
+  /** The document to compare, or its substitute. */
   adjusted(one: Addressed, live: Live | undefined): Declared {
     return this.#adjusted(one, live, this.recorded(one.key));
   }
 
   #adjusted({ subject }: Addressed, live: Live | undefined, recorded: Recorded | undefined): Declared {
-    const { declared = undocumented(subject.kind, subject.identity), owed } = subject;
+    const { declared = undocumented(subject.kind, subject.identity), onlyRestore } = subject;
     const { adjust } = this.#options;
-    if (owed || adjust === undefined) return declared;
+    if (onlyRestore || adjust === undefined) return declared;
     return adjust(declared, { ...recorded?.fields, ...live?.fields }) ?? declared;
   }
 
@@ -78,7 +78,7 @@ export class Decider {
   }
 }
 
-/** A change with what the checks of email bodies say; one that the settings make an error blocks it. */
+/** The change with the findings of the body checks; an error blocks it. */
 function checked(change: Change, declared: Declared, checks: BodyChecks): Change {
   const { warnings, errors } = templateWarnings(change, declared, checks);
   if (warnings.length === 0 && errors.length === 0) return change;
@@ -88,12 +88,12 @@ function checked(change: Change, declared: Declared, checks: BodyChecks): Change
   return withReason(told, reason);
 }
 
-/** By which an object is known that is just as the server answered to its DELETE. */
+/** Hash of the server's DELETE response. */
 export function deletedHash(kind: KindName, answer: Fields, hasher: Hasher): string {
   return hasher.hash([...(kindOf(kind).deletion?.traces(answer) ?? [])]);
 }
 
-/** What objects were called when idops knew them last, and before, by their ids. */
+/** The last recorded names and the former names of objects, by id. */
 function formerNames({ resources }: State): ReadonlyMap<string, readonly string[]> {
   return new Map(
     Object.values(resources).flatMap(({ kind, identity: { id }, left, former_names: former = [] }) => {
@@ -104,7 +104,7 @@ function formerNames({ resources }: State): ReadonlyMap<string, readonly string[
   );
 }
 
-/** What was taken away from the object with a key, as the state knows it; undefined where that is nothing. */
+/** The pending restore of the object with a key; undefined if there is none. */
 export function pendingRestoreIn(state: State, key: string, hasher: Hasher): PendingRestore | undefined {
   const record = recordIn(state, key);
   return record?.owed === undefined ? undefined : owed(record.owed, hasher);
@@ -159,7 +159,7 @@ function pruned(
     address,
     kind,
     observed: 'live',
-    warnings: [{ code: 'pruned', message: 'no manifest names it any more, and idops applied it' }],
+    warnings: [{ code: 'pruned', message: 'no manifest declares it any more, and idops applied it' }],
     reason: null,
     declaredAt: null,
     apply: { key, identity, expected: {}, before: live.fields, existed: true, managed: [] },

@@ -14,13 +14,13 @@ import { Hasher } from '../secrets/hash.js';
 import { operationPath, operations } from '../server/operations.js';
 import type { Change } from './plan.js';
 
-/** What a digest is about: the same project has the same on every machine. */
+/** The scope of a digest: a project has the same on every machine. */
 export interface DigestScope {
   readonly server: string;
   readonly environment: string | null;
 }
 
-/** `sha256:` and the hash of what the changes would send to a server, whatever order they are given in. */
+/** `sha256:` and the hash of the requests of the changes, in any order. */
 export function planDigest(scope: DigestScope, changes: readonly Change[]): string {
   const { server } = scope;
   const hasher = digestHasher(scope);
@@ -40,10 +40,7 @@ export function planDigest(scope: DigestScope, changes: readonly Change[]): stri
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }
 
-/**
- * What hashes the secrets in a digest: slowly, so that the digest can't be used to guess one, and with a salt of the
- * project that every machine knows.
- */
+/** Hashes the secrets in a digest: slowly, so that nobody can guess one from the digest, and with a salt that every machine knows. */
 export function digestHasher({ server, environment }: DigestScope): Hasher {
   return new Hasher({ server, salt: JSON.stringify(['idops plan digest', environment]) });
 }

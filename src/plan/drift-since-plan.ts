@@ -6,18 +6,18 @@ import { isUnplanned } from './drift.js';
 import type { Change } from './plan.js';
 
 /**
- * What a plan showed of a change and is no longer so, when the same is planned again: the fields that a document
- * mentions, or what decides beside them. What nobody declared doesn't count. Pure.
+ * The differences between a planned change and the same change planned again: declared fields, and fields that the decision depends
+ * on. Undeclared fields don't count. Pure.
  */
 export function driftSincePlan(planned: Change, now: Change): string[] {
   if (now.action === 'blocked') return [now.reason ?? 'it is blocked now'];
   const fields = [...planned.fields, ...now.fields].filter((field) => !isUnplanned(field));
   const paths = new Set(fields.map(({ path }) => path));
-  const moved = [...paths].filter((path) => !isAsShown(fieldAt(planned, path), fieldAt(now, path)));
+  const changed = [...paths].filter((path) => !isAsShown(fieldAt(planned, path), fieldAt(now, path)));
   const decisive = (kindOf(planned.kind).decisive ?? []).filter(
     (field) => !same(planned.apply.before[field] ?? null, now.apply.before[field] ?? null),
   );
-  const all = [...new Set([...moved, ...decisive])].sort();
+  const all = [...new Set([...changed, ...decisive])].sort();
   if (all.length > 0) return all;
   return planned.action === now.action ? [] : [`there is nothing to ${planned.action} any more`];
 }
@@ -32,7 +32,7 @@ function isAsShown(planned: FieldChange | undefined, now: FieldChange | undefine
   return same(planned.before ?? null, now.before ?? null);
 }
 
-/** A set as it was before: its elements by id, and of what is in them that alone which changes or goes. */
+/** A set before the change: its elements by id, with only the nested lists that change or go. */
 function shownSet({ before, after }: FieldChange): Value {
   const goals = new Map(asElements(after).map((element) => [keyOf(element), element]));
   const elements = asElements(before ?? null).map((element): [string, Value] => {

@@ -5,21 +5,21 @@ import { contrast, type FieldTypes, value } from '../kinds/fields.js';
 import { holdsSecretKey } from '../secrets/names.js';
 import type { Action, Change, Plan, Share } from './plan.js';
 
-/** An object as the server showed it when idops last knew it. */
-export interface LeftBehind {
-  /** The run that left it so; null if it was only read. */
+/** An object as the server showed it last. */
+export interface LastShown {
+  /** The run that left it so; null if idops only read it. */
   readonly run: string | null;
   readonly fields: Fields;
 }
 
 /**
- * Differences, each with what the last run left where the server shows something else now: then somebody changed the
- * server, and not the manifest alone. `shown` gives what the server shows of a field just now; undefined where it doesn't. Pure.
+ * Adds drift to differences: the value that idops saw last, if the server shows another one now. `shown` gives the server's present
+ * value of a field; undefined if it is not shown. Pure.
  */
 export function withDrift(
   fields: readonly FieldChange[],
   types: FieldTypes,
-  left: LeftBehind,
+  left: LastShown,
   shown: (field: string) => Value | undefined,
 ): readonly FieldChange[] {
   return fields.map((field) => {
@@ -31,14 +31,13 @@ export function withDrift(
 }
 
 /**
- * Keys of declared maps that no manifest declares and that somebody changed on the server: they are shown, and stay as they are. Those
- * among `fields` are planned already. Pure.
+ * The drift of undeclared keys in declared maps: the plan shows it and leaves it. Keys among `fields` are planned already. Pure.
  */
 export function undeclaredDrift(
   fields: readonly FieldChange[],
   declared: Pick<Declared, 'fields'>,
   types: FieldTypes,
-  left: LeftBehind,
+  left: LastShown,
   shown: (field: string) => Value | undefined,
 ): readonly FieldChange[] {
   return Object.entries(declared.fields).flatMap(([name, said]) => {
@@ -51,7 +50,7 @@ export function undeclaredDrift(
     return contrast(type, name, now ?? null, was)
       .filter(({ path, verdict }) => verdict === 'different' && !own.has(path))
       .map(({ path, wanted, got = null, lacks }): FieldChange => {
-        // No manifest declares that a value of it is secret.
+        // No manifest declares whether its value is secret.
         const sensitive =
           holdsSensitive(wanted) ||
           holdsSensitive(got) ||
@@ -63,19 +62,19 @@ export function undeclaredDrift(
   });
 }
 
-/** Whether a difference is the server's own, which a plan shows and doesn't touch. */
+/** Whether a difference is drift that the plan shows and leaves. */
 export function isUnplanned({ drift }: FieldChange): boolean {
   return drift?.declared === 'nowhere';
 }
 
-/** Whether what is declared is what was left, so that only the server was changed. */
+/** Whether the declared value is the one that idops saw last, so that only the server changed. */
 function isAsLeft({ path, after }: FieldChange, types: FieldTypes, recorded: Value): boolean {
   // A key of a map is compared as one value.
   const type = types[path] ?? value;
   return contrast(type, path, after, recorded).every(({ verdict }) => verdict !== 'different');
 }
 
-/** What was left at a path, where that is something else now; undefined where it is the same or where one isn't known. */
+/** The value that idops saw last at a path, if it has changed; undefined if it has not, or if one value is unknown. */
 function recordedAt(
   path: string,
   types: FieldTypes,
@@ -91,30 +90,30 @@ function recordedAt(
   if (part !== undefined) return part.verdict === 'different' ? (part.got ?? null) : undefined;
   const isOther = parts.some(({ verdict }) => verdict === 'different');
   if (!isOther) return undefined;
-  // A map that came or went as a whole since.
+  // The whole map was added or removed since.
   if (path === field) return was;
   const member = memberOf(was, path);
   return same(member, memberOf(now, path)) ? undefined : member;
 }
 
-/** What a map had at the path of one of its keys; null where it had none. */
+/** A map's value at the path of one of its keys; null if there is none. */
 function memberOf(map: Value, path: string): Value {
-  // The paths of a map's keys are what comparing it with an empty one says.
+  // A comparison with an empty map gives the paths of all keys.
   const parts = contrast({ type: 'map' }, /^\w*/.exec(path)?.[0] ?? '', map, {});
   return parts.find((one) => one.path === path)?.wanted ?? null;
 }
 
-/** Whether somebody changed the server at one of the fields since idops last knew them. */
+/** Whether one of the fields has drifted. */
 export function isDrifted({ fields }: Pick<Change, 'fields'>): boolean {
   return fields.some(({ drift }) => drift !== undefined);
 }
 
-/** Whether a plan lists an object: with `debug` all, otherwise those with something to do or to show. */
+/** Whether a plan lists an object: with `debug` all, otherwise those with a change or drift. */
 export function isListed(change: Change, debug: boolean): boolean {
   return debug || change.action !== 'unchanged' || isDrifted(change);
 }
 
-/** How much of a plan the server's own changes are. */
+/** The amount of drift in a plan. */
 export interface DriftCount {
   readonly fields: number;
   readonly objects: number;
@@ -126,7 +125,7 @@ export function countDrift({ changes }: Pick<Plan, 'changes'>): DriftCount {
   return { fields: fields.length, objects: drifted.length };
 }
 
-/** A plan of which a share is shown, and what is left out by that. */
+/** The share of a plan to show, and what it leaves out. */
 export interface Shared {
   readonly changes: readonly Change[];
   /** How many changes of each action. */
@@ -135,7 +134,7 @@ export interface Shared {
   readonly losesLeftOut: number;
 }
 
-/** The changes of a share. An object that has something of both is in both; unchanged ones without drift are in neither, and don't count. */
+/** The changes of a share. An object with drift and a change is in both; an unchanged object without drift is in neither. */
 export function shareOf(changes: readonly Change[], only: Share | undefined): Shared {
   if (only === undefined) return { changes, leftOut: new Map(), losesLeftOut: 0 };
   const leftOut = new Map<Action, number>();
@@ -151,7 +150,7 @@ export function shareOf(changes: readonly Change[], only: Share | undefined): Sh
   return { changes: kept, leftOut, losesLeftOut };
 }
 
-/** Whether anything of a change isn't the server's own alone: a field, or what has none. */
+/** Whether the manifests make a change, or part of it. */
 function isMade({ action, fields }: Change): boolean {
   return (
     action !== 'unchanged' &&

@@ -19,7 +19,7 @@ import type { Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 
-/** An object that the server is to be asked for. */
+/** An object to read. */
 export interface Wanted {
   readonly kind: KindName;
   readonly identity: Identity;
@@ -30,15 +30,15 @@ export interface ObserveOptions {
   readonly profile: Profile;
   readonly concurrency: number;
   readonly progress: Progress;
-  /** Aborted where nothing more may be asked. */
+  /** Once aborted, nothing more is read. */
   readonly signal?: AbortSignal;
-  /** Lists that were asked for already, and that take what is asked for now. */
+  /** The lists that were read already; those that are read now are added. */
   readonly lists?: HeldLists;
-  /** Whether an object is read by itself, if the server shows it so, in the place of a list that may be older. */
+  /** Reads objects one by one if the server can, since a list may be older. */
   readonly alone?: boolean;
 }
 
-/** The server's answers; an object without an entry is of a kind that this server has no read for. */
+/** The server's answers; an object without an entry is of a kind that the profile can't read. */
 export interface Observed<T> {
   readonly live: ReadonlyMap<T, Live>;
   /** The lists that were read. */
@@ -46,9 +46,8 @@ export interface Observed<T> {
 }
 
 /**
- * Reads what the given objects look like now, each once: no kind that isn't among them, and besides the lists
- * in which references have to be looked up, as far as the profile has reads for them.
- * Throws an AggregateError of all that the reader threw, since nothing may be built on a part.
+ * Reads each of the given objects once, and the needed lists of references, as far as the profile can.
+ * Throws an AggregateError of the reader's failures, since a partial answer is of no use.
  */
 export async function observe<T extends Wanted>(
   objects: readonly T[],
@@ -62,7 +61,7 @@ export async function observe<T extends Wanted>(
     (step: () => void): ObserveContext['limit'] =>
     (read) =>
       limit(async () => {
-        // Credentials that were refused once will be refused each time.
+        // Credentials that were refused once are refused each time.
         stoppable.check();
         if (refused !== undefined) throw refused;
         try {
@@ -94,7 +93,7 @@ export async function observe<T extends Wanted>(
       ...asked.map(async ({ kind, own }) => {
         const step = kind.listed === undefined ? () => progress.step() : () => {};
         const observed = await kind.observe(own, { ...context, limit: limited(step) });
-        // What a list doesn't show may need further reads; its step is over with the last of them.
+        // A list may need further reads, which belong to its step.
         if (kind.listed === 'own') progress.step();
         for (const [object, shown] of observed) {
           live.set(object, { ...shown, ...shownFields(kind, shown.fields, profile) });
@@ -110,7 +109,7 @@ export async function observe<T extends Wanted>(
   return { live, references: await heldLists(lists) };
 }
 
-/** How many steps there will be: a list is one, however many objects it answers for, and one that is there already is none. */
+/** The number of steps: a list is one step, however many objects it shows; a list that was read already is none. */
 function stepsOf(
   asked: readonly { readonly kind: Kind; readonly own: readonly unknown[] }[],
   needed: readonly ListName[],

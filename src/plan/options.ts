@@ -10,14 +10,14 @@ import type { BodyChecks } from './body-checks.js';
 import type { Recognise } from './profile-guard.js';
 import type { Selection } from './select.js';
 
-/** What every plan says of itself. */
+/** The header of a plan. */
 export interface PlanHeader {
   readonly server: string;
   readonly profile: Profile;
   readonly environment: string | null;
   readonly toolVersion: string;
   readonly now: Date;
-  /** How to find out what the server is; null where the configuration says it. */
+  /** Finds out the server's profile; null if the configuration trusts its own. */
   readonly recognise: Recognise | null;
 }
 
@@ -27,20 +27,20 @@ export interface BuildOptions extends PlanHeader {
   readonly state: State;
   readonly hasher: Hasher;
   readonly selection: Selection;
-  /** Delete templates that idops applied and no manifest names any more. */
+  /** Delete templates that idops applied and no manifest declares any more. */
   readonly prune: boolean;
-  /** Send even where the recorded value already matches. */
+  /** Send even if the recorded value already matches. */
   readonly assert: boolean;
   readonly concurrency: number;
   readonly progress: Progress;
-  /** What the checks of email bodies count for. */
+  /** The checks of email bodies. */
   readonly checks: BodyChecks;
-  /** Whose losses are put back although no document names the object: all, those of one run, or none. */
+  /** Which pending restores of undeclared objects to plan: all, those of one run, or none. */
   readonly restores: 'all' | { readonly run: string } | 'none';
-  /** Changes a document in the light of what is there now, before the two are compared. */
+  /** Adjusts a document to the present fields before it is compared with them. */
   readonly adjust?: (document: Declared, now: Fields) => Declared;
-  /** Lists that were read just before, which are not read again. */
+  /** Lists that were just read, which are not read again. */
   readonly read?: ReadLists | undefined;
-  /** Aborted where nothing more may be asked. */
+  /** Once aborted, nothing more is read. */
   readonly signal?: AbortSignal;
 }

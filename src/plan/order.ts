@@ -35,10 +35,7 @@ export function arrange(changes: readonly Change[]): Change[] {
   });
 }
 
-/**
- * The addresses of those that had it before; none where the server has none, undefined where that isn't known: neither are all of
- * them told, nor does one of the plan show that it had it.
- */
+/** The addresses of the former holders; none if there are none, undefined if they are unknown. */
 function formerHolders(change: Change, changes: readonly Change[]): readonly string[] | undefined {
   const { kind, apply } = change;
   const { succession } = kindOf(kind);
@@ -60,7 +57,7 @@ function rank(change: Change): number {
   return givesUp(change) ? 1 : 0;
 }
 
-/** Whether an object is declared to have what one of its kind has, be it so already or not. */
+/** Whether an object is declared to be the one of its kind that has something, such as the default. */
 export function takesOver({ kind, apply: { expected } }: Change): boolean {
   const { succession } = kindOf(kind);
   return succession !== undefined && expected[succession.field] === true;

@@ -8,26 +8,26 @@ import type { ProfileName } from '../server/profiles.js';
 
 export type { Action, FieldChange, PlanWarning, WarningPlace } from '../kinds/change.js';
 
-/** Where the present value came from. */
+/** The source of the present value. */
 export type Source = 'live' | 'recorded' | 'unknown';
 
-/** One declared (or pruned) object and what is to happen to it. */
+/** One declared or pruned object, and what to do with it. */
 export interface Change {
-  /** What names the object, such as `Organization/acme`. */
+  /** The address of the object, such as `Organization/acme`. */
   readonly address: string;
-  /** What the server calls it, where that is known and the address doesn't say it; for the eye alone. */
+  /** Its name, if it is known and the address doesn't say it; for people alone. */
   readonly label?: string;
   /** The kind of the object. */
   readonly kind: KindName;
   /** What applying the plan does to the object. */
   readonly action: Action;
-  /** Where the present values come from. */
+  /** The source of the present values. */
   readonly observed: Source;
-  /** When the record that it was compared with was made, as an ISO 8601 time; for `recorded` alone. */
+  /** When the compared record was made, as an ISO 8601 time; for `recorded` alone. */
   readonly recordedAt?: string;
-  /** What would be lost, a sentence each; empty where nothing would. */
+  /** What would be lost, a sentence each; empty if nothing. */
   readonly destructions: readonly string[];
-  /** What would be sent, in this order. */
+  /** The requests, in this order. */
   readonly requests: readonly WriteRequest[];
   /** The differences. */
   readonly fields: readonly FieldChange[];
@@ -37,33 +37,33 @@ export interface Change {
   readonly reason: string | null;
   /** Where the manifest declares it; null if none does. */
   readonly declaredAt: Pick<Place, 'file' | 'inProject' | 'line'> | null;
-  /** What apply needs besides. */
+  /** What apply needs in addition. */
   readonly apply: ApplyInfo;
 }
 
-/** What applying a change takes besides: values as the server answered them, not to be printed. */
+/** What apply needs in addition: values from the server's answers, not to be printed. */
 export interface ApplyInfo {
-  /** The address that the state records the object under: by id, which a rename doesn't change. */
+  /** The key of the object's record: its address by id, which a rename doesn't change. */
   readonly key: string;
-  /** What the answers must identify themselves with, where they do: `id`, or `backend_id` and `type`. */
+  /** The identity that an answer must show, if it shows one: `id`, or `backend_id` and `type`. */
   readonly identity: { readonly [part: string]: string };
-  /** What was asked or sent along: what the server must show afterwards. */
+  /** What is declared or sent along: the server must show it afterwards. */
   readonly expected: Fields;
-  /** The object as it is known to be now; a field that isn't there is unknown. */
+  /** The known present fields; an absent field is unknown. */
   readonly before: Fields;
-  /** Whether the server has it; null where it can't be asked. */
+  /** Whether the server has it; null if the profile can't read it. */
   readonly existed: boolean | null;
-  /** What the server shows of it now; left out if it can't be asked, or has no such object. */
+  /** The fields that the server shows now; left out if it can't be read, or doesn't exist. */
   readonly seen?: Fields;
-  /** The fields that the manifest mentions. */
+  /** The declared fields. */
   readonly managed: readonly string[];
   /** The declared `did_generation`, to be recorded. */
   readonly generation?: number;
-  /** The one that was recorded before; left out where none was. */
+  /** The recorded one; left out if there is none. */
   readonly recordedGeneration?: number;
 }
 
-/** An object that the server was seen to have as manifests declare it. */
+/** An object that the server has as the manifests declare it. */
 export interface Seen
   extends Pick<ApplyInfo, 'key' | 'identity' | 'expected' | 'managed'>,
     Partial<Pick<ApplyInfo, 'before'>> {
@@ -72,7 +72,7 @@ export interface Seen
   readonly fields: Fields;
 }
 
-/** What would be done, and all that a reviewer needs to judge it. Plain data. */
+/** What would be done, and what a reviewer needs to judge it. Plain data. */
 export interface Plan {
   /** The version of idops that made it. */
   readonly toolVersion: string;
@@ -80,27 +80,27 @@ export interface Plan {
   readonly createdAt: string;
   /** The server's base URL. */
   readonly server: string;
-  /** What the server was taken for. */
+  /** The configured profile. */
   readonly profile: ProfileName;
   /** The chosen environment; null if none is. */
   readonly environment: string | null;
-  /** The part of the objects that it is about; left out where it is about all. */
+  /** The shard of the objects; left out if the plan is about all. */
   readonly shard?: Shard;
   /** True if targets, kinds or a shard leave objects out. */
   readonly partial?: true;
-  /** In the order in which they are applied; unchanged objects included. */
+  /** In the order in which they are applied, with unchanged objects. */
   readonly changes: readonly Change[];
   /** The scopes that observing and applying need together, sorted. */
   readonly requiredScopes: readonly Scope[];
   /** What a reviewer should know about the whole. */
   readonly warnings: readonly PlanWarning[];
-  /** The state's keys of objects that got back what an update had taken away, or were set otherwise since. */
+  /** The keys of objects whose pending restores are done, or needless since somebody set the value. */
   readonly settled?: readonly string[];
-  /** True where manifests declare something, and nothing of that is selected. */
+  /** True if manifests declare something, and nothing of it is selected. */
   readonly leavesOut?: boolean;
-  /** The run that it puts back; left out where it follows manifests. */
+  /** The run that it undoes; left out if it follows manifests. */
   readonly undoes?: string;
-  /** What makes it anew, word by word behind `idops`; left out where nothing is said of that. */
+  /** The arguments of the command that makes the same plan again. */
   readonly again?: readonly string[];
   /** `sha256:` and the hash of what would be sent. */
   readonly digest: string;
@@ -123,12 +123,12 @@ export function changesServer(plan: Plan): boolean {
   );
 }
 
-/** Whether the selection leaves out objects that something is still owed to. */
+/** Whether the selection leaves out pending restores. */
 export function leavesRestores({ warnings }: Plan): boolean {
   return warnings.some(({ code }) => code === 'restores-left-out');
 }
 
-/** Which changes of a plan are shown: those of the server's own since the last run, or those that the manifests make. */
+/** Which changes of a plan to show: drift since the last run, or the changes that the manifests make. */
 export const shares = ['drift', 'changes'] as const;
 
 export type Share = (typeof shares)[number];

@@ -8,27 +8,27 @@ import { adviceFor, type Probed } from '../server/recognise.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import type { Change, PlanWarning } from './plan.js';
 
-/** Asks the server what it is; the scope is one that the run needs anyway. */
+/** Finds out the server's profile; the scope is one that the run needs anyway. */
 export type Recognise = (scope: Scope) => Promise<Probed>;
 
 export interface GuardOptions {
   readonly profile: Profile;
-  /** The profile that what was read gives away, where it is another one. */
+  /** The profile that the observations give away, if it is another one. */
   readonly seen: Profile | undefined;
-  /** Null if the configuration says that its profile fits. */
+  /** Null if the configuration trusts its profile. */
   readonly recognise: Recognise | null;
   readonly state: State;
 }
 
 /**
- * Makes sure that no update destroys what it doesn't mention: one GET, if anything is to be written that this could happen to
- * and no answer told already. What isn't safe is blocked.
+ * Blocks updates that would destroy what they don't mention, because the server has another profile. Sends one GET if a change is at
+ * risk and no observation has settled the question.
  */
 export async function guardProfile(
   given: readonly Change[],
   { profile, seen, recognise, state }: GuardOptions,
 ): Promise<{ changes: readonly Change[]; warnings: readonly PlanWarning[] }> {
-  const changes = heldBack(given, state, profile);
+  const changes = blockMarkedKinds(given, state, profile);
   const advice: readonly PlanWarning[] =
     seen === undefined ? [] : [{ code: 'other-profile', message: adviceFor(seen) }];
   const scope = changes.filter(isUnsafe).map(firstScope)[0];
@@ -49,10 +49,14 @@ export async function guardProfile(
 }
 
 /**
- * Without what an earlier run showed not to be safe: a server that was seen to be another profile's is written to no more,
- * kind by kind, as long as the profile stays. What that run lost, no plan without a read of the object could see.
+ * Blocks changes of kinds for which an earlier run recorded another profile, as long as the configured profile stays. A plan that can't
+ * read the object can't see what that run lost.
  */
-function heldBack(changes: readonly Change[], { resources }: State, used: Profile): readonly Change[] {
+function blockMarkedKinds(
+  changes: readonly Change[],
+  { resources }: State,
+  used: Profile,
+): readonly Change[] {
   const marks = new Map<KindName, readonly [string, Mark]>();
   for (const [key, { kind, other_profile: mark }] of Object.entries(resources)) {
     if (mark !== undefined && mark.profile !== used.name && !marks.has(kind)) marks.set(kind, [key, mark]);
@@ -79,8 +83,8 @@ function sawSigns(key: string, { profile, run }: Mark): string {
   );
 }
 
-/** The profile that an answer gives away, where it is another than the one in use. */
-export function profileSeen(
+/** The profile that the answers give away, if it is not the configured one. */
+export function observedProfile(
   profile: Profile,
   live: Iterable<readonly [{ readonly kind: KindName }, Live]>,
 ): Profile | undefined {
@@ -91,7 +95,7 @@ export function profileSeen(
   return undefined;
 }
 
-/** Whether a change sends what could do harm on a server of another profile. */
+/** Whether a change could do harm on a server of another profile. */
 function isUnsafe({ kind, requests }: Change): boolean {
   return requests.length > 0 && mayHarm(kindOf(kind));
 }
@@ -109,7 +113,7 @@ function blocked(change: Change, { name }: Profile): Change {
     destructions: [],
     warnings: [],
     reason:
-      `this server answers as those of the profile ${name} do, whose updates lose what they don't mention: ` +
+      `this server answers like one of the profile ${name}, whose updates lose what they don't mention: ` +
       `set "profile: ${name}" under server and plan again`,
   };
 }
@@ -118,7 +122,7 @@ function unsure({ name }: Profile, status: number | null): PlanWarning {
   return {
     code: 'profile-unsure',
     message:
-      `how the server answers to a path that it doesn't have (${status}) does not tell whether the profile ${name} fits: ` +
+      `the server's answer to an unknown path (${status}) does not tell whether the profile ${name} fits: ` +
       'run idops doctor, then write out the profile under server, with "trust_profile: true" if this one fits',
   };
 }

@@ -14,28 +14,19 @@ import type { BuildOptions } from './options.js';
 import type { Change } from './plan.js';
 import { type Addressed, type Subject, undocumented } from './subjects.js';
 
-/** Makes single changes of a plan anew: on what is there by then, and for what an update left behind. */
+/** Plans single changes again: on a new observation, or to repair what an update broke. */
 export interface Replan {
-  /** When what the plan is built on began to be read, as `performance.now()` tells it. */
+  /** When the plan's observations began, as a time of `performance.now()`. */
   readonly observedAt: number;
-  /**
-   * Whether the requests of a change hold values that no document declares, of an object that the server shows: these have to be as they
-   * are right before they are sent.
-   */
+  /** Whether the requests of a change carry undeclared values of an object that can be read: these are read again before each try. */
   carries(change: Change): boolean;
-  /**
-   * The same object planned on what the server shows now, with lists read no earlier than that; undefined where it
-   * can't be asked about it. Throws what reading throws.
-   */
+  /** Plans the change again, with lists that are not older than `notBefore`; undefined if the object can't be read. Throws what the reader throws. */
   again(change: Change, notBefore: number): Promise<Change | undefined>;
-  /**
-   * What brings an object that an update took something from to what was asked for, or back to what was there before
-   * it; undefined where nothing can.
-   */
+  /** Plans a repair after a loss: to the declared values, or to those before the update; undefined if there is none. */
   repair(change: Change, owed: PendingRestore, live: Live, aim: 'asked' | 'before'): Change | undefined;
 }
 
-/** For a plan whose changes can't be made anew: what was planned is sent, and nothing is mended. */
+/** For a plan whose changes can't be planned again: they are sent as planned, and nothing is repaired. */
 export const noReplan: Replan = {
   observedAt: Number.POSITIVE_INFINITY,
   carries: () => false,
@@ -43,7 +34,7 @@ export const noReplan: Replan = {
   repair: () => undefined,
 };
 
-/** What makes the changes of a plan anew, given what they were made of; `read` are the lists that were read for it. */
+/** Plans the changes of a plan again, from its options and the lists that were read for it. */
 export function replanOf(
   options: BuildOptions,
   byKey: ReadonlyMap<string, Addressed>,
@@ -52,7 +43,7 @@ export function replanOf(
 ): Replan {
   let decider = planned;
   let held = read;
-  /** The lists that the decider was made with. */
+  /** The lists of the present decider. */
   let seen: References | undefined;
   const carries: Replan['carries'] = ({ kind, requests, apply: { key } }) => {
     const one = byKey.get(key);
@@ -67,7 +58,7 @@ export function replanOf(
       const { key } = change.apply;
       const one = byKey.get(key);
       if (one === undefined || !kindOf(one.subject.kind).readable(options.profile)) return undefined;
-      // The lists serve all objects that are planned anew in their time.
+      // All objects that are planned again share the lists.
       if (held.at < notBefore) held = { at: performance.now(), lists: {} };
       const needed = listsFor(referring([one.subject], options), options.profile);
       const { live, references } = await observe([one.subject], needed, {
@@ -76,7 +67,7 @@ export function replanOf(
         alone: carries(change),
         progress: noProgress,
       });
-      // Making one looks at all documents: it serves as long as the lists are the same.
+      // A decider looks at all documents, so it is used as long as the lists are the same.
       if (seen === undefined || listNames.some((name) => references[name] !== seen?.[name])) {
         const { references: earlier } = decider;
         decider = new Decider(options, { ...earlier, ...references }, earlier);
@@ -97,13 +88,13 @@ export function replanOf(
       const declared = aim === 'asked' ? asked : altered(before, { whole: Object.keys(before.fields) });
       const change = decider.compare(one, live, { ...known, owed }, declared);
       if (change.action !== 'update' || change.requests.length === 0) return undefined;
-      // What the object had before the first of the requests, which is what undoing leads back to.
+      // An undo leads back to the fields before the first request.
       return { ...change, apply: { ...change.apply, before: apply.before, managed: apply.managed } };
     },
   };
 }
 
-/** Whether a request sends what a document doesn't declare. Of a map that is managed key by key it sends every key. */
+/** Whether a request sends undeclared values: also the other keys of a map that is managed by key. */
 function carriesIn({ body = {}, params }: WriteRequest, { fields }: Kind, declared: Declared): boolean {
   const ids = new Set<unknown>(Object.values(params));
   return Object.entries(body).some(
@@ -123,7 +114,7 @@ function picked(fields: Fields, names: readonly string[]): Fields {
   );
 }
 
-/** What may refer to other things: the documents, and what is owed to objects. */
+/** What may contain references: the documents, and pending restores. */
 export function referring(subjects: readonly Subject[], { state, hasher }: BuildOptions): Declared[] {
   return subjects.flatMap(({ kind, identity, declared }) => {
     if (declared === undefined) return [];

@@ -9,7 +9,7 @@ const alphabets = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Coptic
   (name) => [name, new RegExp(`\\p{Script=${name}}`, 'u')] as const,
 );
 
-/** A change with a warning at each key and name of it whose words mix alphabets: it may look like another one. */
+/** Adds a warning for each key and name whose words mix alphabets, since it may look like another one. */
 export function warnOfMixedScripts(change: Change): Change {
   const names = [...new Set(change.fields.flatMap(namesIn))];
   const warnings = names.flatMap((name): PlanWarning[] => {
@@ -46,7 +46,7 @@ function namesOf(value: Value | undefined): string[] {
   );
 }
 
-/** A plan with a warning at each change of a body in which something is masked, although nobody made that body secret. */
+/** Adds a warning for each body that is not secret but has a masked part. */
 export function warnOfMasks(plan: Plan, redact: (text: string) => string): Plan {
   return { ...plan, changes: plan.changes.map((change) => warned(change, redact)) };
 }
@@ -62,15 +62,15 @@ function warned(change: Change, redact: (text: string) => string): Change {
   return warnings.length === 0 ? change : { ...change, warnings: [...change.warnings, ...warnings] };
 }
 
-/** Whether a body is shown with something masked in it. */
+/** Whether a part of a body is masked. */
 export function isMasked(body: unknown, redact: (text: string) => string): boolean {
   return typeof body === 'string' && redact(body) !== body;
 }
 
-/** What a reviewer has to know of a body that isn't shown as it is. */
+/** The warning that a body is not shown as it is. */
 export function maskedBody(what: string): PlanWarning {
   return {
     code: 'masked-body',
-    message: `${what} holds what idops knows as a credential, so that is masked here: look at the source before you trust what stands around it`,
+    message: `${what} contains a known credential, which is masked here: look at the source before you trust the text around it`,
   };
 }

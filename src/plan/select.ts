@@ -24,7 +24,7 @@ export function matchesPattern(pattern: string, text: string): boolean {
   return true;
 }
 
-/** Whether a target means an address: a UUID in it may be written in capitals. */
+/** Whether a target matches an address; UUIDs match in any letter case. */
 export function matchesTarget(target: string, address: string): boolean {
   if (matchesPattern(target, address)) return true;
   const id = address.split('/')[1] ?? '';
@@ -35,24 +35,24 @@ function withSmallId(address: string): string {
   return address.replace(/\/[^/]*/, (id) => id.toLowerCase());
 }
 
-/** Which objects a run is about: `--target` and `--kind`, of which empty lists mean all, and `--shard`. */
+/** The objects that a run is about: `--target`, `--kind` and `--shard`. */
 export interface Selection {
   /** Patterns of addresses, in which `*` matches any characters; empty selects all objects. */
   readonly targets: readonly string[];
   /** Only objects of these kinds; all kinds if there is none. */
   readonly kinds: readonly string[];
-  /** The part of the objects that it is about; all of them if it is left out. */
+  /** The part of the objects; all of them if it is left out. */
   readonly shard?: Shard | undefined;
 }
 
-/** Whether an object falls to the shard that a run is about. What can't be split is the first one's. */
+/** Whether an object belongs to the run's shard. Kinds that can't be split belong to the first one. */
 export function isInShard({ shard }: Pick<Selection, 'shard'>, kind: KindName, identity: Identity): boolean {
   if (shard === undefined) return true;
   const alone = kindOf(kind).succession !== undefined;
   return shard.index === (alone ? 1 : indexOf(addressOf(kind, identity), shard.count));
 }
 
-/** Whether an object that goes by any of these addresses is selected. */
+/** Whether an object with any of these addresses is selected. */
 export function isSelected(
   { targets, kinds }: Selection,
   kind: string,

@@ -22,7 +22,7 @@ import type { Change, Plan } from './plan.js';
 
 const hash = z.string().describe('A hash that tells whether it is the same now');
 
-/** What a stored plan holds beside the plan itself, so that applying it can tell whether it still holds. */
+/** What a stored plan contains beside the plan, so that apply can tell whether it still holds. */
 export const sealSchema = z
   .strictObject({
     targets: z.array(z.string()),
@@ -56,13 +56,10 @@ const storedSchema = z.looseObject({
   apply: sealSchema,
 });
 
-/** A plan that was read from a file: enough to make it anew and to compare. */
+/** A plan that was read from a file: enough to make it again and compare. */
 export type StoredPlan = z.infer<typeof storedSchema>;
 
-/**
- * What has to be stored with a plan. Secrets are in it as slow hashes alone; an object that is named after a credential,
- * which `redactName` takes out of names, goes by its id.
- */
+/** Seals a plan for storage. Secrets become slow hashes; an object whose name `redactName` changes goes by its id. */
 export async function seal(
   plan: Plan,
   options: Omit<Seal, 'objects' | 'whole'>,
@@ -71,7 +68,7 @@ export async function seal(
   return { ...options, objects: await sealObjects(plan, redactName) };
 }
 
-/** What tells of each object of a plan whether the same was observed, and the same would be sent. */
+/** Hashes of what was observed of each object, and of what would be sent. */
 export async function sealObjects(
   plan: Pick<Plan, 'server' | 'environment' | 'changes'>,
   redactName: (text: string) => string,
@@ -85,7 +82,7 @@ export async function sealObjects(
   }));
 }
 
-/** What an object goes by where names may hold no credential. */
+/** The address of an object, or its key if the address contains a credential. */
 export function sealedName(
   { address, apply: { key } }: Pick<Change, 'address' | 'apply'>,
   redactName: (text: string) => string,
@@ -94,8 +91,8 @@ export function sealedName(
 }
 
 /**
- * Everything that was observed of an object, sets in one order; and what is recorded of a client's generation. What a
- * server has where the manifest has a secret is one too: the former secret, or the same.
+ * Everything that was observed of an object, with sets sorted, and the recorded generation. A value that the manifest declares as a
+ * secret is a secret on the server, too.
  */
 function observedOf(change: Change, hasher: Hasher): Json {
   const { kind, fields, apply } = change;
@@ -115,7 +112,7 @@ function observedOf(change: Change, hasher: Hasher): Json {
   ];
 }
 
-/** A set without what its elements are labelled with, which is not the object's own: another shard of the same run may change it. */
+/** A set without the labels of its elements, which belong to other objects: another shard of the run may change them. */
 function withoutLabels({ type }: FieldType, field: Value): Value {
   if (type !== 'set' || !Array.isArray(field)) return field;
   return field.map((element) => {
@@ -125,7 +122,7 @@ function withoutLabels({ type }: FieldType, field: Value): Value {
   });
 }
 
-/** The fields that the manifest has a secret in; of a change that is blocked all that it mentions, since nobody knows. */
+/** The fields with declared secrets; of a blocked change all declared fields. */
 function secretFields({ action, fields, apply }: Change): Set<string> {
   if (action === 'blocked') return new Set(apply.managed);
   const asked = Object.entries(apply.expected).flatMap(([name, field]) =>
@@ -139,13 +136,13 @@ function hashOf(value: Parameters<typeof canonical>[0]): string {
   return `sha256:${createHash('sha256').update(canonical(value)).digest('hex')}`;
 }
 
-/** The hash of a stored plan over everything but the hash itself: it tells whether the file was changed since. */
+/** The hash of a stored plan without the hash itself: it shows whether the file was changed. */
 export function planHash({ apply, ...shown }: { readonly apply: Partial<Seal> }): string {
   const { whole: _, ...rest } = apply;
   return hashOf({ ...shown, apply: rest } as Json);
 }
 
-/** Why a stored plan isn't the one that was stored; nothing where it is. */
+/** The problem of a stored plan that was changed; none if it was not. */
 export function alteration(stored: StoredPlan, file: string): Problem[] {
   if (stored.apply.whole === planHash(stored)) return [];
   return [
@@ -158,7 +155,7 @@ export function alteration(stored: StoredPlan, file: string): Problem[] {
   ];
 }
 
-/** Reads a stored plan. Gives a problem where the text is none that this version can use. */
+/** Reads a stored plan. Gives a problem if this version can't use the text. */
 export function parseStoredPlan(text: string, file: string): StoredPlan | Problem {
   const unusable = (why: string) => unusablePlan(file, why);
   let data: unknown;
@@ -175,7 +172,7 @@ export function parseStoredPlan(text: string, file: string): StoredPlan | Proble
   return unusable(notStored(parsed.error.issues[0]?.path ?? []));
 }
 
-/** What is wrong with a file that is to be a stored plan. */
+/** The problem of an unusable plan file. */
 export function unusablePlan(file: string, why: string): Problem {
   return error(
     'plan-unreadable',
@@ -185,7 +182,7 @@ export function unusablePlan(file: string, why: string): Problem {
   );
 }
 
-/** That a file holds something else, and where that is seen. */
+/** Says that a file contains something else, and at which path. */
 export function notStored(path: readonly PropertyKey[]): string {
   const where = path.length === 0 ? '' : ` (see ${path.map(String).join('.')})`;
   return `it is not a plan that was stored with --out${where}`;
@@ -201,8 +198,8 @@ function partOf({ shard }: { readonly shard?: Shard | undefined }): string {
 }
 
 /**
- * Why a stored plan is no longer what would be done now; empty where it is. With `left`, whether what would be done now is a part of it:
- * changes of objects with these keys, each as it was stored.
+ * Why a stored plan is not what would be done now; empty if it is. With `left`, the keys of objects that an earlier attempt left: their
+ * changes must be as stored, and no others may be left.
  */
 export async function staleness(stored: StoredPlan, now: Plan, left?: readonly string[]): Promise<Problem[]> {
   const found: string[] = [];
@@ -215,7 +212,7 @@ export async function staleness(stored: StoredPlan, now: Plan, left?: readonly s
   const [part, here] = [partOf(stored.apply), partOf(now)];
   if (part !== here) found.push(`it is for ${part}, and this is ${here}`);
   const before = new Map(stored.apply.objects.map((object) => [object.address, object]));
-  // Another token may be at work now than when it was made, so an object may go by its name or by its id.
+  // With another token, an object may have its name or its id as address.
   const { objects: whole } = await seal(now, stored.apply, (text) => text);
   const keys = new Map(now.changes.map(({ address, apply }) => [apply.key, address]));
   const after = new Map(whole.map((object) => [object.address, object]));
@@ -223,7 +220,7 @@ export async function staleness(stored: StoredPlan, now: Plan, left?: readonly s
   const isLeft = ({ requests, apply: { key } }: Change) =>
     requests.length > 0 && left?.includes(key) === true;
   const open = new Set(now.changes.filter(isLeft).map(({ address }) => address));
-  // What sends nothing is no part of what was approved.
+  // A change without requests needs no approval.
   const idle = new Set(
     now.changes.filter(({ requests }) => requests.length === 0).map(({ address }) => address),
   );

@@ -9,21 +9,21 @@ import type { BuildOptions } from './options.js';
 import type { Change } from './plan.js';
 import { isInShard, isSelected, matchesTarget, mayMatchKind, type Selection } from './select.js';
 
-/** An object that the plan speaks of: a document, or what none names and the state does. */
+/** An object of the plan: a document, or an undeclared object from the state. */
 export interface Subject {
   readonly kind: KindName;
   readonly identity: Identity;
   readonly declared: Declared | undefined;
-  /** Whether it is here only since something was taken away from it. */
-  readonly owed?: true;
-  /** Whether another shard does it; it is here since only the server tells whether it is the same as one of this shard. */
+  /** Whether it is here only for a pending restore. */
+  readonly onlyRestore?: true;
+  /** Whether another shard applies it; it is here because it may turn out to be an object of this shard. */
   readonly elsewhere?: true;
 }
 
-/** A subject and what it is called. */
+/** A subject and its addresses. */
 export type Addressed = Addresses & { readonly subject: Subject };
 
-/** What stands in for the document of an object that no manifest names and that something was taken away from. */
+/** A substitute document for an undeclared object with a pending restore. */
 export function undocumented(kind: KindName, identity: Identity): Declared {
   const nowhere = { file: '', line: 1, column: 1, length: 1 };
   const place = () => nowhere;
@@ -41,7 +41,7 @@ export function undocumented(kind: KindName, identity: Identity): Declared {
   };
 }
 
-/** What has to be looked at: the documents that a target may mean, what was taken away, and what pruning may delete. */
+/** The objects to look at: the documents that a target may match, pending restores, and what pruning may delete. */
 export function candidates(options: BuildOptions): Subject[] {
   const { declared, selection, prune, state } = options;
   const documents = ownAndAlike(
@@ -50,7 +50,7 @@ export function candidates(options: BuildOptions): Subject[] {
   );
   const named = new Set(declared.map((document) => addressOf(document.kind, document.identity)));
   const others = Object.entries(state.resources).filter(
-    // An organization is recorded under its id, and may be declared by its name.
+    // An organization is recorded by its id, and may be declared by its name.
     ([address, { kind, identity }]) =>
       !named.has(address) &&
       !named.has(addressOf(kind, identity)) &&
@@ -59,19 +59,19 @@ export function candidates(options: BuildOptions): Subject[] {
   );
   const orphans = others.flatMap(([, record]): Subject[] => {
     const { kind, identity, run, deleted, managed } = record;
-    // What no run wrote was never idops' own; what manages nothing was put back by an undo, and is somebody else's again.
+    // idops doesn't own what no run wrote, nor what an undo put back, which manages nothing.
     const isOwn = run !== null && managed.length > 0;
     if (prune && kindOf(kind).deletion !== undefined && deleted === undefined && isOwn) {
       return [{ kind, identity, declared: undefined }];
     }
-    return isOwed(record, options)
-      ? [{ kind, identity, declared: undocumented(kind, identity), owed: true }]
+    return hasRestore(record, options)
+      ? [{ kind, identity, declared: undocumented(kind, identity), onlyRestore: true }]
       : [];
   });
   return [...documents, ...orphans];
 }
 
-/** The documents of this shard, and those of others that may turn out to be the same objects, which costs no further read. */
+/** The documents of this shard, and those of others that may turn out to be the same objects. */
 function ownAndAlike(documents: readonly Declared[], selection: Selection): Subject[] {
   const subjects = documents.map((document): Subject => {
     const { kind, identity } = document;
@@ -84,26 +84,26 @@ function ownAndAlike(documents: readonly Declared[], selection: Selection): Subj
   );
 }
 
-function isOwed({ kind, owed }: ResourceRecord, { restores, profile }: BuildOptions): boolean {
+function hasRestore({ kind, owed }: ResourceRecord, { restores, profile }: BuildOptions): boolean {
   if (owed === undefined || restores === 'none' || !kindOf(kind).readable(profile)) return false;
   return restores === 'all' || isOfRun(owed.run, restores.run);
 }
 
-/** The objects that something was taken away from, and that the selection leaves out. */
+/** The objects with pending restores that the selection leaves out. */
 export function restoresLeftOut(options: BuildOptions): string[] {
   const { selection, state, restores } = options;
   if (restores !== 'all') return [];
   return Object.entries(state.resources)
     .filter(
       ([address, record]) =>
-        isOwed(record, options) &&
+        hasRestore(record, options) &&
         !isSelected(selection, record.kind, [address]) &&
         isInShard(selection, record.kind, record.identity),
     )
     .map(([address]) => address);
 }
 
-/** Whether an object may be selected; what takes its name from the server is decided about after reading. */
+/** Whether an object may be selected; kinds with names from the server are decided after reading. */
 function mayMean(selection: Selection, kind: KindName, identity: Identity): boolean {
   if (kindOf(kind).naming !== undefined) return mayMatchKind(selection, kind);
   return isSelected(selection, kind, [addressOf(kind, identity)]);
@@ -113,7 +113,7 @@ export interface Addresses {
   readonly address: string;
   /** The address by id, under which the state records the object. */
   readonly key: string;
-  /** Everything that a target may call it. */
+  /** All addresses that a target may match. */
   readonly all: readonly string[];
 }
 
@@ -122,7 +122,7 @@ export function addresses(
   live: Live | undefined,
   references: References,
 ): Addresses {
-  // A name may stand for an id that reading found out.
+  // Reading may have found the id for a name.
   const naming = kindOf(kind).naming?.(
     live === undefined ? identity : assign(identity, live.identity),
     references,

@@ -173,7 +173,7 @@ describe('the documented profile on a Boruta never ends well with something lost
     expect(owing).toMatchObject({ action: 'blocked', requests: [] });
     expect(owing.warnings).toContainEqual({
       code: 'restores',
-      message: expect.stringMatching(/took away html_content, which is to be put back$/),
+      message: expect.stringMatching(/took away html_content, which this plan puts back$/),
     });
     await at.use('boruta');
     expect(Object.values((await at.apply()).said)).toEqual(['applied']);

@@ -10,7 +10,7 @@ const organization = 'kind: Organization\nname: acme\nlabel: Ltd\n';
 const keyPair = `kind: KeyPair\nid: ${ids.secondKey}\nis_default: true\n`;
 const template = (type: string) =>
   `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: ${type}\ntxt_content: own\n`;
-const reason = /this server answers as those of the profile boruta do.*set "profile: boruta" under server/s;
+const reason = /this server answers like one of the profile boruta.*set "profile: boruta" under server/s;
 
 function all(...documents: string[]): { [path: string]: string } {
   return { 'manifests/all.yaml': documents.join('---\n') };
