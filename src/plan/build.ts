@@ -8,9 +8,10 @@ import { type ListName, listNames, listScope, type ReadLists, type References } 
 import { secretsIn } from '../secrets/hash.js';
 import { eachWithSlowHashes, withSlowHashes } from '../secrets/slow-hash.js';
 import { operations, type Scope } from '../server/operations.js';
+import type { Profile } from '../server/profiles.js';
 import { Decider } from './decider.js';
 import { planDigest } from './digest.js';
-import { listsFor, observe } from './observe.js';
+import { listsFor, type Observed, observe } from './observe.js';
 import type { BuildOptions, PlanHeader } from './options.js';
 import { arrange } from './order.js';
 import type { Change, Plan, PlanWarning } from './plan.js';
@@ -19,6 +20,7 @@ import { noReplan, type Replan, referring, replanOf } from './replan.js';
 import { warnOfMixedScripts } from './review-warnings.js';
 import { isSelected } from './select.js';
 import {
+  type Addressed,
   addresses,
   blockedAsTwice,
   candidates,
@@ -41,87 +43,43 @@ export interface Planned {
  * Throws an AggregateError of the reader's failures, and a ProblemsError for a target that matches nothing.
  */
 export async function buildPlan(options: BuildOptions): Promise<Planned> {
-  const { selection, profile } = options;
+  const { selection, profile, state, recognise } = options;
   const subjects = candidates(options);
-  const own = subjects.filter(({ elsewhere }) => !elsewhere);
-  const documents = own.flatMap((subject) => subject.declared ?? []);
-  const needed = listsFor(referring(own, options), profile);
-  const { at: observedAt, lists: held } = reusableLists(options.read, subjects, needed);
-  const { live, references } = await whileHashing(documents, options, () =>
-    observe(subjects, needed, { ...options, lists: held }),
-  );
+  const { live, references, read } = await observeSubjects(subjects, options);
   const decider = new Decider(options, references);
   const addressed = subjects.map((subject) => ({
     subject,
     ...addresses(subject, live.get(subject), decider.references),
   }));
+  const all = addressed.flatMap(({ all }) => all);
+  checkTargets(selection, all, options);
   const alike = addressed.filter(({ subject, all }) => isSelected(selection, subject.kind, all));
   const selected = alike.filter(({ subject }) => !subject.elsewhere);
-  checkTargets(
-    selection,
-    addressed.flatMap(({ all }) => all),
-    options,
-  );
-  const twice = sameObjects(alike.map(({ subject, key }) => ({ subject, key })));
-  const decided = await eachWithSlowHashes(
-    selected,
-    (one) => ({
-      one,
-      change: decider.decide(one, live.get(one.subject)),
-      settled: isSettled(one.subject, live.get(one.subject), decider.pendingRestore(one.key)),
-    }),
-    new Pauses(options.signal),
-  );
-  const compared = decided.flatMap(({ one: { subject }, change }): Change[] => {
-    const others = subject.declared === undefined ? undefined : twice.get(subject.declared);
-    if (change === undefined) return [];
-    return [others === undefined ? change : { ...change, ...blockedAsTwice(others) }];
+  const decided = await decideAll(selected, sameObjects(alike), decider, live, options.signal);
+  const guarded = await guardProfile(decided.changes.map(withoutIdleWarnings), {
+    profile,
+    seen: observedProfile(profile, live),
+    recognise,
+    state,
   });
-  const reads = kinds
-    .filter((kind) => kind.readable(profile) && subjects.some((subject) => subject.kind === kind.name))
-    .map((kind) => kind.scopes.read);
-  const lists = listNames.filter((name) => references[name] !== undefined);
-  const listing = lists.flatMap((name) => listScope(name, profile) ?? []);
-  const guarded = await guardProfile(
-    compared.map((change) =>
-      isUnchanged(change) && change.warnings.length > 0 ? { ...change, warnings: [] } : change,
-    ),
-    {
-      profile,
-      seen: observedProfile(profile, live),
-      recognise: options.recognise,
-      state: options.state,
-    },
-  );
-  const warnings = [
-    ...guarded.warnings,
-    ...leftOut(restoresLeftOut(options)),
-    ...missingLists(references),
-    ...compared
-      .filter(isUnchanged)
-      .flatMap(({ address, warnings }) =>
-        warnings.map((warning) => ({ ...warning, message: `${address}: ${warning.message}` })),
-      ),
-  ];
-  const settled = decided.filter((one) => one.settled).map(({ one: { key } }) => key);
-  const made = await assemble(arrange(guarded.changes), [...reads, ...listing], options);
-  const leavesOut = selected.length === 0 && options.declared.length > 0;
+  const plan = await assemble(arrange(guarded.changes), readScopes(subjects, references, profile), options);
   const { targets, kinds: asked, shard } = selection;
   const isPartial = targets.length > 0 || asked.length > 0 || shard !== undefined;
-  const plan: Plan = {
-    ...made,
-    ...(shard === undefined ? {} : { shard }),
-    ...(isPartial ? { partial: true } : {}),
-    warnings,
-    settled,
-    ...(leavesOut ? { leavesOut } : {}),
-  };
   return {
-    plan,
-    replan: replanOf(options, new Map(selected.map((one) => [one.key, one])), decider, {
-      at: observedAt,
-      lists: held,
-    }),
+    plan: {
+      ...plan,
+      ...(shard === undefined ? {} : { shard }),
+      ...(isPartial ? { partial: true } : {}),
+      warnings: [
+        ...guarded.warnings,
+        ...leftOut(restoresLeftOut(options)),
+        ...missingLists(references),
+        ...idleWarnings(decided.changes),
+      ],
+      settled: decided.settled,
+      ...(selected.length === 0 && options.declared.length > 0 ? { leavesOut: true } : {}),
+    },
+    replan: replanOf(options, new Map(selected.map((one) => [one.key, one])), decider, read),
     observed: new Map(
       addressed.flatMap(({ subject, key }) => {
         const shown = live.get(subject);
@@ -129,6 +87,74 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
       }),
     ),
   };
+}
+
+/** Reads the subjects and the lists that they refer to, except those that were just read. */
+async function observeSubjects(
+  subjects: readonly Subject[],
+  options: BuildOptions,
+): Promise<Observed<Subject> & { readonly read: ReadLists }> {
+  const own = subjects.filter(({ elsewhere }) => !elsewhere);
+  const documents = own.flatMap(({ declared }) => declared ?? []);
+  const needed = listsFor(referring(own, options), options.profile);
+  const read = reusableLists(options.read, subjects, needed);
+  const observed = await whileHashing(documents, options, () =>
+    observe(subjects, needed, { ...options, lists: read.lists }),
+  );
+  return { ...observed, read };
+}
+
+/** The changes of the selected objects, and the keys of those whose pending restores are settled. */
+async function decideAll(
+  selected: readonly Addressed[],
+  twice: ReadonlyMap<Declared, Declared[]>,
+  decider: Decider,
+  observed: ReadonlyMap<Subject, Live>,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly changes: readonly Change[]; readonly settled: readonly string[] }> {
+  const decided = await eachWithSlowHashes(
+    selected,
+    (one) => {
+      const live = observed.get(one.subject);
+      const change = decider.decide(one, live);
+      const others = one.subject.declared && twice.get(one.subject.declared);
+      return {
+        key: one.key,
+        change: change && others ? { ...change, ...blockedAsTwice(others) } : change,
+        isSettled: isSettled(one.subject, live, decider.pendingRestore(one.key)),
+      };
+    },
+    new Pauses(signal),
+  );
+  return {
+    changes: decided.flatMap(({ change }) => change ?? []),
+    settled: decided.flatMap(({ key, isSettled }) => (isSettled ? [key] : [])),
+  };
+}
+
+/** The scopes that the observation needs. */
+function readScopes(subjects: readonly Subject[], references: References, profile: Profile): Scope[] {
+  const readable = kinds.filter(
+    (kind) => kind.readable(profile) && subjects.some((subject) => subject.kind === kind.name),
+  );
+  const lists = listNames.filter((name) => references[name] !== undefined);
+  return [
+    ...readable.map(({ scopes }) => scopes.read),
+    ...lists.flatMap((name) => listScope(name, profile) ?? []),
+  ];
+}
+
+/** The warnings of unchanged objects, which the plan doesn't list, with their addresses. */
+function idleWarnings(changes: readonly Change[]): PlanWarning[] {
+  return changes
+    .filter(isUnchanged)
+    .flatMap(({ address, warnings }) =>
+      warnings.map((warning) => ({ ...warning, message: `${address}: ${warning.message}` })),
+    );
+}
+
+function withoutIdleWarnings(change: Change): Change {
+  return isUnchanged(change) && change.warnings.length > 0 ? { ...change, warnings: [] } : change;
 }
 
 /** The lists that are needed and were read already, and when. */

@@ -203,14 +203,15 @@ function partOf({ shard }: { readonly shard?: Shard | undefined }): string {
  */
 export async function staleness(stored: StoredPlan, now: Plan, left?: readonly string[]): Promise<Problem[]> {
   const found: string[] = [];
-  if (stored.server !== now.server) found.push(`it is for ${stored.server}, and this is ${now.server}`);
-  if (stored.environment !== now.environment) {
+  const compare = (one: string, other: string): void => {
+    if (one !== other) found.push(`it is for ${one}, and this is ${other}`);
+  };
+  compare(stored.server, now.server);
+  if (stored.environment !== now.environment)
     found.push(
       `it is for the environment ${stored.environment ?? 'none'}, and this is ${now.environment ?? 'none'}`,
     );
-  }
-  const [part, here] = [partOf(stored.apply), partOf(now)];
-  if (part !== here) found.push(`it is for ${part}, and this is ${here}`);
+  compare(partOf(stored.apply), partOf(now));
   const before = new Map(stored.apply.objects.map((object) => [object.address, object]));
   // With another token, an object may have its name or its id as address.
   const { objects: whole } = await seal(now, stored.apply, (text) => text);
