@@ -11,6 +11,8 @@ export const RESTORE_HINT =
 /** The newest format that this version reads and writes. */
 export const JOURNAL_FORMAT = 1;
 
+const doc = (description: string, example: unknown) => ({ description, examples: [example] });
+
 const storedFields = z.strictObject({
   fields: jsonFields().describe('the fields; a secret is null here'),
   hashes: z.record(z.string(), z.string()).describe('salted hashes of the secrets, by JSON pointer'),
@@ -18,151 +20,114 @@ const storedFields = z.strictObject({
 
 const RUN = '20260131T120000Z-4f2a1c';
 
-const at = z.iso.datetime().meta({ description: 'UTC', examples: ['2026-01-31T12:00:00.000Z'] });
+const at = z.iso.datetime().meta(doc('UTC', '2026-01-31T12:00:00.000Z'));
 
 const runLine = z
   .strictObject({
-    type: z.literal('run').describe('which line this is'),
+    type: z.literal('run').describe('the type of the line'),
     format_version: z.literal(JOURNAL_FORMAT).describe('the version of this format'),
-    run: z.string().meta({ description: 'the name of the run and of this file', examples: [RUN] }),
-    tool_version: z.string().meta({ description: 'the version of idops', examples: ['0.1.0'] }),
+    run: z.string().meta(doc('the name of the run and of this file', RUN)),
+    tool_version: z.string().meta(doc('the version of idops', '0.1.0')),
     at,
     command: z.enum(['apply', 'undo', 'regenerate-did']).describe('what was run'),
-    undoes: z
-      .string()
-      .optional()
-      .meta({ description: 'the run that an undo puts back', examples: [RUN] }),
-    user: z.string().meta({ description: 'who ran it, as the system names them', examples: ['ada'] }),
+    undoes: z.string().optional().meta(doc('the run that an undo puts back', RUN)),
+    user: z.string().meta(doc('who ran it, as the system names them', 'ada')),
     ...processMark,
     state: z
       .strictObject({
-        lineage: z.string().describe('what tells a state from others'),
+        lineage: z.string().describe('identifies the state'),
         file: z.string().describe("the name of the state's file"),
       })
       .describe('the state that the run belongs to; states in one folder have their journals in one'),
-    server: z
-      .string()
-      .meta({ description: 'the base URL of the server', examples: ['https://id.example.com'] }),
-    profile: z.string().meta({ description: 'the profile that it was taken for', examples: ['documented'] }),
-    environment: z
-      .string()
-      .nullable()
-      .meta({ description: 'the chosen environment', examples: ['production'] }),
-    digest: z
-      .string()
-      .meta({ description: 'the digest of the plan', examples: [`sha256:${'5f'.repeat(32)}`] }),
-    salt: z.string().meta({ description: 'the salt of the hashes in this file', examples: ['9f2c…'] }),
+    server: z.string().meta(doc('the base URL of the server', 'https://id.example.com')),
+    profile: z.string().meta(doc('the profile that it was used with', 'documented')),
+    environment: z.string().nullable().meta(doc('the chosen environment', 'production')),
+    digest: z.string().meta(doc('the digest of the plan', `sha256:${'5f'.repeat(32)}`)),
+    salt: z.string().meta(doc('the salt of the hashes in this file', '9f2c…')),
   })
   .describe('the first line: who, when, where');
 
 const sendingLine = z
   .strictObject({
-    type: z.literal('sending').describe('which line this is'),
-    seq: z.int().meta({ description: 'the number of the request, which its answer has too', examples: [1] }),
+    type: z.literal('sending').describe('the type of the line'),
+    seq: z.int().meta(doc('the number of the request; its answer has the same', 1)),
     at,
-    address: z.string().meta({
-      description: 'what names the object, such as Organization/acme',
-      examples: ['Organization/acme'],
-    }),
+    address: z.string().meta(doc('the address of the object', 'Organization/acme')),
     label: z
       .string()
       .optional()
-      .meta({
-        description: 'what the server called it, where that was known and the address does not say it',
-        examples: ['ada@acme.example'],
-      }),
-    key: z.string().meta({
-      description: 'what the state records it under: its address by ids alone',
-      examples: ['Organization/10000000-0000-4000-8000-000000000004'],
-    }),
+      .meta(doc('the label of the object, if the address does not contain it', 'ada@acme.example')),
+    key: z
+      .string()
+      .meta(
+        doc(
+          'its key in the state: the address with ids only',
+          'Organization/10000000-0000-4000-8000-000000000004',
+        ),
+      ),
     kind: z.enum(kindNames).describe('the kind of the object'),
-    identity: identitySchema.describe('what finds the object on the server'),
-    action: z.enum(['update', 'delete', 'regenerate', 'adopt']).describe('what is done to it'),
+    identity: identitySchema.describe('identifies the object on the server'),
+    action: z.enum(['update', 'delete', 'regenerate', 'adopt']).describe('what the request does'),
     operation: z
       .string()
       .nullable()
-      .meta({
-        description: 'the operation of the API; null for an adoption, which sends nothing',
-        examples: ['updateOrganization'],
-      }),
-    method: z
-      .string()
-      .nullable()
-      .meta({ description: 'the method of the request', examples: ['PATCH'] }),
+      .meta(doc('the operation of the API; null for an adoption, which sends nothing', 'updateOrganization')),
+    method: z.string().nullable().meta(doc('the method of the request', 'PATCH')),
     path: z
       .string()
       .nullable()
-      .meta({
-        description: 'the path under the base URL',
-        examples: ['/api/organizations/10000000-0000-4000-8000-000000000004'],
-      }),
+      .meta(doc('the path under the base URL', '/api/organizations/10000000-0000-4000-8000-000000000004')),
     last: z.boolean().describe('whether this is the last request of the change'),
-    existed: z
-      .boolean()
-      .nullable()
-      .describe('whether the server had it before; null where it could not be asked'),
-    before: storedFields.describe('the object as it was known to be'),
-    body: storedFields.nullable().describe('what is sent'),
-    expected: storedFields.describe('what the object is to be afterwards'),
+    existed: z.boolean().nullable().describe('whether the server had it before; null if unknown'),
+    before: storedFields.describe('the object before, as far as known'),
+    body: storedFields.nullable().describe('the body of the request'),
+    expected: storedFields.describe('the object that is expected afterwards'),
     managed: z.array(z.string()).describe('the fields that manifests declare'),
-    generation: z
-      .int()
-      .optional()
-      .meta({ description: 'the generation to be recorded', examples: [2] }),
+    generation: z.int().optional().meta(doc('the generation to be recorded', 2)),
     recorded_generation: z
       .int()
       .optional()
-      .meta({
-        description: 'the generation that was recorded before; left out where none was',
-        examples: [1],
-      }),
+      .meta(doc('the generation that was recorded before; left out if there was none', 1)),
   })
   .describe('before a request is sent');
 
 const answeredLine = z
   .strictObject({
-    type: z.literal('answered').describe('which line this is'),
-    seq: z.int().meta({ description: 'the number of the request', examples: [1] }),
+    type: z.literal('answered').describe('the type of the line'),
+    seq: z.int().meta(doc('the number of the request', 1)),
     at,
-    status: z
-      .enum(['applied', 'failed', 'not_converged', 'unknown', 'skipped'])
-      .describe('what became of it'),
-    ambiguous: z.boolean().describe('whether it may have been done although nothing says so'),
-    http_status: z
-      .int()
-      .nullable()
-      .meta({ description: 'the status of the last answer; null where there was none', examples: [200] }),
-    attempts: z.int().meta({ description: 'how many times the request was sent', examples: [1] }),
-    after: storedFields.nullable().describe('what the server showed afterwards'),
-    unverified: z.array(z.string()).describe('sent fields that the answer did not carry'),
-    error: z
-      .string()
-      .nullable()
-      .meta({ description: 'what went wrong', examples: ['the server refused it'] }),
+    status: z.enum(['applied', 'failed', 'not_converged', 'unknown', 'skipped']).describe('the outcome'),
+    ambiguous: z.boolean().describe('whether it may have been applied although nothing confirms it'),
+    http_status: z.int().nullable().meta(doc('the status of the last response; null if there was none', 200)),
+    attempts: z.int().meta(doc('how many times the request was sent', 1)),
+    after: storedFields.nullable().describe('the object that the server showed afterwards'),
+    unverified: z.array(z.string()).describe('sent fields that the response did not contain'),
+    error: z.string().nullable().meta(doc('what went wrong', 'the server refused it')),
     other_profile: z
       .string()
       .optional()
-      .meta({
-        description:
-          'the profile whose server this surely is, where that is another one and loses what is not mentioned',
-        examples: ['boruta'],
-      }),
-    notes: z.array(z.string()).optional().describe('what a person should know although it went well'),
+      .meta(
+        doc(
+          'the profile that the server surely has, if it is another one, which loses fields that are not sent',
+          'boruta',
+        ),
+      ),
+    notes: z
+      .array(z.string())
+      .optional()
+      .describe('what a person should know about a change that was applied'),
   })
   .describe('after its answer');
 
 const endLine = z
   .strictObject({
-    type: z.literal('end').describe('which line this is'),
+    type: z.literal('end').describe('the type of the line'),
     at,
     interrupted: z.boolean().describe('whether the run was interrupted'),
     by: z
       .string()
       .optional()
-      .meta({
-        description: 'the later run that settled what this one left open',
-        examples: ['20260131T130000Z-0b9d7e'],
-      }),
+      .meta(doc('the later run that settled what this one left open', '20260131T130000Z-0b9d7e')),
   })
   .describe('the last line: the state holds everything above');
 
