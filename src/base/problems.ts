@@ -68,6 +68,16 @@ export class ProblemsError extends Error {
   }
 }
 
+/** What to throw for one error without a place. */
+export function problemError(
+  code: ProblemCode,
+  message: string,
+  hint?: string,
+  cause?: unknown,
+): ProblemsError {
+  return new ProblemsError([error(code, message, [], hint)], { cause });
+}
+
 /** Throws a stage's problems if one is an error; otherwise returns the warnings. */
 export function refuse(problems: readonly Problem[]): readonly Problem[] {
   if (problems.some((problem) => problem.severity === 'error')) throw new ProblemsError(problems);

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
 import { git } from '../base/git.js';
 import { findWorkTree } from '../base/paths.js';
-import { error, type Problem, ProblemsError, warning } from '../base/problems.js';
+import { type Problem, problemError, warning } from '../base/problems.js';
 import { readTextFile } from '../base/read-file.js';
 import { systemErrorText } from '../base/system-errors.js';
 import type { Declared } from '../kinds/kind.js';
@@ -55,14 +55,11 @@ async function onBranch(
   const { root: folder, file } = project;
   const root = findWorkTree(folder);
   if (root === undefined) {
-    throw new ProblemsError([
-      error(
-        'state-unreachable',
-        `the state is kept in git, and ${file} lies in no git work tree`,
-        [],
-        'run idops in a clone of the repository, or keep the state elsewhere',
-      ),
-    ]);
+    throw problemError(
+      'state-unreachable',
+      `the state is kept in git, and ${file} lies in no git work tree`,
+      'run idops in a clone of the repository, or keep the state elsewhere',
+    );
   }
   for (const secret of [...credentialsIn(remote), ...(await configuredSecrets(root))]) onSecret(secret);
   const { gitBackend } = await import('../state/git/index.js');
@@ -79,14 +76,11 @@ async function inDatabase(
   for (const secret of secretsOf(url)) onSecret(secret);
   const read = async ([what, file]: [string, string]): Promise<[string, string]> => {
     const text = await readTextFile(file).catch((failure: unknown) => {
-      throw new ProblemsError([
-        error(
-          'bad-certificate',
-          `the file ${shownPath(file, cwd)} of state.postgres can't be read: ${systemErrorText(failure)}`,
-          [],
-          'the path is relative to the configuration',
-        ),
-      ]);
+      throw problemError(
+        'bad-certificate',
+        `the file ${shownPath(file, cwd)} of state.postgres can't be read: ${systemErrorText(failure)}`,
+        'the path is relative to the configuration',
+      );
     });
     if (what === 'key') onSecret(text);
     return [what, text];

@@ -1,7 +1,7 @@
 import { heirOf, type StateHome } from '../apply/owner.js';
 import { withPendingRestores } from '../apply/pending-restores.js';
 import { type Resumed, type ResumeOptions, resumeRun, unfinishedRuns } from '../apply/resume.js';
-import { error, ProblemsError } from '../base/problems.js';
+import { ProblemsError, problemError } from '../base/problems.js';
 import { isShard, partOfRun, type Shard, shardText } from '../base/shard.js';
 import type { ReadLists } from '../kinds/references.js';
 import type { Lock } from '../state/backend.js';
@@ -90,7 +90,7 @@ export async function settleForPlan(home: StateHome, options: SettleOptions): Pr
 }
 
 /** What ends a change of a state that another shard changed since it was loaded: nothing is saved, and the state is loaded again. */
-const changedMeanwhile = new ProblemsError([error('locked', 'another shard changed the state')]);
+const changedMeanwhile = problemError('locked', 'another shard changed the state');
 
 /** Brings a state up to what killed runs did. */
 class Settling {

@@ -1,5 +1,5 @@
 import type { Approval } from '../apply/approvals.js';
-import { error, ProblemsError } from '../base/problems.js';
+import { type ProblemsError, problemError } from '../base/problems.js';
 import type { StoredPlan } from '../plan/stored.js';
 
 export interface PipelineApproval {
@@ -47,5 +47,5 @@ function timeOf(text: string): Date | null {
 }
 
 function refusal(message: string, hint: string): ProblemsError {
-  return new ProblemsError([error('not-approved', message, [], `nothing was sent; ${hint}`)]);
+  return problemError('not-approved', message, `nothing was sent; ${hint}`);
 }

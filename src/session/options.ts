@@ -5,9 +5,7 @@ import { MAX_SHARDS, parseShard, type Shard } from '../base/shard.js';
 import { shares } from '../plan/plan.js';
 import type { PlanOptions, SessionOptions } from './session.js';
 
-/*
- * The options that the command line and the action's `args` have in common: each is declared here, with what it takes and says.
- */
+/* The options that the command line shares with the `args` of the action. */
 
 export interface SelectionOptions {
   readonly target: readonly string[];
@@ -29,13 +27,13 @@ export function selectionOptions(): Option[] {
   return [
     new Option(
       '--target <ADDRESS>',
-      'only what matches, such as User/9b1d…; * stands for any characters (repeatable)',
+      'only objects that match, such as User/9b1d…; * matches any characters (repeatable)',
     )
       .argParser(collect)
       .default([], 'everything'),
     kindOption(),
     new Option('--prune', 'delete templates that idops applied and no manifest names any more'),
-    new Option('--assert', 'send even where the recorded value already matches'),
+    new Option('--assert', 'send even if the recorded value already matches'),
     shardOption(),
   ];
 }
@@ -43,7 +41,7 @@ export function selectionOptions(): Option[] {
 function shardOption(): Option {
   return new Option(
     '--shard <I/N>',
-    'only the I-th of N parts of the objects, split by their addresses; auto takes both from a parallel CI job or an Indexed Job',
+    'only the I-th of N shards of the objects; auto takes both from a parallel CI job or an Indexed Job',
   ).argParser((value) => {
     if (value === 'auto') return value;
     const shard = parseShard(value);
@@ -57,7 +55,7 @@ function shardOption(): Option {
 export function onlyOption(): Option {
   return new Option(
     '--only <SHARE>',
-    'show only what was changed on the server since idops last knew it (drift), or only the rest (changes); all is planned',
+    'show only what changed on the server since idops last knew it (drift), or only the rest (changes); everything is planned',
   ).choices(shares);
 }
 
@@ -81,10 +79,10 @@ export function discoveryOptions(): Option[] {
   const repeatable = (flags: string, description: string): Option =>
     new Option(flags, `${description} (repeatable)`).argParser(collect).default([], 'all');
   return [
-    repeatable('--backend <ID>', 'email templates of this backend'),
-    repeatable('--type <TYPE>', 'email templates of this type'),
-    repeatable('--user <ID>', 'of users this one'),
-    repeatable('--client <ID>', 'of clients this one, which has to be named where the server lists none'),
+    repeatable('--backend <ID>', 'only email templates of this backend'),
+    repeatable('--type <TYPE>', 'only email templates of this type'),
+    repeatable('--user <ID>', 'only this user'),
+    repeatable('--client <ID>', 'only this client; required if the server lists none'),
   ];
 }
 
@@ -102,19 +100,18 @@ export function connectionOptions(): Option[] {
       'file with the bearer token (IDOPS_TOKEN holds the token itself)',
     ).argParser(notEmpty),
     new Option('--concurrency <N>', 'requests at once, 1 to 1000 (10)').argParser(wholeNumber(1, 1000)),
-    new Option('--rate <N>', 'requests a second at most (any number)').argParser(positive),
+    new Option('--rate <N>', 'requests a second at most (no limit)').argParser(positive),
     new Option('--timeout <SECONDS>', 'seconds that one request may take, up to 86400 (30)').argParser(
       secondsOption,
     ),
-    new Option(
-      '--retries <N>',
-      'how often a request is repeated where that may help (3: four tries in all)',
-    ).argParser(wholeNumber(0, 100)),
+    new Option('--retries <N>', 'how often a failed request is retried (3: four tries in all)').argParser(
+      wholeNumber(0, 100),
+    ),
   ];
 }
 
 export function debugOption(): Option {
-  return new Option('--debug', 'unchanged objects, whole values, requests and stack traces too');
+  return new Option('--debug', 'also show unchanged objects, whole values, requests and stack traces');
 }
 
 export function planOptionsOf({

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { parseJson } from '../base/json.js';
-import { error, ProblemsError, refuse } from '../base/problems.js';
+import { ProblemsError, problemError, refuse } from '../base/problems.js';
 import { systemErrorText } from '../base/system-errors.js';
 import type { Plan } from '../plan/plan.js';
 import {
@@ -49,7 +49,7 @@ async function readText(path: string, shown: string): Promise<string> {
     const hint = isMissing
       ? `idops plan --out ${shown} stores one`
       : 'name the file that idops plan --out wrote';
-    throw new ProblemsError([error('plan-unreadable', `${shown} ${why}`, [], hint)]);
+    throw problemError('plan-unreadable', `${shown} ${why}`, hint);
   }
 }
 

@@ -2,7 +2,7 @@ import { findRun } from '../apply/find-runs.js';
 import { othersOf, refuseOther, type StateHome } from '../apply/owner.js';
 import { type Left, undoRun } from '../apply/undo.js';
 import { quote } from '../base/escape.js';
-import { error, ProblemsError, refuse } from '../base/problems.js';
+import { problemError, refuse } from '../base/problems.js';
 import { type Shard, shardText } from '../base/shard.js';
 import { version } from '../base/version.js';
 import type { Declared } from '../kinds/kind.js';
@@ -137,7 +137,7 @@ export class Planner {
     if (content.run.server !== server.baseUrl) {
       const message = `run ${content.run.run} was on ${content.run.server}, and this is ${server.baseUrl}`;
       const hint = 'choose the environment that it was run with';
-      throw new ProblemsError([error('run-other-server', message, [], hint)]);
+      throw problemError('run-other-server', message, hint);
     }
     const isOther = await othersOf(this.state, home);
     if (isOther(content.run)) throw refuseOther(content.run, home);

@@ -2,7 +2,7 @@ import { realpath, rmdir } from 'node:fs/promises';
 import { posix, relative, resolve, sep } from 'node:path';
 import { failuresIn } from '../base/concurrency.js';
 import { realPath } from '../base/paths.js';
-import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
+import { type Problem, ProblemsError, problemError, refuse } from '../base/problems.js';
 import { noProgress, withoutHarm } from '../base/progress.js';
 import type { Fields } from '../base/values.js';
 import { makeFolder } from '../base/write-file.js';
@@ -283,14 +283,11 @@ function isNamed(folder: string, files: readonly NewFile[], project: Project): b
 }
 
 function declaredAlready(): ProblemsError {
-  return new ProblemsError([
-    error(
-      'wrong-option',
-      '--out names a folder whose files the configuration takes for manifests, and the project has manifests already',
-      [],
-      'leave out --out to bring those up to what the server has, or name a folder that no glob of the configuration names',
-    ),
-  ]);
+  return problemError(
+    'wrong-option',
+    '--out names a folder whose files the configuration takes for manifests, and the project has manifests already',
+    'leave out --out to bring those up to what the server has, or name a folder that no glob of the configuration names',
+  );
 }
 
 function refuseHidden(folder: string, root: string): void {
@@ -298,5 +295,5 @@ function refuseHidden(folder: string, root: string): void {
   if (!isGit && !(isInside(folder, root) && isHidden(folder, root))) return;
   const message = '--out names a hidden folder, from which no manifest is read';
   const hint = 'name a folder that does not begin with a dot, nor lies in one that does';
-  throw new ProblemsError([error('wrong-option', message, [], hint)]);
+  throw problemError('wrong-option', message, hint);
 }

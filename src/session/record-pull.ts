@@ -5,7 +5,7 @@ import { withSeen } from '../apply/record.js';
 import { unfinishedRuns } from '../apply/resume.js';
 import { git } from '../base/git.js';
 import { findWorkTree } from '../base/paths.js';
-import { error, type Problem, ProblemsError, warning } from '../base/problems.js';
+import { error, type Problem, ProblemsError, problemError, warning } from '../base/problems.js';
 import { systemErrorText } from '../base/system-errors.js';
 import { same } from '../base/values.js';
 import type { Seen } from '../plan/plan.js';
@@ -48,7 +48,7 @@ export async function recordPull(
       const state = await withPendingRestores(await backend.load(server), home);
       const isOther = before !== undefined && before.serial !== state.serial;
       if (isOther || (await unfinishedRuns(state, home, undefined)).length > 0) {
-        throw new ProblemsError([error('locked', 'a run changed it meanwhile, or has not ended')]);
+        throw problemError('locked', 'a run changed it meanwhile, or has not ended');
       }
       const hasher = new Hasher(state, redactor.holds);
       const at = new Date().toISOString();

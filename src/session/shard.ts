@@ -1,4 +1,4 @@
-import { error, ProblemsError } from '../base/problems.js';
+import { type ProblemsError, problemError } from '../base/problems.js';
 import { MAX_SHARDS, parseShard, type Shard } from '../base/shard.js';
 import type { SessionOptions } from './session.js';
 
@@ -43,7 +43,7 @@ function shardOfJob(variables: Variables): Shard {
 }
 
 function refused(why: string, hint: string): ProblemsError {
-  return new ProblemsError([error('wrong-option', `--shard auto: ${why}`, [], hint)]);
+  return problemError('wrong-option', `--shard auto: ${why}`, hint);
 }
 
 /** The options of a session for a shard that is given, or that the variables of a parallel job name. */

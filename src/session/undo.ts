@@ -2,7 +2,7 @@ import { findRun } from '../apply/find-runs.js';
 import { entriesOf } from '../apply/journal-entries.js';
 import { newestRun } from '../apply/resume.js';
 import type { Left } from '../apply/undo.js';
-import { error, ProblemsError } from '../base/problems.js';
+import { problemError } from '../base/problems.js';
 import { runOf } from '../base/shard.js';
 import type { Plan } from '../plan/plan.js';
 import { labelIn, namesTold } from '../report/names.js';
@@ -49,7 +49,7 @@ export async function lastRun(runs: RunStore, state: State): Promise<string> {
   if (newest === undefined) {
     const hint =
       'a run is what idops apply leaves; which state this is, --env and state in the configuration say';
-    throw new ProblemsError([error('no-such-run', 'this state has no runs', [], hint)]);
+    throw problemError('no-such-run', 'this state has no runs', hint);
   }
   const content = await findRun(runs, newest);
   const { run, undoes } = content.run;
@@ -58,5 +58,5 @@ export async function lastRun(runs: RunStore, state: State): Promise<string> {
   if (ends.length === 0 || ends.some(({ interrupted }) => interrupted)) return undoes;
   const message = `the newest run ${runOf(run)} is an undo already: of run ${undoes}`;
   const hint = `idops undo ${undoes} tries again what it left, idops undo ${runOf(run)} takes it back; idops runs lists the runs`;
-  throw new ProblemsError([error('already-undone', message, [], hint)]);
+  throw problemError('already-undone', message, hint);
 }

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import * as z from 'zod';
-import { error, ProblemsError } from '../base/problems.js';
+import { type ProblemsError, problemError } from '../base/problems.js';
 import { type Fate, ownProcess, processMark, processStatus } from '../base/process.js';
 import type { LockStatus } from './backend.js';
 
@@ -63,7 +63,7 @@ export function lockedError(
     elsewhere === null
       ? 'wait until it has ended; if that process is surely gone, use idops runs unlock'
       : `that process ${elsewhere}, so nobody can tell from here whether it still runs: make sure that it doesn't, then use idops runs unlock`;
-  return new ProblemsError([error('locked', `${what}: ${holder} (${place})`, [], hint)]);
+  return problemError('locked', `${what}: ${holder} (${place})`, hint);
 }
 
 /** The failure of a process whose lock was lost: another holder has it, or nobody (undefined). */
@@ -72,12 +72,9 @@ export function lockLostError(now: Holder | null | undefined, place: string): Pr
     now === undefined
       ? 'it was removed, or taken over by somebody who has given it back since'
       : `somebody else took it over: ${describeHolder(now)}`;
-  return new ProblemsError([
-    error(
-      'locked',
-      `the lock of the state was lost: ${who} (${place})`,
-      [],
-      'find out who removes locks, and run it again once no other run is under way',
-    ),
-  ]);
+  return problemError(
+    'locked',
+    `the lock of the state was lost: ${who} (${place})`,
+    'find out who removes locks, and run it again once no other run is under way',
+  );
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { parseJson, stringifyJson } from '../base/json.js';
 import { kindNames } from '../base/kind-names.js';
-import { error, ProblemsError } from '../base/problems.js';
+import { type ProblemsError, problemError } from '../base/problems.js';
 import { isSurelyAlive, processMark } from '../base/process.js';
 import { identitySchema, jsonFields } from './state.js';
 
@@ -165,9 +165,11 @@ export function isRunning({ run, ended }: JournalContent): boolean {
 }
 
 export function stillRunning(run: RunLine): ProblemsError {
-  return new ProblemsError([
-    error('locked', `${describeRun(run)} is still under way`, [], 'wait until it has ended, or end it'),
-  ]);
+  return problemError(
+    'locked',
+    `${describeRun(run)} is still under way`,
+    'wait until it has ended, or end it',
+  );
 }
 
 export function describeRun({ run, command, user, host, pid, at }: RunLine): string {
@@ -206,9 +208,7 @@ function parseLine(line: string, place: string, number: number): JournalLine {
 }
 
 export function journalError(place: string, why: string): ProblemsError {
-  return new ProblemsError([
-    error('journal-unreadable', `the journal ${place} can't be used: ${why}`, [], RESTORE_HINT),
-  ]);
+  return problemError('journal-unreadable', `the journal ${place} can't be used: ${why}`, RESTORE_HINT);
 }
 
 interface Waiting {

@@ -1,4 +1,4 @@
-import { error, ProblemsError } from '../base/problems.js';
+import { type ProblemsError, problemError } from '../base/problems.js';
 import type { Shard } from '../base/shard.js';
 import type { FoundLock, Lock, LockStore, StateBackend } from './backend.js';
 import { lockedError, takeoverNote } from './holder.js';
@@ -81,12 +81,9 @@ function inTheWay(found: FoundLock): ProblemsError {
 }
 
 function stillRuns({ holder }: FoundLock): ProblemsError {
-  return new ProblemsError([
-    error(
-      'locked',
-      `the lock is in use: ${holder} still runs on this host`,
-      [],
-      'wait until it has ended, or end it',
-    ),
-  ]);
+  return problemError(
+    'locked',
+    `the lock is in use: ${holder} still runs on this host`,
+    'wait until it has ended, or end it',
+  );
 }

@@ -1,4 +1,4 @@
-import { error, ProblemsError } from '../base/problems.js';
+import { problemError } from '../base/problems.js';
 import { partOfRun, type Shard } from '../base/shard.js';
 import type { Merge } from './backend.js';
 import type { ResourceRecord, State, StateHead } from './state.js';
@@ -102,14 +102,11 @@ export function withSettled<T extends StateHead>(head: T, run: string): T {
 /** The current head. Throws a ProblemsError (`locked`) if it is that of another state, or split differently. */
 export function requireSameState(now: StateHead, { lineage, shards }: StateHead): StateHead {
   if (now.lineage === lineage && now.shards?.count === shards?.count) return now;
-  throw new ProblemsError([
-    error(
-      'locked',
-      'the state was replaced by another one while this run of a shard was under way',
-      [],
-      'find out who writes it, and run it again once no other run is under way',
-    ),
-  ]);
+  throw problemError(
+    'locked',
+    'the state was replaced by another one while this run of a shard was under way',
+    'find out who writes it, and run it again once no other run is under way',
+  );
 }
 
 /** The records that changed between two states. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { parseJson } from '../base/json.js';
-import { error, ProblemsError } from '../base/problems.js';
+import { error, ProblemsError, problemError } from '../base/problems.js';
 import type { Merge, StateName } from './backend.js';
 import { withRecords } from './shards.js';
 import { emptyState, recordSchema, STATE_FORMAT, type State, unreadSchema } from './state.js';
@@ -33,16 +33,13 @@ export function stateForServer(
   if (state === undefined) return emptyState(server);
   if (state.server === server) return state;
   const former = portBefore(state.server, server);
-  throw new ProblemsError([
-    error(
-      'state-other-server',
-      `the state ${place} belongs to ${state.server}, and this is ${server}`,
-      [],
-      former === undefined
-        ? 'give each server a state of its own, with state.path in its environment for instance (state.git.path, state.postgres.name); after a move of the server, change "server" in the state'
-        : `a server of this machine that was started again has another port now: start it on the former one (idops sandbox --port ${former}), or remove the state if it was only for trying things out${removal === undefined ? '' : ` (${removal})`}`,
-    ),
-  ]);
+  throw problemError(
+    'state-other-server',
+    `the state ${place} belongs to ${state.server}, and this is ${server}`,
+    former === undefined
+      ? 'give each server a state of its own, with state.path in its environment for instance (state.git.path, state.postgres.name); after a move of the server, change "server" in the state'
+      : `a server of this machine that was started again has another port now: start it on the former one (idops sandbox --port ${former}), or remove the state if it was only for trying things out${removal === undefined ? '' : ` (${removal})`}`,
+  );
 }
 
 /** The former port, if both are servers of this machine that differ only in that. */
@@ -77,14 +74,11 @@ export function parseState(data: unknown, place: string): State {
   const version =
     typeof data === 'object' && data !== null && 'format_version' in data ? data.format_version : undefined;
   if (typeof version === 'number' && version > STATE_FORMAT) {
-    throw new ProblemsError([
-      error(
-        'state-newer',
-        `the state ${place} has format ${version}, this idops knows formats up to ${STATE_FORMAT}`,
-        [],
-        'use the version of idops that wrote it, or a later one',
-      ),
-    ]);
+    throw problemError(
+      'state-newer',
+      `the state ${place} has format ${version}, this idops knows formats up to ${STATE_FORMAT}`,
+      'use the version of idops that wrote it, or a later one',
+    );
   }
   const parsed = unreadSchema.safeParse(data);
   if (!parsed.success) throw notOfIdops(place, placeOf(parsed.error));
@@ -129,16 +123,13 @@ function notOfIdops(place: string, path: readonly PropertyKey[]): ProblemsError 
 export function stateError(place: string, why: string): ProblemsError {
   const hint =
     'put a good copy back, or move it away: without it requests may be sent again, and nothing is deleted or regenerated';
-  return new ProblemsError([error('state-unreadable', `the state ${place} ${why}`, [], hint)]);
+  return problemError('state-unreadable', `the state ${place} ${why}`, hint);
 }
 
 export function stateGone(place: string): ProblemsError {
-  return new ProblemsError([
-    error(
-      'state-unreadable',
-      `the state ${place} is gone`,
-      [],
-      'put it back, or begin anew with idops plan; journals of runs that go on are settled by it',
-    ),
-  ]);
+  return problemError(
+    'state-unreadable',
+    `the state ${place} is gone`,
+    'put it back, or begin anew with idops plan; journals of runs that go on are settled by it',
+  );
 }

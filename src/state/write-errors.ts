@@ -1,4 +1,4 @@
-import { error, ProblemsError } from '../base/problems.js';
+import { ProblemsError, problemError } from '../base/problems.js';
 import { isSystemError, systemErrorText } from '../base/system-errors.js';
 
 /** Something else is in the place. */
@@ -24,6 +24,6 @@ export async function withWriteErrors<T>(what: string, work: () => Promise<T>): 
   } catch (failure) {
     if (!isSystemError(failure)) throw failure;
     const message = `${what}: ${systemErrorText(failure)}`;
-    throw new ProblemsError([error('not-writable', message, [], writeHint(failure))], { cause: failure });
+    throw problemError('not-writable', message, writeHint(failure), failure);
   }
 }

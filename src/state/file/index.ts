@@ -4,7 +4,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { shellWord } from '../../base/escape.js';
 import { stringifyJson } from '../../base/json.js';
 import { realPath, resolveLinks } from '../../base/paths.js';
-import { error, ProblemsError } from '../../base/problems.js';
+import { ProblemsError, problemError } from '../../base/problems.js';
 import { NotRegularFile, readFileBytes, readTextFile } from '../../base/read-file.js';
 import { systemErrorText } from '../../base/system-errors.js';
 import { writeAtomic } from '../../base/write-file.js';
@@ -116,8 +116,10 @@ async function readData(path: string, place: string): Promise<unknown> {
     const hint = isElse
       ? 'move what is in the way elsewhere, or name another file with state.path'
       : 'check its permissions';
-    throw new ProblemsError([
-      error('state-unreadable', `the state ${place} can't be read: ${systemErrorText(failure)}`, [], hint),
-    ]);
+    throw problemError(
+      'state-unreadable',
+      `the state ${place} can't be read: ${systemErrorText(failure)}`,
+      hint,
+    );
   }
 }

@@ -4,7 +4,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod';
 import { ignoreMissing } from '../../base/paths.js';
-import { error, type Problem, ProblemsError, warning } from '../../base/problems.js';
+import { type Problem, ProblemsError, problemError, warning } from '../../base/problems.js';
 import { ownProcess, processStatus, userName } from '../../base/process.js';
 import { NotRegularFile, readTextFile } from '../../base/read-file.js';
 import { type Shard, shardName, shardNamed } from '../../base/shard.js';
@@ -271,30 +271,20 @@ async function readHolder(path: string): Promise<Holder | null | undefined> {
 }
 
 function noLock(path: string, failure: NotRegularFile): ProblemsError {
-  return new ProblemsError(
-    [
-      error(
-        'locked',
-        `the lock ${shown(path)} can't be read: ${failure.message}`,
-        [],
-        'remove it; no idops made it',
-      ),
-    ],
-    { cause: failure },
+  return problemError(
+    'locked',
+    `the lock ${shown(path)} can't be read: ${failure.message}`,
+    'remove it; no idops made it',
+    failure,
   );
 }
 
 function unreadable(what: string, failure: unknown): ProblemsError {
-  return new ProblemsError(
-    [
-      error(
-        'state-unreadable',
-        `${what} can't be read: ${systemErrorText(failure)}`,
-        [],
-        'mend the disk or the permissions, so that it can be seen who holds the state',
-      ),
-    ],
-    { cause: failure },
+  return problemError(
+    'state-unreadable',
+    `${what} can't be read: ${systemErrorText(failure)}`,
+    'mend the disk or the permissions, so that it can be seen who holds the state',
+    failure,
   );
 }
 

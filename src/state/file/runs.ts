@@ -1,7 +1,7 @@
 import { readSync } from 'node:fs';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { error, ProblemsError } from '../../base/problems.js';
+import { problemError } from '../../base/problems.js';
 import { readTextFile, withFile } from '../../base/read-file.js';
 import { isJournalName } from '../../base/shard.js';
 import { systemErrorText } from '../../base/system-errors.js';
@@ -70,14 +70,11 @@ async function namesIn(folder: string): Promise<string[]> {
   } catch (failure) {
     if ((failure as NodeJS.ErrnoException).code === 'ENOENT') return [];
     const shown = relative(process.cwd(), folder) || folder;
-    throw new ProblemsError([
-      error(
-        'journal-unreadable',
-        `the folder of journals ${shown} can't be read: ${systemErrorText(failure)}`,
-        [],
-        'it has to be a folder that can be read: move what is in its place away, mend its permissions, or name another place with state.path',
-      ),
-    ]);
+    throw problemError(
+      'journal-unreadable',
+      `the folder of journals ${shown} can't be read: ${systemErrorText(failure)}`,
+      'it has to be a folder that can be read: move what is in its place away, mend its permissions, or name another place with state.path',
+    );
   }
   return names
     .filter((name) => name.endsWith('.jsonl'))

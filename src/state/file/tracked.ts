@@ -3,7 +3,7 @@ import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { shellWord } from '../../base/escape.js';
 import { inGitIndex } from '../../base/git.js';
 import { findWorkTree, isThere, resolveLinks } from '../../base/paths.js';
-import { error, ProblemsError } from '../../base/problems.js';
+import { problemError } from '../../base/problems.js';
 import { lockPath } from './lock.js';
 
 /**
@@ -27,14 +27,11 @@ function refuseAll(paths: readonly string[]): void {
   // Paths from the root of the work tree, so that the command works anywhere in it.
   const out = paths.slice(0, 3).map((path) => shellWord(`:/${path}`));
   const rest = paths.length > 3 ? ' and so on' : '';
-  throw new ProblemsError([
-    error(
-      'state-tracked',
-      `git tracks ${first}${more}, so a commit decides what idops believes was recorded`,
-      [],
-      `take it out of git with "git rm --cached ${out.join(' ')}"${rest}, and name it in .gitignore; or set state.allow_tracked: true, if that is meant`,
-    ),
-  ]);
+  throw problemError(
+    'state-tracked',
+    `git tracks ${first}${more}, so a commit decides what idops believes was recorded`,
+    `take it out of git with "git rm --cached ${out.join(' ')}"${rest}, and name it in .gitignore; or set state.allow_tracked: true, if that is meant`,
+  );
 }
 
 /**
@@ -76,16 +73,11 @@ async function listOf(root: string, paths: readonly string[]): Promise<readonly 
   try {
     return await inGitIndex(root, paths);
   } catch (failure) {
-    throw new ProblemsError(
-      [
-        error(
-          'state-tracked',
-          `git can't tell whether it tracks the state: ${(failure as Error).message}`,
-          [],
-          'mend the repository, so that "git status" works; or set state.allow_tracked: true, if a state that git tracks is meant',
-        ),
-      ],
-      { cause: failure },
+    throw problemError(
+      'state-tracked',
+      `git can't tell whether it tracks the state: ${(failure as Error).message}`,
+      'mend the repository, so that "git status" works; or set state.allow_tracked: true, if a state that git tracks is meant',
+      failure,
     );
   }
 }

@@ -1,6 +1,6 @@
 import { shellWord } from '../../base/escape.js';
 import { GitFailed, NoGit } from '../../base/git.js';
-import { error, type ProblemCode, ProblemsError } from '../../base/problems.js';
+import { type ProblemsError, problemError } from '../../base/problems.js';
 
 interface Refused {
   readonly ref: string;
@@ -37,7 +37,7 @@ export function unreachable(place: string, remote: string, failure: unknown): Pr
     failure instanceof NoGit
       ? 'install git, or keep the state elsewhere'
       : `check the remote and its credentials: git ls-remote ${remote} has to work from here without a question`;
-  return problem(
+  return problemError(
     'state-unreachable',
     `the state ${place} can't be reached: ${messageOf(failure)}`,
     hint,
@@ -50,7 +50,7 @@ export function pushRefused(place: string, refused: Refused | undefined, failure
   const readOnly = isForbidden(failure) ? 'the token or key may read it, but not write its contents: ' : '';
   const what = refused === undefined ? readOnly : `it refused to move ${refused.ref} (${refused.reason}): `;
   const message = `the remote does not take the state ${place}: ${what}${messageOf(failure)}`;
-  return problem('not-writable', message, RIGHTS, failure);
+  return problemError('not-writable', message, RIGHTS, failure);
 }
 
 /** The problem of a branch that has lost its newest known commit, which the local reference `seen` names. */
@@ -61,7 +61,7 @@ export function wentBack(
   head: string | null,
 ): ProblemsError {
   const now = head === null ? 'the branch is gone' : `the branch is at ${head}, which does not contain it`;
-  return problem(
+  return problemError(
     'state-went-back',
     `the history of the state ${place} went back: ${seen} is the newest commit that this clone knows, and ${now}`,
     `put it back: git push ${shellWord(remote)} ${seen}:refs/heads/${branch} (git refuses that if others wrote since); or accept what is there: git update-ref -d ${seen}`,
@@ -69,7 +69,7 @@ export function wentBack(
 }
 
 export function tooManyConflicts(place: string, times: number): ProblemsError {
-  return problem(
+  return problemError(
     'not-writable',
     `the state ${place} can't be written: others changed the branch ${times} times meanwhile`,
     'keep the states of so many runs on branches of their own, with state.git.branch',
@@ -77,7 +77,7 @@ export function tooManyConflicts(place: string, times: number): ProblemsError {
 }
 
 export function foreignBranch(place: string): ProblemsError {
-  return problem(
+  return problemError(
     'state-unreadable',
     `the state ${place} can't be used: that branch was not made by idops, whose README.md it lacks`,
     'name a branch with state.git.branch that is not there yet, or was made by idops; put README.md back, if somebody removed it',
@@ -89,11 +89,7 @@ export function localFailure(place: string, failure: unknown): ProblemsError {
   if (failure instanceof NoGit) return unreachable(place, '', failure);
   const message = `git can't work with the state ${place} here: ${messageOf(failure)}`;
   const hint = 'make room, or mend the repository, so that "git fsck" finds nothing';
-  return problem('not-writable', message, hint, failure);
-}
-
-function problem(code: ProblemCode, message: string, hint: string, cause?: unknown): ProblemsError {
-  return new ProblemsError([error(code, message, [], hint)], { cause });
+  return problemError('not-writable', message, hint, failure);
 }
 
 function messageOf(failure: unknown): string {

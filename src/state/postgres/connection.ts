@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Client } from 'pg';
-import { error, ProblemsError } from '../../base/problems.js';
+import { problemError } from '../../base/problems.js';
 import { NoAnswer, notUnderstood } from './failures.js';
 import type { Target } from './settings.js';
 
@@ -157,14 +157,11 @@ export class Connection implements Statements {
     );
     const [found] = rows;
     if (found?.encoding !== 'UTF8') {
-      throw new ProblemsError([
-        error(
-          'not-writable',
-          `the database of the state ${place} can't hold all characters: its encoding is ${found?.encoding}`,
-          [],
-          "make one with ENCODING 'UTF8' TEMPLATE template0",
-        ),
-      ]);
+      throw problemError(
+        'not-writable',
+        `the database of the state ${place} can't hold all characters: its encoding is ${found?.encoding}`,
+        "make one with ENCODING 'UTF8' TEMPLATE template0",
+      );
     }
     // A journal line has to be on disk; `remote_apply` waits for even more.
     if (found.commits !== 'remote_apply') await this.run("SET synchronous_commit = 'on'");

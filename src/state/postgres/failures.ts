@@ -1,7 +1,7 @@
 import { DatabaseError } from 'pg';
 import { type ConnectionFailure, connectionFailure } from '../../base/connection-failure.js';
 import { oneLine } from '../../base/escape.js';
-import { error, ProblemsError } from '../../base/problems.js';
+import { ProblemsError, problemError } from '../../base/problems.js';
 import type { Target } from './settings.js';
 
 export type Operation = 'reach' | 'read' | 'write';
@@ -41,13 +41,11 @@ export function problemOf(failure: unknown, doing: Operation, target: Target): P
   const why = way === undefined ? describe(failure, target) : `${way.why} (${code})`;
   if (doing === 'reach' || !isOfDatabase(failure) || connectionStates.test(code)) {
     const message = `the database of the state can't be reached: ${why} (${target.place})`;
-    return new ProblemsError([error('state-unreachable', message, [], cure)], { cause: failure });
+    return problemError('state-unreachable', message, cure, failure);
   }
   const [problem, can] =
     doing === 'read' ? (['state-unreadable', 'read'] as const) : (['not-writable', 'written'] as const);
-  return new ProblemsError([error(problem, `the state ${target.place} can't be ${can}: ${why}`, [], cure)], {
-    cause: failure,
-  });
+  return problemError(problem, `the state ${target.place} can't be ${can}: ${why}`, cure, failure);
 }
 
 function codeOf(failure: unknown): string {
@@ -75,9 +73,11 @@ export function notUnderstood(answer: Buffer, place: string, cause: unknown): Pr
           `it asks for ${way}, which idops does not have`,
           'let its pg_hba.conf ask this user for scram-sha-256 or cert, and give the password in the URL or name the certificate in state.postgres',
         ];
-  return new ProblemsError(
-    [error('state-unreachable', `the database of the state can't be reached: ${why} (${place})`, [], hint)],
-    { cause },
+  return problemError(
+    'state-unreachable',
+    `the database of the state can't be reached: ${why} (${place})`,
+    hint,
+    cause,
   );
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
-import { error, ProblemsError } from '../../base/problems.js';
+import { type ProblemsError, problemError } from '../../base/problems.js';
 import { type Fate, ownProcess, processStatus, userName } from '../../base/process.js';
 import { type Shard, shardName, shardNamed } from '../../base/shard.js';
 import type { FoundLock, Lock, LockStatus, LockStore } from '../backend.js';
@@ -313,14 +313,11 @@ export class StateLock implements LockOwner, LockStore {
     const { target, times } = this.#database;
     if (this.#isConnected(found)) return lockedError(lockStatus(found.holder, 'alive'), target.place);
     const seconds = Math.max(1, Math.ceil((times.lease - found.age) / 1000));
-    return new ProblemsError([
-      error(
-        'locked',
-        `the state is locked: ${describeHolder(found.holder)} (${target.place}); ${disconnectedFor(found)}, and it may come back`,
-        [],
-        `try again in ${seconds} s, when its lock is taken over if it did not come back; if that process is surely gone, use idops runs unlock`,
-      ),
-    ]);
+    return problemError(
+      'locked',
+      `the state is locked: ${describeHolder(found.holder)} (${target.place}); ${disconnectedFor(found)}, and it may come back`,
+      `try again in ${seconds} s, when its lock is taken over if it did not come back; if that process is surely gone, use idops runs unlock`,
+    );
   }
 
   /** Nothing is written from now on, and nothing tries to get the lock back. */
@@ -339,14 +336,11 @@ function disconnectedFor({ age }: Found): string {
 }
 
 function poolerInTheWay(place: string): ProblemsError {
-  return new ProblemsError([
-    error(
-      'state-unreachable',
-      `the database of the state can't be reached: a pooler on the way changes sessions within a run (${place})`,
-      [],
-      'let the pooler work by sessions (pool_mode = session in PgBouncer), or name the port of PostgreSQL itself',
-    ),
-  ]);
+  return problemError(
+    'state-unreachable',
+    `the database of the state can't be reached: a pooler on the way changes sessions within a run (${place})`,
+    'let the pooler work by sessions (pool_mode = session in PgBouncer), or name the port of PostgreSQL itself',
+  );
 }
 
 async function unlockAdvisory(statements: Statements, advisory: number): Promise<void> {

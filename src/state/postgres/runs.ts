@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { stringifyJson } from '../../base/json.js';
-import { error, ProblemsError } from '../../base/problems.js';
+import { type ProblemsError, problemError } from '../../base/problems.js';
 import type { RunStore } from '../backend.js';
 import {
   batchedJournal,
@@ -135,9 +135,7 @@ export function postgresRuns(database: Database, lock: StateLock, state: string)
 }
 
 function taken(run: string, place: string): ProblemsError {
-  return new ProblemsError([
-    error('not-writable', `there is a journal of ${run} already (${place})`, [], 'run it again'),
-  ]);
+  return problemError('not-writable', `there is a journal of ${run} already (${place})`, 'run it again');
 }
 
 /** The writer of a journal, and the number of the next line. */
@@ -157,14 +155,11 @@ export function postgresJournal(database: Database, lock: StateLock, turn: Write
   let isUnsure = false;
 
   const takenOver = (): ProblemsError =>
-    new ProblemsError([
-      error(
-        'locked',
-        `the journal of run ${run} was taken over or removed by somebody else (${database.target.place})`,
-        [],
-        'find out who works with this state, and run it again once no other run is under way',
-      ),
-    ]);
+    problemError(
+      'locked',
+      `the journal of run ${run} was taken over or removed by somebody else (${database.target.place})`,
+      'find out who works with this state, and run it again once no other run is under way',
+    );
 
   /** Appends lines, if this process holds the lock and is the writer. */
   const send = async (statements: Statements, lines: readonly string[]): Promise<void> => {
@@ -185,7 +180,7 @@ export function postgresJournal(database: Database, lock: StateLock, turn: Write
     if (count > 0) {
       const message = `the database kept ${count} of ${lines.length} lines of the journal of run ${run} (${database.target.place})`;
       const hint = 'look for a trigger or a rule on the table idops.lines, and remove it';
-      throw new ProblemsError([error('not-writable', message, [], hint)]);
+      throw problemError('not-writable', message, hint);
     }
     if (session !== null) await lock.confirm(statements);
     throw takenOver();

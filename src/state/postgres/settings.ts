@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import type { ConnectionOptions } from 'node:tls';
 import type { ClientConfig } from 'pg';
 import { checkCertificates, isKeyOf } from '../../base/certificates.js';
-import { error, ProblemsError } from '../../base/problems.js';
+import { type ProblemsError, problemError } from '../../base/problems.js';
 import { userName } from '../../base/process.js';
 
 /** Certificates and a key, in PEM. */
@@ -148,7 +148,7 @@ function tlsOf(host: string, given: URLSearchParams, tls: PostgresTls): false | 
   check(key, 'client_key_file', 'a private key without a passphrase', createPrivateKey);
   if (cert !== undefined && key !== undefined && !isKeyOf(cert, key)) {
     const message = 'client_key_file of state.postgres is not the key of the client certificate';
-    throw bad(message, 'name the certificate and the key that belong together');
+    throw problemError('bad-certificate', message, 'name the certificate and the key that belong together');
   }
   return {
     rejectUnauthorized: true,
@@ -185,16 +185,12 @@ function check(
   try {
     if (text !== undefined) parse(text);
   } catch {
-    // The parser's message may repeat a part of a key.
+    // Without the parser's message, which may repeat a part of a key.
     const message = `the file that ${member} of state.postgres names does not hold ${what} in PEM form`;
-    throw bad(message, 'check which file is named there');
+    throw problemError('bad-certificate', message, 'check which file is named there');
   }
 }
 
-function bad(message: string, hint: string): ProblemsError {
-  return new ProblemsError([error('bad-certificate', message, [], hint)]);
-}
-
 function refused(message: string, hint: string): ProblemsError {
-  return new ProblemsError([error('wrong-value', message, [], hint)]);
+  return problemError('wrong-value', message, hint);
 }

@@ -1,4 +1,4 @@
-import { error, ProblemsError } from '../../base/problems.js';
+import { problemError } from '../../base/problems.js';
 import { type Statements, transaction } from './connection.js';
 import type { Target } from './settings.js';
 
@@ -74,16 +74,11 @@ export async function haveTables(statements: Statements, target: Target, make: b
     return true;
   } catch (failure) {
     if (!(failure instanceof Error) || !('code' in failure) || failure.code !== '42501') throw failure;
-    throw new ProblemsError(
-      [
-        error(
-          'not-writable',
-          `the tables for the state ${target.place} can't be made: this role may not make them`,
-          [],
-          `let the owner of the database run: GRANT CREATE ON DATABASE "${target.database}" TO this role; or let somebody who may make them run idops once, and then: GRANT USAGE ON SCHEMA idops TO this role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA idops TO this role`,
-        ),
-      ],
-      { cause: failure },
+    throw problemError(
+      'not-writable',
+      `the tables for the state ${target.place} can't be made: this role may not make them`,
+      `let the owner of the database run: GRANT CREATE ON DATABASE "${target.database}" TO this role; or let somebody who may make them run idops once, and then: GRANT USAGE ON SCHEMA idops TO this role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA idops TO this role`,
+      failure,
     );
   }
 }
@@ -100,14 +95,11 @@ async function areThere(statements: Statements, { place }: Target): Promise<bool
   );
   const version = rows[0]?.version ?? 0;
   if (version > TABLES) {
-    throw new ProblemsError([
-      error(
-        'state-newer',
-        `the tables of the state ${place} have version ${version}, this idops knows version ${TABLES}`,
-        [],
-        'use the version of idops that made them, or a later one',
-      ),
-    ]);
+    throw problemError(
+      'state-newer',
+      `the tables of the state ${place} have version ${version}, this idops knows version ${TABLES}`,
+      'use the version of idops that made them, or a later one',
+    );
   }
   return true;
 }
