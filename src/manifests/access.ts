@@ -6,34 +6,32 @@ import type { Project } from '../project/project.js';
 import { decode, readBytes, type Unreadable, unreadable } from '../yaml/source-file.js';
 import { isInside, mountedFolder, resolveSymlinks, type Way } from './symlinks.js';
 
-/** How many files are read at once. */
 export const readsAtOnce = 16;
 
-/** Why a file isn't read: it lies outside, it is hidden, or it is idops' own or a credential. */
+/** Why a file isn't read: it is outside the project, hidden, idops' own, or a credential. */
 export interface Refused {
   readonly reason: 'outside' | 'private';
   readonly detail: string;
 }
 
-/** Where a file really lies. */
 export interface Allowed {
+  /** The file's real path. */
   readonly target: string;
 }
 
 /**
- * The one rule for manifests, samples and bodies, over the path as it is named and the file that it leads to: inside
- * the project, not hidden, no credential of any environment, and nothing that idops wrote. A manifest may come from a
- * stranger, who must not get any of that into a message or a plan.
+ * Decides which files manifests may name, by path and by target: inside the project, not hidden, no credential of any
+ * environment, nothing that idops wrote. Manifests may come from strangers, who must not see any of that in a plan.
  */
 export class Access {
   readonly #root: string;
   readonly #states: Promise<readonly string[]>;
   readonly #files: Promise<ReadonlySet<string>>;
-  /** The folders on the way to files, each looked at once. */
+  /** The stats of folders, each read once. */
   readonly #folders = new Map<string, Stats>();
   readonly #pauses: Pauses;
 
-  /** `more` are further files that are credentials, absolute. Looking for a file throws what the pauses throw. */
+  /** `more` are further credential files, absolute. */
   constructor(project: Project, more: readonly string[] = [], pauses = new Pauses(undefined)) {
     this.#pauses = pauses;
     const { files, states } = project.guarded();
@@ -42,10 +40,10 @@ export class Access {
     this.#files = realpaths([...files, ...more]);
   }
 
-  /** Where a file lies, or why it isn't read. */
+  /** The real path of a file, or why it isn't read. Throws what the pauses throw. */
   async find(path: string): Promise<Allowed | Refused | Unreadable> {
     if (this.#pauses.due) await this.#pauses.pause();
-    // Before looking, so that a message can't tell what exists outside.
+    // Without looking, so that a message can't reveal what exists outside.
     if (!isInside(path, this.#root)) return outside;
     const named = await this.#private(path);
     if (named !== undefined) return named;
@@ -56,19 +54,19 @@ export class Access {
         this.#look(place, isLast),
       );
       if (followed === null) return outside;
-      // Where letters of either case mean one file, this is its name.
+      // The real name on a case-insensitive file system.
       target = realpathSync.native(followed);
     } catch (failure) {
       return unreadable(failure);
     }
     if (!isInside(target, this.#root)) return outside;
     if (target === path) return { target };
-    // A mount says how a file may be hidden, not whose it is: a credential in one is private by whatever link.
+    // A ConfigMap's own hidden folders are fine, but not a link to another hidden file.
     if (way.isHidden && isHidden(target, this.#root)) return own('a hidden file');
     return (await this.#owned(target, ...way.places)) ?? { target };
   }
 
-  /** The text of a file, or why it isn't read. Where it begins like something that idops wrote, it is read as none. */
+  /** The text of a file, or why it isn't read: also if it looks like something that idops wrote. */
   async read(
     path: string,
   ): Promise<{ readonly text: string; readonly target: string } | Refused | Unreadable> {
@@ -92,7 +90,7 @@ export class Access {
     return isHidden(path, this.#root) ? own('a hidden file') : await this.#owned(path);
   }
 
-  /** What a file is, by any of its paths. */
+  /** Refuses a file that is idops' own or a credential by one of its paths. */
   async #owned(...paths: readonly string[]): Promise<Refused | undefined> {
     const [files, states] = await Promise.all([this.#files, this.#states]);
     if (paths.some((path) => files.has(path))) return own('the configuration or a credential file');
@@ -108,13 +106,13 @@ function own(what: string): Refused {
   return { reason: 'private', detail: `is ${what}` };
 }
 
-/** Both the paths as they are named and those that they lead to. */
+/** The paths and their targets. */
 async function realpaths(paths: readonly string[]): Promise<ReadonlySet<string>> {
   const real = await Promise.all(paths.map((path) => realpath(path).catch(() => path)));
   return new Set([...paths, ...real]);
 }
 
-/** The paths of a file that may not be there yet: as it is named, in the folder that is really meant, and its target. */
+/** The paths of a file that may not exist yet: its own, the one in its folder's target, and its target. */
 async function ways(path: string): Promise<string[]> {
   const [folder, target] = await Promise.all(
     [dirname(path), path].map((one) => realpath(one).catch(() => undefined)),
@@ -126,20 +124,20 @@ async function ways(path: string): Promise<string[]> {
   ];
 }
 
-/** Whether a step of the way from the project to a file begins with a dot. */
+/** Whether a part of a path below the project begins with a dot. */
 export function isHidden(path: string, root: string): boolean {
   return relative(root, path)
     .split(sep)
     .some((step) => step.startsWith('.'));
 }
 
-/** A state, what lies beside it under its name, or a journal. */
+/** Whether a path is a state, a file beside it with its name, or a journal. */
 export function isOfState(path: string, state: string): boolean {
   if (path === state || path.startsWith(`${state}.`)) return true;
   return path.endsWith('.jsonl') && dirname(path) === join(dirname(state), 'runs');
 }
 
-/** What idops writes begins like no manifest and no body, wherever somebody keeps it. */
+/** Whether a text is a state, a journal or a stored plan. */
 export function isWrittenByIdops(text: string): boolean {
   if (!text.startsWith('{') || !/"format_version"\s*:/.test(text.slice(0, 4096))) return false;
   if (/^\{"type":"run",/.test(text)) return true;
@@ -152,7 +150,7 @@ export function isWrittenByIdops(text: string): boolean {
   }
 }
 
-/** Whether a folder is a link of a ConfigMap's mount to one of its own folders. */
+/** Whether a folder is a ConfigMap's link to one of its own folders. */
 export async function isMountedFolder(path: string): Promise<boolean> {
   const target = await realpath(path).catch(() => undefined);
   if (target === undefined) return false;

@@ -19,15 +19,15 @@ import { type Access, type Refused, readsAtOnce } from './access.js';
 export interface BodyRequest {
   readonly manifest: string;
   readonly path: string;
-  /** The path came from a process variable and isn't shown. */
+  /** Whether the path comes from a process variable, so that it isn't shown. */
   readonly tainted: boolean;
   readonly place: Place;
 }
 
-/** The text of a body file, to the byte, and where a part of it stands. */
+/** The exact text of a body file, with the places of its parts. */
 export interface Body {
   readonly text: string;
-  /** The file as a whole without a part. */
+  /** Without a part, the file as a whole. */
   place(part: Span | undefined): Place;
 }
 
@@ -38,11 +38,11 @@ type Content =
   | { readonly reason: 'too-many' }
   | { readonly reason: 'nul'; readonly place: Place };
 
-/** Reads body files, some at once and each once, and keeps every byte of them. */
+/** Reads each body file once. */
 export class Bodies {
   readonly #project: Project;
   readonly #access: Access;
-  /** Where those that were read lie, links followed. */
+  /** The real paths of those that were read. */
   readonly files = new Set<string>();
   readonly #limit = pLimit(readsAtOnce);
   readonly #contents = new Map<string, Promise<Content>>();
@@ -74,7 +74,7 @@ export class Bodies {
     const body = bodyOf(read.text, fileName(path, this.#project));
     const nul = read.text.indexOf('\0');
     if (nul >= 0) {
-      // It may be the file of a secret.
+      // Without the line, which may be a secret.
       const { text: _, ...place } = body.place({ start: nul, end: nul + 1 });
       return { reason: 'nul', place };
     }
@@ -92,7 +92,7 @@ export class Bodies {
           'body-outside',
           `${request.tainted ? 'the body file' : `the body file "${request.path}"`} lies outside the project`,
           places,
-          'a body file must lie in the folder of the configuration, after following links',
+          'a body file must be in the folder of the configuration, after links are resolved',
         );
       case 'private':
         return error(
@@ -139,7 +139,7 @@ function bodyOf(text: string, name: FileName): Body {
     place(part) {
       if (part === undefined) return wholeFile(name);
       source ??= sourceOf(name, text, false);
-      // Nobody counts a byte order mark as a character of the first line.
+      // Columns don't count a byte order mark.
       const mark = text.length - source.text.length;
       return source.place({ start: Math.max(0, part.start - mark), end: Math.max(0, part.end - mark) });
     },

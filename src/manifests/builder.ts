@@ -19,12 +19,10 @@ export function isObject(value: unknown): value is { readonly [key: string]: unk
   );
 }
 
-/** What a directive of a document lists. */
 function names(list: unknown): string[] {
   return Array.isArray(list) ? list.filter((name) => typeof name === 'string') : [];
 }
 
-/** Asks for a body file that a document names. */
 export function request(
   reading: Reading,
   root: Node,
@@ -35,7 +33,7 @@ export function request(
   return { manifest: reading.path, path: file, tainted, place: valuePlace(reading.file, root, path) };
 }
 
-/** Makes the declared object of a document that fits its schema. */
+/** Builds the declared object of a valid document. */
 export class Builder {
   readonly #kind: Kind;
   readonly #root: Node;
@@ -63,13 +61,13 @@ export class Builder {
         this.#bodies.set(references[index]?.key ?? '', content);
       }
     });
-    problems.push(...this.#forgotten(data));
+    problems.push(...this.#missingFileHints(data));
     const failed = problems.some(({ severity }) => severity === 'error');
     return { declared: failed ? undefined : this.#declared(data), problems };
   }
 
-  /** The texts that stand where a body does, and name its file. */
-  #forgotten(data: { readonly [key: string]: unknown }): Problem[] {
+  /** Bodies that are paths of files. */
+  #missingFileHints(data: { readonly [key: string]: unknown }): Problem[] {
     return Object.entries(this.#kind.fields).flatMap(([field, { type }]) => {
       const text = data[field];
       if (type !== 'body' || typeof text !== 'string' || this.#note([field])?.tainted) return [];
@@ -101,7 +99,7 @@ export class Builder {
     const { file } = this.#reading;
     const identity: { [part: string]: string } = {};
     for (const part of kind.identity) {
-      // What came from a process variable must not get into an address.
+      // A value of a process variable is sensitive, and not part of an address.
       const value = this.#value(data[part] ?? null, [part]);
       if (typeof value === 'string') identity[part] = this.#identifier(part, value);
     }
@@ -123,7 +121,7 @@ export class Builder {
     );
   }
 
-  /** An id in the one spelling by which objects are told apart; servers that take no other are left to refuse it. */
+  /** An id in its normal form, but unchanged if the server only accepts UUIDs, so that it can refuse it. */
   #identifier(part: string, value: string): string {
     return part === 'name' || this.#reading.profile.limits?.uuids === true ? value : identifierKey(value);
   }
@@ -182,32 +180,32 @@ export class Builder {
   }
 }
 
-/** What to say of a field's text that looks like the path of a file, whose `file:` was forgotten; undefined of any other. */
+/** A warning if the text of a field looks like the path of a file. */
 export function missingFileHint(field: string, text: string, place: Place): Problem | undefined {
   const path = text.trim().replace(/^file:\s*/, '');
   if (text.length > 300 || !/^[^\s{}<>:|?*"]+\.(?:te?xt|html?|mustache)$/i.test(path)) return undefined;
   return warning(
     'forgotten-file',
-    `"${field}" is the text "${path}", which looks like the path of a file, and that is what recipients would get`,
+    `"${field}" is the text "${path}", which looks like the path of a file; recipients would get the path`,
     [place],
-    `to send what is in the file, write ${field}: {file: ${path}}`,
+    `to send the content of the file, write ${field}: {file: ${path}}`,
   );
 }
 
-/** What reading a document takes. */
+/** The context of a document. */
 export interface Reading {
   readonly file: SourceFile;
-  /** The manifest's absolute path, which body files are relative to. */
+  /** The manifest's absolute path, to which body files are relative. */
   readonly path: string;
   readonly variables: Variables;
   readonly profile: Profile;
   readonly bodies: Bodies;
-  /** Gets every value of a secret field. */
+  /** Called with every value of a secret field. */
   readonly onSecret: (secret: string) => void;
 }
 
 export interface ReadDocument {
-  /** Undefined where something is wrong with the document. */
+  /** Undefined if the document has errors. */
   readonly declared: Declared | undefined;
   readonly problems: readonly Problem[];
 }

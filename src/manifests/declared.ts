@@ -7,15 +7,15 @@ import type { SourceFile } from '../yaml/source-file.js';
 import { find, type Node, type Path, startOf } from '../yaml/tree.js';
 import type { Body } from './bodies.js';
 
-/** Where a declared object is written. */
+/** The source of a declared object. */
 interface Written {
   readonly root: Node;
   readonly file: SourceFile;
-  /** The bodies by the path of their field; undefined where there are none. */
+  /** The bodies by the path of their field. */
   readonly bodies: ReadonlyMap<string, Body> | undefined;
 }
 
-/** A declared object that tells its places when it is asked for them: they are needed where something is wrong. */
+/** A declared object that computes its places on demand, since only problems need them. */
 export class DeclaredDocument implements Declared {
   readonly kind: KindName;
   readonly identity: Identity;
@@ -63,7 +63,7 @@ export class DeclaredDocument implements Declared {
   }
 }
 
-/** A field's key, or a list's element; where that isn't written, what is around it. */
+/** The place of a field's key or a list's element, or of what is around it if it isn't written. */
 function placeOf(file: SourceFile, root: Node, path: Path): Place {
   const { node, key } = find(root, path);
   return file.place(key ?? (node === root ? startOf(root) : node.range));

@@ -14,8 +14,8 @@ import type { ReadDocument, Reading } from './builder.js';
 import { Builder, isObject, request } from './builder.js';
 
 /**
- * Turns a document into a declared object, and finds everything that is wrong with it on its own. What can be
- * said without reading files is said before this returns, so that variables are resolved in the files' order.
+ * Turns a document into a declared object, with all its problems. Everything but body files is done before this returns,
+ * so that variables are resolved in the order of the files.
  */
 export function readDocument(document: ParsedDocument, reading: Reading): Promise<ReadDocument> {
   const { file, variables } = reading;
@@ -47,7 +47,7 @@ export function readDocument(document: ParsedDocument, reading: Reading): Promis
   return new Builder(kind, root, notes, reading).build(data, found);
 }
 
-/** Whether a problem says all that another one, about the value at the same place, would say. */
+/** Whether a problem makes another one, about the value at the same place, redundant. */
 function covers(one: Problem, other: Problem): boolean {
   const [a] = one.places;
   const [b] = other.places;
@@ -93,7 +93,7 @@ function readKind(root: MapNode, { file, variables }: Reading): Kind | readonly 
   ];
 }
 
-/** What decides which object is meant can't be a secret: it is in addresses, paths and records. */
+/** A value that identifies an object can't be a secret: it is in addresses, paths and records. */
 function sensitiveIdentities(
   kind: Kind,
   root: MapNode,
@@ -108,7 +108,7 @@ function sensitiveIdentities(
 function sensitiveIdentity(what: string, places: readonly Place[]): Problem {
   return error(
     'sensitive-identity',
-    `"${what}" can't come from a process variable, since it says which object is meant`,
+    `"${what}" can't come from a process variable, since it identifies the object`,
     places,
     'put the value into vars of the configuration',
   );
@@ -123,7 +123,7 @@ function identifies(kind: Kind, root: MapNode, path: Path): boolean {
   return decidesElement(type, rest);
 }
 
-/** Whether a path leads to the id or the name of a set's element, by which elements are matched. */
+/** Whether a path is the id or the name of a set's element, by which elements are matched. */
 function decidesElement(type: FieldType, path: Path): boolean {
   if (type.type === 'members') {
     const [member = '', ...rest] = path;
@@ -137,7 +137,7 @@ function decidesElement(type: FieldType, path: Path): boolean {
   return inner !== undefined && decidesElement(inner, rest);
 }
 
-/** Missing and unreadable bodies of a document that has other problems too. */
+/** Missing and unreadable bodies of a document with other problems. */
 async function bodyProblems(
   kind: Kind,
   root: MapNode,
@@ -151,7 +151,7 @@ async function bodyProblems(
     const file = node.entries.get('file')?.value;
     const note = notes.get(pathKey([...path, 'file']));
     if (node.entries.size === 1 && file?.type === 'scalar' && typeof file.value === 'string') {
-      // What came of its variables isn't kept for a document that isn't right.
+      // The values of variables aren't kept for an invalid document.
       if (note === undefined && file.value !== '') {
         requests.push(request(reading, root, [...path, 'file'], file.value, false));
       }

@@ -12,19 +12,19 @@ import { Walk } from './walk.js';
 export interface ManifestFile {
   /** Absolute, as the glob found it. */
   readonly path: string;
-  /** Where it really lies. */
+  /** The file's real path. */
   readonly target: string;
   readonly name: FileName;
 }
 
-/** Every manifest of a project, and how to tell whether that is all that its globs and folders have names for. */
+/** Every manifest of a project. */
 export interface FoundManifests {
   readonly files: readonly ManifestFile[];
-  /** What looks like a manifest and isn't read as one, each in words. */
+  /** Sentences about files that look like manifests and aren't read. */
   unread(): Promise<readonly string[]>;
 }
 
-/** Every manifest that the globs name, sorted, each once; a folder that can't be read is an error, never absence. */
+/** Every manifest that the globs match, sorted, each once; an unreadable folder is an error, never absence. */
 export async function findManifests(
   project: Project,
   access: Access,
@@ -68,8 +68,7 @@ export async function findManifests(
   if (!givenByDefault) problems.push(...empty);
   else if (found.size === 0) problems.push(...empty.slice(0, 1));
   problems.push(...walk.problems());
-  const files = await eachOnce(project, access, [...found].sort(), problems);
-  // What Kubernetes swaps is read by its other name.
+  const files = await withoutDuplicates(project, access, [...found].sort(), problems);
   const read = new Set(files.map(({ target }) => target));
   return {
     files,
@@ -77,15 +76,15 @@ export async function findManifests(
   };
 }
 
-/** Follows links, so that nothing is read that must not be, and no manifest twice. */
-async function eachOnce(
+/** Resolves links, so that no manifest is read twice and nothing private is read. */
+async function withoutDuplicates(
   project: Project,
   access: Access,
   paths: readonly string[],
   problems: Problem[],
 ): Promise<readonly ManifestFile[]> {
   const looked = await Promise.all(paths.map((path) => access.find(path)));
-  // Of several ways to a file, the one without links is shown.
+  // Of several paths to a file, the one without links is used.
   const seen = new Set<string>();
   const direct = new Set(paths);
   return paths.flatMap((path, index) => {
@@ -103,7 +102,7 @@ async function eachOnce(
   });
 }
 
-/** Reads a manifest by the path that was looked at; a problem where that can't be done. */
+/** Reads a manifest; returns a problem if that fails. */
 export async function readManifest(
   access: Access,
   { path, name }: ManifestFile,
@@ -115,7 +114,7 @@ export async function readManifest(
 
 type Unusable = Exclude<Awaited<ReturnType<Access['read']>>, { text: string }>;
 
-/** Why a manifest, or sample data, isn't read; never with a line of it. */
+/** Why a manifest or sample data isn't read, without a line of it. */
 export function refusal(name: FileName, { reason, detail }: Unusable): Problem {
   const { file: shown } = name;
   const place = [wholeFile(name)];
@@ -135,7 +134,7 @@ export function refusal(name: FileName, { reason, detail }: Unusable): Problem {
         'keep manifests and sample data in files of their own, or exclude the file from the globs with "!"',
       );
     case 'missing':
-      return error('file-unreadable', `${shown} is a link that leads nowhere`, place);
+      return error('file-unreadable', `${shown} is a broken link`, place);
     case 'too-large':
       return error('too-large', `${shown} ${detail}`, place, 'split it into several files');
     case 'not-utf8':
@@ -145,7 +144,7 @@ export function refusal(name: FileName, { reason, detail }: Unusable): Problem {
   }
 }
 
-/** Which files a project's globs would find, if these were all that there are; from its root, with `/`. */
+/** Which of these paths, relative to the project's root with `/`, its globs match. */
 export function matchGlobs(project: Project, paths: readonly string[]): ReadonlySet<string> {
   const patterns = project.patterns().map(({ pattern }) => pattern);
   const ignore = patterns.flatMap((one) => (one.startsWith('!') ? [one.slice(1)] : []));
@@ -154,10 +153,10 @@ export function matchGlobs(project: Project, paths: readonly string[]): Readonly
   return new Set(paths.map((path) => posix.normalize(path)).filter((path) => isNamed(path)));
 }
 
-/** Where new manifests may lie: a folder that a glob names, and their ending; or one file that a glob names, for all of them. */
+/** A place for new manifests: the folder of a glob, and their extension; or a single file that a glob names. */
 export type ManifestPlace = { readonly folder: string; readonly ending: string } | { readonly file: string };
 
-/** The places that a project's globs have for new manifests, in the order of the globs. */
+/** The places that a project's globs allow, in the order of the globs. */
 export function placesForNewManifests(project: Project): ManifestPlace[] {
   return project.patterns().flatMap(({ pattern }): ManifestPlace[] => {
     if (pattern.startsWith('!')) return [];

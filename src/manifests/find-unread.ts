@@ -8,35 +8,33 @@ import { shownPath } from '../yaml/source-file.js';
 import { type Access, readsAtOnce } from './access.js';
 import { Walk } from './walk.js';
 
-/** A glob that was walked. */
 export interface WalkedGlob {
   readonly pattern: string;
-  /** Whether the configuration has it, rather than nothing of its own. */
+  /** Whether it is from the configuration, not a default. */
   readonly isNamed: boolean;
   readonly isEmpty: boolean;
 }
 
-/** What was walked and read. */
 export interface Seen {
   readonly project: Project;
   readonly access: Access;
   readonly walk: Walk;
   readonly globs: readonly WalkedGlob[];
-  /** The globs that exclude, without their `!`. */
+  /** The excluding globs, without their `!`. */
   readonly ignore: readonly string[];
-  /** What the globs found, absolute. */
+  /** What the globs match, absolute. */
   readonly found: ReadonlySet<string>;
-  /** Where what was read really lies: what Kubernetes swaps is read by its other name. */
+  /** The real paths of what was read, which differ in a ConfigMap's mount. */
   readonly read: ReadonlySet<string>;
 }
 
-/** What looks like a manifest and isn't read as one, or a place of some that has none, each in words. */
+/** Sentences about files that look like manifests and aren't read, and about globs and folders without any. */
 export async function findUnread(seen: Seen): Promise<readonly string[]> {
   const { project, walk, globs, found, read } = seen;
   const ignore = [...seen.ignore];
   const shown = (path: string): string => shownPath(path, project.cwd);
   const isOthers = (path: string): boolean => isOfTools(path, project.root);
-  const patterns = globs.map(({ pattern }) => eitherEnd(pattern));
+  const patterns = globs.map(({ pattern }) => withBothExtensions(pattern));
   const wide = { ignore, dot: true, caseSensitiveMatch: false };
   const all = new Walk(project, { seeking: true });
   const names = await glob(patterns, { ...all.options(), ...wide });
@@ -50,14 +48,14 @@ export async function findUnread(seen: Seen): Promise<readonly string[]> {
     .filter((path) => ![...found].some((one) => one.startsWith(path + sep)));
   const dangling = [...all.dangling].filter((path) => !isOthers(path) && !found.has(path));
   const known = new Set([...missed, ...all.dangling]);
-  const deeper = await deeperOnes(seen, known);
+  const deeper = await unmatchedManifests(seen, known);
   const named = globs.filter(({ isNamed }) => isNamed);
   const absent = await Promise.all(named.map((one) => absence(one, project)));
   const refused = all.problems().flatMap(({ severity, message }) => (severity === 'error' ? [message] : []));
   return [
     ...new Set([
       ...[...walk.linked].map((path) => `${shown(path)} is a link to a folder, which is not walked`),
-      ...dangling.map((path) => `${shown(path)} is a link that leads nowhere, perhaps to a folder`).sort(),
+      ...dangling.map((path) => `${shown(path)} is a broken link, perhaps to a folder`).sort(),
       ...absent.flat(),
       ...refused,
       ...missed.map((path) => `${shown(path)} has the name of a manifest, and is not read as one`).sort(),
@@ -71,8 +69,8 @@ export async function findUnread(seen: Seen): Promise<readonly string[]> {
   ];
 }
 
-/** Manifests in the folders of the globs that none of them names, and no glob of another environment either. */
-async function deeperOnes(
+/** Manifests in the folders of the globs that no glob of any environment matches. */
+async function unmatchedManifests(
   { project, access, globs, ignore, found, read }: Seen,
   known: ReadonlySet<string>,
 ): Promise<string[]> {
@@ -89,7 +87,7 @@ async function deeperOnes(
       named,
       bases.filter((base) => base !== ''),
     )),
-    // What else lies in a project that has its manifests beside the configuration may be closed to us.
+    // If manifests are beside the configuration, other folders there may be unreadable.
     ...(await within(
       new Walk(project),
       bases.filter((base) => base === ''),
@@ -114,7 +112,7 @@ async function deeperOnes(
           if ('text' in content) {
             return isManifest(content.text) ? [`${shown} looks like a manifest, and no glob names it`] : [];
           }
-          // What no manifest may be is none that is missing.
+          // A private file is no manifest.
           if (content.reason === 'private') return [];
           return [`${shown} has the name of a manifest, and can't be read`];
         }),
@@ -123,7 +121,7 @@ async function deeperOnes(
   return [...refused, ...looked.flat()];
 }
 
-/** What the globs of any environment name. */
+/** What the globs of all environments match. */
 async function readElsewhere(project: Project): Promise<ReadonlySet<string>> {
   const found = await Promise.all(
     project.everyGlobs().map(async (globs) => {
@@ -137,34 +135,33 @@ async function readElsewhere(project: Project): Promise<ReadonlySet<string>> {
 
 const kindLine = new RegExp(`\\bkind["']?\\s*:\\s*["']?(?:${kinds.map(({ name }) => name).join('|')})\\b`);
 
-/** Whether a text has a document of one of our kinds. */
 function isManifest(text: string): boolean {
   return kindLine.test(text);
 }
 
-/** A glob that ends in one of the two usual endings, with both: the other one is easily mistyped. */
-function eitherEnd(pattern: string): string {
+/** A glob for both extensions, which are easily confused. */
+function withBothExtensions(pattern: string): string {
   return pattern.replace(/\.ya?ml$/i, '.{yaml,yml}');
 }
 
-/** The folders that a glob names without a wildcard, as it writes them. */
+/** The folders of a glob before its first wildcard. */
 function fixedSteps(pattern: string): string[] {
   const steps = pattern.split('/').slice(0, -1);
   const wild = steps.findIndex((step) => isDynamicPattern(step));
   return wild < 0 ? steps : steps.slice(0, wild);
 }
 
-/** Says that a glob matches nothing, or that the folder which it names without a wildcard isn't there. */
+/** A sentence if a glob matches nothing, or its folder doesn't exist. */
 async function absence({ pattern, isEmpty }: WalkedGlob, { root }: Project): Promise<string[]> {
   const folder = fixedSteps(pattern).join('/').replace(/\\(.)/g, '$1');
   const there = await stat(resolve(root, folder)).catch(() => undefined);
   if (there?.isDirectory() !== true) {
-    return [`${folder}, which "${pattern}" names, is no folder that is there`];
+    return [`the folder ${folder} of "${pattern}" does not exist`];
   }
   return isEmpty ? [`no file matches "${pattern}"`] : [];
 }
 
-/** What is hidden in the project's own folder belongs to other tools. */
+/** Hidden files in the project's folder belong to other tools. */
 function isOfTools(path: string, root: string): boolean {
   return relative(root, path).startsWith('.');
 }

@@ -18,61 +18,56 @@ import { readDocument } from './document.js';
 import { type FoundManifests, findManifests, type ManifestFile, readManifest } from './find-manifests.js';
 import { samplesFolder } from './samples.js';
 
-/** A manifest that was read, and its documents; one that something is wrong with declares nothing. */
+/** A manifest and its documents. */
 export interface ManifestSource extends ManifestFile {
   /** Without a byte order mark. */
   readonly text: string;
   readonly documents: readonly {
-    /** As it is written, its variables and body files not filled in. */
+    /** Its value without interpolation and body files. */
     written(): Json;
+    /** Undefined if the document has errors. */
     readonly declared: Declared | undefined;
   }[];
 }
 
-/** All manifests of a project, and everything that is wrong with them. */
+/** All manifests of a project, with their problems. */
 export interface LoadedManifests {
-  /** The documents that are fine, in the order of files and lines. */
+  /** The valid documents, in the order of files and lines. */
   readonly declared: readonly Declared[];
-  /** Errors and warnings of all documents; with an error among them nothing may be sent. */
+  /** Errors and warnings of all documents. With an error, nothing may be sent. */
   readonly problems: readonly Problem[];
-  /** What must not be shown: the values of process variables that were used, and of secret fields. */
+  /** The values of secret fields and of used process variables. */
   readonly secrets: readonly string[];
-  /** Those of them that came from process variables as they are. */
+  /** Those of process variables. */
   readonly variableValues: readonly string[];
-  /** The names of the process variables that were used, sorted. */
+  /** The names of the used process variables, sorted. */
   readonly usedVariables: readonly string[];
-  /** Every file that was read: the manifests and the bodies, where they really lie. */
+  /** The real paths of the manifests and bodies. */
   readonly files: readonly string[];
-  /** The manifests, in the order in which they were read. */
+  /** The manifests, in the order of their paths. */
   readonly sources: readonly ManifestSource[];
-  /** What looks like a manifest and isn't read as one, each in words. */
+  /** Sentences about files that look like manifests and aren't read. */
   unread(): Promise<readonly string[]>;
 }
 
-/** How manifests are read. */
 export interface ManifestOptions {
-  /** An allowed process variable that isn't set is a warning, and what it would give counts as unknown. */
+  /** For `validate`: an unset allowed process variable is a warning, and its value is unknown. */
   readonly lenient: boolean;
   readonly profile?: Profile;
-  /** A credential file that the configuration doesn't name, absolute. */
+  /** A further credential file, absolute. */
   readonly tokenFile?: string | undefined;
-  /** Aborted where nothing more is to be read. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Each secret is hashed slowly on purpose, so that many of them would take minutes. */
+/** More would take minutes, since hashing is slow on purpose. */
 const MAX_SECRETS = 2000;
 
-/**
- * Reads every manifest of a project. `lenient` is for `validate`: an allowed process variable that isn't
- * set is a warning, and what it would give counts as unknown. Returns what is wrong instead of throwing it, but for a
- * ProblemsError (`interrupted`).
- */
+/** Reads every manifest of a project. Throws only a ProblemsError (`interrupted`); other problems are in the result. */
 export async function loadManifests(project: Project, options: ManifestOptions): Promise<LoadedManifests> {
   const { profile = project.profile } = options;
   const problems: Problem[] = [];
   const variables = project.variables(options);
-  /** Each secret of the documents, with the number of the first that has it. */
+  /** Each secret of the documents, with the index of the first document that has it. */
   const declaredSecrets = new Map<string, number>();
   const pauses = new Pauses(options.signal);
   const access = new Access(project, options.tokenFile === undefined ? [] : [options.tokenFile], pauses);
@@ -105,7 +100,7 @@ export async function loadManifests(project: Project, options: ManifestOptions):
         declaredSecrets.set(secret, Math.min(at, declaredSecrets.get(secret) ?? at));
       };
       const reading = readDocument(document, { file: source, path, variables, profile, bodies, onSecret });
-      // Whatever is wrong with it is said when all are read.
+      // A failure is thrown below, after all are read.
       reading.catch(() => {});
       documents.push(reading);
       if (pauses.due) await pauses.pause();
@@ -153,7 +148,7 @@ export async function loadManifests(project: Project, options: ManifestOptions):
   };
 }
 
-/** Keeps nothing but what it is given, as long as the project is there. */
+/** A function of its own, so that its closure keeps nothing else in memory. */
 function sourceDocument(
   document: ParsedDocument,
   source: SourceFile,
@@ -162,7 +157,7 @@ function sourceDocument(
   return { written: () => resolve(document.root, source, null).value, declared };
 }
 
-/** Makes the secrets of manifests known: what process variables gave is a credential, the rest hides itself alone. */
+/** Reports the secrets of manifests: values of process variables are credentials, others hide only themselves. */
 export function tellSecrets(
   { secrets, variableValues }: Pick<LoadedManifests, 'secrets' | 'variableValues'>,
   onSecret: OnSecret,
@@ -171,10 +166,7 @@ export function tellSecrets(
   for (const secret of secrets) onSecret(secret, credentials.has(secret) ? 'variable' : 'declared');
 }
 
-/**
- * Whether a file is the sample data of an email template, which lies among the manifests and is none. One with a
- * `kind` anywhere is taken for a manifest, so that none is passed over.
- */
+/** Whether a file among the manifests is sample data of an email template. With a `kind` anywhere, it is a manifest. */
 function isSampleData(path: string, text: string): boolean {
   return basename(dirname(path)) === samplesFolder && !/\bkind["']?\s*:/.test(text);
 }
@@ -189,7 +181,7 @@ async function listed(project: Project, access: Access, problems: Problem[]): Pr
   }
 }
 
-/** Documents of one object, as far as documents alone can tell. */
+/** Several documents for one object, as far as documents tell. */
 function duplicates(declared: readonly Declared[]): Problem[] {
   const problems: Problem[] = [];
   for (const kind of kinds) {
@@ -218,10 +210,7 @@ function duplicates(declared: readonly Declared[]): Problem[] {
 
 const SHOWN = 10;
 
-/**
- * Why `--prune` may not take for undeclared what no document names: a folder that wasn't there, or a file that
- * wasn't read, would delete what it declares. Empty where everything was read.
- */
+/** Why `--prune` must not delete undeclared objects: a missing folder or an unread file may declare them. */
 export async function pruneRefusals({ declared, unread }: LoadedManifests): Promise<Problem[]> {
   const missed = await unread();
   const reasons = declared.length === 0 ? ['no document was read', ...missed] : missed;

@@ -11,16 +11,16 @@ import { Access } from './access.js';
 import { refusal } from './find-manifests.js';
 import { isInside } from './symlinks.js';
 
-/** What an email template is rendered with, and where it was found. */
+/** Sample data of an email template. */
 export interface Sample {
-  /** The file, or which of its documents it is where there are several. */
+  /** The file, or the number of the document if it has several. */
   readonly name: string;
   readonly data: { readonly [name: string]: Json };
-  /** As a person would type it. */
+  /** Relative to the current folder. */
   readonly file: string;
 }
 
-/** A template that samples are looked for: its address, its type, and its manifest as a person would type it. */
+/** A template; `manifest` is relative to the current folder. */
 export interface Sampled {
   readonly address: string;
   readonly type: string;
@@ -33,12 +33,12 @@ export interface Samples {
   readonly problems: readonly Problem[];
 }
 
-/** The folder beside manifests that samples are in. */
+/** The folder of samples, beside manifests. */
 export const samplesFolder = 'samples';
 
 /**
- * Reads the sample data of email templates: `samples/<type>.yaml` in the manifest's folder, or in the next one
- * above it up to the project's; each document in it is one. A template without a file is left out.
+ * Reads the sample data of email templates: `samples/<type>.yaml` in the manifest's folder or the nearest one above it in
+ * the project; each document is a sample. Templates without a file are left out.
  */
 export async function loadSamples(project: Project, templates: readonly Sampled[]): Promise<Samples> {
   const read = new Map<string, Promise<readonly Sample[] | Problem | undefined>>();
@@ -51,7 +51,7 @@ export async function loadSamples(project: Project, templates: readonly Sampled[
   const found = new Map<string, readonly Sample[]>();
   const problems = new Set<Problem>();
   for (const { address, type, manifest } of templates) {
-    // A type is one step of a path: anything else would lead elsewhere.
+    // Anything else could leave the folder.
     if (!/^[\w@+-][\w.@+-]*$/.test(type)) continue;
     for (const folder of foldersAbove(resolvePath(project.cwd, manifest), project.root)) {
       const sample = await once(join(folder, samplesFolder, `${type}.yaml`));
@@ -104,7 +104,7 @@ async function readSample(
   return samples;
 }
 
-/** Numbers that only their text tells stand as it: a template prints it, and takes 0.0 for nothing as it takes 0. */
+/** Exact numbers become texts, which templates print, except for 0.0, which is false like 0. */
 function printable(value: Json): Json {
   if (value instanceof ExactNumber) return plainNumber(value.text) === 0 ? 0 : value.text;
   if (Array.isArray(value)) return value.map(printable);

@@ -10,7 +10,7 @@ import { leadsOut, resolveSymlinks } from './symlinks.js';
 
 type Callback = (failure: NodeJS.ErrnoException | null, entries?: readonly FolderEntry[]) => void;
 
-/** What the glob asks of an entry of a folder. */
+/** The part of a Dirent that the glob library uses. */
 interface FolderEntry {
   readonly name: string;
   isFile(): boolean;
@@ -18,16 +18,15 @@ interface FolderEntry {
   isSymbolicLink(): boolean;
 }
 
-/** In the place of the project's path, which may have characters in it that mean something in a glob. */
+/** In place of the project's path, which may contain special characters of globs. */
 const NOWHERE = resolve('/project');
 
 const SHOWN = 3;
 
 /**
- * A walk through the folders of a project for its globs. What can't be read is reported, and not passed over without
- * a word. Links to files are taken for files, and so is what is neither: whoever reads them says what is wrong.
- * Links to folders are not followed: they lead in circles, and out of the project. What a link out of the project leads
- * to isn't looked at: it counts as a file and as a folder, and what is said of it is the same in every case.
+ * Reads the folders of a project for its globs. Unreadable folders are reported. Links to files, and special files, count
+ * as files: reading them reports what is wrong. Links to folders aren't followed, since they may be circular or lead out of
+ * the project. The target of a link out of the project isn't accessed: the link counts as a file and as a folder.
  */
 export class Walk {
   readonly #project: Project;
@@ -35,15 +34,15 @@ export class Walk {
   /** The folders that are links, absolute. */
   readonly linked = new Set<string>();
 
-  /** Where links lead nowhere that may have led to a folder, absolute; known to a walk that looks for them. */
+  /** Broken links in place of a folder, absolute; only if `seeking`. */
   readonly dangling = new Set<string>();
   readonly #unfollowed = new Set<string>();
-  /** The links that lead out of the project, and those of them in the place of a folder that is walked; absolute. */
+  /** The links out of the project, and those of them that were skipped as folders; absolute. */
   readonly #outside = new Set<string>();
   readonly #passed = new Set<string>();
   readonly #seeking: boolean;
 
-  /** A walk that is `seeking` takes a link that leads nowhere for a folder too, where no glob excludes it. */
+  /** If `seeking`, a broken link counts as a folder too. */
   constructor(project: Project, { seeking = false } = {}) {
     this.#project = project;
     this.#seeking = seeking;
@@ -58,7 +57,7 @@ export class Walk {
     };
   }
 
-  /** What is wrong with the folders that were walked. */
+  /** The problems of the folders that were read. */
   problems(): Problem[] {
     const problems = [...this.#refused.values()];
     const unread = [...this.linked, ...this.#passed];
@@ -78,7 +77,7 @@ export class Walk {
     ];
   }
 
-  /** A `readdir` for one glob: the folder that it asks for first is the one that the glob names. */
+  /** A `readdir` for one glob, which first asks for the folder that it names. */
   #reader() {
     let first = true;
     return (path: string, _: unknown, callback: Callback): void => {
@@ -88,7 +87,7 @@ export class Walk {
       this.#entries(folder, isFirst).then(
         (entries) => callback(null, entries),
         (failure: NodeJS.ErrnoException) => {
-          // A glob may begin with a folder that isn't there, and then it matches nothing.
+          // A glob with a missing folder matches nothing.
           if (this.#unfollowed.has(folder)) this.dangling.add(folder);
           else if (failure.code !== 'ENOENT' && failure.code !== 'ENOTDIR') this.#report(folder, failure);
           callback(failure);
@@ -106,9 +105,9 @@ export class Walk {
       }
     }
     if (this.#outside.has(folder)) {
-      // Hidden folders in the project's own belong to other tools.
+      // Hidden folders in the project's folder belong to other tools.
       if (this.#seeking && !relative(root, folder).startsWith('.')) this.#refuseOutside(folder);
-      // What has an ending is a file by its name.
+      // With an extension, it looks like a file.
       if (!this.#seeking && extname(folder) === '' && !basename(folder).startsWith('.'))
         this.#passed.add(folder);
       return [];

@@ -5,8 +5,8 @@ import { error, ProblemsError } from '../base/problems.js';
 import { shownPath } from '../yaml/source-file.js';
 
 /**
- * The nearest file of this name, from a folder upwards to the root of its git work tree; outside one, in the folder alone.
- * Throws a ProblemsError where a folder above holds one that somebody else put there.
+ * The nearest file of this name, from a folder upwards to the root of its git work tree; outside one, only in the folder.
+ * Throws a ProblemsError if a file above belongs to another user.
  */
 export async function findAbove(name: string, cwd: string): Promise<string | undefined> {
   if (isThere(join(cwd, name))) return join(cwd, name);
@@ -22,14 +22,14 @@ export async function findAbove(name: string, cwd: string): Promise<string | und
   return undefined;
 }
 
-/** The root of the work tree, where that is above the folder: only then is there more to search than the folder. */
+/** The root of the work tree, if it is above the folder. */
 async function topOf(cwd: string): Promise<string | undefined> {
   const folder = await realpath(cwd).catch(() => undefined);
   const top = folder === undefined ? undefined : findWorkTree(folder);
   return top === folder ? undefined : top;
 }
 
-/** In a folder that others may write to, such as /tmp, anybody could lay a configuration that runs a program of theirs. */
+/** In a shared folder, such as /tmp, anyone could place a configuration that runs their program. */
 async function refuseOthers(one: string, config: string, cwd: string): Promise<void> {
   const own = process.getuid?.();
   const { uid } = await lstat(one);
@@ -38,9 +38,9 @@ async function refuseOthers(one: string, config: string, cwd: string): Promise<v
   throw new ProblemsError([
     error(
       'no-config',
-      `there is no idops.yaml in this folder, and ${shown} is not taken by itself, since ${owned} belongs to another user`,
+      `there is no idops.yaml in this folder, and ${shown} is not used automatically, since ${owned} belongs to another user`,
       [],
-      `write --config ${shown} if that is the one`,
+      `use --config ${shown} if you trust it`,
     ),
   ]);
 }

@@ -3,9 +3,9 @@ import { BadVariable, parseVariables, type VariableText } from '../yaml/interpol
 import { find, type MapNode, type Node, type ScalarNode } from '../yaml/tree.js';
 import { defaultState } from './state.js';
 
-/** What no manifest may get at: it could send it anywhere. */
+/** What no manifest may read, since it could send it anywhere. */
 export interface Guarded {
-  /** The variables that the credentials of any environment are made of. */
+  /** The variables in the credentials of any environment. */
   readonly variables: ReadonlySet<string>;
   /** The configuration, and the credential files of all environments; absolute. */
   readonly files: readonly string[];
@@ -13,16 +13,16 @@ export interface Guarded {
   readonly states: readonly string[];
 }
 
-/** One environment of a configuration, and what fills in its variables. */
+/** The configuration of one environment, with its variables. */
 export interface ConfigLayer {
   readonly config: MapNode;
-  /** The text of a scalar; undefined where it isn't known. */
+  /** The text of a scalar; undefined if it is unknown. */
   text(node: ScalarNode): string | undefined;
-  /** The same, and undefined as well if a process variable has a part in it. */
+  /** The same; also undefined if a process variable is part of it. */
   literal(node: ScalarNode): string | undefined;
 }
 
-/** Finds what must be guarded, in every environment: all manifests can see the whole configuration. `environments` are the names of `layers`, in order. */
+/** What must be guarded in all environments. `environments` are the names of `layers`, in order. */
 export function guardedOf(
   layers: readonly ConfigLayer[],
   root: string,
@@ -50,7 +50,7 @@ export function guardedOf(
       const given = commandNodes(node).flatMap(texts).flatMap(filesIn);
       for (const file of [...fileNodes(node).flatMap(texts), ...given]) files.add(resolvePath(root, file));
     }
-    // The address of a remote may have a credential in it.
+    // The URL of a remote may contain a credential.
     const remote = find(config, ['state', 'git', 'remote']);
     if (remote.complete && remote.node.type === 'scalar')
       for (const name of namesIn(remote.node)) named.add(name);
@@ -58,7 +58,7 @@ export function guardedOf(
     const [path = defaultState(environments[index] ?? null)] = state.complete ? texts(state.node) : [];
     states.add(resolvePath(root, path));
   }
-  // A member of `vars` that credentials are made of is made of variables in its turn.
+  // A member of `vars` in a credential may use variables too.
   const pending = [...named];
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
     variables.add(name);
@@ -79,19 +79,18 @@ function fileNodes(node: Node): Node[] {
   );
 }
 
-/** The command of `server.auth` that prints the token. */
 function commandNodes(node: Node): Node[] {
   const command = node.type === 'map' ? node.entries.get('token_command')?.value : undefined;
   return command === undefined ? [] : [command];
 }
 
-/** What may name a file in an argument of a command: all of it, what follows a "=", a "@" or a ":", a word of a script. */
+/** Possible file names in an argument of a command: all of it, what follows "=", "@" or ":", a word of a script. */
 function filesIn(argument: string): string[] {
   const behind = [...argument.matchAll(/[=@:]/g)].map(({ index }) => argument.slice(index + 1));
   return [argument, ...behind, ...argument.split(/[\s"'`=@:,;|&<>()]+/)].filter((part) => part !== '');
 }
 
-/** The names of variables that a token command gets: they may be what it signs in with. */
+/** The variables of a token command, which may be its credentials. */
 function passedNodes(node: Node): ScalarNode[] {
   const passed = node.type === 'map' ? node.entries.get('pass_env')?.value : undefined;
   return passed === undefined ? [] : scalarsOf(passed);
@@ -108,7 +107,7 @@ function namesIn({ value }: ScalarNode): string[] {
   try {
     return namesOf(parseVariables(value));
   } catch (failure) {
-    // What is wrong with it is told where it is needed.
+    // Reported when it is needed.
     if (failure instanceof BadVariable) return [];
     throw failure;
   }

@@ -7,16 +7,16 @@ import { find, type MapNode, type Member, mapNode, type Node } from '../yaml/tre
 import { configSchema } from './config.js';
 import { statePlaces } from './state.js';
 
-/** The configuration with the chosen environment laid over it, and with each of those that there are. */
+/** The configuration, merged with the chosen environment, and with each of them. */
 export interface Configs {
   readonly chosen: MapNode;
-  /** What the chosen environment itself says; undefined where none is chosen. */
+  /** The chosen environment alone; undefined if there is none. */
   readonly own: MapNode | undefined;
   readonly environments: readonly string[];
   readonly all: () => readonly MapNode[];
 }
 
-/** The configuration's one document, with the environment laid over it. */
+/** Reads the configuration and merges the environment into it. */
 export function readConfig(file: SourceFile, environment: string | null): Configs {
   hideCredentials(file);
   const { documents, problems: found } = parseYaml(file);
@@ -60,15 +60,15 @@ export function readConfig(file: SourceFile, environment: string | null): Config
         `there is no environment "${environment}" in ${file.path}`,
         [],
         known.length === 0
-          ? 'the configuration has none: leave out --env and IDOPS_ENV, or write it under environments'
-          : `environments there: ${known.join(', ')}`,
+          ? 'the configuration has none: remove --env and IDOPS_ENV, or add it under environments'
+          : `known environments: ${known.join(', ')}`,
       ),
     );
   }
   refuse(sortByPlace(problems));
   const base = without(root, (name) => name === 'environments');
   const over = ({ node }: { readonly node: Node }): MapNode =>
-    node.type === 'map' ? merge(withoutPlace(base, node), node) : base;
+    node.type === 'map' ? merge(withoutStatePlace(base, node), node) : base;
   return {
     chosen: chosen === undefined ? base : over(chosen),
     own: chosen?.node.type === 'map' ? chosen.node : undefined,
@@ -77,8 +77,8 @@ export function readConfig(file: SourceFile, environment: string | null): Config
   };
 }
 
-/** What an environment is laid over: where that says where its state is kept, nothing else does. */
-function withoutPlace(base: MapNode, over: MapNode): MapNode {
+/** The base of an environment: without the place of the state if the environment has one. */
+function withoutStatePlace(base: MapNode, over: MapNode): MapNode {
   const [below, above] = [base, over].map(({ entries }) => entries.get('state'));
   if (below?.value.type !== 'map' || above?.value.type !== 'map') return base;
   const { entries } = above.value;
@@ -92,24 +92,24 @@ function withoutPlace(base: MapNode, over: MapNode): MapNode {
   return mapNode(base.range, new Map([...base.entries, ['state', { ...below, value }]]));
 }
 
-/** The sections in which nothing signs in; no line of any other is shown. */
+/** The sections without credentials; no line of another one is shown. */
 const open = /^(?:version|manifests|vars|allow_env|safety|checks|email)[ \t]*:/;
 
-/** Keeps messages from showing lines that may have credentials in them. Works on the text alone, which may be no YAML. */
+/** Hides lines that may contain credentials. Works on the text, which may not be valid YAML. */
 function hideCredentials(file: SourceFile): void {
   let start = 0;
   let isOpen = false;
   for (const line of file.text.split('\n')) {
     if (/^[^\s#-]/.test(line)) isOpen = open.test(line);
-    // One that stands too far in.
+    // A section that is indented by mistake.
     if (/\b(?:server|state|auth|tls|header)["']?[ \t]*:/.test(line)) isOpen = false;
-    const isTold = isOpen || isReference(line.slice(line.indexOf(':')));
-    if (!isTold) file.hide({ start, end: start + line.length });
+    const isShown = isOpen || isReference(line.slice(line.indexOf(':')));
+    if (!isShown) file.hide({ start, end: start + line.length });
     start += line.length + 1;
   }
 }
 
-/** A section with nothing in it, as one that is commented out, says nothing. */
+/** Removes empty sections, such as those that are commented out. */
 function withoutEmpty(root: MapNode): MapNode {
   const clean = without(root, (name, value) => name !== 'version' && isEmpty(value));
   const environments = clean.entries.get('environments');
@@ -132,19 +132,18 @@ function isEmpty(node: Node): boolean {
   return node.type === 'scalar' && node.value === null;
 }
 
-/** Lays one map over another: maps merge, everything else replaces. Places stay those of what was taken. */
+/** Merges maps recursively; everything else is replaced. */
 export function merge(base: MapNode, over: MapNode): MapNode {
   const entries = new Map<string, Member>(base.entries);
   for (const [name, entry] of over.entries) {
     const below = entries.get(name)?.value;
-    // The ways to authenticate exclude each other: an environment's replaces the one below.
+    // Ways to authenticate exclude each other, so an environment's replaces the other.
     const both = below?.type === 'map' && entry.value.type === 'map' && name !== 'auth';
     entries.set(name, both ? { key: entry.key, value: merge(below, entry.value) } : entry);
   }
   return mapNode(base.range, entries);
 }
 
-/** A map without some of its members. */
 export function without(node: MapNode, drop: (name: string, value: Node) => boolean): MapNode {
   return mapNode(node.range, new Map([...node.entries].filter(([name, { value }]) => !drop(name, value))));
 }

@@ -28,12 +28,11 @@ import { addressProblems, serverSettings } from './server.js';
 import { sharedStates } from './shared-state.js';
 import { missingStateSettings, type StateSettings, stateSettings, stateSettingsSchema } from './state.js';
 
-/** The name that a configuration is looked for by. */
 const CONFIG = 'idops.yaml';
 
 /**
- * Finds and reads the configuration, and chooses the environment. Checks the shape of all of it, and resolves
- * nothing yet. Throws a ProblemsError with every mistake.
+ * Finds and reads the configuration and chooses the environment. Checks its whole shape, but resolves nothing yet. Throws
+ * a ProblemsError with every problem.
  */
 export async function loadProject(options: ProjectOptions): Promise<Project> {
   const { cwd, variables } = options;
@@ -49,7 +48,7 @@ export async function loadProject(options: ProjectOptions): Promise<Project> {
   return new LoadedProject(options, root, file, environment, readConfig(file, environment));
 }
 
-/** Where the configuration is: as it is named, or as it is found. Throws a ProblemsError where what was found isn't to be believed. */
+/** The path of the configuration. Throws a ProblemsError if the one that is found belongs to another user. */
 export async function configPath(
   options: Pick<ProjectOptions, 'cwd' | 'variables' | 'config' | 'above'>,
 ): Promise<string> {
@@ -81,11 +80,11 @@ async function unreadableConfig(path: string, options: ProjectOptions, problem: 
     'no-config',
     `there is no ${CONFIG} in this folder`,
     [],
-    'start idops in the folder of your idops.yaml, or below it in its git work tree, name it with --config, or write one with "idops init"',
+    'run idops in the folder of your idops.yaml, or below it in its git work tree, use --config, or create one with "idops init"',
   );
 }
 
-/** A process variable that stands for an option; an empty one counts as not set. */
+/** A process variable in place of an option; an empty one counts as unset. */
 function setting(variables: ProjectOptions['variables'], name: string): string | undefined {
   const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
   return value === '' ? undefined : value;
@@ -101,7 +100,7 @@ class LoadedProject implements Project {
   readonly #source: SourceFile;
   readonly #config: MapNode;
   readonly #all: Configs['all'];
-  /** Whether the chosen environment has an address of its own. */
+  /** Whether the chosen environment has its own base URL. */
   readonly #hasAddress: boolean;
   readonly #process: ProjectOptions['variables'];
   readonly #sources: VariableSources;
@@ -195,7 +194,7 @@ class LoadedProject implements Project {
   }
 
   addressProblems(): readonly Problem[] {
-    // The part that all environments share need not hold by itself, where one of them is chosen.
+    // The shared part may be incomplete if an environment is chosen.
     const [base, ...environments] = this.#all();
     const used = this.environment === null && base !== undefined ? [base, ...environments] : environments;
     return [
@@ -204,7 +203,7 @@ class LoadedProject implements Project {
     ];
   }
 
-  /** The references in the server's section that are none, such as one that isn't closed. */
+  /** Invalid references in the `server` section, such as an unclosed one. */
   #badReferences(configs: readonly MapNode[]): readonly Problem[] {
     const found = new Map<string, Problem>();
     for (const config of configs) {
@@ -225,7 +224,7 @@ class LoadedProject implements Project {
   async sharedStateProblems(): Promise<readonly Problem[]> {
     const names = [null, ...this.environments];
     const environments = this.#all().map((config, index) => {
-      const variables = new Variables(variableSources(config, this.#source, asWritten), { lenient: true });
+      const variables = new Variables(variableSources(config, this.#source, references), { lenient: true });
       return {
         name: names[index] ?? null,
         config,
@@ -247,7 +246,7 @@ class LoadedProject implements Project {
   }
 
   bodyCharacters(): number {
-    // One that can't be used is among the problems of the settings.
+    // `settingsProblems` reports an invalid one.
     const { data } = this.#resolved('limits', limitsSchema, true);
     return data?.body_characters ?? limits.allBodiesCharacters;
   }
@@ -289,7 +288,7 @@ class LoadedProject implements Project {
     });
   }
 
-  /** What to do about something that environments alone say, where none is chosen; undefined where none says it. */
+  /** A hint for a setting that only environments have, if none is chosen. */
   #inEnvironments(...path: string[]): string | undefined {
     if (this.environment !== null) return undefined;
     const [, ...all] = this.#all();
@@ -309,7 +308,6 @@ class LoadedProject implements Project {
     return data;
   }
 
-  /** Resolves one section, since it is needed now. */
   #needed<T>(name: string, schema: z.ZodType<T>, replaced?: ReadonlySet<string>) {
     return this.#resolved(name, schema, false, replaced);
   }
@@ -335,11 +333,8 @@ class LoadedProject implements Project {
   }
 }
 
-/**
- * In place of the process variables: each resolves to its own reference, `${NAME}`, so that two settings that differ in their defaults
- * alone compare as equal.
- */
-const asWritten = new Proxy<{ [name: string]: string }>(
+/** In place of the process variables: each resolves to its reference `${NAME}`, so that defaults don't make settings differ. */
+const references = new Proxy<{ [name: string]: string }>(
   {},
   {
     get: (_, name) => `\${${String(name)}}`,

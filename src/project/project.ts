@@ -10,39 +10,39 @@ import type { Variables } from '../yaml/variables.js';
 import type { Guarded } from './guarded.js';
 import type { StateSettings } from './state.js';
 
-/** Where a project is, and which of its environments is meant. */
+/** How to find a project and its environment. */
 export interface ProjectOptions {
-  /** The folder that idops was started in. */
+  /** The current folder. */
   readonly cwd: string;
   /** The process's environment variables. */
   readonly variables: { readonly [name: string]: string | undefined };
-  /** `--config`; otherwise `IDOPS_CONFIG`, otherwise `idops.yaml` in the folder, or in one above it in the same git work tree. */
+  /** `--config`; otherwise `IDOPS_CONFIG`, otherwise `idops.yaml` in the folder or in one above it in its git work tree. */
   readonly config?: string;
-  /** False where `idops.yaml` is looked for in the folder alone. */
+  /** False to look for `idops.yaml` only in the folder. */
   readonly above?: boolean;
   /** `--env`; otherwise `IDOPS_ENV`, otherwise none. */
   readonly env?: string;
-  /** `--token-file`, relative to `cwd`: no manifest may get at it, whether a server is asked or not. */
+  /** `--token-file`, relative to `cwd`, which no manifest may read. */
   readonly tokenFile?: string | undefined;
 }
 
-/** The options that stand above the `server` section. */
+/** The options that override the `server` section. */
 export interface ServerOverrides {
   /** `--base-url`; otherwise `IDOPS_BASE_URL`, otherwise `server.base_url`. */
   readonly baseUrl?: string;
-  /** `--token-file`, relative to the folder that idops was started in; otherwise `IDOPS_TOKEN`, otherwise `server.auth`. */
+  /** `--token-file`, relative to the current folder; otherwise `IDOPS_TOKEN`, otherwise `server.auth`. */
   readonly tokenFile?: string;
-  /** Whether the configuration may neither have a program run for credentials, nor ask another origin than the address's for them. */
+  /** Whether the configuration may neither run a program for credentials nor ask another origin for them. */
   readonly pinned?: boolean;
 }
 
-/** How idops proves who it is, checked as far as that can be done without asking anybody. */
+/** How idops authenticates, checked as far as possible without requests. */
 export type AuthSettings =
   | { readonly way: 'token'; readonly token: Sensitive }
   | {
       readonly way: 'token_file';
       readonly path: string;
-      /** As a person would type it. */
+      /** Relative to the current folder. */
       readonly shown: string;
     }
   | ({ readonly way: 'token_command' } & TokenCommand)
@@ -52,86 +52,77 @@ export type AuthSettings =
       readonly proxy: ProxyServer | null;
       readonly clientId: string;
       readonly clientSecret: Sensitive;
-      /** Null for those that are needed. */
+      /** Null for those that the manifests need. */
       readonly scopes: readonly string[] | null;
     }
   | { readonly way: 'header'; readonly name: string; readonly value: Sensitive };
 
-/** The server to speak to, checked. */
+/** The checked settings of the server. */
 export interface ServerSettings {
-  /** An http or https address without credentials, query, fragment or a slash at its end. */
+  /** An http or https URL without credentials, query, fragment or trailing slash. */
   readonly baseUrl: string;
-  /** The same address, taken apart. */
+  /** The same URL, parsed. */
   readonly address: BaseUrl;
-  /** What the server is taken for. */
   readonly profile: Profile;
-  /** Whether the configuration names the profile; otherwise it is the default, which may not fit. */
+  /** Whether the configuration names the profile; otherwise it is the default. */
   readonly profileWritten: boolean;
-  /** Whether nothing is asked to make sure that the profile fits before the first write. */
+  /** Whether to skip the check that the profile fits, before the first write. */
   readonly profileTrusted: boolean;
-  /** How idops proves who it is. */
   readonly auth: AuthSettings;
-  /** Whom to trust, and the certificate of this side. */
+  /** Trusted authorities, and the client certificate. */
   readonly tls: TlsSettings;
-  /** The proxy on the way to the server, by the process variables. */
+  /** The proxy, by the process variables. */
   readonly proxy: ProxyServer | null;
-  /** Whether plain http may go to another machine. */
+  /** Whether plain http to another machine is allowed. */
   readonly allowInsecureHttp: boolean;
-  /** What must not be shown: everything secret that these settings hold. */
+  /** Every secret in these settings. */
   readonly secrets: readonly Sensitive[];
 }
 
-/** The manifests' globs, with the place of each; a default one may match nothing without a word. */
+/** A glob of manifests. A default one has no place, and may match nothing. */
 export interface Pattern {
   readonly pattern: string;
   readonly place: Place | null;
 }
 
 /**
- * A configuration after checking its shape. What it says is resolved where it is asked for, since a variable
- * that nobody needs may be unset. Each function throws a ProblemsError with everything it found.
+ * A configuration with a checked shape. Values are resolved on demand, since variables that aren't needed may be unset. Each
+ * function throws a ProblemsError with every problem.
  */
 export interface Project {
-  /** The configuration's folder, absolute, links followed. */
+  /** The configuration's folder, absolute, with links resolved. */
   readonly root: string;
-  /** The configuration as a person would type it. */
+  /** The configuration, relative to the current folder. */
   readonly file: string;
-  /** The folder that shown paths are relative to. */
+  /** The current folder, to which shown paths are relative. */
   readonly cwd: string;
   /** The chosen environment. */
   readonly environment: string | null;
-  /** Those that there are. */
+  /** The names of all environments. */
   readonly environments: readonly string[];
-  /** The profile as far as it can be had without process variables; `documented` otherwise. */
+  /** The profile; `documented` if it depends on a process variable. */
   readonly profile: Profile;
-  /** The server to speak to. */
   server(overrides?: ServerOverrides): Promise<ServerSettings>;
   /** Where the state is kept. */
   state(): StateSettings;
-  /**
-   * What is wrong with the sections that no server needs, whether they are used now or not; a variable that isn't set is a
-   * warning, and what it would give isn't checked.
-   */
+  /** Problems of the sections without a server, whether they are used now or not; an unset variable is a warning. */
   settingsProblems(): readonly Problem[];
-  /**
-   * What is wrong with the addresses that stand in plain words in any environment, and with how a server's section writes
-   * its references, whether a server is used now or not.
-   */
+  /** Problems of literal addresses and of references in the `server` section of any environment. */
   addressProblems(): readonly Problem[];
-  /** Environments with different servers that share one state, whichever is chosen. */
+  /** Environments with different servers that share one state. */
   sharedStateProblems(): Promise<readonly Problem[]>;
-  /** `safety.max_destructive`: how many destructive changes may be applied. */
+  /** `safety.max_destructive`. */
   maxDestructive(): number;
-  /** What is made of findings in email bodies. */
+  /** The severities of findings in email bodies. */
   checks(): ChecksSettings;
-  /** `limits.body_characters`: how many characters all body files may have together. */
+  /** `limits.body_characters`, for all body files together. */
   bodyCharacters(): number;
-  /** The globs that name the manifests. */
+  /** The globs of the manifests. */
   patterns(): readonly Pattern[];
-  /** The globs that the configuration has for each environment, whichever is chosen. */
+  /** The globs of each environment. */
   everyGlobs(): readonly (readonly string[])[];
-  /** What no manifest may get at. */
+  /** What no manifest may read. */
   guarded(): Guarded;
-  /** A fresh resolver of `${...}` in manifests; a lenient one takes an allowed process variable that isn't set. */
+  /** A new resolver of `${...}` in manifests; a lenient one accepts an unset allowed process variable. */
   variables(options: { readonly lenient: boolean }): Variables;
 }

@@ -19,33 +19,33 @@ import type { AuthSettings, ProjectOptions, ServerSettings } from './project.js'
 type ServerSection = z.infer<typeof serverSchema>;
 type Auth = NonNullable<ServerSection['auth']>;
 
-/** What the server's settings are made of. */
+/** The input of `serverSettings`. */
 export interface ServerSources {
-  /** The section, resolved, without what is given elsewhere. */
+  /** The resolved section, without what is given elsewhere. */
   readonly section: Pick<Checked<ServerSection>, 'data' | 'problems' | 'notes'>;
-  /** What options and process variables say, above the section. */
+  /** Options and process variables, which override the section. */
   readonly given: {
     readonly baseUrl: string | undefined;
-    /** What a process variable says where the chosen environment has an address of its own, which it must not replace. */
+    /** IDOPS_BASE_URL, if the chosen environment has its own base URL, which it must not replace. */
     readonly aside: string | undefined;
     readonly tokenFile: string | undefined;
     readonly token: string | undefined;
-    /** Whether credentials must come from here, or from the server itself. */
+    /** Whether credentials must come from these options or from the server itself. */
     readonly pinned: boolean;
   };
   readonly environment: string | null;
-  /** What to do about a member of the section that environments alone have, where none is chosen. */
+  /** A hint for a member that only environments have, if none is chosen. */
   readonly inEnvironments: (member: string) => string | undefined;
   readonly variables: ProjectOptions['variables'];
   readonly cwd: string;
   readonly root: string;
-  /** The place of the section's key, where there is one. */
+  /** The place of the section's key, if any. */
   readonly key: readonly Place[];
-  /** The place of something in the section. */
+  /** The place of a member of the section. */
   readonly place: (...path: string[]) => readonly Place[];
 }
 
-/** Puts the settings together and checks them. Throws a ProblemsError with everything that is wrong. */
+/** Assembles and checks the settings. Throws a ProblemsError with every problem. */
 export async function serverSettings(sources: ServerSources): Promise<ServerSettings> {
   return await new Settings(sources).build();
 }
@@ -73,9 +73,9 @@ class Settings {
       this.#problems.push(
         error(
           'wrong-value',
-          'trust_profile is set, and no profile is written out that could be trusted',
+          'trust_profile is set without a profile',
           this.#sources.place('trust_profile'),
-          'write the profile beside it, or remove it',
+          'add the profile beside it, or remove it',
         ),
       );
     }
@@ -118,7 +118,7 @@ class Settings {
     return address;
   }
 
-  /** A variable that was left over from elsewhere must not send one environment's changes to another's server. */
+  /** A leftover variable must not send one environment's changes to another's server. */
   #sameAddress(address: BaseUrl, aside: string, places: readonly Place[]): void {
     const other = checkBaseUrl(aside, { what: 'IDOPS_BASE_URL', places: [], allowInsecureHttp: true });
     if (isBaseUrl(other) && other.href === address.href) return;
@@ -159,7 +159,7 @@ class Settings {
   }
 
   #missing(what: string, member: string, usual: string): void {
-    // Where the section is wrong, what it lacks may be what is wrong in it.
+    // An invalid section may not lack it.
     if (this.#sources.section.problems.length > 0) return;
     const hint = this.#sources.inEnvironments(member) ?? usual;
     this.#problems.push(error('missing-field', `${what} is not known`, this.#sources.key, hint));
@@ -189,7 +189,7 @@ class Settings {
     return undefined;
   }
 
-  /** What was said from outside must not be gone around by how a configuration gets its credentials. */
+  /** The configuration must not circumvent a pinned address by the way it gets its credentials. */
   #staysAt({ origin }: BaseUrl, auth: AuthSettings): void {
     const elsewhere =
       auth.way === 'token_command'
@@ -208,7 +208,7 @@ class Settings {
     );
   }
 
-  /** The further variables that a token command gets; one that isn't set isn't there. */
+  /** The additional variables of a token command that are set. */
   #passed({ pass_env: names = [] }: Auth): { readonly [name: string]: string } {
     const { variables } = this.#sources;
     return Object.fromEntries(
@@ -226,7 +226,7 @@ class Settings {
     return { way: 'token', token: new Sensitive(token) };
   }
 
-  /** It is read when it is used; what is wrong with it now is told now. */
+  /** It is read again when it is used; checked now to report problems early. */
   async #tokenFile(path: string, places: readonly Place[]): Promise<AuthSettings> {
     const shown = shownPath(path, this.#sources.cwd);
     const text = await this.#read(
@@ -270,7 +270,7 @@ class Settings {
         error('bad-header', `"auth.header.${part}" ${why}`, this.#sources.place('auth', 'header', part)),
       );
     }
-    // Some write the scheme before the secret.
+    // There may be a scheme before the secret.
     this.#secrets.push(value, value.slice(value.indexOf(' ') + 1));
     return { way: 'header', name, value: new Sensitive(value) };
   }
@@ -327,7 +327,7 @@ class Settings {
       parse(pem);
       return pem;
     } catch {
-      // What the parser says may repeat a part of a key.
+      // The parser's message may contain a part of a key.
       const what = member === 'client_key_file' ? 'a private key without a passphrase' : 'certificates';
       this.#problems.push(error('bad-certificate', `${shown} does not hold ${what} in PEM form`, places));
       return undefined;
@@ -348,7 +348,7 @@ class Settings {
     return undefined;
   }
 
-  /** What a process variable gave to the credentials, arguments of a command among them. */
+  /** Values of process variables in credentials, also in arguments of a command. */
   #rememberVariables(): void {
     const { data, notes } = this.#sources.section;
     for (const { path, tainted } of notes.values()) {
@@ -371,10 +371,7 @@ const addresses = [
   { path: ['auth', 'client_credentials', 'token_url'], what: 'the token address' },
 ] as const;
 
-/**
- * What is wrong with the addresses that a configuration says in plain words; what a process variable has a part in is judged
- * where it is used.
- */
+/** Problems of literal addresses in a configuration; those with process variables are checked when they are used. */
 export function addressProblems(
   layers: readonly ConfigLayer[],
   place: (node: ScalarNode) => Place,
@@ -382,7 +379,7 @@ export function addressProblems(
   const found = new Map<string, Problem>();
   for (const { config, literal } of layers) {
     const allows = find(config, ['server', 'allow_insecure_http']);
-    // A variable may say yes.
+    // A variable may be true.
     const allowInsecureHttp = allows.complete && allows.node.type === 'scalar' && allows.node.value !== false;
     for (const { path, what } of addresses) {
       const { node, complete } = find(config, ['server', ...path]);

@@ -10,44 +10,44 @@ import { DEFAULT_BRANCH, DEFAULT_REMOTE, defaultState, stateOnBranch } from './s
 export interface Environment {
   readonly name: string | null;
   readonly config: MapNode;
-  /** A scalar with its members of `vars` filled in; `isLiteral` if no process variable has a part in it. */
+  /** A scalar with `vars` resolved; `isLiteral` if it doesn't depend on a process variable. */
   written(node: ScalarNode): { readonly text: string; readonly isLiteral: boolean };
 }
 
-/** A place of a state, equal for two environments if they share it. */
-interface Home {
+/** The place of a state. Environments with equal ids share it. */
+interface StatePlace {
   readonly id: string;
   readonly shown: string;
-  /** The setting that tells it from the states of other environments. */
+  /** The setting that distinguishes it from other environments' states. */
   readonly setting: readonly string[];
   readonly usual: string;
 }
 
 interface Known extends Environment {
-  readonly home: Home;
+  readonly stored: StatePlace;
   readonly address: { readonly text: string; readonly isLiteral: boolean };
 }
 
-/** Environments with different servers that share one state. No process variable is resolved: an unknown path or name isn't compared. */
+/** Environments with different servers that share one state. Process variables aren't resolved; unknown places aren't compared. */
 export async function sharedStates(
   environments: readonly Environment[],
   root: string,
   place: (node: ScalarNode) => Place,
 ): Promise<Problem[]> {
-  const byHome = new Map<string, Known[]>();
+  const byPlace = new Map<string, Known[]>();
   // One remote has one address; only of several, some may be the same.
   const isOneRemote = new Set(environments.map(remoteOf)).size === 1;
   for (const one of environments) {
     const address = textAt(one, 'server', 'base_url');
-    const home = await homeOf(one, root, isOneRemote);
-    if (address === undefined || home === undefined) continue;
-    byHome.set(home.id, [...(byHome.get(home.id) ?? []), { ...one, address: normal(address), home }]);
+    const stored = await placeOf(one, root, isOneRemote);
+    if (address === undefined || stored === undefined) continue;
+    byPlace.set(stored.id, [...(byPlace.get(stored.id) ?? []), { ...one, address: normal(address), stored }]);
   }
-  return [...byHome.values()].flatMap((sharing) => {
+  return [...byPlace.values()].flatMap((sharing) => {
     const apart = sharing.filter((one) => sharing.some((other) => differ(one, other)));
     const last = apart.at(-1);
     if (last === undefined) return [];
-    const { shown, setting, usual } = last.home;
+    const { shown, setting, usual } = last.stored;
     const nodes = [setting, ['server', 'base_url']].flatMap((path) => scalarAt(last, ...path) ?? []);
     const names = apart.flatMap(({ name }) => name ?? []);
     const who = [...(apart.some(({ name }) => name === null) ? ['the configuration without --env'] : [])];
@@ -62,7 +62,7 @@ export async function sharedStates(
   });
 }
 
-/** Whether two servers are surely not one. The shared part may be an incomplete configuration, whose variables nobody sets. */
+/** Whether two servers certainly differ. The shared part may be incomplete, with unset variables. */
 function differ(one: Known, other: Known): boolean {
   const isSure = one.address.isLiteral && other.address.isLiteral;
   return one.address.text !== other.address.text && (isSure || (one.name !== null && other.name !== null));
@@ -72,9 +72,13 @@ function normal({ text, isLiteral }: Known['address']): Known['address'] {
   return { text: URL.canParse(text) ? new URL(text).href.replace(/\/+$/, '') : text, isLiteral };
 }
 
-async function homeOf(one: Environment, root: string, isOneRemote: boolean): Promise<Home | undefined> {
+async function placeOf(
+  one: Environment,
+  root: string,
+  isOneRemote: boolean,
+): Promise<StatePlace | undefined> {
   const { name, config } = one;
-  /** Undefined if only the process knows it. */
+  /** Undefined if it depends on a process variable. */
   const literal = (usual: string, ...path: string[]): string | undefined => {
     const found = textAt(one, ...path);
     return found === undefined ? usual : found.isLiteral ? found.text : undefined;
@@ -127,7 +131,7 @@ async function remoteAddress(root: string, remote: string): Promise<string> {
   return asked?.toString('utf8').trim() ?? remote;
 }
 
-/** A database without who signs in. */
+/** A database without its user. */
 function databaseOf(url: string): string {
   if (!URL.canParse(url)) return url;
   const { hostname, port, pathname } = new URL(url);

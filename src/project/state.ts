@@ -7,12 +7,12 @@ export const DEFAULT_STATE = '.idops/state.json';
 export const DEFAULT_REMOTE = 'origin';
 export const DEFAULT_BRANCH = 'idops-state';
 
-/** The state file that an environment has if the configuration names none, relative to the configuration. */
+/** The default state file of an environment, relative to the configuration. */
 export function defaultState(environment: string | null): string {
   return environment === null ? DEFAULT_STATE : `.idops/${environment}/state.json`;
 }
 
-/** The same on a branch of git, in the configuration's folder. */
+/** The same on a git branch, in the configuration's folder. */
 export function stateOnBranch(environment: string | null): string {
   return `${environment ?? 'state'}.json`;
 }
@@ -22,7 +22,7 @@ const text = () => z.string().min(1, 'must not be empty');
 const gitSchema = z
   .strictObject({
     remote: text()
-      // Git would take it for an option, or for a program to be run.
+      // Git would take others for an option or a program.
       .regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u, 'must be the name of a remote, or its address')
       .optional()
       .meta({
@@ -87,10 +87,9 @@ const postgresSchema = z
     examples: [{ url: '${IDOPS_STATE_URL}' }],
   });
 
-/** The members of the section of which each says where the state is kept, so that they exclude each other. */
+/** The members that say where the state is kept, which exclude each other. */
 export const statePlaces = ['path', 'git', 'postgres'] as const;
 
-/** The section `state`. */
 export const stateSettingsSchema = z
   .strictObject({
     path: text()
@@ -134,22 +133,22 @@ export type StateSettings =
       readonly in: 'file';
       /** Absolute. */
       readonly path: string;
-      /** Whether one that git tracks is taken. */
+      /** Whether a file that git tracks is accepted. */
       readonly allowTracked: boolean;
     }
   | {
       readonly in: 'git';
-      /** A name, or an address, which may have credentials in it. */
+      /** A name, or a URL, which may contain credentials. */
       readonly remote: string;
       readonly branch: string;
-      /** Null for the one that the environment and the folder give. */
+      /** Null for the default of the environment and the folder. */
       readonly path: string | null;
     }
   | {
       readonly in: 'postgres';
       /** With its credentials. */
       readonly url: Sensitive;
-      /** Null for the one that the environment gives. */
+      /** Null for the default of the environment. */
       readonly name: string | null;
       /** PEM files, absolute. */
       readonly files: { readonly ca?: string; readonly cert?: string; readonly key?: string };
@@ -178,7 +177,7 @@ export function missingStateSettings({ postgres }: z.infer<typeof stateSettingsS
   ];
 }
 
-/** What the section says, with what is usual where it says nothing; `absolute` finds a file from the configuration. Throws a ProblemsError (`missing-field`). */
+/** The section with its defaults; `absolute` resolves a path from the configuration. Throws a ProblemsError (`missing-field`). */
 export function stateSettings(
   given: z.infer<typeof stateSettingsSchema> = {},
   environment: string | null,

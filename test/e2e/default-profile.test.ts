@@ -167,7 +167,7 @@ describe('a profile that is written out', () => {
     });
     const { code, stderr } = await idops('plan');
     expect(code).toBe(1);
-    expect(stderr).toContain('trust_profile is set, and no profile is written out');
+    expect(stderr).toContain('trust_profile is set without a profile');
     expect(stderr).toMatch(/idops\.yaml:3:\d+/);
   });
 });

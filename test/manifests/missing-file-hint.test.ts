@@ -13,8 +13,8 @@ describe('a text in the place of a body', () => {
     expect(missingFileHint('txt_content', text, place)).toEqual({
       code: 'forgotten-file',
       severity: 'warning',
-      message: `"txt_content" is the text "${path}", which looks like the path of a file, and that is what recipients would get`,
-      hint: `to send what is in the file, write txt_content: {file: ${path}}`,
+      message: `"txt_content" is the text "${path}", which looks like the path of a file; recipients would get the path`,
+      hint: `to send the content of the file, write txt_content: {file: ${path}}`,
       places: [place],
     });
   });

@@ -124,7 +124,7 @@ describe('the configuration is looked for', () => {
     expect(await refusal()).toMatchObject({
       code: 'no-config',
       message: expect.stringContaining(`since ../../${owned} belongs to another user`),
-      hint: 'write --config ../../idops.yaml if that is the one',
+      hint: 'use --config ../../idops.yaml if you trust it',
     });
     expect(await find({ config: '../../idops.yaml' })).toBe('../../idops.yaml');
   });

@@ -240,7 +240,7 @@ environments:
     expect(problem).toMatchObject({
       code: 'unknown-environment',
       message: 'there is no environment "prodution" in idops.yaml',
-      hint: 'environments there: production, broken',
+      hint: 'known environments: production, broken',
     });
   });
 

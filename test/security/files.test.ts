@@ -297,8 +297,8 @@ describe('no link tells what there is outside of the project', () => {
       'manifests/c.yaml': { link: 'c.yaml' },
     });
     expect(problems.map(({ code, message }) => [code, message])).toEqual([
-      ['file-unreadable', 'manifests/a.yaml is a link that leads nowhere'],
-      ['file-unreadable', 'manifests/b.yaml is a link that leads nowhere'],
+      ['file-unreadable', 'manifests/a.yaml is a broken link'],
+      ['file-unreadable', 'manifests/b.yaml is a broken link'],
       ['file-unreadable', "manifests/c.yaml can't be read: a symbolic link leads to itself (ELOOP)"],
     ]);
   });
@@ -628,12 +628,12 @@ describe('--prune is refused', () => {
     [
       'a link that leads nowhere, as to a folder',
       { 'manifests/sub': { link: '../nowhere/at-all' } },
-      'manifests/sub is a link that leads nowhere',
+      'manifests/sub is a broken link',
     ],
     [
       'a glob whose folder is not there',
       globs('"manifests/**/*.yaml", "sub2/**/*.yaml"'),
-      'sub2, which "sub2/**/*.yaml" names',
+      'the folder sub2 of "sub2/**/*.yaml" does not exist',
     ],
     [
       'the other end than the glob has',
