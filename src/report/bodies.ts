@@ -1,7 +1,7 @@
 import { type StructuredPatchHunk, structuredPatch } from 'diff';
 import { formNote } from './values.js';
 
-/** If more lines change than this, all lines between the first and the last of them are shown. */
+/** Maximum of changed lines; beyond it, everything between the first and the last one is shown. */
 const maxChangedLines = 2000;
 /**
  * How many comparisons of two lines looking for a diff may take: less than a second. For bodies of very many lines that are alike; a
@@ -9,15 +9,13 @@ const maxChangedLines = 2000;
  */
 const maxComparisons = 60_000_000;
 
-/** How two text bodies differ. */
 export interface BodyDifference {
-  /** What a diff of lines doesn't show, in words: line endings, final newline, byte order mark. */
+  /** What a line diff doesn't show: line endings, final newline, byte order mark. */
   readonly notes: readonly string[];
-  /** Unified hunks with three lines of context; empty where only the notes tell the bodies apart. */
+  /** Unified hunks with three lines of context; empty if only the notes differ. */
   readonly hunks: readonly StructuredPatchHunk[];
 }
 
-/** Compares two text bodies for a reviewer. */
 export function compareBodies(before: string, after: string): BodyDifference {
   // Line endings that aren't all the same are a part of their lines.
   const isMixed = [before, after].some((text) => endingsOf(text) === 'mixed');
@@ -38,7 +36,7 @@ export function compareBodies(before: string, after: string): BodyDifference {
   };
 }
 
-/** All lines between those that two texts begin and end with alike. */
+/** All lines between the common start and end. */
 function replaced(old: readonly string[], now: readonly string[]): StructuredPatchHunk {
   const most = Math.min(old.length, now.length);
   let start = 0;
@@ -55,13 +53,13 @@ function replaced(old: readonly string[], now: readonly string[]): StructuredPat
   };
 }
 
-/** As many changed lines as can be looked for: each one more makes two more walks along all lines of both bodies. */
+/** The maximum edit distance for a diff: each further edit costs two more passes over both bodies. */
 function longestEdit(before: string, after: string): number {
   const lines = Math.max(before.split('\n').length, after.split('\n').length);
   return Math.min(maxChangedLines, Math.ceil(maxComparisons / (2 * lines)));
 }
 
-/** How many lines a text has; a last one without a newline counts. */
+/** Counts a last line without a newline. */
 export function countLines(text: string): number {
   return text === '' ? 0 : normalize(text).split('\n').length - 1;
 }

@@ -3,49 +3,47 @@ import type { Change } from '../plan/plan.js';
 import { type Insertable, type Markup, markup } from './markup.js';
 import { pageText } from './page.js';
 
-/** A change of a page, as the list of contents and the filters know it. */
+/** A change of a page, for contents and filters. */
 export interface PageEntry {
-  /** Its place in the page, from 1. */
+  /** From 1. */
   readonly number: number;
-  /** How many objects it is about. */
+  /** Its number of objects. */
   readonly objects: number;
-  /** What it is called in the list of contents. */
   readonly title: string;
-  /** What is done, or what became of it, in a word, and the class of its badge. */
+  /** Its action or status. */
   readonly badge: { readonly word: string; readonly className: string };
-  /** The change in full, where it is known. */
+  /** Undefined if unknown. */
   readonly change: Change | undefined;
 }
 
-/** Changes under one heading. */
 export interface PageGroup<E extends PageEntry> {
   readonly title: string;
-  /** What the heading means; empty where it says that itself. */
+  /** Explains the heading; may be empty. */
   readonly meaning: string;
-  /** The attribute that all of the group goes with when it is filtered out. */
+  /** The attribute for filters. */
   readonly filter: Markup | null;
   readonly entries: readonly E[];
 }
 
-/** One set of boxes, of which those that are checked say what is shown. */
+/** A group of checkboxes that filter. */
 export interface Filter {
-  /** `kind`, `action` or `status`: the attribute of the changes that it looks at. */
+  /** `kind`, `action` or `status`. */
   readonly name: string;
   readonly legend: string;
-  /** What each change has. */
+  /** The value of each change. */
   readonly values: readonly string[];
-  /** What they are called, where that isn't what they are. */
+  /** Labels, if they differ from values. */
   readonly words?: { readonly [value: string]: string };
 }
 
-/** What only some changes have, by the class that they have then. */
+/** A property of some changes, as a class. */
 export interface Only {
   readonly name: string;
   readonly label: string;
   readonly some: boolean;
 }
 
-/** A page of changes in one file, which loads nothing and runs no script. */
+/** A page of changes, which loads nothing and runs no script. */
 export function changesPage<E extends PageEntry>(page: {
   readonly title: string;
   readonly heading: Insertable;
@@ -97,7 +95,7 @@ function showsEmail({ kind, fields }: Change): boolean {
   return kindOf(kind).email !== undefined && fields.some(({ type }) => type === 'body');
 }
 
-/** A list that leads to all changes of the page, group by group. */
+/** Links to all changes, by group. */
 function contents(groups: readonly PageGroup<PageEntry>[]): Markup {
   return markup`<details class="contents">
 <summary>Contents</summary>
@@ -115,7 +113,6 @@ function contents(groups: readonly PageGroup<PageEntry>[]): Markup {
 `;
 }
 
-/** Boxes to filter by. */
 function controls(filters: readonly Filter[], only: readonly Only[]): Markup {
   const told = only.filter(({ some }) => some);
   return markup`<div class="filters">

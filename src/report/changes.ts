@@ -19,18 +19,15 @@ import type { Span } from './values.js';
 import { type BodyView, type FieldView, fateText, requestTexts, type SetView, viewField } from './view.js';
 import { plural } from './words.js';
 
-/** What changes are shown with. */
 export interface ChangeContext {
-  /** What emails are rendered with, by the template's address; made up where there is nothing. */
+  /** Sample data by the template's address; made up if there is none. */
   readonly samples: ReadonlyMap<string, readonly NamedSample[]>;
-  /** Requests too. */
+  /** Show requests. */
   readonly debug: boolean;
   readonly emails: Emails;
-  /** The profile whose server makes the mails. */
   readonly profile: ProfileName;
-  /** How many changes there are on the page. */
   readonly changes: number;
-  /** Whether a run has made something of the changes, so that nothing is said of what will be. */
+  /** Whether a run applied the changes. */
   readonly done: boolean;
 }
 
@@ -43,7 +40,7 @@ export function contextOf(
   return { samples, debug, emails: new Emails(), profile, changes, done };
 }
 
-/** So many changes are shown unfolded: a page of few, and of many those that matter, which come first. */
+/** Changes that are unfolded at first. */
 const unfoldedChanges = 12;
 
 /**
@@ -53,11 +50,11 @@ const unfoldedChanges = 12;
 export function changeBox(box: {
   readonly number: number;
   readonly named: Named;
-  /** What changes; undefined if that isn't known. */
+  /** Undefined if unknown. */
   readonly fold: Fold | undefined;
-  /** Whether it is unfolded on a page of many too. */
+  /** Always unfold it. */
   readonly matters: boolean;
-  /** What the filters look at, beside its kind. */
+  /** Attributes for filters. */
   readonly data: Markup;
   readonly badges: Markup;
   readonly notes: Insertable;
@@ -92,7 +89,7 @@ function boxName(named: Named, fold: Fold | undefined): Markup {
     : markup`<strong>${foldCount(fold)}</strong>`;
 }
 
-/** Every object of equal changes, with the place that declares it. */
+/** The objects of equal changes, with their places. */
 function objects(fold: Fold): Markup {
   return markup`<details${fold.changes.length > unfoldedChanges && !isDestructive(fold.change) ? null : markup` open`}><summary>${foldCount(fold)}</summary>
 <ul>${fold.changes.map(
@@ -103,7 +100,7 @@ function objects(fold: Fold): Markup {
 `;
 }
 
-/** Which fields change, and where that is declared. */
+/** The changed fields and the place. */
 function changePlace(fold: Fold): Markup {
   const place = foldPlace(fold);
   return markup`<span class="quiet place">${fieldNames(fold.change)}${place === null ? null : markup`<code>${place}</code>`}</span>`;
@@ -118,7 +115,7 @@ function fieldNames(change: Change): Insertable {
   return `${firstFew(fields, ({ path }) => path)} · `;
 }
 
-/** All that a reviewer should see of a change: its differences, what is lost, warnings, emails. */
+/** The details of a change: differences, losses, warnings, emails. */
 export function changeDetails(change: Change, context: ChangeContext): Insertable {
   const { reason, destructions, warnings, fields } = change;
   const note = context.done ? null : observedNote(change);
@@ -169,7 +166,7 @@ function cells(view: FieldView): Insertable {
   }
 }
 
-/** Elements of a set on one side of its change, and how many stay; `none` stands for no element at all. */
+/** The elements of one side of a set, and how many are unchanged. */
 function elementsCell(elements: SetView['elements'] = [], kept: number, none: string): Markup {
   if (elements.length + kept === 0) return markup`<td class="unknown">${none}</td>`;
   return markup`<td><ul class="set">${elements.map(
@@ -196,7 +193,7 @@ ${hunks.length === 0 ? null : scrollable('diff', `Difference of ${path}`, lines)
 `;
 }
 
-/** A part of a line: marked where it is what changed in it. */
+/** A part of a line, marked if it changed. */
 function word({ text, change }: Span): Insertable {
   if (change === null) return text;
   return change === '+' ? markup`<ins>${text}</ins>` : markup`<del>${text}</del>`;
@@ -204,7 +201,7 @@ function word({ text, change }: Span): Insertable {
 
 const lineClasses = { '+': 'added', '-': 'removed', ' ': 'same' } as const;
 
-/** A changed template: as users get it, as text, and what changes in its source. */
+/** A changed template: rendered, as text, and its source. */
 function email(
   change: Change,
   bodies: Email,
@@ -242,10 +239,9 @@ ${alike ? markup`<p class="note">As an email it looks the same; the source diffe
 `;
 }
 
-/** So many changed links are listed. */
 const linksAtMost = 50;
 
-/** What the links of an email lead to now, where that changes: it isn't seen in a frame. */
+/** Changed link targets, which a frame doesn't show. */
 function linkLines(links: readonly ChangedLink[]): Insertable {
   const more = links.length - linksAtMost;
   const address = (text: string | null) => (text === null ? '(none)' : markup`<code>${text}</code>`);
@@ -260,7 +256,7 @@ function linkLines(links: readonly ChangedLink[]): Insertable {
   ];
 }
 
-/** What is said of a body that isn't shown. */
+/** The message for a body that isn't shown. */
 const absent = 'there is none, or it is not known';
 
 function side(label: string, email: Email, fields: Fields, none: string): EmailSide {
@@ -273,7 +269,6 @@ function side(label: string, email: Email, fields: Fields, none: string): EmailS
   return { label, bodies, none: held ? 'held back, since it holds a secret' : none };
 }
 
-/** A warning on a line of its own. */
 export function warningLine(warning: PlanWarning): Markup {
   return markup`<p class="warning"><strong>Warning:</strong> ${located(warning)} <span>(${warning.code})</span></p>\n`;
 }

@@ -1,7 +1,6 @@
 import { escapeText } from '../base/escape.js';
 import type { Diagnosis } from '../server/diagnose.js';
 
-/** What the doctor says: the server as it was configured, and what was found. */
 export interface Diagnosed extends Diagnosis {
   readonly server: string | null;
   readonly configured: string | null;
@@ -9,7 +8,6 @@ export interface Diagnosed extends Diagnosis {
 
 const SECRETS = 'Committed secrets are not searched for: gitleaks does that.';
 
-/** What was looked at, a line each, and what to do. */
 export function diagnosisText({ server, checks }: Diagnosed): string {
   const width = Math.max(...checks.map(({ name }) => name.length));
   const lines = checks.flatMap(({ status, name, message, hint }) => [
@@ -22,7 +20,7 @@ export function diagnosisText({ server, checks }: Diagnosed): string {
   return [...start, ...lines, '', end, SECRETS, ''].join('\n');
 }
 
-/** The same as `--format json` gives it. */
+/** `--format json`. */
 export function diagnosisJson({ server, configured, fits, checks }: Diagnosed): object {
   return { format_version: 1, server, profile: configured, fitting_profile: fits, checks };
 }

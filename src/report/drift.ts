@@ -7,7 +7,7 @@ import { compareSets } from './set-difference.js';
 import { inlinePair } from './values.js';
 import { actionWords, plural } from './words.js';
 
-/** That the server was changed since idops last knew a field, and what that was; null if it was not. Harmless, on one line. */
+/** Describes drift of a field; null if there is none. Escaped, one line. */
 export function driftText(field: FieldChange, whole: boolean): string | null {
   const { drift } = field;
   if (drift === undefined) return null;
@@ -37,7 +37,7 @@ function isLong(value: Value | undefined): boolean {
   return typeof value === 'string' && value.includes('\n');
 }
 
-/** What of a change the server changed, for a line that names the change; null where nothing. */
+/** Describes drift in a change; null if there is none. */
 export function driftNote({ fields }: Pick<Change, 'fields'>): string | null {
   const drifted = fields.filter(({ drift }) => drift !== undefined);
   const [first] = drifted;
@@ -48,7 +48,7 @@ export function driftNote({ fields }: Pick<Change, 'fields'>): string | null {
   return `${count} of ${plural(fields.length, 'field')} ${sinceText(first.drift)}${unplanned}`;
 }
 
-/** How much of a plan is drift, in one sentence; null where nothing is. */
+/** A sentence about drift in a plan; null if there is none. */
 export function driftSentence(plan: Plan): string | null {
   const { fields, objects } = countDrift(plan);
   if (fields === 0) return null;
@@ -56,7 +56,7 @@ export function driftSentence(plan: Plan): string | null {
   return `Drift: ${plural(fields, 'field')} of ${plural(objects, 'object')} changed on the server since idops last knew ${known}.`;
 }
 
-/** What `--only` leaves out, in one sentence; null where it leaves out nothing. */
+/** A sentence about what `--only` omits; null if nothing. */
 export function leftOutSentence({ leftOut, losesLeftOut }: Shared, only: Share | undefined): string | null {
   if (only === undefined || leftOut.size === 0) return null;
   const counts = [...leftOut].map(([action, count]) => `${count} ${actionWords[action]}`);

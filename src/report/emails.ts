@@ -18,30 +18,30 @@ const framePrefix =
   ' :root { min-height: 100% !important; transform: translate(0) !important; }' +
   ' :where(a[title]) { color: #0000ee; text-decoration: underline; cursor: pointer; }</style>';
 
-/** An email for a frame, and what was left out of it; or why it can't be shown. */
+/** An email for a frame, and what was removed from it; or why it can't be shown. */
 type Shown =
   | {
       readonly source: Markup;
       readonly left: readonly string[];
-      /** The same for emails that look the same: what a link says on hovering isn't seen. */
+      /** Equal for emails that look the same. */
       readonly look: string;
     }
   | { readonly refused: string };
 
-/** The rendered emails of a page: no more of them than a page may hold before it is too heavy to be opened. */
+/** The rendered emails of a page, limited so that browsers can open it. */
 export class Emails {
   readonly #room: number;
   #left: number;
   #frames: number = limits.pageFrames;
   readonly #known = new Map<string, Shown>();
 
-  /** For a page with room for so many characters of emails. */
+  /** Limits the characters of all emails. */
   constructor(characters: number = limits.pageCharacters) {
     this.#room = characters;
     this.#left = characters;
   }
 
-  /** Whether there is room for so much more; if so, it is taken. */
+  /** Takes characters from the limit; false if not enough are left. */
   take(characters: number): boolean {
     if (characters > this.#left) return false;
     this.#left -= characters;
@@ -62,7 +62,7 @@ export class Emails {
     return shown;
   }
 
-  /** Whether bodies look the same, as far as they were framed. */
+  /** Whether framed bodies look the same. */
   alike(bodies: readonly (RenderedBody | null)[]): boolean {
     const looks = bodies.map((body) => {
       if (body === null || !('text' in body)) return body;
@@ -93,23 +93,23 @@ export class Emails {
   }
 }
 
-/** An email as it is now and as it will be, rendered. */
+/** An email before and after a change. */
 export interface EmailViews {
   readonly rendered: Insertable;
   readonly text: Insertable;
-  /** Whether all sides look the same when they are rendered. */
+  /** Whether all sides look the same. */
   readonly alike: boolean;
 }
 
-/** The bodies of an email on one side of a change, and what that side is called. */
+/** One side of a change of an email. */
 export interface EmailSide {
   readonly label: string;
   readonly bodies: TemplateBodies;
-  /** Said where a body can't be shown. */
+  /** The message if a body can't be shown. */
   readonly none: string;
 }
 
-/** Emails side by side: rendered as HTML, and as text; with each sample data, and each way that sections can go. */
+/** Emails side by side, as HTML and text, with each sample and each variant of sections. */
 export function emailViews(
   sides: readonly EmailSide[],
   mail: MailOf | undefined,
@@ -144,7 +144,7 @@ export function emailViews(
   };
 }
 
-/** What the sample data is from, in words. */
+/** Describes the sample data. */
 export function samplesText(samples: readonly NamedSample[], mail: MailOf | undefined): Insertable {
   const files = [...new Set(samples.map(({ file }) => file))];
   if (files.length === 0)
@@ -152,7 +152,7 @@ export function samplesText(samples: readonly NamedSample[], mail: MailOf | unde
   return ['from ', ...files.map((file, at) => [at === 0 ? null : ', ', markup`<code>${file}</code>`])];
 }
 
-/** One email in a wide and in a narrow frame, its text beside them; each way that sections can go. */
+/** An email in a wide and a narrow frame, and as text, with each variant of sections. */
 export function emailGallery(
   bodies: TemplateBodies,
   mail: MailOf | undefined,
@@ -176,7 +176,7 @@ ${textFigure(made.txt, 'Text', none, emails)}</div>`,
   return [...boxes, moreVariants(left)];
 }
 
-/** The mails with each of the sample data; a label tells them apart where there are several. */
+/** The mails with each sample, labelled if there are several. */
 function mailsOf(
   sides: readonly TemplateBodies[],
   mail: MailOf | undefined,
@@ -201,7 +201,7 @@ function mailsOf(
   };
 }
 
-/** Says that sections can go in more ways than are shown. */
+/** The note if there are more variants than shown. */
 function moreVariants(left: number): Insertable {
   if (left === 0) return null;
   return markup`<p class="note">Not shown: up to ${shown(left)} more mails, in which other sections are there and not there.</p>`;
@@ -228,7 +228,7 @@ function htmlFigure(
   });
 }
 
-/** What a reviewer should know of, and a frame that loads nothing can't show. */
+/** What a frame that loads nothing can't show. */
 function leftOut(left: readonly string[]): Insertable {
   return left.length === 0 ? null : markup`<p class="note">Left out here: ${left.join('; ')}</p>`;
 }
@@ -243,7 +243,6 @@ function textFigure(body: RenderedBody | null, label: string, none: string, emai
   );
 }
 
-/** A body below its label, or why it isn't shown. */
 function figure(
   body: RenderedBody | null,
   label: string,

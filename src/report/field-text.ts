@@ -4,17 +4,16 @@ import type { DiffLine } from './hunks.js';
 import { type BodyView, type FieldView, type SetView, type ValueView, viewField } from './view.js';
 import { type Colors, lineWidth, plural, wrap } from './words.js';
 
-/** What lines of text are drawn with. */
 export interface Pen {
   readonly paint: Colors;
-  /** Long values whole. */
+  /** Don't shorten values. */
   readonly debug: boolean;
 }
 
-/** Where a difference stands, below its change. */
+/** The indent of a difference. */
 const indent = '    ';
 
-/** One difference for a person, in lines. */
+/** The lines of a difference. */
 export function fieldLines(field: FieldChange, pen: Pen): string[] {
   const view = viewField(field, { whole: pen.debug, room: 'terminal' });
   const drift = view.drift === null ? [] : wrap(`${indent}  `, view.drift).map(pen.paint.cyan);
@@ -36,7 +35,7 @@ function viewLines(view: FieldView, pen: Pen): string[] {
   }
 }
 
-/** What was there and what will be, beside each other where there is room. */
+/** Before and after, on one line if there is room. */
 function valueLines(path: string, view: ValueView, { paint }: Pen): string[] {
   const { before, after, unknown, lacks } = view;
   const was = unknown || lacks === 'before' ? before : paint.red(before);
@@ -86,7 +85,7 @@ function diffLine(line: DiffLine, paint: Colors): string {
   return tint(diffRow(text === undefined ? line : { ...line, text }));
 }
 
-/** The bar keeps lines from starting with what a CI log takes for a command. */
+/** The bar prevents lines that CI logs read as commands. */
 function diffRow({ mark, text }: DiffLine): string {
   return text === '' ? `${indent}  │ ${mark}`.trimEnd() : `${indent}  │ ${mark}${text}`;
 }

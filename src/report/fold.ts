@@ -7,15 +7,15 @@ import { observedNote, placeText } from './review.js';
 import { inline } from './values.js';
 import { placesOf } from './words.js';
 
-/** One change, or many that are equal to a reader: they differ in the names of their objects alone. */
+/** A change, or changes that differ only in the names of their objects. */
 export interface Fold {
-  /** What is the same for all of them. */
+  /** Their common content. */
   readonly change: Change;
-  /** All of them, at least one. */
+  /** At least one. */
   readonly changes: readonly Change[];
 }
 
-/** Changes in their order, equal ones folded; with `debug` none are. */
+/** Folds equal changes; none with `debug`. */
 export function foldChanges(changes: readonly Change[], debug: boolean): Fold[] {
   const groups = debug ? changes.map((change) => [change]) : groupByKey(changes, keyOf);
   return groups.flatMap((all) => {
@@ -26,7 +26,7 @@ export function foldChanges(changes: readonly Change[], debug: boolean): Fold[] 
   });
 }
 
-/** All that a reviewer is shown of a change, but for the names of its object. */
+/** Everything shown of a change, except names of its object. */
 function keyOf(change: Change): string {
   const { kind, action, observed, reason, destructions, warnings, fields, requests, apply } = change;
   const bodies = kindOf(kind).email;
@@ -44,7 +44,7 @@ function keyOf(change: Change): string {
       sensitive || [shown(before), shown(after), drift && { ...drift, recorded: shown(drift.recorded) }],
     ]),
     requests.map(({ operation }) => operation),
-    // A page renders an email from all of its bodies.
+    // Pages render both bodies of an email.
     bodies &&
       [apply.before, apply.expected].map((side) =>
         [bodies.txt, bodies.html].map((name) => shown(side[name])),
@@ -52,7 +52,7 @@ function keyOf(change: Change): string {
   ]);
 }
 
-/** The first of equal changes, with what differs between them left out. */
+/** The first of equal changes, without what differs. */
 function common(first: Change, all: readonly Change[]): Change {
   const { recordedAt, reason, destructions, warnings } = first;
   const times = all.flatMap((change) => change.recordedAt ?? []).sort();
@@ -78,12 +78,12 @@ function nameless({ address, label }: Change, text: string): string {
   return withoutNames(text, [...namesIn(address), ...(label === undefined ? [] : [label])]);
 }
 
-/** How many objects a fold is about: `1,333 users`. */
+/** `1,333 users`. */
 export function foldCount({ change, changes }: Fold): string {
   return `${changes.length.toLocaleString('en')} ${kindOf(change.kind).noun}s`;
 }
 
-/** So many columns of names are listed of a fold. */
+/** Columns for names of a fold. */
 const namesWidth = 150;
 
 /**
@@ -113,7 +113,7 @@ export function foldedNames(
   return `${fit.join(', ')}${more > 0 ? ` and ${rest}` : ''}`;
 }
 
-/** The files that declare the objects of a fold; for one object its place. Harmless. */
+/** The files of a fold, or the place of a single object. Escaped. */
 export function foldPlace({ changes }: Fold): string | null {
   const places = changes.flatMap(({ declaredAt }) => declaredAt ?? []);
   const [first] = places;

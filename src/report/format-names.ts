@@ -1,4 +1,4 @@
-/** The formats that there are of each thing that is shown; kept apart from what they are made with, so that help is quick. */
+/** The formats of each report; a file of its own, so that help loads no report. */
 export const namesOfFormats = {
   plan: ['text', 'json', 'markdown', 'html', 'github', 'gitlab'],
   result: ['text', 'json', 'markdown', 'html', 'github'],

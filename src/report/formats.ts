@@ -21,23 +21,21 @@ import type { ShownTurn } from './turn.js';
 
 export type { Look } from './look.js';
 
-/** Something in a format: JSON as a value, which is laid out otherwise in a file. */
+/** A report in a format; JSON as a value, since files indent it. */
 export type Rendering = { readonly text: string } | { readonly json: unknown };
 
-/** Something that can be shown. */
 export interface Report<T> {
-  /** Takes out the secrets; to be done before it is rendered. */
+  /** Removes secrets, before rendering. */
   redact(shown: T, redactor: Redactor): T;
-  /** What makes each format of it, by its name: a text, or a value that becomes JSON. */
+  /** Renders each format: a text, or a value for JSON. */
   readonly formats: { readonly [format: string]: () => Promise<(shown: T, look: Look) => string | object> };
 }
 
-/** The names of the formats that there are of something. */
 export function formatNames<T>({ formats }: Report<T>): string[] {
   return Object.keys(formats);
 }
 
-/** Shows something that is without secrets already. Throws a TypeError for a format that there is not of it. */
+/** Renders something that is redacted. Throws a TypeError for an unknown format. */
 export async function render<T>(report: Report<T>, format: string, shown: T, look: Look): Promise<Rendering> {
   const make = await report.formats[format]?.();
   if (make === undefined) throw new TypeError(`there is no ${format} of it`);
@@ -45,7 +43,7 @@ export async function render<T>(report: Report<T>, format: string, shown: T, loo
   return typeof made === 'string' ? { text: made } : { json: made };
 }
 
-/** The same for a format that is text. */
+/** The same for a text format. */
 export async function renderText<T>(
   report: Report<T>,
   format: string,
@@ -57,15 +55,15 @@ export async function renderText<T>(
   return rendering.text;
 }
 
-/** A plan, and what its emails are rendered with, which a page alone shows. */
+/** A plan, and sample data for pages. */
 export interface ShownPlan {
   /** The plan. */
   readonly plan: Plan;
-  /** By the template's address, as `planSamples` reads them; made up if left out. */
+  /** By the template's address, from `planSamples`; made up if omitted. */
   readonly samples?: ReadonlyMap<string, readonly NamedSample[]>;
 }
 
-/** What shows a plan alone, for a report that has more. */
+/** Adapts a report of a plan alone. */
 const ofPlan =
   <R>(make: (plan: Plan, look: Look) => R) =>
   ({ plan }: ShownPlan, look: Look): R =>
@@ -90,7 +88,7 @@ export const planReport: Report<ShownPlan> = {
   },
 };
 
-/** What a run did, and the plan that it followed, which says where things are declared. */
+/** A result and its plan, which has the places of declarations. */
 export interface ShownResult extends ShownPlan {
   /** The result. */
   readonly result: Result;
@@ -127,7 +125,6 @@ export const resultReport: Report<ShownResult> = {
   },
 };
 
-/** What went wrong, beside whatever else is shown. */
 export const problemsReport: Report<readonly Problem[]> = {
   redact: redactReport,
   formats: {
@@ -137,13 +134,13 @@ export const problemsReport: Report<readonly Problem[]> = {
   },
 };
 
-/** What is wrong with a project, and how many documents are fine. */
+/** The problems of a project, and how many documents are valid. */
 export interface ShownValidation {
   readonly problems: readonly Problem[];
   readonly objects: number;
 }
 
-/** `validate`, which tells people its problems beside the result. */
+/** `validate`, whose problems go to standard error for people. */
 export const validationReport: Report<ShownValidation> = {
   redact: redactReport,
   formats: {
@@ -163,7 +160,7 @@ export const validationReport: Report<ShownValidation> = {
   },
 };
 
-/** Runs of the past; `all` says that none was left out since its journal can't be read. */
+/** Runs; `all` if every journal could be read. */
 export interface ShownRuns {
   readonly runs: readonly PastRun[];
   readonly all: boolean;
@@ -202,7 +199,7 @@ export const historyReport: Report<History> = {
   },
 };
 
-/** `state show`; undefined where there is no state yet. */
+/** `state show`; undefined if there is no state. */
 export const stateReport: Report<ShownState | undefined> = {
   redact: redactReport,
   formats: {

@@ -11,30 +11,27 @@ import { type PageScript, pageText, scrollable } from './page.js';
 import { placeText } from './review.js';
 import { placeList, plural } from './words.js';
 
-/** A declared email template, to be looked at. */
 export interface GalleryTemplate extends Named {
-  /** What the email is for. */
   readonly type: string;
   readonly declaredAt: { readonly file: string; readonly line: number };
   readonly bodies: TemplateBodies;
-  /** What the server makes the mail of; undefined if that isn't known. */
+  /** Undefined if unknown. */
   readonly mail: MailOf | undefined;
-  /** Whether a body is held back, since it holds a secret. */
+  /** Whether a body is hidden, since it contains a secret. */
   readonly held: boolean;
-  /** Empty where values are made up. */
+  /** Empty if values are made up. */
   readonly samples: readonly NamedSample[];
   readonly warnings: readonly PlanWarning[];
 }
 
 export interface Gallery {
   readonly templates: readonly GalleryTemplate[];
-  /** What keeps manifests from being shown. */
   readonly problems: readonly Problem[];
-  /** A script that loads the page again when something changed. */
+  /** A script that reloads the page after changes. */
   readonly script?: PageScript;
 }
 
-/** All email templates on one page, as users get them: each way that their sections can go, wide and narrow. */
+/** A page with all email templates, rendered with each variant of sections. */
 export function galleryHtml({ templates, problems, script }: Gallery): string {
   const emails = new Emails();
   return pageText({
@@ -60,7 +57,7 @@ function contents(templates: readonly GalleryTemplate[]): Markup {
   )}</ul></nav>`;
 }
 
-/** What a person knows a template by; its address has ids. */
+/** The name of a template for people. */
 function titleOf({ label, type }: GalleryTemplate): string {
   return label === undefined ? type : `${label}: ${type}`;
 }

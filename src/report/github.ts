@@ -14,11 +14,10 @@ type GithubOptions = Partial<Pick<Look, 'folder' | 'stored' | 'only'>>;
 
 type Level = 'error' | 'warning' | 'notice';
 
-/** Something that GitHub shows at a line of a file, or at none. */
 export interface Annotation {
   readonly level: Level;
   readonly title: string;
-  /** Not escaped yet. */
+  /** Not escaped. */
   readonly message: string;
   readonly place: Partial<Place> | null;
 }
@@ -65,30 +64,30 @@ function annotation(level: Level, title: string, message: string, place: Annotat
   return { level, title: `idops ${title}`, message, place };
 }
 
-/** What is said of an object, behind its name; what is hostile in it is escaped with all of the annotation. */
+/** A sentence after an object's name; the annotation is escaped as a whole. */
 function titled(named: Named, said: string): string {
   return `${named.address}${labelBeside(named)}${said === '' ? '' : `: ${said}`}`;
 }
 
-/** What of a change the server changed, behind what else is said of it. */
+/** Drift of a change, after its other text. */
 function drifted(change: Change): string {
   const note = driftNote(change);
   return note === null ? '' : `; ${note}`;
 }
 
-/** A warning at its first place, or at the one of its object. */
+/** A warning at its first place, otherwise at its object's. */
 function warned(warning: PlanWarning, message: string, declared: Annotation['place']): Annotation {
   const { code, place = declared, morePlaces } = warning;
   const text = [message, ...alsoAt(placesOf(warning), morePlaces)].join('\n');
   return annotation('warning', code, text, place);
 }
 
-/** The places behind the first one, which an annotation stands at. */
+/** The places after the first one. */
 function alsoAt(places: readonly WarningPlace[], more: number | undefined): string[] {
   return places.length < 2 ? [] : [`also at ${placeList(places.slice(1), more)}`];
 }
 
-/** Problems as annotations, each at its first place; errors first. */
+/** Problems as annotations at their first place; errors first. */
 export function problemsGithub(problems: readonly Problem[], options: GithubOptions = {}): string {
   return problems
     .toSorted((a, b) => (a.severity === b.severity ? 0 : a.severity === 'error' ? -1 : 1))
@@ -102,7 +101,7 @@ function annotationOf({ code, severity, message, hint, places, morePlaces }: Pro
   return annotation(severity, code, [message, ...alsoAt(places, morePlaces), ...help].join('\n'), first);
 }
 
-/** One workflow command, on one line whatever is in it. */
+/** A workflow command, on one line. */
 export function annotationCommand(
   { level, title, message, place }: Annotation,
   { folder = '' }: GithubOptions = {},
@@ -117,12 +116,12 @@ export function annotationCommand(
   return `::${level} ${properties.join(',')}::${data(message.split(/\r?\n/).map(escapeText).join('\n'))}`;
 }
 
-/** A file from the root of the repository, whatever folder it is told from. */
+/** The path of a file from the root of the repository. */
 function inRepository(folder: string, file: string): string {
   return stepsTo(folder, file).steps.join('/');
 }
 
-/** The text of a command, as GitHub's runner decodes it. */
+/** Escapes the text of a command for GitHub's runner. */
 function data(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
@@ -131,7 +130,7 @@ function property(text: string): string {
   return data(escapeText(text)).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
 
-/** A result as annotations, each at the place that declares its object; what is applied says nothing. */
+/** A result as annotations at the declarations; nothing for what is applied. */
 export function resultGithub(result: Result, plan: Plan, options: GithubOptions = {}): string {
   const lines = resultAnnotations(result, plan).map((annotation) => annotationCommand(annotation, options));
   return [...lines, `idops apply: ${resultSummaryLine(result)}`, ''].join('\n');

@@ -1,9 +1,9 @@
 import type { ChangeResult } from '../apply/result.js';
 
-/** More equal things than this are shown as one, and so many of them are named. */
+/** More equal items than this are grouped; so many of a group are named. */
 const FEW = 3;
 
-/** Items in their order, many of one key together at the place of the first; an item without a key stays alone. */
+/** Groups items by key, in the order of the first; items without a key stay alone. */
 export function groupByKey<T>(items: readonly T[], keyOf: (item: T) => string | null): (readonly T[])[] {
   const groups = new Map<string | T, T[]>();
   for (const item of items) {
@@ -46,7 +46,7 @@ export function gistOf(
   return withoutNames(shared, namesIn(address));
 }
 
-/** Results in their order, those that ended in the same way together. */
+/** Groups results with the same outcome. */
 export function groupResults(results: readonly ChangeResult[]): (readonly ChangeResult[])[] {
   return groupByKey(results, (result) => {
     const { status, error, action, httpStatus } = result;
@@ -55,7 +55,7 @@ export function groupResults(results: readonly ChangeResult[]): (readonly Change
   });
 }
 
-/** The first few addresses of a group, and how many more there are. */
+/** The first few addresses, and how many more there are. */
 export function someOf(results: readonly ChangeResult[]): string {
   return firstFew(results, ({ address }) => address);
 }

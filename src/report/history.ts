@@ -5,14 +5,13 @@ import { pastChangeJson, pastLines, who } from './runs.js';
 import type { TextOptions } from './text.js';
 import { colors, wrap } from './words.js';
 
-/** What runs did to one object, the newest last. */
+/** What runs did to an object, newest last. */
 export interface History {
-  /** As it is asked for. */
+  /** As requested. */
   readonly address: string;
   readonly past: readonly { readonly run: PastRun['run']; readonly change: PastChange }[];
 }
 
-/** The history of one object: which run, by whom, and what it changed. */
 export function historyText({ past }: History, options: TextOptions): string {
   const paint = colors(options.color);
   const lines = past.flatMap(({ run, change }) => [
@@ -23,7 +22,7 @@ export function historyText({ past }: History, options: TextOptions): string {
   return lines.join('\n');
 }
 
-/** The same as `runs --address --format json` gives it. */
+/** `runs --address --format json`. */
 export function historyJson({ address, past }: History): object {
   return {
     format_version: 1,
@@ -64,14 +63,14 @@ function addresses({ change: { address }, key }: PastChange): string[] {
   return [address, key];
 }
 
-/** The ids behind the kind: all of them, and the first one, which for an email template is its backend's. */
+/** The ids after the kind: all of them, and the first one. */
 function ids({ change: { kind }, key }: PastChange): string[] {
   const whole = key.slice(kind.length + 1);
   const [first = '', ...rest] = whole.split('/');
   return rest.length === 0 ? [whole] : [whole, first, `${kind}/${first}`];
 }
 
-/** What it was called, with and without its kind, and what stands behind its first id. */
+/** Its names, with and without its kind. */
 function names({ change: { kind, label, address }, key, called }: PastChange): string[] {
   const [, ...rest] = key.slice(kind.length + 1).split('/');
   return [address.slice(kind.length + 1), label, called]

@@ -20,11 +20,11 @@ import {
 import { actions, actionWords, plural } from './words.js';
 
 export interface HtmlOptions extends Pick<Look, 'debug' | 'only'> {
-  /** What emails are rendered with, by the template's address; made up where there is nothing. */
+  /** Sample data by the template's address; made up if there is none. */
   readonly samples: ReadonlyMap<string, readonly NamedSample[]>;
 }
 
-/** A plan as one page in one file, which loads nothing and runs no script. Emails are rendered in frames that may do neither. */
+/** A plan as a page that loads nothing and runs no script; nor do the frames of emails. */
 export function planHtml(plan: Plan, options: HtmlOptions): string {
   const groups = groupsOf(plan, options);
   const folds = groups.flatMap(({ entries }) => entries.map(({ fold }) => fold));
@@ -78,7 +78,7 @@ export function planHtml(plan: Plan, options: HtmlOptions): string {
   });
 }
 
-/** Where a plan is for, each in a few words. */
+/** Facts about a plan. */
 export function planFacts({ profile, environment, shard }: Plan): Insertable[] {
   return [
     markup`Profile <code>${profile}</code>`,

@@ -2,18 +2,18 @@ import { escapeText } from '../base/escape.js';
 import type { BodyDifference } from './bodies.js';
 import { changedWords, plain, type Span, shortened, textOf } from './values.js';
 
-/** A line of a diff; its text is harmless and on one line. */
+/** A line of a diff; escaped, one line. */
 export interface DiffLine {
   readonly mark: '+' | '-' | ' ';
   readonly text: string;
-  /** The same in parts, where words of the line stay and others change. */
+  /** The text in parts, if only some words change. */
   readonly spans?: readonly Span[];
 }
 
-/** In a hunk of more lines than this no words are compared: all of each line is shown. */
+/** Words are compared only in smaller hunks. */
 const mostCompared = 4_000;
 
-/** The lines of a hunk as they are shown; unless `whole`, long ones are cut where they don't differ. */
+/** The lines of a hunk; unless `whole`, long ones are shortened between their differences. */
 export function hunkLines({ lines }: BodyDifference['hunks'][number], whole: boolean): DiffLine[] {
   const shown = lines.map((line): DiffLine => {
     const first = line.charAt(0);
@@ -32,29 +32,29 @@ export function hunkLines({ lines }: BodyDifference['hunks'][number], whole: boo
   });
 }
 
-/** Where a hunk stands, as unified diffs say it: `@@ -1,3 +1,4 @@`. */
+/** The header of a hunk: `@@ -1,3 +1,4 @@`. */
 export function hunkHead(hunk: BodyDifference['hunks'][number]): string {
   return `@@ -${range(hunk.oldStart, hunk.oldLines)} +${range(hunk.newStart, hunk.newLines)} @@`;
 }
 
-/** An empty range stands after the line before it. */
+/** An empty range is after the preceding line. */
 function range(start: number, lines: number): string {
   return `${lines === 0 ? start - 1 : start},${lines}`;
 }
 
-/** A line of a body. What it says itself must not look like an escape of an invisible character. */
+/** A line of a body. Its own text must not look like an escaped character. */
 function escapeLine(line: string): string {
   return escapeText(line.replaceAll('\\u', '\\\\u'));
 }
 
-/** A changed line, with the spaces at its end made visible: they may be all that changed. */
+/** A changed line, with visible trailing spaces, which may be the only change. */
 function escapeChanged(line: string): string {
   const escaped = escapeLine(line);
   const kept = escaped.trimEnd();
   return kept + escaped.slice(kept.length).replaceAll(' ', '\\u0020');
 }
 
-/** Which line takes the place of which: in the same order where as many come as go. */
+/** Pairs removed and added lines, in order, if there are as many of both. */
 function partnersOf(lines: readonly DiffLine[]): ReadonlyMap<number, number> {
   const found = new Map<number, number>();
   const endOf = (start: number, wanted: DiffLine['mark']) => {

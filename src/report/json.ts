@@ -66,12 +66,10 @@ function warningJson({
   };
 }
 
-/** A place by its file in the project. */
 export function placeJson({ file, inProject = file, line, column }: WarningPlace) {
   return { file: inProject, line, ...(column === undefined ? {} : { column }) };
 }
 
-/** One change of a plan. */
 export function changeJson(change: Change): PlanJson['changes'][number] {
   return {
     address: change.address,
@@ -95,7 +93,7 @@ export function changeJson(change: Change): PlanJson['changes'][number] {
   };
 }
 
-/** One difference, with nothing secret in it. */
+/** A difference without secrets. */
 export function fieldJson({
   path,
   before,
@@ -125,14 +123,14 @@ function recordedJson(recorded: Value, sensitive: boolean): Json {
   return sensitive || holdsSensitive(recorded) ? { sensitive: true } : jsonOf(recorded);
 }
 
-/** A value as JSON; a secret as what says that it is one. */
+/** A value as JSON, with secrets replaced by a marker. */
 export function jsonOf(value: Value): Json {
   if (value instanceof Sensitive) return value.toJSON();
   if (Array.isArray(value)) return value.map(jsonOf);
   return isMap(value) ? mapValues(value, jsonOf) : value;
 }
 
-/** A result as `apply --format json` gives it. */
+/** `apply --format json`. */
 export function resultJson(result: Result): ResultJson {
   const { applied, failed, not_converged, unknown, skipped } = summarizeResult(result);
   return {
@@ -155,7 +153,7 @@ export function resultJson(result: Result): ResultJson {
   };
 }
 
-/** Problems as `validate --format json` gives them, and every command with `--format json` that fails. */
+/** The JSON of problems, for `validate` and for every command that fails. */
 export function problemsJson(problems: readonly Problem[]) {
   return {
     format_version: 1,
@@ -170,7 +168,7 @@ export function problemsJson(problems: readonly Problem[]) {
   };
 }
 
-/** What GitLab shows of a plan beside a merge request: the counts of a report of the type `terraform`. */
+/** A report of the type `terraform`, which GitLab shows in a merge request. */
 export interface GitlabReport {
   /** Always 0: no operation creates anything. */
   readonly create: number;
@@ -180,7 +178,7 @@ export interface GitlabReport {
   readonly delete: number;
 }
 
-/** A plan as counts and nothing else, of all of it. What is only recorded, or blocked, changes nothing and isn't counted. */
+/** The counts of a whole plan, without adopted and blocked changes. */
 export function planGitlab(plan: Plan): GitlabReport {
   const { update, regenerate, delete: deleted } = summarize(plan);
   return { create: 0, update: update + regenerate, delete: deleted };

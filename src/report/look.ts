@@ -1,48 +1,48 @@
 import type { Share } from '../plan/plan.js';
 import { mask } from '../secrets/redactor.js';
 
-/** How something is to look. */
+/** Options for rendering. */
 export interface Look {
-  /** With the escape sequences of a terminal's colours. */
+  /** Colours for terminals. */
   readonly color: boolean;
-  /** Unchanged objects and requests too, and long values whole. */
+  /** Show unchanged objects and requests, and don't shorten values. */
   readonly debug: boolean;
-  /** Where idops was started, from the root of the repository that annotations are for; empty where it was there. */
+  /** The current folder from the root of the repository, for annotations. */
   readonly folder: string;
-  /** Whether a plan was made before, and says when. */
+  /** Whether the plan is a stored one. */
   readonly stored?: boolean;
-  /** Which changes of a plan are shown; all where it isn't given. */
+  /** The shown changes of a plan; by default all. */
   readonly only?: Share;
-  /** How many characters Markdown may have at most; as many as a comment takes where it isn't given. */
+  /** The maximum length of Markdown; by default that of a comment. */
   readonly budget?: number;
-  /** Where Markdown leads to files; nowhere where it isn't given. */
+  /** For links to files in Markdown. */
   readonly forge?: Forge;
-  /** What a heading in Markdown says; its own words where it isn't given. */
+  /** The heading in Markdown. */
   readonly title?: string;
-  /** What is said below the heading of a plan or of a result in Markdown. */
+  /** Text below the heading in Markdown. */
   readonly intro?: string;
 }
 
-/** Where a forge, such as GitHub, shows the files of a commit to people. */
+/** A forge, such as GitHub, that shows the files of a commit. */
 export interface Forge {
-  /** The address of the repository's root, without a slash at its end; nothing in it means anything in Markdown or HTML. */
+  /** The address of the repository's root, without a trailing slash; safe in Markdown and HTML. */
   readonly files: string;
-  /** Where idops was started, from that root; empty where it was there. */
+  /** The current folder from that root. */
   readonly folder: string;
 }
 
-/** Where a forge shows a line of a file; undefined for a file that lies outside of the repository. Harmless, whatever the file is called. */
+/** The link to a line of a file; undefined outside the repository. Escaped. */
 export function fileUrl(
   { files, folder }: Forge,
   { file, line }: { readonly file: string; readonly line: number },
 ): string | undefined {
-  // The name of one that is masked isn't known.
+  // A masked name is unknown.
   if (/^([\\/]|[a-z]:)/i.test(file) || file.includes(mask)) return undefined;
   const { steps, isInside } = stepsTo(folder, file);
   return isInside ? `${files}/${steps.map(segment).join('/')}#L${line}` : undefined;
 }
 
-/** The steps to a file from the root of the repository, and whether they stay in it; what leads out of it is left out of them. */
+/** The path of a file from the root of the repository, and whether it is inside. */
 export function stepsTo(folder: string, file: string): { steps: string[]; isInside: boolean } {
   const steps: string[] = [];
   let isInside = true;
@@ -53,7 +53,7 @@ export function stepsTo(folder: string, file: string): { steps: string[]; isInsi
   return { steps, isInside };
 }
 
-/** A name in an address, with what could mean something in Markdown encoded too. */
+/** Also encodes characters with a meaning in Markdown. */
 function segment(name: string): string {
   return encodeURIComponent(name.toWellFormed()).replace(
     /[!'()*~]/g,

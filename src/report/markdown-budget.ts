@@ -1,11 +1,10 @@
-/** A change or a warning in a report in Markdown. */
 export interface Entry {
-  /** 0 matters most. */
+  /** 0 is the most important. */
   readonly rank: number | 'warnings';
-  /** How many objects it is about, and how many differences there are in it. */
+  /** Its numbers of objects and differences. */
   readonly objects: number;
   readonly differences: number;
-  /** What can be shown of it, each form with more than the one before: its name, its line, and with details. */
+  /** Its forms, from short to long: name, line, details. */
   readonly forms: readonly (() => string)[];
 }
 
@@ -14,12 +13,12 @@ export interface Section {
   readonly entries: readonly Entry[];
 }
 
-/** Which form of each entry is shown; entries that aren't in it are left out. */
+/** The shown form of each entry; others are omitted. */
 export type Shown = ReadonlyMap<Entry, number>;
 
-/** What is kept free of a section for saying how many more there are. */
+/** Reserved in each section for the number of omitted entries. */
 const moreRoom = 60;
-/** Details are longer than this, so that none are worked out where there is less room. */
+/** The least length of details; with less room, none are rendered. */
 const leastDetail = 100;
 
 /**
@@ -41,7 +40,7 @@ export function allot(sections: readonly Section[], room: number): Shown {
     shown.set(entry, form);
     return true;
   };
-  /** Shows entries of these ranks in the first of these forms that there is room for, and leaves so much free. */
+  /** Shows entries of these ranks in the first form that fits, and keeps `spare` free. */
   const raise = (forms: readonly number[], ranks: readonly Entry['rank'][], least = 0): void => {
     for (const rank of ranks) {
       for (const section of sections) {
@@ -68,12 +67,12 @@ export function allot(sections: readonly Section[], room: number): Shown {
   return shown;
 }
 
-/** Whether all there is of an entry is shown. */
+/** Whether an entry is shown completely. */
 export function isShownWhole(entry: Entry, shown: Shown): boolean {
   return shown.get(entry) === entry.forms.length - 1;
 }
 
-/** The sections with what is shown of them; those of which nothing is are not there. */
+/** The sections with shown entries. */
 export function sectionTexts(sections: readonly Section[], shown: Shown): string[] {
   return sections.flatMap((section) => {
     const texts = section.entries.flatMap((entry) => entry.forms[shown.get(entry) ?? -1]?.() ?? []);

@@ -4,13 +4,13 @@ import { code, fence, prose } from './markdown-escape.js';
 import { bodyNotes, observedNote, shortValue } from './review.js';
 import { type BodyView, type FieldView, requestTexts, viewField } from './view.js';
 
-/** Whether there is more to tell of a change than its line tells. */
+/** Whether a change has more than its line. */
 export function hasDetails(change: Change, debug: boolean): boolean {
   if (!debug && shortValue(change) !== undefined) return false;
   return change.fields.length > 0 || observedNote(change) !== null || (debug && change.requests.length > 0);
 }
 
-/** What is folded under a change: all of it, and without its bodies. */
+/** The folded details of a change: with and without bodies. */
 export function detailsOf(change: Change, debug: boolean): { readonly full: string; readonly short: string } {
   const note = observedNote(change);
   const views = change.fields.map((field) => viewField(field, { whole: debug, room: 'comment' }));
@@ -54,7 +54,7 @@ function shownLines(view: FieldView): string[] {
   }
 }
 
-/** The marks that a diff is coloured by; `!` stands for a change in place, and for what may be there already. */
+/** Marks for the colours of a diff; `!` for changed and unknown elements. */
 const setMarks = { '+': '+', '-': '-', '~': '!', '=': '!' } as const;
 
 function bodyBlock(view: BodyView, shown: boolean): string {

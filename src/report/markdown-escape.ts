@@ -3,7 +3,7 @@ import type { Named } from './names.js';
 
 /* Data in Markdown, so that it means itself: no markup, no mention, no link and no command of a CI log comes of it. */
 
-/** A block that shows lines as they are, with marks longer than any in them. */
+/** A code block, with a fence longer than any in its lines. */
 export function fence(lines: readonly string[]): string {
   const longest = Math.max(
     2,
@@ -13,27 +13,27 @@ export function fence(lines: readonly string[]): string {
   return [`${marks}diff`, ...lines.map(disarm), marks].join('\n');
 }
 
-/** A text as code, in which Markdown, mentions and links mean nothing. */
+/** A text as inline code. */
 export function code(text: string): string {
   const shown = disarm(escapeText(text));
   if (shown.trim() === '') return '` `';
   const longest = Math.max(0, ...(shown.match(/`+/g) ?? []).map(({ length }) => length));
   const marks = '`'.repeat(longest + 1);
-  // Markdown takes away one space on each side, so that a mark can stand at the edge.
+  // Markdown strips one space on each side.
   const pad = /^[` ]|[` ]$/.test(shown) ? ' ' : '';
   return `${marks}${pad}${shown}${pad}${marks}`;
 }
 
-/** An object as a line of Markdown names it. */
+/** An object in Markdown. */
 export function codeName({ address, label }: Named): string {
   return `${code(address)}${label === undefined ? '' : ` (${code(label)})`}`;
 }
 
-/** A word that means itself, whatever reads it. */
+/** Words without a meaning in Markdown. */
 const plainWord = /^(?:[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*|\d{1,6}|[—–→…])$/u;
-/** What may be short for a commit, or begin an address. */
+/** What may be a commit, or begin a link. */
 const referringWord = /^(?:www|gh-)|[0-9a-f]{7}/i;
-/** What spaces separate; a quotation, a placeholder of an email and an object of JSON are one, whatever is in them. */
+/** Words; a quotation, a placeholder and a JSON object are one. */
 const pieces =
   /(?:"(?:[^"\\]|\\.){1,200}"|\{\{[^{}]{0,200}\}\}|\{(?:"(?:[^"\\]|\\.){0,200}"|[^{}"]){1,200}\}|\S)+/gsu;
 
@@ -48,7 +48,7 @@ export function prose(text: string): string {
 function pieceText(piece: string): string {
   const [, open = '', core = '', close = ''] = /^(\(?)(.*?)(\)?[,.;:!?]?)$/su.exec(piece) ?? [];
   if (core === '') return /^[),;]$/.test(piece) ? piece : code(piece);
-  // Such a number could begin a list.
+  // It could begin a list.
   const isNumbered = /^\d/.test(core) && /^[.)]/.test(close);
   const words = (/^"(.*)"$/s.exec(core)?.[1] ?? core).split(' ');
   return words.every(isPlain) && !isNumbered ? piece : `${open}${code(core)}${close}`;

@@ -8,7 +8,7 @@ import { isDestructive, shortValue } from './review.js';
 import type { WarningGroup } from './warnings.js';
 import { placeList, plural } from './words.js';
 
-/** What names a change, or equal ones, where there is room for no more: on one line whatever is in it. */
+/** The shortest form of a change, or of equal ones, on one line. */
 export function changeName(fold: Fold): string {
   const { change, changes } = fold;
   const isLoss = isDestructive(change);
@@ -17,7 +17,7 @@ export function changeName(fold: Fold): string {
   return `**${change.action}** ${name}${isLoss ? ' — **destructive**' : ''}${names}`;
 }
 
-/** The line of a change, or of equal ones: without a mark of a list, and on one line whatever is in it. */
+/** The line of a change, or of equal ones, without a list marker. */
 export function changeLine(fold: Fold, forge: Forge | undefined): string {
   const { change, changes } = fold;
   const { action, fields, destructions, reason, warnings, declaredAt } = change;
@@ -29,7 +29,7 @@ export function changeLine(fold: Fold, forge: Forge | undefined): string {
     ...(destructions.length > 0 ? [`**destructive:** ${destructions.map(prose).join('; ')}`] : []),
     ...(reason === null ? [] : [prose(reason)]),
     ...(warnings.length > 0 ? [`⚠️ ${plural(warnings.length, 'warning')}`] : []),
-    // Whoever loses something is named, each of them.
+    // Destructive changes name every object.
     ...(changes.length > 1 ? [namesIn(fold, isDestructive(change))] : []),
     ...(declaredAt === null || place === null ? [] : [placeLink(declaredAt, place, forge)]),
   ];
@@ -58,13 +58,13 @@ function fieldNames(action: Action, fields: readonly FieldChange[]): string {
   return action === 'delete' || fields.length === 0 ? '' : `: ${firstFew(fields, ({ path }) => code(path))}`;
 }
 
-/** The line of warnings that say the same. */
+/** The line of equal warnings. */
 export function warningLine(group: WarningGroup, forge: Forge | undefined): string {
   const { message, objects, places, morePlaces } = group;
   const [only, ...others] = objects;
   const one = only === undefined ? '' : `${codeName(only)}: `;
   const subject = others.length > 0 ? `**${plural(objects.length, 'object')}**: ` : one;
-  // What has no column may say its place itself.
+  // Without a column, the message may have the place.
   const shown = places.filter((place) => !message.includes(`${place.file}:${place.line}`));
   const notes = [
     ...(others.length > 0 ? [firstFew(objects, codeName)] : []),

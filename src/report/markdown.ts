@@ -26,12 +26,11 @@ import {
 import { groupWarnings, type WarningGroup } from './warnings.js';
 import { plural } from './words.js';
 
-/** Below what GitHub takes as a comment, with room for what a workflow adds. */
+/** Below GitHub's limit for a comment, with room for additions of a workflow. */
 const defaultBudget = 60_000;
 
 type MarkdownOptions = Pick<Look, 'budget' | 'debug' | 'only' | 'forge' | 'title' | 'intro'>;
 
-/** A plan in Markdown, as `planComment` makes it. */
 export function planMarkdown(plan: Plan, options: MarkdownOptions): string {
   return planComment(plan, options).text;
 }
@@ -72,7 +71,7 @@ export function planComment(plan: Plan, options: MarkdownOptions): { text: strin
   };
 }
 
-/** Whether a plan, or what is shown of it, leaves out something that is declared. */
+/** Whether a plan, or the shown part, omits something declared. */
 function isPart({ partial }: Plan, only: Share | undefined): boolean {
   return partial === true || only !== undefined;
 }
@@ -149,7 +148,7 @@ function changeEntry(fold: Fold, rank: number, debug: boolean, forge: Forge | un
   };
 }
 
-/** How much is shown if that isn't all. */
+/** Says how much is shown, if not everything. */
 function notice(entries: readonly Entry[], shown: Shown, budget: number): string {
   const counted = (isWarning: boolean, noun: string) => {
     const all = entries.filter(({ rank }) => (rank === 'warnings') === isWarning);

@@ -1,6 +1,6 @@
 import { escapeText } from '../base/escape.js';
 
-/** Markup that is ready: what `markup` made, and nothing else. */
+/** Escaped markup, made by `markup`. */
 export class Markup {
   readonly text: string;
 
@@ -15,7 +15,7 @@ export class Markup {
 
 export type Insertable = Markup | string | number | null | readonly Insertable[];
 
-/** HTML in which everything inserted is escaped, unless it is markup itself. */
+/** HTML in which inserted values are escaped, unless they are markup. */
 export function markup(parts: TemplateStringsArray, ...inserted: readonly Insertable[]): Markup {
   return new Markup(
     parts
@@ -37,11 +37,11 @@ const entities: { readonly [character: string]: string } = {
   '>': '&gt;',
   '"': '&quot;',
   "'": '&#39;',
-  // A line of a report in a CI log could begin with `::`.
+  // `::` begins a command in CI logs.
   ':': '&#58;',
 };
 
-/** A text that means itself in HTML, in an element or a quoted attribute, as one line. */
+/** Escapes a text for an element or a quoted attribute, on one line. */
 export function escapeMarkup(text: string): string {
   return escapeText(text).replace(/[&<>"']|:(?=:)/g, (character) => entities[character] ?? '');
 }
@@ -51,12 +51,12 @@ export function markupLines(text: string): Markup {
   return new Markup(text.split(/\r?\n/).map(escapeMarkup).join('\n'));
 }
 
-/** A document for the `srcdoc` of a frame: printable ASCII on one line, with nothing that ends the attribute or is a command in a CI log. */
+/** Escapes a document for `srcdoc`: printable ASCII on one line, without CI commands. */
 export function frameSource(html: string): Markup {
   return new Markup(
     html.toWellFormed().replace(/[^ -~]|[&"<>]|:(?=:)|#(?=#)/gu, (character) => {
       const code = character.codePointAt(0) ?? 0;
-      // A reference to one of these controls means another character.
+      // References to these controls mean other characters.
       return `&#${code === 0 || (code >= 0x80 && code < 0xa0) ? 0xfffd : code};`;
     }),
   );

@@ -4,27 +4,27 @@ import { partCalled } from '../base/shard.js';
 import type { Plan } from '../plan/plan.js';
 import { nameOf } from './names.js';
 
-/** Something that can be done after a run. */
+/** A suggestion after a run. */
 export interface NextStep {
-  /** Why, or what there is to say. */
+  /** The text before the command. */
   readonly before: string;
-  /** What is typed behind `idops`, at the end of the line; null where there is nothing to type. */
+  /** What follows `idops`; null for none. */
   readonly command: string | null;
 }
 
-/** What to do after a run, a line each; empty where there is nothing to say. */
+/** Suggestions after a run. */
 export function nextSteps(
   { run: name, journal, results }: Pick<Result, 'run' | 'journal' | 'results'>,
   { undoes, again = ['apply'] }: Pick<Plan, 'undoes' | 'again'>,
 ): NextStep[] {
   if (name === null) return [];
-  // What other shards of it did is theirs.
+  // Only of this shard.
   const run = partCalled(journal ?? name);
-  // Of a regeneration the result itself says what a person has to find out.
+  // A regeneration has its own suggestions.
   const isLeft = results.some(({ status, action }) => status !== 'applied' && action !== 'regenerate');
   const isUndoable = mayBeUndone({ results });
   const open = results.filter(({ status, action }) => status === 'unknown' && action === 'regenerate');
-  // Only who has looked at the object can say it.
+  // A person must look at the object first.
   const settle = open.flatMap((one) => {
     const said = `runs settle ${run} ${shellWord(one.address)}`;
     return [

@@ -1,17 +1,17 @@
 import { type Insertable, Markup, markup } from './markup.js';
 import { styles } from './styles.js';
 
-/** A script that a page runs, and that may ask the page's server. */
+/** A script of a page, which may request the page's server. */
 export interface PageScript {
   readonly code: string;
-  /** What the page's policy allows it by: the SHA-256 of its code, in base64. */
+  /** The SHA-256 of its code in base64, for the page's policy. */
   readonly hash: string;
 }
 
 export interface HtmlPage {
   readonly title: string;
   readonly content: Insertable;
-  /** None if the page is a file. */
+  /** None in files. */
   readonly script?: PageScript;
 }
 
@@ -47,7 +47,7 @@ ${content}
 `.text;
 }
 
-/** A part of a page with its own scroll bars, which the keyboard reaches. */
+/** A scrollable part of a page that the keyboard can focus. */
 export function scrollable(className: string, label: string, content: Insertable): Markup {
   return markup`<pre class="${className}" tabindex="0" role="group" aria-label="${label}">${content}</pre>`;
 }

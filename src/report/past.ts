@@ -13,34 +13,34 @@ import { type Profile, profiles } from '../server/profiles.js';
 import type { JournalContent, RunLine } from '../state/journal.js';
 import { labelIn, type Names, nameAfter, namesTold } from './names.js';
 
-/** One change of a past run: what it was to do, and what became of it. */
+/** A change of a past run, and its outcome. */
 export interface PastChange {
   readonly change: Pick<Change, 'address' | 'label' | 'kind' | 'action' | 'fields'>;
-  /** The address by ids alone, which a rename doesn't change. */
+  /** The address by ids. */
   readonly key: string;
-  /** What it was called when the run was through with it, where that is known. */
+  /** Its name after the run, if known. */
   readonly called?: string;
   readonly at: string;
-  /** Null where the run ended before there was an answer. */
+  /** Null if there was no answer. */
   readonly result: ChangeResult | null;
 }
 
-/** A past run, as its journal tells it. */
+/** A past run, from its journal. */
 export interface PastRun {
   readonly run: RunLine;
-  /** `unfinished`: it was killed, and no later run has settled it yet. */
+  /** `unfinished`: it was killed, and no later run recorded its outcome yet. */
   readonly ended: 'finished' | 'interrupted' | 'unfinished';
   readonly changes: readonly PastChange[];
-  /** The parts of it that have journals, where shards did it; one that was begun again has one for each time. */
+  /** The journals of its shards; one for each start of a shard. */
   readonly parts?: readonly PastPart[];
 }
 
-/** What one shard did of a run, as its journal tells it. */
+/** A shard's part of a run, from its journal. */
 export interface PastPart extends Pick<PastRun, 'run' | 'ended' | 'changes'> {
   readonly shard: Shard;
 }
 
-/** What the journals of a run tell, as people look at it. */
+/** A run from its journals. */
 export async function pastRun(found: Found): Promise<PastRun> {
   const { contents } = found;
   const whole = await pastOf(asOne(found));
@@ -89,7 +89,7 @@ function pastChange(entry: Entry, hasher: Hasher, profile: Profile | undefined, 
   };
 }
 
-/** What a regeneration made, against what was there before it, where it is something else. */
+/** The change of a regeneration, if the value differs. */
 function madeAnew({ regeneration }: Kind, was: Fields, is: Fields): FieldChange[] {
   if (regeneration === undefined) return [];
   const { [regeneration.field]: before } = was;
@@ -99,7 +99,7 @@ function madeAnew({ regeneration }: Kind, was: Fields, is: Fields): FieldChange[
     : [];
 }
 
-/** What the run asked for, against what was there before it. */
+/** The changes that a run asked for. */
 function fieldChanges(
   { sending, answered }: Entry,
   hasher: Hasher,

@@ -3,7 +3,7 @@ import type { Place, Problem } from '../base/problems.js';
 import { groupByKey } from './group-results.js';
 import { type Colors, colors, lineWidth, namedAtMost, placeList, plural } from './words.js';
 
-/** Problems for a person: each with its place, the line of the file and a caret under what is meant. */
+/** Problems for people, each with its place, its line and a caret. */
 export function problemsText(problems: readonly Problem[], { color }: { readonly color: boolean }): string {
   if (problems.length === 0) return '';
   const paint = colors(color);
@@ -20,7 +20,7 @@ export function problemsText(problems: readonly Problem[], { color }: { readonly
   return `${[...blocks, paint.bold(countsLine(problems))].join('\n\n')}\n`;
 }
 
-/** How many there are of each severity: `2 errors, 1 warning`. */
+/** `2 errors, 1 warning`. */
 function countsLine(problems: readonly Problem[]): string {
   const counts = (['error', 'warning'] as const).map((severity) => ({
     severity,
@@ -32,7 +32,7 @@ function countsLine(problems: readonly Problem[]): string {
     .join(', ');
 }
 
-/** So many places of a problem are shown with their lines; the others are named. */
+/** Places of a problem that are shown with their lines. */
 const snippetsAtMost = 3;
 
 function problemLines(problem: Problem, paint: Colors): string[] {
@@ -70,7 +70,7 @@ function paragraphs(text: string): string[] {
     .filter((line) => line !== '');
 }
 
-/** A source line with a caret under what is meant; one that is too long is cut around the caret. */
+/** A source line with a caret; shortened around the caret if it is too long. */
 function snippet(
   { line, column, length }: Place,
   text: string,
@@ -98,13 +98,13 @@ function snippet(
   ];
 }
 
-/** Where the character begins that is at an offset. */
+/** The start of the character at an offset. */
 function characterAt(text: string, offset: number): number {
   const at = Math.floor(offset);
   return /[\udc00-\udfff]/.test(text.charAt(at)) ? at - 1 : at;
 }
 
-/** How many documents are fine: `3 objects are valid`. */
+/** `3 objects are valid`. */
 export function validText(objects: number): string {
   return `${objects} ${objects === 1 ? 'object is' : 'objects are'} valid`;
 }

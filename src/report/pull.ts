@@ -4,32 +4,32 @@ import type { Problem } from '../base/problems.js';
 import { addressOf } from '../kinds/index.js';
 import { plural } from './words.js';
 
-/** A file of a pull, and what became of it, or would. */
+/** A file of a pull. */
 export interface ShownFile {
-  /** As a person would type it. */
+  /** The path for people. */
   readonly shown: string;
   /** From the project's root, with `/`. */
   readonly path: string;
   readonly action: 'write' | 'update' | 'unchanged';
 }
 
-/** What a pull came to. */
+/** The outcome of a pull. */
 export interface ShownPull {
   readonly server: string;
   readonly profile: string;
-  /** Whether nothing was written, since only the question was asked. */
+  /** Whether it was a `--check`. */
   readonly check: boolean;
   readonly files: readonly ShownFile[];
   readonly added: number;
   readonly updated: number;
   readonly unchanged: number;
-  /** Variables that stand in the place of secrets. */
+  /** Variables in place of secrets. */
   readonly toSet: readonly { readonly name: string; readonly address: string; readonly path: string }[];
-  /** What of new objects no document can say. */
+  /** Parts of new objects that no document can declare. */
   readonly leftOut: readonly { readonly address: string; readonly reason: string }[];
-  /** What can't be brought into the files, each with its place. */
+  /** Declarations that differ and weren't changed. */
   readonly left: readonly Problem[];
-  /** What to type next; null where nothing follows. */
+  /** The next step, if any. */
   readonly next: string | null;
 }
 
@@ -38,7 +38,6 @@ const words = {
   done: { write: 'wrote', update: 'updated', unchanged: 'unchanged' },
 } as const;
 
-/** The files, a line each, then what to set, then what to type. */
 export function pullText(pull: ShownPull): string {
   const verbs = words[pull.check ? 'check' : 'done'];
   const files = pull.files.map(({ shown, action }) => `${verbs[action]} ${escapeText(shown)}`);
@@ -55,7 +54,7 @@ export function pullText(pull: ShownPull): string {
   return `${[...files, ...(files.length > 0 ? [''] : []), summary, ...toSet, ...next].join('\n')}\n`;
 }
 
-/** The same as `--format json` gives it. */
+/** `--format json`. */
 export function pullJson(pull: ShownPull) {
   return {
     format_version: 1,
@@ -75,42 +74,35 @@ export function pullJson(pull: ShownPull) {
   };
 }
 
-/** An object of a server. */
 export interface ListedObject {
-  /** Its kind. */
   readonly kind: KindName;
-  /** What names it in plans and journals too: by its name where that tells it from others, else by its ids. */
+  /** Its address: by name if it is unique, otherwise by ids. */
   readonly address: string;
   /** Its path parameters: `id`, or `backend_id` and `type`. */
   readonly identity: { readonly [part: string]: string };
-  /** What people call it; null where nothing does. */
+  /** Its name for people. */
   readonly name: string | null;
-  /** What else is worth a word, such as `the default`; null where nothing is. */
+  /** A remark, such as `the default`. */
   readonly remark: string | null;
 }
 
-/** Something of a server that objects refer to or belong to, and that no manifest declares. */
+/** A backend, scope or role. */
 export interface ListedOther {
   readonly kind: OtherName;
   readonly id: string;
   readonly name: string | null;
-  /** What a scope is described with; null where there is nothing. */
+  /** The description of a scope. */
   readonly label: string | null;
 }
 
-/** What a server has. */
 export interface ShownListing {
-  /** The base URL of the server. */
   readonly server: string;
-  /** The profile that it was read with. */
   readonly profile: string;
-  /** In the order of kinds and ids. */
   readonly objects: readonly ListedObject[];
-  /** Backends, scopes and roles, as far as the server lists them. */
   readonly others: readonly ListedOther[];
 }
 
-/** A table: kinds, ids and names. */
+/** A table of kinds, ids and names. */
 export function listText({ objects, others }: ShownListing): string {
   const called = (name: string | null, remark: string | null): string =>
     [...(name === null ? [] : [bare(name)]), ...(remark === null ? [] : [`(${escapeText(remark)})`])].join(
@@ -141,7 +133,7 @@ export function listText({ objects, others }: ShownListing): string {
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
 }
 
-/** The same as `--format json` gives it. */
+/** `--format json`. */
 export function listJson({ server, profile, objects, others }: ShownListing) {
   return {
     format_version: 1,

@@ -7,20 +7,19 @@ import type { TextOptions } from './text.js';
 import { inline, plain, shortened, textOf } from './values.js';
 import { colors, plural, wrap } from './words.js';
 
-/** A state as people look at it. */
+/** A state for people. */
 export interface ShownState {
-  /** Where it is kept. */
   readonly place: string;
   readonly server: string;
   readonly lineage: string;
   readonly serial: number;
-  /** The newest run that is all in it; null where there was none. */
+  /** The newest run that it includes. */
   readonly lastRun: string | null;
-  /** The run that is under way, or that was killed. */
+  /** A run that is in progress or was killed. */
   readonly openRun: string | null;
-  /** What is shown of it: all, or the objects that were asked for. */
+  /** The shown records. */
   readonly records: readonly Recorded[];
-  /** Whether the records are shown with their fields. */
+  /** Whether to show fields. */
   readonly whole: boolean;
 }
 
@@ -47,7 +46,7 @@ export function stateText(state: ShownState | undefined, options: TextOptions): 
   return `${lines.join('\n').trimEnd()}\n`;
 }
 
-/** What is worth a word about a record. */
+/** Remarks about a record. */
 function remarks(record: Recorded): string[] {
   const { managed, uncertain, generation, owedBy, regeneratedBy } = record;
   return [
@@ -63,7 +62,7 @@ function remarks(record: Recorded): string[] {
   ];
 }
 
-/** What is known of the fields, and how the object was left on a server that shows it. */
+/** The recorded fields, and the object after the last run. */
 function wholeLines({ fields, left }: Recorded, options: TextOptions): string[] {
   return [
     ...fieldLines(fields, options),
@@ -83,7 +82,7 @@ function fieldLines(fields: Fields, { debug }: TextOptions): string[] {
   });
 }
 
-/** The same as `--format json` gives it. */
+/** `--format json`. */
 export function stateJson(state: ShownState | undefined): object {
   if (state === undefined) {
     const none = { state: null, server: null, lineage: null, serial: 0, last_run: null, open_run: null };

@@ -4,7 +4,7 @@ import type { Change, Plan } from '../plan/plan.js';
 import { redactFields, redactReport } from '../secrets/redact-report.js';
 import { type Redactor, redactAddress } from '../secrets/redactor.js';
 
-/** Masks secrets in a plan that is shown, not sealed or applied. */
+/** Redacts a plan for display. */
 export function redactPlan(plan: Plan, redactor: Redactor): Plan {
   const shown = redactReport(plan, redactor);
   const changes = shown.changes.map((change) => ({ ...change, apply: redactApply(change, redactor) }));

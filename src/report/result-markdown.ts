@@ -4,10 +4,10 @@ import { code, codeName, prose } from './markdown-escape.js';
 import { partText, resultSummaryLine } from './result-text.js';
 import { plural } from './words.js';
 
-/** As much as a comment takes, with room for what stands around it. */
+/** Below the limit of a comment. */
 const defaultBudget = 60_000;
 
-/** A result in Markdown, what went wrong first; never longer than its budget. */
+/** A result in Markdown, failures first; never longer than its budget. */
 export function resultMarkdown(
   result: Result,
   { budget = defaultBudget, title, intro = '' }: Pick<Look, 'budget' | 'title' | 'intro'> = {},
@@ -43,7 +43,7 @@ function fitting(lines: readonly string[], room: number): string {
   return [...kept, ...(left > 0 ? [`- and ${plural(left, 'more result')}, see the log`] : [])].join('\n');
 }
 
-/** What went wrong comes first. */
+/** Failures first. */
 function ordered({ results }: Result): ChangeResult[] {
   return results.toSorted((a, b) => Number(a.status === 'applied') - Number(b.status === 'applied'));
 }

@@ -10,7 +10,7 @@ import { nextSteps } from './next-steps.js';
 import { isDestructive } from './review.js';
 import { capitalized, plural } from './words.js';
 
-/** What each status is called, the class of its badge, and what it means; those that a person has to look at first. */
+/** Statuses with their words, badges and meanings, the most urgent first. */
 const statuses: {
   readonly [status in Status]: {
     readonly word: string;
@@ -139,7 +139,7 @@ function notices(result: Result, plan: Plan): Insertable {
   ];
 }
 
-/** What became of a change, in full. */
+/** The result of a change in full. */
 function outcome({ status, error, httpStatus, attempts, unverified, notes = [] }: ChangeResult): Insertable {
   const asked = [
     ...(httpStatus === null ? [] : [`the last answer was HTTP ${httpStatus}`]),

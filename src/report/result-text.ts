@@ -25,7 +25,7 @@ const statusWords: { readonly [status in Status]: string } = {
   skipped: 'skipped',
 };
 
-/** What a run did, for a person. */
+/** The result of a run as text. */
 export function resultText(result: Result, options: TextOptions): string {
   const pen = penOf(options);
   const { paint, debug } = pen;
@@ -45,12 +45,12 @@ export function resultText(result: Result, options: TextOptions): string {
   return `${[...lines, paint.bold(resultSummaryLine(result))].join('\n')}\n`;
 }
 
-/** The part of the objects that a run was about, behind its name. */
+/** The shard, after the name of a run. */
 export function partText({ shard }: Pick<Result, 'shard'>): string {
   return shard === undefined ? '' : `, shard ${shardText(shard)}`;
 }
 
-/** The line that closes a result: how many changes ended in each way. */
+/** The summary line of a result. */
 export function resultSummaryLine(result: Result): string {
   const count = summarizeResult(result);
   const rest = (['failed', 'not_converged', 'unknown', 'skipped'] as const)
@@ -84,7 +84,7 @@ function troubleLines(result: ChangeResult, { paint }: Pen): string[] {
   ];
 }
 
-/** What happened to many, once. */
+/** The lines of equal results. */
 function alikeLines(first: ChangeResult, others: readonly ChangeResult[], pen: Pen): string[] {
   const all = [first, ...others];
   if (first.status === 'skipped') {

@@ -17,26 +17,25 @@ import type { DiffLine } from './hunks.js';
 import { type BodyView, viewField } from './view.js';
 import { actions, actionWords, capitalized, placeList, placesOf, plural } from './words.js';
 
-/** Changes that a reviewer looks at together. */
 export interface ReviewGroup {
   readonly title: string;
-  /** How much it matters that a reviewer sees it; 0 matters most. */
+  /** 0 is the most important. */
   readonly rank: number;
   readonly changes: readonly Change[];
 }
 
-/** What of a plan's changes is the server's own, and what `--only` leaves out of them, a sentence each. */
+/** Sentences about drift in a plan and about what `--only` omits. */
 export function shareNotes(plan: Plan, only: Share | undefined): string[] {
   const shared = shareOf(plan.changes, only);
   return [driftSentence(plan), leftOutSentence(shared, only)].filter((note) => note !== null);
 }
 
-/** A plan with the changes that are shown of it alone. */
+/** A plan with only its shown changes. */
 export function shownPart(plan: Plan, only: Share | undefined): Plan {
   return only === undefined ? plan : { ...plan, changes: shareOf(plan.changes, only).changes };
 }
 
-/** A plan's changes in the order in which they are reviewed: what would be lost first, what can't be done next. */
+/** Changes in the order of review: destructive ones first, then blocked ones. */
 export function reviewGroups(
   plan: Plan,
   { debug, only }: { readonly debug: boolean; readonly only?: Share },
@@ -63,22 +62,20 @@ function kindTitle(changes: readonly Change[]): string {
   return capitalized(kindOf(first.kind).noun) + (changes.length === 1 ? '' : 's');
 }
 
-/** Whether something would be lost. */
 export function isDestructive({ destructions }: Change): boolean {
   return destructions.length > 0;
 }
 
-/** How many changes lose something, and how many things that is in all, where it is another number: ` (3 things in all)`. */
+/** How many changes are destructive, and how many things they destroy. */
 export function destructiveCount({ changes }: Pick<Plan, 'changes'>): { count: number; inAll: string } {
   const count = changes.filter(isDestructive).length;
   const losses = countDestructions({ changes });
   return { count, inAll: losses === count ? '' : ` (${losses} things in all)` };
 }
 
-/** A warning, and the object that it is about; null where it is about the plan as a whole. */
+/** A warning and its object; null for the plan as a whole. */
 export interface AboutWarning extends PlanWarning {
   readonly change: Change | null;
-  /** The warning as the plan has it. */
   readonly given: PlanWarning;
 }
 
@@ -90,7 +87,7 @@ export function allWarnings({ warnings, changes }: Pick<Plan, 'warnings' | 'chan
   ];
 }
 
-/** The counts of a plan for a headline, in words: `3 to update, 1 to delete, 12 unchanged`. */
+/** `3 to update, 1 to delete, 12 unchanged`. */
 export function headline(plan: Plan): string {
   const count = summarize(plan);
   const told = actions
@@ -103,7 +100,7 @@ export function headline(plan: Plan): string {
   ].join(', ');
 }
 
-/** What a plan would do to its server, in words: `6 updates and 1 deletion`. */
+/** `6 updates and 1 deletion`. */
 export function sendsText(plan: Plan): string {
   // Of a default key pair that gives way nothing is sent: the server takes care of it.
   const sent = plan.changes.filter(({ requests }) => requests.length > 0);
@@ -118,7 +115,7 @@ export function sendsText(plan: Plan): string {
   return told.length === 0 ? last : `${told.join(', ')} and ${last}`;
 }
 
-/** Why a plan in which nothing is to be done has nothing to do, in words. */
+/** Why a plan has nothing to do. */
 export function idleWords(plan: Plan): string {
   if (plan.undoes !== undefined) return 'nothing to put back';
   if (leavesRestores(plan)) {
@@ -131,12 +128,12 @@ export function idleWords(plan: Plan): string {
     : `nothing of what is declared and selected falls to ${shardOf(plan)}`;
 }
 
-/** Which part of the objects a plan is about, in words. */
+/** Describes the selection of a plan. */
 export function shardOf({ shard }: Pick<Plan, 'shard'>): string {
   return shard === undefined ? 'the whole' : `shard ${shardText(shard)}`;
 }
 
-/** Where the present value came from, where that isn't the server just now, in words; null where it is. */
+/** Says if the present value isn't live; null if it is. */
 export function observedNote({ action, observed, recordedAt, fields, apply }: Change): string | null {
   const { generation, existed } = apply;
   if (action === 'adopt') {
@@ -152,10 +149,10 @@ export function observedNote({ action, observed, recordedAt, fields, apply }: Ch
   return observed === 'unknown' && action === 'update' ? 'present value unknown: will be asserted' : null;
 }
 
-/** A change of one value of no more characters is told in one line. */
+/** The maximum length of a value shown on the change's line. */
 const shortLength = 100;
 
-/** The one value that changes, where it is short and there is nothing else to tell. */
+/** The single short value of a change, if there is nothing else to show. */
 export function shortValue(
   change: Change,
 ): { readonly path: string; readonly before: string; readonly after: string } | undefined {
@@ -166,7 +163,7 @@ export function shortValue(
   return { path: field.path, before: view.before, after: view.after };
 }
 
-/** What is said of a text beside its lines: how much changes, what was there, what becomes of it. */
+/** Notes about a text: how much changes, what was there, what is left. */
 export function bodyNotes({ before, fate, lines, notes, hunks }: BodyView): string[] {
   const all = hunks.flatMap((hunk) => hunk.lines);
   const count = (wanted: DiffLine['mark']) => all.filter(({ mark }) => mark === wanted).length;
@@ -184,12 +181,12 @@ export function bodyNotes({ before, fate, lines, notes, hunks }: BodyView): stri
   ];
 }
 
-/** A place as a person reads it, harmless. */
+/** A place for people, escaped. */
 export function placeText({ file, line }: { readonly file: string; readonly line: number }): string {
   return `${bare(file)}:${line}`;
 }
 
-/** A warning's message with the places that it is about, where that is another one than the declaration of its object. */
+/** A warning's message with its places, if they aren't the declaration. */
 export function located(warning: PlanWarning): string {
   const { message, place, morePlaces } = warning;
   // One without a column says its place itself.

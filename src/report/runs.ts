@@ -8,7 +8,7 @@ import type { PastChange, PastPart, PastRun } from './past.js';
 import { changeLines, penOf, type TextOptions } from './text.js';
 import { colors, plural, wrap } from './words.js';
 
-/** The runs, the newest last, a line each; `all` says that none was left out since its journal can't be read. */
+/** The runs, newest last; `all` if every journal could be read. */
 export function runsText(runs: readonly PastRun[], all: boolean, { color }: TextOptions): string {
   if (runs.length === 0) return all ? 'There are no runs yet.\n' : 'There are no runs that can be read.\n';
   const paint = colors(color);
@@ -19,7 +19,7 @@ export function runsText(runs: readonly PastRun[], all: boolean, { color }: Text
   return `${lines.join('\n')}\n`;
 }
 
-/** One run: who, when, which server, and what changed. */
+/** A run: who, when, which server, and what changed. */
 export function runText(past: PastRun, options: TextOptions): string {
   const paint = colors(options.color);
   const { run, ended, changes, parts = [] } = past;
@@ -40,7 +40,7 @@ export function runText(past: PastRun, options: TextOptions): string {
   return `${[...lines, counts(changes)].join('\n')}\n`;
 }
 
-/** How many of a run's shards have a journal of it, behind its command. */
+/** How many shards of a run have a journal. */
 function ofShards(parts: PastRun['parts']): string {
   const [first] = parts ?? [];
   if (parts === undefined || first === undefined) return '';
@@ -49,13 +49,13 @@ function ofShards(parts: PastRun['parts']): string {
   return there === count ? ` of ${count} shards` : ` of ${there} of ${count} shards`;
 }
 
-/** What one shard did, in a line. */
+/** The line of a shard. */
 function partText({ shard, run, ended, changes }: PastPart): string {
   const { run: journal, at, pid, digest } = run;
   return `${shardText(shard)} (${ended}): ${counts(changes)}; ${journal}, ${at}, by ${who(run)}, process ${pid}, ${digest}`;
 }
 
-/** What a run did to one object, and what became of it. */
+/** A change of a past run, and its outcome. */
 export function pastLines({ change, result, at }: PastChange, options: TextOptions): string[] {
   const pen = penOf(options);
   const { paint } = pen;
@@ -70,7 +70,7 @@ export function pastLines({ change, result, at }: PastChange, options: TextOptio
   ];
 }
 
-/** A past change with what only a plan knows left empty. */
+/** A past change as one of a plan. */
 function asChange(change: PastChange['change']): Change {
   return {
     ...change,
@@ -84,7 +84,6 @@ function asChange(change: PastChange['change']): Change {
   };
 }
 
-/** Who ran something, and where. */
 export function who({ user, host }: PastRun['run']): string {
   return `${bare(user)} on ${bare(host)}`;
 }
@@ -98,12 +97,12 @@ function counts(changes: readonly PastChange[]): string {
   return [...summary, ...(open > 0 ? [`${open} without an answer`] : [])].join(', ');
 }
 
-/** The runs as `runs --format json` gives them. */
+/** `runs --format json`. */
 export function runsJson(runs: readonly PastRun[]): object {
   return { format_version: 1, runs: runs.map((past) => header(past)) };
 }
 
-/** One run as `runs show --format json` gives it. */
+/** `runs show --format json`. */
 export function runJson(past: PastRun): object {
   return {
     format_version: 1,
@@ -112,7 +111,6 @@ export function runJson(past: PastRun): object {
   };
 }
 
-/** One change of a run of the past. */
 export function pastChangeJson({ change, at, result }: PastChange): object {
   return {
     address: change.address,
@@ -158,20 +156,19 @@ function headerOf({ run, ended, changes }: PastRun): object {
   };
 }
 
-/** The runs whose journals go, a line each. */
+/** The runs whose journals are removed. */
 export function journalLines(runs: readonly Pruning['remove'][number][]): string[] {
   return runs.map(
     ({ run, command, at }) => `- ${escapeText(run)}  ${escapeText(command)} at ${escapeText(at)}`,
   );
 }
 
-/** What `runs prune` removed. */
 export function pruningText({ remove, keep }: Pruning): string {
   const summary = `${plural(remove.length, 'journal')} removed, ${keep.length} kept.`;
   return `${[...journalLines(remove), summary].join('\n')}\n`;
 }
 
-/** The same as `--format json` gives it. */
+/** `--format json`. */
 export function pruningJson({ remove, keep, needed }: Pruning): object {
   const named = ({ run, command, at }: Pruning['remove'][number]) => ({ run, command, at });
   const reasons = new Map(needed.map(({ run, why }) => [run.run, why]));

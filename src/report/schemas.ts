@@ -4,7 +4,7 @@ import { kinds } from '../kinds/index.js';
 import { shares } from '../plan/plan.js';
 
 const text = (description: string, ...examples: string[]) => z.string().meta(said(description, ...examples));
-/** A description, with an example where one says more. */
+/** A description, with an optional example. */
 function said(description: string, ...examples: unknown[]): { description: string; examples?: unknown[] } {
   return examples.length === 0 ? { description } : { description, examples };
 }
@@ -48,7 +48,7 @@ const warning = z
   })
   .describe('Something a reviewer should know; it stops nothing');
 
-/** Numbers are kept as they are written, which is more than a schema of plain values could hand on. */
+/** Any JSON: numbers keep their spelling. */
 const anyJson = z.unknown() as z.ZodType<Json>;
 
 const side = (description: string) =>

@@ -3,18 +3,17 @@ import { type Fields, isMap, same, type Value } from '../base/values.js';
 import { asElements, matchSets } from '../kinds/fields.js';
 import { inline, inlinePair } from './values.js';
 
-/** One line of a set's difference. */
 export interface ElementChange {
-  /** `=` stands for an element of a set whose present elements aren't known. */
+  /** `=` for an element if the present ones are unknown. */
   readonly mark: '+' | '-' | '~' | '=';
-  /** The element as a person calls it and what is in it; harmless, on one line. */
+  /** The element, escaped, on one line. */
   readonly text: string;
 }
 
-/** How a set changes, element by element. */
+/** A changed set. */
 export interface SetDifference {
   readonly elements: readonly ElementChange[];
-  /** How many elements stay as they are. */
+  /** How many elements are unchanged. */
   readonly kept: number;
 }
 
@@ -47,7 +46,7 @@ export function compareSets(
     return inner === '' ? [] : [{ mark: '~', text: `${name(pair.wanted, pair.got)} (${inner})` }];
   });
   const added = match.added.map((it) => described(it, name, confirmed, whole));
-  // Of what goes nobody needs to know who may see it.
+  // Irrelevant for removed elements.
   const removed = match.removed.map(({ public: _, label: __, ...it }) =>
     described(it, name, confirmed, whole),
   );
@@ -65,7 +64,7 @@ function isSet(value: Value): boolean {
 
 type Namer = (element: Fields, other?: Fields) => string;
 
-/** Calls elements by name; by name and id where two of them share a name, or where no list confirmed the names. */
+/** Names elements; with the id if a name is shared or unconfirmed. */
 function namer(elements: readonly Fields[], confirmed: boolean): Namer {
   const ids = new Map<string, Set<string>>();
   for (const { name, id } of elements) {
@@ -80,10 +79,10 @@ function namer(elements: readonly Fields[], confirmed: boolean): Namer {
   };
 }
 
-/** An element with all that is in it beside its id and its name, such as its roles and their scopes. */
+/** An element with its members, such as roles and scopes. */
 function described(element: Fields, name: Namer, confirmed: boolean, whole: boolean): string {
   const inside = Object.entries(element)
-    // What is null, or the name again, says nothing of the element.
+    // Skip null, and a label equal to the name.
     .filter(([key, member]) => !['id', 'name'].includes(key) && member !== null)
     .filter(([key, member]) => key !== 'label' || member !== element.name)
     .map(([key, member]) => `${bare(key)}: ${memberText(member, confirmed, whole)}`);
@@ -111,10 +110,10 @@ function innerChanges(wanted: Fields, got: Fields, confirmed: boolean, whole: bo
       if (inner !== undefined) {
         return [label + inner.elements.map(({ mark, text }) => `${mark} ${text}`).join(' ')];
       }
-      // The same elements in another order.
+      // Only the order differs.
       if (isSet(member) && isSet(there)) return [];
     }
-    // A name or id that the other side doesn't carry is how the elements were told apart, no change.
+    // A missing name or id on the other side is no change.
     if (there === undefined && (key === 'id' || key === 'name')) return [];
     const { before, after } = inlinePair(there, member, whole);
     return [`${label}${before} → ${after}`];

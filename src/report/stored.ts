@@ -11,14 +11,14 @@ import type { PlanJson } from './schemas.js';
 type ChangeJson = PlanJson['changes'][number];
 type FieldJson = ChangeJson['fields'][number];
 
-/** Objects of a stored plan, those that are unchanged among them, and what it was made for. */
+/** What showing a stored plan needs beside its JSON. */
 export interface Sealed {
   readonly objects: readonly { readonly address: string; readonly action: string }[];
   readonly targets: readonly string[];
   readonly kinds: readonly string[];
 }
 
-/** A plan as its file shows it: as `plan --format json` does, with what showing it again needs besides. */
+/** The JSON of a stored plan, with what showing it again needs. */
 export function storedJson(plan: Plan): PlanJson {
   const shown = planJson(plan, { debug: false });
   const changed = plan.changes.filter((change) => isListed(change, false));
@@ -162,7 +162,7 @@ function fieldOfJson(kind: Change['kind'], json: FieldJson): FieldChange {
   };
 }
 
-/** One side of a difference; undefined where it isn't known. */
+/** One side of a difference; undefined if unknown. */
 function sideOf(json: Json): Value | undefined {
   return isMap(json) && json.unknown === true && Object.keys(json).length === 1
     ? undefined
@@ -176,7 +176,7 @@ function valueOfJson(json: Json): Value {
   return isHeld ? new Sensitive(null) : mapValues(json as { [key: string]: Json }, valueOfJson);
 }
 
-/** How a path of a kind is compared and shown. */
+/** The type of a path of a kind. */
 function typeAt(kind: Change['kind'], path: string): FieldType['type'] {
   const [name = '', member = ''] = path.split(/[.[]/);
   const { fields } = kindOf(kind);

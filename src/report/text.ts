@@ -14,12 +14,11 @@ import { actions, actionWords, capitalized, colors, wrap } from './words.js';
 
 export type TextOptions = Pick<Look, 'color' | 'debug' | 'only' | 'stored'>;
 
-/** What lines of text are drawn with. */
 export function penOf({ color, debug }: TextOptions): Pen {
   return { paint: colors(color), debug };
 }
 
-/** A plan for a person who reviews it, to be printed on a terminal or in a CI log. */
+/** A plan as text, for a terminal or a CI log. */
 export function planText(plan: Plan, options: TextOptions): string {
   const pen = penOf(options);
   const { paint } = pen;
@@ -63,7 +62,7 @@ export function planText(plan: Plan, options: TextOptions): string {
   return `${[...lines, closing].join('\n')}\n`;
 }
 
-/** How many changes there are of each action: what closes a plan, but for what is destructive. */
+/** The summary line of a plan. */
 export function summaryLine(plan: Plan): string {
   const count = summarize(plan);
   const recorded = plan.changes.filter(
@@ -78,10 +77,10 @@ export function summaryLine(plan: Plan): string {
   return `Plan: ${parts.join(', ')}.`;
 }
 
-/** How many changes are named as destructive. */
+/** Destructive changes that the summary names. */
 const NAMED = 5;
 
-/** What is destructive, by name: `1 is destructive: User/9b1d.`; null where nothing is. */
+/** `1 is destructive: User/9b1d.`; null if nothing is. */
 function destructiveSentence(plan: Plan): string | null {
   const destructive = plan.changes.filter(isDestructive);
   if (destructive.length === 0) return null;
@@ -101,12 +100,12 @@ const marks: { readonly [action in Action]: { mark: string; color: 'yellow' | 'r
     unchanged: { mark: '=', color: 'dim' },
   };
 
-/** One change for a person: its address, its differences, and what a reviewer should know. */
+/** The lines of a change: address, differences, notes. */
 export function changeLines(change: Change, pen: Pen): string[] {
   return [...headLines(change, pen), ...detailLines(change, pen)];
 }
 
-/** Equal changes for a person: how many they are, what changes, and which objects they are about. */
+/** The lines of equal changes: their number, differences and objects. */
 function foldLines(fold: Fold, pen: Pen): string[] {
   const { change, changes } = fold;
   if (changes.length === 1) return changeLines(change, pen);
@@ -146,7 +145,7 @@ function detailLines(change: Change, pen: Pen): string[] {
   ];
 }
 
-/** What is done to which object, and where that is declared. */
+/** The action, the object, and its place. */
 function headLines(change: Change, pen: Pen): string[] {
   const { paint } = pen;
   const { address, declaredAt, label } = change;

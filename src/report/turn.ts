@@ -8,7 +8,7 @@ import { resultText } from './result-text.js';
 import { headline } from './review.js';
 import { planText, type TextOptions } from './text.js';
 
-/** What of a turn is otherwise than before. */
+/** What is new in a turn. */
 export interface News {
   readonly plan: boolean;
   readonly result: boolean;
@@ -19,7 +19,7 @@ export interface News {
 export interface ShownTurn {
   /** Counted from 1. */
   readonly number: number;
-  /** When it began, ISO 8601 in UTC. */
+  /** Start, ISO 8601 in UTC. */
   readonly time: string;
   readonly seconds: number;
   readonly outcome: Outcome;
@@ -30,7 +30,7 @@ export interface ShownTurn {
   readonly news: News;
 }
 
-/** How many changes a plan has of each kind and action; of what is unchanged none. */
+/** Numbers of changes by kind and action, without unchanged ones. */
 export function countKinds({ changes }: Pick<Plan, 'changes'>): Map<string, Map<Action, number>> {
   const kinds = new Map<string, Map<Action, number>>();
   for (const { kind, action } of changes) {
@@ -41,7 +41,7 @@ export function countKinds({ changes }: Pick<Plan, 'changes'>): Map<string, Map<
   return kinds;
 }
 
-/** A turn in one line, and what is new in it below that: a log isn't to say the same for ever. */
+/** A turn in one line, and below it what is new. */
 export function turnText(turn: ShownTurn, look: TextOptions): string {
   const { plan, result, news } = turn;
   const parts = [
@@ -81,12 +81,12 @@ function isError({ severity }: Problem): boolean {
   return severity === 'error';
 }
 
-/** Whether there is more in a plan than that all is as declared. */
+/** Whether a plan has something to show. */
 function isTelling({ changes, warnings }: Plan): boolean {
   return warnings.length > 0 || changes.some((change) => isListed(change, false));
 }
 
-/** A turn as a line of `watch --format json`. */
+/** `watch --format json`, a line. */
 export function turnJson(turn: ShownTurn, look: Pick<TextOptions, 'debug' | 'only'>) {
   const { number, time, outcome, seconds, plan, result, news, problems, notes } = turn;
   const json = plan === null ? null : planJson(plan, look);

@@ -2,7 +2,7 @@ import { diffWordsWithSpace } from 'diff';
 import { quote } from '../base/escape.js';
 import { isMap, Sensitive, type Value } from '../base/values.js';
 
-/** A value on one line, harmless: JSON, with secrets held back. */
+/** A value as JSON on one line, escaped, without secrets. */
 export function inline(value: Value): string {
   if (value instanceof Sensitive) return '(sensitive)';
   if (typeof value === 'string') return quote(value);
@@ -14,7 +14,7 @@ export function inline(value: Value): string {
   return String(value);
 }
 
-/** Both sides of a change on one line each; unless `whole`, long ones are cut where they don't differ. */
+/** Both sides of a change; unless `whole`, long ones are shortened between their differences. */
 export function inlinePair(
   before: Value | undefined,
   after: Value,
@@ -30,7 +30,7 @@ export function inlinePair(
   };
 }
 
-/** Says what the eye can't see: two texts that differ in how their accents are encoded, alone or beside the rest; null for all others. */
+/** A note if texts differ in their Unicode normal form, which is invisible. */
 export function formNote(before: string, after: string): string | null {
   if (before === after) return null;
   const [old, now] = [before.normalize('NFC'), after.normalize('NFC')];

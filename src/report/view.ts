@@ -15,77 +15,72 @@ import { lineWidth } from './words.js';
  * harmless, on one line.
  */
 
-/** What every view has. */
 interface Drifting {
-  /** That the server was changed since a run left the field, and what it was then; null where it was not. */
+  /** Describes drift; null if there is none. */
   readonly drift: string | null;
 }
 
-/** A difference of which nothing may be shown. */
+/** A difference that is hidden. */
 export interface SecretView extends Drifting {
   readonly view: 'secret';
   readonly path: string;
-  /** Whether the present value isn't known. */
+  /** Whether the present value is unknown. */
   readonly unknown: boolean;
 }
 
-/** How a set changes, element by element. */
+/** A changed set. */
 export interface SetView extends Drifting {
   readonly view: 'set';
   readonly path: string;
-  /** Says that the present elements aren't known; null where they are. */
+  /** A note if the present elements are unknown. */
   readonly head: string | null;
   readonly elements: readonly ElementChange[];
-  /** How many elements stay as they are. */
+  /** How many elements are unchanged. */
   readonly kept: number;
 }
 
-/** A text, line by line. */
 export interface BodyView extends Drifting {
   readonly view: 'body';
   readonly path: string;
   readonly before: 'text' | 'null' | 'unknown';
-  /** What becomes of a text that goes, in words; null where there is one afterwards. */
+  /** A note if the text is removed. */
   readonly fate: string | null;
-  /** How many lines it has afterwards. */
+  /** Lines after the change. */
   readonly lines: number;
-  /** What no diff of lines shows, such as how line endings change. */
+  /** What a line diff doesn't show, such as changed line endings. */
   readonly notes: readonly string[];
-  /** What changes; all of the text where the present one isn't known. */
+  /** The changed lines; the whole text if the present one is unknown. */
   readonly hunks: readonly Hunk[];
 }
 
-/** Lines that change, and some around them. */
 export interface Hunk {
-  /** Where it stands: `@@ -1,3 +1,4 @@`. */
+  /** `@@ -1,3 +1,4 @@` */
   readonly head: string;
   readonly lines: readonly DiffLine[];
 }
 
-/** A value that has a line to itself. */
+/** A value on its own line. */
 export interface ValueView extends Drifting {
   readonly view: 'value';
   readonly path: string;
-  /** Whether the present value isn't known: `before` says so then. */
+  /** Whether the present value is unknown, as `before` says. */
   readonly unknown: boolean;
-  /** Where a side is no value: nothing was there before, or nothing will be; the text says so. */
+  /** Sides without a value, as their text says. */
   readonly lacks?: 'before' | 'after';
   readonly before: string;
   readonly after: string;
 }
 
-/** One difference in the form in which it is shown. */
 export type FieldView = SecretView | SetView | BodyView | ValueView;
 
-/** How much there is room for. */
 export interface ViewOptions {
-  /** Long values and new texts whole; a page shows all of them so. */
+  /** Don't shorten long values and new texts. */
   readonly whole: boolean;
-  /** A page compares short bodies line by line too. */
+  /** Compare short bodies by lines too. */
   readonly room: 'terminal' | 'comment' | 'page';
 }
 
-/** How a difference is best shown. */
+/** The view of a difference. */
 export function viewField(field: FieldChange, options: ViewOptions): FieldView {
   const path = escapeText(field.path);
   const unknown = field.before === undefined;
@@ -97,7 +92,7 @@ export function viewField(field: FieldChange, options: ViewOptions): FieldView {
   return { ...view, drift };
 }
 
-/** What somebody changed on the server, as the change that it was. */
+/** Drift, as a change. */
 function asItWas({ drift, was, ...field }: FieldChange): FieldChange {
   const before = drift?.recorded ?? null;
   return {
@@ -108,7 +103,7 @@ function asItWas({ drift, was, ...field }: FieldChange): FieldChange {
   };
 }
 
-/** What becomes of a field that goes, in words; undefined where the change says it itself. */
+/** A note for a removed field. */
 export function fateText({ becomes }: FieldChange): string | undefined {
   switch (becomes) {
     case 'built-in':
@@ -178,7 +173,7 @@ function isText(value: Value | undefined): value is MaybeText {
   return value === undefined || value === null || typeof value === 'string';
 }
 
-/** Whether `"old" → "new"` shows all there is to see, as it does for short texts without line breaks. */
+/** Whether `"old" → "new"` shows everything, as for short texts without line breaks. */
 function fitsLine(
   { type }: FieldChange,
   before: MaybeText,
@@ -193,7 +188,7 @@ function fitsLine(
   return room !== 'page' && texts.every((text) => text == null || displayWidth(text) <= lineWidth / 2);
 }
 
-/** All of a text as it will be, with its line endings: nobody knows which lines of it are new. */
+/** The whole new text, if the present one is unknown. */
 function newLines(text: string): BodyDifference {
   if (text === '') return { notes: [], hunks: [] };
   const lines = text.replace(/\n$/, '').split('\n');
@@ -201,7 +196,7 @@ function newLines(text: string): BodyDifference {
   return { notes: [], hunks: [{ ...hunk, lines: lines.map((line) => `+${line}`) }] };
 }
 
-/** The requests of a change, a line each: `PATCH /api/organizations/1`. */
+/** `PATCH /api/organizations/1`, a line each. */
 export function requestTexts({ requests }: Change): string[] {
   return requests.map(
     ({ operation, params }) =>

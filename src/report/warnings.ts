@@ -7,18 +7,17 @@ import { nameOf } from './names.js';
 import { type AboutWarning, allWarnings, located } from './review.js';
 import { placeList, placesOf, plural, wrap } from './words.js';
 
-/** Warnings that say the same, each of another object or of another place. */
+/** Equal warnings of several objects or places. */
 export interface WarningGroup {
   readonly code: ProblemCode;
-  /** What they say; an ellipsis in the place of an id that is another one for each object. */
+  /** The message, with an ellipsis for ids that differ. */
   readonly message: string;
-  /** The objects that they are about, each once; none where they are about the plan as a whole. */
+  /** The objects; none for the plan as a whole. */
   readonly objects: readonly Change[];
-  /** What they are about, each place once, as far as that is another one than the declaration of its object. */
+  /** The places, unless they are declarations of the objects. */
   readonly places: readonly WarningPlace[];
-  /** How many more places there are, where those are too many. */
+  /** How many further places there are. */
   readonly morePlaces?: number | undefined;
-  /** The warnings, as they were given. */
   readonly warnings: readonly PlanWarning[];
 }
 
@@ -54,7 +53,7 @@ export function groupWarnings(
   });
 }
 
-/** One that begins with the address of its object, and says its place, without these. */
+/** A message without the address and place that it begins with. */
 function attributed(warning: AboutWarning, byAddress: ReadonlyMap<string, Change>): AboutWarning {
   const { message, place } = warning;
   if (warning.change !== null || place === undefined) return warning;
@@ -70,7 +69,7 @@ function attributed(warning: AboutWarning, byAddress: ReadonlyMap<string, Change
   return warning;
 }
 
-/** What a warning says apart from the ids of its object. A name that could be a word, a field or a value of its own stays. */
+/** A message without ids of its object. Names that could be other words stay. */
 function nameless({ message, change }: AboutWarning): string {
   const names = change === null ? [] : namesIn(change.address);
   return withoutNames(
@@ -79,17 +78,17 @@ function nameless({ message, change }: AboutWarning): string {
   );
 }
 
-/** Equal warnings of more objects than this are told once, after the changes. */
+/** Equal warnings of more objects are grouped after the changes. */
 const FEW = 2;
 
-/** A plan's warnings as they are told: those of many objects together, the others where they belong. */
+/** Warnings of a plan: grouped, or with their change. */
 export interface ToldWarnings {
   readonly together: readonly WarningGroup[];
-  /** Of warnings of the plan or of one of its changes those that aren't told together with others. */
+  /** Warnings that aren't grouped. */
   alone(warnings: readonly PlanWarning[]): readonly PlanWarning[];
 }
 
-/** How the warnings of a plan and of those of its changes that are shown are told; each by itself with debug. */
+/** Groups the warnings of a plan and its shown changes; with debug, none. */
 export function toldWarnings(plan: Plan, changes: readonly Change[], debug: boolean): ToldWarnings {
   if (debug) return { together: [], alone: (warnings) => warnings };
   const all = allWarnings({ warnings: plan.warnings, changes });
@@ -98,14 +97,13 @@ export function toldWarnings(plan: Plan, changes: readonly Change[], debug: bool
   return { together, alone: (warnings) => warnings.filter((warning) => !told.has(warning)) };
 }
 
-/** Warnings in lines, each by itself. */
 export function warningLines(indent: string, warnings: readonly PlanWarning[], { paint }: Pen): string[] {
   return warnings.flatMap((warning) =>
     wrap(`${indent}warning[${escapeText(warning.code)}]: `, located(warning)).map(paint.yellow),
   );
 }
 
-/** What is said of several objects, once: how many they are, what it is, and the first few. */
+/** Lines of grouped warnings: number, message, first objects. */
 export function togetherLines(groups: readonly WarningGroup[], { paint }: Pen): string[] {
   return groups.flatMap((group) => {
     const said = `${plural(group.objects.length, 'object')}: ${group.message}`;

@@ -3,17 +3,15 @@ import { bare, disarm, displayWidth, escapeText } from '../base/escape.js';
 import type { Action } from '../kinds/change.js';
 import type { PlanWarning, WarningPlace } from '../plan/plan.js';
 
-/** The width that idops keeps its own words in. */
+/** The width of text. */
 export const lineWidth = 80;
 
-/** The colours of a text report: functions that leave the text alone where colour is off. */
 export type Colors = ReturnType<typeof pc.createColors>;
 
 export function colors(enabled: boolean): Colors {
   return pc.createColors(enabled);
 }
 
-/** Words at the beginning of a sentence. */
 export function capitalized(words: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
@@ -29,7 +27,7 @@ export function plural(count: number, noun: string): string {
  */
 export function wrap(lead: string, text: string, columns: number = lineWidth): string[] {
   const indent = /^ */.exec(lead)?.[0] ?? '';
-  // A line of data must not begin with what a CI log takes for a command, wherever it breaks.
+  // A line must not begin with a CI command.
   const words = [...wordsOf(lead), ...wordsOf(text).map((word) => disarm(escapeText(word)))];
   const lines: string[] = [];
   let line = indent;
@@ -46,7 +44,6 @@ function wordsOf(text: string): string[] {
   return text.split(/\s+/).filter((word) => word !== '');
 }
 
-/** What each action is called in a count. */
 export const actionWords: { readonly [action in Action]: string } = {
   update: 'to update',
   delete: 'to delete',
@@ -56,18 +53,18 @@ export const actionWords: { readonly [action in Action]: string } = {
   unchanged: 'unchanged',
 };
 
-/** All actions, in the order in which they are counted. */
+/** All actions, in the order of counts. */
 export const actions = Object.keys(actionWords) as readonly Action[];
 
-/** So many places are named in a sentence; all of them are in the JSON. */
+/** Places named in a sentence; JSON has all. */
 export const namedAtMost = 10;
 
-/** Every place that a warning is about. */
+/** All places of a warning. */
 export function placesOf({ place, places }: PlanWarning): readonly WarningPlace[] {
   return places ?? (place === undefined ? [] : [place]);
 }
 
-/** Places as a person reads them, harmless: `emails/reset.html:5:9, 8:12 and 3 more`. */
+/** Escaped places: `emails/reset.html:5:9, 8:12 and 3 more`. */
 export function placeList(
   places: readonly WarningPlace[],
   more = 0,
