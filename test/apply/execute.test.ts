@@ -47,6 +47,11 @@ function client(id: string): Change {
   });
 }
 
+/** The lines of a log that begin so. */
+function of(log: readonly string[], start: string): string[] {
+  return log.filter((line) => line.startsWith(start));
+}
+
 /** A server that does what it is told and shows it. */
 function obliging({ body = {} }: { body?: object }) {
   return { ...body } as { [field: string]: string };
@@ -100,11 +105,7 @@ describe('what is sent', () => {
         return obliging(request);
       },
     });
-    expect(log.filter((line) => line.startsWith('PATCH'))).toEqual([
-      'PATCH key-pairs/z',
-      'PATCH key-pairs/a',
-      'PATCH key-pairs/b',
-    ]);
+    expect(of(log, 'PATCH')).toEqual(['PATCH key-pairs/z', 'PATCH key-pairs/a', 'PATCH key-pairs/b']);
     expect(busiest).toBe(1);
   });
 
@@ -185,7 +186,7 @@ describe('a failure', () => {
     const { log, results } = await run(changes, {
       respond: () => failure(kinds.organization, { kind: 'unauthorized', status: 401 }),
     });
-    expect(log.filter((line) => line.startsWith('P'))).toEqual(['PATCH organizations/o']);
+    expect(of(log, 'P')).toEqual(['PATCH organizations/o']);
     expect(results.map(({ status }) => status)).toEqual(['failed', 'skipped', 'skipped', 'skipped']);
     expect(results[1]?.error).toContain('401');
   });
@@ -217,7 +218,7 @@ describe('a failure', () => {
     const { log, statuses } = await run(changes, {
       respond: () => failure(kinds.keyPair, { kind: 'refused', status: 422 }),
     });
-    expect(log.filter((line) => line.startsWith('PATCH'))).toEqual(['PATCH key-pairs/z']);
+    expect(of(log, 'PATCH')).toEqual(['PATCH key-pairs/z']);
     expect(statuses).toEqual({ 'KeyPair/z': 'failed', 'KeyPair/a': 'skipped' });
   });
 
@@ -275,7 +276,7 @@ describe('a failure that does not tell what was done', () => {
         { id: '2', name: 'name 2', label: 'old' },
       ],
     });
-    expect(log.filter((line) => line.startsWith('GET'))).toEqual(['GET organizations 1']);
+    expect(of(log, 'GET')).toEqual(['GET organizations 1']);
     expect(Object.values(statuses)).toEqual(['applied', 'failed', 'failed']);
   });
 
@@ -287,28 +288,26 @@ describe('a failure that does not tell what was done', () => {
     expect(statuses).toEqual({ 'EmailTemplate/b/gone': 'applied', 'EmailTemplate/b/there': 'failed' });
   });
 
-  it('stays open where reading back shows nothing of it', async () => {
-    const { results, outcomes } = await run([template('t')], {
-      respond: () => failure(kinds.template, {}),
-      templates: () => ({}),
-    });
-    expect(results).toMatchObject([{ status: 'unknown' }]);
-    expect(outcomes.get('EmailTemplate/b/t')?.ambiguous).toBe(true);
-  });
-
-  it('stays open where it can not be read back', async () => {
-    const { results } = await run([template('t')], {
-      respond: () => failure(kinds.template, {}),
-      templates: () => {
+  it.each([
+    ['reading back shows nothing of it', () => ({})],
+    [
+      'it can not be read back',
+      () => {
         throw failure(kinds.template, { kind: 'lost', status: null });
       },
+    ],
+  ])('stays open if %s', async (_, templates) => {
+    const { results, outcomes } = await run([template('t')], {
+      respond: () => failure(kinds.template, {}),
+      templates,
     });
     expect(results).toMatchObject([{ status: 'unknown', error: expect.stringContaining('not known') }]);
+    expect(outcomes.get('EmailTemplate/b/t')?.ambiguous).toBe(true);
   });
 
   it('of a user is told, since a user can not be read', async () => {
     const { log, results, outcomes } = await run([user('a')], { respond: () => failure(kinds.user, {}) });
-    expect(log.some((line) => line.startsWith('GET'))).toBe(false);
+    expect(of(log, 'GET')).toEqual([]);
     expect(results[0]?.status).not.toBe('applied');
     expect(results[0]?.error).toContain('not known');
     expect(outcomes.get('User/a')?.ambiguous).toBe(true);
@@ -327,7 +326,7 @@ describe('a failure that does not tell what was done', () => {
     const { log, statuses } = await run([client('c')], {
       respond: () => failure(kinds.client, { kind, status }),
     });
-    expect(log.filter((line) => line.startsWith('POST'))).toHaveLength(1);
+    expect(of(log, 'POST')).toHaveLength(1);
     expect(statuses).toEqual({ 'Client/c': 'unknown' });
   });
 
@@ -352,7 +351,7 @@ describe('a failure that does not tell what was done', () => {
       const { log, results, outcomes } = await run([client('c')], {
         respond: () => failure(kinds.client, { kind: kindOfStatus(status), status, method: 'POST' }),
       });
-      expect(log.filter((line) => line.startsWith('POST'))).toHaveLength(1);
+      expect(of(log, 'POST')).toHaveLength(1);
       expect(results).toMatchObject([
         { status: 'unknown', httpStatus: status, error: expect.stringContaining('not known') },
       ]);
@@ -399,7 +398,7 @@ describe('a disk that takes nothing more', () => {
         if (line.startsWith('settled')) throw new Error('no space left');
       },
     });
-    expect(log.filter((line) => line.startsWith('P'))).toEqual(['PATCH users/a']);
+    expect(of(log, 'P')).toEqual(['PATCH users/a']);
     expect(fatal).toBeDefined();
     expect(statuses).toEqual({ 'User/a': 'applied', 'User/b': 'skipped', 'Client/c': 'skipped' });
   });
@@ -500,7 +499,7 @@ describe('what waits for so long that it is no longer known to be as it was read
       replan: { ...anew(async () => planned), observedAt: performance.now() },
       respond: () => new Expired(undefined),
     });
-    expect(log.filter((line) => line.startsWith('PATCH'))).toHaveLength(5);
+    expect(of(log, 'PATCH')).toHaveLength(5);
     expect(statuses).toEqual({ 'User/a': 'skipped' });
   });
 });
@@ -524,7 +523,7 @@ describe('an error such as another profile has', () => {
       respond: failing,
       probed: { kind: 'unclear', status: 403 },
     });
-    expect(log.filter((line) => line.startsWith('PATCH'))).toHaveLength(1);
+    expect(of(log, 'PATCH')).toHaveLength(1);
     expect(results[0]?.error).toContain('set "profile: boruta" under server');
     for (const { status, error } of results.slice(1)) {
       expect(status).toBe('skipped');

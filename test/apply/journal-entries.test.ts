@@ -58,7 +58,7 @@ const [first, second] = [`${R}.1-of-2`, `${R}.1-of-2.02`];
 const done = { interrupted: false };
 const cut = { interrupted: true };
 
-describe('journals of one run, mergeJournals', () => {
+describe('journals of one run, merged', () => {
   it('tell each change once, whatever numbers they have in common', () => {
     const one = { before: { a: 1 }, expected: { a: 2 }, status: 'applied' } as const;
     expect(

@@ -71,10 +71,6 @@ describe('the default key pair', () => {
     expect(change?.reason).toContain('no other key pair');
   });
 
-  it('is not given up where its present is not known and no other takes over', () => {
-    expect(arrange([keyPair('a', false)])).toMatchObject([{ action: 'blocked' }]);
-  });
-
   it('is not given up by null either where no other takes over', () => {
     const cleared = changeFor(declared('KeyPair', { id: 'a' }, { is_default: null }), {
       recorded: recorded({ is_default: true }),
@@ -83,22 +79,25 @@ describe('the default key pair', () => {
     expect(addresses(arrange([cleared, keyPair('z', true)]))).toEqual(['KeyPair/z', 'KeyPair/a']);
   });
 
-  it('may be given up where another has it already', () => {
-    expect(arrange([keyPair('a', false), keyPair('b', true, true)]).map(({ action }) => action)).toEqual([
-      'unchanged',
-      'update',
-    ]);
-  });
-
-  it('is not given up for one that is blocked', () => {
-    const successor: Change = { ...keyPair('b', true), action: 'blocked', requests: [] };
-    expect(arrange([keyPair('a', false, true), successor]).map(({ action }) => action)).toEqual([
-      'blocked',
-      'blocked',
-    ]);
-  });
-
-  it('stays with a pair that says of itself what it is already', () => {
-    expect(arrange([keyPair('a', false, false)])).toMatchObject([{ action: 'unchanged' }]);
+  const successor = keyPair('b', true);
+  it.each<[string, Change[], Change['action'][]]>([
+    [
+      'is not given up if its present is not known and no other takes over',
+      [keyPair('a', false)],
+      ['blocked'],
+    ],
+    [
+      'may be given up if another has it already',
+      [keyPair('a', false), keyPair('b', true, true)],
+      ['unchanged', 'update'],
+    ],
+    [
+      'is not given up for one that is blocked',
+      [keyPair('a', false, true), { ...successor, action: 'blocked', requests: [] }],
+      ['blocked', 'blocked'],
+    ],
+    ['stays with a pair that says of itself what it is already', [keyPair('a', false, false)], ['unchanged']],
+  ])('%s', (_, changes, actions) => {
+    expect(arrange(changes).map(({ action }) => action)).toEqual(actions);
   });
 });
