@@ -1,9 +1,9 @@
-import { type Problem, ProblemsError } from '../base/problems.js';
-import { runOf } from '../base/shard.js';
+import type { Problem } from '../base/problems.js';
 import type { RunStore } from '../state/backend.js';
 import type { JournalContent, RunLine } from '../state/journal.js';
 import { newestSettled, openRuns } from '../state/shards.js';
 import type { State } from '../state/state.js';
+import { readRuns } from './find-runs.js';
 import { belongs } from './owner.js';
 
 /** Which journals to keep: by age, by number; a journal that either keeps is kept. */
@@ -25,18 +25,11 @@ export interface Pruning {
 
 /** Chooses the journals of a state that nobody needs any more. Journals of other states in the same folder stay. */
 export async function choosePruning(runs: RunStore, state: State, keep: Keep, now: Date): Promise<Pruning> {
-  const contents: JournalContent[] = [];
-  const problems: Problem[] = [];
-  for (const name of await runs.list()) {
-    const content = await runs.read(name).catch((failure: unknown) => {
-      if (!(failure instanceof ProblemsError)) throw failure;
-      problems.push(...failure.problems);
-      return null;
-    });
-    if (content !== null && belongs(content.run, state)) contents.push(content);
-  }
+  const { runs: found, problems } = await readRuns(runs);
   // The journals of one run go together or not at all: an undo of a part of them would be wrong.
-  const byRun = groupedByRun(contents);
+  const byRun = found
+    .map(({ contents }) => contents.filter(({ run }) => belongs(run, state)))
+    .filter((contents) => contents.length > 0);
   const old = byRun.filter(
     (parts, index) =>
       !(keep.age !== undefined && now.getTime() - Math.max(...parts.map(endOf)) <= keep.age) &&
@@ -52,18 +45,11 @@ export async function choosePruning(runs: RunStore, state: State, keep: Keep, no
     needed.push(...reasons);
     if (reasons.length === 0) gone.push(...parts.map(({ run }) => run));
   }
-  const kept = contents.map(({ run }) => run).filter((run) => !gone.includes(run));
+  const kept = byRun
+    .flat()
+    .map(({ run }) => run)
+    .filter((run) => !gone.includes(run));
   return { remove: gone, keep: kept, needed, problems };
-}
-
-/** The journals of each run, in their order. */
-function groupedByRun(contents: readonly JournalContent[]): JournalContent[][] {
-  const byRun = new Map<string, JournalContent[]>();
-  for (const content of contents) {
-    const run = runOf(content.run.run);
-    byRun.set(run, [...(byRun.get(run) ?? []), content]);
-  }
-  return [...byRun.values()];
 }
 
 /** The time of the last line of a journal. */

@@ -1,9 +1,9 @@
-import type { Place } from '../base/problems.js';
 import { type Fields, holdsSensitive, isMap, same, type Value } from '../base/values.js';
 import { altered } from '../kinds/declared.js';
 import { asElements, contrast, type FieldType, markSecrets, value } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
+import { undocumented } from '../plan/subjects.js';
 import { Hasher, restoreFields } from '../secrets/hash.js';
 import type { JournalContent } from '../state/journal.js';
 import { type Entry, entriesOf } from './journal-entries.js';
@@ -218,23 +218,10 @@ function documentOf(
   source: string,
   absent: boolean,
 ): Declared {
-  const place: Place = { file: source, line: 1, column: 1, length: 1 };
   // The id identifies it, whatever its name is now.
   const deciding = kindOf(kind).deciding?.((part) => identity[part] !== undefined);
   const parts = Object.entries(identity).filter(([part]) => deciding?.includes(part) ?? true);
-  return {
-    kind,
-    identity: Object.fromEntries(parts),
-    fields,
-    absent,
-    whole: [],
-    ignored: [],
-    remembered: true,
-    place,
-    declaredAt: { file: source, line: 1 },
-    placeOf: () => place,
-    placeWithin: () => place,
-  };
+  return undocumented(kind, Object.fromEntries(parts), { fields, absent, remembered: true }, source);
 }
 
 /** Removes conflicts: values that are neither those after the run nor those before it. */

@@ -121,6 +121,6 @@ export function referring(subjects: readonly Subject[], { state, hasher }: Build
     const owed = pendingRestoreIn(state, addressOf(kind, identity), hasher);
     if (owed === undefined) return [declared];
     const fields = 'before' in owed ? owed.before : owed.lost;
-    return [declared, altered(undocumented(kind, identity), { fields })];
+    return [declared, undocumented(kind, identity, { fields })];
   });
 }

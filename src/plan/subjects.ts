@@ -23,10 +23,14 @@ export interface Subject {
 /** A subject and its addresses. */
 export type Addressed = Addresses & { readonly subject: Subject };
 
-/** A substitute document for an undeclared object with a pending restore. */
-export function undocumented(kind: KindName, identity: Identity): Declared {
-  const nowhere = { file: '', line: 1, column: 1, length: 1 };
-  const place = () => nowhere;
+/** A substitute for the document of an object that no manifest declares. */
+export function undocumented(
+  kind: KindName,
+  identity: Identity,
+  parts: Partial<Declared> = {},
+  file = '',
+): Declared {
+  const place = { file, line: 1, column: 1, length: 1 };
   return {
     kind,
     identity,
@@ -34,10 +38,11 @@ export function undocumented(kind: KindName, identity: Identity): Declared {
     absent: false,
     whole: [],
     ignored: [],
-    place: nowhere,
-    declaredAt: { file: '', line: 1 },
-    placeOf: place,
-    placeWithin: place,
+    place,
+    declaredAt: { file, line: 1 },
+    placeOf: () => place,
+    placeWithin: () => place,
+    ...parts,
   };
 }
 

@@ -5,7 +5,6 @@ import { error, type Problem } from '../base/problems.js';
 import type { Progress } from '../base/progress.js';
 import { compareText } from '../base/values.js';
 import { readRows } from '../kinds/catalog.js';
-import { altered } from '../kinds/declared.js';
 import { isAsked } from '../kinds/discovery.js';
 import { kinds as everyKind } from '../kinds/index.js';
 import type { Asked, Declared, DiscoverContext, Discovered, Finding, Kind, Known } from '../kinds/kind.js';
@@ -100,7 +99,7 @@ export async function discoverAll(
   const referring = [
     ...declared,
     ...found.map(({ kind, finding: { identity, live } }) =>
-      altered(undocumented(kind.name, identity), { fields: live.fields }),
+      undocumented(kind.name, identity, { fields: live.fields }),
     ),
   ];
   const needed = new Set(
