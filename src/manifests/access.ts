@@ -45,8 +45,9 @@ export class Access {
     if (this.#pauses.due) await this.#pauses.pause();
     // Without looking, so that a message can't reveal what exists outside.
     if (!isInside(path, this.#root)) return outside;
-    const named = await this.#private(path);
-    if (named !== undefined) return named;
+    if (isHidden(path, this.#root)) return own('a hidden file');
+    const refused = await this.#owned(path);
+    if (refused !== undefined) return refused;
     let target: string;
     const way: Way = { places: [], isHidden: false };
     try {
@@ -84,10 +85,6 @@ export class Access {
     const found = this.#folders.get(place) ?? lstatSync(place);
     if (!isLast) this.#folders.set(place, found);
     return found;
-  }
-
-  async #private(path: string): Promise<Refused | undefined> {
-    return isHidden(path, this.#root) ? own('a hidden file') : await this.#owned(path);
   }
 
   /** Refuses a file that is idops' own or a credential by one of its paths. */

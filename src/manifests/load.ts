@@ -84,16 +84,16 @@ export async function loadManifests(project: Project, options: ManifestOptions):
     from: number;
     parsed: readonly ParsedDocument[];
   }[] = [];
-  const manifests: { found: ManifestFile; source: SourceFile }[] = [];
-  for (const { source, ...found } of sources) {
-    if (!('text' in source)) problems.push(source);
-    else if (!isSampleData(found.path, source.text)) manifests.push({ found, source });
-  }
-  for (const { found, source } of manifests) {
-    const { path } = found;
+  for (const { source, ...file } of sources) {
+    const { path } = file;
+    if (!('text' in source)) {
+      problems.push(source);
+      continue;
+    }
+    if (isSampleData(path, source.text)) continue;
     const parsed = parseYaml(source);
     for (const problem of parsed.problems) problems.push(problem);
-    parsedFiles.push({ file: found, source, from: documents.length, parsed: parsed.documents });
+    parsedFiles.push({ file, source, from: documents.length, parsed: parsed.documents });
     for (const document of parsed.documents) {
       const at = documents.length;
       const onSecret = (secret: string): void => {

@@ -1,14 +1,59 @@
 import { lstat, realpath } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve as resolvePath } from 'node:path';
 import { findWorkTree, isThere } from '../base/paths.js';
-import { error, ProblemsError } from '../base/problems.js';
+import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { shownPath } from '../yaml/source-file.js';
+import type { ProjectOptions } from './project.js';
+
+const CONFIG = 'idops.yaml';
+
+/** The path of the configuration. Throws a ProblemsError if the one that is found belongs to another user. */
+export async function configPath(
+  options: Pick<ProjectOptions, 'cwd' | 'variables' | 'config' | 'above'>,
+): Promise<string> {
+  const { cwd, above = true } = options;
+  const given = givenConfig(options);
+  if (given !== undefined) return resolvePath(cwd, given);
+  return (above ? await findAbove(CONFIG, cwd) : undefined) ?? resolvePath(cwd, CONFIG);
+}
+
+function givenConfig({
+  config,
+  variables,
+}: Pick<ProjectOptions, 'variables' | 'config'>): string | undefined {
+  return config ?? setting(variables, 'IDOPS_CONFIG');
+}
+
+export function unreadableConfig(path: string, options: ProjectOptions, problem: Problem): Problem {
+  const { cwd } = options;
+  if (isThere(path)) return problem;
+  if (givenConfig(options) !== undefined) {
+    return error(
+      'no-config',
+      `there is no file ${shownPath(path, cwd)}`,
+      [],
+      'check --config and IDOPS_CONFIG',
+    );
+  }
+  return error(
+    'no-config',
+    `there is no ${CONFIG} in this folder`,
+    [],
+    'run idops in the folder of your idops.yaml, or below it in its git work tree, use --config, or create one with "idops init"',
+  );
+}
+
+/** A process variable in place of an option; an empty one counts as unset. */
+export function setting(variables: ProjectOptions['variables'], name: string): string | undefined {
+  const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+  return value === '' ? undefined : value;
+}
 
 /**
  * The nearest file of this name, from a folder upwards to the root of its git work tree; outside one, only in the folder.
  * Throws a ProblemsError if a file above belongs to another user.
  */
-export async function findAbove(name: string, cwd: string): Promise<string | undefined> {
+async function findAbove(name: string, cwd: string): Promise<string | undefined> {
   if (isThere(join(cwd, name))) return join(cwd, name);
   const top = await topOf(cwd);
   if (top === undefined) return undefined;

@@ -46,8 +46,8 @@ export function guardedOf(
       const { node, complete } = find(config, section);
       if (!complete) continue;
       for (const scalar of scalarsOf(node)) for (const name of namesIn(scalar)) named.add(name);
-      for (const name of passedNodes(node).flatMap(texts)) named.add(name);
-      const given = commandNodes(node).flatMap(texts).flatMap(filesIn);
+      for (const name of scalarsIn(node, 'pass_env').flatMap(texts)) named.add(name);
+      const given = scalarsIn(node, 'token_command').flatMap(texts).flatMap(filesIn);
       for (const file of [...fileNodes(node).flatMap(texts), ...given]) files.add(resolvePath(root, file));
     }
     // The URL of a remote may contain a credential.
@@ -79,21 +79,16 @@ function fileNodes(node: Node): Node[] {
   );
 }
 
-function commandNodes(node: Node): Node[] {
-  const command = node.type === 'map' ? node.entries.get('token_command')?.value : undefined;
-  return command === undefined ? [] : [command];
-}
-
 /** Possible file names in an argument of a command: all of it, what follows "=", "@" or ":", a word of a script. */
 function filesIn(argument: string): string[] {
   const behind = [...argument.matchAll(/[=@:]/g)].map(({ index }) => argument.slice(index + 1));
   return [argument, ...behind, ...argument.split(/[\s"'`=@:,;|&<>()]+/)].filter((part) => part !== '');
 }
 
-/** The variables of a token command, which may be its credentials. */
-function passedNodes(node: Node): ScalarNode[] {
-  const passed = node.type === 'map' ? node.entries.get('pass_env')?.value : undefined;
-  return passed === undefined ? [] : scalarsOf(passed);
+/** The scalars in a member of a map. */
+function scalarsIn(node: Node, name: string): ScalarNode[] {
+  const member = node.type === 'map' ? node.entries.get(name)?.value : undefined;
+  return member === undefined ? [] : scalarsOf(member);
 }
 
 function scalarsOf(node: Node): ScalarNode[] {

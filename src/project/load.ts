@@ -1,7 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, resolve as resolvePath } from 'node:path';
 import type { z } from 'zod';
-import { isThere } from '../base/paths.js';
 import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { limits } from '../mail/limits.js';
 import { type ChecksSettings, checksSchema } from '../mail/settings.js';
@@ -20,15 +19,13 @@ import {
   safetySchema,
   serverSchema,
 } from './config.js';
-import { findAbove } from './find-config.js';
+import { configPath, setting, unreadableConfig } from './find-config.js';
 import { type ConfigLayer, type Guarded, guardedOf } from './guarded.js';
 import { type Configs, readConfig, without } from './layers.js';
 import type { Pattern, Project, ProjectOptions, ServerOverrides, ServerSettings } from './project.js';
 import { addressProblems, serverSettings } from './server.js';
 import { sharedStates } from './shared-state.js';
 import { missingStateSettings, type StateSettings, stateSettings, stateSettingsSchema } from './state.js';
-
-const CONFIG = 'idops.yaml';
 
 /**
  * Finds and reads the configuration and chooses the environment. Checks its whole shape, but resolves nothing yet. Throws
@@ -38,7 +35,7 @@ export async function loadProject(options: ProjectOptions): Promise<Project> {
   const { cwd, variables } = options;
   const path = await configPath(options);
   const file = readSource(path, fileName(path, { cwd, root: dirname(path) }));
-  if (!('text' in file)) throw new ProblemsError([await unreadableConfig(path, options, file)]);
+  if (!('text' in file)) throw new ProblemsError([unreadableConfig(path, options, file)]);
   const root = await realpath(dirname(path)).catch((failure: unknown) => {
     throw new ProblemsError([
       error('file-unreadable', `${shownPath(dirname(path), cwd)} ${unreadable(failure).detail}`),
@@ -46,48 +43,6 @@ export async function loadProject(options: ProjectOptions): Promise<Project> {
   });
   const environment = options.env ?? setting(variables, 'IDOPS_ENV') ?? null;
   return new LoadedProject(options, root, file, environment, readConfig(file, environment));
-}
-
-/** The path of the configuration. Throws a ProblemsError if the one that is found belongs to another user. */
-export async function configPath(
-  options: Pick<ProjectOptions, 'cwd' | 'variables' | 'config' | 'above'>,
-): Promise<string> {
-  const { cwd, above = true } = options;
-  const given = givenConfig(options);
-  if (given !== undefined) return resolvePath(cwd, given);
-  return (above ? await findAbove(CONFIG, cwd) : undefined) ?? resolvePath(cwd, CONFIG);
-}
-
-function givenConfig({
-  config,
-  variables,
-}: Pick<ProjectOptions, 'variables' | 'config'>): string | undefined {
-  return config ?? setting(variables, 'IDOPS_CONFIG');
-}
-
-async function unreadableConfig(path: string, options: ProjectOptions, problem: Problem): Promise<Problem> {
-  const { cwd } = options;
-  if (isThere(path)) return problem;
-  if (givenConfig(options) !== undefined) {
-    return error(
-      'no-config',
-      `there is no file ${shownPath(path, cwd)}`,
-      [],
-      'check --config and IDOPS_CONFIG',
-    );
-  }
-  return error(
-    'no-config',
-    `there is no ${CONFIG} in this folder`,
-    [],
-    'run idops in the folder of your idops.yaml, or below it in its git work tree, use --config, or create one with "idops init"',
-  );
-}
-
-/** A process variable in place of an option; an empty one counts as unset. */
-function setting(variables: ProjectOptions['variables'], name: string): string | undefined {
-  const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
-  return value === '' ? undefined : value;
 }
 
 class LoadedProject implements Project {
@@ -275,7 +230,7 @@ class LoadedProject implements Project {
     if (given.tokenFile !== undefined || given.token !== undefined) replaced.add('auth');
     const entry = this.#config.entries.get('server');
     return await serverSettings({
-      section: this.#needed('server', serverSchema, replaced),
+      section: this.#resolved('server', serverSchema, false, replaced),
       given,
       environment: this.environment,
       variables: this.#process,
@@ -303,13 +258,9 @@ class LoadedProject implements Project {
   }
 
   #section<T>(name: string, schema: z.ZodType<T>): T | undefined {
-    const { data, problems } = this.#needed(name, schema);
+    const { data, problems } = this.#resolved(name, schema, false);
     refuse(problems);
     return data;
-  }
-
-  #needed<T>(name: string, schema: z.ZodType<T>, replaced?: ReadonlySet<string>) {
-    return this.#resolved(name, schema, false, replaced);
   }
 
   #resolved<T>(name: string, schema: z.ZodType<T>, lenient: boolean, replaced?: ReadonlySet<string>) {

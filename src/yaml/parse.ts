@@ -180,15 +180,7 @@ class Converter {
       );
     }
     if (isScalar(node)) return this.#anchored(node.anchor, () => this.#scalar(node));
-    return {
-      type: 'scalar',
-      value: null,
-      plain: true,
-      source: '',
-      range: { start: 0, end: 0 },
-      size: 1,
-      height: 0,
-    };
+    return this.#scalar({ value: null });
   }
 
   #anchored(anchor: string | undefined, build: () => Node): Node {
