@@ -19,17 +19,17 @@ import type { Job } from './job.js';
 import { titleLine } from './log.js';
 import { type Ending, writeSummary } from './outputs.js';
 import { folderOf } from './places.js';
+import { reportResult } from './result-comment.js';
 import { fileOf } from './shard.js';
 import { planSummary } from './text.js';
-import { tellResult } from './told-result.js';
 
-/** Applies: a stored plan, or a plan made now; where that is asked for, an approved one alone. */
+/** Applies a stored plan, or a plan made now; with `expect-digest`, only an approved one. */
 export async function planAndApply(job: Job, given: Inputs): Promise<Ending> {
   const { planFile } = given;
   const file = planFile === undefined ? undefined : resolve(folderOf(given), planFile);
   const stored = file === undefined ? undefined : await readPlanFile(file, planFile);
-  job.concerns(stored?.apply.shard);
-  const inputs = job.about(given);
+  job.setShard(stored?.apply.shard);
+  const inputs = job.withShard(given);
   const project = await job.project(inputs);
   const opened = await openForWriting(project, 'apply', job.sessionOptions(inputs));
   return await job.within(opened, async (session) => {
@@ -38,12 +38,12 @@ export async function planAndApply(job: Job, given: Inputs): Promise<Ending> {
         ? { plan: await session.plan(planOptionsOf(inputs.args)), problems: [] }
         : await session.planStored(stored, leftByEarlierAttempt(job, session, stored));
     const shown = redactPlan(made.plan, job.redactor);
-    await job.tellPlan(made.plan, shown);
+    await job.logPlan(made.plan, shown);
     await writeSummary(planSummary(await job.shared(inputs, shown)));
     const { plan, approval } = await checkApproval(job, inputs, session, made, stored);
     const maxDestructive = inputs.allowDestructive ?? project.maxDestructive();
     const approved = approve(plan, { maxDestructive });
-    job.enters('sending');
+    job.setPhase('sending');
     const { result: became, problems: found } = await session.apply(approved, approval);
     const result = redactReport(became, job.redactor);
     const after = redactReport(found, job.redactor);
@@ -55,14 +55,14 @@ export async function planAndApply(job: Job, given: Inputs): Promise<Ending> {
     }
     const { failed, not_converged, unknown, skipped } = summarizeResult(result);
     const bad = failed + not_converged + unknown + skipped + after.length > 0;
-    await tellResult(job, inputs, {
+    await reportResult(job, inputs, {
       plan: shown,
       result,
       problems: after,
       failed: bad || result.interrupted,
       inFiles: project.state().in === 'file',
     });
-    job.enters('told');
+    job.setPhase('reported');
     return {
       code: result.interrupted ? 130 : bad ? 1 : 0,
       summary: applied(result, after),
@@ -78,7 +78,7 @@ export async function planAndApply(job: Job, given: Inputs): Promise<Ending> {
   });
 }
 
-/** What is left of a stored plan that an earlier attempt of this workflow run applied in part; undefined if none did. */
+/** The keys of the objects that an earlier attempt of this workflow run left; undefined if there was none. */
 function leftByEarlierAttempt(
   { event }: Job,
   session: WritingSession,

@@ -9,36 +9,36 @@ import { GithubFailure, withGithub } from './github.js';
 import { fromPullRequest, type Inputs } from './inputs.js';
 import type { Job } from './job.js';
 import { markPlan } from './marker.js';
-import { mergedPullRequest, refusal, wayOut } from './merged.js';
+import { mergedPullRequest, refusal, wayOut } from './merged-pull.js';
 import { commentKey } from './places.js';
 
-/** A plan that may be applied, and what approved it; `approval` is left out if nothing has to. */
+/** A plan that may be applied, and its approval; without one if the plan needs none. */
 export interface Checked {
   readonly plan: Plan;
   readonly approval?: Approval;
 }
 
-/** A plan as it was made now, and how it differs from the stored one, if there is one. */
+/** A plan made now, and its differences from the stored plan, if there is one. */
 type Made = Awaited<ReturnType<WritingSession['planStored']>>;
 
-/** What approves a plan, and whether anything came after it. */
+/** What approves a plan, and what came after it. */
 interface Found {
-  /** What approves, as a message names it. */
+  /** The source of the approval, for messages. */
   readonly source: string;
-  /** Left out if it approves nothing. */
+  /** Undefined if the source approves nothing. */
   readonly digest?: string | undefined;
   readonly pullRequest: { readonly number: number; readonly head: string } | null;
   readonly approved: ApprovedPlan | null;
-  /** When the workflow run began, if this isn't its first attempt. */
+  /** The start of the workflow run, if this isn't its first attempt. */
   readonly since: Date | null;
-  /** The address of a run of the same workflow that came after it. */
+  /** The address of a later run of the same workflow. */
   readonly later: string | null;
 }
 
 /**
- * Makes sure that a plan is approved, and that the approval still counts: for this workflow run alone, and only until something else is
- * applied or planned. A plan that changes nothing needs no approval. Throws a ProblemsError (`not-approved`, `approval-used`,
- * `stale-plan`); nothing was sent then.
+ * Checks that a plan is approved, and that the approval still counts. An approval counts for one workflow run, until something else is
+ * applied or planned. A plan that changes nothing needs none. Throws a ProblemsError (`not-approved`, `approval-used`, `stale-plan`)
+ * before anything is sent.
  */
 export async function checkApproval(
   job: Job,
@@ -59,9 +59,9 @@ export async function checkApproval(
   }
 }
 
-/** A problem that ends an apply, with what can be done after a merge. */
+/** Adds what a person can do after the merge to a problem that ends an apply. */
 function withWayOut({ hint, ...problem }: Problem, { digest }: Plan): Problem {
-  // A plan that is made again on the pull request comes too late.
+  // The pull request is merged: planning it again is too late.
   const own = hint === undefined || problem.code === 'stale-plan' ? '' : `${hint}; `;
   return { ...problem, hint: `nothing was sent; ${own}${wayOut(digest)}` };
 }
@@ -77,7 +77,7 @@ async function checked(
   const { runId, runUrl } = job.event;
   if (runId === null)
     throw refusal('GITHUB_RUN_ID is not set, so nobody can tell which run uses an approval');
-  const { source, digest, pullRequest, approved, since, later } = await whatApproves(
+  const { source, digest, pullRequest, approved, since, later } = await findApproval(
     job,
     inputs,
     runId,
@@ -112,7 +112,7 @@ async function checked(
   refuse(problems);
   const left = usedBy(history, approval)?.left;
   if (left !== undefined) {
-    // A stored plan was compared when it was planned again.
+    // `planStored` compared a stored plan already.
     if (stored !== undefined) return { plan, approval };
     if (approved?.stored == null) throw stale(`${source} approved ${digest}, of which a part was applied`);
     const rest = await session.planStored(approved.stored, left);
@@ -135,7 +135,7 @@ function stale(message: string): ProblemsError {
   return new ProblemsError([error('stale-plan', `stale plan: ${message}`)]);
 }
 
-/** An approval of a pull request counts once, which a state can't remember that goes with its runner. */
+/** Refuses a state file on a runner that is thrown away: it can't remember that an approval was used. */
 function refuseLostState({ expectDigest }: Inputs, { project }: WritingSession): void {
   const isLost = project.state().in === 'file' && process.env.RUNNER_ENVIRONMENT === 'github-hosted';
   if (expectDigest !== fromPullRequest || !isLost) return;
@@ -145,8 +145,8 @@ function refuseLostState({ expectDigest }: Inputs, { project }: WritingSession):
   );
 }
 
-/** What approves a plan. GitHub is asked for all that it rests on; without a token for GitHub, only the state knows what came after. */
-async function whatApproves(
+/** Asks GitHub what approves a plan and what came after. Without a token for GitHub, only the state knows what came after. */
+async function findApproval(
   { event, signal }: Job,
   inputs: Inputs,
   runId: string,

@@ -6,21 +6,21 @@ import { readStoredPlan } from '../session/plan-file.js';
 import type { WorkflowEvent } from './event.js';
 import type { GithubApi, PullRequest, Review, WorkflowRun } from './github.js';
 import { isAbout, type Marker, readMarker } from './marker.js';
-import { refusal } from './merged.js';
+import { refusal } from './merged-pull.js';
 
-/** The file in which an artifact has the comment, to the letter. */
+/** The file of an artifact with the exact text of the comment. */
 export const commentFile = 'comment.md';
-/** How the name of an artifact begins that may hold a plan. */
+/** The start of the name of each artifact that may hold a plan. */
 const artifactName = 'idops-plan';
-/** No artifact with a plan is larger, in bytes. */
+/** The largest artifact that is read, in bytes. */
 const artifactLimit = 100_000_000;
 
-/** What a pull request approved when it was merged. */
+/** The plan that a pull request approved when it was merged. */
 export interface ApprovedPlan {
   readonly marker: Marker;
   /** The workflow run that made the plan. */
   readonly run: WorkflowRun;
-  /** The plan as that run stored it; null if the artifact holds none. */
+  /** The plan that this run stored; null if its artifact holds none. */
   readonly stored: StoredPlan | null;
 }
 
@@ -29,18 +29,18 @@ export type ApproveMode = 'merged' | 'reviewed';
 
 /** Which comment, workflow and plan count. */
 export interface Asked {
-  /** Tells the comment of the project and the environment from others. */
+  /** Identifies the comment of the project and environment. */
   readonly key: string;
   /** The file of the workflow that plans pull requests. */
   readonly planWorkflow: string;
-  /** Left out, it is `reviewed` if the base branch requires reviews. */
+  /** By default `reviewed` if the base branch requires reviews, otherwise `merged`. */
   readonly mode?: ApproveMode | undefined;
 }
 
 /**
- * What the comment of a merged pull request approves; null if there is no comment. What it says counts only if the workflow that plans
- * pull requests wrote it: that run's artifact, which no other workflow can write, holds the same text. Throws a ProblemsError
- * (`not-approved`) otherwise, and a GithubFailure if GitHub doesn't tell.
+ * The plan that the comment of a merged pull request approves; null if there is no comment. A comment counts only if an artifact of the
+ * workflow that plans pull requests holds the same text: no other workflow can write that artifact. Throws a ProblemsError
+ * (`not-approved`) otherwise, and a GithubFailure if a request fails.
  */
 export async function approvedPlan(
   api: GithubApi,
@@ -55,12 +55,12 @@ export async function approvedPlan(
   const what = `the comment with the plan of pull request #${pull.number}`;
   if (marker.run === null) throw refusal(`${what} names no workflow run that made it`);
   const run = await api.run(marker.run);
-  const wrong = whyOther(run, event, pull, planWorkflow);
+  const wrong = whyOtherRun(run, event, pull, planWorkflow);
   if (wrong !== null) {
     const by = `run ${run.id} of ${escapeText(run.path)}, event ${escapeText(run.event)}`;
     throw refusal(`${what} names a run that does not plan pull requests (${by}): ${wrong}`);
   }
-  const kept = await keptBy(api, run, pull, key);
+  const kept = await artifactOf(api, run, pull, key);
   if (!isSameText(kept.comment, comment.body))
     throw refusal(`${what} is not what its run wrote: ${run.html_url} keeps another text`);
   const isReviewed =
@@ -69,7 +69,7 @@ export async function approvedPlan(
   return { marker, run, stored: kept.stored };
 }
 
-/** What idops' own comment said when the pull request was merged, and since when: of several, the one that was written last. */
+/** The text of idops' comment at the merge, and the time of its last edit. Of several comments, the newest counts. */
 async function lastComment(
   api: GithubApi,
   { number, merged_at }: PullRequest,
@@ -98,8 +98,8 @@ async function lastComment(
   return latest;
 }
 
-/** Why a run is not the one that planned the pull request; null if it is. */
-function whyOther(
+/** Why a run did not plan this pull request; null if it did. */
+function whyOtherRun(
   run: WorkflowRun,
   { owner, repository }: Pick<WorkflowEvent, 'owner' | 'repository'>,
   { number, head }: PullRequest,
@@ -114,8 +114,8 @@ function whyOther(
   return run.head_repository?.full_name.toLowerCase() === here ? null : 'it is of another repository';
 }
 
-/** What a run kept of its plan before the pull request was merged. Throws a ProblemsError if there is nothing. */
-async function keptBy(
+/** The artifact that a run uploaded before the merge. Throws a ProblemsError if there is none. */
+async function artifactOf(
   api: GithubApi,
   { id, html_url: url }: WorkflowRun,
   { number, merged_at }: PullRequest,
@@ -139,7 +139,7 @@ async function keptBy(
   );
 }
 
-/** The comment and the stored plans in an artifact, by their names. */
+/** The files of an artifact, by name. */
 function unpacked(zip: Uint8Array): Map<string, string> {
   const files = unzipSync(zip, {
     filter: ({ name, originalSize }) =>
@@ -157,13 +157,13 @@ function planOf(text: string, file: string): StoredPlan | undefined {
   }
 }
 
-/** Whether two texts are one: GitHub may take off what is white at the end, and change the ends of lines. */
+/** Whether two texts are equal. GitHub may trim them and change their line breaks. */
 export function isSameText(one: string, other: string): boolean {
   const normal = (text: string) => text.replaceAll('\r\n', '\n').trimEnd();
   return normal(one) === normal(other);
 }
 
-/** Throws a ProblemsError if the last review before the merge does not approve, or not the plan, which was shown since then. */
+/** Throws a ProblemsError unless the last review before the merge approves the plan that was shown `since` then. */
 async function checkReview(
   api: GithubApi,
   { number, head, merged_at }: PullRequest,
@@ -181,7 +181,7 @@ async function checkReview(
     throw refusal(`the plan of pull request #${number} was not reviewed: ${why} (approve: reviewed)`);
 }
 
-/** Why the last review of a pull request does not approve the plan of this commit that was shown `since` then; null if it does. */
+/** Why the last review doesn't approve the plan of this commit, shown `since` then; null if it does. */
 function whyNotReviewed(last: Review | undefined, sha: string, since: number): string | null {
   if (last === undefined) return 'nobody who may push approved it before the merge';
   const who = escapeText(last.author?.login ?? '');

@@ -1,30 +1,30 @@
 import { eventPayload, headCommit, member } from '../session/forge.js';
 
-/** What the workflow runs for, as far as idops has to know. */
+/** The event that a workflow runs for. */
 export interface WorkflowEvent {
   readonly name: string;
   readonly owner: string;
   readonly repository: string;
-  /** The commit of the run; of a pull request, the last one of its branch. */
+  /** The commit of the run; for a pull request, the last commit of its branch. */
   readonly sha: string;
-  /** The merge that brought a pull request that is named by hand. */
+  /** The merge commit of the pull request that `pr-number` names. */
   readonly merge?: string | null;
-  /** The commit that the workflow's files are checked out at, where it says nothing else. */
+  /** The commit that `actions/checkout` checks out by default. */
   readonly commit: string;
-  /** The branch of the run; null where it is for something else, as a tag or a pull request. */
+  /** The branch of the run; null for a tag or a pull request. */
   readonly branch: string | null;
-  /** Whether that is the repository's default branch, as far as that is known. */
+  /** Whether that is the default branch; false if unknown. */
   readonly onDefaultBranch: boolean;
   readonly pullRequest: {
     readonly number: number;
-    /** The branch that it is merged into; null if the event doesn't say. */
+    /** The base branch; null if the event doesn't name it. */
     readonly base: string | null;
-    /** Why its runs get no secrets; null where they get them. */
+    /** Why its runs get no secrets; null if they get them. */
     readonly withoutSecrets: string | null;
   } | null;
-  /** Why the files of the run may be by somebody who must not choose where the token goes; null where they aren't. */
+  /** Why the checked-out files may come from an untrusted author, who must not choose where the token is sent; null if they don't. */
   readonly foreign: string | null;
-  /** The id of the run; null where there is none. */
+  /** The id of the run; null outside a workflow. */
   readonly runId: string | null;
   /** The address of the run, for people. */
   readonly runUrl: string;
@@ -32,7 +32,7 @@ export interface WorkflowEvent {
 
 type Environment = { readonly [name: string]: string | undefined };
 
-/** Reads the event of a workflow from what the runner gives. What isn't there is left empty. */
+/** Reads the event from the runner's variables. Missing values are empty. */
 export function readEvent(env: Environment): WorkflowEvent {
   const payload = eventPayload(env);
   const [owner = '', repository = ''] = (env.GITHUB_REPOSITORY ?? '').split('/');
@@ -64,7 +64,7 @@ export function readEvent(env: Environment): WorkflowEvent {
   };
 }
 
-/** Events that drift is looked for on, where they are for the default branch. */
+/** Events that report drift if they are for the default branch. */
 const onBranches: ReadonlySet<string> = new Set(['push', 'workflow_dispatch']);
 
 function textOf(value: unknown): string | null {
@@ -76,7 +76,7 @@ function branchOf(ref: unknown): string | null {
   return branch ?? null;
 }
 
-/** Events whose runs get no secrets for a fork and for Dependabot. */
+/** Events whose runs get no secrets if they come from a fork or Dependabot. */
 const withoutSecrets: ReadonlySet<string> = new Set([
   'pull_request',
   'pull_request_review',
@@ -90,10 +90,10 @@ function secretsMissing(name: string, payload: unknown, pull: unknown): string |
   return sender === 'dependabot[bot]' ? 'it comes from Dependabot, whose runs get no secrets' : null;
 }
 
-/** Events that are for branches of the own repository by their kind: nobody else can cause them. */
+/** Events that only members of the repository can cause. */
 const own: ReadonlySet<string> = new Set(['push', 'schedule', 'workflow_dispatch', 'release']);
 
-/** A branch of another repository brings a configuration of its own; most events don't tell whose branch it is. */
+/** A fork's branch has its own configuration, and most events don't name the branch's owner. */
 function whyForeign(event: string, pull: unknown): string | null {
   if (own.has(event) || (withoutSecrets.has(event) && !isOfFork(pull))) return null;
   return pull === undefined
@@ -101,14 +101,14 @@ function whyForeign(event: string, pull: unknown): string | null {
     : 'this run may be for a branch of another repository';
 }
 
-/** Whether a pull request, as GitHub describes it, is of another repository, or doesn't say. */
+/** Whether a pull request comes from a fork, or doesn't say. */
 function isOfFork(pull: unknown): boolean {
   return !isOneRepository(at(pull, 'head', 'repo'), at(pull, 'base', 'repo'));
 }
 
 /**
- * Whether two repositories are known, and one; that of a fork may be gone by now. A name can pass to another repository, an
- * id can't. That a repository is a fork says nothing where it is this one.
+ * Whether two repositories are known and equal; a fork may have been deleted. Ids decide, since a name can pass to another repository.
+ * This repository may itself be a fork.
  */
 function isOneRepository(from: unknown, into: unknown): boolean {
   const [one, other] = [member(from, 'id'), member(into, 'id')];

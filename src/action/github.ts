@@ -6,7 +6,7 @@ import type { WorkflowEvent } from './event.js';
 
 type Octokit = ReturnType<typeof getOctokit>;
 
-/** What GitHub refused, in words for a person. */
+/** A request to GitHub that failed, with a message for people. */
 export class GithubFailure extends Error {
   /** Whether the token lacks a permission. */
   readonly lacksPermission: boolean;
@@ -21,26 +21,26 @@ export class GithubFailure extends Error {
   }
 }
 
-/** How GitHub is asked. */
+/** Options of the client. */
 export interface Manner {
-  /** Where its API is; as the runner says where it isn't given. */
+  /** The API's address; by default the runner's. */
   readonly baseUrl?: string;
-  /** Ends what is under way, and what waits. */
+  /** Ends requests and waits. */
   readonly signal: AbortSignal;
-  /** How long one request may take, in seconds; 30 where it isn't given. */
+  /** Seconds that one request may take; 30 by default. */
   readonly timeout?: number;
-  /** How long a second of waiting takes, in milliseconds; 1,000 where it isn't given. */
+  /** Milliseconds that a second of waiting takes; 1,000 by default. */
   readonly second?: number;
 }
 
-/** How often a request is sent again. */
+/** Retries of a request. */
 const retries = 3;
-/** How long a limit may last that is waited for, in seconds: a job that waits longer costs more than a comment is worth. */
+/** The longest rate limit that is waited for, in seconds: a longer wait costs more than a comment is worth. */
 const longestWait = 60;
-/** For requests of which nobody knows, after an answer that is lost, whether they did something: they are sent once. */
+/** For requests that must not be repeated: if the answer is lost, the outcome is unknown. */
 const onlyOnce = { request: { retries: 0 } } as const;
 
-/** Works with the API of the repository that the workflow runs for. Throws a GithubFailure where that fails or ends early. */
+/** Works with the API of the workflow's repository. Throws a GithubFailure if a request fails or is interrupted. */
 export async function withGithub<T>(
   token: string,
   { owner, repository: repo }: Pick<WorkflowEvent, 'owner' | 'repository'>,
@@ -52,7 +52,7 @@ export async function withGithub<T>(
   try {
     const octokit = await openClient(token, manner);
     if (signal.aborted) throw interrupted;
-    // What waits for a limit wouldn't notice.
+    // A wait for a rate limit doesn't notice the signal.
     const stopped = once(signal, 'abort').then(() => Promise.reject(interrupted));
     return await Promise.race([work(apiOf(octokit, { owner, repo })), stopped]);
   } catch (failure) {
@@ -61,13 +61,13 @@ export async function withGithub<T>(
   }
 }
 
-/** Opens a client that repeats what may be repeated, waits for limits, and gives each request a time. */
+/** Opens a client with retries, waits for rate limits, and a timeout for each request. */
 async function openClient(
   token: string,
-  // The toolkit looks for it once, when it is loaded.
+  // The toolkit reads this variable when it is loaded.
   { baseUrl = process.env.GITHUB_API_URL || undefined, signal, timeout = 30, second = 1000 }: Manner,
 ): Promise<Octokit> {
-  // Validating, and planning without a pull request, need none of it.
+  // Loaded here, since `validate` and plans without a pull request don't need it.
   const [{ getOctokit }, { retry }] = await Promise.all([
     import('@actions/github'),
     import('@octokit/plugin-retry'),
@@ -75,17 +75,17 @@ async function openClient(
   return getOctokit(
     token,
     {
-      // What octokit would log by itself could hold anything that a server answers.
+      // Octokit's own log could contain any answer of a server.
       log: { debug() {}, info() {}, warn() {}, error() {} },
       ...(baseUrl === undefined ? {} : { baseUrl }),
       retry: { retries, retryAfterBaseValue: second, doNotRetry: [400, 401, 403, 404, 410, 422, 429, 451] },
     },
-    // The first is closest to the request.
+    // The first plugin is closest to the request.
     ({ hook }) => {
       hook.wrap('request', async (request, options) => {
         const given = { ...options.request };
         try {
-          // What is given on is not what reaches the request.
+          // The options given here don't reach the request.
           options.request = { ...given, fetch: wholeFetch(given.fetch ?? fetch, signal, timeout) };
           return await request(options);
         } catch (failure) {
@@ -104,7 +104,7 @@ async function openClient(
   );
 }
 
-/** A fetch with a time, which fails if an answer breaks off, or is neither a file nor JSON: octokit takes that for an empty answer. */
+/** A fetch with a timeout. It fails if an answer breaks off, or is neither a file nor JSON: octokit would read it as empty. */
 function wholeFetch(fetching: typeof fetch, signal: AbortSignal, timeout: number): typeof fetch {
   return async (address, init) => {
     const late = new AbortController();
@@ -124,18 +124,18 @@ function wholeFetch(fetching: typeof fetch, signal: AbortSignal, timeout: number
   };
 }
 
-/** A failed request, as far as its kind is known. */
+/** A failed request. */
 interface RawFailure {
   readonly status?: number;
   readonly message?: string;
   readonly response?: { readonly headers: { readonly [name: string]: string | number | undefined } };
-  /** What GraphQL refuses. */
+  /** The errors of GraphQL. */
   readonly errors?: readonly { readonly type?: string }[];
-  /** What the plugin that repeats requests reads of it. */
+  /** For the retry plugin. */
   readonly request?: { request?: object };
 }
 
-/** How many seconds a limit asks to wait; null where it isn't a limit that failed the request. */
+/** Seconds that a rate limit asks to wait; null if the request failed for another reason. */
 function limitOf({ status, response }: RawFailure): number | null {
   if (response === undefined || (status !== 403 && status !== 429)) return null;
   const { headers } = response;
@@ -145,7 +145,7 @@ function limitOf({ status, response }: RawFailure): number | null {
   return status === 429 ? longestWait : null;
 }
 
-/** Whether GitHub did nothing for certain: an answer such as 502, and none, leave that open. */
+/** Whether GitHub certainly did nothing. After an answer such as 502, or none, the outcome is unknown. */
 function isRefused({ status, response }: RawFailure): boolean {
   return response !== undefined && status !== undefined && status >= 300 && status < 500;
 }
@@ -173,36 +173,36 @@ export interface Issue {
 /** A comment that idops wrote. */
 export interface Remark {
   readonly id: number;
-  /** What GraphQL calls it. */
+  /** Its id in GraphQL. */
   readonly node: string;
   readonly body: string;
 }
 
-/** A comment with what GitHub says of its edits. Times are ISO 8601. */
+/** A comment with its last edit. Times are ISO 8601. */
 export interface CommentHistory {
   readonly body: string;
   readonly createdAt: string;
   readonly lastEditedAt: string | null;
   readonly author: Actor | null;
-  /** Who edited it last; null where nobody did, and where that account is gone. */
+  /** The last editor; null if nobody edited it, or if that account was deleted. */
   readonly editor: Actor | null;
 }
 
-/** Somebody on GitHub: a bot may have the name of a person. */
+/** An account. A bot and a person may have the same name. */
 interface Actor {
   readonly __typename: string;
   readonly login: string;
 }
 
-/** A pull request, as far as it takes to see what it brought, and where. */
+/** A pull request. */
 export interface PullRequest {
   readonly number: number;
   readonly base: { readonly ref: string };
   /** The last commit of its branch. */
   readonly head: { readonly sha: string };
-  /** Null where it isn't merged. */
+  /** Null if it isn't merged. */
   readonly merged_at: string | null;
-  /** The commit that brought it: of a rebase the last one. */
+  /** The merge commit; after a rebase the last commit. */
   readonly merge_commit_sha: string | null;
 }
 
@@ -210,7 +210,7 @@ export interface PullRequest {
 export interface WorkflowRun {
   readonly id: number;
   readonly workflow_id: number;
-  /** The workflow's file, such as `.github/workflows/plan.yml`; a reference may follow behind an `@`. */
+  /** The workflow's file, such as `.github/workflows/plan.yml`, with `@` and a reference if GitHub adds one. */
   readonly path: string;
   readonly event: string;
   readonly head_sha: string;
@@ -222,7 +222,7 @@ export interface WorkflowRun {
   readonly run_attempt?: number;
 }
 
-/** What a run keeps. */
+/** An artifact of a run. */
 export interface Artifact {
   readonly id: number;
   readonly name: string;
@@ -241,18 +241,18 @@ export interface Review {
   readonly author: Actor | null;
 }
 
-/** What idops asks of GitHub's API. */
+/** The requests that idops makes. */
 export type GithubApi = ReturnType<typeof apiOf>;
 
 function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: string; readonly repo: string }) {
-  /** Whoever the token belongs to. */
+  /** The token's account. */
   const viewer = async () =>
     (
       await graphql<{ viewer: { login: string; databaseId: number | null } }>(
         '{ viewer { login databaseId } }',
       )
     ).viewer;
-  /** What was written by whoever the token belongs to: nobody else's words are taken for idops'. */
+  /** Keeps what the token's account wrote, so that nobody else can write in idops' name. */
   const own = async <T extends { readonly user?: { id: number; login: string } | null }>(
     written: readonly T[],
   ): Promise<T[]> => {
@@ -263,13 +263,13 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
     );
   };
   return {
-    /** The comments of whoever the token belongs to on a pull request, of those whose text is wanted. */
+    /** The comments by the token's account on a pull request whose text is wanted. */
     async comments(number: number, isWanted: (body: string) => boolean): Promise<Remark[]> {
       const all = await paginate(rest.issues.listComments, { ...at, issue_number: number, per_page: 100 });
       const found = await own(all.filter(({ body = '' }) => isWanted(body)));
       return found.map(({ id, node_id, body = '' }) => ({ id, node: node_id, body }));
     },
-    /** Who wrote and edited comments, which the REST API doesn't tell. */
+    /** The authors and editors of comments, which the REST API doesn't return. */
     async histories(nodes: readonly string[]): Promise<CommentHistory[]> {
       const answer = await graphql<{ nodes: CommentHistory[] }>(
         `query ($ids: [ID!]!) {
@@ -309,7 +309,7 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
     async pullRequestsOf(sha: string): Promise<PullRequest[]> {
       const of = { ...at, commit_sha: sha, per_page: 100 };
       const found = await paginate(rest.repos.listPullRequestsAssociatedWithCommit, of);
-      // Names of repositories don't depend on their case.
+      // Names of repositories ignore case.
       const here = `${at.owner}/${at.repo}`.toLowerCase();
       return found.filter(({ base }) => base.repo.full_name.toLowerCase() === here);
     },
@@ -320,8 +320,8 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
       return (await rest.actions.getWorkflowRun({ ...at, run_id: Number(id) })).data;
     },
     /**
-     * A run of the same workflow that began later and of which a job has ended; undefined if there is none. A run that was cancelled
-     * while it waited did nothing.
+     * A later run of the same workflow with a finished job; undefined if there is none. A run that was cancelled while it waited did
+     * nothing.
      */
     async laterRun({
       id,
@@ -336,12 +336,12 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
       for (const run of all.filter((one) => one.id > id)) {
         const of = { ...at, run_id: run.id, filter: 'all', per_page: 100 } as const;
         const jobs = await paginate(rest.actions.listJobsForWorkflowRun, of);
-        // One that failed may have planned, too.
+        // A failed job may have planned, too.
         if (jobs.some(({ conclusion }) => conclusion === 'success' || conclusion === 'failure')) return run;
       }
       return undefined;
     },
-    /** What a run keeps, newest first. */
+    /** The artifacts of a run, newest first. */
     async artifacts(run: number): Promise<Artifact[]> {
       const all = await paginate(rest.actions.listWorkflowRunArtifacts, {
         ...at,
@@ -355,7 +355,7 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
       const asked = { ...at, artifact_id: id, archive_format: 'zip' };
       return new Uint8Array((await rest.actions.downloadArtifact(asked)).data as ArrayBuffer);
     },
-    /** The reviews of a pull request that approve it or ask for changes, oldest first. One that was dismissed is none. */
+    /** The reviews that approve a pull request or request changes, oldest first, without dismissed ones. */
     async reviews(number: number): Promise<readonly Review[]> {
       const { repository } = await graphql<{
         repository: { pullRequest: { reviews: { nodes: readonly Review[] } } };
@@ -373,7 +373,7 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
       );
       return repository.pullRequest.reviews.nodes;
     },
-    /** Whether a branch takes only pull requests that somebody approved, by a ruleset or by its protection. */
+    /** Whether a branch requires approving reviews, by a ruleset or by branch protection. */
     async requiresReviews(branch: string): Promise<boolean> {
       const { repository } = await graphql<{
         repository: {
@@ -406,7 +406,7 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
         protection?.requiresCodeOwnerReviews === true
       );
     },
-    /** The issues of whoever the token belongs to, open or closed, of those whose text is wanted; newest first. */
+    /** The issues by the token's account whose text is wanted, open or closed, newest first. */
     async issues(isWanted: (body: string) => boolean): Promise<Issue[]> {
       const { login, databaseId } = await viewer();
       const creator = databaseId === null && !login.endsWith('[bot]') ? `${login}[bot]` : login;
@@ -428,7 +428,7 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
         )
         .map(({ number, body, state }) => ({ number, body: body ?? '', isOpen: state === 'open' }));
     },
-    /** Opens an issue, unless it is there after an answer that doesn't say so; `isIt` knows it. */
+    /** Opens an issue, once. `isIt` recognizes it, if GitHub's answer doesn't say whether it was created. */
     async openIssue(title: string, body: string, isIt: (body: string) => boolean): Promise<number> {
       try {
         return (await rest.issues.create({ ...at, title, body, ...onlyOnce })).data.number;

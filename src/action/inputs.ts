@@ -19,14 +19,14 @@ const commands = ['validate', 'plan', 'apply'] as const;
 const approveModes = ['reviewed', 'merged'] as const;
 const commentModes = ['true', 'false', 'on-change'] as const;
 
-/** What `args` may say, as the command line would. */
+/** The options in `args`, as on the command line. */
 export interface Args extends SelectionOptions, ConnectionOptions {
-  /** Which changes of a plan are shown, whatever is planned. */
+  /** The part of the changes that is shown. */
   readonly only?: Share;
   readonly debug?: boolean;
 }
 
-/** The inputs of the action, checked. What was left empty is not there. */
+/** The checked inputs of the action. Empty ones are undefined. */
 export interface Inputs {
   readonly command: (typeof commands)[number];
   readonly workingDirectory: string;
@@ -38,23 +38,23 @@ export interface Inputs {
   readonly comment: (typeof commentModes)[number];
   readonly planFile?: string;
   readonly expectDigest?: string;
-  /** Which plan of a pull request approves; left out, what its base branch requires. */
+  /** Which plan of a pull request approves; by default what its base branch requires. */
   readonly approve?: (typeof approveModes)[number];
   /** The file of the workflow that plans pull requests. */
   readonly planWorkflow: string;
-  /** The pull request that is meant where the event doesn't tell it. */
+  /** The pull request, if the event doesn't name it. */
   readonly prNumber?: number;
   readonly failOnChanges: boolean;
   readonly driftIssue: boolean;
   /** Files, and folders as `FOLDER/**`: a pull request that changes none of them isn't planned. */
   readonly paths: readonly string[];
   readonly allowDestructive?: number;
-  /** The part of the objects that is meant, by its own input or by `args`; all of them where it isn't given. */
+  /** The shard, from its own input or `args`; undefined for all objects. */
   readonly shard?: Shard;
   readonly args: Args;
 }
 
-/** The value of `expect-digest` that takes the digest of the merged pull request. */
+/** The value of `expect-digest` that reads the digest from the merged pull request. */
 export const fromPullRequest = 'from-pull-request';
 
 /** Reads and checks the inputs. Throws a ProblemsError with everything that is wrong with them. */
@@ -140,7 +140,7 @@ function wrong(message: string, hint: string): Problem {
   return error('wrong-option', message, [], hint);
 }
 
-/** A member that is left out where it has no value. */
+/** A member, or nothing if it has no value. */
 function optional<K extends string, V>(name: K, value: V | undefined): { [name in K]?: V } {
   return value === undefined ? {} : ({ [name]: value } as { [name in K]?: V });
 }
@@ -175,14 +175,14 @@ function readArgs(given: readonly string[], problems: Problem[]): Args {
     return parser.opts<Args>();
   } catch (failure) {
     if (!(failure instanceof CommanderError)) throw failure;
-    // A value that is missing at the end doesn't hide what is wrong before it.
+    // A missing last value doesn't hide earlier mistakes.
     if (failure.code === 'commander.optionMissingArgument') readArgs(given.slice(0, -1), problems);
     refuseWith(commanderMessage(failure));
     return { target: [], kind: [] };
   }
 }
 
-/** Words as a shell would split them, with quotes and nothing else: no variables, no commands. */
+/** Splits words as a shell does, with quotes but without variables and commands. */
 function words(text: string): string[] {
   const found = text.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g) ?? [];
   return found.map((word) => word.replace(/"([^"]*)"|'([^']*)'/g, '$1$2'));

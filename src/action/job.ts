@@ -15,8 +15,8 @@ import { sessionOptionsOf } from '../session/options.js';
 import { planSamples } from '../session/plan-samples.js';
 import type { Session, SessionOptions } from '../session/session.js';
 import { shardOptions } from '../session/shard.js';
+import { checkCheckout, eventOfPull } from './checkout.js';
 import { readEvent, type WorkflowEvent } from './event.js';
-import { checkCheckout, eventOfPull } from './head.js';
 import type { Inputs } from './inputs.js';
 import { Log } from './log.js';
 import { folderOf, variablesOf } from './places.js';
@@ -24,19 +24,19 @@ import { Posts } from './posts.js';
 import { subjectOf } from './subject.js';
 import type { SharedPlan } from './text.js';
 
-/** What emails are rendered with, by the template's address. */
+/** Sample data for emails, by the template's address. */
 type Samples = Awaited<ReturnType<typeof planSamples>>['samples'];
 
-/** One step of a workflow: what it was told, and its way to the log, to GitHub and to the server. */
+/** One step of a workflow: its event, and its access to the log, GitHub and the server. */
 export class Job {
   readonly signal: AbortSignal;
   event: WorkflowEvent;
   readonly redactor = createRedactor();
   readonly log = new Log();
   posts: Posts;
-  /** The plan, once there is one: what failed after it is told with it. */
+  /** The plan, once there is one: later failures are reported with it. */
   #made: Plan | undefined;
-  #phase: 'before' | 'sending' | 'told' = 'before';
+  #phase: 'before' | 'sending' | 'reported' = 'before';
   #shard: Shard | undefined;
   #temporary: string | undefined;
 
@@ -47,8 +47,8 @@ export class Job {
     this.posts = new Posts(this.event, this.redactor, this.log, signal);
   }
 
-  /** Finds out which commit the run is about, and makes sure that the files are of it. */
-  async meets(inputs: Inputs): Promise<void> {
+  /** Determines the commit of the run, and checks that the files are those of it. */
+  async checkCommit(inputs: Inputs): Promise<void> {
     this.event = await eventOfPull(this.event, inputs, this.signal);
     this.posts = new Posts(this.event, this.redactor, this.log, this.signal);
     await checkCheckout(this.event, inputs);
@@ -58,27 +58,27 @@ export class Job {
     return this.#made;
   }
 
-  /** How far applying has come: whether something may have been sent, and whether it was told what became of it. */
-  get phase(): 'before' | 'sending' | 'told' {
+  /** How far an apply has come: whether requests may have been sent, and whether the result was reported. */
+  get phase(): 'before' | 'sending' | 'reported' {
     return this.#phase;
   }
 
-  /** To be called before anything is sent, and once it is told what became of it. */
-  enters(phase: 'sending' | 'told'): void {
+  /** Call it before anything is sent, and once the result is reported. */
+  setPhase(phase: 'sending' | 'reported'): void {
     this.#phase = phase;
   }
 
-  /** To be told which part of the objects a stored plan is about: whatever fails after it is told of that part. */
-  concerns(shard: Shard | undefined): void {
+  /** Sets the shard of a stored plan: later failures are reported for it. */
+  setShard(shard: Shard | undefined): void {
     this.#shard = shard;
   }
 
-  /** Inputs with the part of the objects that a stored plan is about. */
-  about<T extends { readonly shard?: Shard }>(inputs: T): T {
+  /** Inputs with the shard of the stored plan. */
+  withShard<T extends { readonly shard?: Shard }>(inputs: T): T {
     return this.#shard === undefined ? inputs : { ...inputs, shard: this.#shard };
   }
 
-  /** How a session is opened for these inputs. */
+  /** The options of a session for these inputs. */
   sessionOptions({ args, baseUrl, shard }: Inputs): SessionOptions {
     return {
       ...shardOptions(shard, process.env),
@@ -89,7 +89,7 @@ export class Job {
     };
   }
 
-  /** Does some work in a session that is closed after it, and tells what opening it found. */
+  /** Works in a session, closes it, and reports its warnings and notes. */
   async within<S extends Session, T>(session: S, work: (session: S) => Promise<T>): Promise<T> {
     try {
       if (session.warnings.length > 0) await this.log.problems(redactReport(session.warnings, this.redactor));
@@ -101,7 +101,7 @@ export class Job {
     }
   }
 
-  /** Reads the configuration that the inputs name. */
+  /** Loads the configuration that the inputs name. */
   async project({ config, environment, token, ...inputs }: Inputs): Promise<Project> {
     return await loadProject({
       cwd: folderOf(inputs),
@@ -113,14 +113,14 @@ export class Job {
     });
   }
 
-  /** What the emails of a page are rendered with. */
+  /** Sample data for the emails of a page. */
   async samples(plan: Plan, project: Project): Promise<Samples> {
     const { samples, warnings } = await planSamples(plan, project);
     if (warnings.length > 0) await this.log.problems(redactReport(warnings, this.redactor));
     return samples;
   }
 
-  /** The same where something was done already, which has to be shown: what can't be had is said, and made up. */
+  /** The same for a result, which must be shown: if samples can't be read, that is a warning. */
   async samplesOrNone(plan: Plan, project: Project): Promise<Samples> {
     try {
       return await this.samples(plan, project);
@@ -132,7 +132,7 @@ export class Job {
     }
   }
 
-  /** Writes a page into the temporary folder, and gives its file. */
+  /** Writes a page into the temporary folder, and returns its path. */
   async writeHtml<T>(name: string, report: Report<T>, found: T): Promise<string> {
     const shown = report.redact(found, this.redactor);
     const file = join(await this.temporaryFolder(), name);
@@ -140,7 +140,7 @@ export class Job {
     return file;
   }
 
-  /** A plan as comments and summaries show it. */
+  /** A plan for comments and summaries. */
   async shared(
     inputs: Pick<Inputs, 'config' | 'environment' | 'workingDirectory' | 'shard' | 'args'>,
     plan: Plan,
@@ -150,14 +150,14 @@ export class Job {
     return { plan, only: inputs.args.only, forge, subject };
   }
 
-  /** Where plans and reports are written that nobody named a place for. */
+  /** The folder for plans and reports without a path of their own. */
   async temporaryFolder(): Promise<string> {
     this.#temporary ??= await mkdtemp(join(process.env.RUNNER_TEMP || tmpdir(), 'idops-'));
     return this.#temporary;
   }
 
-  /** Tells a plan in the log; from then on it goes into the outputs, whatever fails. */
-  async tellPlan(plan: Plan, shown: Plan): Promise<void> {
+  /** Writes a plan to the log. From then on it is in the outputs, whatever fails. */
+  async logPlan(plan: Plan, shown: Plan): Promise<void> {
     this.#made = plan;
     await this.log.report(planReport, { plan: shown, samples: new Map() });
   }

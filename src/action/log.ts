@@ -5,11 +5,11 @@ import { type Annotation, annotationCommand } from '../report/github.js';
 import type { Inputs } from './inputs.js';
 import { folderInRepository } from './places.js';
 
-/** The log of the step. What is written there must be without secrets already. */
+/** The log of the step. Texts must be redacted before. */
 export class Log {
   #inputs: Inputs | undefined;
 
-  /** Told what the step was told, once that is known. */
+  /** Sets the look of reports, once the inputs are known. */
   learn(inputs: Inputs): void {
     this.#inputs = inputs;
   }
@@ -26,7 +26,7 @@ export class Log {
     };
   }
 
-  /** Writes a text, which must be harmless. */
+  /** Writes a text, which must be escaped. */
   say(text: string): void {
     if (text !== '') process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
   }
@@ -37,7 +37,7 @@ export class Log {
       this.say(await renderText(report, format, shown, this.look));
   }
 
-  /** Writes problems, where there are any. */
+  /** Writes problems, if there are any. */
   async problems(problems: readonly Problem[]): Promise<void> {
     if (problems.length > 0) await this.report(problemsReport, problems);
   }
@@ -48,7 +48,7 @@ export class Log {
   }
 }
 
-/** Text without secrets for an output or a title: one line that nothing can hide in. */
+/** A redacted text as one escaped line, for an output or a title. */
 export function titleLine(text: string): string {
   return escapeLines(text).split('\n').join(' ').slice(0, 1_000);
 }

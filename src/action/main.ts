@@ -1,8 +1,8 @@
 import { run } from './run.js';
 
 const controller = new AbortController();
-// A cancelled job is told so twice before its processes are killed: what is in flight ends in between.
+// GitHub signals a cancelled job twice before it kills its processes; requests in flight end in between.
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => controller.abort());
 process.exitCode = await run(controller.signal);
-// What waits for a limit of GitHub to pass would keep it up: what was printed is out before that.
+// A wait for a rate limit would keep the process alive, so it ends once the output is written.
 if (controller.signal.aborted) process.stdout.write('', () => process.exit());

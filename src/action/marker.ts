@@ -13,43 +13,43 @@ export function commentKind({ name }: Pick<WorkflowEvent, 'name'>): CommentKind 
   return name === 'pull_request' ? 'plan' : 'shown';
 }
 
-/** What a comment or an issue of idops says of itself, where only idops reads it. */
+/** The hidden first line of a comment or an issue, which only idops reads. */
 export interface Marker {
   readonly kind: CommentKind | 'drift';
   /** Which project, environment and shard it is about. */
   readonly key: string;
-  /** The plan that it shows; null where it shows none. */
+  /** The plan that it shows; null if it shows none. */
   readonly plan: MarkedPlan | null;
-  /** The id of the workflow's run that made the plan; null where that isn't known. */
+  /** The id of the workflow run that made the plan; null if unknown. */
   readonly run: string | null;
 }
 
-/** What has to be known of a plan to tell later whether it is the same. */
+/** What identifies a plan. */
 export interface MarkedPlan {
   readonly digest: string;
-  /** A hash over all that was observed of the objects that the plan changes. */
+  /** A hash of the observed values of all objects that the plan changes. */
   readonly observed: string;
 }
 
-/** The key of a project, one of its environments, and one shard of that where it is about one alone. */
+/** The key of a project, an environment, and a shard if there is one. */
 export function markerKey(config: string, environment: string | null, shard?: Shard): string {
   const part = shard === undefined ? [] : [shardText(shard)];
   return sha256(JSON.stringify([config, environment, ...part])).slice(0, 16);
 }
 
-/** What a marker says of a plan. */
+/** The plan as its marker identifies it. */
 export async function markPlan(
   { server, environment, digest, changes }: Plan,
   redactor: Redactor,
 ): Promise<MarkedPlan> {
   const sent = changes.filter(({ requests }) => requests.length > 0);
   const sealed = await sealObjects({ server, environment, changes: sent }, redactor.redactName);
-  // The requests say which object each observation is of.
+  // The requests identify the object of each observation.
   const rows = sealed.map(({ requests, observed }) => [requests, observed]).sort();
   return { digest, observed: `sha256:${sha256(JSON.stringify(rows))}` };
 }
 
-/** The first line of a comment or an issue. Nothing in it can end the HTML comment that it is. */
+/** The first line of a comment or an issue. No value in it can end the HTML comment. */
 export function markerLine({ kind, key, plan, run }: Marker): string {
   return [
     `<!-- idops-${kind} key=${key}`,
@@ -67,7 +67,7 @@ const linePattern = new RegExp(
   ].join(''),
 );
 
-/** Reads the first line of a text that idops wrote; null where it isn't one of its own. */
+/** Reads the first line of a text; null if idops didn't write it. */
 export function readMarker(body: string): Marker | null {
   const groups = linePattern.exec(body.split(/\r?\n/, 1)[0] ?? '')?.groups;
   if (groups === undefined) return null;
@@ -80,7 +80,7 @@ export function readMarker(body: string): Marker | null {
   };
 }
 
-/** Whether a text that idops wrote is about this. */
+/** Whether a text has a marker of this kind and key. */
 export function isAbout(body: string, { kind, key }: Pick<Marker, 'kind' | 'key'>): boolean {
   const marker = readMarker(body);
   return marker?.kind === kind && marker.key === key;

@@ -6,20 +6,20 @@ import { commentKey } from './places.js';
 import { aboutText, subjectOf } from './subject.js';
 import { plainText } from './text.js';
 
-/** What is told in the place of a plan. */
+/** The text in place of a plan. */
 export interface NoPlan {
   /** In a word or two. */
   readonly title: string;
   /** In Markdown. */
   readonly text: string;
-  /** Takes credentials out of what names the plan. */
+  /** Removes credentials from names. */
   readonly hide: (text: string) => string;
-  /** Whether nothing is said where the comment can't be written, and none is written where there is none. */
+  /** Opens no comment, and doesn't warn if the comment can't be written. */
   readonly quiet?: boolean;
 }
 
-/** Says in the comment of the pull request that this commit has no plan, so that nobody approves one of before. */
-export async function tellNoPlan(
+/** Replaces the comment of the pull request, so that nobody approves the plan of an earlier commit. */
+export async function reportNoPlan(
   job: Job,
   inputs: Inputs,
   { title, text, hide, quiet = false }: NoPlan,
@@ -31,8 +31,8 @@ export async function tellNoPlan(
   await job.posts.comment(inputs, key, body, { opens: inputs.comment === 'true' && !quiet, quiet });
 }
 
-/** Ends a plan of a pull request that changes no file of `paths`. If a former commit of it did, its comment says so. */
-export async function tellNothingToPlan(job: Job, inputs: Inputs): Promise<Ending> {
+/** Ends a plan of a pull request that changes no file of `paths`. If an earlier commit did, the comment says so. */
+export async function reportNothingToPlan(job: Job, inputs: Inputs): Promise<Ending> {
   const summary = 'nothing to plan';
   const text =
     'This pull request changes no file that is planned. Merging it applies nothing of what was shown here before.';
@@ -40,6 +40,6 @@ export async function tellNothingToPlan(job: Job, inputs: Inputs): Promise<Endin
   await writeSummary(`## idops plan: ${summary}\n\n${text}`);
   const { redact: hide } = job.redactor;
   const quiet = job.event.pullRequest?.withoutSecrets != null;
-  await tellNoPlan(job, inputs, { title: summary, text, hide, quiet });
+  await reportNoPlan(job, inputs, { title: summary, text, hide, quiet });
   return { code: 0, summary, changed: false };
 }

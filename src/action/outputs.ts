@@ -4,19 +4,19 @@ import { type Plan, summarize } from '../plan/plan.js';
 
 /** How a run of the action ended. */
 export interface Ending {
-  /** As the command line would exit; 2 for a plan with changes. */
+  /** The exit code of the command line; 2 for a plan with changes. */
   readonly code: 0 | 1 | 2 | 130;
-  /** One line that tells it. */
+  /** The outcome in one line. */
   readonly summary: string;
   readonly changed: boolean;
   readonly plan?: Plan;
   readonly planFile?: string;
   readonly htmlReport?: string;
-  /** The comment with the plan, as a file. */
+  /** The file with the text of the comment. */
   readonly commentFile?: string;
 }
 
-/** Sets the outputs. All are short: whatever can be long is in a file that they name. */
+/** Sets the outputs. They are short: long texts are in files that they name. */
 export function writeOutputs(outcome: Ending, failed: boolean): void {
   const { code, plan } = outcome;
   setOutput('changed', String(outcome.changed));
@@ -32,7 +32,7 @@ export function writeOutputs(outcome: Ending, failed: boolean): void {
   for (const [name, count] of Object.entries(counts)) setOutput(name, String(count));
 }
 
-/** Adds to the summary of the step, where the runner has one. That it can't be written stops nothing. */
+/** Adds to the summary of the step, if the runner has one. A failure is ignored. */
 export async function writeSummary(text: string): Promise<void> {
   if ((process.env.GITHUB_STEP_SUMMARY ?? '') === '') return;
   try {

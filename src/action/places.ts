@@ -7,18 +7,18 @@ function workspace(): string {
   return process.env.GITHUB_WORKSPACE || process.cwd();
 }
 
-/** The process's variables, without what the runner put there for the action alone. */
+/** The process's variables, without the inputs of the action. */
 export function variablesOf(token: string | undefined): { readonly [name: string]: string | undefined } {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('INPUT_'));
   return { ...Object.fromEntries(own), ...(token === undefined ? {} : { IDOPS_TOKEN: token }) };
 }
 
-/** The folder that the step works in. */
+/** The working directory of the step. */
 export function folderOf({ workingDirectory }: Pick<Inputs, 'workingDirectory'>): string {
   return resolve(workspace(), workingDirectory);
 }
 
-/** The folder as the repository has it; empty where it lies outside. */
+/** The same relative to the repository; empty if it is outside. */
 export function folderInRepository(inputs: Inputs): string {
   const folder = relative(workspace(), folderOf(inputs)).split(sep).join('/');
   return folder.startsWith('..') ? '' : folder;
@@ -29,17 +29,17 @@ export function configOf(inputs: Pick<Inputs, 'config' | 'workingDirectory'>): s
   return resolve(folderOf(inputs), inputs.config ?? (process.env.IDOPS_CONFIG || 'idops.yaml'));
 }
 
-/** The same from the workspace, where the repository is. */
+/** The same relative to the workspace. */
 export function configInRepository(inputs: Pick<Inputs, 'config' | 'workingDirectory'>): string {
   return relative(workspace(), configOf(inputs)).split(sep).join('/');
 }
 
-/** The environment that is meant; null for none. */
+/** The chosen environment; null for none. */
 export function environmentOf({ environment }: Pick<Inputs, 'environment'>): string | null {
   return environment ?? (process.env.IDOPS_ENV || null);
 }
 
-/** The project, environment and shard that comments are found again by. */
+/** The key of the comments of a project, environment and shard. */
 export function commentKey(
   inputs: Pick<Inputs, 'config' | 'environment' | 'workingDirectory' | 'shard'>,
   environment: string | null,
@@ -47,7 +47,7 @@ export function commentKey(
   return markerKey(configInRepository(inputs), environment ?? environmentOf(inputs), inputs.shard);
 }
 
-/** The address of the attempt of a run, whose page shows the summaries of its steps. */
+/** The address of this attempt of the run; its page shows the step summaries. */
 export function runAddress({ runUrl }: Pick<WorkflowEvent, 'runUrl'>): string {
   const attempt = process.env.GITHUB_RUN_ATTEMPT ?? '';
   return encodeURI(/^\d+$/.test(attempt) ? `${runUrl}/attempts/${attempt}` : runUrl);

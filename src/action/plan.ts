@@ -1,25 +1,25 @@
 import { join, resolve } from 'node:path';
 import { writeOutput } from '../base/write-file.js';
-import { changesServer, leavesRestores, type Plan } from '../plan/plan.js';
+import { changesServer, leavesRestores, type Plan, summarize } from '../plan/plan.js';
 import { planReport } from '../report/formats.js';
+import { code } from '../report/markdown-escape.js';
 import { redactPlan } from '../report/redact-plan.js';
 import { summaryLine } from '../report/text.js';
 import { openSession } from '../session/open.js';
 import { planOptionsOf } from '../session/options.js';
 import { refuseInputs } from '../session/outputs.js';
 import type { Session } from '../session/session.js';
-import { commentFile } from './approved.js';
+import { type ApproveMode, commentFile } from './approved.js';
 import type { Inputs } from './inputs.js';
 import type { Job } from './job.js';
 import { commentKind, markerLine, markPlan } from './marker.js';
-import { approvesNothing, nextSentence } from './next.js';
 import { type Ending, writeSummary } from './outputs.js';
 import { commentKey, configOf, folderOf } from './places.js';
 import { fileOf } from './shard.js';
-import { planSummary, planText } from './text.js';
+import { planSummary, planText, type SharedPlan } from './text.js';
 
-/** Makes a plan, and tells it wherever a person may look. */
-export async function planAndTell(job: Job, inputs: Inputs): Promise<Ending> {
+/** Makes a plan, and shows it in the log, the summary, the comment and the issue. */
+export async function planAndReport(job: Job, inputs: Inputs): Promise<Ending> {
   const name = fileOf('plan', inputs.shard);
   const opened = await openSession(await job.project(inputs), job.sessionOptions(inputs));
   const { plan, project, planFile } = await job.within(opened, async (session) => {
@@ -34,12 +34,12 @@ export async function planAndTell(job: Job, inputs: Inputs): Promise<Ending> {
   const shown = redactPlan(plan, job.redactor);
   const samples = await job.samples(plan, project);
   const htmlReport = await job.writeHtml(`${name}.html`, planReport, { plan, samples });
-  await job.tellPlan(plan, shown);
+  await job.logPlan(plan, shown);
   const shared = await job.shared(inputs, shown);
   await writeSummary(planSummary(shared));
   const changed = changesServer(plan);
   const blocked = plan.changes.some(({ action }) => action === 'blocked');
-  // What a selection leaves out may be owed something.
+  // An object outside the selection may have a pending restore.
   const tells = changed || blocked || leavesRestores(plan);
   const key = commentKey(inputs, plan.environment);
   const kind = commentKind(job.event);
@@ -88,3 +88,22 @@ async function writePlan(
   await writeOutput(planFile, await session.storePlan(plan), 0o600);
   return planFile;
 }
+
+/** What happens next with a plan of a pull request, in one sentence of Markdown. `mode` is null if nobody knows whether reviews count. */
+function nextSentence({ plan, subject }: SharedPlan, mode: ApproveMode | null, isWhole: boolean): string {
+  const where = subject.environment === null ? 'the server' : code(subject.environment);
+  if (summarize(plan).blocked > 0)
+    return `Merging applies nothing to ${where}: \`apply\` refuses this plan as long as a change is blocked.`;
+  if (!isWhole)
+    return `This comment approves nothing, since it does not show the whole plan: after the merge, an \`apply\` that takes its approval from the pull request sends nothing to ${where} until somebody starts it with a digest.`;
+  if (!changesServer(plan)) return `Merging sends nothing to ${where}: there is nothing to change.`;
+  const review =
+    mode === 'merged'
+      ? ''
+      : `, after an approving review of this plan${mode === 'reviewed' ? '' : ' if the branch requires reviews'}`;
+  return `Merging applies this to ${where}${review}, after a review of the environment if it requires one.`;
+}
+
+/** The same for a plan that no merge applies. */
+const approvesNothing =
+  'This comment approves nothing: merging applies the plan that a run for the event `pull_request` showed.';

@@ -6,11 +6,11 @@ import { type GithubApi, GithubFailure, type PullRequest, withGithub } from './g
 import type { Inputs } from './inputs.js';
 import { type Log, titleLine } from './log.js';
 import { commentKind, isAbout, type Marker, markerLine, readMarker } from './marker.js';
-import { mergedPullRequest } from './merged.js';
+import { mergedPullRequest } from './merged-pull.js';
 import { aboutPlain, aboutText, type Subject, selectedSentence } from './subject.js';
 import { plainText, planText, type SharedPlan } from './text.js';
 
-/** What the step writes on GitHub. That it can't be written stops nothing. */
+/** Writes comments and issues on GitHub. If that fails, the step warns and goes on. */
 export class Posts {
   readonly #event: WorkflowEvent;
   readonly #redactor: Redactor;
@@ -25,9 +25,8 @@ export class Posts {
   }
 
   /**
-   * Brings the one comment with the plan of a project and environment up to date, where there is a pull request and it is wanted.
-   * `opens` says whether it is written where there is none yet. With `quiet` nothing is said where the token may not: of what comes
-   * from a fork it never does.
+   * Updates the comment with the plan of a project and environment, if there is a pull request and a comment is wanted. `opens`: also if
+   * there is no comment yet. `quiet`: doesn't warn if the token lacks the permission, which it always does for a fork.
    */
   async comment(
     { comment, githubToken, prNumber }: Inputs,
@@ -38,7 +37,7 @@ export class Posts {
     const number = this.#event.pullRequest?.number ?? prNumber;
     if (number === undefined || comment === 'false' || githubToken === undefined) return;
     const write = async (api: GithubApi): Promise<void> => {
-      // The event has told of the pull request already, so an answer that is missing changes nothing.
+      // The event has the pull request already, so a missing answer changes nothing.
       const pull = await api.pullRequest(number).catch((failure: unknown) => {
         if (this.#event.pullRequest === null) throw failure;
         return null;
@@ -56,7 +55,7 @@ export class Posts {
     await this.#asking('The comment', 'pull-requests: write', githubToken, write, { quiet });
   }
 
-  /** Why a comment would replace a newer one, or one that was approved, as a sentence goes on; null if it would not. */
+  /** Why the comment must stay as it is, after the name of the pull request; null if it may be replaced. */
   #whyOutdated({ head, merged_at }: PullRequest): string | null {
     const { sha } = this.#event;
     if (commentKind(this.#event) === 'plan' && merged_at !== null)
@@ -66,7 +65,7 @@ export class Posts {
     return `ends with ${now} now, and this is of ${then === '' ? 'another commit' : then}; run the workflow for that commit`;
   }
 
-  /** Writes what apply came to as a comment of the pull request that brought the commit. */
+  /** Writes the result of an apply as a comment of the pull request that brought the commit. */
   async result({ comment, githubToken, prNumber }: Inputs, body: string): Promise<void> {
     if (comment === 'false' || githubToken === undefined || this.#event.commit === '') return;
     const write = async (api: GithubApi): Promise<void> => {
@@ -76,7 +75,7 @@ export class Posts {
     await this.#asking('The result', 'pull-requests: write', githubToken, write);
   }
 
-  /** Keeps one issue open for as long as the server is not as declared. */
+  /** Keeps one issue open while the server differs from the manifests. */
   async drift(
     { githubToken }: Inputs,
     shown: SharedPlan,
@@ -86,7 +85,7 @@ export class Posts {
       this.#log.annotate('warning', "The issue can't be written: there is no github-token.");
       return;
     }
-    // An issue that idops closed names neither a plan nor a run.
+    // The marker of a closed issue has neither a plan nor a run.
     const first = markerLine({ kind: 'drift', ...marker, ...(found ? {} : { plan: null, run: null }) });
     const { subject } = shown;
     const gone = `The server is as the manifests say${subject.narrowed ? ', as far as they were looked at' : ''}.`;
@@ -103,7 +102,7 @@ export class Posts {
     await this.#issue(githubToken, marker.key, { body, subject, found });
   }
 
-  /** Writes into the same issue why `apply` failed, until a plan finds that the server is as declared. */
+  /** Writes into the same issue why an apply failed. A plan without changes closes it. */
   async failure(
     { githubToken }: Inputs,
     key: string,
@@ -114,7 +113,7 @@ export class Posts {
     await this.#issue(githubToken, key, { body: `${first}\n${text}`, subject, found: true });
   }
 
-  /** Brings the issue of a project and environment up to date: updates the open one, or reopens the one that idops closed. */
+  /** Updates the open issue of a project and environment, or reopens the one that idops closed. */
   async #issue(
     token: string,
     key: string,
@@ -142,7 +141,7 @@ export class Posts {
     });
   }
 
-  /** Which plan of the pull request approves; null if GitHub doesn't tell what its base branch requires. */
+  /** Which plan of the pull request approves; null if it is unknown what the base branch requires. */
   async approveMode({ approve, comment, githubToken }: Inputs): Promise<ApproveMode | null> {
     const base = this.#event.pullRequest?.base ?? null;
     if (approve !== undefined || comment === 'false' || githubToken === undefined || base === null)
@@ -152,7 +151,7 @@ export class Posts {
     return await this.#answer(githubToken, ask);
   }
 
-  /** Whether the pull request changes none of these files; false if that isn't known. */
+  /** Whether the pull request changes none of the files in `paths`; false if unknown. */
   async changesNone({ githubToken, paths }: Inputs): Promise<boolean> {
     const { pullRequest } = this.#event;
     if (paths.length === 0 || pullRequest === null || githubToken === undefined) return false;
@@ -162,7 +161,7 @@ export class Posts {
     return !files.some((file) => paths.some((path) => isBelow(file, path)));
   }
 
-  /** What GitHub answers; null if it doesn't. */
+  /** GitHub's answer; null if the request fails. */
   async #answer<T>(token: string, ask: (api: GithubApi) => Promise<T>): Promise<T | null> {
     try {
       return await withGithub(token, this.#event, { signal: this.#signal }, ask);
@@ -172,7 +171,7 @@ export class Posts {
     }
   }
 
-  /** Asks GitHub for something that may fail without the step failing: a warning then says what to do. */
+  /** Asks GitHub for something that may fail: a warning then says what to do. */
   async #asking(
     what: string,
     permission: string,
@@ -198,12 +197,12 @@ function isClosed(marker: Marker | null): boolean {
   return marker !== null && marker.plan === null && marker.run === null;
 }
 
-/** Whether a file is the one that a path names, or lies in the folder that `FOLDER/**` names. */
+/** Whether a path names a file, or as `FOLDER/**` its folder. */
 function isBelow(file: string, path: string): boolean {
   return path.endsWith('/**') ? file.startsWith(path.slice(0, -2)) : file === path;
 }
 
-/** What there is where no pull request is the one. */
+/** For `.catch`: null if no pull request brought the commit. */
 function nothing(failure: unknown): PullRequest | null {
   if (failure instanceof ProblemsError) return null;
   throw failure;

@@ -10,14 +10,14 @@ import { planAndApply } from './apply.js';
 import { type Inputs, readInputs } from './inputs.js';
 import { Job } from './job.js';
 import { titleLine } from './log.js';
-import { tellNoPlan, tellNothingToPlan } from './no-plan.js';
+import { reportNoPlan, reportNothingToPlan } from './no-plan.js';
 import { type Ending, writeOutputs, writeSummary } from './outputs.js';
-import { planAndTell } from './plan.js';
+import { planAndReport } from './plan.js';
+import { reportNotApplied } from './result-comment.js';
 import { problemsBlock } from './text.js';
-import { tellNotApplied } from './told-result.js';
 import { validate } from './validate.js';
 
-/** Runs the action for the event that its process was started for, and gives the exit code of the step. */
+/** Runs the action, and returns the exit code of the step. */
 export async function run(signal: AbortSignal): Promise<number> {
   const secrets = [getInput('token'), getInput('github-token')].filter((secret) => secret !== '');
   for (const secret of new Set(secrets)) setSecret(secret);
@@ -31,11 +31,11 @@ export async function run(signal: AbortSignal): Promise<number> {
       typed.push(text);
       return text;
     });
-    // A program that the configuration names, to get a token from, inherits the rest of the environment.
+    // A token command inherits the rest of the environment.
     for (const name of ['INPUT_TOKEN', 'INPUT_GITHUB-TOKEN']) delete process.env[name];
     outcome = await runCommand(job, inputs);
   } catch (failure) {
-    outcome = await tellFailure(job, inputs, failure, typed);
+    outcome = await reportFailure(job, inputs, failure, typed);
   }
   const failed =
     outcome.code === 1 || outcome.code === 130 || (outcome.code === 2 && inputs?.failOnChanges === true);
@@ -46,10 +46,10 @@ export async function run(signal: AbortSignal): Promise<number> {
 
 async function runCommand(job: Job, inputs: Inputs): Promise<Ending> {
   job.log.learn(inputs);
-  await job.meets(inputs);
+  await job.checkCommit(inputs);
   if (inputs.command === 'validate') return await validate(job, inputs);
   if (inputs.command === 'plan' && (await job.posts.changesNone(inputs)))
-    return await tellNothingToPlan(job, inputs);
+    return await reportNothingToPlan(job, inputs);
   const hasToken = inputs.token !== undefined || (process.env.IDOPS_TOKEN ?? '') !== '';
   const reason = hasToken ? null : (job.event.pullRequest?.withoutSecrets ?? null);
   if (reason !== null) return await validate(job, inputs, reason);
@@ -59,12 +59,12 @@ async function runCommand(job: Job, inputs: Inputs): Promise<Ending> {
     return await validate(job, inputs, `${foreign}, and base-url and token are not both inputs`);
   }
   if (foreign !== null) throw refuseForeign(foreign);
-  return inputs.command === 'plan' ? await planAndTell(job, inputs) : await planAndApply(job, inputs);
+  return inputs.command === 'plan' ? await planAndReport(job, inputs) : await planAndApply(job, inputs);
 }
 
 /**
- * Why the configuration may be by somebody who must not say who gets the token, or run a program for one; null where it isn't.
- * A pull request that is named by hand is checked out by hand, too.
+ * Why the configuration may come from an untrusted author, who must not choose where the token is sent or which program prints it; null if
+ * it doesn't. Files of the pull request that `pr-number` names are checked out by hand.
  */
 function whyForeign({ event }: Job, { prNumber }: Inputs): string | null {
   if (event.foreign !== null || event.pullRequest !== null || prNumber === undefined) return event.foreign;
@@ -82,8 +82,8 @@ function refuseForeign(foreign: string): ProblemsError {
   ]);
 }
 
-/** Tells what went wrong, wherever a person may look. `typed` is what the inputs hold: a token may stand in the wrong one. */
-async function tellFailure(
+/** Reports a failure in the log, the summary and the comment. `typed` are the values of the inputs: a token may be in the wrong one. */
+async function reportFailure(
   job: Job,
   inputs: Inputs | undefined,
   failure: unknown,
@@ -99,11 +99,16 @@ async function tellFailure(
   const hide = (told: string): string => scrub(job.redactor.redact(told));
   if (inputs?.command === 'plan') {
     const text = `There is no plan for this commit:\n\n${await problemsBlock(problems)}`;
-    await tellNoPlan(job, inputs, { title: 'failed', text, hide });
+    await reportNoPlan(job, inputs, { title: 'failed', text, hide });
   }
-  if (inputs?.command === 'apply' && job.phase !== 'told') {
+  if (inputs?.command === 'apply' && job.phase !== 'reported') {
     const plan = job.made === undefined ? null : redactPlan(job.made, job.redactor);
-    await tellNotApplied(job, job.about(inputs), { plan, problems, sent: job.phase === 'sending', hide });
+    await reportNotApplied(job, job.withShard(inputs), {
+      plan,
+      problems,
+      sent: job.phase === 'sending',
+      hide,
+    });
   }
   return {
     code,

@@ -2,12 +2,11 @@ import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { parseShard, type Shard, shardName } from '../base/shard.js';
 import { shardOptions } from '../session/shard.js';
 
-/** The commands whose plan may be about one part of the objects. */
+/** The commands that take a shard. */
 const commands: readonly string[] = ['plan', 'apply'];
 
 /**
- * The part that the input `shard` means, or `--shard` in `args`; undefined for all of it. What is wrong with it is added to the
- * problems.
+ * The shard of the input `shard`, or of `--shard` in `args`; undefined for all objects. Adds what is wrong with it to the problems.
  */
 export function readShard(
   text: string | undefined,
@@ -37,7 +36,7 @@ export function readShard(
   }
 }
 
-/** The name of a file of one part, which no other part has. */
+/** A file name that no other shard has. */
 export function fileOf(name: string, shard: Shard | undefined): string {
   return shard === undefined ? name : `${name}-${shardName(shard)}`;
 }
@@ -48,6 +47,6 @@ function ofText(text: string): Shard | 'auto' | undefined {
 
 function resolved(given: Shard | 'auto' | undefined): Shard | undefined {
   const { shard } = shardOptions(given, process.env);
-  // One part of one is all of it, and has the comment of that.
+  // Shard 1/1 is everything, and has the same comment.
   return shard?.count === 1 ? undefined : shard;
 }

@@ -4,26 +4,26 @@ import { code } from '../report/markdown-escape.js';
 import type { Args, Inputs } from './inputs.js';
 import { configInRepository, environmentOf } from './places.js';
 
-/** What a plan is about, for people: of several comments each says which one it is. */
+/** What a plan is about, for people: it tells several comments apart. */
 export interface Subject {
   readonly environment: string | null;
-  /** The configuration in the repository; null where it is where it is looked for. */
+  /** The configuration's path in the repository; null for the default one. */
   readonly config: string | null;
-  /** The server's address without its scheme; null where it isn't known. */
+  /** The server's address without its scheme; null if unknown. */
   readonly server: string | null;
-  /** The part of the objects, as `2/4`; null where it is about all. */
+  /** The shard, such as `2/4`; null for all objects. */
   readonly shard: string | null;
-  /** What of it was selected, as `args` say it; empty where all of it was. */
+  /** The selection, as in `args`; empty for everything. */
   readonly selected: string;
-  /** Whether only a part of what is declared was looked at. */
+  /** Whether only a part of the declared objects was planned. */
   readonly narrowed: boolean;
 }
 
-/** How much is shown of a name, and of what was selected. */
+/** The characters that are shown of a name, and of a selection. */
 const nameRoom = 100;
 const selectedRoom = 600;
 
-/** What the inputs are about, as far as that is known before there is a plan. `hide` takes credentials out of a text. */
+/** The subject of the inputs, as far as it is known without a plan. `hide` removes credentials from a text. */
 export function subjectOf(
   inputs: Pick<Inputs, 'config' | 'environment' | 'workingDirectory' | 'shard'>,
   args: Args,
@@ -42,12 +42,12 @@ export function subjectOf(
   };
 }
 
-/** What a heading is about, in Markdown: `idops plan in shard 2/4 for production of infra/idops.yaml at id.example.com`. */
+/** A heading in Markdown: `idops plan in shard 2/4 for production of infra/idops.yaml at id.example.com`. */
 export function aboutText(what: string, subject: Subject): string {
   return told(what, subject, (name) => code(short(name)));
 }
 
-/** The same in plain words, on one line. */
+/** The same as plain text, on one line. */
 export function aboutPlain(what: string, subject: Subject): string {
   return told(what, subject, (name) => escapeText(short(name)));
 }
@@ -66,7 +66,7 @@ function told(
   ].join(' ');
 }
 
-/** What was selected, as a sentence in Markdown; empty where all was. */
+/** The selection as a sentence in Markdown; empty for everything. */
 export function selectedSentence({ selected }: Subject): string {
   if (selected === '') return '';
   const shown = selected.length > selectedRoom ? `${selected.slice(0, selectedRoom)}…` : selected;

@@ -10,44 +10,44 @@ import type { WorkflowEvent } from './event.js';
 import { runAddress } from './places.js';
 import { aboutText, type Subject, selectedSentence } from './subject.js';
 
-/** What GitHub takes as a comment or as the body of an issue, in characters. */
+/** GitHub's limit for a comment or the body of an issue, in characters. */
 export const commentLimit = 65_536;
-/** What GitHub takes as the summary of a step, in bytes. */
+/** GitHub's limit for the summary of a step, in bytes. */
 const summaryLimit = 1_024 * 1_024;
-/** What is kept free of it for a result or problems that may follow, in bytes. */
+/** The part of it that is reserved for a result or problems, in bytes. */
 const summaryRest = 200_000;
-/** How much is shown of problems, which have no budget of their own. */
+/** The characters that are shown of problems. */
 const blockRoom = 30_000;
 
 const look: Look = { color: false, debug: false, folder: '' };
 
-/** A plan, and which of its changes are shown. */
+/** A plan, and what is shown of it. */
 export interface SharedPlan {
   readonly plan: Plan;
   readonly only: Share | undefined;
-  /** Where its files are shown; undefined where that isn't known. */
+  /** The forge that shows its files; undefined if unknown. */
   readonly forge: Forge | undefined;
   readonly subject: Subject;
 }
 
-/** How a plan is told. */
-export interface Telling {
+/** What a text has besides the plan. */
+export interface TextOptions {
   /** A sentence before it. */
   readonly note?: string;
-  /** What is kept free of the comment for others, in characters. */
+  /** The reserved part of the comment, in characters. */
   readonly taken?: number;
-  /** The last line, which says what happens next; it depends on whether the comment shows the whole plan. */
+  /** The last line, which says what happens next. It depends on whether the comment shows the whole plan. */
   readonly next?: (isWhole: boolean) => string;
 }
 
 /**
- * A plan without secrets, for people, with where it comes from: as long as a comment has room for it. `isWhole` says whether a
- * person who saw it can approve the plan.
+ * A redacted plan with its origin, as much as a comment has room for. `isWhole` says whether it shows everything, so that a reader can
+ * approve the plan.
  */
 export function planText(
   shown: SharedPlan,
   event: WorkflowEvent,
-  { note = '', taken = 0, next }: Telling = {},
+  { note = '', taken = 0, next }: TextOptions = {},
 ): { text: string; isWhole: boolean } {
   const end = (whole: boolean): string =>
     next === undefined ? `\n${origin(event)}\n` : `\n${origin(event)} ${page(event)}\n\n${next(whole)}\n`;
@@ -57,24 +57,24 @@ export function planText(
   return { text: `${text}${end(isWhole)}`, isWhole };
 }
 
-/** Says in a few words why there is no plan. `title` is the heading's, in Markdown. */
+/** A short text without a plan. `title` is Markdown. */
 export function plainText(title: string, text: string, event: WorkflowEvent): string {
   return `## ${title}\n\n${text}\n\n${origin(event)}\n`;
 }
 
-/** A plan for the summary of a step: all of it, as far as GitHub takes it. */
+/** A plan for the summary of a step, as much as GitHub's limit allows. */
 export function planSummary(shown: SharedPlan): string {
   const limit = summaryLimit - summaryRest;
   return fitting(shown, headOf(shown, ''), (text) => Buffer.byteLength(text), limit).text;
 }
 
-/** What stands above a plan. */
+/** The text above a plan. */
 interface Head {
   readonly title: string;
   readonly intro: string;
 }
 
-/** The heading of a plan, and what has to be known of it before it is read. */
+/** The heading of a plan, and what a reader must know first. */
 function headOf({ plan, subject }: SharedPlan, note: string): Head {
   const { adopt, blocked } = summarize(plan);
   const sentences = [
@@ -91,7 +91,7 @@ function headOf({ plan, subject }: SharedPlan, note: string): Head {
   };
 }
 
-/** Problems as a block that shows them as they are. */
+/** Problems as a fenced block. */
 export async function problemsBlock(problems: readonly Problem[], room = blockRoom): Promise<string> {
   return block(await renderText(problemsReport, 'text', problems, look), room);
 }
@@ -101,21 +101,21 @@ function block(text: string, room: number): string {
   return `${fence(short.trimEnd().split('\n'))}\n`;
 }
 
-/** Where a text comes from: the commit, and the run, whose page has the summary. */
+/** The origin of a text: the commit, and the run with its summary. */
 export function origin(event: WorkflowEvent): string {
   const commit = escapeText(event.sha).replaceAll('`', '');
   return `<sub>Commit \`${commit}\`, [run with its summary](${runAddress(event)}).</sub>`;
 }
 
 /**
- * Leads to the page with the rendered emails. The comment is in the artifact itself, word for word, so it can't name the artifact's own
- * address; the run's page has the artifacts of its last attempt.
+ * A link to the page with the rendered emails. The artifact contains this text, so the text can't have the artifact's own address; the page
+ * of the run lists the artifacts.
  */
 function page({ runUrl }: WorkflowEvent): string {
   return `<sub>The plan as a page, with its emails rendered, is in [the artifact of the run](${encodeURI(runUrl)}#artifacts).</sub>`;
 }
 
-/** Renders with a smaller budget until it fits: bytes are no characters. */
+/** Renders with a smaller budget until the text fits, since bytes aren't characters. */
 function fitting(
   { plan, only, forge }: SharedPlan,
   head: Head,

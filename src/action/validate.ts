@@ -4,11 +4,11 @@ import { redactReport } from '../secrets/redact-report.js';
 import { validateProject } from '../session/validation.js';
 import type { Inputs } from './inputs.js';
 import type { Job } from './job.js';
-import { tellNoPlan } from './no-plan.js';
+import { reportNoPlan } from './no-plan.js';
 import { type Ending, writeSummary } from './outputs.js';
 import { problemsBlock } from './text.js';
 
-/** Checks the project alone, without a server. `reason` says why there is no plan, where one was asked for. */
+/** Checks the project without a server. `reason` says why there is no plan, if one was asked for. */
 export async function validate(job: Job, inputs: Inputs, reason: string | null = null): Promise<Ending> {
   const { problems: found, objects } = await validateProject(() => job.project(inputs), {
     onSecret: job.redactor.add,
@@ -29,7 +29,12 @@ export async function validate(job: Job, inputs: Inputs, reason: string | null =
   await writeSummary([`## idops validate: ${summary}`, ...texts].join('\n\n').trimEnd());
   if (reason !== null && inputs.command === 'plan') {
     const text = `${why} ${failed ? `It is not valid: ${summary}.` : `${summary}.`}`;
-    await tellNoPlan(job, inputs, { title: 'validated only', text, hide: job.redactor.redact, quiet: true });
+    await reportNoPlan(job, inputs, {
+      title: 'validated only',
+      text,
+      hide: job.redactor.redact,
+      quiet: true,
+    });
   }
   return {
     code: failed ? 1 : 0,

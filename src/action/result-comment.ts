@@ -11,26 +11,26 @@ import { commentKey, configInRepository } from './places.js';
 import { aboutText, type Subject, subjectOf } from './subject.js';
 import { origin, plainText, problemsBlock } from './text.js';
 
-/** How much of a comment a result may take. */
+/** The characters of a comment for a result. */
 const resultRoom = 50_000;
-/** The same of problems beside it. */
+/** The same for problems. */
 const problemsRoom = 8_000;
 
-/** What became of a run of apply; everything in it is without secrets. */
-export interface Became {
+/** The redacted outcome of an apply. */
+export interface Outcome {
   readonly plan: Plan;
   readonly result: Result;
   readonly problems: readonly Problem[];
   readonly failed: boolean;
-  /** Whether the journal is a file of the job, and not beside a state in git or in PostgreSQL. */
+  /** Whether the journal is a file of the job, not in git or PostgreSQL. */
   readonly inFiles: boolean;
 }
 
-/** Tells on the pull request that brought the commit what became of its plan; where there was nothing to do it tells nothing. */
-export async function tellResult(
+/** Writes the outcome on the pull request that brought the commit; nothing if there was nothing to do. */
+export async function reportResult(
   job: Job,
   inputs: Inputs,
-  { plan, result, problems, failed, inFiles }: Became,
+  { plan, result, problems, failed, inFiles }: Outcome,
 ): Promise<void> {
   if (result.run === null && problems.length === 0) return;
   const subject = subjectOf(inputs, inputs.args, job.redactor.redact, plan);
@@ -39,7 +39,7 @@ export async function tellResult(
   const needs = inFiles
     ? '\n\nThat needs the journal of the run, which is where the job kept its `.idops` folder.'
     : '';
-  // Above what became of each change, so that no number of them cuts it off.
+  // Above the changes, so that it isn't cut off.
   const intro = undo.length === 0 ? '' : `${undo.join('\n')}${needs}`;
   const look = { ...job.log.look, budget: resultRoom, title, intro };
   const parts = [
@@ -51,11 +51,11 @@ export async function tellResult(
   ];
   const text = parts.join('\n');
   await job.posts.result(inputs, text);
-  if (failed) await tellIssue(job, inputs, text, subject);
+  if (failed) await reportIssue(job, inputs, text, subject);
 }
 
-/** The same where it came to nothing: `sent` says whether something may have been sent before it failed. */
-export async function tellNotApplied(
+/** The same for an apply without a result: `sent` says whether requests may have been sent before it failed. */
+export async function reportNotApplied(
   job: Job,
   inputs: Inputs,
   {
@@ -67,7 +67,7 @@ export async function tellNotApplied(
     readonly plan: Plan | null;
     readonly problems: readonly Problem[];
     readonly sent: boolean;
-    /** Takes credentials out of what names the plan. */
+    /** Removes credentials from names. */
     readonly hide: (text: string) => string;
   },
 ): Promise<void> {
@@ -76,17 +76,17 @@ export async function tellNotApplied(
   const said = sent ? 'It failed, and something may have been sent:' : 'Nothing was sent:';
   const text = plainText(title, `${said}\n\n${await problemsBlock(problems, problemsRoom)}`, job.event);
   await job.posts.result(inputs, text);
-  await tellIssue(job, inputs, text, subject);
+  await reportIssue(job, inputs, text, subject);
 }
 
-/** The same in the issue that `drift-issue` keeps. It is one for all shards, as the job that looks for drift sees all of them. */
-async function tellIssue(job: Job, inputs: Inputs, text: string, subject: Subject): Promise<void> {
+/** The same in the issue of `drift-issue`. All shards share it, as the drift job plans all of them. */
+async function reportIssue(job: Job, inputs: Inputs, text: string, subject: Subject): Promise<void> {
   if (!inputs.driftIssue || !job.event.onDefaultBranch) return;
   const { shard: _, ...whole } = inputs;
   await job.posts.failure(inputs, commentKey(whole, subject.environment), { text, subject });
 }
 
-/** What became of the changes, in words for a heading: `3 applied, 1 failed`. */
+/** The outcome for a heading: `3 applied, 1 failed`. */
 function outcome(result: Result): string {
   const count = summarizeResult(result);
   const parts = [
@@ -101,7 +101,7 @@ function outcome(result: Result): string {
   return told.length > 0 ? told.join(', ') : 'failed';
 }
 
-/** How it is put back, and what a person has to find out. */
+/** How to undo the run, and what to look up. */
 function undoLines(result: Result, plan: Plan, inputs: Inputs, { environment }: Subject): string[] {
   const config = configInRepository(inputs);
   const options = [

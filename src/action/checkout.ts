@@ -7,8 +7,8 @@ import type { Inputs } from './inputs.js';
 import { folderOf } from './places.js';
 
 /**
- * The event of a plan whose commit is the last one of the pull request that `pr-number` names; `sha` is empty if GitHub doesn't tell. The
- * commit of such a run is the default branch's.
+ * With `pr-number`, replaces the event's commit, which is the default branch's, with the last commit of that pull request. `sha` is empty if
+ * GitHub doesn't answer.
  */
 export async function eventOfPull(
   event: WorkflowEvent,
@@ -22,20 +22,20 @@ export async function eventOfPull(
     const pull = await withGithub(githubToken, event, { signal }, (api) => api.pullRequest(prNumber));
     return { ...of, sha: pull.head.sha, merge: mergeOf(pull) };
   } catch (failure) {
-    // Who writes the comment asks again, and says what is wrong.
+    // Writing the comment asks again, and reports the failure.
     if (failure instanceof GithubFailure) return of;
     throw failure;
   }
 }
 
-/** The commit that brought a pull request; that of one that is open may be of an earlier head. */
+/** The merge commit of a pull request. An open one may have a test merge of an earlier head. */
 function mergeOf({ merged_at, merge_commit_sha }: PullRequest): string | null {
   return merged_at === null ? null : merge_commit_sha;
 }
 
 /**
- * Throws a ProblemsError (`other-commit`) if the files are surely not those of the pull request's last commit, nor of its merge. Only runs
- * of events that GitHub checks out something else for are judged.
+ * Throws a ProblemsError (`other-commit`) if the checked-out files are neither those of the pull request's last commit nor of its merge.
+ * Only events for which GitHub checks out another commit by default are checked.
  */
 export async function checkCheckout(event: WorkflowEvent, inputs: Inputs): Promise<void> {
   const { pullRequest, sha, merge = null, name } = event;
@@ -56,13 +56,13 @@ export async function checkCheckout(event: WorkflowEvent, inputs: Inputs): Promi
   ]);
 }
 
-/** The commit that is checked out; undefined if nobody can tell. */
+/** The checked-out commit; undefined if unknown. */
 async function headOf(folder: string): Promise<{ commit: string; parents: string[] } | undefined> {
   const root = findWorkTree(folder);
   if (root === undefined) return undefined;
   const asked = [
     ['rev-parse', 'HEAD'],
-    // The object itself names its parents, in a shallow clone too. A merge has the branch that it merges behind the one that it's made on.
+    // The commit object names its parents, in a shallow clone too. In a merge, the merged branch is the second.
     ['cat-file', 'commit', 'HEAD'],
   ].map(async (command) => (await git(root, command)).toString('utf8'));
   const found = await Promise.all(asked).catch(() => undefined);

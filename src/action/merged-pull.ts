@@ -2,19 +2,19 @@ import { error, ProblemsError } from '../base/problems.js';
 import type { WorkflowEvent } from './event.js';
 import type { GithubApi, PullRequest } from './github.js';
 
-/** What a person can do who knows that the plan is right. */
+/** What somebody can do who knows that the plan is right. */
 export function wayOut(digest: string): string {
   return `if the plan above is right, start the workflow by hand with expect-digest ${digest}`;
 }
 
-/** A plan isn't approved. `hint` says what to change, if that isn't obvious. */
+/** The problem that a plan isn't approved. `hint` says what to change, if that isn't obvious. */
 export function refusal(message: string, hint?: string): ProblemsError {
   return new ProblemsError([error('not-approved', message, [], hint)]);
 }
 
 /**
- * The one pull request that was merged into the run's branch and whose merge is the run's commit; `named` is the one that a person
- * names. Throws a ProblemsError where there isn't one.
+ * The pull request that was merged into the run's branch and whose merge commit is the run's commit; `named` is the input `pr-number`.
+ * Throws a ProblemsError if there isn't exactly one.
  */
 export async function mergedPullRequest(
   api: GithubApi,
@@ -25,7 +25,7 @@ export async function mergedPullRequest(
   const all = number === undefined ? await api.pullRequestsOf(commit) : [await api.pullRequest(number)];
   const found = all.filter(
     ({ base, merged_at, merge_commit_sha }) =>
-      // The event of one that was closed may be for its own reference.
+      // The event of a closed pull request may have the pull request's own reference.
       base.ref === (branch ?? (pullRequest === null ? null : base.ref)) &&
       merged_at !== null &&
       merge_commit_sha === commit,
