@@ -29,7 +29,7 @@ import { emptied, otherObject, type Verification, verify } from './verify.js';
 /** Plans the repair of an object that an update took something from: to the declared values, or to those before the update. */
 export type Repair = (
   change: Change,
-  owed: PendingRestore,
+  restore: PendingRestore,
   live: Live,
   aim: 'asked' | 'before',
 ) => Change | undefined;
@@ -240,8 +240,8 @@ export class Attempt {
     let { attempts } = open;
     let sent = change;
     for (const aim of open.refused ? (['before'] as const) : (['asked', 'before'] as const)) {
-      const owed = seenLoss('', known.judgement.lost, known.live.fields);
-      const again = repair(change, owed, known.live, aim);
+      const restore = seenLoss('', known.judgement.lost, known.live.fields);
+      const again = repair(change, restore, known.live, aim);
       if (again === undefined) continue;
       sent = again;
       const tried = await this.#send(again);

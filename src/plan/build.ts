@@ -201,12 +201,12 @@ function isUnchanged({ action }: Change): boolean {
 function isSettled(
   { kind, declared }: Subject,
   live: Live | undefined,
-  owed: PendingRestore | undefined,
+  restore: PendingRestore | undefined,
 ): boolean {
-  if (owed === undefined || live === undefined) return false;
+  if (restore === undefined || live === undefined) return false;
   // What is to be pruned is gone already.
   const gone = !live.exists || declared === undefined || declared.absent;
-  return gone || Object.keys(stillLost(kindOf(kind), owed, live.fields)).length === 0;
+  return gone || Object.keys(stillLost(kindOf(kind), restore, live.fields)).length === 0;
 }
 
 const NAMED = 3;

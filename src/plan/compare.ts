@@ -44,7 +44,7 @@ export interface Recorded {
   /** The object as the server showed it last. */
   readonly left?: LastShown;
   /** What an unfinished update took away; the next one restores it. */
-  readonly owed?: PendingRestore;
+  readonly restore?: PendingRestore;
 }
 
 export interface CompareInput {
@@ -158,7 +158,7 @@ function compareFields(given: CompareInput): Change {
     const { reason = null, warnings = [], ...decided } = verdict;
     return { ...base({}), ...decided, reason, warnings: [...stale, ...warnings] };
   }
-  const gone = unrestorable(kind, input.recorded?.owed?.run, restored);
+  const gone = unrestorable(kind, input.recorded?.restore?.run, restored);
   if (gone !== undefined) return blocked(gone);
   if (wanted.unknowable.length > 0) return blocked(unmergeable(kind, wanted.unknowable));
   if (differing.length === 0 && !asserts) return base(wanted.fields);
@@ -182,7 +182,7 @@ function compareFields(given: CompareInput): Change {
     warnings: [
       ...stale,
       ...warnings,
-      ...restoreWarnings(kind, input.recorded?.owed?.run, lost, expected),
+      ...restoreWarnings(kind, input.recorded?.restore?.run, lost, expected),
       ...updateWarnings(
         kind,
         live,
@@ -194,8 +194,8 @@ function compareFields(given: CompareInput): Change {
 
 /** What an unfinished update took away from this object, unless somebody has set it since. */
 function lostOf(kind: Kind, { declared, live, recorded, references }: CompareInput): Fields {
-  if (declared.absent || live === undefined || !live.exists || recorded?.owed === undefined) return {};
-  const lost = stillLost(kind, recorded.owed, live.fields);
+  if (declared.absent || live === undefined || !live.exists || recorded?.restore === undefined) return {};
+  const lost = stillLost(kind, recorded.restore, live.fields);
   // A reference to a deleted object can't be restored; the rest can.
   return kind.restorable?.(lost, references) ?? lost;
 }

@@ -30,7 +30,8 @@ export class Decider {
   }
 
   recorded(key: string): Recorded | undefined {
-    return recordOf(this.#options.state, key, this.#options.hasher);
+    const record = recordIn(this.#options.state, key);
+    return record && recorded(record, this.#options.hasher);
   }
 
   /** What an unfinished update took away from an object; undefined if nothing. */
@@ -47,7 +48,7 @@ export class Decider {
       return change && withReason(change, idTrouble(subject.identity, this.#options.profile));
     }
     const recorded = this.recorded(key);
-    const change = this.compare(one, live, recorded, this.#adjusted(one, live, recorded));
+    const change = this.compare(one, live, recorded, this.adjusted(one, live, recorded));
     if (!subject.onlyRestore) return checked(change, subject.declared, this.#options.checks);
     return change.action === 'unchanged' || live?.exists === false
       ? undefined
@@ -55,11 +56,7 @@ export class Decider {
   }
 
   /** The document to compare, or its substitute. */
-  adjusted(one: Addressed, live: Live | undefined): Declared {
-    return this.#adjusted(one, live, this.recorded(one.key));
-  }
-
-  #adjusted({ subject }: Addressed, live: Live | undefined, recorded: Recorded | undefined): Declared {
+  adjusted({ subject, key }: Addressed, live?: Live, recorded = this.recorded(key)): Declared {
     const { declared = undocumented(subject.kind, subject.identity), onlyRestore } = subject;
     const { adjust } = this.#options;
     if (onlyRestore || adjust === undefined) return declared;
@@ -107,12 +104,7 @@ function formerNames({ resources }: State): ReadonlyMap<string, readonly string[
 /** The pending restore of the object with a key; undefined if there is none. */
 export function pendingRestoreIn(state: State, key: string, hasher: Hasher): PendingRestore | undefined {
   const record = recordIn(state, key);
-  return record?.owed === undefined ? undefined : owed(record.owed, hasher);
-}
-
-function recordOf(state: State, key: string, hasher: Hasher): Recorded | undefined {
-  const record = recordIn(state, key);
-  return record === undefined ? undefined : recorded(record, hasher);
+  return record?.owed && restorePending(record.owed, hasher);
 }
 
 function recordIn({ resources }: State, key: string): ResourceRecord | undefined {
@@ -130,13 +122,13 @@ function recorded(record: ResourceRecord, hasher: Hasher): Recorded {
     ...(record.left === undefined
       ? {}
       : { left: { run: record.left.run, fields: restoreFields(record.left, hasher) } }),
-    ...(record.owed === undefined ? {} : { owed: owed(record.owed, hasher) }),
+    ...(record.owed === undefined ? {} : { restore: restorePending(record.owed, hasher) }),
     ...(record.did_generation === undefined ? {} : { generation: record.did_generation }),
     ...(record.pending_regeneration === undefined ? {} : { pendingRun: record.pending_regeneration }),
   };
 }
 
-function owed(record: NonNullable<ResourceRecord['owed']>, hasher: Hasher): PendingRestore {
+function restorePending(record: NonNullable<ResourceRecord['owed']>, hasher: Hasher): PendingRestore {
   const { run } = record;
   return 'before' in record
     ? { run, before: restoreFields(record.before, hasher), asked: restoreFields(record.asked, hasher) }

@@ -23,7 +23,7 @@ export interface Replan {
   /** Plans the change again, with lists that are not older than `notBefore`; undefined if the object can't be read. Throws what the reader throws. */
   again(change: Change, notBefore: number): Promise<Change | undefined>;
   /** Plans a repair after a loss: to the declared values, or to those before the update; undefined if there is none. */
-  repair(change: Change, owed: PendingRestore, live: Live, aim: 'asked' | 'before'): Change | undefined;
+  repair(change: Change, restore: PendingRestore, live: Live, aim: 'asked' | 'before'): Change | undefined;
 }
 
 /** For a plan whose changes can't be planned again: they are sent as planned, and nothing is repaired. */
@@ -48,7 +48,7 @@ export function replanOf(
   const carries: Replan['carries'] = ({ kind, requests, apply: { key } }) => {
     const one = byKey.get(key);
     if (one === undefined || !kindOf(kind).readable(options.profile)) return false;
-    const declared = decider.adjusted(one, undefined);
+    const declared = decider.adjusted(one);
     return requests.some((request) => carriesIn(request, kindOf(kind), declared));
   };
   return {
@@ -75,18 +75,18 @@ export function replanOf(
       }
       return await withSlowHashes(() => decider.decide(one, live.get(one.subject)));
     },
-    repair({ apply }, owed, live, aim) {
+    repair({ apply }, restore, live, aim) {
       const one = byKey.get(apply.key);
       if (one === undefined) return undefined;
       const known = planned.recorded(apply.key) ?? NO_RECORD;
-      const asked = decider.adjusted(one, undefined);
+      const asked = decider.adjusted(one);
       const before = altered(asked, {
         fields: picked(apply.before, Object.keys(apply.expected)),
         absent: false,
         remembered: true,
       });
       const declared = aim === 'asked' ? asked : altered(before, { whole: Object.keys(before.fields) });
-      const change = decider.compare(one, live, { ...known, owed }, declared);
+      const change = decider.compare(one, live, { ...known, restore }, declared);
       if (change.action !== 'update' || change.requests.length === 0) return undefined;
       // An undo leads back to the fields before the first request.
       return { ...change, apply: { ...change.apply, before: apply.before, managed: apply.managed } };
@@ -118,9 +118,9 @@ function picked(fields: Fields, names: readonly string[]): Fields {
 export function referring(subjects: readonly Subject[], { state, hasher }: BuildOptions): Declared[] {
   return subjects.flatMap(({ kind, identity, declared }) => {
     if (declared === undefined) return [];
-    const owed = pendingRestoreIn(state, addressOf(kind, identity), hasher);
-    if (owed === undefined) return [declared];
-    const fields = 'before' in owed ? owed.before : owed.lost;
+    const restore = pendingRestoreIn(state, addressOf(kind, identity), hasher);
+    if (restore === undefined) return [declared];
+    const fields = 'before' in restore ? restore.before : restore.lost;
     return [declared, undocumented(kind, identity, { fields })];
   });
 }
