@@ -52,21 +52,55 @@ function putBack(undo: Undo, ...now: readonly Fields[]): { fields: Fields[]; lef
   };
 }
 
+/** What undoing one change asks for, without force. */
+function undone(told: Told, ...now: readonly Fields[]): ReturnType<typeof putBack> {
+  return putBack(undoRun(journalOf(told), false), ...now);
+}
+
+const user = { kind: 'User', identity: { id: 'u' } } as const;
 const renamed: Told = { before: { label: 'Old', name: 'acme' }, expected: { label: 'New', name: 'acme' } };
 
 describe('undoing an update', () => {
-  it('puts back what it changed, and nothing else', () => {
-    expect(putBack(undoRun(journalOf(renamed), false), { label: 'New', name: 'acme' })).toEqual({
-      fields: [{ label: 'Old' }],
-      left: [],
-    });
-  });
-
-  it('leaves a field that somebody changed since, and says so', () => {
-    expect(putBack(undoRun(journalOf(renamed), false), { label: 'Other', name: 'acme' })).toEqual({
-      fields: [{}],
-      left: [{ address: 'Organization/o', path: 'label', reason: since }],
-    });
+  const left = [{ address: 'Organization/o', path: 'label', reason: since }];
+  it.each<[string, Told, Fields, Fields, readonly Left[]]>([
+    [
+      'puts back what it changed, and nothing else',
+      renamed,
+      { label: 'New', name: 'acme' },
+      { label: 'Old' },
+      [],
+    ],
+    [
+      'leaves a field that somebody changed since, and says so',
+      renamed,
+      { label: 'Other', name: 'acme' },
+      {},
+      left,
+    ],
+    [
+      'leaves nothing if somebody put the field back already',
+      renamed,
+      { label: 'Old' },
+      { label: 'Old' },
+      [],
+    ],
+    ['leaves nothing if nobody can see the field', renamed, {}, { label: 'Old' }, []],
+    [
+      'takes what the answer showed for what the run left',
+      { ...renamed, after: { label: 'new', name: 'acme' } },
+      { label: 'new' },
+      { label: 'Old' },
+      [],
+    ],
+    [
+      'takes what the answer showed for what the run left, and not what was asked',
+      { ...renamed, after: { label: 'new', name: 'acme' } },
+      { label: 'New' },
+      {},
+      left,
+    ],
+  ])('%s', (_, told, now, fields, left) => {
+    expect(undone(told, now)).toEqual({ fields: [fields], left });
   });
 
   it('leaves nothing where that is meant', () => {
@@ -74,21 +108,6 @@ describe('undoing an update', () => {
       fields: [{ label: 'Old' }],
       left: [],
     });
-  });
-
-  it('has nothing to leave where somebody put the field back already, or nobody can see it', () => {
-    for (const now of [{ label: 'Old' }, {}]) {
-      expect(putBack(undoRun(journalOf(renamed), false), now)).toEqual({
-        fields: [{ label: 'Old' }],
-        left: [],
-      });
-    }
-  });
-
-  it('takes what the answer showed for what the run left', () => {
-    const told = { ...renamed, after: { label: 'new', name: 'acme' } };
-    expect(putBack(undoRun(journalOf(told), false), { label: 'new' }).left).toEqual([]);
-    expect(putBack(undoRun(journalOf(told), false), { label: 'New' }).left).toHaveLength(1);
   });
 
   it('takes the last of several requests of one change', () => {
@@ -109,7 +128,6 @@ describe('undoing an update', () => {
   });
 
   it('leaves what was not known before, and a secret, which no journal holds', () => {
-    const user = { kind: 'User', identity: { id: 'u' } } as const;
     const unknown = undoRun(journalOf({ ...user, before: {}, expected: { group: 'staff' } }), false);
     expect(unknown).toMatchObject({
       declared: [],
@@ -129,44 +147,37 @@ describe('undoing an update', () => {
 
 describe('undoing a change of a map', () => {
   const told: Told = {
-    kind: 'User',
-    identity: { id: 'u' },
+    ...user,
     before: { metadata: { a: 1, b: 2, kept: 0 } },
     expected: { metadata: { a: 9, c: 3, kept: 0 } },
   };
 
   it('puts back its keys, and takes away those that came', () => {
-    expect(putBack(undoRun(journalOf(told), false), { metadata: { a: 9, c: 3, kept: 0 } })).toEqual({
+    expect(undone(told, { metadata: { a: 9, c: 3, kept: 0 } })).toEqual({
       fields: [{ metadata: { a: 1, b: 2, c: null } }],
       left: [],
     });
   });
 
-  it('leaves the keys that somebody took away since', () => {
-    const { fields, left } = putBack(undoRun(journalOf(told), false), { metadata: { c: 3, kept: 0 } });
-    expect(fields).toEqual([{ metadata: { b: 2, c: null } }]);
-    expect(left.map(({ path }) => path)).toEqual(['metadata.a']);
-  });
-
-  it('leaves the keys that somebody changed since', () => {
-    const { fields, left } = putBack(undoRun(journalOf(told), false), {
-      metadata: { a: 9, b: 7, c: 4, kept: 5 },
-    });
-    expect(fields).toEqual([{ metadata: { a: 1 } }]);
-    expect(left.map(({ path }) => path)).toEqual(['metadata.b', 'metadata.c']);
+  it.each<[string, Fields, Fields, string[]]>([
+    ['took away', { c: 3, kept: 0 }, { b: 2, c: null }, ['metadata.a']],
+    ['changed', { a: 9, b: 7, c: 4, kept: 5 }, { a: 1 }, ['metadata.b', 'metadata.c']],
+  ])('leaves the keys that somebody %s since', (_, now, metadata, paths) => {
+    const { fields, left } = undone(told, { metadata: now });
+    expect(fields).toEqual([{ metadata }]);
+    expect(left.map(({ path }) => path)).toEqual(paths);
   });
 });
 
 it('undoing a change of members leaves those that somebody changed since', () => {
   const told: Told = {
-    kind: 'User',
-    identity: { id: 'u' },
+    ...user,
     before: { backend: { smtp_port: 1, smtp_relay: 'a', smtp_from: 'x' } },
     expected: { backend: { smtp_port: 2, smtp_relay: 'b' } },
     after: { backend: { smtp_port: 2, smtp_relay: 'b', smtp_from: 'y' } },
   };
   const now = { backend: { smtp_port: 2, smtp_relay: 'c', smtp_from: 'y' } };
-  const { fields, left } = putBack(undoRun(journalOf(told), false), now);
+  const { fields, left } = undone(told, now);
   expect(fields).toEqual([{ backend: { smtp_port: 1 } }]);
   expect(left.map(({ path }) => path)).toEqual(['backend.smtp_relay']);
 });
@@ -177,36 +188,20 @@ describe('undoing a change of a template', () => {
 
   it.each(['constructor', 'toString', '__proto__'])('a key named %s is one like all others', (name) => {
     const one = (value: string): Fields => JSON.parse(`{"metadata": {"${name}": ${value}, "kept": 0}}`);
-    const gone = undoRun(
-      journalOf({
-        kind: 'User',
-        identity: { id: 'u' },
-        before: one('"a"'),
-        expected: { metadata: { kept: 0 } },
-      }),
-      false,
-    );
-    const { fields, left } = putBack(gone, { metadata: { kept: 0 } });
+    const gone = { ...user, before: one('"a"'), expected: { metadata: { kept: 0 } } };
+    const { fields, left } = undone(gone, { metadata: { kept: 0 } });
     expect([JSON.stringify(fields), left]).toEqual([`[{"metadata":{"${name}":"a"}}]`, []]);
-    const come = undoRun(
-      journalOf({
-        kind: 'User',
-        identity: { id: 'u' },
-        before: { metadata: { kept: 0 } },
-        expected: one('"a"'),
-      }),
-      false,
-    );
-    const back = putBack(come, one('"a"'));
+    const come = { ...user, before: { metadata: { kept: 0 } }, expected: one('"a"') };
+    const back = undone(come, one('"a"'));
     expect([JSON.stringify(back.fields), back.left]).toEqual([`[{"metadata":{"${name}":null}}]`, []]);
   });
 
   it('takes away one that the run made, unless somebody changed it since', () => {
-    expect(putBack(undoRun(journalOf(made), false), { id: '1', txt_content: 'new' })).toEqual({
+    expect(undone(made, { id: '1', txt_content: 'new' })).toEqual({
       fields: [{ state: 'absent' }],
       left: [],
     });
-    expect(putBack(undoRun(journalOf(made), false), { id: '1', txt_content: 'other' })).toEqual({
+    expect(undone(made, { id: '1', txt_content: 'other' })).toEqual({
       fields: [{}],
       left: [{ address: 'EmailTemplate/b/t', path: 'txt_content', reason: since }],
     });
@@ -214,9 +209,7 @@ describe('undoing a change of a template', () => {
 
   it('takes away one that stood for a built-in one before', () => {
     const builtIn = { ...made, existed: true, before: { id: null, txt_content: 'built in' } };
-    expect(putBack(undoRun(journalOf(builtIn), false), { id: '1', txt_content: 'new' }).fields).toEqual([
-      { state: 'absent' },
-    ]);
+    expect(undone(builtIn, { id: '1', txt_content: 'new' }).fields).toEqual([{ state: 'absent' }]);
   });
 
   it('writes one anew that the run deleted, though a built-in one is there', () => {
@@ -226,13 +219,11 @@ describe('undoing a change of a template', () => {
       before: { id: '1', txt_content: 'old', html_content: null },
       expected: {},
     };
-    expect(putBack(undoRun(journalOf(deleted), false), { id: null, txt_content: 'built in' })).toEqual({
+    expect(undone(deleted, { id: null, txt_content: 'built in' })).toEqual({
       fields: [{ txt_content: 'old' }],
       left: [],
     });
-    expect(putBack(undoRun(journalOf(deleted), false), { id: '2', txt_content: 'other' }).left).toHaveLength(
-      1,
-    );
+    expect(undone(deleted, { id: '2', txt_content: 'other' }).left).toHaveLength(1);
   });
 
   it('has nothing to do for the deletion of what was not there', () => {
@@ -282,8 +273,8 @@ describe('undoing a move of the default key pair', () => {
   });
 
   it('leaves it where somebody moved it since', () => {
-    const { fields, left } = putBack(
-      undoRun(journalOf(moved), false),
+    const { fields, left } = undone(
+      moved,
       { is_default: false, defaults: ['third'] },
       { is_default: false, defaults: ['third'] },
     );
@@ -301,7 +292,7 @@ describe('undoing a move of the default key pair', () => {
       { is_default: false, defaults: [] },
       { is_default: false, defaults: [] },
     ];
-    expect(putBack(undoRun(journalOf(moved), false), ...none).left).toEqual([]);
+    expect(undone(moved, ...none).left).toEqual([]);
   });
 
   it('gives it to no one where several had it, nobody did, or the run said itself who loses it', () => {
