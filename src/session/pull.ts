@@ -103,7 +103,13 @@ export async function pull(
     refuseHidden(folder, project.root);
     const fresh = withHeads(await pullFresh(wishes, look), folder, project.root);
     const apart = !isNamed(folder, fresh.files, project);
-    if (!apart && manifests.declared.length > 0) throw declaredAlready();
+    if (!apart && manifests.declared.length > 0) {
+      throw problemError(
+        'wrong-option',
+        '--out names a folder whose files the configuration takes for manifests, and the project has manifests already',
+        'leave out --out to bring those up to what the server has, or name a folder that no glob of the configuration names',
+      );
+    }
     const files = await filesInFolder(fresh, folder, project.cwd);
     const written = files.filter(({ action }) => action !== 'unchanged').map(({ path }) => path);
     const isThere = written.length === 0;
@@ -280,14 +286,6 @@ function isNamed(folder: string, files: readonly NewFile[], project: Project): b
   if (folder !== project.root && !isInside(folder, project.root)) return false;
   const paths = files.map(({ path }) => inProject(path, folder, project.root));
   return matchGlobs(project, paths).size > 0;
-}
-
-function declaredAlready(): ProblemsError {
-  return problemError(
-    'wrong-option',
-    '--out names a folder whose files the configuration takes for manifests, and the project has manifests already',
-    'leave out --out to bring those up to what the server has, or name a folder that no glob of the configuration names',
-  );
 }
 
 function refuseHidden(folder: string, root: string): void {

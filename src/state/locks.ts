@@ -54,8 +54,14 @@ export function exclusiveLocks(
     async removable() {
       const found = await locks.list();
       const free = found.filter(({ inUse }) => !inUse);
-      if (free.length === 0 && found[0] !== undefined) throw stillRuns(found[0]);
-      if (free.length === 0) return null;
+      const [first] = found;
+      if (first === undefined) return null;
+      if (free.length === 0)
+        throw problemError(
+          'locked',
+          `the lock is in use: ${first.holder} still runs on this host`,
+          'wait until it has ended, or end it',
+        );
       return {
         holder: free.map(({ holder }) => holder).join('; and of '),
         async remove() {
@@ -78,12 +84,4 @@ function isInTheWay(other: Shard | undefined, shard: Shard | undefined): boolean
 function inTheWay(found: FoundLock): ProblemsError {
   const what = found.shard === undefined ? undefined : 'the state is locked by a run of a shard';
   return lockedError(found, found.place, what);
-}
-
-function stillRuns({ holder }: FoundLock): ProblemsError {
-  return problemError(
-    'locked',
-    `the lock is in use: ${holder} still runs on this host`,
-    'wait until it has ended, or end it',
-  );
 }

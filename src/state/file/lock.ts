@@ -257,7 +257,10 @@ async function readHolder(path: string): Promise<Holder | null | undefined> {
     if (there.isSymbolicLink()) throw new NotRegularFile(there);
     text = await readTextFile(path);
   } catch (failure) {
-    if (failure instanceof NotRegularFile) throw noLock(path, failure);
+    if (failure instanceof NotRegularFile) {
+      const message = `the lock ${shown(path)} can't be read: ${failure.message}`;
+      throw problemError('locked', message, 'remove it; no idops made it', failure);
+    }
     // A file is in the place of the folder: nothing can be in it.
     const { code } = failure as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
@@ -268,15 +271,6 @@ async function readHolder(path: string): Promise<Holder | null | undefined> {
   } catch {
     return null;
   }
-}
-
-function noLock(path: string, failure: NotRegularFile): ProblemsError {
-  return problemError(
-    'locked',
-    `the lock ${shown(path)} can't be read: ${failure.message}`,
-    'remove it; no idops made it',
-    failure,
-  );
 }
 
 function unreadable(what: string, failure: unknown): ProblemsError {

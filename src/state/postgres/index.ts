@@ -85,49 +85,43 @@ export function stateRows(database: Database, lock: StateLock, name: string): Ke
     async save({ resources, ...head }) {
       const revision = randomUUID();
       const seen = known;
-      await database.write((statements) =>
-        transaction(statements, async () => {
-          await lock.fence(statements);
-          await begin(statements, name, head, revision);
-          // Another process that saves waits here.
-          const { rows } = await statements.run<{ revision: string }>(
-            'SELECT revision FROM idops.states WHERE name = $1 FOR UPDATE',
-            [name],
-          );
-          // Another process may have saved it since, or an earlier save whose answer was lost.
-          const isKnown = seen !== undefined && seen.revision === rows[0]?.revision;
-          if (!isKnown) await statements.run('DELETE FROM idops.records WHERE state = $1', [name]);
-          await change(statements, name, changedRecords(isKnown ? seen.resources : {}, resources));
-          await describe(statements, name, head, revision);
-        }),
-      );
+      await lock.write(async (statements) => {
+        await begin(statements, name, head, revision);
+        // Another process that saves waits here.
+        const { rows } = await statements.run<{ revision: string }>(
+          'SELECT revision FROM idops.states WHERE name = $1 FOR UPDATE',
+          [name],
+        );
+        // Another process may have saved it since, or an earlier save whose answer was lost.
+        const isKnown = seen !== undefined && seen.revision === rows[0]?.revision;
+        if (!isKnown) await statements.run('DELETE FROM idops.records WHERE state = $1', [name]);
+        await change(statements, name, changedRecords(isKnown ? seen.resources : {}, resources));
+        await describe(statements, name, head, revision);
+      });
       known = { revision, resources };
     },
     async merge({ records, absent, head: headOf }) {
-      const merged = await database.write((statements) =>
-        transaction(statements, async () => {
-          await lock.fence(statements);
-          if (absent !== undefined) {
-            const { resources, ...head } = absent;
-            const isNew = await begin(statements, name, head, randomUUID());
-            if (isNew) await change(statements, name, new Map(Object.entries(resources)));
-          }
-          // Another process that merges or saves waits here.
-          const { rows } = await statements.run<{ head: string }>(
-            'SELECT head::text FROM idops.states WHERE name = $1 FOR UPDATE',
-            [name],
-          );
-          const [there] = rows;
-          if (there === undefined) throw stateGone(place);
-          // The records may be many, and are not needed.
-          const whole = { ...(parseStateJson(there.head, place) as object), resources: {} };
-          const { resources: _, ...now } = parseState(whole, place);
-          const head = headOf(now);
-          await change(statements, name, records);
-          await describe(statements, name, head, randomUUID());
-          return head;
-        }),
-      );
+      const merged = await lock.write(async (statements) => {
+        if (absent !== undefined) {
+          const { resources, ...head } = absent;
+          const isNew = await begin(statements, name, head, randomUUID());
+          if (isNew) await change(statements, name, new Map(Object.entries(resources)));
+        }
+        // Another process that merges or saves waits here.
+        const { rows } = await statements.run<{ head: string }>(
+          'SELECT head::text FROM idops.states WHERE name = $1 FOR UPDATE',
+          [name],
+        );
+        const [there] = rows;
+        if (there === undefined) throw stateGone(place);
+        // The records may be many, and are not needed.
+        const whole = { ...(parseStateJson(there.head, place) as object), resources: {} };
+        const { resources: _, ...now } = parseState(whole, place);
+        const head = headOf(now);
+        await change(statements, name, records);
+        await describe(statements, name, head, randomUUID());
+        return head;
+      });
       // What others merged is unknown.
       known = undefined;
       return merged;

@@ -14,7 +14,7 @@ import {
   lockStatus,
   takeoverNote,
 } from '../holder.js';
-import type { Statements } from './connection.js';
+import { type Statements, transaction } from './connection.js';
 import type { Database, LockOwner } from './database.js';
 import { LOCKS } from './tables.js';
 
@@ -185,6 +185,16 @@ export class StateLock implements LockOwner, LockStore {
     this.#held = own;
   }
 
+  /** Writes in one transaction, which fails if the lock is lost. Throws a ProblemsError. */
+  async write<T>(work: (statements: Statements) => Promise<T>): Promise<T> {
+    return await this.#database.write((statements) =>
+      transaction(statements, async () => {
+        await this.fence(statements);
+        return await work(statements);
+      }),
+    );
+  }
+
   /** Locks the row for the transaction that is under way, and renews it. Throws a ProblemsError (`locked`) if another process has it. */
   async fence(statements: Statements): Promise<void> {
     const { session } = this;
@@ -195,7 +205,12 @@ export class StateLock implements LockOwner, LockStore {
       [this.state, this.shard, session],
     );
     if (rows.length === 0) await this.confirm(statements);
-    if (rows[0]?.own === false) throw poolerInTheWay(this.#database.target.place);
+    if (rows[0]?.own === false)
+      throw problemError(
+        'state-unreachable',
+        `the database of the state can't be reached: a pooler on the way changes sessions within a run (${this.#database.target.place})`,
+        'let the pooler work by sessions (pool_mode = session in PgBouncer), or name the port of PostgreSQL itself',
+      );
   }
 
   /** Begins a session. Its advisory lock comes before its row, so that nobody sees the row without it. */
@@ -333,14 +348,6 @@ export class StateLock implements LockOwner, LockStore {
 function disconnectedFor({ age }: Found): string {
   const heard = Math.max(0, Math.round(age / 1000));
   return `its connection was cut, and nothing was heard of it for ${heard} s`;
-}
-
-function poolerInTheWay(place: string): ProblemsError {
-  return problemError(
-    'state-unreachable',
-    `the database of the state can't be reached: a pooler on the way changes sessions within a run (${place})`,
-    'let the pooler work by sessions (pool_mode = session in PgBouncer), or name the port of PostgreSQL itself',
-  );
 }
 
 async function unlockAdvisory(statements: Statements, advisory: number): Promise<void> {

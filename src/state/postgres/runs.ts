@@ -68,74 +68,63 @@ export function postgresRuns(database: Database, lock: StateLock, state: string)
     async create(first: RunLine) {
       const { run } = first;
       const writer = randomUUID();
-      await database.write((statements) =>
-        transaction(statements, async () => {
-          await lock.fence(statements);
-          await statements.run(
-            `WITH begun AS (
+      await lock.write(async (statements) => {
+        await statements.run(
+          `WITH begun AS (
                INSERT INTO idops.runs (run, state, writer) VALUES ($1, $2, $3) ON CONFLICT (run) DO NOTHING RETURNING run
              )
              INSERT INTO idops.lines (run, number, line) SELECT run, 0, $4 FROM begun`,
-            [run, state, writer, stringifyJson(first)],
+          [run, state, writer, stringifyJson(first)],
+        );
+        // An earlier try may have inserted it, and its answer was lost.
+        const own = await statements.run('SELECT FROM idops.runs WHERE run = $1 AND writer = $2', [
+          run,
+          writer,
+        ]);
+        if (own.count === 0)
+          throw problemError(
+            'not-writable',
+            `there is a journal of ${run} already (${database.target.place})`,
+            'run it again',
           );
-          // An earlier try may have inserted it, and its answer was lost.
-          const own = await statements.run('SELECT FROM idops.runs WHERE run = $1 AND writer = $2', [
-            run,
-            writer,
-          ]);
-          if (own.count === 0) throw taken(run, database.target.place);
-        }),
-      );
+      });
       return postgresJournal(database, lock, { run, writer, next: 1 });
     },
     async reopen(content) {
       if (isRunning(content)) throw stillRunning(content.run);
       const { run } = content.run;
       const writer = randomUUID();
-      await database.write((statements) =>
-        transaction(statements, async () => {
-          await lock.fence(statements);
-          // The former writer can't write from here on.
-          const { count } = await statements.run('UPDATE idops.runs SET writer = $2 WHERE run = $1', [
-            run,
-            writer,
-          ]);
-          if (count === 0) throw journalError(shown(run), 'it is not there');
-          const { rows } = await statements.run<{ last: number }>(
-            'SELECT pg_catalog.max(number) AS last FROM idops.lines WHERE run = $1',
-            [run],
-          );
-          if (rows[0]?.last !== content.lines.length) throw stillRunning(content.run);
-        }),
-      );
+      await lock.write(async (statements) => {
+        // The former writer can't write from here on.
+        const { count } = await statements.run('UPDATE idops.runs SET writer = $2 WHERE run = $1', [
+          run,
+          writer,
+        ]);
+        if (count === 0) throw journalError(shown(run), 'it is not there');
+        const { rows } = await statements.run<{ last: number }>(
+          'SELECT pg_catalog.max(number) AS last FROM idops.lines WHERE run = $1',
+          [run],
+        );
+        if (rows[0]?.last !== content.lines.length) throw stillRunning(content.run);
+      });
       return postgresJournal(database, lock, { run, writer, next: content.lines.length + 1 });
     },
     async assign(runs) {
       if (runs.length === 0) return;
-      await database.write((statements) =>
-        transaction(statements, async () => {
-          await lock.fence(statements);
-          await statements.run('UPDATE idops.runs SET state = $2 WHERE run = ANY ($1::text[])', [
-            [...runs],
-            state,
-          ]);
-        }),
-      );
+      await lock.write(async (statements) => {
+        await statements.run('UPDATE idops.runs SET state = $2 WHERE run = ANY ($1::text[])', [
+          [...runs],
+          state,
+        ]);
+      });
     },
     async remove(runs) {
       if (runs.length === 0) return;
-      await database.write((statements) =>
-        transaction(statements, async () => {
-          await lock.fence(statements);
-          await statements.run('DELETE FROM idops.runs WHERE run = ANY ($1::text[])', [[...runs]]);
-        }),
-      );
+      await lock.write(async (statements) => {
+        await statements.run('DELETE FROM idops.runs WHERE run = ANY ($1::text[])', [[...runs]]);
+      });
     },
   };
-}
-
-function taken(run: string, place: string): ProblemsError {
-  return problemError('not-writable', `there is a journal of ${run} already (${place})`, 'run it again');
 }
 
 /** The writer of a journal, and the number of the next line. */
@@ -146,7 +135,7 @@ interface WriterPosition {
   readonly next: number;
 }
 
-export function postgresJournal(database: Database, lock: StateLock, turn: WriterPosition): Journal {
+function postgresJournal(database: Database, lock: StateLock, turn: WriterPosition): Journal {
   const { run } = turn;
   let { next } = turn;
   /** The ids that the row may have: the last one, and those whose change was cut off. */
