@@ -111,7 +111,7 @@ async function open(
         if (made === undefined) {
           throw new TypeError(
             'this plan was made in another session, or before something was applied in this one, and what is there may have ' +
-              'changed since: make it in this one, or store it and let planStored make it anew',
+              'changed since: make it in this one, or store it and use planStored',
           );
         }
         if (lock === undefined) throw new TypeError('only what holds the lock of the state applies');

@@ -36,9 +36,9 @@ export async function findOrphanedState(project: Project, state: State): Promise
     const [what, them] = records === 1 ? ['a record', 'it'] : [`${records} records`, 'them'];
     return error(
       'state-elsewhere',
-      `nothing is known yet where the state is kept now, and ${place} has ${what} of this server`,
+      `the configured state is empty, and ${place} has ${what} of this server`,
       [],
-      `idops state migrate --from ${from} brings ${them} there; to begin anew instead: ${removal}`,
+      `idops state migrate --from ${from} brings ${them} there; to start over instead: ${removal}`,
     );
   }
   return null;

@@ -255,7 +255,7 @@ async function loadState(
     return { state: await backend.load(server), notes: [] };
   } catch (failure) {
     if (!(failure instanceof ProblemsError)) throw failure;
-    return { state: undefined, notes: [`the state is left out of account: ${failure.problems[0]?.message}`] };
+    return { state: undefined, notes: [`the state isn't used: ${failure.problems[0]?.message}`] };
   }
 }
 

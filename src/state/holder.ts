@@ -62,7 +62,7 @@ export function lockedError(
   const hint =
     elsewhere === null
       ? 'wait until it has ended; if that process is surely gone, use idops runs unlock'
-      : `that process ${elsewhere}, so nobody can tell from here whether it still runs: make sure that it doesn't, then use idops runs unlock`;
+      : `that process ${elsewhere}, so this machine can't tell whether it still runs: make sure that it doesn't, then use idops runs unlock`;
   return problemError('locked', `${what}: ${holder} (${place})`, hint);
 }
 

@@ -130,6 +130,6 @@ export function stateGone(place: string): ProblemsError {
   return problemError(
     'state-unreadable',
     `the state ${place} is gone`,
-    'put it back, or begin anew with idops plan; journals of runs that go on are settled by it',
+    'put it back, or start over with idops plan, which also settles the journals of unfinished runs',
   );
 }

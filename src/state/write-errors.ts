@@ -11,7 +11,7 @@ export function writeHint(failure: unknown): string {
   const code = failure instanceof Error && 'code' in failure ? failure.code : undefined;
   return inTheWay.includes(code)
     ? 'move what is in the way elsewhere, or name another place with state.path'
-    : 'make room or mend the permissions of the folder of the state';
+    : 'free some space, or fix the permissions of the folder of the state';
 }
 
 /**

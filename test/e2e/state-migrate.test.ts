@@ -128,12 +128,12 @@ describe('idops state migrate', () => {
     const { idops, folder, files, write } = await applied();
     await write({ 'idops.yaml': inGit });
     const left =
-      /nothing is known yet where the state is kept now, and \.idops\/state\.json has a record of this server: idops state migrate --from \.idops\/state\.json brings it there/;
+      /the configured state is empty, and \.idops\/state\.json has a record of this server: idops state migrate --from \.idops\/state\.json brings it there/;
     const plan = await idops('plan', { env });
     expect([plan.code, plan.stderr]).toEqual([0, expect.stringMatching(left)]);
     const refused = await idops('apply --yes', { env });
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('error[state-elsewhere]')]);
-    expect((await idops('doctor', { env })).stdout).toMatch(/fail {2}state +nothing is known yet/);
+    expect((await idops('doctor', { env })).stdout).toMatch(/fail {2}state +the configured state is empty/);
     expect((await idops('state migrate --from .idops/state.json --yes')).code).toBe(0);
     expect((await idops('plan', { env })).stderr).not.toMatch(left);
 
@@ -176,7 +176,7 @@ describe('idops state migrate', () => {
     expect(plan.stderr).toContain('.idops/state.json has a record of this server');
     const { code, stderr } = await idops('apply --yes --env production', { env });
     expect([code, stderr]).toEqual([1, expect.stringContaining('error[state-elsewhere]')]);
-    expect(stderr).toContain('to begin anew instead: set state.path in the environment production');
+    expect(stderr).toContain('to start over instead: set state.path in the environment production');
     expect((await idops('state migrate --env production --yes')).code).toBe(0);
     expect(runsIn((await idops('runs --env production')).stdout)).toEqual(runs);
     expect((await idops('plan --env production --detailed-exitcode', { env })).code).toBe(0);

@@ -88,11 +88,11 @@ describe('a disk that fails', () => {
           expect(stderr, told).not.toContain('somebody else has it');
           // Some of what is done with files is done without, such as looking for what killed processes left.
           if (code !== 0) expect(stdout + stderr, told).toContain('(EIO)');
-          // A lock that can't be given back is no failure.
+          // A lock that can't be released is no failure.
           if (failed === `rm ${folder}/state.json.lock` && once) {
             expect(code, told).toBe(0);
             expect(stderr, told).toContain(
-              "warning[not-writable]: the lock .idops/state.json.lock can't be given back",
+              "warning[not-writable]: the lock .idops/state.json.lock can't be released",
             );
           }
         }

@@ -64,7 +64,7 @@ function lockCheck({
     return fail(
       'lock',
       `${which} is held by ${holder}`,
-      'idops runs unlock removes it, where surely nothing runs',
+      'if surely nothing runs, remove it with idops runs unlock',
     );
   if (end !== null)
     return warn(
@@ -76,7 +76,7 @@ function lockCheck({
     return warn('lock', `${which} is held by ${holder}`, 'wait until that has ended, or end it');
   return warn(
     'lock',
-    `${which} is held by ${holder}, and nobody can tell from here whether that still runs`,
+    `${which} is held by ${holder}, and this machine can't tell whether that still runs`,
     `that process ${elsewhere ?? 'is not known here'}: make sure that it doesn't run any more, then use idops runs unlock`,
   );
 }

@@ -201,7 +201,7 @@ async function release(path: string, { nonce }: Holder): Promise<Problem[]> {
     return [
       warning(
         'not-writable',
-        `the lock ${shown(path)} can't be given back: ${why}`,
+        `the lock ${shown(path)} can't be released: ${why}`,
         [],
         'the next run on this machine takes it over; from elsewhere idops runs unlock removes it',
       ),
@@ -277,7 +277,7 @@ function unreadable(what: string, failure: unknown): ProblemsError {
   return problemError(
     'state-unreadable',
     `${what} can't be read: ${systemErrorText(failure)}`,
-    'mend the disk or the permissions, so that it can be seen who holds the state',
+    'fix the disk or the permissions, so that the holder of the lock can be read',
     failure,
   );
 }

@@ -76,7 +76,7 @@ async function listOf(root: string, paths: readonly string[]): Promise<readonly 
     throw problemError(
       'state-tracked',
       `git can't tell whether it tracks the state: ${(failure as Error).message}`,
-      'mend the repository, so that "git status" works; or set state.allow_tracked: true, if a state that git tracks is meant',
+      'repair the repository, so that "git status" works; or set state.allow_tracked: true, if a state that git tracks is meant',
       failure,
     );
   }

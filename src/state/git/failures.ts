@@ -88,7 +88,7 @@ export function foreignBranch(place: string): ProblemsError {
 export function localFailure(place: string, failure: unknown): ProblemsError {
   if (failure instanceof NoGit) return unreachable(place, '', failure);
   const message = `git can't work with the state ${place} here: ${messageOf(failure)}`;
-  const hint = 'make room, or mend the repository, so that "git fsck" finds nothing';
+  const hint = 'free some space, or repair the repository, so that "git fsck" finds nothing';
   return problemError('not-writable', message, hint, failure);
 }
 

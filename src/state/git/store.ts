@@ -324,6 +324,6 @@ export function statusOf(holder: Holder | null): LockStatus {
       : `whose lease ran out at ${holder.expires} and was not renewed`;
   const holding = heldBy(holder, isExpired(holder) ? 'gone' : undefined, end);
   if (holder === null || holding.elsewhere === null) return holding;
-  const last = `its lock ends by itself at ${new Date(endOf(holder)).toISOString()} where nothing renews it`;
+  const last = `its lock ends at ${new Date(endOf(holder)).toISOString()} unless it is renewed`;
   return { ...holding, elsewhere: `${holding.elsewhere}, and ${last}` };
 }

@@ -100,7 +100,7 @@ const cures: { readonly [code: string]: string } = {
 /** What to check if there is no connection. */
 const looks: { readonly [look in NonNullable<ConnectionFailure['look']>]: string } = {
   authority:
-    'name a file with its authority with ca_file of state.postgres; or write sslmode=disable in the URL where nobody else is on the way',
+    'name a file with its authority with ca_file of state.postgres; or write sslmode=disable in the URL if the network is trusted',
   'client-certificate': 'client_cert_file and client_key_file of state.postgres name one',
   clock: "is this machine's clock right?",
   host: 'is the host in the URL right, and does a firewall let it through?',
