@@ -4,8 +4,7 @@ import { formNote } from './values.js';
 /** Maximum of changed lines; beyond it, everything between the first and the last one is shown. */
 const maxChangedLines = 2000;
 /**
- * How many comparisons of two lines looking for a diff may take: less than a second. For bodies of very many lines that are alike; a
- * clock in its place would show the same plan differently on another machine.
+ * The maximum of line comparisons for a diff, less than a second; a time limit would make plans depend on the machine.
  */
 const maxComparisons = 60_000_000;
 
@@ -17,7 +16,7 @@ export interface BodyDifference {
 }
 
 export function compareBodies(before: string, after: string): BodyDifference {
-  // Line endings that aren't all the same are a part of their lines.
+  // Mixed line endings are compared with their lines.
   const isMixed = [before, after].some((text) => endingsOf(text) === 'mixed');
   const [old, now] = [normalize(before, isMixed), normalize(after, isMixed)];
   const notes = [...byteOrderMark(before, after), ...lineEndings(before, after)];

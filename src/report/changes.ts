@@ -44,8 +44,7 @@ export function contextOf(
 const unfoldedChanges = 12;
 
 /**
- * One change of a page, or equal ones, collapsed or not: what it is about, and in it all that a reviewer should see. A link leads to
- * what is inside of it, since a browser opens that.
+ * The box of a change, or of equal ones, with its details. Links lead inside it, so that browsers unfold it.
  */
 export function changeBox(box: {
   readonly number: number;
@@ -223,7 +222,7 @@ function email(
   const open = alike ? 'source' : 'rendered';
   const tab = (value: string, label: string) =>
     markup`<label><input type="radio" name="view ${change.address}" value="${value}"${value === open ? markup` checked` : null}>${label}</label>`;
-  // Of these one is shown; the keyboard moves between them as between radio buttons.
+  // Tabs as radio buttons, for the keyboard.
   return markup`<div class="tabs email">
 <fieldset><legend>Show</legend>${[
     tab('rendered', 'as email'),

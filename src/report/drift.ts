@@ -12,7 +12,6 @@ export function driftText(field: FieldChange, whole: boolean): string | null {
   const { drift } = field;
   if (drift === undefined) return null;
   const since = sinceText(drift);
-  // The change itself is shown.
   if (isUnplanned(field)) return `${since}, and no manifest declares it: it stays so`;
   const was =
     field.sensitive || holdsSensitive(drift.recorded) ? '' : ` (${wasText(field, drift.recorded, whole)})`;

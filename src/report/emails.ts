@@ -7,8 +7,8 @@ import { frameSource, type Insertable, type Markup, markup, markupLines } from '
 import { scrollable } from './page.js';
 
 /**
- * What precedes every email in its frame: a policy of its own, beside the page's, which holds there as well; and styles that let all of
- * an email be scrolled to that fixes its page in the window or hides what overflows, and that show links, which have no address, as links.
+ * Precedes every email in its frame: a policy beside the page's, and styles that make a whole email scrollable and show links, which
+ * have no address here, as links.
  */
 const framePrefix =
   '<!DOCTYPE html>' +
@@ -49,8 +49,8 @@ export class Emails {
   }
 
   /**
-   * An email rewritten for a frame; undefined if there is no room. What is left out of it counts as well, since that
-   * takes its time all the same. Further mails of a template have half the room, so that each template has one.
+   * An email rewritten for a frame; undefined if the limit is reached. Removed parts count too, since they take time. Further mails of
+   * a template get half of the rest, so that each template has one.
    */
   framed(body: string, further = false): Shown | undefined {
     if (this.#frames <= (further ? limits.pageFrames / 2 : 0)) return undefined;

@@ -42,7 +42,7 @@ function valueLines(path: string, view: ValueView, { paint }: Pen): string[] {
   const is = lacks === 'after' ? paint.red(after) : paint.green(after);
   const width = displayWidth(`${indent}${path}: ${before} → ${after}`);
   if (width <= lineWidth) return [`${indent}${path}: ${was} → ${is}`];
-  // A value is never broken: it may have to be copied.
+  // Values are never wrapped, so that they can be copied.
   return [`${indent}${path}: ${was}`, `${indent}  → ${is}`];
 }
 
@@ -74,8 +74,7 @@ function bodyLines(path: string, { before, fate, lines, notes, hunks }: BodyView
 }
 
 /**
- * A line of a diff. What changed within it is told by the colour alone: a mark of any other kind would be taken for a part of
- * the text, and be copied with it.
+ * A line of a diff. Only colour marks changed words: other marks would look like a part of the text, and be copied.
  */
 function diffLine(line: DiffLine, paint: Colors): string {
   const { mark, spans } = line;

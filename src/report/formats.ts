@@ -15,8 +15,7 @@ import { redactPlan } from './redact-plan.js';
 import type { ShownTurn } from './turn.js';
 
 /*
- * Everything that can be shown, and the formats that there are of it. The command and the action know no others; what a format
- * is made with is loaded when it is asked for.
+ * All reports and their formats, for the command and the action. A format is loaded on use.
  */
 
 export type { Look } from './look.js';
@@ -103,7 +102,7 @@ export const resultReport: Report<ShownResult> = {
   formats: {
     async text() {
       const { resultText } = await import('./result-text.js');
-      // Where there was nothing to do, the plan has said so.
+      // If there was nothing to do, the plan says so.
       return ({ result }, look) => (result.run === null ? '' : resultText(result, look));
     },
     async json() {
@@ -210,7 +209,7 @@ export const stateReport: Report<ShownState | undefined> = {
 
 /** `runs prune`. */
 export const pruningReport: Report<Pruning> = {
-  // Names of runs, commands and times are idops' own words.
+  // Runs, commands and times contain no secrets.
   redact: (pruning) => pruning,
   formats: {
     text: async () => (await import('./runs.js')).pruningText,

@@ -23,8 +23,8 @@ export interface Annotation {
 }
 
 /**
- * A plan as annotations of a GitHub workflow: what is blocked, what would be lost, warnings, then what changes.
- * The most important come first, since GitHub shows ten of each level.
+ * A plan as annotations of a GitHub workflow: blocked and destructive changes, warnings, then the rest. GitHub shows ten of each
+ * level, so the most important come first.
  */
 export function planGithub(plan: Plan, options: GithubOptions = {}): string {
   return [

@@ -17,8 +17,7 @@ import type { PlanJson, ResultJson } from './schemas.js';
 export { jsonText } from '../base/escape.js';
 
 /**
- * A plan as `plan --format json` gives it; with `debug`, unchanged objects are listed too. What `only` leaves out is
- * counted: the summary and the digest are always of the whole plan.
+ * `plan --format json`; with `debug`, lists unchanged objects too. Summary and digest are always of the whole plan, whatever `only` says.
  */
 export function planJson(plan: Plan, { debug, only }: { debug: boolean; only?: Share }): PlanJson {
   const { changes, leftOut } = shareOf(plan.changes, only);
@@ -110,7 +109,7 @@ export function fieldJson({
   return {
     path,
     before: before === undefined ? { unknown: true } : jsonOf(before),
-    // What the server has built in isn't known before.
+    // The built-in text is unknown.
     after: becomes === 'built-in' ? { unknown: true } : jsonOf(after),
     sensitive,
     ...(becomes === undefined ? {} : { becomes }),

@@ -22,8 +22,8 @@ const moreRoom = 60;
 const leastDetail = 100;
 
 /**
- * What is shown of each entry in so many characters. What would be lost comes first; then every change is named before anything has
- * room that is less important: warnings, what is changed and where, and then details.
+ * The shown form of each entry for a number of characters: first destructive changes, then the name of every change, warnings, lines,
+ * and details.
  */
 export function allot(sections: readonly Section[], room: number): Shown {
   const shown = new Map<Entry, number>();
@@ -57,12 +57,12 @@ export function allot(sections: readonly Section[], room: number): Shown {
   raise([0], [0]);
   raise([1], [0]);
   raise([0], [1, 2]);
-  // Warnings of which each is another one may not take all of it.
+  // Warnings must not take all the room.
   raise([0], ['warnings'], left / 2);
   raise([1], [1, 2]);
   raise([0], ['warnings']);
   raise([3, 2], [0, 1, 2]);
-  // What is unchanged is shown to who looks for faults.
+  // Unchanged objects are only shown with --debug.
   raise([3, 2, 1], [3]);
   return shown;
 }

@@ -36,9 +36,8 @@ export function planMarkdown(plan: Plan, options: MarkdownOptions): string {
 }
 
 /**
- * A plan for a comment of a pull request. Never longer than the budget, which is spent on naming every change first, then on
- * warnings, equal ones together, then on details; what is left out is counted. `isWhole` says whether it shows every difference
- * of a plan of everything that is declared, so that a person who saw it can approve the plan.
+ * A plan for a comment, never longer than the budget: names every change first, then adds warnings, then details, and counts what it
+ * omits. `isWhole`: it shows every difference of everything declared, so that a person who saw it can approve the plan.
  */
 export function planComment(plan: Plan, options: MarkdownOptions): { text: string; isWhole: boolean } {
   const { budget = defaultBudget, only } = options;
@@ -52,7 +51,7 @@ export function planComment(plan: Plan, options: MarkdownOptions): { text: strin
   const all = allot(sections, room);
   const entries = sections.flatMap((section) => section.entries);
   const isShort = !entries.every((entry) => isShownWhole(entry, all));
-  // A number of what is shown is never longer than that of all.
+  // The longest possible notice.
   const most = notice(entries, new Map(entries.map((entry) => [entry, entry.forms.length - 1])), budget);
   const shown = isShort ? allot(sections, room - most.length - 1) : all;
   const parts = [
@@ -115,7 +114,7 @@ function sectionsOf(
     entries: foldChanges(changes, debug).map((fold) => changeEntry(fold, rank, debug, forge)),
   }));
   if (warnings.length === 0) return groups;
-  // What is about the plan as a whole comes first, then what is about most of it.
+  // Warnings of the plan first, then those of most objects.
   const ordered = warnings.toSorted((a, b) => weight(b) - weight(a));
   const entries = ordered.map((group): Entry => {
     return {
@@ -134,7 +133,6 @@ function weight({ objects }: WarningGroup): number {
 
 function changeEntry(fold: Fold, rank: number, debug: boolean, forge: Forge | undefined): Entry {
   const { change, changes } = fold;
-  // However often their length is asked for.
   const line = lazy(() => `- ${changeLine(fold, forge)}\n`);
   const details = lazy(() => detailsOf(change, debug));
   const folded = (detail: string) =>

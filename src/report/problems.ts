@@ -44,7 +44,7 @@ function problemLines(problem: Problem, paint: Colors): string[] {
   const [help, ...moreHelp] = paragraphs(problem.hint ?? '');
   const margin = ' '.repeat(digits + 1);
   const arrow = `${margin}${paint.blue('-->')}`;
-  // A mark before each line keeps data from standing where only our own words do.
+  // A mark before each line separates data from messages.
   const barred = (line: string) => `${margin} ${paint.blue('|')} ${line}`;
   return [
     `${paint.bold(tint(`${problem.severity}[${escapeText(problem.code)}]`))}${paint.bold(`: ${message}`)}`,
@@ -80,7 +80,7 @@ function snippet(
 ): string[] {
   const [source = ''] = text.split(/\r?\n|\r$/);
   const caret = characterAt(source, Math.min(column - 1, source.length));
-  // Two columns are for the marks of what is cut.
+  // Two columns for ellipses.
   const room = lineWidth - digits - 6;
   const start = characterAt(source, Math.max(0, Math.min(caret - room / 3, source.length - room)));
   const end = characterAt(source, start + room);

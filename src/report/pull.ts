@@ -47,7 +47,7 @@ export function pullText(pull: ShownPull): string {
       ? []
       : [
           '',
-          'Set these process variables, whose values no file holds (names that begin with IDOPS_ need no allow_env):',
+          'Set these process variables; no file contains their values (names that begin with IDOPS_ need no allow_env):',
           ...pull.toSet.map(({ name, address, path }) => `  ${name}  ${escapeText(`${address} ${path}`)}`),
         ];
   const next = pull.next === null ? [] : ['', `Next: ${pull.next}`];
@@ -111,14 +111,14 @@ export function listText({ objects, others }: ShownListing): string {
   const rows = [
     ...objects.map(({ kind, identity, name, remark }) => [
       kind,
-      // What a command takes.
+      // As commands take it.
       bare(addressOf(kind, identity).slice(kind.length + 1)),
       called(name, remark),
     ]),
     ...others.map(({ kind, id, name, label }) => [kind, bare(id), called(name, label)]),
   ];
   const kindWidth = Math.max(0, ...rows.map(([kind = '']) => displayWidth(kind)));
-  // Each kind by itself, since the long ids of one would push the names of all others out of sight.
+  // Column widths by kind, since some kinds have long ids.
   const idWidths = new Map<string, number>();
   for (const [kind = '', id = ''] of rows) {
     idWidths.set(kind, Math.max(idWidths.get(kind) ?? 0, displayWidth(id)));

@@ -54,11 +54,11 @@ function remarks(record: Recorded): string[] {
     ...(record.deleted ? ['deleted by that run'] : []),
     ...(managed.length === 0 ? [] : [`declared then: ${managed.map(bare).join(', ')}`]),
     ...(generation === null ? [] : [`did_generation ${generation}`]),
-    ...(uncertain.length === 0 ? [] : [`nobody knows whether it was set: ${uncertain.map(bare).join(', ')}`]),
-    ...(owedBy === null ? [] : [`run ${bare(owedBy)} took something away from it, which apply puts back`]),
+    ...(uncertain.length === 0 ? [] : [`outcome unknown: ${uncertain.map(bare).join(', ')}`]),
+    ...(owedBy === null ? [] : [`run ${bare(owedBy)} took something away from it, which apply restores`]),
     ...(regeneratedBy === null
       ? []
-      : [`what became of the regeneration of run ${bare(regeneratedBy)} is not known`]),
+      : [`the outcome of the regeneration of run ${bare(regeneratedBy)} is unknown`]),
   ];
 }
 

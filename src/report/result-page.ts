@@ -40,8 +40,7 @@ const statuses: {
 const order = Object.keys(statuses) as Status[];
 
 /**
- * What a run did as one page in one file, which loads nothing and runs no script: what went wrong first, each with the
- * differences that the plan showed.
+ * A result as a page that loads nothing and runs no script: failures first, with the differences of the plan.
  */
 export function resultHtml(result: Result, plan: Plan, options: HtmlOptions): string {
   const { results } = result;

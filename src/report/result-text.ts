@@ -91,7 +91,7 @@ function alikeLines(first: ChangeResult, others: readonly ChangeResult[], pen: P
     const text = `- ${all.length} ${escapeText(gistOf(first, first.error ?? 'not sent'))}`;
     return [pen.paint.dim(text), ...wrap('    ', someOf(all))];
   }
-  // The values that differ are told by --debug and JSON.
+  // --debug and JSON show the differing values.
   const values = all.some(({ ownValues }) => ownValues !== undefined) ? ', each with its own values' : '';
   return [...troubleLines(first, pen), ...wrap(`    ${others.length} more alike${values}: `, someOf(others))];
 }

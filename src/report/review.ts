@@ -102,7 +102,7 @@ export function headline(plan: Plan): string {
 
 /** `6 updates and 1 deletion`. */
 export function sendsText(plan: Plan): string {
-  // Of a default key pair that gives way nothing is sent: the server takes care of it.
+  // Nothing is sent for a key pair that loses the default.
   const sent = plan.changes.filter(({ requests }) => requests.length > 0);
   const { update, delete: deletions, regenerate } = summarize({ changes: sent });
   const parts = [
@@ -141,7 +141,7 @@ export function observedNote({ action, observed, recordedAt, fields, apply }: Ch
     return `${fields.length > 0 ? '' : `did_generation ${generation} `}will be recorded, nothing is sent`;
   }
   if (observed === 'recorded') {
-    // The DID beside it may well have been read.
+    // The DID may be live nevertheless.
     const what = generation === undefined ? 'recorded' : 'did_generation as recorded';
     const why = existed === true ? "since the server doesn't show it" : 'not read from the server';
     return `${what}${recordedAt === undefined ? '' : ` ${escapeText(recordedAt)}`}, ${why}`;
@@ -168,7 +168,7 @@ export function bodyNotes({ before, fate, lines, notes, hunks }: BodyView): stri
   const all = hunks.flatMap((hunk) => hunk.lines);
   const count = (wanted: DiffLine['mark']) => all.filter(({ mark }) => mark === wanted).length;
   return [
-    // What isn't known may have the same lines.
+    // The present text is unknown.
     ...(hunks.length === 0 || before === 'unknown'
       ? []
       : [`${plural(count('+'), 'line')} added, ${count('-')} removed`]),
@@ -189,6 +189,6 @@ export function placeText({ file, line }: { readonly file: string; readonly line
 /** A warning's message with its places, if they aren't the declaration. */
 export function located(warning: PlanWarning): string {
   const { message, place, morePlaces } = warning;
-  // One without a column says its place itself.
+  // Without a column, the message has the place.
   return place?.column === undefined ? message : `${message} (${placeList(placesOf(warning), morePlaces)})`;
 }

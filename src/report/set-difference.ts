@@ -18,10 +18,9 @@ export interface SetDifference {
 }
 
 /**
- * Compares two sets for a reviewer, with the same matching as the plan; `before` is undefined where it isn't
- * known. `confirmed` says that the server's lists confirmed the names: else ids stand beside them, since a server
- * goes by ids alone. Undefined where they aren't sets of objects, or where no element tells them apart. `whole` says that long
- * values in elements aren't cut.
+ * Compares two sets, with the same matching as the plan; `before` is undefined if unknown. Unless the server's lists `confirmed` the
+ * names, ids are shown beside them, since servers use only ids. `whole`: long values aren't shortened. Undefined if they aren't sets
+ * of objects, or don't differ.
  */
 export function compareSets(
   before: Value | undefined,

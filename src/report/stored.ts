@@ -34,8 +34,7 @@ export function storedJson(plan: Plan): PlanJson {
 }
 
 /**
- * A plan as it was stored, to be shown and for nothing else: what applying needs isn't in it, and what was held back stays so.
- * Undefined where it holds a request that is none of the API's.
+ * A stored plan, only for showing it: it can't be applied, and hidden values stay hidden. Undefined if a request isn't one of the API.
  */
 export function planOfJson(json: PlanJson, { objects, targets, kinds }: Sealed): Plan | undefined {
   const changes = json.changes.map(changeOfJson);
@@ -98,7 +97,7 @@ function changeOfJson(json: ChangeJson): Change | undefined {
     declaredAt: declared_at,
     apply: {
       ...nothingToApply(address),
-      // What is in no difference isn't known here.
+      // Only differences are known.
       before: bodiesOf(fields, ({ before }) => before),
       expected: bodiesOf(fields, ({ after }) => after),
       ...(typeof generation === 'number' ? { generation } : {}),
@@ -152,7 +151,7 @@ function fieldOfJson(kind: Change['kind'], json: FieldJson): FieldChange {
     path,
     type: typeAt(kind, path),
     before: sideOf(json.before),
-    // What the server has built in is said in words.
+    // The built-in text is described in words.
     after: becomes === undefined ? (sideOf(json.after) ?? null) : null,
     sensitive,
     ...(becomes === undefined ? {} : { becomes }),

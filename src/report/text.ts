@@ -111,7 +111,7 @@ function foldLines(fold: Fold, pen: Pen): string[] {
   if (changes.length === 1) return changeLines(change, pen);
   const { paint } = pen;
   const place = foldPlace(fold);
-  // What it drifted from has a line of its own.
+  // Drift has its own line.
   const value = change.fields.some(({ drift }) => drift !== undefined) ? undefined : shortValue(change);
   const said =
     value === undefined ? '' : `: ${value.path} ${paint.red(value.before)} → ${paint.green(value.after)}`;
@@ -138,7 +138,7 @@ function detailLines(change: Change, pen: Pen): string[] {
     ...change.destructions.flatMap((loss) => wrap('    destructive: ', loss).map(paint.red)),
     ...change.fields.flatMap((field) => fieldLines(field, pen)),
     ...warningLines('    ', change.warnings, pen),
-    // Where several requests are needed for one change, what happens between them matters.
+    // If a change needs several requests, show them.
     ...(debug || change.requests.length > 1
       ? requestTexts(change).map((request) => paint.dim(`    sends ${request}`))
       : []),
@@ -152,7 +152,7 @@ function headLines(change: Change, pen: Pen): string[] {
   const head = `${markOf(change, pen)} ${paint.bold(bare(address))}${labelBeside(change)}`;
   if (declaredAt === null) return [head];
   const place = `at ${escapeText(declaredAt.file)}:${declaredAt.line}`;
-  // A name and a place side by side are more than a line takes as a rule.
+  // Name and place rarely fit on one line.
   return label === undefined ? [`${head}${paint.dim(`  ${place}`)}`] : [head, paint.dim(`    ${place}`)];
 }
 

@@ -113,14 +113,14 @@ function kindsJson(plan: Plan): { readonly [kind: string]: { readonly [action: s
 }
 
 /**
- * What a turn of `watch` came to:
- * - `unchanged`: all is as declared.
- * - `changes`: something is not as declared, and nothing was to be applied.
- * - `drift`: something was changed on the server since idops last knew it, and nothing was to be applied.
- * - `applied`: what was not as declared is so now.
- * - `refused`: the plan may not be applied: something is blocked, or it destroys more than is allowed.
+ * The outcome of a turn of `watch`:
+ * - `unchanged`: nothing to change.
+ * - `changes`: there are changes, which were not to be applied.
+ * - `drift`: the same, and some of them are drift.
+ * - `applied`: all changes were applied.
+ * - `refused`: the plan can't be applied: something is blocked, or it is more destructive than allowed.
  * - `failed`: there is no plan, or not all of it could be applied.
- * - `interrupted`: it was ended before it was done.
+ * - `interrupted`: it was interrupted.
  */
 export const outcomes = [
   'unchanged',

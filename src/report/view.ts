@@ -11,8 +11,7 @@ import { inlinePair } from './values.js';
 import { lineWidth } from './words.js';
 
 /*
- * What a reviewer is shown of a change, whatever draws it: a terminal, a comment or a page. Every text in a view is
- * harmless, on one line.
+ * What every format shows of a change. Every text in a view is escaped, on one line.
  */
 
 interface Drifting {
@@ -137,7 +136,7 @@ function viewSet(
 ): Omit<SetView, 'drift'> | undefined {
   const difference =
     compareSets(before, after, confirmed, whole) ??
-    // What is sent again as it is recorded.
+    // Sent again although it matches the record.
     (before !== undefined && same(before, after)
       ? compareSets(undefined, after, confirmed, whole)
       : undefined);
@@ -183,7 +182,7 @@ function fitsLine(
   const texts = [before, after];
   if (texts.some((text) => text?.includes('\n'))) return false;
   if (type !== 'body') return true;
-  // There is nothing that a long line could be compared with.
+  // There is no former line to compare with.
   if (room === 'terminal' && before === undefined) return true;
   return room !== 'page' && texts.every((text) => text == null || displayWidth(text) <= lineWidth / 2);
 }

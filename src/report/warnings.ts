@@ -22,8 +22,7 @@ export interface WarningGroup {
 }
 
 /**
- * A plan's warnings, those together that are equal apart from the ids of their objects, where the first of them stands.
- * What is said of another field, or of another value, is another warning.
+ * Groups the warnings of a plan that are equal apart from ids of their objects, in the order of the first.
  */
 export function groupWarnings(
   plan: Plan,

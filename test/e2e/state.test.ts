@@ -158,7 +158,7 @@ describe('idops state rm', () => {
     );
     expect(await read('.idops/state.json')).toBe(before);
     expect((await idops('state show')).stdout).toContain(
-      'run an-earlier-run took something away from it, which apply puts back',
+      'run an-earlier-run took something away from it, which apply restores',
     );
   });
 });
