@@ -162,3 +162,13 @@ describe('links', () => {
     expect(lost).toEqual([]);
   });
 });
+
+test('the way of an apply in CONTRIBUTING names functions that are there', async () => {
+  const page = await readFile('CONTRIBUTING.md', 'utf8');
+  const steps = [...page.matchAll(/^\| \d+ \| `(src\/\S+)` \| `(\w+)` \|/gm)];
+  expect(steps).toHaveLength(15);
+  for (const [, file = '', name] of steps)
+    expect(await readFile(file, 'utf8')).toMatch(
+      new RegExp(`^(?:export |  )(?:async )?(?:function )?${name}[(<]`, 'm'),
+    );
+});
