@@ -97,7 +97,7 @@ export class Access {
   }
 }
 
-const outside: Refused = { reason: 'outside', detail: 'lies outside the project' };
+const outside: Refused = { reason: 'outside', detail: 'is outside the project' };
 
 function own(what: string): Refused {
   return { reason: 'private', detail: `is ${what}` };

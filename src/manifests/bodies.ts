@@ -90,7 +90,7 @@ export class Bodies {
       case 'outside':
         return error(
           'body-outside',
-          `${request.tainted ? 'the body file' : `the body file "${request.path}"`} lies outside the project`,
+          `${request.tainted ? 'the body file' : `the body file "${request.path}"`} is outside the project`,
           places,
           'a body file must be in the folder of the configuration, after links are resolved',
         );

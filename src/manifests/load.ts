@@ -221,7 +221,7 @@ export async function pruneRefusals({ declared, unread }: LoadedManifests): Prom
       `--prune deletes nothing: ${reason}`,
       [],
       declared.length === 0
-        ? 'delete a template with "state: absent", or look whether the manifests are where the configuration says'
+        ? 'delete a template with "state: absent", or check that the manifests are where the configuration says'
         : 'rename it, remove it, or change "manifests" ("!" excludes), so that what was read is all that is declared',
     ),
   );

@@ -30,7 +30,7 @@ const clientCredentialsSchema = z
     }),
     scopes: optional(
       z.array(text().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be a scope: visible ASCII without spaces')),
-      'The scopes to ask for; those that the manifests need where it is left out.',
+      'The scopes to ask for; by default those that the manifests need.',
       ['users:manage:all'],
     ),
   })
@@ -54,7 +54,7 @@ const headerSchema = z
     }),
   })
   .meta({
-    description: 'A header of your own in the place of "Authorization: Bearer".',
+    description: 'A header of your own instead of "Authorization: Bearer".',
     examples: [{ name: 'X-Api-Key', value: '${IDOPS_API_KEY}' }],
   });
 
@@ -71,7 +71,7 @@ const ways = {
   ),
   token_command: optional(
     z.array(text()).min(1, 'must not be empty'),
-    'A program that prints the bearer token, and its arguments; no shell takes part. Run again when the server refuses it. It gets no process variables but those that programs need to run, and those of pass_env.',
+    'A program that prints the bearer token, and its arguments, without a shell. Run again when the server refuses the token. It gets only the process variables that programs need to run, and those of pass_env.',
     ['vault', 'read', '-field=token', 'identity/token'],
   ),
   client_credentials: clientCredentialsSchema.optional(),
@@ -93,7 +93,7 @@ const authSchema = z
     error: `needs exactly one of ${wayNames.map((name) => `"${name}"`).join(', ')}`,
   })
   .refine(({ pass_env, token_command }) => pass_env === undefined || token_command !== undefined, {
-    error: '"pass_env" goes with "token_command" alone',
+    error: '"pass_env" is only allowed with "token_command"',
   })
   .meta({
     oneOf: wayNames.map((name) => ({ required: [name] })),
@@ -106,7 +106,7 @@ const tlsSchema = z
   .strictObject({
     ca_file: optional(
       text(),
-      'A PEM file with the authorities to trust, in the place of those that Node.js knows; relative to the configuration.',
+      'A PEM file with the authorities to trust instead of those that Node.js knows; relative to the configuration.',
       'certificates/ca.pem',
     ),
     client_cert_file: optional(
@@ -163,7 +163,7 @@ export const serverSchema = z
       }),
   })
   .meta({
-    description: 'The server to manage. May be left out where --base-url and IDOPS_TOKEN are given.',
+    description: 'The server to manage. Optional if --base-url and IDOPS_TOKEN are given.',
     examples: [
       { base_url: 'https://id.example.com', profile: 'documented', auth: { token: '${IDOPS_TOKEN}' } },
     ],
@@ -215,7 +215,7 @@ const sections = {
       variableName,
       z.union([z.string(), z.number(), z.boolean()], { error: 'expected a string, a number or a boolean' }),
     ),
-    'Values for ${NAME} in manifests and in this file; they stand above process variables.',
+    'Values for ${NAME} in manifests and in this file; they override process variables.',
     { support_email: 'help@example.com' },
   ),
   allow_env: optional(

@@ -203,7 +203,7 @@ class Settings {
         'auth-elsewhere',
         `"server.auth" ${elsewhere}, and base-url, which is an input, pins credentials to ${origin}`,
         this.#sources.place('auth', auth.way),
-        'give the input token too, which stands above server.auth',
+        'add the input token, which overrides server.auth',
       ),
     );
   }

@@ -26,7 +26,7 @@ const gitSchema = z
       .regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u, 'must be the name of a remote, or its address')
       .optional()
       .meta({
-        description: 'A remote of the repository that the configuration lies in, by its name or its address.',
+        description: 'A remote of the repository of the configuration, by its name or its URL.',
         examples: ['origin'],
         default: DEFAULT_REMOTE,
       }),
@@ -49,7 +49,7 @@ const gitSchema = z
           /^(?:(?!(?:\.{1,2}|runs)\/)[\w.-]+\/)*[\w.-]+\.json$/,
           'must be a path on the branch that ends in ".json": letters (a to z), digits, "_", "-", "." and "/"',
         ),
-      'The file of the state on the branch. Where it is left out: the name of the environment, or state, and ".json", in the folder that the configuration has in the repository.',
+      'The file of the state on the branch. By default the name of the environment, or state, and ".json", in the folder of the configuration.',
       'production.json',
     ),
   })
@@ -67,16 +67,16 @@ const postgresSchema = z
   .strictObject({
     url: optional(
       text(),
-      'The address of the database, postgres://USER:PASSWORD@HOST:PORT/DATABASE; needed, here or below an environment. Write a variable here, or in the place of the password, never the password itself.',
+      'The address of the database, postgres://USER:PASSWORD@HOST:PORT/DATABASE; needed, here or below an environment. Write a variable here, or in place of the password, never the password itself.',
       '${IDOPS_STATE_URL}',
     ),
     name: optional(
       text(),
-      'What tells this state from others in the database. Where it is left out: the name of the environment, or state.',
+      'The name of this state in the database. By default the name of the environment, or state.',
       'production',
     ),
     ca_file: pem(
-      'the authorities to trust for the database, in the place of those that Node.js knows',
+      'the authorities to trust for the database instead of those that Node.js knows',
       'certificates/database-ca.pem',
     ),
     client_cert_file: pem('the certificate that the database is shown', 'certificates/database.pem'),
@@ -116,7 +116,7 @@ export const stateSettingsSchema = z
   })
   .refine(
     ({ git, postgres, allow_tracked }) => (git ?? postgres) === undefined || allow_tracked === undefined,
-    { error: '"allow_tracked" goes with a state file alone' },
+    { error: '"allow_tracked" is only allowed with a state file' },
   )
   .meta({
     description: 'Where idops records what it applied.',

@@ -348,7 +348,7 @@ describe('a state in git', () => {
     const { idops } = await project(manifests);
     const wrong = {
       'state: {git: {}, path: .idops/state.json}': 'a state is kept in one place',
-      'state: {git: {}, allow_tracked: true}': '"allow_tracked" goes with a state file alone',
+      'state: {git: {}, allow_tracked: true}': '"allow_tracked" is only allowed with a state file',
       'state: {git: {remote: --upload-pack=touch}}': 'must be the name of a remote, or its address',
       'state: {git: {remote: "ext::sh -c touch"}}': 'must be the name of a remote, or its address',
       'state: {git: {branch: a..b}}': 'must be the name of a branch',
