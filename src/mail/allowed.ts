@@ -1,8 +1,8 @@
-/** What of emails is shown in reports: all that is not in these lists is left out, so that nothing new needs to be known. */
+/** Allowlists for emails in reports: anything else is left out, including what browsers will add. */
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
-/** Elements that stay. What is in others stays without them, but for `withContent`. */
+/** Allowed elements. Other elements are removed and their content stays, except for `withContent`. */
 export const elements = words(`
   a abbr acronym address article aside b bdi bdo big blockquote br button caption center cite code col colgroup dd del
   details dfn dir div dl dt em fieldset figcaption figure font footer h1 h2 h3 h4 h5 h6 header hgroup hr i ins kbd
@@ -10,19 +10,19 @@ export const elements = words(`
   table tbody td tfoot th thead time tr tt u ul var wbr
 `);
 
-/** Elements that go with all that is in them: they run, embed, load or ask for something, or aren't seen. */
+/** Elements that are removed with their content: they run, embed or load something, ask for input, or are invisible. */
 export const withContent = words(`
   applet audio base basefont bgsound canvas datalist embed fencedframe frame frameset iframe input keygen link
   map meta model noembed noframes object optgroup option output param plaintext portal script select source
   template textarea title track video xmp
 `);
 
-/** Those among them that a reader of the email would miss. */
+/** Those of them that a reader of the email would miss. */
 export const missed = words(`
   applet audio canvas embed fencedframe frame frameset iframe input map model object portal select textarea video
 `);
 
-/** Attributes that stay on every element. */
+/** Attributes that are allowed on every element. */
 export const attributes = words(`
   abbr align alt bgcolor border cellpadding cellspacing char charoff class clear color cols colspan compact datetime
   dir face frame headers height hidden hspace id lang noshade nowrap open reversed role rowspan rules scope size
@@ -30,7 +30,7 @@ export const attributes = words(`
   alink link text vlink aria-hidden aria-label aria-level aria-describedby aria-labelledby aria-roledescription
 `);
 
-/** Properties of styles that stay, with or without the prefix of a browser. */
+/** Allowed CSS properties, with or without a vendor prefix. */
 export const properties = words(`
   align-content align-items align-self appearance aspect-ratio
   background background-attachment background-blend-mode background-clip background-color background-image
@@ -63,10 +63,10 @@ export const properties = words(`
   word-spacing word-wrap writing-mode z-index zoom
 `);
 
-/** Those among them that take a picture. */
+/** Those of them whose value may be a picture. */
 export const imageProperties = words('background background-image list-style list-style-image');
 
-/** Functions in values that stay. */
+/** Allowed functions in values. */
 export const valueFunctions = words(`
   calc clamp color-mix counter counters fit-content hsl hsla hwb lab lch linear-gradient matrix max min minmax oklab
   oklch radial-gradient repeat repeating-linear-gradient repeating-radial-gradient rgb rgba rotate scale scalex
@@ -76,11 +76,11 @@ export const valueFunctions = words(`
 /** Functions that would load a picture. */
 export const imageFunctions = /image|cross-fade|src|element|paint/;
 
-/** Functions in selectors and media queries that stay. */
+/** Allowed functions in selectors and media queries. */
 export const mediaAndStates = words(`
   and dir is lang not nth-child nth-last-child nth-last-of-type nth-of-type or where
 `);
 
-/** Pictures within an email, in the formats that hold nothing but a picture. */
+/** Pictures inside an email, in formats that can't run anything. */
 export const ownPicture =
   /^data:image\/(?:avif|bmp|gif|jpe?g|png|webp|x-icon)(?:;[a-z0-9=-]+)*,[a-z0-9+/=%\s._~-]*$/i;

@@ -13,7 +13,7 @@ import { type MustacheTemplate, parseMustache, type SyntaxProblem, type Template
 import { addressAttributes, parseBody } from './tree.js';
 import { short, some } from './words.js';
 
-/** So many names that nothing fills in are told one by one. */
+/** The number of unknown names that are reported one by one. */
 const unknownAtMost = 10;
 
 export type BodyName = 'txt' | 'html';
@@ -22,21 +22,21 @@ export type BodyName = 'txt' | 'html';
 export interface TemplateFinding {
   readonly code: CheckCode;
   readonly message: string;
-  /** The body that it is about; null where it is about both. */
+  /** The body; null for both. */
   readonly body: BodyName | null;
-  /** Everything that it is about in each body. */
+  /** The places in each body. */
   readonly at?: { readonly [body in BodyName]?: readonly Span[] };
-  /** It is about the body that the server has, which nobody can be asked to mend first: never more than a warning. */
+  /** It is about the server's present body, so it is never more than a warning. */
   readonly live?: true;
   /** Whether the server would send no mail, or one without its link. */
   readonly fatal?: true;
 }
 
-/** An email to check, and what is known of the server that fills it in. */
+/** An email to check. */
 export interface CheckedTemplate {
   readonly before?: TemplateBodies;
   readonly after: TemplateBodies;
-  /** What the server makes its mail of; left out if that isn't known. */
+  /** The values that the server fills in; undefined if unknown. */
   readonly mail?: MailOf | undefined;
 }
 
@@ -44,8 +44,7 @@ type ParsedBody = MustacheTemplate | SyntaxProblem;
 type ParsedBodies = { readonly [body in BodyName]: ParsedBody | undefined };
 
 /**
- * Everything that is questionable about an email's bodies, and about their change where `before` is given.
- * A body that isn't known or isn't there is not checked.
+ * Checks an email's bodies, and their change if `before` is given. Unknown and absent bodies aren't checked.
  */
 export function checkTemplate({ before, after, mail }: CheckedTemplate): TemplateFinding[] {
   const parsed = (body: string | null | undefined) => parsedBody(body, mail);
@@ -148,7 +147,7 @@ function unsent(body: BodyName, why: string, at: readonly Span[]): TemplateFindi
   return { code: 'template-syntax', message, body, ...within(body, at), fatal: true };
 }
 
-/** What the server would make of bodies with every value that it ever fills in: what raises, what is empty, and whether the link is there. */
+/** Renders the bodies with every value that the server fills in: finds what raises, what is empty, and a missing link. */
 function examined(bodies: TemplateBodies, parsed: ParsedBodies, mail: MailOf): TemplateFinding[] {
   const findings: TemplateFinding[] = [];
   const texts: string[] = [];
@@ -195,7 +194,7 @@ function examined(bodies: TemplateBodies, parsed: ParsedBodies, mail: MailOf): T
   return [...findings, ...strays, ...firstOf(emptyOnes)];
 }
 
-/** What a person sees of HTML, or can follow: its text and its addresses. */
+/** What a reader sees or can follow in HTML: its text and addresses. */
 function seenIn(html: string): string {
   const tree = parseBody(html, { located: false });
   if ('refused' in tree) return html;
@@ -209,14 +208,14 @@ function seenIn(html: string): string {
     .join('\n');
 }
 
-/** A name that isn't filled in, in these places; `what` says it as a sentence goes on. */
+/** A finding about a name that isn't filled in; `what` is the object of the sentence. */
 function unknownName(at: { readonly [body in BodyName]?: readonly Span[] }, what: string): TemplateFinding {
   const body = at.txt === undefined ? 'html' : at.html === undefined ? 'txt' : null;
   const where = body === null ? 'the bodies have' : `the ${body} body has`;
   return { code: 'unknown-placeholder', message: `${where} ${what}`, body, at };
 }
 
-/** What a name that the server leaves empty was likely meant to be, as a sentence goes on. */
+/** A hint about a name that the server leaves empty, for the end of a sentence. */
 function identify(name: string, section: boolean, { data, link }: MailOf): string {
   const known = namesOf(data);
   const bare = name.replace(/\s/g, '');
@@ -226,20 +225,20 @@ function identify(name: string, section: boolean, { data, link }: MailOf): strin
   return similar === undefined ? '' : `; did you mean ${short(written({ section, name: similar }))}?`;
 }
 
-/** The name that a mistyped one most likely means: one that only has more in front, or the nearest; undefined if none is near. */
+/** The known name that ends with this one, or the nearest; undefined if none is near. */
 function nearestName(name: string, known: readonly string[]): string | undefined {
   const longer = known.find((one) => /[._]/.test(one.at(-name.length - 1) ?? '') && one.endsWith(name));
   return longer ?? nearest(name, known);
 }
 
-/** The names of all that a mail is made of: `user`, `user.username`. */
+/** All names in the data: `user`, `user.username`. */
 function namesOf(data: MailOf['data']): string[] {
   return Object.entries(data).flatMap(([name, value]) =>
     isMap(value) ? [name, ...namesOf(value as MailOf['data']).map((inner) => `${name}.${inner}`)] : [name],
   );
 }
 
-/** The first findings; the last of them says how many more there are, and has their places. */
+/** The first findings; the last one counts the others, and has their places. */
 function firstOf(findings: readonly TemplateFinding[]): TemplateFinding[] {
   const more = findings.length - unknownAtMost;
   if (more <= 0) return [...findings];
@@ -250,7 +249,7 @@ function firstOf(findings: readonly TemplateFinding[]): TemplateFinding[] {
   });
 }
 
-/** A live body that can't be compared with the new one, where that could be. */
+/** A finding about a live body that is too large to be compared with the new one. */
 function unreadLive(
   body: BodyName,
   had: ParsedBody | undefined,
@@ -279,7 +278,7 @@ function mismatch(txt: ParsedBody | undefined, html: ParsedBody | undefined): Te
   return [{ code: 'placeholder-mismatch', message: parts.join(', '), body: null, at }];
 }
 
-/** Mail programs make a link of an address in plain text too. */
+/** Mail clients turn addresses in plain text into links. */
 function insecureText(body: string): TemplateFinding[] {
   const found = [...body.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];
   if (found.length === 0) return [];

@@ -6,16 +6,15 @@ import { attribute, type Element, parseBody, type RefusedBody } from './tree.js'
 
 /** An email's HTML that can be shown. */
 export interface CleanHtml {
-  /** A document from `<html>` on. It runs nothing, loads nothing and leads nowhere, whoever reads it. */
+  /** A document from `<html>` on. It runs nothing, loads nothing, and its links can't be followed. */
   readonly html: string;
-  /** What a reader of the email would see and this leaves out, in words, each once. */
+  /** What was left out and a reader of the email would see, each once. */
   readonly left: readonly string[];
 }
 
 /**
- * A body for looking at, written anew from the tree that a browser would make of it: elements, attributes and styles
- * that are known to be harmless, and nothing else. So no browser's way to read it can make something of it that was
- * not meant. A link can't be followed: it has no address, but says on hovering where it would lead; for a picture from elsewhere stands its text.
+ * A harmless copy of a body for reports, written from the tree that a browser makes of it: only elements, attributes and styles that are
+ * allowed. Links have no address, and show it on hover. Text replaces remote pictures.
  */
 export function cleanHtml(body: string): CleanHtml | RefusedBody {
   const tree = parseBody(body);
@@ -43,21 +42,21 @@ class Cleaner {
     return [...this.#left];
   }
 
-  /** The style sheets of a head; nothing else in it is seen. */
+  /** The style sheets of a head; the rest of it is invisible. */
   styles(head: Element): string {
     return head.childNodes
       .map((node) => (isElement(node) && node.tagName === 'style' ? this.#sheet(node) : ''))
       .join('');
   }
 
-  /** What stands for the frames of a document that has them instead of a body. */
+  /** A note in place of a frameset. */
   frames(root: Element | undefined): string {
     const frames = root?.childNodes.find((node): node is Element => node.nodeName === 'frameset');
     return frames === undefined ? '' : this.#note(frames, '<frameset>');
   }
 
   children(parent: Element, depth: number): string {
-    // The stack of open elements is bounded; what a browser moves about may still lie a little deeper.
+    // The parser bounds the open elements, but moves some a little deeper.
     if (depth > limits.elementDepth) return '';
     return parent.childNodes.map((node) => this.#node(node, depth + 1)).join('');
   }
@@ -74,7 +73,7 @@ class Cleaner {
     if (!elements.has(tag)) return inner;
     const start = `<${tag}${this.attributes(node)}>`;
     if (childless.has(tag)) return start;
-    // A browser takes a first line break in `pre` for a matter of layout.
+    // Browsers ignore a first line break in `pre`.
     return `${start}${tag === 'pre' ? '\n' : ''}${inner}</${tag}>`;
   }
 
@@ -107,7 +106,7 @@ class Cleaner {
     return `<style${written === '' ? '' : attributeText('media', written)}>\n${sheet}</style>`;
   }
 
-  /** A picture that the email brings along stays. For another stands what it is, in its place and size. */
+  /** Keeps a picture inside the email. A note of the same size replaces any other. */
   #image(element: Element): string {
     const source = (attribute(element, 'src') ?? '').trim();
     const alt = (attribute(element, 'alt') ?? '').trim();
@@ -157,7 +156,7 @@ function isElement(node: DefaultTreeAdapterTypes.Node): node is Element {
   return 'tagName' in node;
 }
 
-/** An address of a data URL or of many characters says nothing by its length, nor does a text. */
+/** Cuts off what is too long for a note. */
 function shortened(text: string): string {
   return text.length > 200 ? `${text.slice(0, 199)}…` : text;
 }

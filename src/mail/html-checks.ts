@@ -4,24 +4,24 @@ import type { CheckCode } from './settings.js';
 import { addressAttributes, attribute, type Element, parseBody, spotOf } from './tree.js';
 import { short, some } from './words.js';
 
-/** Gmail clips what is longer, and others follow it. */
+/** Gmail clips longer HTML, and other clients do the same. */
 const clippedBytes = 102 * 1024;
 
 /** Something about a body's HTML. */
 export interface HtmlFinding {
   readonly code: CheckCode;
   readonly message: string;
-  /** Everything that it is about. */
+  /** The places. */
   readonly at: readonly Span[];
 }
 
-/** Something in a body, and where. */
+/** A part of a body with its place. */
 interface Spotted {
   readonly text: string;
   readonly at: Span | undefined;
 }
 
-/** Everything that is questionable about a body's HTML, read as a browser reads it. */
+/** Checks a body's HTML, parsed as browsers do. */
 export function htmlFindings(body: string): HtmlFinding[] {
   const tree = parseBody(body, { located: true });
   const size = clipped(body);
@@ -43,7 +43,7 @@ export function htmlFindings(body: string): HtmlFinding[] {
       ),
     ];
   }
-  // That a body has too many characters is told of each, whatever is in it.
+  // Both bodies report too many characters elsewhere.
   if (body.length > limits.bodyCharacters) return size;
   const message = `the html body is ${tree.refused}, so nothing else is said about it`;
   return [{ code: 'html-nesting', message, at: [] }, ...size];
@@ -106,7 +106,7 @@ function isImage(element: Element): boolean {
 }
 
 const embedding = new Set(['iframe', 'object', 'embed', 'applet', 'frame', 'portal']);
-/** What a script's `type` says of a block that only carries data, as the markup for inbox actions does. */
+/** The `type` of scripts that only carry data, such as the markup for inbox actions. */
 const dataBlock = /^application\/(ld\+)?json$/i;
 
 function activeParts(element: Element): Spotted[] {
@@ -132,7 +132,7 @@ function insecureParts(element: Element): Spotted[] {
   );
 }
 
-/** An address as browsers read it: without the white space and control characters that hide what it is. */
+/** An address as browsers read it, without white space and control characters. */
 function address(value: string): string {
   return value.replace(/[\u0000-\u0020]/g, '');
 }

@@ -1,6 +1,5 @@
 /**
- * How much of emails idops takes: far more than any real one has, and little enough that checking and showing them takes
- * memory and time in proportion. docs/email.md says them to users.
+ * The limits of emails: far above any real one, and low enough to bound memory and time. docs/email.md lists them.
  */
 export const limits = {
   /** Characters of one body. */
@@ -9,37 +8,37 @@ export const limits = {
   allBodiesCharacters: 32_000_000,
   /** Mustache tags in one body. */
   tags: 20_000,
-  /** Sections within each other. */
+  /** Nested sections. */
   sectionDepth: 100,
   /** Steps in a placeholder's name: `user.name` has two. */
   nameSteps: 32,
   /** Characters of a placeholder's name. */
   nameCharacters: 1000,
-  /** Elements within each other; as deep as browsers build a tree. */
+  /** Nested elements; browsers have the same limit. */
   elementDepth: 512,
-  /** Elements that a browser would make of one body; a few tags can make it repeat many. */
+  /** Elements of one body; a few tags can make a browser repeat many. */
   elements: 50_000,
-  /** Mails of one template that are made, of those that its sections allow. */
+  /** Rendered mails of one template. */
   variants: 24,
   /** Characters of one rendered body. */
   renderedCharacters: 2_000_000,
   /** Characters of all mails of one template. */
   templateCharacters: 16_000_000,
-  /** How often rendering one body goes into sections: lists within lists repeat each other. */
+  /** Sections that are entered in rendering one body: nested lists multiply. */
   sectionVisits: 100_000,
-  /** Characters of emails on one page, before it is too heavy to be opened. */
+  /** Characters of emails on one page. */
   pageCharacters: 30_000_000,
-  /** Emails in frames on one page: a browser loads all of them when it opens the page. */
+  /** Frames on one page: browsers load all of them at once. */
   pageFrames: 200,
-  /** Things that a note names as left out of an email. */
+  /** Notes about what is left out of an email. */
   leftOut: 20,
-  /** Pixels that a window is high where an email speaks of its height, as `100vh` does. */
+  /** The height of the window in pixels, for units such as `vh`. */
   windowHeight: 200,
-  /** Blocks and brackets within each other in a style sheet. */
+  /** Nested blocks and brackets of a style sheet. */
   styleDepth: 32,
 } as const;
 
-/** Why a body is beyond a limit, as a sentence goes on. */
+/** Why a body exceeds a limit, for the end of a sentence. */
 export const beyond = {
   characters: `it has more than ${shown(limits.bodyCharacters)} characters`,
   tags: `it has more than ${shown(limits.tags)} tags`,
@@ -48,7 +47,7 @@ export const beyond = {
   visits: `it goes into sections more than ${shown(limits.sectionVisits)} times`,
 } as const;
 
-/** A whole number as people write it: `2,000,000`. Not by the platform's tables of languages, which take long to load. */
+/** A whole number with separators: `2,000,000`. `Intl` would take long to load. */
 export function shown(limit: number): string {
   return String(limit).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }

@@ -5,15 +5,15 @@ import { type Part, parseMustache } from './template.js';
 import { addressAttributes, parseBody, spotOf } from './tree.js';
 import { short } from './words.js';
 
-/** What an email leads to in another way than before. */
+/** A link of an email that changes. */
 export interface ChangedLink {
   readonly body: 'txt' | 'html';
-  /** For people; null for a link that is new, or that is gone. */
+  /** The address for people; null on the side that has no such link. */
   readonly from: string | null;
   readonly to: string | null;
-  /** Whether it leads elsewhere: to another host, or with an address of the server in one that the body has. */
+  /** Whether it leads to another host, or passes an address of the server on. */
   readonly elsewhere: boolean;
-  /** Where the new body has it. */
+  /** Its places in the new body. */
   readonly at: Span | undefined;
 }
 
@@ -25,7 +25,7 @@ interface Target {
   readonly at: Span | undefined;
 }
 
-// Private characters, as many as the tag has, so that no placeholder ends an address and each place stays what it is.
+// Private characters, as many as the tag has: a placeholder doesn't end an address, and places stay the same.
 const OPEN = '\ue001';
 const CLOSE = '\ue002';
 const FILL = '\ue000';
@@ -33,9 +33,9 @@ const placeholder = /\ue001([^\ue001\ue002]*)\ue002/g;
 const onePlaceholder = /^\ue001[^\ue001\ue002]*\ue002$/;
 
 /**
- * The links of an email's bodies that change, as far as both are known: of the HTML the addresses of all attributes and styles that lead
- * or load, and of all text those that mail programs make links of; of a body that is new or can't be compared those alone that lead elsewhere. What is there as often as before has not changed; of the rest, one stands for another in
- * the order in which they are there.
+ * The links of an email that change, if both bodies are known: addresses in attributes and styles of the HTML, and addresses in text, which
+ * mail clients turn into links. Of a body that is new or can't be compared, only those that lead elsewhere. Links that both versions have
+ * equally often don't change; the others are paired in order.
  */
 export function changedLinks(before: Bodies, after: Bodies): ChangedLink[] {
   const old = { txt: targetsOf('txt', before.txt), html: targetsOf('html', before.html) };
@@ -67,7 +67,7 @@ export function changedLinks(before: Bodies, after: Bodies): ChangedLink[] {
   });
 }
 
-/** The targets of `one` that `other` doesn't have as often. */
+/** The targets that `one` has more often than `other`. */
 function without(one: readonly Target[], other: readonly Target[]): Target[] {
   const left = new Map<string, number>();
   for (const { text } of other) left.set(text, (left.get(text) ?? 0) + 1);
@@ -78,14 +78,14 @@ function without(one: readonly Target[], other: readonly Target[]): Target[] {
   });
 }
 
-/** Undefined where a body isn't there or can't be read. */
+/** Undefined if there is no body, or if it can't be parsed. */
 function targetsOf(name: ChangedLink['body'], body: string | null | undefined): Target[] | undefined {
   if (typeof body !== 'string') return undefined;
   const text = withPlaceholders(body);
   return name === 'txt' ? textTargets(text) : htmlTargets(text);
 }
 
-/** A body, as long as it is, in which each placeholder is one word. */
+/** A body of the same length in which each placeholder is one word. */
 function withPlaceholders(body: string): string {
   const template = parseMustache(body);
   const pieces: string[] = [];
@@ -104,12 +104,12 @@ function withPlaceholders(body: string): string {
   return [...pieces, plain(body.slice(end))].join('');
 }
 
-/** What a body says with these characters itself is no placeholder. */
+/** Replaces private characters of the body itself. */
 function plain(text: string): string {
   return text.replace(/[\ue000-\ue002]/g, '?');
 }
 
-/** What a comment has for Outlook alone counts as well. */
+/** Conditional comments, whose content Outlook shows. */
 const forOutlook = /<!--\[if[^\]]*\]>|(?:<!--)?<!\[endif\]-->/gi;
 
 function htmlTargets(body: string): Target[] | undefined {
@@ -131,17 +131,17 @@ function htmlTargets(body: string): Target[] | undefined {
     );
     const words = element.childNodes.flatMap((node) => ('value' in node ? node.value : [])).join('\n');
     const styled = tagName === 'style' ? addressesIn(words).map((text) => ({ text, at: undefined })) : [];
-    // A mail program makes a link of an address that is in no link yet.
+    // Mail clients turn addresses outside of links into links.
     const bare = notRead.has(tagName) ? [] : textTargets(words).map(({ text }) => ({ text, at: undefined }));
     return [...led, ...styled, ...bare].flatMap(({ text, at }) => {
-      // As browsers read it: without the white space and control characters that hide what it is.
+      // As browsers read it, without white space and control characters.
       const address = text.replace(/[\u0000-\u0020\ue000]/g, '');
       return address === '' || ownPicture.test(address) ? [] : [{ text: address, at }];
     });
   });
 }
 
-/** The elements of which the text is no text, or a link already. */
+/** Elements whose text is invisible, or a link already. */
 const notRead = new Set(['a', 'style', 'script', 'title']);
 
 /** The addresses in the value of an attribute. */
@@ -167,7 +167,7 @@ function textTargets(body: string): Target[] {
     const isLink =
       first !== undefined || [...word.matchAll(placeholder)].some(([, name = '']) => isAddress(name));
     if (!isLink) return [];
-    // Words and brackets before an address are none of it.
+    // Words and brackets before an address don't belong to it.
     const start = first ?? /^(?:[\p{L}\p{N}_-]*[:([{'])*(?=\ue001)/u.exec(word)?.[0].length ?? 0;
     const text = word
       .slice(start)
@@ -177,12 +177,12 @@ function textTargets(body: string): Target[] {
   });
 }
 
-/** Whether a placeholder stands for an address, judged by its name. */
+/** Whether the name of a placeholder suggests an address. */
 function isAddress(name: string): boolean {
   return /(?:^|[._])(?:url|uri|link|href)$/i.test(name.replace(/([a-z])([A-Z])/g, '$1_$2'));
 }
 
-/** The host that an address leads to, whatever stands before it; of one that begins with a placeholder all that makes its host. */
+/** The host of an address. If it begins with a placeholder, everything up to the path. */
 function hostOf(address: string): string {
   if (address.startsWith(OPEN)) return /^[^/\\?#]*/.exec(address)?.[0] ?? '';
   const placeholders: string[] = [];
@@ -196,7 +196,7 @@ function hostOf(address: string): string {
   return (host || other).replace(/idops(\d+)placeholder/g, (_, index) => placeholders[Number(index)] ?? '');
 }
 
-/** An address for people, with the host that it leads to where that isn't what is shown. */
+/** An address for people, followed by its host if the address doesn't show it. */
 function shown(address: string): string {
   const written = (text: string): string => text.replace(placeholder, '{{ $1 }}');
   const start = short(written(address));

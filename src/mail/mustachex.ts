@@ -12,11 +12,11 @@ import {
 } from './template.js';
 
 /**
- * Mustachex 0.0.2 (github.com/jui/mustachex), in which Boruta renders its mails. It differs from Mustache in much: values are escaped in
- * text too, `{{=` changes nothing, a partial is empty, and what it can't do raises, so that no mail is sent.
+ * Mustachex 0.0.2 (github.com/jui/mustachex), with which Boruta renders its mails. Unlike Mustache, it escapes values in text too, ignores
+ * `{{=`, renders partials as nothing, and raises for what it can't do; then no mail is sent.
  */
 
-/** A name: one word, or the steps of a dotted one. White space around a step is a part of it, as the tokenizer leaves it. */
+/** A name: one word, or the steps of a dotted one. White space belongs to a step, as in the tokenizer. */
 type Name = string | readonly string[];
 
 type Node =
@@ -37,13 +37,13 @@ type Token =
   | { readonly kind: 'start'; readonly name: Name; readonly inverted: boolean; readonly at: Span }
   | { readonly kind: 'end'; readonly name: Name; readonly at: Span };
 
-/** A tag that raises, or that gives nothing. */
+/** A tag that raises, or that renders nothing. */
 export interface TagFinding {
   /** Why no mail would be sent; undefined if the tag is only empty. */
   readonly raises?: string;
-  /** What is printed in its place, if it ends no section. */
+  /** The text in its place, if it ends no section. */
   readonly prints?: string;
-  /** The name, as it is written. */
+  /** The name as written. */
   readonly name: string;
   readonly section: boolean;
   readonly at: Span;
@@ -55,14 +55,14 @@ export type Examined =
 
 /** A body that Mustachex can tokenize. */
 export interface MustachexTemplate extends MustacheTemplate {
-  /** Which tags raise, and which are empty with every value that the server ever fills in; and the text with them. */
+  /** The tags that raise or are empty with all values of the server, and the text with these values. */
   examine(data: { readonly [name: string]: Bound }): Examined;
 }
 
 /** What ends the rendering on the server. */
 class Raised extends Error {}
 
-/** Parses a body. Never throws: what is wrong is returned in words. */
+/** Parses a body. Never throws: returns what is wrong in words. */
 export function parseMustachex(body: string): MustachexTemplate | SyntaxProblem {
   if (body.length > limits.bodyCharacters) return { syntax: beyond.characters, limit: true };
   const tokens = tokenize(body);
@@ -87,7 +87,7 @@ export function parseMustachex(body: string): MustachexTemplate | SyntaxProblem 
   };
 }
 
-/** Whether what is parsed is examined by this dialect's rules. */
+/** Whether a parsed body is one of this dialect. */
 export function isMustachex(template: MustacheTemplate): template is MustachexTemplate {
   return 'examine' in template;
 }
@@ -150,7 +150,7 @@ function written(name: Name): string {
   return typeof name === 'string' ? name : name.join('.');
 }
 
-/** A section reaches to the first end of its name, whatever lies between. Null if they are nested too deep. */
+/** A section reaches to the first end with its name. Null if sections are nested too deep. */
 function nodesOf(tokens: readonly Token[]): readonly Node[] | null {
   const ends = new Map<string, number[]>();
   for (const [index, token] of tokens.entries()) {
@@ -212,13 +212,13 @@ function partsOf(nodes: readonly Node[]): Part[] {
   });
 }
 
-/** One rendering. To examine is to go on where the server would raise, and into each inverted section as it is shown: with nothing. */
+/** One rendering. Examining continues after a tag that raises, and enters inverted sections without a value. */
 class Rendering {
   readonly #root: Bound;
   readonly #absent: ReadonlySet<string>;
   readonly #examines: boolean;
   readonly #found = new Map<number, TagFinding>();
-  /** The tags that gave something. */
+  /** The tags that rendered something. */
   readonly #full = new Set<number>();
   #visits = 0;
   #characters = 0;
@@ -293,7 +293,7 @@ class Rendering {
     return each.map((one) => this.text(node.inner, one)).join('');
   }
 
-  /** As `get_value`: what isn't found is looked for at the top. */
+  /** As `get_value`: a name that isn't found is looked up at the top. */
   #get(bound: Bound, name: Name): Bound {
     if (this.#absent.has(written(name))) return undefined;
     if (bound === undefined || bound === null) return undefined;
@@ -347,7 +347,7 @@ function printed(value: Bound, name: string): string {
   return String(value);
 }
 
-/** As an element of a list of characters: a number is one of them. */
+/** As an element of a charlist, in which a number is a character. */
 function printedIn(value: Bound, name: string): string {
   if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 0x10ffff)
     return String.fromCodePoint(value);
@@ -367,7 +367,7 @@ function escaped(text: string): string {
   return text.replace(/['&"<>]/g, (character) => entities[character] ?? character);
 }
 
-/** Why the server sends no mail, if rendering raised; undefined for any other failure. */
+/** Why the server sends no mail, if rendering raised; undefined for other failures. */
 export function whyRaised(failure: unknown): string | undefined {
   return failure instanceof Raised ? failure.message : undefined;
 }

@@ -2,10 +2,10 @@ import type { Span } from '../base/problems.js';
 import { limits } from './limits.js';
 import type { Part } from './template.js';
 
-/** A name that a body uses, and everything that it may stand for. */
+/** A name that a body uses, and the names that it can mean. */
 export interface Placeholder {
   readonly name: string;
-  /** Only decides what is shown, with `#` or `^`. */
+  /** Whether it only opens sections, with `#` or `^`. */
   readonly section: boolean;
   /** The name itself, and the name under each of the sections around it: `user.name` in `{{#user}}`. */
   readonly meanings: readonly string[];
@@ -17,7 +17,7 @@ interface Found extends Placeholder {
   readonly at: Span[];
 }
 
-/** The names that a body uses, each once, in the order of their first use. `{{.}}` is the section's own. */
+/** The names that a body uses, each once, in order of first use. `{{.}}` is the section's own name. */
 export function placeholdersOf(parts: readonly Part[]): Placeholder[] {
   const found = new Map<string, Found>();
   collect(parts, [], found);
@@ -35,7 +35,7 @@ function collect(parts: readonly Part[], sections: readonly string[], found: Map
     found.set(part.name, {
       name: part.name,
       section: section && (before?.section ?? true),
-      // A name that stands in every section doesn't need them all.
+      // Enough for names that are used in many sections.
       meanings: [...new Set([...(before?.meanings ?? []), ...meanings])].slice(0, 64),
       at,
     });
@@ -44,26 +44,26 @@ function collect(parts: readonly Part[], sections: readonly string[], found: Map
   }
 }
 
-/** The names under which a section's inside may be meant: its own, and that within the sections around it. */
+/** The prefixes inside a section: its name, alone and under the sections around it. */
 function below(sections: readonly string[], name: string): string[] {
-  // Only the nearest ones, since deep nesting would make a list of every combination.
+  // Only the nearest, since deep nesting would give every combination.
   return [...new Set([name, ...within(sections, name), ...sections])].slice(0, 8);
 }
 
-/** The name under each of the sections, where a placeholder could have such a name. */
+/** The name under each of the sections, unless that is too long for a name. */
 function within(sections: readonly string[], name: string): string[] {
   return sections.flatMap((section) =>
     section.length + name.length < limits.nameCharacters ? [`${section}.${name}`] : [],
   );
 }
 
-/** The placeholders of `one` that `other` doesn't use, under whatever name. */
+/** The placeholders of `one` that `other` doesn't use under any of their names. */
 export function missingFrom(other: readonly Placeholder[], one: readonly Placeholder[]): Placeholder[] {
   const used = new Set(other.flatMap(({ meanings }) => meanings));
   return one.filter(({ meanings }) => !meanings.some((meaning) => used.has(meaning)));
 }
 
-/** A placeholder as it stands in a body: `{{ name }}`, `{{# name }}`. */
+/** A placeholder as in a body: `{{ name }}`, `{{# name }}`. */
 export function written({ name, section }: Pick<Placeholder, 'name' | 'section'>): string {
   return section ? `{{# ${name} }}` : `{{ ${name} }}`;
 }

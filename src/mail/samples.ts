@@ -15,21 +15,21 @@ import {
   valueAt,
 } from './template.js';
 
-/** What a template is rendered with. */
+/** Values for a template. */
 export type SampleData = { readonly [name: string]: Json };
 
-/** Sample data that was declared. */
+/** Declared sample data. */
 export interface NamedSample {
-  /** What tells it from the others of its template. */
+  /** Its name among the samples of its template. */
   readonly name: string;
   /** As a person would type it. */
   readonly file: string;
   readonly data: SampleData;
 }
 
-/** So many sections are shown in every combination; more of them one by one. */
+/** Up to this number of sections are shown in all combinations, others one by one. */
 const combinedSections = 3;
-/** One body as a user would get it; its source where it isn't a template, or why it is too long to be shown. */
+/** A rendered body; its source if it isn't a template, or why it is too long to be shown. */
 export type RenderedBody =
   | { readonly text: string }
   | { readonly source: string; readonly syntax: string }
@@ -41,26 +41,25 @@ export interface Mail {
   readonly html: RenderedBody | null;
 }
 
-/** A mail as it is now and as it will be, with the same things there and not there. */
+/** A mail before and after the change, with the same data. */
 export interface MailVariant {
-  /** Which of the given sample data it is made with. */
+  /** The index of its sample data. */
   readonly sample: number;
-  /** Which sections are there, in words; null where the template has none. */
+  /** The sections that are shown, in words; null if the template has none. */
   readonly label: string | null;
-  /** One for each of the given bodies, in their order. */
+  /** One for each given version, in order. */
   readonly mails: readonly Mail[];
 }
 
-/** Some of the mails that a user can get, and how many combinations of sections were not looked at. */
+/** Rendered mails, and the number of combinations that were left out. */
 export interface RenderedMails {
   readonly variants: readonly MailVariant[];
   readonly left: number;
 }
 
 /**
- * The mails that a user can get: with each of the given sample data, each section there and not there, as many as the limits allow. All
- * the bodies are rendered with the same data: what is given, and what it lacks is what the server fills in, or made up from the
- * placeholders' names if that isn't known.
+ * Renders the mails that a user can get: for each sample, with each section shown and hidden, within the limits. All bodies get the same
+ * data: the sample, then what the server fills in, or values made up from the names of the placeholders if that is unknown.
  */
 export function renderMails(
   sides: readonly TemplateBodies[],
@@ -83,7 +82,7 @@ export function renderMails(
   let characters = 0;
   const isFull = (): boolean => made === limits.variants || characters > limits.templateCharacters;
   for (const absent of combinations(sections)) {
-    // There may be very many combinations, each of which takes time to be made.
+    // There may be very many combinations.
     if (isFull()) break;
     for (const [sample, data] of samples.entries()) {
       if (isFull()) break;
@@ -104,7 +103,7 @@ export function renderMails(
 
 interface ParsedBody {
   readonly source: string;
-  /** Whether it is parsed as the server does. */
+  /** Whether it is parsed with the server's dialect. */
   readonly isServers: boolean;
   readonly template: MustacheTemplate | undefined;
   readonly problem: SyntaxProblem;
@@ -156,7 +155,7 @@ function sectionsOf(parts: readonly Part[]): string[] {
   return [...names];
 }
 
-/** The sets of sections that aren't there: none first, all last. */
+/** The sets of hidden sections: none first, all last. */
 function* combinations(sections: readonly string[]): Generator<ReadonlySet<string>> {
   if (sections.length <= combinedSections) {
     for (let bits = 0; bits < 2 ** sections.length; bits += 1) {
@@ -189,7 +188,7 @@ function labelOf(sections: readonly string[], absent: ReadonlySet<string>): stri
   ].join(', ');
 }
 
-/** Values for all that the parts use: the given ones, and made up ones where there are none. */
+/** Values for all names in the parts: the given ones, others made up. */
 function sampleData(parts: readonly Part[], given: SampleData): SampleData {
   const variables = new Set(
     placeholdersOf(parts)
@@ -198,7 +197,7 @@ function sampleData(parts: readonly Part[], given: SampleData): SampleData {
   );
   const sections = new Set(sectionsOf(parts));
   const data = madeUp(parts, given, variables);
-  // An empty value of a section doesn't count, since that is shown besides.
+  // An empty value of a section doesn't count: hidden sections are shown separately.
   lay(
     data,
     given as DataTree,
@@ -207,7 +206,7 @@ function sampleData(parts: readonly Part[], given: SampleData): SampleData {
   return data;
 }
 
-/** The values that the server fills in, overridden by sample data. Sample data adds no names, except keys of metadata. */
+/** The server's values, overridden by sample data, which adds no names except keys of metadata. */
 function filledIn(parts: readonly Part[], given: SampleData, { data }: MailOf): MailOf['data'] {
   const names = placeholdersOf(parts).map(({ name }) => name);
   return overlaid(withMetadata(data, names, exampleOf), given) as MailOf['data'];
@@ -232,7 +231,7 @@ function madeUp(parts: readonly Part[], given: SampleData, variables: ReadonlySe
     if (part.kind === 'text' || part.kind === 'partial' || part.name === '.') continue;
     const path = part.name.split('.');
     if (part.kind === 'variable') {
-      // A value that is given outside of a section is meant inside of it too.
+      // A value given outside a section also counts inside it.
       if (valueAt(given, path) === undefined) put(tree, path, exampleOf(part.name));
       continue;
     }
@@ -252,12 +251,12 @@ function madeUp(parts: readonly Part[], given: SampleData, variables: ReadonlySe
   return tree;
 }
 
-/** Whether a value replaces what a tree has at a path: `before`, which is undefined if there is nothing. */
+/** Whether a value replaces the one that a tree has at a path (`before`; undefined for none). */
 type Replaces = (before: Json | undefined, value: Json, path: string) => boolean;
 
 const isMissing: Replaces = (before) => before === undefined;
 
-/** Lays a tree over another; in place, since thousands of sections can have one name. */
+/** Merges a tree into another, in place: thousands of sections can have one name. */
 function lay(tree: DataTree, over: DataTree, replaces: Replaces, under = ''): void {
   for (const [name, value] of Object.entries(over)) {
     const before = Object.hasOwn(tree, name) ? tree[name] : undefined;
@@ -281,7 +280,7 @@ function put(tree: DataTree, path: readonly string[], value: Json): void {
   }
 }
 
-/** A member that is one whatever it is called. */
+/** Defines a member under any name, such as `__proto__`. */
 function define(tree: DataTree, name: string, value: Json): void {
   Object.defineProperty(tree, name, { value, enumerable: true, configurable: true, writable: true });
 }
@@ -290,7 +289,7 @@ function isEmpty(value: Json): boolean {
   return !value || (Array.isArray(value) && value.length === 0);
 }
 
-/** What a placeholder may stand for, judged by its name; the first that fits. */
+/** Example values by the name of a placeholder; the first match counts. */
 const examples: readonly (readonly [RegExp, string])[] = [
   [/e-?mail/, 'jane.doe@example.com'],
   [/(^|_)(url|uri|link|href)$/, ''],
@@ -304,7 +303,7 @@ const examples: readonly (readonly [RegExp, string])[] = [
   [/(company|organi[sz]ation|product|brand|app)(_?name)?$/, 'ACME'],
 ];
 
-/** A value that shows what the placeholder is for: `https://example.com/reset-password` for `reset_password_url`. */
+/** An example value for a placeholder: `https://example.com/reset-password` for `reset_password_url`. */
 export function exampleOf(name: string): string {
   const last = name.split('.').at(-1) ?? name;
   const key = last.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase();

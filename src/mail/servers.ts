@@ -1,8 +1,8 @@
 import { type Bound, Moment, Opaque } from './template.js';
 
-/** What a server's mails of one type are made of. */
+/** The data of a server's mails of one type. */
 export interface MailOf {
-  /** Everything that is ever filled in, with values to look at. */
+  /** All names that the server fills in, with example values. */
   readonly data: { readonly [name: string]: Bound };
   /** The name without which a mail is of no use. */
   readonly link: string;
@@ -10,7 +10,7 @@ export interface MailOf {
 
 const manyOf = (what: string) => new Opaque(`a list of ${what}`);
 
-/** A user of Boruta as its mails see it. What is a structure there can't be printed, nor looked into. */
+/** A Boruta user in mails. Structures can't be printed or accessed. */
 const user = {
   id: '5f0c1a9e-2f5d-4a58-9a51-6b1f8a1d7c11',
   uid: '9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77',
@@ -39,18 +39,18 @@ const borutaMails: { readonly [type: string]: MailOf } = {
   tx_code: { data: { user, tx_code: '493172' }, link: 'tx_code' },
 };
 
-/** What a profile's server makes its mails of a type of; undefined if nothing is known of that. Its dialect is Mustachex then. */
+/** The data of a profile's mails of a type, whose dialect is Mustachex; undefined if unknown. */
 export function mailOf(profile: string, type: string): MailOf | undefined {
   if (profile !== 'boruta') return undefined;
   return Object.hasOwn(borutaMails, type) ? borutaMails[type] : undefined;
 }
 
-/** The data with a user that has nothing but what each has. */
+/** The data with a user who has no optional values. */
 export function ofBareUser(data: MailOf['data']): MailOf['data'] {
   return { ...data, user: { ...user, group: null, confirmed_at: null, last_login_at: null } };
 }
 
-/** The data, with an entry of a user's metadata for each key that one of these names goes into. */
+/** The data, with an entry in the user's metadata for each key in these names. */
 export function withMetadata(
   data: MailOf['data'],
   names: Iterable<string>,

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { ProblemCode } from '../base/problems.js';
 
-/** What is looked for in email bodies, and what each finding means for a reader of the configuration. */
+/** The checks of email bodies, described for users. */
 export const checkDescriptions = {
   'lost-placeholder': 'A placeholder that the live body has and the new one lost.',
   'changed-link':
@@ -27,10 +27,10 @@ export type CheckCode = keyof typeof checkDescriptions;
 
 const checkCodes = Object.keys(checkDescriptions) as readonly CheckCode[];
 
-/** What becomes of a finding. */
+/** The severity of a finding. */
 export type CheckLevel = 'error' | 'warning' | 'off';
 
-/** The level of each check; one that isn't there is a warning, or an error if it keeps a new body from being sent. */
+/** The level of each check. By default a warning, or an error if a new body would break the mail. */
 export type ChecksSettings = { readonly [code in CheckCode]?: CheckLevel | undefined };
 
 const level = (code: CheckCode) =>
@@ -52,8 +52,8 @@ export const checksSchema = z
   });
 
 /**
- * What becomes of a finding under these settings. What keeps a mail from being sent, or from being of use, is an error unless the body is
- * one that was there before.
+ * The level of a finding under these settings. By default, a finding with which no mail is sent, or one without its link, is an error in a
+ * new body.
  */
 export function levelOf(
   { code, live, fatal }: { readonly code: CheckCode; readonly live?: true; readonly fatal?: true },

@@ -2,31 +2,31 @@ import { type CSSToken, type TokenDimension, TokenType, tokenize } from '@csstoo
 import { imageFunctions, imageProperties, mediaAndStates, properties, valueFunctions } from './allowed.js';
 import { limits } from './limits.js';
 
-/** What is done with a picture in a style: its address as it may stay, or undefined where it is left out. */
+/** Decides about a picture in a style: returns its address, or undefined to leave it out. */
 export type Pictures = (address: string) => string | undefined;
 
-/** A style sheet written anew with nothing in it that is not known to be harmless. */
+/** A style sheet rewritten with only what is allowed. */
 export function cleanSheet(source: string, pictures: Pictures): string {
   const tokens = tokenize({ css: source });
   return nestedTooDeeply(tokens) ? '' : new Sheet(tokens, pictures).rules(false);
 }
 
-/** The declarations of a `style` attribute, written anew in the same way. */
+/** The declarations of a `style` attribute, rewritten in the same way. */
 export function cleanDeclarations(source: string, pictures: Pictures): string {
   const tokens = tokenize({ css: source });
   return nestedTooDeeply(tokens) ? '' : declarations(tokens, pictures);
 }
 
-/** The addresses in a style or a style sheet: those of pictures, fonts and imports. */
+/** The addresses of pictures, fonts and imports in a style or a style sheet. */
 export function addressesIn(source: string): string[] {
   return tokenize({ css: source }).flatMap((token) => {
     if (token[0] === TokenType.URL) return [token[4].value];
-    // Within url(), image-set() and behind @import; names of fonts and contents are no addresses.
+    // In url(), image-set() and @import; names of fonts aren't addresses.
     return token[0] === TokenType.String && /[/\ue001]/.test(token[4].value) ? [token[4].value] : [];
   });
 }
 
-/** What a `media` attribute says; undefined where it can't be said anew. */
+/** A `media` attribute, rewritten; undefined if something in it isn't allowed. */
 export function cleanMedia(source: string): string | undefined {
   return prelude(tokenize({ css: source }).filter(([type]) => type !== TokenType.EOF));
 }
@@ -59,7 +59,7 @@ class Sheet {
     this.#pictures = pictures;
   }
 
-  /** Rules up to the end, or to the end of the block that they stand in. */
+  /** Rules up to the end of the sheet, or of the block around them. */
   rules(inBlock: boolean): string {
     let written = '';
     for (;;) {
@@ -75,7 +75,7 @@ class Sheet {
     }
   }
 
-  /** Only `@media` stays: all others load something, or nothing in an email needs them. */
+  /** Only `@media` is allowed: others load something, or no email needs them. */
   #atRule(name: string, inBlock: boolean): string {
     this.#at += 1;
     const head = this.#until([TokenType.Semicolon, TokenType.OpenCurly], inBlock);
@@ -104,7 +104,7 @@ class Sheet {
     return selector === undefined || selector === '' || inner === '' ? '' : `${selector} { ${inner} }\n`;
   }
 
-  /** The tokens before the first of `ends` that stands in no bracket; in a block its end is one too. */
+  /** The tokens before the first of `ends` outside brackets; in a block, also before its end. */
   #until(ends: readonly TokenType[], inBlock: boolean): readonly CSSToken[] {
     const start = this.#at;
     const open: TokenType[] = [];
@@ -159,7 +159,7 @@ function declaration(tokens: readonly CSSToken[], pictures: Pictures): string | 
   return written === undefined || written === '' ? undefined : `${name}: ${written}`;
 }
 
-/** Where a property takes no picture, one is told as left out all the same. */
+/** For properties without pictures: still reports a picture as left out. */
 function noPictures(pictures: Pictures): Pictures {
   return (address) => {
     pictures(address);
@@ -167,7 +167,7 @@ function noPictures(pictures: Pictures): Pictures {
   };
 }
 
-/** A value written anew; undefined where something in it isn't known. */
+/** A value, rewritten; undefined if something in it isn't allowed. */
 function value(tokens: readonly CSSToken[], pictures: Pictures): string | undefined {
   let written = '';
   let open = 0;
@@ -221,30 +221,29 @@ function value(tokens: readonly CSSToken[], pictures: Pictures): string | undefi
 const anyUnit = /^[a-z]{1,8}$/i;
 
 /**
- * A length. Parts of the height of a window are those of one of a fixed height: where the window is as high as what is in it, as a
- * frame that shows an email whole, they would make it higher and higher.
+ * A length. Units of the window's height are converted for a fixed height: a frame that grows with its content would grow forever.
  */
 function length(token: TokenDimension): string | undefined {
   const { value, unit } = token[4];
   if (/^[sld]?(?:vh|vb|vmin)$/i.test(unit)) return `${number((value * limits.windowHeight) / 100)}px`;
-  // A frame is wider than that.
+  // A frame is wider than high.
   if (/^[sld]?vmax$/i.test(unit)) return `${number(value)}vw`;
   return simple(token, anyUnit);
 }
 
-/** Without a pattern that begins with spaces: one that looks for them goes through a long run of them again and again. */
+/** The pattern doesn't begin with spaces: on a long run of them that would take quadratic time. */
 function withImportant(written: string): string {
   const [mark] = /! +important$/i.exec(written) ?? [];
   return mark === undefined ? written : `${written.slice(0, -mark.length).trimEnd()} !important`;
 }
 
-/** `none` stands for a picture that is left out, so that the colour beside it stays. */
+/** `none` replaces a picture that is left out, so that the color beside it stays. */
 function picture(address: string, pictures: Pictures): string {
   const kept = pictures(address);
   return kept === undefined ? 'none' : `url(${quoted(kept)})`;
 }
 
-/** A selector or a media query written anew; undefined where something in it isn't known. */
+/** A selector or a media query, rewritten; undefined if something in it isn't allowed. */
 function prelude(tokens: readonly CSSToken[]): string | undefined {
   let written = '';
   const open: TokenType[] = [];
@@ -292,7 +291,7 @@ function prelude(tokens: readonly CSSToken[]): string | undefined {
   return open.length === 0 ? written.trim() : undefined;
 }
 
-/** What picks a link out: it has its address as its title, since an address that it leads to would make it one. */
+/** Selectors of links: a link has its address as its title and no `href`. */
 function ofLink(token: CSSToken, before: TokenType | undefined): string | undefined {
   if (token[0] !== TokenType.Ident) return undefined;
   const name = token[4].value.toLowerCase();
@@ -300,7 +299,7 @@ function ofLink(token: CSSToken, before: TokenType | undefined): string | undefi
   return before === TokenType.Colon && /^(?:any-)?link$/.test(name) ? 'is(a[title])' : undefined;
 }
 
-/** A token that means the same wherever it stands, with nothing of its escapes. */
+/** A token with the same meaning everywhere, without its escapes. */
 function simple(token: CSSToken, unit: RegExp): string | undefined {
   switch (token[0]) {
     case TokenType.Whitespace:
@@ -314,7 +313,7 @@ function simple(token: CSSToken, unit: RegExp): string | undefined {
     case TokenType.String:
       return quoted(token[4].value);
     case TokenType.Number:
-      // The sign tells `2n+1` from `2n1`.
+      // The sign distinguishes `2n+1` from `2n1`.
       return `${token[4].signCharacter === '+' ? '+' : ''}${number(token[4].value)}`;
     case TokenType.Percentage:
       return `${number(token[4].value)}%`;

@@ -3,16 +3,16 @@ import type { Span } from '../base/problems.js';
 import { isMap, type Json } from '../base/values.js';
 import { beyond, limits, shown } from './limits.js';
 
-/** The parser goes through a run of white space again and again, so that a long one would stall it. */
+/** The parser takes quadratic time on a run of white space, so long runs are cut. */
 const longSpace = /(?<!\s)\s{1000,}/g;
 
-/** The two bodies of an email; undefined where one isn't known, null where there is none. */
+/** The two bodies of an email; undefined if unknown, null if there is none. */
 export interface TemplateBodies {
   readonly txt?: string | null | undefined;
   readonly html?: string | null | undefined;
 }
 
-/** A piece of a body, in the order in which it stands there. */
+/** A piece of a body, in order. */
 export type Part =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'variable'; readonly name: string; readonly at: Span }
@@ -22,12 +22,12 @@ export type Part =
       readonly name: string;
       /** Its opening tag. */
       readonly at: Span;
-      /** Shown where there is no such value. */
+      /** Shown if there is no such value. */
       readonly inverted: boolean;
       readonly parts: readonly Part[];
     };
 
-/** A value of the server that isn't JSON: to print it, and to look into it, raises. */
+/** A value of the server that isn't JSON: printing it or looking into it raises. */
 export class Opaque {
   /** What it is, in words. */
   readonly what: string;
@@ -37,7 +37,7 @@ export class Opaque {
   }
 }
 
-/** A time: it is printed, and to look into it raises. */
+/** A time: it can be printed, and looking into it raises. */
 export class Moment extends Opaque {
   readonly text: string;
 
@@ -47,15 +47,15 @@ export class Moment extends Opaque {
   }
 }
 
-/** What a name can stand for; undefined and null are nothing. */
+/** A value of a name; undefined and null are empty. */
 export type Bound = Json | Opaque | undefined | { readonly [name: string]: Bound } | readonly Bound[];
 
 /** A body that is a Mustache template. */
 export interface MustacheTemplate {
   readonly parts: readonly Part[];
   /**
-   * The body with values filled in. Nothing but JSON is ever looked up, and nothing is called.
-   * Throws TooLong where it grows beyond the limits, as lists within lists make it.
+   * The body with values filled in. Looks up only JSON, and calls nothing. Throws TooLong if the text exceeds the limits, as nested
+   * lists can.
    */
   render(data: { readonly [name: string]: Bound }, options: RenderOptions): string;
 }
@@ -63,23 +63,23 @@ export interface MustacheTemplate {
 export interface RenderOptions {
   /** Whether values are escaped for HTML. */
   readonly html: boolean;
-  /** Names that count as not there, whatever the data says. */
+  /** Names that count as absent, whatever the data has. */
   readonly absent?: ReadonlySet<string>;
 }
 
-/** What is rendered is too long, and why. */
+/** The rendered text is too long, and why. */
 export class TooLong extends Error {}
 
 /** Why a body isn't a Mustache template. */
 export interface SyntaxProblem {
   readonly syntax: string;
-  /** It may be one, and takes more than a limit allows. */
+  /** Whether it exceeds a limit and may be a template. */
   readonly limit?: true;
-  /** What is at fault, where one place is. */
+  /** The place of the mistake, if it is one place. */
   readonly at?: Span;
 }
 
-/** Parses a body as Mustache. Never throws: what is wrong is returned in words. */
+/** Parses a body as Mustache. Never throws: returns what is wrong in words. */
 export function parseMustache(body: string): MustacheTemplate | SyntaxProblem {
   if (body.length > limits.bodyCharacters) {
     return { syntax: beyond.characters, limit: true };
@@ -117,8 +117,7 @@ export function parseMustache(body: string): MustacheTemplate | SyntaxProblem {
 }
 
 /**
- * The place to mend: of a section or a tag that is never closed the place where it opens, and not the one where the parser noticed,
- * which is the end of the body, or a tag that closes another section.
+ * The place of the mistake: the opening tag of a section or tag that isn't closed, not the later place at which the parser noticed it.
  */
 function blamed(
   words: string,
@@ -132,7 +131,7 @@ function blamed(
   return { at, end: at + 1 };
 }
 
-/** The tags of the sections that are open at a place up to which all is well, and where the last tag before it begins. */
+/** The tags of the sections that are open at a place, and the start of the last tag before it. The body is valid up to there. */
 function tagsBefore(place: number, text: string) {
   const sections: { readonly at: number; readonly end: number }[] = [];
   let [open = '', close = ''] = ['{{', '}}'];
@@ -155,7 +154,7 @@ function tagsBefore(place: number, text: string) {
   return { sections, last };
 }
 
-/** A body with its longest runs of white space cut off, and where a piece of that stands in the body. */
+/** A body with long runs of white space cut, and a mapping of its places to the body's. */
 function withoutLongSpace(body: string): { readonly text: string; whole(offset: number): number } {
   const cuts: { readonly from: number; readonly gone: number }[] = [];
   let gone = 0;
@@ -178,7 +177,7 @@ function tagsIn(parts: readonly Part[]): number {
   return tags;
 }
 
-/** A writer that stops where its text grows too long. */
+/** A writer that throws if its text grows too long. */
 class LimitedWriter extends Mustache.Writer {
   #characters = 0;
   #visits = 0;
@@ -212,7 +211,7 @@ class LimitedWriter extends Mustache.Writer {
   }
 }
 
-/** As the library gives it: the tag's sign, its name, where it starts and ends, and what is inside a section. */
+/** A token of the library: the tag's sign, name, start and end, and the content of a section. */
 type MustacheToken = readonly [
   type: string,
   name: string,
@@ -229,7 +228,7 @@ function inside([, , , , tokens]: MustacheToken): readonly MustacheToken[] {
   return tokens ?? [];
 }
 
-/** Counted level by level, since a hostile body nests deeper than a recursion could follow. */
+/** Counts level by level: a hostile body nests too deep for recursion. */
 function depthOf(tokens: readonly MustacheToken[]): number {
   let depth = 0;
   let level = tokens.filter(isSection);
@@ -269,7 +268,7 @@ function partsOf(tokens: readonly MustacheToken[], original: (offset: number) =>
   });
 }
 
-/** A tag that was closed too late has half of the text in its name, and the parser takes it. */
+/** Finds a tag that was closed too late: the parser accepts text as a part of its name. */
 function strangeName(parts: readonly Part[]): SyntaxProblem | undefined {
   for (const part of parts) {
     if (part.kind === 'text') continue;
@@ -293,7 +292,7 @@ function strangeName(parts: readonly Part[]): SyntaxProblem | undefined {
   return undefined;
 }
 
-/** The library's message, which repeats a name whole, and the character that it counted to. */
+/** The library's message, which may contain a long name, and its position. */
 function located(message: string): { readonly words: string; readonly offset: number | undefined } {
   const at = message.lastIndexOf(' at ');
   const offset = /^ at (\d+)$/.exec(message.slice(at))?.[1];
@@ -309,7 +308,7 @@ function printed(value: unknown): string {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
 }
 
-/** Looks names up in JSON alone: the library's own context finds and calls whatever an object inherits. */
+/** Looks up names only in JSON: the library's own context finds and calls inherited members. */
 class JsonContext extends Mustache.Context {
   readonly #absent: ReadonlySet<string>;
 
@@ -334,7 +333,7 @@ class JsonContext extends Mustache.Context {
   }
 }
 
-/** What a path of names leads to in JSON; nothing is found that an object inherits. */
+/** The value at a path in JSON, without inherited members. */
 export function valueAt(view: unknown, path: readonly string[]): unknown {
   let at = view;
   for (const step of path) {

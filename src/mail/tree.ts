@@ -4,17 +4,17 @@ import { limits, shown } from './limits.js';
 
 export type Element = DefaultTreeAdapterTypes.Element;
 
-/** Why a body is not made a tree, in words that go on after "it is" or "it has". */
+/** Why a body isn't parsed, as an adjective. */
 export interface RefusedBody {
   readonly refused: string;
 }
 
-/** All elements that a browser makes of a body, in the order in which they are made. */
+/** All elements that a browser makes of a body, in order of creation. */
 interface Tree {
   readonly elements: readonly Element[];
 }
 
-/** Attributes that have an address of something that is led to or loaded. */
+/** Attributes with the address of a link or a resource. */
 export const addressAttributes: ReadonlySet<string> = new Set([
   'href',
   'src',
@@ -28,9 +28,8 @@ export const addressAttributes: ReadonlySet<string> = new Set([
 class TooMuch extends Error {}
 
 /**
- * Reads a body as a browser without scripts does: what is in `noscript` counts. Stops where the tree grows beyond
- * the limits, since a few tags can make a browser nest or repeat elements without end. With `located` each element
- * knows where its tag stands.
+ * Parses a body as a browser without scripts does, including `noscript`. Refuses a tree beyond the limits: a few tags can make a browser
+ * nest or repeat elements endlessly. With `located`, each element knows the place of its tag.
  */
 export function parseBody(
   body: string,
@@ -73,12 +72,12 @@ export function parseBody(
   }
 }
 
-/** The value of an attribute; undefined where there is none. */
+/** The value of an attribute; undefined if there is none. */
 export function attribute({ attrs }: Element, name: string): string | undefined {
   return attrs.find((one) => one.name === name)?.value;
 }
 
-/** Where the tag of an element stands, or one of its attributes; undefined for one that nobody wrote. */
+/** The place of an element's tag, or of one of its attributes; undefined for an element that the parser added. */
 export function spotOf({ sourceCodeLocation: whole }: Element, name?: string): Span | undefined {
   if (whole === undefined || whole === null) return undefined;
   const { startOffset, endOffset } =
