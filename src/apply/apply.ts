@@ -23,9 +23,9 @@ export interface ApplyOptions extends Omit<ExecuteOptions, 'recorder' | 'permit'
   readonly backend: Pick<StateBackend, 'place' | 'name' | 'save' | 'merge' | 'runs'>;
   /** The state that the plan was made with. */
   readonly state: State;
-  /** The part of the objects that the plan is about; all of them where it isn't given. */
+  /** The part of the objects that the plan is about; all of them if it is left out. */
   readonly shard?: Shard | undefined;
-  /** What tells the run that its shards do together from others; left out where each does one of its own. */
+  /** Identifies the run that all shards do together; left out if each shard does its own. */
   readonly sharedRun?: string | undefined;
   /** The approval that the plan is applied by; left out if it needs none. */
   readonly approval?: Approval | undefined;
@@ -39,7 +39,7 @@ export interface ApplyOptions extends Omit<ExecuteOptions, 'recorder' | 'permit'
 
 /** What applying a plan gave, and what is wrong beside the results: a state that couldn't be saved, say. */
 export interface Applied {
-  /** What became of each change. */
+  /** The result of each change. */
   readonly result: Result;
   /** The state after it. */
   readonly state: State;
@@ -196,7 +196,7 @@ async function endRun(
   return { result, state: saved, problems };
 }
 
-/** Confirms the lock of a run. If it was lost, the error names the run that took it over, if a journal tells. */
+/** Confirms the lock of a run. If it was lost, the error names the run that took it over, if it is known. */
 async function confirmLock(
   { journal, state }: BegunRun,
   { lock, backend, shard }: ApplyOptions,
@@ -252,7 +252,7 @@ function runEndedEarly(run: string, failure: unknown, { kept }: Journal): Proble
   );
 }
 
-/** What to do about a journal of which the end lies here alone. */
+/** What to do if the end of a journal is only on this machine. */
 function keptHint(run: string, kept: string): string {
   return `a part of the journal of run ${run} could not be brought to its place and is kept in ${kept}: run idops again from here, which takes it along`;
 }

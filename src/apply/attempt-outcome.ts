@@ -26,7 +26,7 @@ export interface Outcome {
   readonly otherProfile?: string;
 }
 
-/** Why the answer doesn't tell the outcome of a change. */
+/** Why the outcome of a change is open. */
 export interface OpenFailure {
   readonly message: string;
   readonly httpStatus: number | null;

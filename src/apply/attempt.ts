@@ -83,7 +83,7 @@ export class Attempt {
   }
 
   /**
-   * Sends the requests of a change. Gives it back as open if the answers don't tell its outcome. With `tried`, the number of earlier tries,
+   * Sends the requests of a change. Gives it back as open if the answers leave its outcome unknown. With `tried`, the number of earlier tries,
    * it is tried only once more. A failure of the server is an outcome; what the recorder throws is thrown.
    */
   async send(change: Change, freshUntil: number, tried?: number): Promise<Attempted | Open | typeof EXPIRED> {

@@ -227,8 +227,8 @@ class Execution {
     { address }: Change,
     { better, suspected, outcome }: Attempted,
   ): Promise<Outcome> {
-    const told = better ?? suspected;
-    if (told === undefined) return outcome;
+    const hinted = better ?? suspected;
+    if (hinted === undefined) return outcome;
     const stopped = this.#harmful.has(kind.name);
     let sure = better !== undefined;
     if (!sure && !stopped) {
@@ -236,16 +236,16 @@ class Execution {
       if (probed?.kind === 'plain') return outcome;
       sure = probed?.kind === 'recognised';
     }
-    const harms = kind.traits[told.name].unsafe === true;
+    const harms = kind.traits[hinted.name].unsafe === true;
     if (harms && !stopped && (sure || (outcome.httpStatus ?? 0) >= 500)) {
       this.#harmful.set(
         kind.name,
-        `not sent: the response for ${address} looks like a server of the profile ${told.name}; its error says what to do`,
+        `not sent: the response for ${address} looks like a server of the profile ${hinted.name}; its error says what to do`,
       );
     }
-    const marked = harms && sure ? { ...outcome, otherProfile: told.name } : outcome;
+    const marked = harms && sure ? { ...outcome, otherProfile: hinted.name } : outcome;
     // The error of an answer has the advice already.
-    return better === undefined ? advised(marked, adviceFor(told)) : marked;
+    return better === undefined ? advised(marked, adviceFor(hinted)) : marked;
   }
 
   #attempt(kind: Kind, begun: () => void): Attempt {

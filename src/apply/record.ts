@@ -34,8 +34,8 @@ export interface Asked {
   readonly before?: Fields;
 }
 
-/** What became of it. */
-export interface Became {
+/** The outcome, as far as the state needs it. */
+export interface ObservedOutcome {
   readonly status: Status;
   /** Whether the server may have done it although no answer says so. */
   readonly ambiguous: boolean;
@@ -60,12 +60,12 @@ export interface RecordContext {
 export function recordInto(
   resources: State['resources'],
   asked: Asked,
-  became: Became,
+  outcome: ObservedOutcome,
   context: RecordContext,
 ): boolean {
   const before = Object.hasOwn(resources, asked.key) ? resources[asked.key] : undefined;
-  const { otherProfile: profile } = became;
-  const next = nextRecord(before, asked, became, context);
+  const { otherProfile: profile } = outcome;
+  const next = nextRecord(before, asked, outcome, context);
   const after =
     profile === undefined
       ? next
@@ -178,7 +178,7 @@ function emptyRecord(
 function nextRecord(
   before: ResourceRecord | undefined,
   asked: Asked,
-  became: Became,
+  outcome: ObservedOutcome,
   context: RecordContext,
 ): ResourceRecord | undefined {
   const base: ResourceRecord = {
@@ -189,25 +189,25 @@ function nextRecord(
     case 'adopt':
       return { ...base, ...generation(asked), ...storeFields(adoptedFields(asked), context.hasher) };
     case 'regenerate':
-      if (became.status === 'unknown') {
+      if (outcome.status === 'unknown') {
         return { ...(before ?? base), pending_regeneration: context.run };
       }
-      if (became.status !== 'applied') return undefined;
+      if (outcome.status !== 'applied') return undefined;
       return {
         ...base,
         ...generation(asked),
-        ...storeFields(regeneratedFields(asked, became.after), context.hasher),
+        ...storeFields(regeneratedFields(asked, outcome.after), context.hasher),
       };
     case 'delete':
-      if (became.status !== 'applied') return undefined;
+      if (outcome.status !== 'applied') return undefined;
       return {
         ...base,
-        deleted: deletedHash(asked.kind, became.after ?? {}, context.hasher),
-        ...builtInShown(asked, became.after, context),
+        deleted: deletedHash(asked.kind, outcome.after ?? {}, context.hasher),
+        ...builtInShown(asked, outcome.after, context),
       };
     case 'update': {
-      const record = updateRecord(base, before, asked, became, context);
-      const restore = pendingRestoreAfter(asked, became, context);
+      const record = updateRecord(base, before, asked, outcome, context);
+      const restore = pendingRestoreAfter(asked, outcome, context);
       if (restore === 'as before') return record && { ...record, ...(before?.owed && { owed: before.owed }) };
       if (record === undefined && restore === undefined && before?.owed === undefined) return undefined;
       // idops doesn't manage what was not applied.
@@ -245,36 +245,36 @@ function updateRecord(
   base: ResourceRecord,
   before: ResourceRecord | undefined,
   asked: Asked,
-  became: Became,
+  outcome: ObservedOutcome,
   context: RecordContext,
 ): ResourceRecord | undefined {
   const known = before === undefined ? {} : restoreFields(before, context.hasher);
-  if (became.ambiguous) {
+  if (outcome.ambiguous) {
     // A later merge may build on what was asked; every uncertain field is sent again.
     const fields = context.readable ? {} : { ...known, ...normalized(asked) };
     return { ...base, ...storeFields(fields, context.hasher), uncertain: Object.keys(asked.expected) };
   }
-  if (became.status !== 'applied' && became.status !== 'not_converged') {
+  if (outcome.status !== 'applied' && outcome.status !== 'not_converged') {
     // What was done in part is this run's change, and no drift.
-    const changed = before !== undefined && became.after !== undefined && hasChanged(asked, became.after);
-    return changed ? { ...before, ...lastShown(asked, became.after, context) } : undefined;
+    const changed = before !== undefined && outcome.after !== undefined && hasChanged(asked, outcome.after);
+    return changed ? { ...before, ...lastShown(asked, outcome.after, context) } : undefined;
   }
-  const shown = context.readable ? askedSecrets(asked) : answeredFields(asked, became.after ?? {}, known);
-  const fields = { ...shown, ...unverifiedFields(asked, became.unverified, shown) };
+  const shown = context.readable ? askedSecrets(asked) : answeredFields(asked, outcome.after ?? {}, known);
+  const fields = { ...shown, ...unverifiedFields(asked, outcome.unverified, shown) };
   // A list with a secret is recorded as asked, which is not what this server kept.
   const secret = Object.entries(asked.expected).flatMap(([name, field]) =>
     holdsSensitive(field) ? [name] : [],
   );
   // Another profile's server may ignore what it doesn't show.
-  const unseen = became.otherProfile === undefined ? [] : unverifiedNames(asked, became.unverified);
-  const open = became.status === 'not_converged' ? [...new Set([...secret, ...unseen])] : [];
+  const unseen = outcome.otherProfile === undefined ? [] : unverifiedNames(asked, outcome.unverified);
+  const open = outcome.status === 'not_converged' ? [...new Set([...secret, ...unseen])] : [];
   const uncertain = open.length > 0 ? { uncertain: open } : {};
   const stored = storeFields(fields, context.hasher);
   return assign(base, {
     ...uncertain,
     fields: stored.fields,
     hashes: stored.hashes,
-    ...lastShown(asked, became.after, context),
+    ...lastShown(asked, outcome.after, context),
   });
 }
 

@@ -6,7 +6,7 @@ import type { Action, Change } from '../plan/plan.js';
  * - `applied`: done, and the server showed it.
  * - `failed`: the server refused or could not be reached.
  * - `not_converged`: the server answered well and keeps another value.
- * - `unknown`: sent, and nobody can tell whether it was done.
+ * - `unknown`: sent, outcome unknown.
  * - `skipped`: not sent, because of something before it.
  */
 export type Status = 'applied' | 'failed' | 'not_converged' | 'unknown' | 'skipped';
@@ -14,41 +14,41 @@ export type Status = 'applied' | 'failed' | 'not_converged' | 'unknown' | 'skipp
 /** What the server showed of objects after their changes. */
 export type Answers = ReadonlyMap<Change, Fields>;
 
-/** What became of one planned change. */
+/** The result of one planned change. */
 export interface ChangeResult {
-  /** What names the object. */
+  /** The address of the object. */
   readonly address: string;
-  /** What the server calls it, where that is known and the address doesn't say it. */
+  /** Its name, if it is known and the address doesn't say it. */
   readonly label?: string;
   /** What was to be done. */
   readonly action: Action;
-  /** What became of it. */
+  /** The outcome. */
   readonly status: Status;
-  /** The status of the last answer; null where there was none. */
+  /** The status of the last answer; null if there was none. */
   readonly httpStatus: number | null;
   /** How many times a request was sent, all requests of the change together. */
   readonly attempts: number;
   /** Sent fields that the answer didn't carry. */
   readonly unverified: readonly string[];
-  /** What went wrong; null where nothing did. */
+  /** What went wrong; null if nothing did. */
   readonly error: string | null;
   /** The parts of the error that are the object's own values: others may have failed alike but for them. */
   readonly ownValues?: readonly string[];
-  /** What a person should know although it went well; not there where there is nothing. */
+  /** What a person should know although the change succeeded. */
   readonly notes?: readonly string[];
 }
 
 /** What one run of apply did. */
 export interface Result {
-  /** The name of the run and of its journal; null where there was nothing to do, so that none was written. */
+  /** The name of the run and of its journal; null if there was nothing to do. */
   readonly run: string | null;
-  /** The part of the objects that it was about; left out where it was about all. */
+  /** The shard of the run; left out if the run was about all objects. */
   readonly shard?: Shard;
-  /** The name of its journal, where other shards have others under the same run. */
+  /** The name of the shard's journal, if the run has a journal for each shard. */
   readonly journal?: string;
-  /** What became of each change, in the order of the plan. */
+  /** The result of each change, in the order of the plan. */
   readonly results: readonly ChangeResult[];
-  /** The run that it put back; left out where it followed manifests. */
+  /** The run that it undid; left out if it followed manifests. */
   readonly undoes?: string;
   /** Whether it was interrupted, so that what is left was not started. */
   readonly interrupted: boolean;

@@ -16,7 +16,7 @@ import { type Entry, entriesOf } from './journal-entries.js';
 import { judge } from './outcome.js';
 import { belongs, othersOf, type StateHome } from './owner.js';
 import { type Pause, type ReadBack, readBack } from './read-back.js';
-import { type Became, recordInto } from './record.js';
+import { type ObservedOutcome, recordInto } from './record.js';
 
 /**
  * The journals of a state that it doesn't hold: of runs that were killed, and of runs that an older copy of the state, which was put back,
@@ -155,9 +155,9 @@ export async function resumeRun(
       const { sending, answered } = entry;
       const { generation, ...asked } = sending;
       const readable = kindOf(sending.kind).readable(options.profile);
-      const became =
+      const outcome =
         answered === undefined
-          ? becameOf(entry, live.get(entry), journalHasher)
+          ? outcomeOf(entry, live.get(entry), journalHasher)
           : {
               ...answered,
               otherProfile: answered.other_profile,
@@ -174,25 +174,25 @@ export async function resumeRun(
           expected,
           ...(generation === undefined ? {} : { generation }),
         },
-        { ...became, after: became.after === undefined ? undefined : keep(became.after) },
+        { ...outcome, after: outcome.after === undefined ? undefined : keep(outcome.after) },
         { run: run.run, at, hasher, readable },
       );
       if (answered !== undefined) continue;
       const owed = resources[sending.key]?.owed !== undefined;
       findings.push(
-        `${sending.address}: ${became.sentence}${owed && became.status !== 'unknown' ? '; the next apply that takes it in puts it back' : ''}`,
+        `${sending.address}: ${outcome.sentence}${owed && outcome.status !== 'unknown' ? '; the next apply that takes it in puts it back' : ''}`,
       );
       additions.push({
         type: 'answered',
         seq: sending.seq,
         at,
-        status: became.status,
-        ambiguous: became.ambiguous,
+        status: outcome.status,
+        ambiguous: outcome.ambiguous,
         http_status: null,
         attempts: 0,
-        after: became.after === undefined ? null : storeFields(became.after, journalHasher),
-        unverified: [...became.unverified],
-        error: became.status === 'applied' ? null : 'the run ended before there was an answer',
+        after: outcome.after === undefined ? null : storeFields(outcome.after, journalHasher),
+        unverified: [...outcome.unverified],
+        error: outcome.status === 'applied' ? null : 'the run ended before there was an answer',
       });
     }
     return { resources, findings, additions };
@@ -246,17 +246,17 @@ async function readOpen(
     .map((entry) => ({ kind: entry.sending.kind, identity: entry.sending.identity, entry }));
   const isUnsteady = ({ entry }: (typeof objects)[number], live: Live): boolean =>
     options.now().getTime() - Date.parse(entry.sending.at) < SETTLED &&
-    becameOf(entry, live, hasher).status === 'failed';
+    outcomeOf(entry, live, hasher).status === 'failed';
   const { live, read } = await readBack(objects, isUnsteady, options);
   return { live: new Map([...live].map(([object, found]) => [object.entry, found])), read };
 }
 
 /** The outcome of a request without an answer, also in words. */
-function becameOf(
+function outcomeOf(
   { sending }: Entry,
   live: Live | undefined,
   hasher: Hasher,
-): Became & { readonly sentence: string } {
+): ObservedOutcome & { readonly sentence: string } {
   const { action } = sending;
   const aim = {
     action,

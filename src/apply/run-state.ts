@@ -34,9 +34,9 @@ export interface RunStateOptions {
   /** The state that the plan was made with. */
   readonly state: State;
   readonly now: () => Date;
-  /** The part of the objects that the run is about; all of them where it isn't given. */
+  /** The part of the objects that the run is about; all of them if it is left out. */
   readonly shard?: Shard | undefined;
-  /** What tells the run that its shards do together from others; left out where each does one of its own. */
+  /** Identifies the run that all shards do together; left out if each shard does its own. */
   readonly sharedRun?: string | undefined;
   /** The approval that the run uses; left out if it needs none. */
   readonly approval?: Approval | undefined;

@@ -14,7 +14,7 @@ export interface Left {
   readonly address: string;
   /** Its name, if it is known and the address doesn't say it. */
   readonly label?: string;
-  /** The field; null where it is about the whole object. */
+  /** The field; null if it is about the whole object. */
   readonly path: string | null;
   /** Why it is left, in one sentence without a full stop. */
   readonly reason: string;

@@ -62,11 +62,11 @@ export function templateWarnings(change: Change, declared: Declared, checks: Bod
   const findings = findingsOf(declared, email, both, checks);
   // An undo may bring any former body back.
   const isNew = (body: BodyName) => declared.remembered !== true && isNewBody(change, email[body]);
-  const told = (level: 'warning' | 'error') =>
+  const atLevel = (level: 'warning' | 'error') =>
     findings
       .filter((finding) => levelOf(finding, checks.levels, bodiesOf(finding.body).some(isNew)) === level)
       .map((finding) => planWarning(declared, email, finding));
-  return { warnings: told('warning'), errors: told('error') };
+  return { warnings: atLevel('warning'), errors: atLevel('error') };
 }
 
 /** Whether a body is neither the server's present one nor the one that idops saw last. */
@@ -157,7 +157,7 @@ function placesIn(
   const firsts = seen.size;
   for (const { field, spots } of found) for (const spot of spots.slice(1, placesAtMost)) add(field, spot);
   const more = found.reduce((sum, { spots }) => sum + Math.max(0, spots.length - placesAtMost), 0);
-  // Where no part of a field can be told, the others stand at the same place.
+  // A field without places of its parts has one place for all of them.
   return { places: [...seen.values()], more: seen.size === firsts ? 0 : more };
 }
 

@@ -79,10 +79,10 @@ export class Decider {
 function checked(change: Change, declared: Declared, checks: BodyChecks): Change {
   const { warnings, errors } = templateWarnings(change, declared, checks);
   if (warnings.length === 0 && errors.length === 0) return change;
-  const told = { ...change, warnings: [...change.warnings, ...warnings, ...errors] };
-  if (errors.length === 0) return told;
+  const warned = { ...change, warnings: [...change.warnings, ...warnings, ...errors] };
+  if (errors.length === 0) return warned;
   const reason = errors.map(({ code, message }) => `${message} (${code} is an error here)`).join('; ');
-  return withReason(told, reason);
+  return withReason(warned, reason);
 }
 
 /** Hash of the server's DELETE response. */

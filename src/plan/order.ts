@@ -40,8 +40,8 @@ function formerHolders(change: Change, changes: readonly Change[]): readonly str
   const { kind, apply } = change;
   const { succession } = kindOf(kind);
   if (succession === undefined) return undefined;
-  const told = succession.holders(apply.before);
-  if (told !== undefined) return told.filter((id) => id !== apply.identity.id).map((id) => `${kind}/${id}`);
+  const known = succession.holders(apply.before);
+  if (known !== undefined) return known.filter((id) => id !== apply.identity.id).map((id) => `${kind}/${id}`);
   const shown = changes.filter(
     (other) => other !== change && other.kind === kind && other.apply.before[succession.field] === true,
   );

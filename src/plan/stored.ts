@@ -22,7 +22,7 @@ import type { Change, Plan } from './plan.js';
 
 const hash = z.string().describe('A hash that tells whether it is the same now');
 
-/** What a stored plan contains beside the plan, so that apply can tell whether it still holds. */
+/** What a stored plan contains in addition, so that apply can check whether it is current. */
 export const sealSchema = z
   .strictObject({
     targets: z.array(z.string()),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Asked, type Became, recordInto, withSeen } from '../../src/apply/record.js';
+import { type Asked, type ObservedOutcome, recordInto, withSeen } from '../../src/apply/record.js';
 import { verify } from '../../src/apply/verify.js';
 import { noProgress } from '../../src/base/progress.js';
 import { type Fields, Sensitive } from '../../src/base/values.js';
@@ -27,7 +27,7 @@ function asked(expected: Fields, parts: Partial<Asked> = {}): Asked {
   };
 }
 
-function became(after: Fields | undefined, parts: Partial<Became> = {}): Became {
+function became(after: Fields | undefined, parts: Partial<ObservedOutcome> = {}): ObservedOutcome {
   return { status: 'applied', ambiguous: false, after, unverified: [], ...parts };
 }
 
@@ -38,7 +38,7 @@ function recordOutcome(state: State, ...rest: Tail<Parameters<typeof recordInto>
 
 type Tail<T> = T extends [unknown, ...infer Rest] ? Rest : never;
 
-function record(state: State, what: Asked, outcome: Became, run = 'run-1'): State {
+function record(state: State, what: Asked, outcome: ObservedOutcome, run = 'run-1'): State {
   return recordOutcome(state, what, outcome, { run, at, hasher, readable: false });
 }
 
@@ -157,7 +157,7 @@ describe('what a run left of an object that the server shows', () => {
       { key: 'Organization/1', kind: 'Organization', identity: { id: '1' }, ...(before && { before }) },
     );
   const left = (state: State) => of(state, 'Organization/1')?.left;
-  const next = (state: State, what: Asked, outcome: Became, run: string): State =>
+  const next = (state: State, what: Asked, outcome: ObservedOutcome, run: string): State =>
     recordOutcome(state, what, outcome, { run, at, hasher, readable: true });
   const shown = { id: '1', name: 'acme', label: 'ACME' };
   const first = next(empty, organization('ACME'), became(shown), 'run-1');
