@@ -23,7 +23,7 @@ const contents = [
   /^(package\.json|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|LICENSE)$/,
   // The library, module by module, with its types.
   /^dist\/index\.(js|d\.ts)$/,
-  /^dist\/(apply|base|kinds|mail|manifests|plan|project|pull|report|sandbox|server|session|source|state)\/([\w-]+\/)*[\w-]+\.(js|d\.ts)$/,
+  /^dist\/(apply|base|kinds|mail|manifests|plan|project|pull|report|sandbox|secrets|server|session|state|yaml)\/([\w-]+\/)*[\w-]+\.(js|d\.ts)$/,
   // The command, bundled, with the licences of what is in it.
   /^dist\/cli\/main\.js$/,
   // What its first file loads.

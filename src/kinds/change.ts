@@ -10,12 +10,15 @@ import type { FieldType } from './fields.js';
  */
 export type Action = 'update' | 'delete' | 'regenerate' | 'adopt' | 'blocked' | 'unchanged';
 
+/** A field that changes. */
 export interface FieldChange {
   /** The field, or a part of it. */
   readonly path: string;
+  /** The type of the field. */
   readonly type: FieldType['type'];
   /** The present value; undefined if unknown. */
   readonly before: Value | undefined;
+  /** The declared value. */
   readonly after: Value;
   /** Whether reports hide the values. */
   readonly sensitive: boolean;
@@ -41,7 +44,9 @@ export type WarningPlace = Pick<Place, 'file' | 'inProject' | 'line'> & { readon
 
 /** Information for a reviewer; it stops nothing. */
 export interface PlanWarning {
+  /** The stable code. */
   readonly code: ProblemCode;
+  /** The message for people. */
   readonly message: string;
   /** If it isn't the declaration of the object. */
   readonly place?: WarningPlace;

@@ -63,11 +63,13 @@ export interface ServerSettings {
   readonly baseUrl: string;
   /** The same URL, parsed. */
   readonly address: BaseUrl;
+  /** The profile of the server. */
   readonly profile: Profile;
   /** Whether the configuration names the profile; otherwise it is the default. */
   readonly profileWritten: boolean;
   /** Whether to skip the check that the profile fits, before the first write. */
   readonly profileTrusted: boolean;
+  /** The way to authenticate. */
   readonly auth: AuthSettings;
   /** Trusted authorities, and the client certificate. */
   readonly tls: TlsSettings;
@@ -102,6 +104,7 @@ export interface Project {
   readonly environments: readonly string[];
   /** The profile; `documented` if it depends on a process variable. */
   readonly profile: Profile;
+  /** The server of the environment. Throws a ProblemsError for wrong settings or a missing credential. */
   server(overrides?: ServerOverrides): Promise<ServerSettings>;
   /** Where the state is kept. */
   state(): StateSettings;

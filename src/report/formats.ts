@@ -23,6 +23,7 @@ export type { Look } from './look.js';
 /** A report in a format; JSON as a value, since files indent it. */
 export type Rendering = { readonly text: string } | { readonly json: unknown };
 
+/** Something that can be shown, and the formats for it. */
 export interface Report<T> {
   /** Removes secrets, before rendering. */
   redact(shown: T, redactor: Redactor): T;
@@ -124,6 +125,7 @@ export const resultReport: Report<ShownResult> = {
   },
 };
 
+/** Problems, such as those of `validateProject`. */
 export const problemsReport: Report<readonly Problem[]> = {
   redact: redactReport,
   formats: {

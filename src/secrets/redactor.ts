@@ -26,6 +26,7 @@ export type OnSecret = (secret: string, kind?: SecretKind) => void;
 
 /** Masks secrets in values, before they are escaped and laid out; never in a finished report, whose markup could match. */
 export interface Redactor {
+  /** Adds a secret, which is masked from now on. */
   readonly add: OnSecret;
   /** Masks credentials in a value, in all their usual encodings. */
   redact(text: string): string;

@@ -33,20 +33,25 @@ export type FailureKind = (typeof failureKinds)[number];
 
 /** A failed request. Texts are redacted and one line each. */
 export interface FailureFacts {
+  /** The class of the failure. */
   readonly kind: FailureKind;
   /** Null for undocumented reads. */
   readonly operation: OperationName | null;
   /** For messages: `show a user`. */
   readonly title: string;
+  /** The HTTP method. */
   readonly method: 'GET' | 'PATCH' | 'POST' | 'DELETE';
   /** Below the base URL, percent-encoded, with its query. */
   readonly path: string;
+  /** The scope that the operation needs. */
   readonly scope: Scope;
+  /** Scheme, host and port of the server. */
   readonly origin: string;
   /** The status of the last attempt; null if there was no answer. */
   readonly status: number | null;
   /** The server's message, at most 500 characters. */
   readonly serverMessage: string | null;
+  /** The number of attempts. */
   readonly attempts: number;
   /** Seconds that the server asked to wait. */
   readonly retryAfter: number | null;
@@ -63,6 +68,7 @@ export interface FailureFacts {
   readonly members?: readonly string[] | undefined;
   /** Seconds for one attempt. */
   readonly timeout: number;
+  /** The proxy, without credentials. */
   readonly proxy?: string | undefined;
   /** Whether an earlier attempt may have succeeded. */
   readonly doubt?: boolean | undefined;

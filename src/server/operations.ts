@@ -70,13 +70,16 @@ export const operations = {
   },
 } as const satisfies Record<string, Operation>;
 
+/** The name of one of the operations of the API. */
 export type OperationName = keyof typeof operations;
 export type ReadOperation = 'showTemplate' | 'listOrganizations';
 export type WriteOperation = Exclude<OperationName, ReadOperation>;
 
 /** A write of a plan: everything that will be sent. */
 export interface WriteRequest {
+  /** The operation. */
   readonly operation: WriteOperation;
+  /** The parameters of its path. */
   readonly params: PathParameters;
   /** The resource without its wrapper; absent for an operation without a body. */
   readonly body?: Fields;

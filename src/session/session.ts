@@ -15,6 +15,7 @@ import type { Redactor } from '../secrets/redactor.js';
 import type { RunLine } from '../state/journal.js';
 import type { SendingOptions } from './connection.js';
 
+/** Options of a session. */
 export interface SessionOptions extends ServerOverrides {
   /** False if the command does nothing with manifests. */
   readonly manifests?: boolean;
@@ -28,6 +29,7 @@ export interface SessionOptions extends ServerOverrides {
   readonly concurrency?: number;
   /** Seconds that one request may take; 30 by default. */
   readonly timeout?: number;
+  /** Receives the progress. */
   readonly progress?: Progress;
   /** Once aborted, nothing new is started. */
   readonly signal?: AbortSignal;
@@ -39,6 +41,7 @@ export interface SessionOptions extends ServerOverrides {
   readonly pause?: Pause;
 }
 
+/** What to plan, and how. */
 export interface PlanOptions extends Partial<Selection> {
   /** Delete templates that idops applied and no manifest names any more. */
   readonly prune?: boolean;
@@ -48,6 +51,7 @@ export interface PlanOptions extends Partial<Selection> {
 
 /** A plan that puts back what a run changed. */
 export interface UndoPlan {
+  /** The plan. */
   readonly plan: Plan;
   /** What can't be put back, and why. */
   readonly left: readonly Left[];
@@ -55,6 +59,7 @@ export interface UndoPlan {
 
 /** A project, its server and its state: all that planning needs. It can't write to the server. */
 export interface Session {
+  /** The project that the session was opened for. */
   readonly project: Project;
   /** Warnings about the manifests, and about where the state is kept. */
   readonly warnings: readonly Problem[];
@@ -89,6 +94,7 @@ export interface Session {
   close(): Promise<readonly Problem[]>;
 }
 
+/** The command that writes, as the journal records it. */
 export type WritingCommand = RunLine['command'];
 
 /** A session that holds the lock of its state until it is closed. */

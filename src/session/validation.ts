@@ -14,7 +14,9 @@ import type { ProfileName } from '../server/profiles.js';
 import { backendOf } from './backend.js';
 import { problemsOf } from './failures.js';
 
+/** The result of a validation. */
 export interface Validation {
+  /** Everything that was found. */
   readonly problems: readonly Problem[];
   /** How many documents are valid. */
   readonly objects: number;

@@ -111,7 +111,7 @@ describe('an address that leads nowhere', () => {
     expect(checks).toContainEqual({
       name: 'profile',
       status: 'warn',
-      message: expect.stringContaining('answers well to a path that nobody has'),
+      message: expect.stringContaining('answers 2xx for a path that no server has'),
       hint: expect.stringContaining('base_url'),
     });
     expect(checks.filter(({ status, hint }) => status !== 'ok' && hint === null)).toEqual([]);

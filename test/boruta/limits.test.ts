@@ -240,5 +240,5 @@ test('what is sent along counts as well, where a request would be too large', as
   stored.html_content = 'x'.repeat(7_999_900);
   const plan = await at.plan({ ...template, type: stored.type, txt_content: 'y'.repeat(1000) });
   expect(plan.changes[0]).toMatchObject({ action: 'blocked', requests: [] });
-  expect(plan.changes[0]?.reason).toMatch(/bytes, and the server takes 8000000/);
+  expect(plan.changes[0]?.reason).toMatch(/bytes, and the server accepts 8000000/);
 });
