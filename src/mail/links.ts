@@ -1,3 +1,4 @@
+import { parseUrl } from '../base/parse-url.js';
 import type { Span } from '../base/problems.js';
 import { ownPicture } from './allowed.js';
 import { addressesIn } from './styles.js';
@@ -189,8 +190,9 @@ function hostOf(address: string): string {
   const whole = /^www\./i.test(address) ? `https://${address}` : address;
   const known = whole.replace(placeholder, (tag) => `idops${placeholders.push(tag) - 1}placeholder`);
   const nowhere = 'https://nowhere.invalid';
-  if (!URL.canParse(known, nowhere)) return address;
-  const { host, origin, protocol, pathname } = new URL(known, nowhere);
+  const url = parseUrl(known, nowhere);
+  if (url === undefined) return address;
+  const { host, origin, protocol, pathname } = url;
   if (origin === nowhere) return '';
   const other = protocol === 'mailto:' ? pathname.slice(pathname.lastIndexOf('@') + 1) : protocol;
   return (host || other).replace(/idops(\d+)placeholder/g, (_, index) => placeholders[Number(index)] ?? '');

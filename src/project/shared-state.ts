@@ -1,5 +1,6 @@
 import { posix, relative, resolve, sep } from 'node:path';
 import { git } from '../base/git.js';
+import { parseUrl } from '../base/parse-url.js';
 import { findWorkTree, realPath } from '../base/paths.js';
 import { error, type Place, type Problem } from '../base/problems.js';
 import { some } from '../mail/words.js';
@@ -69,7 +70,7 @@ function differ(one: Known, other: Known): boolean {
 }
 
 function normal({ text, isLiteral }: Known['address']): Known['address'] {
-  return { text: URL.canParse(text) ? new URL(text).href.replace(/\/+$/, '') : text, isLiteral };
+  return { text: parseUrl(text)?.href.replace(/\/+$/, '') ?? text, isLiteral };
 }
 
 async function placeOf(
@@ -133,8 +134,9 @@ async function remoteAddress(root: string, remote: string): Promise<string> {
 
 /** A database without its user. */
 function databaseOf(url: string): string {
-  if (!URL.canParse(url)) return url;
-  const { hostname, port, pathname } = new URL(url);
+  const parsed = parseUrl(url);
+  if (parsed === undefined) return url;
+  const { hostname, port, pathname } = parsed;
   return `${hostname.toLowerCase().replace(/\.$/, '')}:${port || '5432'}${unescaped(pathname)}`;
 }
 

@@ -1,3 +1,4 @@
+import { parseUrl } from '../base/parse-url.js';
 import { error, type Place, type Problem } from '../base/problems.js';
 
 /** The checked address of a server, before the paths of operations. */
@@ -36,7 +37,7 @@ export function checkBaseUrl(text: string, use: AddressUse): BaseUrl | Problem {
     error('bad-address', `${what} ${why}`, places, hint);
   if (/^\s*\$[A-Za-z_{(]/.test(text))
     return bad('is the name of a variable that was not replaced', 'in idops.yaml write ${NAME}, with braces');
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = parseUrl(text);
   if (url !== undefined && `${url.username}${url.password}` !== '')
     return bad(
       'contains a user name or a password',

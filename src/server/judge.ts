@@ -1,3 +1,4 @@
+import { parseUrl } from '../base/parse-url.js';
 import { type Parsed, type Parser, readJson, secretTextsIn } from './answers.js';
 import type { Call, TransportOptions } from './call.js';
 import { type Exchanged, firstHeader } from './exchange.js';
@@ -94,8 +95,9 @@ export class Judge {
   /** The target of a redirect, without the query, which may contain a secret. */
   #target(location: string | undefined): string | null {
     const base = this.#options.baseUrl.href;
-    if (location === undefined || !URL.canParse(location, base)) return null;
-    const { origin, pathname } = new URL(location, base);
+    const target = location === undefined ? undefined : parseUrl(location, base);
+    if (target === undefined) return null;
+    const { origin, pathname } = target;
     return origin === 'null' ? null : `${origin}${pathname}`;
   }
 }

@@ -1,3 +1,4 @@
+import { parseUrl } from '../base/parse-url.js';
 import { error, type Problem } from '../base/problems.js';
 import { Sensitive } from '../base/values.js';
 import { isLoopback } from './base-url.js';
@@ -60,7 +61,7 @@ function readProxy(text: string, variable: string): ProxyServer | Problem {
   const bad = (why: string): Problem =>
     error('bad-proxy', `the proxy in ${variable} ${why}`, [], 'write it as http://proxy.example.com:3128');
   const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
-  const url = URL.canParse(address) ? new URL(address) : undefined;
+  const url = parseUrl(address);
   if (url === undefined || url.hostname === '') return bad('is not an address');
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return bad('is neither http nor https');
   let authorization: Sensitive | null = null;

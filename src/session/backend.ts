@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
 import { git } from '../base/git.js';
+import { parseUrl } from '../base/parse-url.js';
 import { findWorkTree } from '../base/paths.js';
 import { type Problem, problemError, warning } from '../base/problems.js';
 import { readTextFile } from '../base/read-file.js';
@@ -109,8 +110,9 @@ function headerSecrets(line: string): string[] {
 }
 
 function credentialsIn(remote: string): string[] {
-  if (!URL.canParse(remote)) return [];
-  const { username, password } = new URL(remote);
+  const url = parseUrl(remote);
+  if (url === undefined) return [];
+  const { username, password } = url;
   // A user name without a password, as for ssh, is no secret.
   const given = [password, ...(remote.startsWith('http') ? [username] : [])].filter((one) => one !== '');
   return given.flatMap((one) => [one, decodeURIComponent(one)]);

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { parseJson } from '../base/json.js';
+import { parseUrl } from '../base/parse-url.js';
 import { error, ProblemsError, problemError } from '../base/problems.js';
 import type { Merge, StateName } from './backend.js';
 import { withRecords } from './shards.js';
@@ -44,8 +45,8 @@ export function stateForServer(
 
 /** The former port, if both are servers of this machine that differ only in that. */
 function portBefore(former: string, now: string): string | undefined {
-  if (!URL.canParse(former) || !URL.canParse(now)) return undefined;
-  const [from, to] = [new URL(former), new URL(now)];
+  const [from, to] = [parseUrl(former), parseUrl(now)];
+  if (from === undefined || to === undefined) return undefined;
   const isHere = /^(?:localhost|\[::1\]|127(?:\.\d+){3})$/.test(to.hostname);
   return isHere && from.hostname === to.hostname && from.port !== to.port ? from.port || '80' : undefined;
 }

@@ -2,6 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import type { ConnectionOptions } from 'node:tls';
 import type { ClientConfig } from 'pg';
 import { checkCertificates, isKeyOf } from '../../base/certificates.js';
+import { parseUrl } from '../../base/parse-url.js';
 import { type ProblemsError, problemError } from '../../base/problems.js';
 import { userName } from '../../base/process.js';
 
@@ -94,8 +95,8 @@ const parameters: readonly string[] = ['sslmode', 'ssl', 'channel_binding', 'app
 function urlOf(text: string): URL {
   // An unescaped sign in the password would make the rest the database, which is shown. A comma separates several hosts.
   const shape = /^postgres(?:ql)?:\/\/(?:[^/?#@\s]*@)?[^/?#@,\s]+\/[^/?#@\s]*(?:\?[^#@\s]*)?$/;
-  if (!shape.test(text) || !URL.canParse(text)) throw badUrl();
-  const url = new URL(text);
+  const url = shape.test(text) ? parseUrl(text) : undefined;
+  if (url === undefined) throw badUrl();
   for (const name of url.searchParams.keys()) {
     if (!parameters.includes(name))
       throw refused(
