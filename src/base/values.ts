@@ -103,7 +103,7 @@ export class HashedSecret extends Sensitive {
   }
 }
 
-/** Stands for a variable without a value, as in `validate`. */
+/** Placeholder for a variable without a value, as in `validate`. */
 export const UNKNOWN_TEXT = '(unknown)';
 
 /** Whether a value is a map: not null, a list, a secret or a number. */

@@ -18,7 +18,7 @@ export type { KindName };
 /** The server's answer about an object. */
 export interface Live {
   readonly exists: boolean;
-  /** The identity, with the id that a name stands for. */
+  /** The identity, in which ids replace names. */
   readonly identity: Identity;
   /** A field that is absent is unknown. */
   readonly fields: Fields;

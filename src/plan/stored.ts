@@ -59,7 +59,7 @@ const storedSchema = z.looseObject({
 /** A plan that was read from a file: enough to make it again and compare. */
 export type StoredPlan = z.infer<typeof storedSchema>;
 
-/** Seals a plan for storage. Secrets become slow hashes; an object whose name `redactName` changes goes by its id. */
+/** Seals a plan for storage. Secrets become slow hashes; if `redactName` changes a name, the id replaces it. */
 export async function seal(
   plan: Plan,
   options: Omit<Seal, 'objects' | 'whole'>,

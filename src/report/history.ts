@@ -40,9 +40,9 @@ export function historyJson({ address, past }: History): object {
 }
 
 /**
- * What runs did to what goes by an address, whatever it was called then; oldest first. Without a kind an id or a name
- * finds it, behind a kind its name does: of an email template its backend's, for all of them or with the type behind it. Throws a
- * ProblemsError (`no-such-address`) where none did anything to such a one.
+ * The changes that runs made to an object, oldest first, under all names that it had. The address is an id, a name, or a kind with a name;
+ * for email templates the name is the backend's, with or without a type. Throws a ProblemsError (`no-such-address`) if no run changed such
+ * an object.
  */
 export function historyOf(runs: readonly PastRun[], address: string): History['past'] {
   const all = runs.flatMap(({ run, changes }) => changes.map((change) => ({ run, change })));

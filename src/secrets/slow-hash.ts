@@ -23,7 +23,7 @@ const ownKey = randomBytes(32);
 /** The hashes that the attempted work lacks; undefined outside of an attempt. */
 let lacking: Map<string, WantedHash> | undefined;
 
-/** Stands for a hash that isn't known yet; the work is repeated. */
+/** Placeholder for an unknown hash; the work is repeated once it is known. */
 export const notYet = Buffer.alloc(LENGTH);
 
 /** How often work is attempted, since one hash may decide whether the next is needed, before it computes the rest synchronously. */

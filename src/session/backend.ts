@@ -17,7 +17,7 @@ import { shownPath } from '../yaml/source-file.js';
 const KEPT = '.idops/kept';
 
 /**
- * The backend of a project's state, with the journal buffer. `onSecret` is told the credentials in its settings. Throws a ProblemsError
+ * The backend of a project's state, with the journal buffer. `onSecret` receives the credentials in its settings. Throws a ProblemsError
  * if the settings are wrong.
  */
 export async function backendOf(project: Project, onSecret: (secret: string) => void): Promise<StateBackend> {

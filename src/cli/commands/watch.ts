@@ -52,7 +52,7 @@ export async function watch(context: Context, options: Options & GlobalOptions):
     ending.addEventListener('abort', () => {
       if (context.lastWords() === null) output.message('Stopping: nothing new will start.');
     });
-    // Each cycle learns its secrets anew.
+    // Each cycle reads its secrets again.
     context.forget();
     const turn = await runCycle({
       project: context.project,
