@@ -45,8 +45,9 @@ export {
   summarize,
 } from './plan/plan.js';
 export type { StoredPlan } from './plan/stored.js';
-export { loadProject } from './project/load.js';
-export type { Project, ProjectOptions, ServerSettings } from './project/project.js';
+export type { ProjectOptions } from './project/find-config.js';
+export { loadProject, type Project } from './project/project.js';
+export type { ServerSettings } from './project/server.js';
 export {
   type Look,
   planReport,

@@ -3,9 +3,24 @@ import { dirname, join, resolve as resolvePath } from 'node:path';
 import { findWorkTree, isThere } from '../base/paths.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { shownPath } from '../yaml/source-file.js';
-import type { ProjectOptions } from './project.js';
 
 const CONFIG = 'idops.yaml';
+
+/** How to find a project and its environment. */
+export interface ProjectOptions {
+  /** The current folder. */
+  readonly cwd: string;
+  /** The process's environment variables. */
+  readonly variables: { readonly [name: string]: string | undefined };
+  /** `--config`; otherwise `IDOPS_CONFIG`, otherwise `idops.yaml` in the folder or in one above it in its git work tree. */
+  readonly config?: string;
+  /** False to look for `idops.yaml` only in the folder. */
+  readonly above?: boolean;
+  /** `--env`; otherwise `IDOPS_ENV`, otherwise none. */
+  readonly env?: string;
+  /** `--token-file`, relative to `cwd`, which no manifest may read. */
+  readonly tokenFile?: string | undefined;
+}
 
 /** The path of the configuration. Throws a ProblemsError if the one that is found belongs to another user. */
 export async function configPath(

@@ -1,6 +1,7 @@
 import { resolve as resolvePath } from 'node:path';
 import { BadVariable, parseVariables, type VariableText } from '../yaml/interpolation.js';
-import { find, type MapNode, type Node, type ScalarNode } from '../yaml/tree.js';
+import { find, type Node, type ScalarNode } from '../yaml/tree.js';
+import type { Layer } from './layers.js';
 import { defaultState } from './state.js';
 
 /** What no manifest may read, since it could send it anywhere. */
@@ -13,30 +14,17 @@ export interface Guarded {
   readonly states: readonly string[];
 }
 
-/** The configuration of one environment, with its variables. */
-export interface ConfigLayer {
-  readonly config: MapNode;
-  /** The text of a scalar; undefined if it is unknown. */
-  text(node: ScalarNode): string | undefined;
-  /** The same; also undefined if a process variable is part of it. */
-  literal(node: ScalarNode): string | undefined;
-}
-
-/** What must be guarded in all environments. `environments` are the names of `layers`, in order. */
-export function guardedOf(
-  layers: readonly ConfigLayer[],
-  root: string,
-  environments: readonly (string | null)[],
-): Guarded {
+/** What must be guarded in all environments. */
+export function guardedOf(layers: readonly Layer[], root: string): Guarded {
   const variables = new Set<string>();
   const files = new Set<string>();
   const states = new Set<string>();
   const named = new Set(['IDOPS_TOKEN']);
-  for (const [index, { config, text }] of layers.entries()) {
+  for (const { name, config, resolve } of layers) {
     const texts = (node: Node): string[] =>
       scalarsOf(node).flatMap((scalar) => {
-        const known = text(scalar);
-        return known === undefined || known === '' ? [] : [known];
+        const { text, unknown } = resolve(scalar);
+        return unknown || text === '' ? [] : [text];
       });
     for (const section of [
       ['server', 'auth'],
@@ -45,17 +33,17 @@ export function guardedOf(
     ]) {
       const { node, complete } = find(config, section);
       if (!complete) continue;
-      for (const scalar of scalarsOf(node)) for (const name of namesIn(scalar)) named.add(name);
-      for (const name of scalarsIn(node, 'pass_env').flatMap(texts)) named.add(name);
+      for (const scalar of scalarsOf(node)) for (const one of namesIn(scalar)) named.add(one);
+      for (const one of scalarsIn(node, 'pass_env').flatMap(texts)) named.add(one);
       const given = scalarsIn(node, 'token_command').flatMap(texts).flatMap(filesIn);
       for (const file of [...fileNodes(node).flatMap(texts), ...given]) files.add(resolvePath(root, file));
     }
     // The URL of a remote may contain a credential.
     const remote = find(config, ['state', 'git', 'remote']);
     if (remote.complete && remote.node.type === 'scalar')
-      for (const name of namesIn(remote.node)) named.add(name);
+      for (const one of namesIn(remote.node)) named.add(one);
     const state = find(config, ['state', 'path']);
-    const [path = defaultState(environments[index] ?? null)] = state.complete ? texts(state.node) : [];
+    const [path = defaultState(name)] = state.complete ? texts(state.node) : [];
     states.add(resolvePath(root, path));
   }
   // A member of `vars` in a credential may use variables too.

@@ -1,5 +1,5 @@
 export { configSchema } from './config.js';
-export { configPath } from './find-config.js';
-export { loadProject } from './load.js';
-export type { AuthSettings, Project, ProjectOptions, ServerOverrides, ServerSettings } from './project.js';
+export { configPath, type ProjectOptions } from './find-config.js';
+export { loadProject, type Project } from './project.js';
+export type { AuthSettings, ServerOverrides, ServerSettings } from './server.js';
 export { DEFAULT_STATE, defaultState, type StateSettings, stateOnBranch } from './state.js';

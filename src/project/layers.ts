@@ -3,9 +3,20 @@ import { isReference } from '../secrets/mask-lines.js';
 import { check } from '../yaml/check.js';
 import { parseYaml } from '../yaml/parse.js';
 import type { SourceFile } from '../yaml/source-file.js';
-import { find, type MapNode, type Member, mapNode, type Node } from '../yaml/tree.js';
+import { find, type MapNode, type Member, mapNode, type Node, type ScalarNode } from '../yaml/tree.js';
+import type { Text, Variables } from '../yaml/variables.js';
 import { configSchema } from './config.js';
 import { statePlaces } from './state.js';
+
+/** The configuration of one environment, with its variables. */
+export interface Layer {
+  /** Null for the configuration without an environment. */
+  readonly name: string | null;
+  readonly config: MapNode;
+  readonly variables: Variables;
+  /** A scalar with its variables filled in. */
+  resolve(node: ScalarNode): Text;
+}
 
 /** The configuration, merged with the chosen environment, and with each of them. */
 export interface Configs {
@@ -115,12 +126,11 @@ function withoutEmpty(root: MapNode): MapNode {
   const environments = clean.entries.get('environments');
   if (environments?.value.type !== 'map') return clean;
   const cleaned = new Map(
-    [...environments.value.entries].map(([name, entry]) => {
-      const { value } = entry;
-      if (isEmpty(value)) return [name, { ...entry, value: mapNode(value.range, new Map()) }];
+    [...environments.value.entries].map(([name, { key, value }]) => {
+      const whole = isEmpty(value) ? mapNode(value.range, new Map()) : value;
       return [
         name,
-        value.type === 'map' ? { ...entry, value: without(value, (_, inner) => isEmpty(inner)) } : entry,
+        { key, value: whole.type === 'map' ? without(whole, (_, inner) => isEmpty(inner)) : whole },
       ];
     }),
   );

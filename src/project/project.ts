@@ -1,84 +1,47 @@
-import type { Place, Problem } from '../base/problems.js';
-import type { Sensitive } from '../base/values.js';
-import type { ChecksSettings } from '../mail/settings.js';
-import type { BaseUrl } from '../server/base-url.js';
-import type { TlsSettings } from '../server/connections.js';
-import type { Profile } from '../server/profiles.js';
-import type { ProxyServer } from '../server/proxy.js';
-import type { TokenCommand } from '../server/token-command.js';
-import type { Variables } from '../yaml/variables.js';
-import type { Guarded } from './guarded.js';
-import type { StateSettings } from './state.js';
+import { realpath } from 'node:fs/promises';
+import { dirname, resolve as resolvePath } from 'node:path';
+import type { z } from 'zod';
+import { error, type Place, type Problem, ProblemsError, refuse } from '../base/problems.js';
+import { limits } from '../mail/limits.js';
+import { type ChecksSettings, checksSchema } from '../mail/settings.js';
+import { some } from '../mail/words.js';
+import { type Profile, profiles } from '../server/profiles.js';
+import { check } from '../yaml/check.js';
+import type { Note } from '../yaml/resolve.js';
+import { fileName, readSource, type SourceFile, shownPath, unreadable } from '../yaml/source-file.js';
+import { find, type MapNode, type ScalarNode } from '../yaml/tree.js';
+import { type VariableSources, Variables } from '../yaml/variables.js';
+import {
+  DEFAULT_MANIFESTS,
+  DEFAULT_MAX_DESTRUCTIVE,
+  limitsSchema,
+  manifestsSchema,
+  safetySchema,
+  serverSchema,
+} from './config.js';
+import { configPath, type ProjectOptions, setting, unreadableConfig } from './find-config.js';
+import { type Guarded, guardedOf } from './guarded.js';
+import { type Configs, type Layer, readConfig, without } from './layers.js';
+import { addressProblems, type ServerOverrides, type ServerSettings, Settings } from './server.js';
+import { sharedStates } from './shared-state.js';
+import { missingStateSettings, type StateSettings, stateSettings, stateSettingsSchema } from './state.js';
 
-/** How to find a project and its environment. */
-export interface ProjectOptions {
-  /** The current folder. */
-  readonly cwd: string;
-  /** The process's environment variables. */
-  readonly variables: { readonly [name: string]: string | undefined };
-  /** `--config`; otherwise `IDOPS_CONFIG`, otherwise `idops.yaml` in the folder or in one above it in its git work tree. */
-  readonly config?: string;
-  /** False to look for `idops.yaml` only in the folder. */
-  readonly above?: boolean;
-  /** `--env`; otherwise `IDOPS_ENV`, otherwise none. */
-  readonly env?: string;
-  /** `--token-file`, relative to `cwd`, which no manifest may read. */
-  readonly tokenFile?: string | undefined;
-}
-
-/** The options that override the `server` section. */
-export interface ServerOverrides {
-  /** `--base-url`; otherwise `IDOPS_BASE_URL`, otherwise `server.base_url`. */
-  readonly baseUrl?: string;
-  /** `--token-file`, relative to the current folder; otherwise `IDOPS_TOKEN`, otherwise `server.auth`. */
-  readonly tokenFile?: string;
-  /** Whether the configuration may neither run a program for credentials nor ask another origin for them. */
-  readonly pinned?: boolean;
-}
-
-/** How idops authenticates, checked as far as possible without requests. */
-export type AuthSettings =
-  | { readonly way: 'token'; readonly token: Sensitive }
-  | {
-      readonly way: 'token_file';
-      readonly path: string;
-      /** Relative to the current folder. */
-      readonly shown: string;
-    }
-  | ({ readonly way: 'token_command' } & TokenCommand)
-  | {
-      readonly way: 'client_credentials';
-      readonly address: BaseUrl;
-      readonly proxy: ProxyServer | null;
-      readonly clientId: string;
-      readonly clientSecret: Sensitive;
-      /** Null for those that the manifests need. */
-      readonly scopes: readonly string[] | null;
-    }
-  | { readonly way: 'header'; readonly name: string; readonly value: Sensitive };
-
-/** The checked settings of the server. */
-export interface ServerSettings {
-  /** An http or https URL without credentials, query, fragment or trailing slash. */
-  readonly baseUrl: string;
-  /** The same URL, parsed. */
-  readonly address: BaseUrl;
-  /** The profile of the server. */
-  readonly profile: Profile;
-  /** Whether the configuration names the profile; otherwise it is the default. */
-  readonly profileWritten: boolean;
-  /** Whether to skip the check that the profile fits, before the first write. */
-  readonly profileTrusted: boolean;
-  /** The way to authenticate. */
-  readonly auth: AuthSettings;
-  /** Trusted authorities, and the client certificate. */
-  readonly tls: TlsSettings;
-  /** The proxy, by the process variables. */
-  readonly proxy: ProxyServer | null;
-  /** Whether plain http to another machine is allowed. */
-  readonly allowInsecureHttp: boolean;
-  /** Every secret in these settings. */
-  readonly secrets: readonly Sensitive[];
+/**
+ * Finds and reads the configuration and chooses the environment. Checks its whole shape, but resolves nothing yet. Throws
+ * a ProblemsError with every problem.
+ */
+export async function loadProject(options: ProjectOptions): Promise<Project> {
+  const { cwd, variables } = options;
+  const path = await configPath(options);
+  const file = readSource(path, fileName(path, { cwd, root: dirname(path) }));
+  if (!('text' in file)) throw new ProblemsError([unreadableConfig(path, options, file)]);
+  const root = await realpath(dirname(path)).catch((failure: unknown) => {
+    throw new ProblemsError([
+      error('file-unreadable', `${shownPath(dirname(path), cwd)} ${unreadable(failure).detail}`),
+    ]);
+  });
+  const environment = options.env ?? setting(variables, 'IDOPS_ENV') ?? null;
+  return new Project(options, root, file, environment, readConfig(file, environment));
 }
 
 /** A glob of manifests. A default one has no place, and may match nothing. */
@@ -91,7 +54,7 @@ export interface Pattern {
  * A configuration with a checked shape. Values are resolved on demand, since variables that aren't needed may be unset. Each
  * function throws a ProblemsError with every problem.
  */
-export interface Project {
+export class Project {
   /** The configuration's folder, absolute, with links resolved. */
   readonly root: string;
   /** The configuration, relative to the current folder. */
@@ -104,28 +67,243 @@ export interface Project {
   readonly environments: readonly string[];
   /** The profile; `documented` if it depends on a process variable. */
   readonly profile: Profile;
-  /** The server of the environment. Throws a ProblemsError for wrong settings or a missing credential. */
-  server(overrides?: ServerOverrides): Promise<ServerSettings>;
-  /** Where the state is kept. */
-  state(): StateSettings;
-  /** Problems of the sections without a server, whether they are used now or not; an unset variable is a warning. */
-  settingsProblems(): readonly Problem[];
-  /** Problems of literal addresses and of references in the `server` section of any environment. */
-  addressProblems(): readonly Problem[];
-  /** Environments with different servers that share one state. */
-  sharedStateProblems(): Promise<readonly Problem[]>;
-  /** `safety.max_destructive`. */
-  maxDestructive(): number;
-  /** The severities of findings in email bodies. */
-  checks(): ChecksSettings;
-  /** `limits.body_characters`, for all body files together. */
-  bodyCharacters(): number;
-  /** The globs of the manifests. */
-  patterns(): readonly Pattern[];
-  /** The globs of each environment. */
-  everyGlobs(): readonly (readonly string[])[];
-  /** What no manifest may read. */
-  guarded(): Guarded;
+  readonly #source: SourceFile;
+  readonly #config: MapNode;
+  readonly #all: Configs['all'];
+  /** Whether the chosen environment has its own base URL. */
+  readonly #hasAddress: boolean;
+  readonly #process: ProjectOptions['variables'];
+  readonly #sources: VariableSources;
+  readonly #tokenFile: string | undefined;
+  #guarded: Guarded | undefined;
+
+  /** Not for callers: `loadProject` makes it. */
+  constructor(
+    options: ProjectOptions,
+    root: string,
+    source: SourceFile,
+    environment: string | null,
+    { chosen, own, environments, all }: Configs,
+  ) {
+    this.root = root;
+    this.#tokenFile = options.tokenFile;
+    this.file = source.path;
+    this.cwd = options.cwd;
+    this.environment = environment;
+    this.environments = environments;
+    this.#source = source;
+    this.#config = chosen;
+    this.#all = all;
+    this.#hasAddress = own !== undefined && find(own, ['server', 'base_url']).complete;
+    this.#process = options.variables;
+    this.#sources = {
+      ...variableSources(chosen, source, options.variables),
+      elsewhere: (name) => this.#inEnvironments('vars', name),
+    };
+    this.profile = this.#literalProfile();
+  }
+
   /** A new resolver of `${...}` in manifests; a lenient one accepts an unset allowed process variable. */
-  variables(options: { readonly lenient: boolean }): Variables;
+  variables(options: { readonly lenient: boolean }): Variables {
+    return new Variables({ ...this.#sources, credentials: this.guarded().variables }, options);
+  }
+
+  /** What no manifest may read. */
+  guarded(): Guarded {
+    this.#guarded ??= guardedOf(this.#layers(), this.root);
+    const token = this.#tokenFile === undefined ? [] : [resolvePath(this.cwd, this.#tokenFile)];
+    return {
+      ...this.#guarded,
+      files: [resolvePath(this.cwd, this.file), ...token, ...this.#guarded.files],
+    };
+  }
+
+  /** The globs of each environment. */
+  everyGlobs(): readonly (readonly string[])[] {
+    return this.#layers().map(({ config, resolve }) => {
+      const node = config.entries.get('manifests')?.value;
+      if (node?.type !== 'list') return [];
+      return node.items.flatMap((item) => {
+        const found = item.type === 'scalar' ? resolve(item) : undefined;
+        return found === undefined || found.unknown ? [] : [found.text];
+      });
+    });
+  }
+
+  /** The configuration without an environment, and with each. */
+  #layers(process = this.#process): readonly Layer[] {
+    const names = [null, ...this.environments];
+    return this.#all().map((config, index) => this.#layer(config, names[index] ?? null, process));
+  }
+
+  #layer(config: MapNode, name: string | null, process = this.#process): Layer {
+    const sources = variableSources(config, this.#source, process);
+    const variables = new Variables(sources, { lenient: true });
+    const resolve = (node: ScalarNode) => variables.resolve(String(node.value), node, this.#source);
+    return { name, config, variables, resolve };
+  }
+
+  /** Where the state is kept. */
+  state(): StateSettings {
+    const section = this.#section('state', stateSettingsSchema);
+    return stateSettings(section, this.environment, (path) => resolvePath(this.root, path));
+  }
+
+  /** Problems of the sections without a server, whether they are used now or not; an unset variable is a warning. */
+  settingsProblems(): readonly Problem[] {
+    const state = this.#resolved('state', stateSettingsSchema, true);
+    const sections: { readonly [name: string]: z.ZodType } = {
+      safety: safetySchema,
+      checks: checksSchema,
+      limits: limitsSchema,
+    };
+    return [
+      ...state.problems,
+      ...missingStateSettings(state.data),
+      ...Object.entries(sections).flatMap(([name, schema]) => this.#resolved(name, schema, true).problems),
+    ];
+  }
+
+  /** Problems of literal addresses and of references in the `server` section of any environment. */
+  addressProblems(): readonly Problem[] {
+    // The shared part may be incomplete if an environment is chosen.
+    const used = this.#layers().filter(({ name }) => this.environment === null || name !== null);
+    return addressProblems(used, this.#source);
+  }
+
+  /** Environments with different servers that share one state. */
+  async sharedStateProblems(): Promise<readonly Problem[]> {
+    return await sharedStates(this.#layers(references), this.root, ({ range }) => this.#source.place(range));
+  }
+
+  /** `safety.max_destructive`. */
+  maxDestructive(): number {
+    return this.#section('safety', safetySchema)?.max_destructive ?? DEFAULT_MAX_DESTRUCTIVE;
+  }
+
+  /** The severities of findings in email bodies. */
+  checks(): ChecksSettings {
+    return this.#section('checks', checksSchema) ?? {};
+  }
+
+  /** `limits.body_characters`, for all body files together. */
+  bodyCharacters(): number {
+    // `settingsProblems` reports an invalid one.
+    const { data } = this.#resolved('limits', limitsSchema, true);
+    return data?.body_characters ?? limits.allBodiesCharacters;
+  }
+
+  /** The globs of the manifests. */
+  patterns(): readonly Pattern[] {
+    const entry = this.#config.entries.get('manifests');
+    if (entry === undefined) return DEFAULT_MANIFESTS.map((pattern) => ({ pattern, place: null }));
+    return (this.#section('manifests', manifestsSchema) ?? []).map((pattern, index) => ({
+      pattern,
+      place: this.#source.place(find(entry.value, [index]).node.range),
+    }));
+  }
+
+  /** The server of the environment. Throws a ProblemsError for wrong settings or a missing credential. */
+  async server(overrides: ServerOverrides = {}): Promise<ServerSettings> {
+    const variable = setting(this.#process, 'IDOPS_BASE_URL');
+    const isAside = this.#hasAddress && overrides.baseUrl === undefined;
+    const given = {
+      baseUrl: overrides.baseUrl ?? (isAside ? undefined : variable),
+      aside: isAside ? variable : undefined,
+      tokenFile: overrides.tokenFile,
+      token: setting(this.#process, 'IDOPS_TOKEN'),
+      pinned: overrides.pinned ?? false,
+    };
+    const replaced = new Set<string>();
+    if (given.baseUrl !== undefined) replaced.add('base_url');
+    if (given.tokenFile !== undefined || given.token !== undefined) replaced.add('auth');
+    const entry = this.#config.entries.get('server');
+    return await new Settings({
+      section: this.#resolved('server', serverSchema, false, replaced),
+      given,
+      environment: this.environment,
+      variables: this.#process,
+      cwd: this.cwd,
+      root: this.root,
+      inEnvironments: (member) => this.#inEnvironments('server', member),
+      key: entry === undefined ? [] : [this.#source.place(entry.key)],
+      place: (...path) =>
+        entry === undefined ? [] : [this.#source.place(find(entry.value, path).node.range)],
+    }).build();
+  }
+
+  /** A hint for a setting that only environments have, if none is chosen. */
+  #inEnvironments(...path: string[]): string | undefined {
+    if (this.environment !== null) return undefined;
+    const [, ...all] = this.#all();
+    const base = find(this.#config, path).node;
+    const names = this.environments.filter((_, index) => {
+      const found = all[index] && find(all[index], path);
+      return found?.complete === true && found.node !== base;
+    });
+    if (names.length === 0) return undefined;
+    if (names.length === 1) return `environment ${names[0]} sets it: choose it with --env`;
+    return `environments ${names.length === 2 ? names.join(' and ') : some(names)} set it: choose one with --env`;
+  }
+
+  #section<T>(name: string, schema: z.ZodType<T>): T | undefined {
+    const { data, problems } = this.#resolved(name, schema, false);
+    refuse(problems);
+    return data;
+  }
+
+  #resolved<T>(name: string, schema: z.ZodType<T>, lenient: boolean, replaced?: ReadonlySet<string>) {
+    const entry = this.#config.entries.get(name);
+    if (entry === undefined) return { data: undefined, problems: [], notes: new Map<string, Note>() };
+    const root =
+      replaced !== undefined && entry.value.type === 'map'
+        ? without(entry.value, (member) => replaced.has(member))
+        : entry.value;
+    const variables = new Variables(this.#sources, { lenient });
+    return check({ schema, root, file: this.#source, variables, name: 'configuration', under: [name] });
+  }
+
+  #literalProfile(): Profile {
+    const { documented } = profiles;
+    if (documented === undefined) throw new Error('no documented profile');
+    const { node, complete } = find(this.#config, ['server', 'profile']);
+    if (!complete || node.type !== 'scalar') return documented;
+    const { text, tainted, unknown } = this.#layer(this.#config, this.environment).resolve(node);
+    const isKnown = !tainted && !unknown && Object.hasOwn(profiles, text);
+    return (isKnown ? profiles[text] : undefined) ?? documented;
+  }
+}
+
+/** In place of the process variables: each resolves to its reference `${NAME}`, so that defaults don't make settings differ. */
+const references = new Proxy<{ [name: string]: string }>(
+  {},
+  {
+    get: (_, name) => `\${${String(name)}}`,
+    getOwnPropertyDescriptor: (_, name) => ({
+      value: `\${${String(name)}}`,
+      configurable: true,
+      enumerable: true,
+      writable: true,
+    }),
+  },
+);
+
+function variableSources(
+  config: MapNode,
+  file: SourceFile,
+  process: ProjectOptions['variables'],
+): VariableSources {
+  const vars = config.entries.get('vars')?.value;
+  const allowed = config.entries.get('allow_env')?.value;
+  const scalars = new Map<string, ScalarNode>();
+  if (vars?.type === 'map') {
+    for (const [name, { value }] of vars.entries) if (value.type === 'scalar') scalars.set(name, value);
+  }
+  const names = allowed?.type === 'list' ? allowed.items : [];
+  return {
+    vars: scalars,
+    file,
+    allowed: new Set(names.flatMap((item) => (item.type === 'scalar' ? [String(item.value)] : []))),
+    process,
+  };
 }

@@ -7,20 +7,77 @@ import { Sensitive } from '../base/values.js';
 import { type BaseUrl, checkBaseUrl, isBaseUrl } from '../server/base-url.js';
 import type { TlsSettings } from '../server/connections.js';
 import { wrongInHeader, wrongInToken } from '../server/credentials.js';
-import { profiles } from '../server/profiles.js';
+import { type Profile, profiles } from '../server/profiles.js';
 import { isProblem, type ProxyServer, proxyFor } from '../server/proxy.js';
+import type { TokenCommand } from '../server/token-command.js';
 import type { Checked } from '../yaml/check.js';
-import { decode, readBytes, shownPath } from '../yaml/source-file.js';
-import { find, type ScalarNode } from '../yaml/tree.js';
+import { resolve as resolveAll } from '../yaml/resolve.js';
+import { decode, readBytes, type SourceFile, shownPath } from '../yaml/source-file.js';
+import { find } from '../yaml/tree.js';
 import type { serverSchema } from './config.js';
-import type { ConfigLayer } from './guarded.js';
-import type { AuthSettings, ProjectOptions, ServerSettings } from './project.js';
+import type { ProjectOptions } from './find-config.js';
+import type { Layer } from './layers.js';
 
 type ServerSection = z.infer<typeof serverSchema>;
 type Auth = NonNullable<ServerSection['auth']>;
 
-/** The input of `serverSettings`. */
-export interface ServerSources {
+/** The options that override the `server` section. */
+export interface ServerOverrides {
+  /** `--base-url`; otherwise `IDOPS_BASE_URL`, otherwise `server.base_url`. */
+  readonly baseUrl?: string;
+  /** `--token-file`, relative to the current folder; otherwise `IDOPS_TOKEN`, otherwise `server.auth`. */
+  readonly tokenFile?: string;
+  /** Whether the configuration may neither run a program for credentials nor ask another origin for them. */
+  readonly pinned?: boolean;
+}
+
+/** How idops authenticates, checked as far as possible without requests. */
+export type AuthSettings =
+  | { readonly way: 'token'; readonly token: Sensitive }
+  | {
+      readonly way: 'token_file';
+      readonly path: string;
+      /** Relative to the current folder. */
+      readonly shown: string;
+    }
+  | ({ readonly way: 'token_command' } & TokenCommand)
+  | {
+      readonly way: 'client_credentials';
+      readonly address: BaseUrl;
+      readonly proxy: ProxyServer | null;
+      readonly clientId: string;
+      readonly clientSecret: Sensitive;
+      /** Null for those that the manifests need. */
+      readonly scopes: readonly string[] | null;
+    }
+  | { readonly way: 'header'; readonly name: string; readonly value: Sensitive };
+
+/** The checked settings of the server. */
+export interface ServerSettings {
+  /** An http or https URL without credentials, query, fragment or trailing slash. */
+  readonly baseUrl: string;
+  /** The same URL, parsed. */
+  readonly address: BaseUrl;
+  /** The profile of the server. */
+  readonly profile: Profile;
+  /** Whether the configuration names the profile; otherwise it is the default. */
+  readonly profileWritten: boolean;
+  /** Whether to skip the check that the profile fits, before the first write. */
+  readonly profileTrusted: boolean;
+  /** The way to authenticate. */
+  readonly auth: AuthSettings;
+  /** Trusted authorities, and the client certificate. */
+  readonly tls: TlsSettings;
+  /** The proxy, by the process variables. */
+  readonly proxy: ProxyServer | null;
+  /** Whether plain http to another machine is allowed. */
+  readonly allowInsecureHttp: boolean;
+  /** Every secret in these settings. */
+  readonly secrets: readonly Sensitive[];
+}
+
+/** What the settings are made from. */
+interface ServerSources {
   /** The resolved section, without what is given elsewhere. */
   readonly section: Pick<Checked<ServerSection>, 'data' | 'problems' | 'notes'>;
   /** Options and process variables, which override the section. */
@@ -45,14 +102,10 @@ export interface ServerSources {
   readonly place: (...path: string[]) => readonly Place[];
 }
 
-/** Assembles and checks the settings. Throws a ProblemsError with every problem. */
-export async function serverSettings(sources: ServerSources): Promise<ServerSettings> {
-  return await new Settings(sources).build();
-}
-
 const DEFAULT_PROFILE = 'documented';
 
-class Settings {
+/** Assembles and checks the settings. */
+export class Settings {
   readonly #sources: ServerSources;
   readonly #problems: Problem[];
   readonly #secrets: string[] = [];
@@ -62,6 +115,7 @@ class Settings {
     this.#problems = [...sources.section.problems];
   }
 
+  /** Throws a ProblemsError with every problem. */
   async build(): Promise<ServerSettings> {
     const server = this.#sources.section.data ?? {};
     const allowInsecureHttp = server.allow_insecure_http ?? false;
@@ -371,21 +425,29 @@ const addresses = [
   { path: ['auth', 'client_credentials', 'token_url'], what: 'the token address' },
 ] as const;
 
-/** Problems of literal addresses in a configuration; those with process variables are checked when they are used. */
-export function addressProblems(
-  layers: readonly ConfigLayer[],
-  place: (node: ScalarNode) => Place,
-): Problem[] {
+/**
+ * Problems of the `server` section of any environment that need no process variables: invalid references, such as an unclosed one, and
+ * literal addresses.
+ */
+export function addressProblems(layers: readonly Layer[], file: SourceFile): Problem[] {
   const found = new Map<string, Problem>();
-  for (const { config, literal } of layers) {
-    const allows = find(config, ['server', 'allow_insecure_http']);
+  for (const { config, variables, resolve } of layers) {
+    const section = find(config, ['server']);
+    if (!section.complete) continue;
+    resolveAll(section.node, file, variables, ['server']);
+    for (const problem of variables.takeProblems()) {
+      const [place] = problem.places;
+      if (problem.code === 'bad-variable') found.set(`${place?.line}:${place?.column}`, problem);
+    }
+    const allows = find(section.node, ['allow_insecure_http']);
     // A variable may be true.
     const allowInsecureHttp = allows.complete && allows.node.type === 'scalar' && allows.node.value !== false;
     for (const { path, what } of addresses) {
-      const { node, complete } = find(config, ['server', ...path]);
-      const text = complete && node.type === 'scalar' ? literal(node) : undefined;
-      if (text === undefined || node.type !== 'scalar') continue;
-      const checked = checkBaseUrl(text, { allowInsecureHttp, what, places: [place(node)] });
+      const { node, complete } = find(section.node, path);
+      if (!complete || node.type !== 'scalar') continue;
+      const { text, tainted, unknown } = resolve(node);
+      if (tainted || unknown) continue;
+      const checked = checkBaseUrl(text, { allowInsecureHttp, what, places: [file.place(node.range)] });
       if (!isBaseUrl(checked)) found.set(`${checked.code} ${node.range.start}`, checked);
     }
   }

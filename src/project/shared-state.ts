@@ -4,16 +4,9 @@ import { parseUrl } from '../base/parse-url.js';
 import { findWorkTree, realPath } from '../base/paths.js';
 import { error, type Place, type Problem } from '../base/problems.js';
 import { some } from '../mail/words.js';
-import { find, type MapNode, type ScalarNode } from '../yaml/tree.js';
+import { find, type ScalarNode } from '../yaml/tree.js';
+import type { Layer } from './layers.js';
 import { DEFAULT_BRANCH, DEFAULT_REMOTE, defaultState, stateOnBranch } from './state.js';
-
-/** An environment of a configuration; null is the configuration without one. */
-export interface Environment {
-  readonly name: string | null;
-  readonly config: MapNode;
-  /** A scalar with `vars` resolved; `isLiteral` if it doesn't depend on a process variable. */
-  written(node: ScalarNode): { readonly text: string; readonly isLiteral: boolean };
-}
 
 /** The place of a state. Environments with equal ids share it. */
 interface StatePlace {
@@ -24,14 +17,15 @@ interface StatePlace {
   readonly usual: string;
 }
 
-interface Known extends Environment {
+interface Known extends Layer {
   readonly stored: StatePlace;
+  /** `isLiteral` if it doesn't depend on a process variable. */
   readonly address: { readonly text: string; readonly isLiteral: boolean };
 }
 
 /** Environments with different servers that share one state. Process variables aren't resolved; unknown places aren't compared. */
 export async function sharedStates(
-  environments: readonly Environment[],
+  environments: readonly Layer[],
   root: string,
   place: (node: ScalarNode) => Place,
 ): Promise<Problem[]> {
@@ -73,11 +67,7 @@ function normal({ text, isLiteral }: Known['address']): Known['address'] {
   return { text: parseUrl(text)?.href.replace(/\/+$/, '') ?? text, isLiteral };
 }
 
-async function placeOf(
-  one: Environment,
-  root: string,
-  isOneRemote: boolean,
-): Promise<StatePlace | undefined> {
+async function placeOf(one: Layer, root: string, isOneRemote: boolean): Promise<StatePlace | undefined> {
   const { name, config } = one;
   /** Undefined if it depends on a process variable. */
   const literal = (usual: string, ...path: string[]): string | undefined => {
@@ -122,7 +112,7 @@ async function placeOf(
   };
 }
 
-function remoteOf(one: Environment): string {
+function remoteOf(one: Layer): string {
   return textAt(one, 'state', 'git', 'remote')?.text ?? DEFAULT_REMOTE;
 }
 
@@ -148,12 +138,14 @@ function unescaped(text: string): string {
   }
 }
 
-function textAt(one: Environment, ...path: string[]): Known['address'] | undefined {
+function textAt(one: Layer, ...path: string[]): Known['address'] | undefined {
   const node = scalarAt(one, ...path);
-  return node === undefined ? undefined : one.written(node);
+  if (node === undefined) return undefined;
+  const { text, tainted, unknown } = one.resolve(node);
+  return unknown ? { text: node.source, isLiteral: false } : { text, isLiteral: !tainted };
 }
 
-function scalarAt({ config }: Environment, ...path: readonly string[]): ScalarNode | undefined {
+function scalarAt({ config }: Layer, ...path: readonly string[]): ScalarNode | undefined {
   const { node, complete } = find(config, [...path]);
   return complete && node.type === 'scalar' && typeof node.value === 'string' ? node : undefined;
 }

@@ -1,7 +1,7 @@
 import type { Problem } from '../../base/problems.js';
 import { noProgress, type Progress } from '../../base/progress.js';
 import { loadProject } from '../../project/index.js';
-import { serverSettings } from '../../project/server.js';
+import { Settings } from '../../project/server.js';
 import { type FreshPull, pullFresh } from '../../pull/pull-fresh.js';
 import type { PulledFile } from '../../pull/write.js';
 import { diagnose } from '../../server/diagnose.js';
@@ -37,7 +37,7 @@ export async function inspectServer(
   options: ReaderOptions & { readonly progress?: Progress },
 ): Promise<InspectedServer> {
   const { concurrency = DEFAULT_CONCURRENCY, redactor, progress = noProgress, signal } = options;
-  const server = await serverSettings({
+  const server = await new Settings({
     section: { data: {}, problems: [], notes: new Map() },
     given: { ...given, aside: undefined, pinned: false },
     environment: null,
@@ -47,7 +47,7 @@ export async function inspectServer(
     root: process.cwd(),
     key: [],
     place: () => [],
-  });
+  }).build();
   return await withReader(server, [], { ...options, concurrency }, async (reader) => {
     const { baseUrl } = server;
     const { fits } = await diagnose({
