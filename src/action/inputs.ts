@@ -7,6 +7,7 @@ import {
   commanderMessage,
   connectionOptions,
   debugOption,
+  messageOption,
   onlyOption,
   planFileConflicts,
   type SelectionOptions,
@@ -24,6 +25,7 @@ export interface Args extends SelectionOptions, ConnectionOptions {
   /** The part of the changes that is shown. */
   readonly only?: Share;
   readonly debug?: boolean;
+  readonly message?: string;
 }
 
 /** The checked inputs of the action. Empty ones are undefined. */
@@ -156,7 +158,7 @@ function whole(text: string, least: number): number | undefined {
 
 /** The options of the command line that `args` takes. */
 export function argsOptions(): Option[] {
-  return [...selectionOptions(), onlyOption(), ...connectionOptions(), debugOption()];
+  return [...selectionOptions(), onlyOption(), messageOption(), ...connectionOptions(), debugOption()];
 }
 
 function readArgs(given: readonly string[], problems: Problem[]): Args {

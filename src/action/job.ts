@@ -83,6 +83,7 @@ export class Job {
     return {
       ...shardOptions(shard, process.env),
       ...sessionOptionsOf({ ...args, ...(baseUrl === undefined ? {} : { baseUrl }) }),
+      message: args.message,
       pinned: baseUrl !== undefined,
       signal: this.signal,
       redactor: this.redactor,

@@ -6,7 +6,7 @@ import type { Plan, Seen } from '../plan/plan.js';
 import type { Hasher } from '../secrets/hash.js';
 import type { Redactor } from '../secrets/redactor.js';
 import type { Lock, StateBackend } from '../state/backend.js';
-import { describeRun, JOURNAL_FORMAT, type Journal, type RunLine } from '../state/journal.js';
+import { describeRun, JOURNAL_FORMAT, type Journal, type Origin, type RunLine } from '../state/journal.js';
 import type { State } from '../state/state.js';
 import { writeHint } from '../state/write-errors.js';
 import { type Approval, leftOf } from './approvals.js';
@@ -32,6 +32,8 @@ export interface ApplyOptions extends Omit<ExecuteOptions, 'recorder' | 'permit'
   readonly hasher: Hasher;
   readonly lock: Pick<Lock, 'confirm' | 'fenced' | 'lease'>;
   readonly command: RunLine['command'];
+  /** Who applies it, and why. */
+  readonly origin: () => Promise<Origin>;
   readonly now: () => Date;
   /** Takes secrets out of messages of the server, and out of names, before they are journalled. */
   readonly redactor: Pick<Redactor, 'redactName' | 'redactSentence'>;
@@ -115,6 +117,8 @@ async function beginRun(
   resources: State['resources'],
   options: ApplyOptions,
 ): Promise<{ begun: BegunRun; journal: Journal }> {
+  const origin = await options.origin();
+  const pullRequest = options.approval?.pullRequest ?? origin.pull_request;
   try {
     const begun = await runState.begin(resources);
     const { state } = begun;
@@ -127,6 +131,8 @@ async function beginRun(
       command: options.command,
       ...(plan.undoes === undefined ? {} : { undoes: plan.undoes }),
       user: userName(),
+      ...origin,
+      ...(pullRequest === undefined ? {} : { pull_request: pullRequest }),
       ...ownProcess(),
       state: { lineage: state.lineage, file: options.backend.name },
       server: plan.server,

@@ -73,13 +73,18 @@ export function findRecorded(state: State, names: readonly string[]): Recorded[]
   const problems: Problem[] = [];
   const found = new Map<string, Recorded>();
   for (const name of names) {
-    const matches = identify(all, name, [addressOf, idOf, calledOf]);
+    const matches = recordsNamed(all, name);
     const [only] = matches;
     if (only !== undefined && matches.length === 1) found.set(only.address, only);
     else problems.push(notOne(name, matches));
   }
   if (problems.length > 0) throw new ProblemsError(problems);
   return [...found.values()];
+}
+
+/** The records that an address, an id or a name matches, with or without the kind. */
+export function recordsNamed(all: readonly Recorded[], name: string): readonly Recorded[] {
+  return identify(all, name, [addressOf, idOf, calledOf]);
 }
 
 const addressOf = ({ address }: Recorded): string[] => [address];

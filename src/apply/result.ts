@@ -36,6 +36,8 @@ export interface ChangeResult {
   readonly ownValues?: readonly string[];
   /** What a person should know although the change succeeded. */
   readonly notes?: readonly string[];
+  /** The new DID, after a regeneration. */
+  readonly did?: string;
 }
 
 /** What one run of apply did. */

@@ -31,7 +31,7 @@ export interface Streams {
   readonly clock?: Clock | undefined;
 }
 
-export type About = Pick<SessionOptions, 'manifests' | 'shard' | 'ofJob' | 'sharedRun'>;
+export type About = Pick<SessionOptions, 'manifests' | 'shard' | 'ofJob' | 'sharedRun' | 'message'>;
 
 /** What a command works with. */
 export interface Context {

@@ -8,6 +8,7 @@ import {
   debugOption,
   discoveryOptions,
   kindOption,
+  messageOption,
   notEmpty,
   onlyOption,
   selectionOptions,
@@ -17,7 +18,16 @@ import { schemaNames } from '../session/schema-names.js';
 import type { Context, GlobalOptions } from './context.js';
 import { addExamples } from './examples.js';
 import { type ExitCode, exit, exitMeanings } from './exit.js';
-import { age, faultNames, interval, listenAddress, milliseconds, readFaults } from './option-values.js';
+import {
+  age,
+  faultNames,
+  interval,
+  listenAddress,
+  milliseconds,
+  readFaults,
+  since,
+  until,
+} from './option-values.js';
 
 /** A command: takes a context, options and arguments, and returns the exit code. */
 export type Work<A extends unknown[], O> = (
@@ -95,6 +105,7 @@ export function declare(action: Act): Command {
       'allow this many destructive changes, instead of safety.max_destructive',
       wholeNumber(0),
     )
+    .addOption(messageOption())
     .action(action(async () => (await import('./commands/apply.js')).apply));
 
   const watching = program
@@ -158,6 +169,7 @@ export function declare(action: Act): Command {
       'allow this many destructive changes, instead of safety.max_destructive',
       wholeNumber(0),
     )
+    .addOption(messageOption())
     .addOption(format('result'))
     .action(action(async () => (await import('./commands/undo.js')).undo));
 
@@ -168,7 +180,19 @@ export function declare(action: Act): Command {
   runs
     .command('list', { isDefault: true })
     .description('list the runs, or what they did to one object')
-    .option('--address <ADDRESS>', 'what runs did to this object, such as User/9b1d…', notEmpty)
+    .option(
+      '--address <ADDRESS>',
+      'what runs did to this object, such as User/9b1d… or ada@example.com',
+      notEmpty,
+    )
+    .option('--actor <NAME>', 'only runs of this person, as idops runs names them', notEmpty)
+    .addOption(kindOption())
+    .option(
+      '--since <TIME>',
+      'only runs from then on: 2026-01-31, an RFC 3339 instant, or an age such as 7d',
+      since,
+    )
+    .option('--until <TIME>', 'only runs up to then; a date includes that day', until)
     .addOption(format('runs'))
     .action(action(async () => (await import('./commands/runs.js')).listRuns));
   runs

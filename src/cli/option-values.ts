@@ -9,6 +9,31 @@ export function age(value: string): number {
   return Number(number) * hours * 3_600_000;
 }
 
+/** `--since`. */
+export function since(value: string): Date {
+  return moment(value, 'T00:00:00Z');
+}
+
+/** `--until`. */
+export function until(value: string): Date {
+  return moment(value, 'T23:59:59.999Z');
+}
+
+/** A date with a time of the day, an instant, or an age before now. */
+function moment(value: string, time: string): Date {
+  if (/^\d+[hdw]$/.test(value)) return new Date(Date.now() - age(value));
+  const instant = /^\d{4}-\d\d-\d\d$/.test(value) ? `${value}${time}` : value;
+  const [, day = ''] =
+    /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/i.exec(instant) ?? [];
+  const date = new Date(instant);
+  // A Date takes 30 February for 2 March.
+  const isDay = new Date(`${day}T00:00:00Z`).getUTCDate() === Number(day.slice(8));
+  if (isDay && !Number.isNaN(date.getTime())) return date;
+  throw new InvalidArgumentError(
+    'It must be a date such as 2026-01-31 (UTC), an instant such as 2026-01-31T12:00:00Z, or an age such as 7d.',
+  );
+}
+
 /** `--latency`, in milliseconds. */
 export function milliseconds(value: string): number {
   const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s)?$/.exec(value) ?? [];

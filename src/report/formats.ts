@@ -12,6 +12,7 @@ import type { PastRun } from './past.js';
 import type { ShownListing, ShownPull } from './pull.js';
 import type { ShownState } from './recorded.js';
 import { redactPlan } from './redact-plan.js';
+import type { ShownRuns } from './runs.js';
 import type { ShownTurn } from './turn.js';
 
 /*
@@ -161,24 +162,12 @@ export const validationReport: Report<ShownValidation> = {
   },
 };
 
-/** Runs; `all` if every journal could be read. */
-export interface ShownRuns {
-  readonly runs: readonly PastRun[];
-  readonly all: boolean;
-}
-
 /** `runs list`. */
 export const runsReport: Report<ShownRuns> = {
   redact: redactReport,
   formats: {
-    async text() {
-      const { runsText } = await import('./runs.js');
-      return ({ runs, all }, look) => runsText(runs, all, look);
-    },
-    async json() {
-      const { runsJson } = await import('./runs.js');
-      return ({ runs }) => runsJson(runs);
-    },
+    text: async () => (await import('./runs.js')).runsText,
+    json: async () => (await import('./runs.js')).runsJson,
   },
 };
 

@@ -1,7 +1,7 @@
 import { identify } from '../base/identifiers.js';
 import { error, ProblemsError } from '../base/problems.js';
 import type { PastChange, PastRun } from './past.js';
-import { pastChangeJson, pastLines, who } from './runs.js';
+import { originJson, pastChangeJson, pastLines, who, why } from './runs.js';
 import type { TextOptions } from './text.js';
 import { colors, wrap } from './words.js';
 
@@ -13,9 +13,11 @@ export interface History {
 }
 
 export function historyText({ past }: History, options: TextOptions): string {
+  if (past.length === 0) return 'No run matches.\n';
   const paint = colors(options.color);
   const lines = past.flatMap(({ run, change }) => [
     ...wrap('', `${run.run}  ${run.command} by ${who(run)}`).map((line) => paint.bold(line)),
+    ...why(run),
     ...pastLines(change, options),
     '',
   ]);
@@ -32,6 +34,7 @@ export function historyJson({ address, past }: History): object {
       command: run.command,
       user: run.user,
       host: run.host,
+      ...originJson(run),
       server: run.server,
       environment: run.environment,
       ...pastChangeJson(change),
@@ -41,13 +44,18 @@ export function historyJson({ address, past }: History): object {
 
 /**
  * The changes that runs made to an object, oldest first, under all names that it had. The address is an id, a name, or a kind with a name;
- * for email templates the name is the backend's, with or without a type. Throws a ProblemsError (`no-such-address`) if no run changed such
- * an object.
+ * for email templates the name is the backend's, with or without a type. `recorded` are the addresses that the state has for it. Throws a
+ * ProblemsError (`no-such-address`) if no run changed such an object.
  */
-export function historyOf(runs: readonly PastRun[], address: string): History['past'] {
+export function historyOf(
+  runs: readonly PastRun[],
+  address: string,
+  recorded: readonly string[],
+): History['past'] {
   const all = runs.flatMap(({ run, changes }) => changes.map((change) => ({ run, change })));
   const changes = all.map(({ change }) => change);
-  const keys = new Set(identify(changes, address, [addresses, ids, names]).map(({ key }) => key));
+  const found = [address, ...recorded].map((one) => identify(changes, one, [addresses, ids, names]));
+  const keys = new Set(found.find((matches) => matches.length > 0)?.map(({ key }) => key));
   if (keys.size > 0) return all.filter(({ change }) => keys.has(change.key));
   throw new ProblemsError([
     error(

@@ -148,6 +148,7 @@ export function resultJson(result: Result): ResultJson {
       unverified: [...one.unverified],
       error: one.error,
       ...(one.notes === undefined ? {} : { notes: [...one.notes] }),
+      ...(one.did === undefined ? {} : { did: one.did }),
     })),
   };
 }

@@ -57,7 +57,7 @@ export function labelPlan({ plan, observed }: Planned, { resources }: State): Pl
   return { ...plan, changes };
 }
 
-/** The result with the labels of its plan, and those that the server's answers add. */
+/** The result with the labels of its plan, and the labels and DIDs that the server's answers add. */
 export function labelResult(result: Result, { changes }: Plan, answers: Answers): Result {
   const byAddress = new Map(changes.map((change) => [change.address, change]));
   const answered = changes.map((change) => ({ kind: kindOf(change.kind), after: answers.get(change) ?? {} }));
@@ -65,10 +65,16 @@ export function labelResult(result: Result, { changes }: Plan, answers: Answers)
   const results = result.results.map((one) => {
     const change = byAddress.get(one.address);
     if (change === undefined) return one;
-    const { called, naming } = kindOf(change.kind);
+    const { called, naming, regeneration } = kindOf(change.kind);
+    const answer = answers.get(change) ?? {};
     // An address that is made of the name keeps the name that the plan has.
-    const answer = naming === undefined ? called?.(answers.get(change) ?? {}) : undefined;
-    return { ...one, ...labelOf(change, change.apply.identity, change.label ?? answer, names) };
+    const name = naming === undefined ? called?.(answer) : undefined;
+    const did = change.action === 'regenerate' ? answer[regeneration?.field ?? ''] : undefined;
+    return {
+      ...one,
+      ...labelOf(change, change.apply.identity, change.label ?? name, names),
+      ...(one.status === 'applied' && typeof did === 'string' ? { did } : {}),
+    };
   });
   return { ...result, results };
 }

@@ -1,7 +1,7 @@
 import type { ChangeResult, Result } from '../apply/result.js';
 import type { Look } from './look.js';
 import { code, codeName, prose } from './markdown-escape.js';
-import { partText, resultSummaryLine } from './result-text.js';
+import { notesOf, partText, resultSummaryLine } from './result-text.js';
 import { plural } from './words.js';
 
 /** Below the limit of a comment. */
@@ -22,10 +22,10 @@ export function resultMarkdown(
     '',
   ].join('\n');
   const lines = ordered(result).map(
-    ({ address, label, action, status, error, notes = [] }) =>
+    ({ address, label, action, status, error, ...rest }) =>
       `- ${status === 'applied' ? status : `**${status.replace('_', ' ')}**`} ${codeName({ address, label })} (${action})${[
         ...(error === null ? [] : [error]),
-        ...notes,
+        ...notesOf(rest),
       ]
         .map((text) => `: ${prose(text)}`)
         .join('')}`,

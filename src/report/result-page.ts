@@ -7,6 +7,7 @@ import { type HtmlOptions, planFacts } from './html.js';
 import { type Insertable, markup } from './markup.js';
 import { labelBeside } from './names.js';
 import { nextSteps } from './next-steps.js';
+import { notesOf } from './result-text.js';
 import { isDestructive } from './review.js';
 import { capitalized, plural } from './words.js';
 
@@ -139,7 +140,7 @@ function notices(result: Result, plan: Plan): Insertable {
 }
 
 /** The result of a change in full. */
-function outcome({ status, error, httpStatus, attempts, unverified, notes = [] }: ChangeResult): Insertable {
+function outcome({ status, error, httpStatus, attempts, unverified, ...rest }: ChangeResult): Insertable {
   const asked = [
     ...(httpStatus === null ? [] : [`the last answer was HTTP ${httpStatus}`]),
     ...(attempts > 1 ? [plural(attempts, 'request')] : []),
@@ -152,6 +153,6 @@ function outcome({ status, error, httpStatus, attempts, unverified, notes = [] }
     unverified.length === 0
       ? null
       : markup`<p class="warning"><strong>Unverified:</strong> not in the answer: ${unverified.join(', ')}</p>\n`,
-    notes.map((note) => markup`<p class="note">${note}</p>\n`),
+    notesOf(rest).map((note) => markup`<p class="note">${note}</p>\n`),
   ];
 }

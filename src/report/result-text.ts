@@ -59,8 +59,13 @@ export function resultSummaryLine(result: Result): string {
   return `Applied: ${count.applied} applied${rest.join('')}.`;
 }
 
+/** What a person should know of a change that was applied. */
+export function notesOf({ notes = [], did }: Pick<ChangeResult, 'notes' | 'did'>): readonly string[] {
+  return did === undefined ? notes : [`the DID is now ${did}`, ...notes];
+}
+
 function appliedLines(result: ChangeResult, { paint, debug }: Pen): string[] {
-  const notes = (result.notes ?? []).flatMap((note) => wrap('    note: ', note));
+  const notes = notesOf(result).flatMap((note) => wrap('    note: ', note));
   const attempts = debug ? paint.dim(attemptsText(result)) : '';
   const head = `${paint.green('✓')} ${nameOf(result)} ${done[result.action]}${attempts}`;
   return [head, ...unverifiedLines(result), ...notes];

@@ -4,19 +4,52 @@ import { bare, escapeText } from '../base/escape.js';
 import { shardText } from '../base/shard.js';
 import type { Change } from '../plan/plan.js';
 import { fieldJson } from './json.js';
+import { type Named, nameOf } from './names.js';
 import type { PastChange, PastPart, PastRun } from './past.js';
 import { changeLines, penOf, type TextOptions } from './text.js';
 import { colors, plural, wrap } from './words.js';
 
-/** The runs, newest last; `all` if every journal could be read. */
-export function runsText(runs: readonly PastRun[], all: boolean, { color }: TextOptions): string {
-  if (runs.length === 0) return all ? 'There are no runs yet.\n' : 'There are no runs that can be read.\n';
+/** Runs, newest last. */
+export interface ShownRuns {
+  readonly runs: readonly PastRun[];
+  /** Objects of these kinds are named first. */
+  readonly kinds: readonly string[];
+  /** The sentence if there are no runs. */
+  readonly none: string;
+}
+
+/** When, who, what and why. */
+export function runsText({ runs, kinds, none }: ShownRuns, { color }: TextOptions): string {
+  if (runs.length === 0) return `${none}\n`;
   const paint = colors(color);
-  const lines = runs.map(({ run, ended, changes, parts }) => {
+  const lines = runs.flatMap((past) => {
+    const { run, ended, changes, parts } = past;
     const mark = ended === 'finished' ? '' : ` (${ended})`;
-    return `${paint.bold(escapeText(run.run))}  ${escapeText(run.command)}${ofShards(parts)} by ${who(run)}: ${counts(changes)}${mark}`;
+    const when = run.at.slice(0, 16).replace('T', ' ');
+    const { first, more } = firstOf(past, kinds);
+    return [
+      `${paint.bold(escapeText(run.run))}  ${escapeText(when)}  ${escapeText(run.command)}${ofShards(parts)} by ${who(run)}: ${counts(changes)}${mark}`,
+      ...wrap('    ', `${first.map(nameOf).join(', ')}${more > 0 ? ` and ${more} more` : ''}`),
+      ...why(run),
+    ];
   });
   return `${lines.join('\n')}\n`;
+}
+
+/** How many objects of a run a list names. */
+const NAMED = 3;
+
+/** The first objects of a run, those of the wanted kinds before others, and how many more there are. */
+function firstOf({ changes }: PastRun, kinds: readonly string[]): { first: Named[]; more: number } {
+  const isWanted = ({ change }: PastChange): boolean => kinds.includes(change.kind);
+  const ordered = [...changes.filter(isWanted), ...changes.filter((one) => !isWanted(one))];
+  const first = ordered.slice(0, NAMED).map(({ change: { address, label } }) => ({ address, label }));
+  return { first, more: changes.length - first.length };
+}
+
+/** The message of a run, on lines of their own. */
+export function why({ message }: PastRun['run']): string[] {
+  return message === undefined ? [] : wrap('    message: ', message);
 }
 
 /** A run: who, when, which server, and what changed. */
@@ -27,7 +60,10 @@ export function runText(past: PastRun, options: TextOptions): string {
     `Run:         ${paint.bold(escapeText(run.run))} (${ended})`,
     `Command:     ${escapeText(run.command)}, idops ${escapeText(run.tool_version)}`,
     `When:        ${escapeText(run.at)}`,
-    `Who:         ${who(run)}, process ${run.pid}`,
+    `Who:         ${who(run)}, process ${run.pid}${run.actor === undefined ? '' : ` of ${system(run)}`}`,
+    ...(run.commit === undefined ? [] : [`Commit:      ${escapeText(run.commit)}`]),
+    ...(run.run_url === undefined ? [] : [`CI:          ${escapeText(run.run_url)}`]),
+    ...(run.message === undefined ? [] : [`Message:     ${escapeText(run.message)}`]),
     `Server:      ${escapeText(run.server)}`,
     `Profile:     ${escapeText(run.profile)}`,
     `Environment: ${run.environment === null ? 'none' : escapeText(run.environment)}`,
@@ -84,7 +120,15 @@ function asChange(change: PastChange['change']): Change {
   };
 }
 
-export function who({ user, host }: PastRun['run']): string {
+/** Who ran it: the actor and pull request that CI names; otherwise the user of the system, and the author of the commit. */
+export function who(run: PastRun['run']): string {
+  const { actor, author, pull_request } = run;
+  const request = pull_request === undefined ? '' : ` (pull request ${pull_request})`;
+  if (actor !== undefined) return `${bare(actor)}${request}`;
+  return `${system(run)}${author === undefined ? '' : `, commit by ${bare(author)}`}${request}`;
+}
+
+function system({ user, host }: PastRun['run']): string {
   return `${bare(user)} on ${bare(host)}`;
 }
 
@@ -98,8 +142,14 @@ function counts(changes: readonly PastChange[]): string {
 }
 
 /** `runs --format json`. */
-export function runsJson(runs: readonly PastRun[]): object {
-  return { format_version: 1, runs: runs.map((past) => header(past)) };
+export function runsJson({ runs, kinds }: ShownRuns): object {
+  return {
+    format_version: 1,
+    runs: runs.map((past) => {
+      const { first, more } = firstOf(past, kinds);
+      return { ...header(past), objects: { first, more } };
+    }),
+  };
 }
 
 /** `runs show --format json`. */
@@ -147,12 +197,31 @@ function headerOf({ run, ended, changes }: PastRun): object {
     user: run.user,
     host: run.host,
     pid: run.pid,
+    ...originJson(run),
     server: run.server,
     profile: run.profile,
     environment: run.environment,
     tool_version: run.tool_version,
     digest: run.digest,
     summary: summarizeResult({ run: run.run, results, interrupted: false }),
+  };
+}
+
+export function originJson({
+  actor,
+  author,
+  commit,
+  pull_request,
+  run_url,
+  message,
+}: PastRun['run']): object {
+  return {
+    actor: actor ?? null,
+    author: author ?? null,
+    commit: commit ?? null,
+    pull_request: pull_request ?? null,
+    run_url: run_url ?? null,
+    message: message ?? null,
   };
 }
 

@@ -224,6 +224,10 @@ export const resultSchema = z
             .array(z.string())
             .optional()
             .describe('What a person should know although it went well; left out where there is nothing'),
+          did: z
+            .string()
+            .optional()
+            .meta(said('The new DID; there after a regeneration alone', 'did:key:z6Mk…')),
         }),
       )
       .describe('What became of each change, in the order of the plan'),

@@ -4,7 +4,7 @@ import { isAbsolute, relative, sep } from 'node:path';
 import { findWorkTree } from '../base/paths.js';
 import type { Forge } from '../report/look.js';
 
-type Environment = { readonly [name: string]: string | undefined };
+export type Environment = { readonly [name: string]: string | undefined };
 
 interface Checkout {
   /** The folder of the checkout. */
@@ -16,6 +16,10 @@ interface Checkout {
 /** An address without characters that are special in Markdown or HTML. */
 const plainAddress = /^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;
 const commit = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
+
+export function isCommit(text: string): boolean {
+  return commit.test(text);
+}
 
 /**
  * Where the forge shows the files of a folder, at the commit that CI runs for (on GitHub, `sha`). Undefined outside of GitHub, Gitea,
@@ -38,7 +42,7 @@ export async function forgeOf(
 
 function onGithub(env: Environment, sha: string): Checkout | undefined {
   const { GITHUB_SERVER_URL: server = '', GITHUB_REPOSITORY: repository = '' } = env;
-  if (server === '' || repository === '' || !commit.test(sha)) return undefined;
+  if (server === '' || repository === '' || !isCommit(sha)) return undefined;
   // Gitea and Forgejo run the same workflows, and show files at another address.
   const view = env.GITEA_ACTIONS === 'true' || env.FORGEJO_ACTIONS === 'true' ? 'src/commit' : 'blob';
   return {
@@ -51,7 +55,7 @@ function onGitlab(env: Environment): Checkout | undefined {
   const { GITLAB_CI, CI_PROJECT_URL: project = '', CI_MERGE_REQUEST_SOURCE_BRANCH_SHA: head = '' } = env;
   // Set if the pipeline runs for the merged result: the merge request's own commit.
   const sha = head === '' ? (env.CI_COMMIT_SHA ?? '') : head;
-  if (GITLAB_CI !== 'true' || project === '' || !commit.test(sha)) return undefined;
+  if (GITLAB_CI !== 'true' || project === '' || !isCommit(sha)) return undefined;
   return {
     workspace: env.CI_PROJECT_DIR,
     files: `${project}/-/blob/${sha}`,

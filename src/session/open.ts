@@ -11,6 +11,7 @@ import { backendOf, isThrownAway, notSharedWarning, stateLossWarning } from './b
 import { DEFAULT_CONCURRENCY, openConnection } from './connection.js';
 import { type CurrentState, holdForRun, settleForPlan } from './current-state.js';
 import { loadAll } from './load.js';
+import { originOf } from './origin.js';
 import { findOrphanedState } from './orphaned-state.js';
 import { Planner } from './planner.js';
 import type { Session, SessionOptions, WritingCommand, WritingSession } from './session.js';
@@ -128,6 +129,7 @@ async function open(
           approval,
           hasher: new Hasher(planner.state, redactor.holds),
           command: made.command,
+          origin: () => originOf(process.env, project.root, options.message, redactor),
           now: () => new Date(),
           redactor,
         }).finally(() => planner.forget());

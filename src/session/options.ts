@@ -110,6 +110,10 @@ export function connectionOptions(): Option[] {
   ];
 }
 
+export function messageOption(): Option {
+  return new Option('--message <TEXT>', 'why, for the journal and idops runs; one line').argParser(notEmpty);
+}
+
 export function debugOption(): Option {
   return new Option('--debug', 'also show unchanged objects, whole values, requests and stack traces');
 }

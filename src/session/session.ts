@@ -35,6 +35,8 @@ export interface SessionOptions extends ServerOverrides {
   readonly signal?: AbortSignal;
   /** Is told every secret of the session before it can appear anywhere; by default a new one. */
   readonly redactor?: Redactor;
+  /** Why something is applied, for the journal of the run. */
+  readonly message?: string | undefined;
   /** How requests are paced, retried and logged. */
   readonly network?: Partial<Pick<SendingOptions, 'rate' | 'retries' | 'onTry' | 'delay' | 'random'>>;
   /** How to wait for a server that may still be working on a request. */

@@ -22,6 +22,31 @@ const RUN = '20260131T120000Z-4f2a1c';
 
 const at = z.iso.datetime().meta(doc('UTC', '2026-01-31T12:00:00.000Z'));
 
+/** Who ran it, and why, as far as that is known. */
+const origin = {
+  actor: z.string().optional().meta(doc('who ran it, as GitHub or GitLab CI names them', 'ada')),
+  author: z
+    .string()
+    .optional()
+    .meta(doc('without a CI: the author of the commit', 'Ada Lovelace <ada@example.com>')),
+  commit: z
+    .string()
+    .optional()
+    .meta(doc('the commit that CI ran for, or the newest one of the work tree', '4f2a1c…')),
+  pull_request: z
+    .int()
+    .positive()
+    .optional()
+    .meta(doc('the number of the pull request or merge request that it was run for or approved by', 12)),
+  run_url: z
+    .string()
+    .optional()
+    .meta(doc('the workflow run or pipeline', 'https://github.com/acme/identity/actions/runs/1234')),
+  message: z.string().optional().meta(doc('why, as --message says', 'JIRA-7: billing moves to acme')),
+};
+
+export type Origin = Pick<RunLine, keyof typeof origin>;
+
 const runLine = z
   .strictObject({
     type: z.literal('run').describe('the type of the line'),
@@ -32,6 +57,7 @@ const runLine = z
     command: z.enum(['apply', 'undo', 'regenerate-did']).describe('what was run'),
     undoes: z.string().optional().meta(doc('the run that an undo puts back', RUN)),
     user: z.string().meta(doc('who ran it, as the system names them', 'ada')),
+    ...origin,
     ...processMark,
     state: z
       .strictObject({

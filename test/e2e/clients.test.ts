@@ -15,7 +15,7 @@ describe('did_generation', () => {
   it.each(['documented', 'boruta'] as const)(
     'is told with the recorded number on a %s server',
     async (profile) => {
-      const { idops, write } = await project(
+      const { idops, write, sandbox } = await project(
         { ...client(1), 'idops.yaml': sure.replace('documented', profile) },
         { profile },
       );
@@ -28,8 +28,10 @@ describe('did_generation', () => {
       const planned = await idops('plan');
       expect(planned.stdout).toMatch(/did_generation as recorded \S+, /);
       expect(planned.stdout).toContain('did_generation: 1 → 2');
-      expect((await idops('apply --yes')).code).toBe(0);
-      const [, run] = (await idops('runs')).stdout.split('\n');
+      const applied = JSON.parse((await idops('apply --yes --format json')).stdout);
+      const { did } = sandbox.data.clients.find(({ id }) => id === ids.portal) ?? {};
+      expect(applied.results).toMatchObject([{ action: 'regenerate', status: 'applied', did }]);
+      const [, run] = (await idops('runs')).stdout.split(/\n(?=\d)/);
       expect((await idops(`runs show ${run?.split(' ')[0]}`)).stdout).toContain('did_generation: 1 → 2');
     },
   );
@@ -49,7 +51,7 @@ describe('did_generation', () => {
     await idops('apply --yes');
     await write({ ...client(2), 'idops.yaml': boruta });
     expect((await idops('apply --yes')).stdout).toContain('note: the DID is the same as before');
-    const run = (await idops('runs')).stdout.split('\n')[1]?.split(' ')[0];
+    const run = (await idops('runs')).stdout.split(/\n(?=\d)/)[1]?.split(' ')[0];
     const { stdout } = await idops(`runs show ${run}`);
     expect(stdout).toContain('note: the DID is the same as before');
     expect(stdout).not.toMatch(/ did: /);
@@ -60,11 +62,13 @@ describe('did_generation', () => {
 
 describe('idops regenerate-did', () => {
   it('regenerates one DID now, journals it, and leaves the number alone', async () => {
-    const { idops, writes, files, read } = await project(client(7));
+    const { idops, writes, files, read, sandbox } = await project(client(7));
     await idops('apply --yes');
     const { code, stdout } = await idops(`regenerate-did ${ids.portal} --yes`);
     expect(code).toBe(0);
     expect(stdout).toContain('Applied: 1 applied.');
+    const { did } = sandbox.data.clients.find(({ id }) => id === ids.portal) ?? {};
+    expect(stdout.replace(/\s+/g, ' ')).toContain(`note: the DID is now ${did} `);
     expect(writes()).toEqual([post]);
     const runs = Object.values(await files()).filter((text) => text.includes('"command":"regenerate-did"'));
     expect(runs).toHaveLength(1);

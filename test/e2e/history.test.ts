@@ -16,6 +16,56 @@ async function written(): Promise<TestProject> {
   return made;
 }
 
+describe('idops runs', () => {
+  it('shows when, who, what and why, and filters by each', async () => {
+    const { idops, idopsWith, write } = await written();
+    await write({ 'manifests/all.yaml': `kind: User\nid: ${ids.ada}\ngroup: staff\n` });
+    const env = { GITHUB_ACTIONS: 'true', GITHUB_ACTOR: 'grace', GITHUB_REF: 'refs/pull/12/merge' };
+    const why = 'OPS-7: back to \u001b[31mstaff\u001b[0m';
+    expect((await idopsWith(['apply', '--yes', '--message', why], { env })).code).toBe(0);
+    const runsOf = async (filter: string): Promise<string[]> => {
+      const { code, stdout } = await idops(`runs --format json ${filter}`);
+      expect(code).toBe(0);
+      return JSON.parse(stdout).runs.map(({ run }: { run: string }) => run);
+    };
+    const all = await runsOf('');
+    const [, ada, , last] = all;
+    expect(await runsOf('--actor GRACE')).toEqual([last]);
+    expect(await runsOf('--kind User')).toEqual([ada, last]);
+    expect(await runsOf('--kind User --actor grace --since 1h')).toEqual([last]);
+    expect(await runsOf('--until 2020-01-31')).toEqual([]);
+    expect(await runsOf(`--until ${new Date().toISOString().slice(0, 10)}`)).toEqual(all);
+
+    const { stdout } = await idops('runs --actor grace');
+    expect(stdout).toMatch(
+      /^\S+ {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}apply by grace \(pull request 12\): 1 applied\n {4}User\/\S+ \(ada@acme\.example\)\n {4}message: OPS-7: back to \[31mstaff ?\[0m\n$/,
+    );
+    const shown = await idops(`runs show ${last}`);
+    expect(shown.stdout).toMatch(
+      /\nWho: +grace \(pull request 12\), process \d+ of \S+ on \S+\nMessage: +OPS-7/,
+    );
+    const history = JSON.parse(
+      (await idops(`runs --address ada@acme.example --actor grace --format json`)).stdout,
+    );
+    expect(history.changes).toMatchObject([{ run: last, actor: 'grace', pull_request: 12, author: null }]);
+    expect((await idops('runs --address ada@acme.example --until 2020-01-31')).stdout).toBe(
+      'No run matches.\n',
+    );
+    expect((await idops('runs --since 2026-02-30')).stderr).toContain('error[wrong-option]');
+  });
+
+  it('finds an object by the name that only the state has for it', async () => {
+    const { idops, read, write } = await written();
+    const state = JSON.parse(await read('.idops/state.json'));
+    state.resources[`User/${ids.ada}`].fields.username = 'ada@new.example';
+    state.resources[`User/${ids.ada}`].left = undefined;
+    await write({ '.idops/state.json': JSON.stringify(state) });
+    const { code, stdout } = await idops('runs --address ada@new.example');
+    expect(code).toBe(0);
+    expect(stdout).toContain(`update User/${ids.ada}`);
+  });
+});
+
 describe('idops runs --address', () => {
   it('shows what runs did to one object, with differences, the newest last, whatever it was called', async () => {
     const { idops } = await written();

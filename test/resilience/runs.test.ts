@@ -53,10 +53,10 @@ describe('idops runs', () => {
     const { at, first, second } = await twoRuns();
     const { code, stdout } = await at.idops('runs');
     expect(code).toBe(0);
-    const lines = stdout.trimEnd().split('\n');
+    const lines = stdout.trimEnd().split(/\n(?=\d)/);
     expect(lines).toHaveLength(2);
-    expect(lines[0]).toMatch(new RegExp(`^${nameOf(first)}  apply by .+ on .+: 1 applied$`));
-    expect(lines[1]).toMatch(new RegExp(`^${nameOf(second)}  apply by .+ on .+: 2 applied$`));
+    expect(lines[0]).toMatch(new RegExp(`^${nameOf(first)}  .+  apply by .+ on .+: 1 applied\n`));
+    expect(lines[1]).toMatch(new RegExp(`^${nameOf(second)}  .+  apply by .+ on .+: 2 applied\n`));
     const json = JSON.parse((await at.idops('runs --format json')).stdout);
     expect(json.runs).toMatchObject([
       { run: nameOf(first), command: 'apply', ended: 'finished' },
@@ -162,7 +162,7 @@ describe('a journal', () => {
   it('of which not even the first line is whole is no run', async () => {
     const { at } = await twoRuns();
     await at.write({ '.idops/runs/29990101T000000Z-abcdef.jsonl': '{"type":"run","form' });
-    expect((await at.idops('runs')).stdout.trimEnd().split('\n')).toHaveLength(2);
+    expect((await at.idops('runs')).stdout.split(/\n(?=\d)/)).toHaveLength(2);
     expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
     await at.write({ 'manifests/all.yaml': acme('Third') });
     expect((await at.idops('apply --yes')).code).toBe(0);
@@ -173,7 +173,7 @@ describe('a journal', () => {
     await at.write({ [second]: '' });
     const { code, stdout, stderr } = await at.idops('runs');
     expect(code).toBe(1);
-    expect(stdout.trimEnd().split('\n')).toHaveLength(1);
+    expect(stdout.split(/\n(?=\d)/)).toHaveLength(1);
     expect(stderr).toContain(`the journal of run ${nameOf(second)} can't be used: its first line is gone`);
     for (const command of ['runs show', 'undo'])
       expect((await at.idops(`${command} ${nameOf(second)}`)).stderr).toContain('its first line is gone');

@@ -20,6 +20,7 @@ import type { PlanningOptions } from './plan.js';
 interface Options extends PlanningOptions {
   readonly yes?: boolean;
   readonly allowDestructive?: number;
+  readonly message?: string;
 }
 
 /** `idops apply`: plans, shows, asks and applies; applies a plan file as it is, without a question. */
@@ -33,7 +34,7 @@ export async function apply(
   const stored = planFile === undefined ? undefined : await storedPlanOf(planFile, options);
   // A stored plan names its shard.
   const shard = stored === undefined ? options.shard : stored.apply.shard;
-  const about = shardOptions(shard, process.env);
+  const about = { ...shardOptions(shard, process.env), message: options.message };
   return await context.writing(
     'apply',
     async (session) => {

@@ -1,5 +1,6 @@
 import { findParts, readRuns, unusableJournals } from '../../apply/find-runs.js';
 import { othersOf, ownerOf, type StateHome } from '../../apply/owner.js';
+import { recordedIn, recordsNamed } from '../../apply/recorded.js';
 import { isAbout, settleRegeneration } from '../../apply/settle-regeneration.js';
 import { escapeText } from '../../base/escape.js';
 import { type Problem, ProblemsError, warning } from '../../base/problems.js';
@@ -7,12 +8,13 @@ import { userName } from '../../base/process.js';
 import type { Project } from '../../project/index.js';
 import { historyReport, runReport, runsReport } from '../../report/formats.js';
 import { type History, historyOf } from '../../report/history.js';
-import { type PastRun, pastRun } from '../../report/past.js';
+import { type PastChange, type PastRun, pastRun } from '../../report/past.js';
 import { backendOf } from '../../session/backend.js';
 import type { RunLine } from '../../state/journal.js';
+import type { State } from '../../state/state.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { type Format, parseFormats, show } from '../formats.js';
+import { parseFormats, show } from '../formats.js';
 import { wrongOption } from '../misuse.js';
 import { consent, holding, where } from './apply-plan.js';
 
@@ -22,6 +24,10 @@ interface ShowOptions {
 
 interface ListOptions extends ShowOptions {
   readonly address?: string;
+  readonly actor?: string;
+  readonly kind: readonly string[];
+  readonly since?: Date;
+  readonly until?: Date;
 }
 
 /** `idops runs`: lists the runs of the project's state, or with an address what they did to one object. */
@@ -37,37 +43,71 @@ export async function listRuns(context: Context, options: ListOptions & GlobalOp
   const strangers = await home.backend.runs.otherFiles();
   if (strangers.length > 0)
     context.output.problems(strangers.map((name) => noJournal(name, home.backend.place)));
-  const { runs: found, problems } = await readRuns(
-    home.backend.runs,
-    await home.backend.saved().catch(() => undefined),
-  );
+  const state = await home.backend.saved().catch(() => undefined);
+  const { runs: found, problems } = await readRuns(home.backend.runs, state);
   const others = found.map(({ contents: [{ run }] }) => run).filter(isOther);
+  const own = found.filter(({ contents: [{ run }] }) => !isOther(run));
+  // The history of an object needs all names that it had.
+  const wanted = address === undefined ? own.filter(({ contents: [{ run }] }) => isOf(run, options)) : own;
   const runs: PastRun[] = [];
-  for (const one of found) if (!isOther(one.contents[0].run)) runs.push(await pastRun(one));
+  for (const one of wanted) runs.push(await pastRun(one));
   if (others.length > 0) context.output.message(leftOut(others));
-  if (address === undefined) await show(formats, runsReport, { runs, all: problems.length === 0 }, context);
-  else await showHistory(address, runs, problems, formats, context);
+  const { kind: kinds } = options;
+  const isOfKind = ({ change }: PastChange): boolean => kinds.length === 0 || kinds.includes(change.kind);
+  if (address === undefined) {
+    const shown = kinds.length === 0 ? runs : runs.filter(({ changes }) => changes.some(isOfKind));
+    const none = problems.length > 0 ? 'There are no runs that can be read.' : 'There are no runs yet.';
+    await show(
+      formats,
+      runsReport,
+      { runs: shown, kinds, none: own.length > 0 ? 'No run matches.' : none },
+      context,
+    );
+  } else {
+    const past = pastOf(address, runs, state, problems);
+    const shown = past.filter(({ run, change }) => isOf(run, options) && isOfKind(change));
+    await show(formats, historyReport, { address, past: shown }, context);
+  }
   if (problems.length === 0) return exit.done;
   context.output.problems(problems);
   return exit.failed;
 }
 
-/** What runs did to one object; if none did, problems of journals may be the reason. */
-async function showHistory(
+/** Whether a run is of the wanted person and time. */
+function isOf(run: RunLine, { actor, since, until }: Omit<ListOptions, 'format' | 'kind'>): boolean {
+  const at = new Date(run.at);
+  return (
+    (actor === undefined || namesOf(run).includes(actor.toLowerCase())) &&
+    (since === undefined || at >= since) &&
+    (until === undefined || at <= until)
+  );
+}
+
+/** Who ran it, in lower case: the actor that CI names; otherwise the user of the system, and the author of the commit. */
+function namesOf({ actor, user, author = '' }: RunLine): string[] {
+  const [, name, email] = /^(.*) <(.*)>$/.exec(author) ?? [];
+  const names = actor === undefined ? [user, author, name, email] : [actor];
+  return names.flatMap((one) => one?.toLowerCase() ?? []);
+}
+
+/** What runs did to one object, which the journals or the state name so; if none did, problems of journals may be the reason. */
+function pastOf(
   address: string,
   runs: readonly PastRun[],
+  state: State | undefined,
   problems: readonly Problem[],
-  formats: readonly Format[],
-  context: Context,
-): Promise<void> {
-  let past: History['past'];
+): History['past'] {
+  const records = recordsNamed(state === undefined ? [] : recordedIn(state), address);
   try {
-    past = historyOf(runs, address);
+    return historyOf(
+      runs,
+      address,
+      records.map((record) => record.address),
+    );
   } catch (failure) {
     if (!(failure instanceof ProblemsError)) throw failure;
     throw new ProblemsError([...problems, ...failure.problems]);
   }
-  await show(formats, historyReport, { address, past }, context);
 }
 
 /** `idops runs show`: one run with its changes. */

@@ -16,6 +16,7 @@ interface Options {
   readonly force?: boolean;
   readonly yes?: boolean;
   readonly allowDestructive?: number;
+  readonly message?: string;
   readonly format: readonly string[];
 }
 
@@ -49,7 +50,7 @@ export async function undo(
       const code = await carryOut(session, plan, limits, agreed, formats, context);
       return code === exit.done && left.length > 0 ? exit.failed : code;
     },
-    { manifests: false },
+    { manifests: false, message: options.message },
   );
 }
 

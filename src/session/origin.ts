@@ -1,0 +1,68 @@
+import { oneLine } from '../base/escape.js';
+import { git } from '../base/git.js';
+import { findWorkTree } from '../base/paths.js';
+import type { Redactor } from '../secrets/redactor.js';
+import type { Origin } from '../state/journal.js';
+import { type Environment, eventPayload, headCommit, isCommit, member } from './forge.js';
+
+/**
+ * Who runs idops, for the journal: what GitHub or GitLab CI says in its variables `env`; elsewhere the newest commit of the project's git
+ * work tree and its author. Texts are one line each, of limited length and without secrets. Never throws.
+ */
+export async function originOf(
+  env: Environment,
+  root: string,
+  message: string | undefined,
+  { redact }: Pick<Redactor, 'redact'>,
+): Promise<Origin> {
+  const { pull_request, ...told } = onGithub(env) ?? onGitlab(env) ?? (await ofHead(root));
+  const texts = Object.entries({ ...told, message }).flatMap(([name, text = '']) => {
+    const line = oneLine(redact(text));
+    return line === '' ? [] : [[name, line]];
+  });
+  const number = Number(pull_request);
+  return { ...Object.fromEntries(texts), ...(number > 0 ? { pull_request: number } : {}) };
+}
+
+type Told = { readonly [name in keyof Origin]?: string };
+
+function onGithub(env: Environment): Told | undefined {
+  if (env.GITHUB_ACTIONS !== 'true') return undefined;
+  const { GITHUB_SERVER_URL: server = '', GITHUB_REPOSITORY: repository = '', GITHUB_RUN_ID: id = '' } = env;
+  const payload = eventPayload(env);
+  const number = member(member(payload, 'pull_request'), 'number');
+  const commit = headCommit(env, payload);
+  return {
+    // Who started a run again may be another person than who started it first.
+    actor: env.GITHUB_TRIGGERING_ACTOR || (env.GITHUB_ACTOR ?? ''),
+    commit: isCommit(commit) ? commit : '',
+    pull_request: String(number ?? /^refs\/pull\/(\d+)\//.exec(env.GITHUB_REF ?? '')?.[1] ?? ''),
+    run_url: [server, repository, id].includes('') ? '' : `${server}/${repository}/actions/runs/${id}`,
+  };
+}
+
+function onGitlab(env: Environment): Told | undefined {
+  if (env.GITLAB_CI !== 'true') return undefined;
+  const commit = env.CI_MERGE_REQUEST_SOURCE_BRANCH_SHA || (env.CI_COMMIT_SHA ?? '');
+  return {
+    actor: env.GITLAB_USER_LOGIN ?? '',
+    commit: isCommit(commit) ? commit : '',
+    pull_request: env.CI_MERGE_REQUEST_IID ?? '',
+    run_url: env.CI_PIPELINE_URL || (env.CI_JOB_URL ?? ''),
+  };
+}
+
+async function ofHead(root: string): Promise<Told> {
+  const top = findWorkTree(root);
+  if (top === undefined) return {};
+  try {
+    const format = ['--no-show-signature', '--no-patch', '--format=%H%n%an <%ae>'];
+    const [commit = '', author = ''] = (await git(top, ['log', '-1', ...format]))
+      .toString('utf8')
+      .split('\n');
+    return { commit, author };
+  } catch {
+    // No git, or no commit yet.
+    return {};
+  }
+}
