@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { markerLine, readMarker } from '../../src/action/marker.js';
-import { actionsBot, branchHead, type DoubleRemark } from './github-double.js';
-import { type ActionOptions, pullRequest, type Workspace, workspace } from './running.js';
+import { actionsBot, branchHead, type DoubleRemark, type GithubDouble } from './github-double.js';
+import { type ActionOptions, acme, pullRequest, type Workspace, workspace } from './running.js';
 
-const acme = (label: string): { [path: string]: string } => ({
-  'manifests/organizations.yaml': `kind: Organization\nname: acme\nlabel: ${label}\n`,
-});
 const inputs = { command: 'apply', 'expect-digest': 'from-pull-request' };
 const mallory = { id: 5, login: 'mallory' };
 const push: ActionOptions = { sha: 'abc123' };
@@ -62,14 +59,11 @@ describe('what the comment of a pull request approves', () => {
     expect(log).toContain('expect-digest');
   });
 
-  it.each<[string, { id: number; login: string } | null, string]>([
+  it.each([
     ['somebody else', mallory, 'was edited by mallory'],
-    [
-      'somebody of the same name as our bot',
-      { id: 6, login: 'github-actions' },
-      'was edited by github-actions',
-    ],
+    ['somebody of the same name as our bot', { id: 6, login: 'github-actions' }, 'edited by github-actions'],
     ['somebody whose account is gone', null, 'was edited by an account that GitHub does not name'],
+    ['idops itself', actionsBot, 'the comment with the plan of pull request #7 was changed after the merge'],
   ])('is nothing where %s edited it after the merge', async (_, by, told) => {
     const { site, comment } = await planned();
     site.github.merge(7, 'abc123');
@@ -77,25 +71,32 @@ describe('what the comment of a pull request approves', () => {
     await refused(site, told);
   });
 
-  it('is nothing where another author copied it', async () => {
+  it.each<[string, (site: Workspace, comment: DoubleRemark) => void, string]>([
+    [
+      'another author copied it',
+      ({ github }, comment) => github.comments.splice(0, 1, { ...comment, id: 1, user: mallory }),
+      'approves no plan',
+    ],
+    [
+      'it was written after the merge',
+      (_, comment) => void Object.assign(comment, { created_at: '2026-01-02T00:00:00Z' }),
+      'approves no plan',
+    ],
+    [
+      'GitHub does not tell who edited it',
+      ({ github }) => github.faults.push({ method: 'POST', path: /graphql/, status: 403, message: 'no' }),
+      "what was approved can't be read",
+    ],
+    [
+      'the token may not read pull requests',
+      ({ github }) => github.faults.push({ method: 'GET', path: /pulls$/, status: 403, message: 'no' }),
+      'the job needs the permissions actions: read, contents: read and pull-requests: read',
+    ],
+  ])('is nothing where %s', async (_, happen, told) => {
     const { site, comment } = await planned();
-    site.github.comments.splice(0, 1, { ...comment, id: 1, user: mallory });
     site.github.merge(7, 'abc123');
-    await refused(site, 'approves no plan');
-  });
-
-  it('is nothing where it was written after the merge', async () => {
-    const { site, comment } = await planned();
-    site.github.merge(7, 'abc123');
-    comment.created_at = '2026-01-02T00:00:00Z';
-    await refused(site, 'approves no plan');
-  });
-
-  it('is nothing where idops itself wrote into it after the merge', async () => {
-    const { site, comment } = await planned();
-    site.github.merge(7, 'abc123');
-    site.github.edit(comment, actionsBot, comment.body);
-    await refused(site, 'the comment with the plan of pull request #7 was changed after the merge');
+    happen(site, comment);
+    await refused(site, told);
   });
 
   it('is what it showed at the merge: a plan that is made later leaves it alone', async () => {
@@ -145,13 +146,6 @@ describe('what the comment of a pull request approves', () => {
     await refused(site, 'and the server was changed since');
   });
 
-  it('is nothing where GitHub does not tell who edited it', async () => {
-    const { site } = await planned();
-    site.github.merge(7, 'abc123');
-    site.github.faults.push({ method: 'POST', path: /graphql/, status: 403, message: 'no' });
-    await refused(site, "what was approved can't be read");
-  });
-
   it('says which permissions are missing where GraphQL says that one is', async () => {
     const { site } = await planned();
     site.github.merge(7, 'abc123');
@@ -168,28 +162,19 @@ describe('what the comment of a pull request approves', () => {
 describe('the run that planned', () => {
   const run = 77;
 
+  it.each([
+    [{ path: '.github/workflows/evil.yml' }, 'its workflow is not .github/workflows/idops-pull-request.yml'],
+    [{ event: 'push' }, 'its event is not pull_request'],
+    [{ head_sha: 'ffff' }, 'it is of the commit ffff, and pull request #7 ends with beadfeed0123'],
+    [{ head_repository: { full_name: 'mallory/identity' } }, 'it is of another repository'],
+  ])('approves nothing if it has %j', async (change, told) => {
+    const { site } = await planned();
+    Object.assign(site.github.runs[0] ?? {}, change);
+    site.github.merge(7, 'abc123');
+    await refused(site, told);
+  });
+
   it.each<[string, (site: Workspace) => void, string]>([
-    [
-      'is of another workflow',
-      ({ github }) => void Object.assign(github.runs[0] ?? {}, { path: '.github/workflows/evil.yml' }),
-      'its workflow is not .github/workflows/idops-pull-request.yml',
-    ],
-    [
-      'is for another event',
-      ({ github }) => void Object.assign(github.runs[0] ?? {}, { event: 'push' }),
-      'its event is not pull_request',
-    ],
-    [
-      'is of another commit',
-      ({ github }) => void Object.assign(github.runs[0] ?? {}, { head_sha: 'ffff' }),
-      'it is of the commit ffff, and pull request #7 ends with beadfeed0123',
-    ],
-    [
-      'is of a fork',
-      ({ github }) =>
-        void Object.assign(github.runs[0] ?? {}, { head_repository: { full_name: 'mallory/identity' } }),
-      'it is of another repository',
-    ],
     ['kept nothing', ({ github }) => void github.artifacts.splice(0), 'kept no artifact idops-plan…'],
     [
       'kept something that has expired',
@@ -302,46 +287,30 @@ describe('a plan that has to be reviewed', () => {
 });
 
 describe('the pull request whose comment approves', () => {
-  it.each<[string, (site: Workspace) => void, string]>([
-    [
-      'was merged into another branch',
-      ({ github }) => void github.merge(7, 'abc123', 'develop'),
-      'no merged pull request brought the commit abc123 to main',
-    ],
-    [
-      'was merged as another commit of the same push',
-      ({ github }) => void github.merge(7, 'fff000').commits.push('abc123'),
-      'no merged pull request',
-    ],
-    [
-      'is not merged',
-      ({ github }) => void Object.assign(github.merge(7, 'abc123'), { merged_at: null }),
-      'no merged pull request',
-    ],
+  const none = 'no merged pull request brought the commit abc123';
+  const tagged = { ...push, env: { GITHUB_REF: 'refs/tags/v1' } };
+  const opened = (github: GithubDouble) => Object.assign(github.merge(7, 'abc123'), { merged_at: null });
+
+  it.each<[string, (github: GithubDouble) => void, string, ActionOptions?]>([
+    ['was merged into another branch', (github) => github.merge(7, 'abc123', 'develop'), `${none} to main`],
+    ['came with the commit in one push', (github) => github.merge(7, 'fff000').commits.push('abc123'), none],
+    ['is not merged', opened, none],
+    ['is not merged, of which the event is', opened, 'pull request #7 is not merged', pullRequest()],
     [
       'is one of several',
-      ({ github }) => void [github.merge(7, 'abc123'), github.merge(8, 'abc123')],
+      (github) => [7, 8].map((number) => github.merge(number, 'abc123')),
       'several merged pull requests (#7, #8) brought the commit abc123',
     ],
     [
       'is of another repository',
-      ({ github }) =>
-        void Object.assign(github.merge(7, 'abc123').base, { repo: { full_name: 'mallory/identity' } }),
-      'no merged pull request',
+      (github) => Object.assign(github.merge(7, 'abc123').base, { repo: { full_name: 'mallory/identity' } }),
+      none,
     ],
-  ])('is none that %s', async (_, happen, told) => {
+    ['was merged for a tag', (github) => github.merge(7, 'abc123'), `${none} to a branch`, tagged],
+  ])('is none that %s', async (_, happen, told, options) => {
     const { site } = await planned();
-    happen(site);
-    await refused(site, told);
-  });
-
-  it('is none for a tag', async () => {
-    const { site } = await planned();
-    site.github.merge(7, 'abc123');
-    await refused(site, 'no merged pull request brought the commit abc123 to a branch', {
-      ...push,
-      env: { GITHUB_REF: 'refs/tags/v1' },
-    });
+    happen(site.github);
+    await refused(site, told, options);
   });
 
   it('shows another plan than two merges in one push have together', async () => {
@@ -376,12 +345,6 @@ describe('the pull request whose comment approves', () => {
       ...closed(site),
       ...change,
     });
-  });
-
-  it('is none that is open', async () => {
-    const { site } = await planned();
-    Object.assign(site.github.merge(7, 'abc123'), { merged_at: null });
-    await refused(site, 'pull request #7 is not merged', pullRequest());
   });
 
   it('is named by pr-number where the event names none, and held to the same', async () => {

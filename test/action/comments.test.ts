@@ -226,14 +226,6 @@ describe('a comment with a plan of before', () => {
     expect(comment(site).body).not.toContain('digest=');
   });
 
-  it('repeats no credential that stands in the wrong input', async () => {
-    const site = await workspace(acme('Renamed'));
-    const token = `eyJ${'aB3'.repeat(20)}.eyJ${'cD4'.repeat(20)}`;
-    await site.run({ environment: token, comment: 'true' }, pullRequest());
-    expect(comment(site).heading).toMatch(/^## idops plan for `\(a value of \d+ characters\)`: failed$/);
-    expect(site.github.received.join()).not.toContain(token.slice(0, 20));
-  });
-
   it('approves nothing any more where a commit was validated alone', async () => {
     const site = await planned();
     await site.run({ token: '' }, pullRequest(7, { sender: 'dependabot[bot]' }));

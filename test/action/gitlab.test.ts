@@ -1,20 +1,21 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { join, resolve } from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { planGitlab } from '../../src/report/json.js';
 import { temporaryFolder } from '../cleanups.js';
-import { project } from '../e2e/running.js';
+import { project, watch } from '../e2e/running.js';
 import { changeOf, planOf } from '../report/plans.js';
-import { listening } from '../server/serving.js';
+import { json, serve } from '../server/serving.js';
 
 const script = resolve('examples/gitlab/gitlab.mjs');
 const token = 'glpat-secret-0123456789';
 const me = 7;
+const at = '/api/v4/projects/group%2Fproject';
+const notes = `${at}/merge_requests/5/notes`;
 
 interface Note {
   readonly id: number;
@@ -41,63 +42,52 @@ interface Broken {
 
 /** GitLab as far as its documentation of users and of notes of merge requests goes. */
 async function gitlab(notes: readonly Partial<Note>[], { answers = {}, once = {}, pageSize }: Broken = {}) {
-  const kept: Note[] = notes.map((note, at) => ({
-    id: at + 1,
-    body: '',
-    system: false,
-    author: { id: me },
-    ...note,
-  }));
+  const usual = { body: '', system: false, author: { id: me } };
+  const kept: Note[] = notes.map((note, index) => ({ id: index + 1, ...usual, ...note }));
   const requests: string[] = [];
   const failing = new Map(Object.entries(once));
   const sent: unknown[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const { pathname, searchParams } = new URL(request.url ?? '/', 'http://gitlab');
-      requests.push(`${request.method} ${pathname}`);
-      const answer = (status: number, body: unknown, headers: { [name: string]: string } = {}): void => {
-        response.writeHead(status, { 'content-type': 'application/json', ...headers });
-        response.end(typeof body === 'string' ? body : JSON.stringify(body));
-      };
-      const given = chunks.length === 0 ? {} : JSON.parse(Buffer.concat(chunks).toString('utf8'));
-      if (request.method !== 'GET') sent.push(given);
-      const broken = answers[`${request.method} ${pathname}`];
-      if (broken?.cut === true) {
-        // The head promises more than comes.
-        response.writeHead(broken.status, { 'content-length': '100' });
-        response.write('{"id":', () => response.destroy());
-        return;
-      }
-      if (broken !== undefined) return answer(broken.status, broken.body ?? '{}', broken.headers);
-      if (request.headers['private-token'] !== token) return answer(401, { message: '401 Unauthorized' });
-      if (pathname === '/api/v4/user') return answer(200, { id: me, username: 'project_1_bot' });
-      const [, id] =
-        /^\/api\/v4\/projects\/group%2Fproject\/merge_requests\/5\/notes(?:\/(\d+))?$/.exec(pathname) ?? [];
-      const isNotes = pathname.endsWith('/notes');
-      if (!isNotes && id === undefined) return answer(404, { message: '404 Not found' });
-      if (request.method === 'GET' && isNotes) {
-        const size = pageSize ?? Number(searchParams.get('per_page'));
-        const page = Number(searchParams.get('page'));
-        const next = page * size < kept.length ? String(page + 1) : '';
-        return answer(200, kept.slice((page - 1) * size, page * size), { 'x-next-page': next });
-      }
-      if (request.method === 'POST' && isNotes) {
-        const note = { id: kept.length + 1, system: false, author: { id: me }, ...given };
-        const fails = failing.get(`POST ${pathname}`);
-        failing.delete(`POST ${pathname}`);
-        if (fails?.writes !== false) kept.push(note);
-        return answer(fails?.status ?? 201, note);
-      }
-      const at = kept.findIndex((note) => String(note.id) === id);
-      const [found] = at < 0 ? [] : kept.slice(at);
-      if (request.method !== 'PUT' || found === undefined) return answer(404, { message: '404 Not found' });
-      kept[at] = { ...found, ...given };
-      answer(200, kept[at]);
-    });
+  const { origin } = await serve((response, { method, url, body, headers }) => {
+    const { pathname, searchParams } = new URL(url, 'http://gitlab');
+    const request = `${method} ${pathname}`;
+    requests.push(request);
+    const given = body === '' ? {} : JSON.parse(body);
+    if (method !== 'GET') sent.push(given);
+    const broken = answers[request];
+    if (broken?.cut === true) {
+      // The head promises more than comes.
+      response.writeHead(broken.status, { 'content-length': '100' });
+      response.write('{"id":', () => response.destroy());
+      return;
+    }
+    const missing = () => json(response, 404, { message: '404 Not found' });
+    if (broken !== undefined) {
+      response.writeHead(broken.status, { 'content-type': 'application/json', ...broken.headers });
+      return void response.end(broken.body ?? '{}');
+    }
+    if (headers['private-token'] !== token) return json(response, 401, { message: '401 Unauthorized' });
+    if (pathname === '/api/v4/user') return json(response, 200, { id: me, username: 'project_1_bot' });
+    const [, id] = new RegExp(`^${at}/merge_requests/5/notes(?:/(\\d+))?$`).exec(pathname) ?? [];
+    const isNotes = pathname.endsWith('/notes');
+    if (!isNotes && id === undefined) return missing();
+    if (method === 'GET' && isNotes) {
+      const size = pageSize ?? Number(searchParams.get('per_page'));
+      const page = Number(searchParams.get('page'));
+      const next = page * size < kept.length ? String(page + 1) : '';
+      return json(response, 200, kept.slice((page - 1) * size, page * size), { 'x-next-page': next });
+    }
+    if (method === 'POST' && isNotes) {
+      const note = { id: kept.length + 1, system: false, author: { id: me }, ...given };
+      const fails = failing.get(request);
+      failing.delete(request);
+      if (fails?.writes !== false) kept.push(note);
+      return json(response, fails?.status ?? 201, note);
+    }
+    const found = kept.find((note) => String(note.id) === id);
+    if (method !== 'PUT' || found === undefined) return missing();
+    json(response, 200, Object.assign(found, given));
   });
-  return { kept, requests, sent, api: `${await listening(server)}/api/v4` };
+  return { kept, requests, sent, api: `${origin}/api/v4` };
 }
 
 /** Runs the script's `note` with a plan, as the job does. */
@@ -132,29 +122,25 @@ async function run(
       ...env,
     },
   });
-  const streams = [child.stdout, child.stderr].map((stream) => stream.setEncoding('utf8').toArray());
-  const code = await new Promise((done) => child.on('close', done));
-  const said = (await Promise.all(streams)).flat().join('');
+  const { code, stdout, stderr } = await watch(child).ended;
+  const said = stdout + stderr;
   expect(said).not.toContain(token);
   return { code, said };
 }
 
 const marker = '<!-- idops: production -->';
+const elsewhere = { location: 'http://127.0.0.1:9/' };
 
 describe('the note of a merge request', () => {
   it('is written, and then written anew in its place', async () => {
     const { api, kept, requests } = await gitlab([]);
     expect(await noted(api, '# Plan\n')).toEqual({ code: 0, said: 'idops: a note was written\n' });
     expect(kept.map(({ body }) => body)).toEqual([`${marker}\n# Plan\n`]);
-    expect(await noted(api, '# Other\n')).toEqual({
-      code: 0,
-      said: 'idops: the note was brought up to date\n',
-    });
+    const updated = { code: 0, said: 'idops: the note was brought up to date\n' };
+    expect(await noted(api, '# Other\n')).toEqual(updated);
     expect(kept.map(({ body }) => body)).toEqual([`${marker}\n# Other\n`]);
-    expect(requests.filter((request) => !request.startsWith('GET'))).toEqual([
-      'POST /api/v4/projects/group%2Fproject/merge_requests/5/notes',
-      'PUT /api/v4/projects/group%2Fproject/merge_requests/5/notes/1',
-    ]);
+    const writes = requests.filter((request) => !request.startsWith('GET'));
+    expect(writes).toEqual([`POST ${notes}`, `PUT ${notes}/1`]);
     // Another environment has a note of its own.
     await noted(api, '# Staging\n', {}, 'staging -->');
     expect(kept.map(({ body }) => body.split('\n')[0])).toEqual([marker, '<!-- idops: staging%20--%3E -->']);
@@ -174,7 +160,7 @@ describe('the note of a merge request', () => {
   });
 
   it('is written where the earlier one is gone in the meantime', async () => {
-    const gone = { 'PUT /api/v4/projects/group%2Fproject/merge_requests/5/notes/1': { status: 404 } };
+    const gone = { [`PUT ${notes}/1`]: { status: 404 } };
     const { api, kept } = await gitlab([{ body: `${marker}\nold` }], { answers: gone });
     expect(await noted(api, 'new')).toEqual({ code: 0, said: 'idops: a note was written\n' });
     expect(kept).toHaveLength(2);
@@ -182,13 +168,11 @@ describe('the note of a merge request', () => {
 
   it('says that there is no plan, in the place of an earlier one', async () => {
     const { api, kept } = await gitlab([{ body: `${marker}\nold plan` }]);
-    const of = {
-      CI_COMMIT_SHA: '0123456789abcdef',
-      CI_PIPELINE_URL: 'https://gitlab.example.com/p/-/pipelines/3',
-    };
+    const url = 'https://gitlab.example.com/p/-/pipelines/3';
+    const of = { CI_COMMIT_SHA: '0123456789abcdef', CI_PIPELINE_URL: url };
     expect(await noted(api, undefined, of)).toMatchObject({ code: 0 });
     expect(kept.map(({ body }) => body)).toEqual([
-      `${marker}\n**idops: failed**: there is no plan for commit \`0123456789ab\`. [The pipeline](${of.CI_PIPELINE_URL}) says why.\n`,
+      `${marker}\n**idops: failed**: there is no plan for commit \`0123456789ab\`. [The pipeline](${url}) says why.\n`,
     ]);
     await noted(api, undefined, { CI_PIPELINE_URL: 'javascript:1' });
     expect(kept.map(({ body }) => body)).toEqual([
@@ -197,17 +181,17 @@ describe('the note of a merge request', () => {
   });
 
   it('is written once if the answer does not say that it was, and again if it was not', async () => {
-    const notes = 'POST /api/v4/projects/group%2Fproject/merge_requests/5/notes';
     for (const writes of [true, false]) {
-      const { api, kept, requests } = await gitlab([], { once: { [notes]: { status: 502, writes } } });
+      const { api, kept, requests } = await gitlab([], {
+        once: { [`POST ${notes}`]: { status: 502, writes } },
+      });
       expect(await noted(api, 'new')).toMatchObject({ code: 0 });
       expect(kept.map(({ body }) => body)).toEqual([`${marker}\nnew`]);
-      expect(requests.filter((request) => request === notes)).toHaveLength(writes ? 1 : 2);
+      expect(requests.filter((request) => request.startsWith('POST'))).toHaveLength(writes ? 1 : 2);
     }
   });
 
   it('takes no page twice', async () => {
-    const notes = '/api/v4/projects/group%2Fproject/merge_requests/5/notes';
     const again = { status: 200, body: '[]', headers: { 'x-next-page': '1' } };
     const { api, requests } = await gitlab([], { answers: { [`GET ${notes}`]: again } });
     expect(await noted(api, 'new')).toEqual({
@@ -227,52 +211,35 @@ describe('the note of a merge request', () => {
   });
 
   it.each([
-    [
-      'an expired token',
-      { 'GET /api/v4/user': { status: 401, body: `{"message":"${token}"}` } },
-      'GET /user: 401',
-    ],
+    ['an expired token', { status: 401, body: `{"message":"${token}"}` }, 'GET /user: 401'],
     [
       'a redirect, to which no token goes',
-      { 'GET /api/v4/user': { status: 302, headers: { location: 'http://127.0.0.1:9/' } } },
+      { status: 302, headers: elsewhere },
       'GET /user: the request failed',
     ],
     [
       'an answer that is none',
-      { 'GET /api/v4/user': { status: 200, body: `<html>${token}` } },
+      { status: 200, body: `<html>${token}` },
       'something that idops does not understand',
     ],
-    [
-      'an account without a number, which a foreign note could have too',
-      { 'GET /api/v4/user': { status: 200, body: '{}' } },
-      'GET /user: the answer names no account',
-    ],
-    [
-      'an answer that breaks off',
-      { 'GET /api/v4/user': { status: 200, cut: true } },
-      'GET /user: the answer broke off',
-    ],
-  ])('says what failed and writes nothing after %s', async (_, answers, message) => {
-    const { api, kept, requests } = await gitlab([], { answers });
+    ['an account without a number', { status: 200, body: '{}' }, 'GET /user: the answer names no account'],
+    ['an answer that breaks off', { status: 200, cut: true }, 'GET /user: the answer broke off'],
+  ])('says what failed and writes nothing after %s', async (_, answer, message) => {
+    const { api, kept, requests } = await gitlab([], { answers: { 'GET /api/v4/user': answer } });
     expect(await noted(api, 'new')).toEqual({ code: 1, said: expect.stringContaining(message) });
     expect([kept, requests]).toEqual([[], ['GET /api/v4/user']]);
   });
 
   it('says what is missing, and what is too long', async () => {
     const { api, requests } = await gitlab([]);
-    expect(await noted(api, 'new', { CI_MERGE_REQUEST_IID: '' })).toEqual({
-      code: 1,
-      said: expect.stringContaining('CI_MERGE_REQUEST_IID not set'),
-    });
-    expect(await noted(api, 'x'.repeat(1_000_000))).toEqual({
-      code: 1,
-      said: expect.stringContaining('longer than a note may be'),
-    });
+    const missing = await noted(api, 'new', { CI_MERGE_REQUEST_IID: '' });
+    expect(missing).toEqual({ code: 1, said: expect.stringContaining('CI_MERGE_REQUEST_IID not set') });
+    const long = await noted(api, 'x'.repeat(1_000_000));
+    expect(long).toEqual({ code: 1, said: expect.stringContaining('longer than a note may be') });
     expect(requests).toEqual([]);
   });
 });
 
-const at = '/api/v4/projects/group%2Fproject';
 const commit = 'c'.repeat(40);
 const head = 'd'.repeat(40);
 const row = (letter: string, action = 'update') => ({
@@ -291,34 +258,25 @@ const storedPlan = (digest: string, ...objects: ReturnType<typeof row>[]): strin
   });
 
 /** A project whose merge request 5 was merged as this commit, and what its pipelines kept. */
-function merged(kept: string, { request = {}, pipeline = {}, job = {}, later = 'drift' } = {}) {
+function merged(
+  plan: string,
+  { kept = plan, request = {}, pipeline = {}, job = {}, later = 'drift', forbids = false } = {},
+) {
   const list = (...rows: unknown[]) => ({ status: 200, body: JSON.stringify(rows) });
-  const mine = {
-    iid: 5,
-    state: 'merged',
-    target_branch: 'main',
-    merge_commit_sha: commit,
-    sha: head,
-    merged_at: '2026-02-02T10:00:00Z',
-  };
-  const plan = {
-    id: 31,
-    name: 'plan',
-    finished_at: '2026-02-02T09:00:00.123Z',
-  };
+  const ended = { target_branch: 'main', merge_commit_sha: commit, merged_at: '2026-02-02T10:00:00Z' };
+  const mine = { iid: 5, state: 'merged', sha: head, ...ended };
+  const planned = { id: 31, name: 'plan', finished_at: '2026-02-02T09:00:00.123Z' };
   const detached = { id: 21, sha: head, ref: 'refs/merge-requests/5/head' };
+  const requests = list({ ...mine, iid: 4, state: 'opened' }, { ...mine, ...request });
   return {
-    [`GET ${at}/repository/commits/${commit}/merge_requests`]: list(
-      { ...mine, iid: 4, state: 'opened' },
-      { ...mine, ...request },
-    ),
+    [`GET ${at}/repository/commits/${commit}/merge_requests`]: forbids ? { status: 403 } : requests,
     [`GET ${at}/merge_requests/5/pipelines`]: list(
       { ...detached, id: 20, sha: commit },
       { ...detached, ...pipeline },
     ),
-    [`GET ${at}/pipelines/21/jobs`]: list({ ...plan, id: 30, name: 'note' }, { ...plan, ...job }),
+    [`GET ${at}/pipelines/21/jobs`]: list({ ...planned, id: 30, name: 'note' }, { ...planned, ...job }),
     [`GET ${at}/pipelines`]: list({ id: 42, web_url: 'https://gitlab/p/42' }, { id: 41 }, { id: 40 }),
-    [`GET ${at}/pipelines/42/jobs`]: list({ ...plan, id: 50, name: later }),
+    [`GET ${at}/pipelines/42/jobs`]: list({ ...planned, id: 50, name: later }),
     [`GET ${at}/jobs/31/artifacts/plan.json`]: { status: 200, body: kept },
   };
 }
@@ -353,50 +311,22 @@ describe('what approves on GitLab', () => {
     });
   });
 
-  it.each<[string, Broken['answers'], string]>([
+  it.each<[string, Parameters<typeof merged>[1], string]>([
     [
       'another plan',
-      merged(storedPlan('sha256:2', row('a'))),
-      'showed another plan (it showed sha256:2, and this is sha256:1)',
+      { kept: storedPlan('sha256:2', row('a')) },
+      '(it showed sha256:2, and this is sha256:1)',
     ],
-    [
-      'the same on another reading',
-      merged(storedPlan('sha256:1', row('e'))),
-      'showed another plan (the server was changed since)',
-    ],
-    [
-      'a commit that no merge request brought',
-      merged(own, { request: { merge_commit_sha: null } }),
-      'no merge request brought',
-    ],
-    [
-      'a commit that a merge brought to another branch',
-      merged(own, { request: { target_branch: 'other' } }),
-      'no merge request brought',
-    ],
-    [
-      'a plan of an earlier commit',
-      merged(own, { pipeline: { sha: 'e'.repeat(40) } }),
-      'no pipeline of its last commit',
-    ],
-    [
-      'a pipeline of another branch',
-      merged(own, { pipeline: { ref: 'main' } }),
-      'no pipeline of its last commit',
-    ],
-    [
-      'a job that ran again after the merge',
-      merged(own, { job: { finished_at: '2026-02-02T10:00:01Z' } }),
-      'showed no plan',
-    ],
-    ['a job that has not ended', merged(own, { job: { finished_at: null } }), 'showed no plan'],
-    [
-      'GitLab, if it forbids to look',
-      { ...merged(own), [`GET ${at}/repository/commits/${commit}/merge_requests`]: { status: 403 } },
-      '403',
-    ],
-  ])('is not %s', async (_, answers, message) => {
-    const { code, said } = await approved(answers);
+    ['another reading', { kept: storedPlan('sha256:1', row('e')) }, '(the server was changed since)'],
+    ['a commit of no merge request', { request: { merge_commit_sha: null } }, 'no merge request brought'],
+    ['a merge into another branch', { request: { target_branch: 'other' } }, 'no merge request brought'],
+    ['a plan of an earlier commit', { pipeline: { sha: 'e'.repeat(40) } }, 'no pipeline of its last commit'],
+    ['a pipeline of another branch', { pipeline: { ref: 'main' } }, 'no pipeline of its last commit'],
+    ['a job after the merge', { job: { finished_at: '2026-02-02T10:00:01Z' } }, 'showed no plan'],
+    ['a job that has not ended', { job: { finished_at: null } }, 'showed no plan'],
+    ['GitLab, if it forbids to look', { forbids: true }, '403'],
+  ])('is not %s', async (_, change, message) => {
+    const { code, said } = await approved(merged(own, change));
     expect([code, said]).toEqual([1, expect.stringMatching(/^idops: error\[not-approved\]: /)]);
     expect(said).toContain(message);
   });
@@ -462,23 +392,19 @@ describe('the issue about drift', () => {
   });
   const others = [issue(1, 'opened', `${drift}\nforged`, 8), issue(2, 'opened', '> quoted')];
 
+  const description = `${drift}\nnew`;
+  const title = 'Identity server is not as declared: production';
+
   it.each([
-    [
-      'opens one',
-      [],
-      '2',
-      'POST',
-      '',
-      { title: 'Identity server is not as declared: production', description: `${drift}\nnew` },
-    ],
-    ['updates the open one', [issue(3, 'opened')], '2', 'PUT', '/3', { description: `${drift}\nnew` }],
+    ['opens one', [], '2', 'POST', '', { title, description }],
+    ['updates the open one', [issue(3, 'opened')], '2', 'PUT', '/3', { description }],
     [
       'reopens the closed one',
       [issue(3, 'closed')],
       '1',
       'PUT',
       '/3',
-      { description: `${drift}\nnew`, state_event: 'reopen' },
+      { description, state_event: 'reopen' },
     ],
     ['closes it when there is none', [issue(3, 'opened')], '0', 'PUT', '/3', { state_event: 'close' }],
     ['leaves a closed one', [issue(3, 'closed')], '0', null, '', null],

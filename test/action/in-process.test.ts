@@ -1,9 +1,12 @@
 import { expect, it } from 'vitest';
-import { type ActionOptions, type ActionRun, pullRequest, type Workspace, workspace } from './running.js';
-
-const acme = (label: string): { [path: string]: string } => ({
-  'manifests/organizations.yaml': `kind: Organization\nname: acme\nlabel: ${label}\n`,
-});
+import {
+  type ActionOptions,
+  type ActionRun,
+  acme,
+  pullRequest,
+  type Workspace,
+  workspace,
+} from './running.js';
 
 /** What differs from run to run: addresses, folders, times, and what is made of them. */
 function comparable(run: ActionRun, { folder, sandbox, github }: Workspace): unknown {

@@ -52,11 +52,12 @@ async function resources(name: string): Promise<Resource[]> {
   return documents.map((document) => document.toJS() as Resource);
 }
 
-async function jobs(): Promise<{ drift: JobSpec; plan: JobSpec; apply: JobSpec }> {
-  const [cron, , plan, apply] = [...(await resources('cronjob.yaml')), ...(await resources('apply.yaml'))];
+async function jobs(): Promise<{ [name in 'drift' | 'plan' | 'apply' | 'shards']: JobSpec }> {
+  const files = ['cronjob.yaml', 'apply.yaml', 'shards.yaml'];
+  const [cron, , plan, apply, shards, ...more] = (await Promise.all(files.map(resources))).flat();
   const drift = cron?.spec.jobTemplate?.spec;
-  if (drift === undefined || plan === undefined || apply === undefined) throw new Error('a job is missing');
-  return { drift, plan: plan.spec, apply: apply.spec };
+  if (!drift || !plan || !apply || !shards || more.length > 0) throw new Error('not the jobs that there are');
+  return { drift, plan: plan.spec, apply: apply.spec, shards: shards.spec };
 }
 
 /** The pod that runs all the time, and what keeps it. */
@@ -103,7 +104,7 @@ async function cluster() {
   const keys = await configMap();
   const { plan } = await jobs();
   const { items = [] } = plan.template.spec.volumes.find(({ name }) => name === 'project')?.configMap ?? {};
-  const sources = items.map(({ key, path }) => [path, join('examples', keys.get(key) ?? key)] as const);
+  const sources = items.map(({ key, path }) => [path, resolve('examples', keys.get(key) ?? key)] as const);
   await mount(place('/project'), new Map(sources));
   for (const path of ['/project/.idops', '/var/lib/idops']) await mkdir(place(path), { recursive: true });
   await writeFile(join(at.folder, 'token'), `${at.sandbox.token}\n`);
@@ -118,6 +119,7 @@ async function cluster() {
   return {
     ...at,
     place,
+    sources,
     given,
     run: ({ template }: JobSpec) => {
       const { args, surroundings } = given(template.spec.containers[0]);
@@ -193,9 +195,8 @@ describe('examples/kubernetes', () => {
   });
 
   it('does the parts of one run in the pods of one Job', async () => {
-    const [job, ...others] = await resources('shards.yaml');
-    expect(others).toEqual([]);
-    const { template, ...spec } = job?.spec ?? (await jobs()).apply;
+    const { apply, shards } = await jobs();
+    const { template, ...spec } = shards;
     const completions = 4;
     expect(spec).toEqual({
       completionMode: 'Indexed',
@@ -204,11 +205,10 @@ describe('examples/kubernetes', () => {
       backoffLimitPerIndex: 4,
       activeDeadlineSeconds: 1800,
     });
-    const { template: usual } = (await jobs()).apply;
     const [container] = template.spec.containers;
-    const [{ env: _, args: __, volumeMounts: ___, ...rest }] = usual.spec.containers;
     // What may be done, and with what, is as in the job that applies a plan.
-    const { containers: _containers, volumes, ...pod } = usual.spec;
+    const { containers, volumes, ...pod } = apply.template.spec;
+    const [{ env: _, args: __, volumeMounts: ___, ...rest }] = containers;
     expect(template.spec).toMatchObject(pod);
     expect(container).toMatchObject(rest);
     expect(template.spec.volumes.filter(({ name }) => name !== 'kept')).toEqual(
@@ -220,11 +220,8 @@ describe('examples/kubernetes', () => {
     expect(run).toEqual({ name: 'IDOPS_SHARD_RUN', valueFrom: { fieldRef: { fieldPath: uid } } });
     expect(state).toMatchObject({ name: 'IDOPS_STATE_URL', valueFrom: { secretKeyRef: { key: 'url' } } });
     for (let index = 0; index < completions; index += 1) {
-      const variables = {
-        JOB_COMPLETION_INDEX: String(index),
-        IDOPS_SHARD_RUN: 'uid',
-        [count?.name ?? '']: count?.value,
-      };
+      const of = { JOB_COMPLETION_INDEX: String(index), IDOPS_SHARD_RUN: 'uid' };
+      const variables = { ...of, [count?.name ?? '']: count?.value };
       expect(shardOptions('auto', variables)).toEqual({
         shard: { index: index + 1, count: completions },
         ofJob: true,
@@ -234,12 +231,9 @@ describe('examples/kubernetes', () => {
   });
 
   it('has in its ConfigMap what the manifests name, and the same in each job', async () => {
-    const keys = await configMap();
-    const [shards] = await resources('shards.yaml');
-    const all = [...Object.values(await jobs()), ...(shards === undefined ? [] : [shards.spec])];
-    for (const { template } of all) {
+    const paths = [...(await configMap())].map(([key, file]) => [key, file.replace(/^kubernetes\//, '')]);
+    for (const { template } of Object.values(await jobs())) {
       const [volume] = template.spec.volumes;
-      const paths = [...keys].map(([key, file]) => [key, file.replace(/^kubernetes\//, '')]);
       expect(volume?.configMap?.items.map(({ key, path }) => [key, path])).toEqual(paths);
     }
   });
@@ -249,11 +243,8 @@ describe('examples/kubernetes', () => {
     const { drift, plan, apply } = await jobs();
     expect(await idops('validate', { cwd: place('/project') })).toMatchObject({ code: 0 });
     expect(await run(drift)).toMatchObject({ code: 2 });
-    const planned = await run(plan);
-    expect(planned).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining('reset_password_instructions'),
-    });
+    const stdout = expect.stringContaining('reset_password_instructions');
+    expect(await run(plan)).toMatchObject({ code: 0, stdout });
     expect(writes()).toEqual([]);
     expect(await run(apply)).toMatchObject({ code: 0 });
     expect(writes().join('\n')).toContain('/email-templates/reset_password_instructions');
@@ -262,54 +253,30 @@ describe('examples/kubernetes', () => {
 
   it('applies each part in its pod, all of them as one run', async () => {
     const { given, idopsWith, writes, run, place } = await cluster();
-    const [job] = await resources('shards.yaml');
-    const { template } = job?.spec ?? (await jobs()).apply;
-    const { args, surroundings } = given(template.spec.containers[0]);
+    const { drift, shards } = await jobs();
+    const { args, surroundings } = given(shards.template.spec.containers[0]);
+    const env = { ...surroundings.env, IDOPS_SHARD_COUNT: '4', IDOPS_SHARD_RUN: 'the uid of the job' };
     const pod = (index: number) =>
-      idopsWith(args, {
-        ...surroundings,
-        env: {
-          ...surroundings.env,
-          JOB_COMPLETION_INDEX: String(index),
-          IDOPS_SHARD_COUNT: '4',
-          IDOPS_SHARD_RUN: 'the uid of the job',
-        },
-      });
+      idopsWith(args, { ...surroundings, env: { ...env, JOB_COMPLETION_INDEX: String(index) } });
     for (const index of [2, 0, 3, 1]) {
       const { code, stdout, stderr } = await pod(index);
       expect(code, stderr).toBe(0);
       expect(stdout).toContain(`${index + 1}/4`);
     }
     expect(writes().join('\n')).toContain('/email-templates/reset_password_instructions');
-    const { drift } = await jobs();
     expect(await run(drift)).toMatchObject({ code: 0 });
-    const runs = await idopsWith(['--env=production', 'runs', '--format=json'], {
-      ...surroundings,
-      cwd: place('/project'),
-    });
+    const all = ['--env=production', 'runs', '--format=json'];
+    const runs = await idopsWith(all, { ...surroundings, cwd: place('/project') });
     expect(new Set(JSON.parse(runs.stdout).runs.map(({ run: name }: { run: string }) => name)).size).toBe(1);
   });
 
   it('applies nothing where the ConfigMap is not the one that was planned', async () => {
-    const { run, writes, place, folder } = await cluster();
+    const { run, writes, place, folder, sources } = await cluster();
     const { plan, apply } = await jobs();
     await run(plan);
     await writeFile(join(folder, 'changed.txt'), 'Another text {{ url }}\n');
-    const path = 'manifests/emails/reset_password.txt';
-    const others = [
-      'manifests/organizations.yaml',
-      'manifests/emails.yaml',
-      'manifests/emails/reset_password.html',
-    ];
-    await mount(
-      place('/project'),
-      new Map([
-        ['idops.yaml', 'examples/kubernetes/idops.yaml'],
-        ...others.map((name) => [name, join('examples', name)] as const),
-        [path, join(folder, 'changed.txt')],
-      ]),
-      '2345678901',
-    );
+    const changed = ['manifests/emails/reset_password.txt', join(folder, 'changed.txt')] as const;
+    await mount(place('/project'), new Map([...sources, changed]), '2345678901');
     expect(await run(apply)).toMatchObject({ code: 1, stderr: expect.stringContaining('stale-plan') });
     expect(writes()).toEqual([]);
   });
@@ -318,9 +285,6 @@ describe('examples/kubernetes', () => {
     const at = await cluster();
     const { pod } = await deployment();
     const { args, surroundings } = at.given(pod.containers[0]);
-    const items = pod.volumes[0]?.configMap?.items ?? [];
-    const keys = await configMap();
-    const sources = items.map(({ key, path }) => [path, resolve('examples', keys.get(key) ?? key)] as const);
     const given = args.map((arg) => arg.replace('0.0.0.0:9464', '127.0.0.1:0'));
     const watch = watchingWith(given, surroundings);
     const address = await watch.address();
@@ -332,7 +296,7 @@ describe('examples/kubernetes', () => {
     const before = at.writes().length;
     await writeFile(join(at.folder, 'changed.txt'), 'Another text {{ url }}\n');
     const changed = ['manifests/emails/reset_password.txt', join(at.folder, 'changed.txt')] as const;
-    await mount(at.place('/project'), new Map([...sources, changed]), '2345678901');
+    await mount(at.place('/project'), new Map([...at.sources, changed]), '2345678901');
     expect(await watch.turn()).toBe('applied');
     expect((await watch.stop()).code).toBe(130);
     expect(at.writes().slice(before).join()).toContain('/email-templates/reset_password_instructions');

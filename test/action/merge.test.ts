@@ -2,40 +2,22 @@ import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { type ActionRun, acme, pullRequest, type Workspace, workspace } from './running.js';
-
-interface Step {
-  readonly uses?: string;
-  readonly with?: { readonly [input: string]: string };
-}
+import {
+  type ActionRun,
+  acme,
+  inputsOf,
+  pullRequest,
+  type Step,
+  type Workspace,
+  workspace,
+} from './running.js';
 
 const { jobs } = parse(await readFile('examples/github/merge.yml', 'utf8')) as {
   jobs: { readonly [job: string]: { readonly steps: readonly Step[] } };
 };
 
 const sha = 'abc123';
-
-/** What a job of the workflow gives to the action, with what GitHub would put in. */
-function inputsOf(job: string, site: Workspace, temporary: string, digest = ''): { [input: string]: string } {
-  const step = jobs[job]?.steps.find(({ uses }) => uses?.startsWith('idops/'));
-  const values: { [expression: string]: string } = {
-    'vars.IDOPS_BASE_URL': site.sandbox.url,
-    'secrets.IDOPS_PLAN_TOKEN': site.sandbox.token,
-    'secrets.IDOPS_TOKEN': site.sandbox.token,
-    'runner.temp': temporary,
-    "inputs.digest || 'from-pull-request'": digest || 'from-pull-request',
-  };
-  return Object.fromEntries(
-    Object.entries(step?.with ?? {}).map(([name, value]) => [
-      name,
-      String(value).replaceAll(/\$\{\{ (.+?) \}\}/g, (_, expression: string) => {
-        const found = values[expression];
-        if (found === undefined) throw new Error(`nobody knows ${expression}`);
-        return found;
-      }),
-    ]),
-  );
-}
+const asked = "inputs.digest || 'from-pull-request'";
 
 interface Merged {
   readonly site: Workspace;
@@ -56,16 +38,16 @@ async function merged(): Promise<Merged> {
     site,
     artifact,
     plan: async () => {
-      const ran = await site.run(inputsOf('plan', site, ''), { sha });
+      const ran = await site.run(inputsOf(jobs.plan?.steps, 'idops/', site, {}), { sha });
       await mkdir(join(artifact, '..'), { recursive: true });
       if (ran.outputs['plan-file'] !== undefined) await cp(ran.outputs['plan-file'], artifact);
       return ran;
     },
-    apply: (digest) =>
-      site.run(inputsOf('apply', site, temporary, digest), {
-        sha,
-        event: digest === undefined ? 'push' : 'workflow_dispatch',
-      }),
+    apply: (digest = '') => {
+      const more = { 'runner.temp': temporary, [asked]: digest || 'from-pull-request' };
+      const event = digest === '' ? 'push' : 'workflow_dispatch';
+      return site.run(inputsOf(jobs.apply?.steps, 'idops/', site, more), { sha, event });
+    },
   };
 }
 

@@ -221,6 +221,31 @@ function readOutputs(text: string): { [name: string]: string } {
   return outputs;
 }
 
+/** A step of a job in an example. */
+export interface Step {
+  readonly uses?: string;
+  readonly with?: { readonly [input: string]: string };
+}
+
+/** What the step that uses an action gives to it, with what GitHub would put in; `more` by expression. */
+export function inputsOf(
+  steps: readonly Step[] = [],
+  action: string,
+  { sandbox }: Workspace,
+  more: { readonly [expression: string]: string },
+): { [input: string]: string } {
+  const { url: address, token } = sandbox;
+  const secrets = { 'secrets.IDOPS_PLAN_TOKEN': token, 'secrets.IDOPS_TOKEN': token };
+  const values = new Map(Object.entries({ 'vars.IDOPS_BASE_URL': address, ...secrets, ...more }));
+  const filled = (value: unknown) =>
+    String(value).replaceAll(
+      /\$\{\{ (.+?) \}\}/g,
+      (whole, expression: string) => values.get(expression) ?? whole,
+    );
+  const given = steps.find(({ uses }) => uses?.startsWith(action))?.with ?? {};
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, filled(value)]));
+}
+
 /** The event of a pull request from a branch of the same repository, or of another one. */
 export function pullRequest(
   number = 7,

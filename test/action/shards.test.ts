@@ -3,7 +3,15 @@ import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { indexOf } from '../../src/base/shard.js';
-import { type ActionRun, pullRequest, repository, type Workspace, workspace } from './running.js';
+import {
+  type ActionRun,
+  inputsOf,
+  pullRequest,
+  repository,
+  type Step,
+  type Workspace,
+  workspace,
+} from './running.js';
 
 const sha = 'abc123';
 const parts = ['1/4', '2/4', '3/4', '4/4'] as const;
@@ -111,14 +119,12 @@ describe('a part of the objects', () => {
       'This is a part of what is declared, so it carries no approval.',
     );
     site.github.merge(7, sha);
-    const refused = await site.run(
-      { command: 'apply', shard: first, 'expect-digest': 'from-pull-request' },
-      { sha },
-    );
-    expect(refused).toMatchObject({
-      code: 1,
-      log: expect.stringContaining(`approves no plan for shard ${first} of this environment`),
-    });
+    const approved = { command: 'apply', shard: first, 'expect-digest': 'from-pull-request' };
+    const { code, log } = await site.run(approved, { sha });
+    expect([code, log]).toEqual([
+      1,
+      expect.stringContaining(`no plan for shard ${first} of this environment`),
+    ]);
     expect(site.writes()).toEqual([]);
     for (const shard of parts) {
       const applied = await site.run({ command: 'apply', shard }, { sha });
@@ -136,10 +142,8 @@ describe('a part of the objects', () => {
   it('comes with a stored plan, whatever becomes of that', async () => {
     const site = await workspace(organizations('Renamed'));
     const [first = '', second = ''] = busy;
-    const [one, other] = [
-      await site.run({ shard: first }, pullRequest()),
-      await site.run({ shard: second }, pullRequest()),
-    ];
+    const one = await site.run({ shard: first }, pullRequest());
+    const other = await site.run({ shard: second }, pullRequest());
     site.github.merge(7, sha);
     const apply = (file: string | undefined, inputs: Inputs = {}): Promise<ActionRun> =>
       site.run({ command: 'apply', 'plan-file': file ?? '', ...inputs }, { sha });
@@ -199,11 +203,6 @@ describe('a part of the objects', () => {
   });
 });
 
-interface Step {
-  readonly uses?: string;
-  readonly with?: { readonly [input: string]: string };
-}
-
 interface Jobs {
   readonly [job: string]: {
     readonly strategy: { readonly matrix: { readonly shard: readonly number[] } };
@@ -213,27 +212,12 @@ interface Jobs {
 
 const { jobs } = parse(await readFile('examples/github/shards.yml', 'utf8')) as { jobs: Jobs };
 
-/** What a step of a job gives, in one cell of the matrix, with what GitHub would put in. */
+/** What a step of a job gives, in one cell of the matrix. */
 function stepOf(job: string, action: string, cell: number, site: Workspace, temporary: string): Inputs {
   const { strategy, steps } = jobs[job] ?? { strategy: { matrix: { shard: [] } }, steps: [] };
-  const step = steps.find(({ uses }) => uses?.startsWith(action));
-  const values: Inputs = {
-    'vars.IDOPS_BASE_URL': site.sandbox.url,
-    'secrets.IDOPS_PLAN_TOKEN': site.sandbox.token,
-    'secrets.IDOPS_TOKEN': site.sandbox.token,
-    'runner.temp': temporary,
-    'matrix.shard': String(cell),
-    'strategy.job-total': String(strategy.matrix.shard.length),
-  };
-  return Object.fromEntries(
-    Object.entries(step?.with ?? {}).map(([name, value]) => [
-      name,
-      String(value).replaceAll(
-        /\$\{\{ (.+?) \}\}/g,
-        (whole, expression: string) => values[expression] ?? whole,
-      ),
-    ]),
-  );
+  const total = String(strategy.matrix.shard.length);
+  const matrix = { 'matrix.shard': String(cell), 'strategy.job-total': total };
+  return inputsOf(steps, action, site, { 'runner.temp': temporary, ...matrix });
 }
 
 describe('the jobs of shards.yml', () => {

@@ -1,13 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { isSurelyAlive, ownProcess, processStatus } from '../../src/base/process.js';
-
-async function deadPid(): Promise<number> {
-  const child = spawn('true');
-  await once(child, 'close');
-  return child.pid ?? 0;
-}
+import { deadPid } from '../resilience/holder.js';
 
 describe('the fate of a process', () => {
   it('is known on this host, in this boot and in this namespace', async () => {

@@ -1,7 +1,7 @@
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { makeFolder } from '../../src/base/write-file.js';
+import { makeFolder, removeTemporaryFiles, temporaryFileName } from '../../src/base/write-file.js';
 import { temporaryFolder } from '../cleanups.js';
 
 let at: string;
@@ -40,4 +40,14 @@ describe('making a folder', () => {
       expect((await stat(folder)).isDirectory()).toBe(true);
     }
   });
+});
+
+it('sweeps away what a former process of the same number left, and not what this one is writing', async () => {
+  const own = temporaryFileName();
+  const former = own.replace(/[0-9a-f]{12}(?=\.tmp$)/, (sign) =>
+    sign.replace(/./g, (digit) => (digit === '0' ? '1' : '0')),
+  );
+  for (const name of [own, former]) await writeFile(join(at, name), '');
+  await removeTemporaryFiles(at);
+  expect(await readdir(at)).toEqual([own]);
 });

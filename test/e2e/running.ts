@@ -124,7 +124,8 @@ export async function project(files: Files, options: SandboxOptions = {}): Promi
   };
 }
 
-function watch(child: ChildProcessWithoutNullStreams): Running {
+/** Follows a process to its end. */
+export function watch(child: ChildProcessWithoutNullStreams): Running {
   const chunks: { stdout: Buffer[]; stderr: Buffer[] } = { stdout: [], stderr: [] };
   const waiting = new Set<() => void>();
   for (const stream of ['stdout', 'stderr'] as const) {

@@ -8,25 +8,6 @@ function redactorOf(...secrets: string[]) {
 }
 
 describe('a redactor', () => {
-  const secret = 'p@ss "w/ö rd"+\\1';
-  const base64 = Buffer.from(secret).toString('base64');
-
-  it.each([
-    ['raw', secret],
-    ['in JSON', JSON.stringify(secret).slice(1, -1)],
-    ['in a URL', encodeURIComponent(secret)],
-    ['in a URL with small letters', encodeURIComponent(secret).replace(/%../g, (hex) => hex.toLowerCase())],
-    ['in a form', new URLSearchParams({ a: secret }).toString().slice(2)],
-    ['with + for spaces', encodeURIComponent(secret).replaceAll('%20', '+')],
-    ['in base64', base64],
-    ['in base64 without padding', base64.replace(/=+$/, '')],
-    ['in base64url', Buffer.from(secret).toString('base64url')],
-  ])('knows a secret %s', (_, text) => {
-    expect(redactorOf(secret).redact(`before ${text} after ${text}`)).toBe(
-      'before (sensitive) after (sensitive)',
-    );
-  });
-
   it('leaves everything else', () => {
     expect(createRedactor().redact('a.b')).toBe('a.b');
     expect(redactorOf('a.b*c[1]').redact('axbbc1 a.b*c[1]')).toBe('axbbc1 (sensitive)');
@@ -52,13 +33,6 @@ describe('a redactor', () => {
       const secret = 'aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1eF3hI5kL7n'.slice(0, length);
       expect(redactorOf(secret).redact(secret), secret).toBe('(sensitive)');
     }
-  });
-
-  it('learns more on the way', () => {
-    const redactor = redactorOf('first-secret');
-    expect(redactor.redact('first-secret second-secret')).toBe('(sensitive) second-secret');
-    redactor.add('second-secret');
-    expect(redactor.redact('first-secret second-secret')).toBe('(sensitive) (sensitive)');
   });
 
   it('leaves secrets alone that are too short to look for', () => {

@@ -1,17 +1,17 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { readRuns } from '../../src/apply/find-runs.js';
 import { Sensitive, same } from '../../src/base/values.js';
 import { loadProject } from '../../src/project/index.js';
 import { pastRun } from '../../src/report/past.js';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
+import { startSandbox } from '../../src/sandbox/index.js';
 import { Hasher } from '../../src/secrets/hash.js';
 import { eachWithSlowHashes, prepareSlowHashes, withSlowHashes } from '../../src/secrets/slow-hash.js';
 import { backendOf } from '../../src/session/backend.js';
 import { openForWriting, openSession } from '../../src/session/open.js';
 import { applyAll } from '../approving.js';
+import { afterwards, temporaryFolder } from '../cleanups.js';
 
 /** How often something was hashed: on the spot, which stops everything else, and beside everything else. */
 const made = vi.hoisted(() => ({ onTheSpot: 0, beside: [] as string[], atOnce: 0, most: 0 }));
@@ -125,29 +125,18 @@ test('a list of secrets is compared with its hashes at one go', async () => {
   expect(made.onTheSpot).toBe(0);
 });
 
-let folder: string;
-let sandbox: Sandbox | undefined;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'idops-slow-'));
-});
-
-afterEach(async () => {
-  await sandbox?.close();
-  sandbox = undefined;
-  await rm(folder, { recursive: true });
-});
-
 const id = (at: number) => `90000000-0000-4000-8000-${String(at).padStart(12, '0')}`;
 
 test('planning, storing and applying 400 secrets makes each hash once and none on the spot', async () => {
+  const folder = await temporaryFolder('slow');
   // A server that shows nothing of what it was sent.
-  sandbox = await startSandbox({
+  const sandbox = await startSandbox({
     intercept: ({ method, path }) =>
       method === 'PATCH'
         ? { kind: 'answer', status: 200, body: JSON.stringify({ data: { id: path.split('/').at(-1) } }) }
         : undefined,
   });
+  afterwards(() => sandbox.close());
   const users = (mark: string) =>
     Array.from(
       { length: 200 },

@@ -1,12 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { lstat, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFileName } from '../../src/base/write-file.js';
 import { acquireLock } from '../../src/state/file/lock.js';
-import { cli, project, type TestProject } from '../e2e/running.js';
+import { cli, project, type Ran, type TestProject, watch } from '../e2e/running.js';
 import { ids } from '../sandbox/asking.js';
 
 const files = {
@@ -16,21 +15,10 @@ const files = {
 const posix = describe.skipIf(process.platform === 'win32');
 
 /** Runs a line of the shell in a project. */
-async function shell(at: TestProject, line: string) {
-  const child = spawn('sh', ['-c', line.replaceAll('idops ', `"${process.execPath}" "${cli}" `)], {
-    cwd: at.folder,
-    env: { PATH: process.env.PATH, IDOPS_BASE_URL: at.sandbox.url, IDOPS_TOKEN: at.sandbox.token },
-  });
-  let stderr = '';
-  let stdout = '';
-  child.stderr.on('data', (chunk) => {
-    stderr += chunk;
-  });
-  child.stdout.on('data', (chunk) => {
-    stdout += chunk;
-  });
-  const [code] = await once(child, 'close');
-  return { code, stdout, stderr };
+async function shell(at: TestProject, line: string): Promise<Ran> {
+  const args = ['-c', line.replaceAll('idops ', `"${process.execPath}" "${cli}" `)];
+  const env = { PATH: process.env.PATH, IDOPS_BASE_URL: at.sandbox.url, IDOPS_TOKEN: at.sandbox.token };
+  return await watch(spawn('sh', args, { cwd: at.folder, env })).ended;
 }
 
 posix('a file that is asked for', () => {

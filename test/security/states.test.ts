@@ -1,14 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ownProcess } from '../../src/base/process.js';
 import type { SandboxSeed } from '../../src/sandbox/index.js';
 import { acquireLock } from '../../src/state/file/lock.js';
 import { gate } from '../e2e/gate.js';
-import { type Files, journals, project, type TestProject } from '../e2e/running.js';
+import { cli, type Files, journals, project, type TestProject, watch } from '../e2e/running.js';
 import { ids } from '../sandbox/asking.js';
 
 const twoStates = `version: 1
@@ -261,21 +260,12 @@ describe('a lock', () => {
     const at = await project(one);
     const held = await acquireLock(join(at.folder, '.idops/state.json'), 'apply', new Date());
     try {
-      const child = spawn(
-        'unshare',
-        [...unshare, process.execPath, resolve('dist/cli/main.js'), 'apply', '--yes'],
-        {
-          cwd: at.folder,
-          env: { PATH: process.env.PATH, IDOPS_BASE_URL: at.sandbox.url, IDOPS_TOKEN: at.sandbox.token },
-        },
-      );
-      let said = '';
-      child.stderr.on('data', (chunk) => {
-        said += chunk;
+      const args = [...unshare, process.execPath, cli, 'apply', '--yes'];
+      const { cwd, env } = at.surroundings();
+      expect(await watch(spawn('unshare', args, { cwd, env })).ended).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('another process namespace'),
       });
-      const [code] = await once(child, 'close');
-      expect(said).toContain('another process namespace');
-      expect(code).toBe(1);
       expect(at.sandbox.requests).toEqual([]);
     } finally {
       await held.release();

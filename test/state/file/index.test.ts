@@ -1,11 +1,11 @@
-import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ProblemsError } from '../../../src/base/problems.js';
 import { writeAtomic } from '../../../src/base/write-file.js';
 import { stateFile } from '../../../src/state/file/index.js';
 import { emptyState, type State } from '../../../src/state/state.js';
 import { temporaryFolder } from '../../cleanups.js';
+import { problemOf } from '../postgres/failing.js';
 
 const server = 'https://id.example.com';
 let folder = '';
@@ -16,17 +16,6 @@ beforeEach(async () => {
 
 function path(...parts: string[]): string {
   return join(folder, ...parts);
-}
-
-async function problemOf(work: Promise<unknown>): Promise<{ code: string; message: string; hint?: string }> {
-  try {
-    await work;
-  } catch (failure) {
-    const [problem] = failure instanceof ProblemsError ? failure.problems : [];
-    if (problem !== undefined) return problem;
-    throw failure;
-  }
-  throw new Error('nothing was refused');
 }
 
 function stateWith(parts: Partial<State> = {}): State {
@@ -59,14 +48,6 @@ function stateWith(parts: Partial<State> = {}): State {
     ...parts,
   };
 }
-
-describe('a state', () => {
-  it('is for its owner alone, and leaves nothing beside it', async () => {
-    await stateFile(path('state.json')).save(stateWith());
-    expect((await stat(path('state.json'))).mode & 0o777).toBe(0o600);
-    expect(await readdir(folder)).toEqual(['state.json']);
-  });
-});
 
 describe('a state that can not be used', () => {
   const good = JSON.stringify(stateWith());
@@ -147,11 +128,6 @@ describe('writing', () => {
     await expect(writeAtomic(path('state.json'), 'new')).rejects.toThrow();
     expect(await readdir(folder)).toEqual(['state.json']);
     expect(await readFile(path('state.json', 'inside'), 'utf8')).toBe('kept');
-  });
-
-  it('fails where the folder can not be made', async () => {
-    await writeFile(path('file'), '');
-    await expect(stateFile(path('file', 'state.json')).save(stateWith())).rejects.toThrow();
   });
 
   it('never shows a reader half of it', async () => {

@@ -2,11 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
-import { ownProcess } from '../../../src/base/process.js';
+import { setImmediate as turn } from 'node:timers/promises';
+import { beforeEach, describe, expect, it, test } from 'vitest';
 import { fileBackend } from '../../../src/state/file/index.js';
-import { acquireLock, lockPath } from '../../../src/state/file/lock.js';
+import { acquireLock, exclusively, lockPath } from '../../../src/state/file/lock.js';
 import { temporaryFolder } from '../../cleanups.js';
+import { deadPid, holder } from '../../resilience/holder.js';
 
 const now = new Date('2026-01-31T12:00:00Z');
 let folder = '';
@@ -16,13 +17,6 @@ beforeEach(async () => {
   folder = await temporaryFolder('lock');
   state = join(folder, 'state.json');
 });
-
-/** A number that no process has. */
-async function deadPid(): Promise<number> {
-  const child = spawn('true');
-  await once(child, 'close');
-  return child.pid ?? 0;
-}
 
 /** Another process of this machine. */
 async function running(): Promise<{ pid: number; end: () => Promise<void> }> {
@@ -39,18 +33,8 @@ async function running(): Promise<{ pid: number; end: () => Promise<void> }> {
   };
 }
 
-async function held(parts: object): Promise<void> {
-  const holder = {
-    user: 'ada',
-    ...ownProcess(),
-    started: null,
-    command: 'undo',
-    at: 'then',
-    nonce: 'n',
-    ...parts,
-  };
-  await writeFile(lockPath(state), JSON.stringify(holder));
-}
+const held = (parts: object): Promise<void> =>
+  writeFile(lockPath(state), holder({ command: 'undo', at: 'then', nonce: 'n', ...parts }));
 
 const lockHolder = async (path: string) => (await fileBackend({ path, allowTracked: true })).holder();
 const removableLock = async (path: string) => (await fileBackend({ path, allowTracked: true })).removable();
@@ -60,11 +44,10 @@ const nonceOf = async (): Promise<string> => JSON.parse(await readFile(lockPath(
 describe('a lock', () => {
   it('says what to do where a file stands in the place of its folder', async () => {
     await writeFile(join(folder, '.idops'), 'x');
-    const refused = acquireLock(join(folder, '.idops', 'state.json'), 'apply', now);
-    await expect(refused).rejects.toMatchObject({
-      problems: [
-        { code: 'not-writable', hint: expect.stringContaining('move what is in the way elsewhere') },
-      ],
+    const message = expect.stringMatching(/^the lock .+ can't be written/);
+    const hint = expect.stringContaining('move what is in the way elsewhere');
+    await expect(acquireLock(join(folder, '.idops', 'state.json'), 'apply', now)).rejects.toMatchObject({
+      problems: [{ code: 'not-writable', message, hint }],
     });
   });
 
@@ -132,13 +115,6 @@ describe('a lock', () => {
     await chmod(folder, 0o700);
   });
 
-  it('below a file is refused', async () => {
-    await writeFile(join(folder, 'file'), '');
-    await expect(acquireLock(join(folder, 'file', 'state.json'), 'apply', now)).rejects.toThrow(
-      /not-writable: the lock .+ can't be written/,
-    );
-  });
-
   it('whose name the file system does not take is refused, and is not taken for a free one', async () => {
     const long = join(folder, 'x'.repeat(254));
     await expect(acquireLock(long, 'apply', now)).rejects.toThrow('not-writable');
@@ -147,17 +123,33 @@ describe('a lock', () => {
   });
 
   it("takes away the turns of processes that are gone, and no other's", async () => {
-    const turn = (name: string) => `${lockPath(state)}.${name}`;
-    const mark = { user: 'ada', ...ownProcess(), started: null, command: 'apply', at: 'then', nonce: 'x' };
-    await writeFile(turn('0123456789abcdef'), JSON.stringify({ ...mark, pid: await deadPid() }));
-    await writeFile(turn('fedcba9876543210'), JSON.stringify({ ...mark, host: 'elsewhere' }));
-    await writeFile(turn('notes'), JSON.stringify({ ...mark, pid: await deadPid() }));
+    const turnOf = (name: string) => `${lockPath(state)}.${name}`;
+    await writeFile(turnOf('0123456789abcdef'), holder({ pid: await deadPid() }));
+    await writeFile(turnOf('fedcba9876543210'), holder({ pid: process.pid, host: 'elsewhere' }));
+    await writeFile(turnOf('notes'), holder({ pid: await deadPid() }));
     await (await acquireLock(state, 'apply', now)).release();
     expect((await readdir(folder)).sort()).toEqual([
       'state.json.lock.fedcba9876543210',
       'state.json.lock.notes',
     ]);
   });
+});
+
+test('what is done to a state file alone is done by one at a time, and by all', async () => {
+  const seen: number[] = [];
+  let inside = 0;
+  const one = async (): Promise<void> => {
+    for (let time = 0; time < 10; time += 1) {
+      await exclusively(state, async () => {
+        inside += 1;
+        await turn();
+        seen.push(inside);
+        inside -= 1;
+      });
+    }
+  };
+  await Promise.all([one(), one(), one(), one()]);
+  expect(seen).toEqual(Array.from({ length: 40 }, () => 1));
 });
 
 describe('a lock that somebody wants to remove', () => {
