@@ -26,11 +26,6 @@ const escapes: readonly (readonly [string, string])[] = [
 ];
 const everyEscape = new RegExp(escapes.map(([, pattern]) => pattern).join('|'), 'gi');
 
-/** Whether a text contains a first character of an escape. */
-export function mayHoldEscapes(text: string): boolean {
-  return escapes.some(([begin]) => text.includes(begin));
-}
-
 /**
  * A text and its decoded forms, repeatedly: all kinds of escapes together, and if there are several kinds, each alone,
  * since what looks like an escape may be part of a secret.
@@ -109,67 +104,31 @@ function unescaped(written: string): string {
       : String.fromCodePoint(code);
 }
 
-/** A text without differences of case or invisible characters, with the offsets in the original. */
-export interface Folded {
-  readonly text: string;
-  /** Null if no offset changed. */
-  readonly at: Int32Array | null;
+/** A text in lower case, with as many units. */
+export function lowered(text: string): string {
+  // The small letter of the first has two units; that of Σ depends on what is beside it.
+  return text.replaceAll('\u0130', 'i').toLowerCase().replaceAll('ς', 'σ');
 }
 
-/** A text in lower case, unit by unit. */
-export function lowered(text: string): Folded {
-  const units = new Uint16Array(text.length);
-  for (let at = 0; at < text.length; at += 1) {
-    const folded = foldedOf(text, at);
-    units[at] = folded < 0 ? text.charCodeAt(at) : folded;
-  }
-  return { text: textOfUnits(units), at: null };
-}
+/** White space, control and invisible characters; the empty Braille pattern is a symbol, but invisible. */
+const invisible = /[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]+/gu;
 
 /** A text in lower case without white space, control and invisible characters. */
-export function squeezed(text: string): Folded & { readonly at: Int32Array } {
-  const units = new Uint16Array(text.length);
-  const at = new Int32Array(text.length);
-  let length = 0;
-  for (let index = 0; index < text.length; index += 1) {
-    const folded = foldedOf(text, index);
-    if (folded < 0) {
-      index -= folded + 1;
-      continue;
-    }
-    units[length] = folded;
-    at[length] = index;
-    length += 1;
+export function squeezed(text: string): string {
+  return lowered(text).replace(invisible, '');
+}
+
+/** The offset in a text of each unit of its squeezed form. */
+export function squeezedOffsets(text: string): number[] {
+  const offsets: number[] = [];
+  let from = 0;
+  const keep = (end: number): void => {
+    for (; from < end; from += 1) offsets.push(from);
+  };
+  for (const { 0: gone, index } of lowered(text).matchAll(invisible)) {
+    keep(index);
+    from = index + gone.length;
   }
-  return { text: textOfUnits(units.subarray(0, length)), at: at.subarray(0, length) };
-}
-
-/** The lower-case unit at an index; for an invisible character minus the number of its units. */
-export function foldedOf(text: string, index: number): number {
-  const unit = text.charCodeAt(index);
-  // Tags and variation selectors are invisible.
-  if (unit === 0xdb40 && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00) return -2;
-  const answer = knownOf(unit);
-  return answer === 1 ? -1 : answer - 2;
-}
-
-function textOfUnits(units: Uint16Array): string {
-  // No TextDecoder, which would replace lone surrogates.
-  return Buffer.from(units.buffer, units.byteOffset, units.byteLength).toString('utf16le');
-}
-
-/** By unit: 0 unknown, 1 ignored, otherwise its lower case plus 2. */
-let known: Uint32Array | undefined;
-
-function knownOf(unit: number): number {
-  known ??= new Uint32Array(2 ** 16);
-  const before = known[unit] ?? 0;
-  if (before !== 0) return before;
-  const character = String.fromCharCode(unit);
-  const small = character.toLowerCase();
-  // The empty Braille pattern is a symbol, but invisible.
-  const ignored = /[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.test(character);
-  const answer = ignored ? 1 : (small.length === 1 ? small.charCodeAt(0) : unit) + 2;
-  known[unit] = answer;
-  return answer;
+  keep(text.length);
+  return offsets;
 }

@@ -1,5 +1,5 @@
 import { isUuid } from '../base/identifiers.js';
-import { layersOf, lowered, mayHoldEscapes, squeezed } from './decode.js';
+import { layersOf, lowered, squeezed, squeezedOffsets } from './decode.js';
 import { Needles } from './needles.js';
 
 /** What is shown in place of a secret. */
@@ -55,42 +55,7 @@ export function redactAddress(address: string, { redactName }: Pick<Redactor, 'r
 
 /** A redactor that knows no secret yet. */
 export function createRedactor(): Redactor {
-  const tokens = new Secrets();
-  const variables = new Secrets();
-  const answered = new Secrets();
-  const declared = new Secrets();
-  const credentials = [tokens, variables, answered];
-  const short = new Set<string>();
-  const knownTokens = new Set<string>();
-  const isToken = (text: string): boolean => knownTokens.has(text.toLowerCase());
-  const values = new CleanTexts();
-  const keys = new CleanTexts();
-  const names = new CleanTexts();
-  return {
-    add(secret, kind = 'token') {
-      for (const clean of [values, keys, names]) clean.clear();
-      const trimmed = secret.trim();
-      const credential = kind === 'answer' ? trimmed.length >= leastFolded : kind !== 'declared';
-      const list = { token: tokens, variable: variables, answer: answered, declared }[kind];
-      (credential ? list : declared).add(secret, kind === 'token');
-      if (credential && trimmed !== '' && trimmed.length < leastFolded) short.add(trimmed);
-      if (kind === 'token') knownTokens.add(trimmed.toLowerCase());
-    },
-    redact: (text) => values.unless(text, () => replaced(text, found(credentials, text, true))),
-    redactKey: (text) => keys.unless(text, () => replaced(text, found(credentials, text, false))),
-    redactName: (text) =>
-      names.unless(text, () =>
-        replaced(text, found([tokens, variables], text, false), (one) => isUuid(one) && !isToken(one)),
-      ),
-    redactFile: (text) => replaced(text, found([tokens], text, false)),
-    redactSentence(text) {
-      const own = found([tokens, variables], text, true);
-      const quoted = within(found([answered], text, true), quotations(text));
-      return replaced(text, [...own, ...quoted], (one) => isWord(one) && !isToken(one));
-    },
-    redactEcho: (text) => replaced(text, found([...credentials, declared], text, true)),
-    holds: (text) => short.has(text.trim()) || found(credentials, text, false).length > 0,
-  };
+  return resettableRedactor([]);
 }
 
 /** A redactor that a long-running command resets, so that it doesn't collect the secrets of every cycle. */
@@ -101,25 +66,71 @@ export interface ResettableRedactor extends Redactor {
 
 /** A redactor that knows `initial` tokens, also after a reset. */
 export function resettableRedactor(initial: readonly string[]): ResettableRedactor {
-  const create = (): Redactor => {
-    const redactor = createRedactor();
-    for (const token of initial) redactor.add(token);
-    return redactor;
-  };
-  let current = create();
+  let known = new Known(initial);
   return {
-    add: (secret, kind) => current.add(secret, kind),
-    redact: (text) => current.redact(text),
-    redactKey: (text) => current.redactKey(text),
-    redactName: (text) => current.redactName(text),
-    redactFile: (text) => current.redactFile(text),
-    redactSentence: (text) => current.redactSentence(text),
-    redactEcho: (text) => current.redactEcho(text),
-    holds: (text) => current.holds(text),
+    add: (secret, kind) => known.add(secret, kind),
+    redact: (text) => {
+      const { values, credentials } = known;
+      return values.unless(text, () => replaced(text, found(credentials, text, true)));
+    },
+    redactKey: (text) => {
+      const { keys, credentials } = known;
+      return keys.unless(text, () => replaced(text, found(credentials, text, false)));
+    },
+    redactName: (text) => {
+      const { names, ofOwn } = known;
+      const isSpared = (one: string) => isUuid(one) && !known.isToken(one);
+      return names.unless(text, () => replaced(text, found(ofOwn, text, false), isSpared));
+    },
+    redactFile: (text) => replaced(text, found([known.lists.token], text, false)),
+    redactSentence(text) {
+      const own = found(known.ofOwn, text, true);
+      const quoted = within(found([known.lists.answer], text, true), quotations(text));
+      return replaced(text, [...own, ...quoted], (one) => isWord(one) && !known.isToken(one));
+    },
+    redactEcho: (text) => replaced(text, found(Object.values(known.lists), text, true)),
+    holds: (text) => known.short.has(text.trim()) || found(known.credentials, text, false).length > 0,
     reset: () => {
-      current = create();
+      known = new Known(initial);
     },
   };
+}
+
+/** All that a redactor knows. */
+class Known {
+  readonly lists = {
+    token: new Secrets(),
+    variable: new Secrets(),
+    answer: new Secrets(),
+    declared: new Secrets(),
+  };
+  /** What idops itself was given. */
+  readonly ofOwn = [this.lists.token, this.lists.variable];
+  readonly credentials = [...this.ofOwn, this.lists.answer];
+  /** Credentials that are found only as a whole value. */
+  readonly short = new Set<string>();
+  readonly #tokens = new Set<string>();
+  readonly values = new CleanTexts();
+  readonly keys = new CleanTexts();
+  readonly names = new CleanTexts();
+
+  constructor(tokens: readonly string[]) {
+    for (const token of tokens) this.add(token);
+  }
+
+  add(secret: string, kind: SecretKind = 'token'): void {
+    for (const clean of [this.values, this.keys, this.names]) clean.clear();
+    const trimmed = secret.trim();
+    const isShort = trimmed.length < leastFolded;
+    const isCredential = kind !== 'declared' && !(kind === 'answer' && isShort);
+    this.lists[isCredential ? kind : 'declared'].add(secret, kind === 'token');
+    if (isCredential && isShort && trimmed !== '') this.short.add(trimmed);
+    if (kind === 'token') this.#tokens.add(trimmed.toLowerCase());
+  }
+
+  isToken(text: string): boolean {
+    return this.#tokens.has(text.toLowerCase());
+  }
 }
 
 /** How many texts are remembered, and how long they may be. */
@@ -164,38 +175,15 @@ interface MaskedRange {
   readonly to: number;
 }
 
-/** A layer of a text, with its folded forms. */
-interface Form {
-  readonly text: string;
-  readonly small: () => string;
-  readonly narrow: () => ReturnType<typeof squeezed>;
-}
-
 /** The ranges of secrets of several lists in a text; `short` includes short secrets. */
 function found(lists: readonly Secrets[], text: string, short: boolean): MaskedRange[] {
-  const ranges: MaskedRange[] = [];
   const sought = lists.filter((list) => list.has(short));
-  if (text.length < leastSecret || sought.length === 0) return ranges;
-  // True for most texts.
-  if (!mayHoldEscapes(text) && !sought.some((list) => list.beginIn(text, short))) return ranges;
+  if (text.length < leastSecret || sought.length === 0) return [];
+  const ranges: MaskedRange[] = [];
   for (const layer of layersOf(text)) {
-    const holding = sought.filter((list) => list.beginIn(layer.text, short));
-    if (holding.length === 0) continue;
-    let small: string | undefined;
-    let narrow: ReturnType<typeof squeezed> | undefined;
-    const form: Form = {
-      text: layer.text,
-      small: () => {
-        small ??= lowered(layer.text).text;
-        return small;
-      },
-      narrow: () => {
-        narrow ??= squeezed(layer.text);
-        return narrow;
-      },
-    };
-    for (const list of holding) {
-      list.find(form, short, (from, to) => {
+    const narrow = squeezed(layer.text);
+    for (const list of sought) {
+      list.find(layer.text, narrow, short, (from, to) => {
         ranges.push({ from: layer.from?.[from] ?? from, to: layer.to?.[to - 1] ?? to });
       });
     }
@@ -212,8 +200,6 @@ class Secrets {
   /** In any case, with invisible characters between theirs. */
   readonly #squeezed = new Needles(leastSqueezed);
   readonly #known = new Set<string>();
-  #short = false;
-  #long = false;
 
   add(secret: string, runs: boolean): void {
     const key = `${runs} ${secret}`;
@@ -236,25 +222,18 @@ class Secrets {
 
   /** Whether there is anything to look for. */
   has(short: boolean): boolean {
-    return this.#long || (short && this.#short);
+    return !this.#lowered.isEmpty || !this.#squeezed.isEmpty || (short && !this.#exact.isEmpty);
   }
 
-  /** Whether a text may contain any of them. */
-  beginIn(text: string, short: boolean): boolean {
-    if (short && this.#short && this.#exact.beginIn(text, 'exact')) return true;
-    return this.#long && (this.#lowered.beginIn(text, 'lowered') || this.#squeezed.beginIn(text, 'squeezed'));
-  }
-
-  /** Finds them in a form of a text. */
-  find({ text, small, narrow }: Form, short: boolean, onFound: (from: number, to: number) => void): void {
-    if (short && this.#short) this.#exact.find(text, onFound);
-    if (!this.#long) return;
-    if (this.#lowered.beginIn(text, 'lowered')) this.#lowered.find(small(), onFound);
-    if (!this.#squeezed.beginIn(text, 'squeezed')) return;
-    const { text: squeezedText, at } = narrow();
-    this.#squeezed.find(squeezedText, (from, to, edges) => {
-      const first = at[from] ?? 0;
-      const last = (at[to - 1] ?? 0) + 1;
+  /** Finds them in a text, whose squeezed form is `narrow`. */
+  find(text: string, narrow: string, short: boolean, onFound: (from: number, to: number) => void): void {
+    if (short) this.#exact.find(text, onFound);
+    if (!this.#lowered.isEmpty) this.#lowered.find(lowered(text), onFound);
+    let offsets: number[] | undefined;
+    this.#squeezed.find(narrow, (from, to, edges) => {
+      offsets ??= squeezedOffsets(text);
+      const first = offsets[from] ?? 0;
+      const last = (offsets[to - 1] ?? 0) + 1;
       onFound(
         edges.before && isBase64(text[first - 1]) ? first - 1 : first,
         edges.after ? encodingEnd(text, last) : last,
@@ -285,39 +264,32 @@ class Secrets {
         .toString('base64')
         .slice(before ? offset + 1 : 0, Math.floor((whole.length * 8) / 6));
       const edges = { before, after: true };
-      this.#squeezed.add(squeezed(core).text, edges);
-      this.#squeezed.add(squeezed(core.replaceAll('+', '-').replaceAll('/', '_')).text, edges);
+      this.#squeezed.add(squeezed(core), edges);
+      this.#squeezed.add(squeezed(core.replaceAll('+', '-').replaceAll('/', '_')), edges);
     }
-    this.#long = true;
   }
 
   #add(text: string): void {
     // A part of the mask can't be masked.
     if (mask.includes(text.toLowerCase())) return;
-    const narrow = squeezed(text).text;
+    const narrow = squeezed(text);
     if (narrow.length >= leastSqueezed) this.#squeezed.add(narrow);
-    else if (text.length >= leastFolded) this.#lowered.add(lowered(text).text);
-    else {
-      this.#addExact(text);
-      return;
-    }
-    this.#long = true;
+    else if (text.length >= leastFolded) this.#lowered.add(lowered(text));
+    else this.#addExact(text);
   }
 
   #addExact(text: string): void {
-    if (text.trim().length < leastSecret || mask.includes(text)) return;
-    this.#exact.add(text);
-    this.#short = true;
+    if (text.trim().length >= leastSecret && !mask.includes(text)) this.#exact.add(text);
   }
 
   /** All parts of a line that look random. */
   #addRuns(line: string): void {
-    const { text, at } = squeezed(line);
-    for (let from = 0; from + leastSqueezed <= text.length; from += 1) {
-      const written = line.slice(at[from], (at[from + leastSqueezed - 1] ?? 0) + 1);
-      if (isRandom(written)) this.#squeezed.addRun(text.slice(from, from + leastSqueezed));
+    const narrow = squeezed(line);
+    const offsets = squeezedOffsets(line);
+    for (let from = 0; from + leastSqueezed <= narrow.length; from += 1) {
+      const written = line.slice(offsets[from], (offsets[from + leastSqueezed - 1] ?? 0) + 1);
+      if (isRandom(written)) this.#squeezed.add(narrow.slice(from, from + leastSqueezed));
     }
-    this.#long = true;
   }
 }
 
