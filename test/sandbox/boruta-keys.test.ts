@@ -10,19 +10,6 @@ describe('key pairs', () => {
   const defaults = ({ sandbox }: Asking): (boolean | null)[] =>
     sandbox.data.keyPairs.map(({ is_default }) => is_default);
 
-  /** Two default key pairs, made by two requests that the server takes up at the same moment. */
-  async function twoAtOnce(): Promise<Asking> {
-    const both = gate(2);
-    const asking = await start({ ...boruta, intercept: both.intercept });
-    void both.came.then(both.open);
-    const told = await Promise.all([
-      patch(asking, ids.secondKey, { is_default: true }),
-      patch(asking, ids.thirdKey, { is_default: true }),
-    ]);
-    expect(told.map(({ status }) => status)).toEqual([200, 200]);
-    return asking;
-  }
-
   test('GET exists for all and for each', async () => {
     const { ask, sandbox } = await start(boruta);
     expect((await ask('GET', '/api/key-pairs')).body).toEqual({ data: sandbox.data.keyPairs });
@@ -37,28 +24,25 @@ describe('key pairs', () => {
     expect(defaults(asking)).toEqual([false, true, false]);
   });
 
-  test('false on the default leaves none', async () => {
+  test('false on the default leaves none, and the next true creates an extra key pair', async () => {
     const asking = await start(boruta);
     expect((await patch(asking, ids.firstKey, { is_default: false })).status).toBe(200);
     expect(defaults(asking)).toEqual([false, false, false]);
-  });
-
-  test('the next true, with no default there, creates an extra key pair', async () => {
-    const asking = await start(boruta);
-    await patch(asking, ids.firstKey, { is_default: false });
     expect((await patch(asking, ids.secondKey, { is_default: true })).status).toBe(200);
     expect(defaults(asking)).toEqual([false, true, false, false]);
     const known: string[] = [ids.firstKey, ids.secondKey, ids.thirdKey];
     expect(known).not.toContain(asking.sandbox.data.keyPairs[3]?.id);
   });
 
-  test('two true at once leave two defaults', async () => {
-    const asking = await twoAtOnce();
+  test('two true at once leave two defaults, and a further one gives 500', async () => {
+    const both = gate(2);
+    const asking = await start({ ...boruta, intercept: both.intercept });
+    void both.came.then(both.open);
+    const told = await Promise.all(
+      [ids.secondKey, ids.thirdKey].map((id) => patch(asking, id, { is_default: true })),
+    );
+    expect(told.map(({ status }) => status)).toEqual([200, 200]);
     expect(defaults(asking)).toEqual([false, true, true]);
-  });
-
-  test('after two defaults a further one gives 500', async () => {
-    const asking = await twoAtOnce();
     expect((await patch(asking, ids.firstKey, { is_default: true })).status).toBe(500);
     // What is the default already changes nothing.
     expect((await patch(asking, ids.secondKey, { is_default: true })).status).toBe(200);

@@ -100,12 +100,17 @@ test('the documented profile has none of them', async () => {
   }
 });
 
-test('nodes that are not clustered hide a later scope in users, and a PATCH of what was read drops it', async () => {
-  const { ask, sandbox, user } = await start({ ...boruta, faults: { staleScopes: true } });
+/** A sandbox in which a user has a scope that came later; what a GET shows of the user. */
+async function withLateScope(staleScopes: boolean) {
+  const asking = await start({ ...boruta, faults: { staleScopes } });
   const late = { id: 'late', name: 'late', label: 'Made on another node', public: false };
-  sandbox.data.scopes.push(late);
-  user(ids.grace).authorized_scopes.push(late);
-  const read = await ask('GET', `/api/users/${ids.grace}`);
+  asking.sandbox.data.scopes.push(late);
+  asking.user(ids.grace).authorized_scopes.push(late);
+  return { ...asking, read: await asking.ask('GET', `/api/users/${ids.grace}`) };
+}
+
+test('nodes that are not clustered hide a later scope in users, and a PATCH of what was read drops it', async () => {
+  const { ask, user, read } = await withLateScope(true);
   expect(read.body.data?.authorized_scopes).toMatchObject([{ id: ids.reportsRead }]);
   expect(user(ids.grace).authorized_scopes).toHaveLength(2);
   await ask('PATCH', `/api/users/${ids.grace}`, { user: read.body.data });
@@ -113,10 +118,6 @@ test('nodes that are not clustered hide a later scope in users, and a PATCH of w
 });
 
 test('nodes that are clustered show a later scope', async () => {
-  const { ask, sandbox, user } = await start(boruta);
-  const late = { id: 'late', name: 'late', label: 'Made on another node', public: false };
-  sandbox.data.scopes.push(late);
-  user(ids.grace).authorized_scopes.push(late);
-  const read = await ask('GET', `/api/users/${ids.grace}`);
+  const { read } = await withLateScope(false);
   expect(read.body.data?.authorized_scopes).toHaveLength(2);
 });

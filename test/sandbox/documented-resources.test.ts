@@ -150,14 +150,6 @@ describe('organizations', () => {
     expect(sandbox.data.organizations[0]).toEqual({ id: ids.acme, ...expected });
   });
 
-  test('a wrong type is 422 with the field in errors', async () => {
-    const { ask, sandbox } = await start();
-    const told = await ask('PATCH', path, { organization: { name: 'new', label: 1 } });
-    expect(told.status).toBe(422);
-    expect(told.body).toEqual({ errors: { label: ['must be a string'] } });
-    expect(sandbox.data.organizations[0]?.name).toBe('acme');
-  });
-
   test('the list comes with pagination members', async () => {
     const { ask } = await start();
     const told = await ask('GET', '/api/organizations');
@@ -257,13 +249,6 @@ describe('email templates', () => {
     expect(told.body.data).toMatchObject({ type: 'reset_password_instructions', backend_id: ids.backend });
     expect(sandbox.snapshot()).toEqual(before);
   });
-
-  test('a wrong type is 422 with the field in errors', async () => {
-    const { ask } = await start();
-    const told = await ask('PATCH', path, { template: { html_content: 1, type: 2 } });
-    expect(told.status).toBe(422);
-    expect(told.body).toEqual({ errors: { html_content: [expect.any(String)], type: [expect.any(String)] } });
-  });
 });
 
 describe('key pairs', () => {
@@ -281,11 +266,28 @@ describe('key pairs', () => {
     const told = await ask('PATCH', `/api/key-pairs/${ids.firstKey}`, { key_pair: { public_key: 'PEM' } });
     expect(told.body.data).toEqual({ id: ids.firstKey, public_key: 'PEM', is_default: true });
   });
+});
 
-  test('a wrong type is 422 with the field in errors', async () => {
-    const { ask } = await start();
-    const told = await ask('PATCH', path, { key_pair: { is_default: 'yes' } });
-    expect(told.status).toBe(422);
-    expect(told.body).toEqual({ errors: { is_default: ['must be a boolean'] } });
-  });
+test.each([
+  [
+    `/api/organizations/${ids.acme}`,
+    { organization: { name: 'new', label: 1 } },
+    { label: ['must be a string'] },
+  ],
+  [
+    templatePath('reset_password_instructions'),
+    { template: { html_content: 1, type: 2 } },
+    { html_content: [expect.any(String)], type: [expect.any(String)] },
+  ],
+  [
+    `/api/key-pairs/${ids.secondKey}`,
+    { key_pair: { is_default: 'yes' } },
+    { is_default: ['must be a boolean'] },
+  ],
+])('a wrong type is 422 with the field in errors, and nothing is kept: %s', async (path, body, errors) => {
+  const { ask, sandbox } = await start();
+  const before = sandbox.snapshot();
+  const told = await ask('PATCH', path, body);
+  expect([told.status, told.body]).toEqual([422, { errors }]);
+  expect(sandbox.snapshot()).toEqual(before);
 });
