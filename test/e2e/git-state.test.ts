@@ -8,9 +8,9 @@ import { gitBackend } from '../../src/state/git/index.js';
 import { afterwards, temporaryFolder } from '../cleanups.js';
 import { ids } from '../sandbox/asking.js';
 import { serveGit } from '../state/git/http-remote.js';
-import { gate } from './gate.js';
+import { gate, losesNothing, onUserWrite, whileUserIsWritten } from './gate.js';
 import { withoutPauses } from './hurried.js';
-import { filesIn, project, sure, type TestProject } from './running.js';
+import { filesIn, project, succeeded, sure, type TestProject } from './running.js';
 
 const inGit = `${sure}state: {git: {}}\n`;
 const ada = (group: string): string => `kind: User\nid: ${ids.ada}\ngroup: ${group}\n`;
@@ -50,9 +50,9 @@ async function shared(options: SandboxOptions = {}): Promise<Shared> {
 }
 
 /** A remote that takes no push, and says so. */
-async function refusing(bare: string): Promise<void> {
+async function refusing(bare: string, words = 'only Grace may push'): Promise<void> {
   await mkdir(join(bare, 'hooks'), { recursive: true });
-  await writeFile(join(bare, 'hooks/pre-receive'), '#!/bin/sh\necho "only Grace may push" >&2\nexit 1\n');
+  await writeFile(join(bare, 'hooks/pre-receive'), `#!/bin/sh\necho "${words}" >&2\nexit 1\n`);
   await chmod(join(bare, 'hooks/pre-receive'), 0o755);
 }
 
@@ -63,12 +63,7 @@ describe('a state in git', () => {
     const { idops, folder, bare } = await shared();
     const word = Buffer.from('x-access-token:ghs_SECRET123').toString('base64');
     git(folder, 'config', 'http.https://forge.example/.extraheader', `AUTHORIZATION: basic ${word}`);
-    await mkdir(join(bare, 'hooks'), { recursive: true });
-    await writeFile(
-      join(bare, 'hooks/pre-receive'),
-      `#!/bin/sh\necho "bad: ${word} ghs_SECRET123" >&2\nexit 1\n`,
-    );
-    await chmod(join(bare, 'hooks/pre-receive'), 0o755);
+    await refusing(bare, `bad: ${word} ghs_SECRET123`);
     const { code, stdout, stderr } = await idops('apply --yes');
     expect(code).toBe(1);
     expect(stderr).toContain('bad: (sensitive)');
@@ -78,8 +73,7 @@ describe('a state in git', () => {
 
   it('is known to runs in other clones, and leaves nothing in the work tree', async () => {
     const { idops, folder, clone, bare, writes } = await shared();
-    const applied = await idops('apply --yes');
-    expect(applied.code, applied.stdout + applied.stderr).toBe(0);
+    await succeeded(idops('apply --yes'));
     expect(git(folder, 'status', '--porcelain')).toBe('');
     expect(git(folder, 'branch', '--all').trim()).toBe(
       '* main\n  remotes/origin/idops-state\n  remotes/origin/main',
@@ -92,16 +86,14 @@ describe('a state in git', () => {
     ]);
     const sent = writes().length;
     const elsewhere = { cwd: await clone() };
-    const planned = await idops('plan --detailed-exitcode', elsewhere);
-    expect(planned, planned.stdout + planned.stderr).toMatchObject({ code: 0 });
+    await succeeded(idops('plan --detailed-exitcode', elsewhere));
     expect((await idops('runs', elsewhere)).stdout).toContain('apply');
     expect((await idops('state show', elsewhere)).stdout).toContain(
       'state.json on the branch idops-state of origin',
     );
     await writeFile(join(elsewhere.cwd, 'manifests/ada.yaml'), ada('others'));
     expect((await idops('apply --yes', elsewhere)).code).toBe(0);
-    const undone = await idops('undo --last --yes', elsewhere);
-    expect(undone.code, undone.stdout + undone.stderr).toBe(0);
+    await succeeded(idops('undo --last --yes', elsewhere));
     expect(writes().length).toBeGreaterThan(sent);
     expect((await idops('runs')).stdout.match(/undo|apply/g)?.sort()).toEqual(['apply', 'apply', 'undo']);
     expect(git(bare, 'for-each-ref', 'refs/idops')).toBe('');
@@ -113,8 +105,7 @@ describe('a state in git', () => {
     await write({ 'below/idops.yaml': environments, 'below/manifests/ada.yaml': ada('staff') });
     const cwd = join(folder, 'below');
     for (const name of ['production', 'staging', 'local']) {
-      const { code, stdout, stderr } = await idops(`apply --yes --env ${name}`, { cwd });
-      expect(code, stdout + stderr).toBe(0);
+      await succeeded(idops(`apply --yes --env ${name}`, { cwd }));
     }
     expect(git(bare, 'ls-tree', '-r', '--name-only', 'idops-state')).toContain('below/production.json');
     expect(git(bare, 'ls-tree', '-r', '--name-only', 'other')).toContain('below/staging.json');
@@ -132,47 +123,25 @@ describe('a state in git', () => {
     git(runner, 'init', '--quiet', '.');
     git(runner, 'remote', 'add', 'origin', address);
     git(runner, 'config', '--local', 'gc.auto', '0');
-    git(
-      runner,
-      'config',
-      '--local',
-      `http.${server.url}/.extraheader`,
-      'AUTHORIZATION: basic b3BlbjpzZXNhbWU=',
-    );
+    const header = 'AUTHORIZATION: basic b3BlbjpzZXNhbWU=';
+    git(runner, 'config', '--local', `http.${server.url}/.extraheader`, header);
+    const fetching = '-c protocol.version=2 fetch --no-tags --prune --no-recurse-submodules --depth=1 origin';
     // The server is in this process.
-    await promisify(execFile)(
-      'git',
-      [
-        '-c',
-        'protocol.version=2',
-        'fetch',
-        '--no-tags',
-        '--prune',
-        '--no-recurse-submodules',
-        '--depth=1',
-        'origin',
-        `+${head}:refs/remotes/origin/main`,
-      ],
-      { cwd: runner },
-    );
+    await promisify(execFile)('git', [...fetching.split(' '), `+${head}:refs/remotes/origin/main`], {
+      cwd: runner,
+    });
     git(runner, 'checkout', '--quiet', '--force', '-B', 'main', 'refs/remotes/origin/main');
-    const { code, stdout, stderr } = await idops('apply --yes', { cwd: runner });
-    expect(code, stdout + stderr).toBe(0);
+    await succeeded(idops('apply --yes', { cwd: runner }));
     expect(git(runner, 'rev-parse', '--is-shallow-repository').trim()).toBe('true');
-    const again = await idops('plan --detailed-exitcode', { cwd: await clone() });
-    expect(again, again.stdout + again.stderr).toMatchObject({ code: 0 });
+    await succeeded(idops('plan --detailed-exitcode', { cwd: await clone() }));
     await writeFile(join(runner, 'manifests/ada.yaml'), ada('others'));
-    const second = await idops('apply --yes', { cwd: runner });
-    expect(second.code, second.stdout + second.stderr).toBe(0);
+    await succeeded(idops('apply --yes', { cwd: runner }));
     expect((await idops('runs')).stdout.match(/apply/g)).toHaveLength(2);
   });
 
   it('of a run that was killed is settled by the next one, wherever that is', async () => {
     const held = gate();
-    const { begin, idops, clone, sandbox, bare } = await shared({
-      intercept: async ({ method, path }) =>
-        method !== 'GET' && path.includes('/users/') ? await held.intercept() : undefined,
-    });
+    const { begin, idops, clone, sandbox, bare } = await shared({ intercept: onUserWrite(held.intercept) });
     const first = begin(['apply', '--yes']);
     await held.came;
     first.child.kill('SIGKILL');
@@ -182,8 +151,7 @@ describe('a state in git', () => {
     // One that may only read plans on what the run did, and keeps nothing of it.
     await refusing(bare);
     const tip = git(bare, 'rev-parse', 'idops-state');
-    const read = await idops('plan --out plan.json', { cwd });
-    expect(read.code, read.stdout + read.stderr).toBe(0);
+    const read = await succeeded(idops('plan --out plan.json', { cwd }));
     expect(read.stderr).toMatch(
       /run \S+ had not ended: \d of its answers (?:was|were) taken into the plan alone, since the state can not be written from here/,
     );
@@ -194,9 +162,8 @@ describe('a state in git', () => {
       /run \S+ had not ended: \d of its answers (?:was|were) taken into the state/,
     );
     expect(planned.stdout).toBe(read.stdout.replace(/^.*plan\.json.*\n/gm, ''));
-    const { code, stdout, stderr } = await idops('apply plan.json', { cwd });
-    expect(code, stdout + stderr).toBe(0);
-    expect((await idops('plan --detailed-exitcode')).code).toBe(0);
+    await succeeded(idops('apply plan.json', { cwd }));
+    await succeeded(idops('plan --detailed-exitcode'));
     expect(sandbox.snapshot().users.find(({ id }) => id === ids.ada)?.group).toBe('staff');
   });
 
@@ -213,48 +180,18 @@ describe('a state in git', () => {
   });
 
   it('loses nothing where the remote is gone in the middle of a run', async () => {
-    let away = async (): Promise<void> => {};
-    const { idops, folder, bare, write, read, writes, sandbox } = await shared({
-      intercept: async ({ method, path }) => {
-        if (method !== 'GET' && path.includes('/users/')) await away();
-        return undefined;
+    const { intercept, during } = whileUserIsWritten();
+    const at = await shared({ intercept });
+    await losesNothing(at, {
+      during,
+      away: () => rename(at.bare, `${at.bare}.away`),
+      async back() {
+        await rename(`${at.bare}.away`, at.bare);
+        // This process didn't end with the run, and couldn't give the lock back.
+        await at.idops('runs unlock --yes');
       },
+      why: "can't be reached",
     });
-    await write({
-      'manifests/clients.yaml': `kind: Client\nid: ${ids.portal}\ndid_generation: 1\n`,
-    });
-    expect((await idops('apply --yes')).code).toBe(0);
-    await write({
-      'manifests/ada.yaml': ada('others'),
-      'manifests/clients.yaml': `kind: Client\nid: ${ids.portal}\ndid_generation: 2\n`,
-    });
-    away = () => rename(bare, `${bare}.away`);
-    const before = writes().length;
-    const { code, stderr } = await idops('apply --yes');
-    expect(code).toBe(1);
-    expect(stderr).toContain('error[run-ended-early]');
-    expect(stderr).toContain("can't be reached");
-    expect(stderr).toMatch(/kept in \.idops\/kept: run idops again from here/);
-    expect(writes().slice(before)).toEqual([`PATCH /api/users/${ids.ada}`]);
-    const [kept] = Object.keys(await filesIn(join(folder, '.idops/kept')));
-    expect(await read(`.idops/kept/${kept}`)).toContain('"type":"answered"');
-
-    away = async () => {};
-    await rename(`${bare}.away`, bare);
-    // This process didn't end with the run, and couldn't give the lock back.
-    await idops('runs unlock --yes');
-    const planned = await idops('plan');
-    expect(planned.stderr).toMatch(
-      /run \S+ had not ended: \d+ of its answers (?:was|were) taken into the state/,
-    );
-    expect(planned.stdout).not.toContain('User/');
-    expect(planned.stdout).toContain('Client/');
-    const applied = await idops('apply --yes');
-    expect(applied.code, applied.stdout + applied.stderr).toBe(0);
-    const posts = sandbox.requests.filter(({ method }) => method === 'POST');
-    expect(posts).toHaveLength(1);
-    expect(Object.keys(await filesIn(join(folder, '.idops/kept')))).toEqual([]);
-    expect((await idops('plan --detailed-exitcode')).code).toBe(0);
   });
 
   it.each(['forced back', 'deleted'])('whose branch was %s is refused until it is put back', async (how) => {
@@ -289,40 +226,23 @@ describe('a state in git', () => {
   });
 
   it.each(['forced back', 'deleted'])('loses nothing if its branch is %s during a run', async (how) => {
-    let change = async (): Promise<void> => {};
-    const { idops, folder, bare, write, writes, sandbox } = await shared({
-      intercept: async ({ method, path }) => {
-        if (method !== 'GET' && path.includes('/users/')) await change();
-        return undefined;
-      },
-    });
-    await write({ 'manifests/clients.yaml': `kind: Client\nid: ${ids.portal}\ndid_generation: 1\n` });
-    expect((await idops('apply --yes')).code).toBe(0);
+    const { intercept, during } = whileUserIsWritten();
+    const at = await shared({ intercept });
+    const { idops, folder, bare } = at;
+    await succeeded(idops('apply --yes'));
     const older = git(bare, 'rev-parse', 'idops-state').trim();
-    await write({
-      'manifests/ada.yaml': ada('others'),
-      'manifests/clients.yaml': `kind: Client\nid: ${ids.portal}\ndid_generation: 2\n`,
-    });
     const back = how === 'deleted' ? ['-d', 'refs/heads/idops-state'] : ['refs/heads/idops-state', older];
-    change = async () => void git(bare, 'update-ref', ...back);
-    const before = writes().length;
-    const { code, stderr } = await idops('apply --yes');
-    expect([code, stderr]).toEqual([1, expect.stringContaining('error[run-ended-early]')]);
-    expect(stderr).toMatch(/went back.* kept in \.idops\/kept: run idops again from here/s);
-    expect(writes().slice(before)).toEqual([`PATCH /api/users/${ids.ada}`]);
-    change = async () => {};
-    for (const command of ['plan', 'runs', 'undo --last --yes', 'runs prune --keep-last 0 --yes'])
-      expect((await idops(command)).stderr, command).toContain('error[state-went-back]');
-    git(folder, 'push', '--quiet', 'origin', 'refs/idops/seen/idops-state:refs/heads/idops-state');
-    const planned = await idops('plan');
-    expect(planned.stderr).toMatch(
-      /run \S+ had not ended: \d+ of its answers (?:was|were) taken into the state/,
-    );
-    expect(planned.stdout).not.toContain('User/');
-    const applied = await idops('apply --yes');
-    expect(applied.code, applied.stdout + applied.stderr).toBe(0);
-    expect(sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
-    expect((await idops('runs')).stdout.match(/apply/g)).toHaveLength(3);
+    await losesNothing(at, {
+      during,
+      away: async () => git(bare, 'update-ref', ...back),
+      async back() {
+        for (const command of ['plan', 'runs', 'undo --last --yes', 'runs prune --keep-last 0 --yes'])
+          expect((await idops(command)).stderr, command).toContain('error[state-went-back]');
+        git(folder, 'push', '--quiet', 'origin', 'refs/idops/seen/idops-state:refs/heads/idops-state');
+      },
+      why: 'went back',
+    });
+    expect((await idops('runs')).stdout.match(/apply/g)).toHaveLength(4);
     expect((await idops('undo --last --yes')).stderr).toContain('regenerat');
   });
 

@@ -5,15 +5,13 @@ import type { SandboxOptions } from '../../src/sandbox/index.js';
 import { temporaryFolder } from '../cleanups.js';
 import { ids } from '../sandbox/asking.js';
 import { noPostgres, type PostgresServer, password, sharedPostgres } from '../state/postgres/server.js';
-import { gate } from './gate.js';
+import { gate, losesNothing, onUserWrite, whileUserIsWritten } from './gate.js';
 import { withoutPauses } from './hurried.js';
-import { boruta, type Files, filesIn, project, sure, type TestProject } from './running.js';
+import { boruta, type Files, filesIn, project, succeeded, sure, type TestProject } from './running.js';
 
 const inDatabase = `${sure}state: {postgres: {url: "\${IDOPS_STATE_URL}"}}\n`;
 const ada = (group: string): string => `kind: User\nid: ${ids.ada}\ngroup: ${group}\n`;
 const acme = 'kind: Organization\nname: acme\nlabel: New\n';
-const client = (generation: number): string =>
-  `kind: Client\nid: ${ids.portal}\ndid_generation: ${generation}\n`;
 
 let server: PostgresServer;
 
@@ -68,21 +66,18 @@ describe.skipIf(noPostgres !== null)(
 
     it('is known to runs in other places, each environment has its own, and nothing is left here', async () => {
       const { idops, folder, elsewhere, write, writes, env } = await shared();
-      const applied = await idops('apply --yes');
-      expect(applied.code, applied.stdout + applied.stderr).toBe(0);
+      await succeeded(idops('apply --yes'));
       expect(Object.keys(await filesIn(folder)).sort()).toEqual([
         'idops.yaml',
         'manifests/acme.yaml',
         'manifests/ada.yaml',
       ]);
       const cwd = await elsewhere();
-      const planned = await idops('plan --detailed-exitcode', { cwd });
-      expect(planned.code, planned.stdout + planned.stderr).toBe(0);
+      await succeeded(idops('plan --detailed-exitcode', { cwd }));
       const sent = writes().length;
       await writeFile(join(cwd, 'ada.yaml'), ada('others'));
       expect((await idops('apply --yes', { cwd })).code).toBe(0);
-      const undone = await idops('undo --last --yes');
-      expect(undone.code, undone.stdout + undone.stderr).toBe(0);
+      await succeeded(idops('undo --last --yes'));
       expect(writes().length).toBe(sent + 2);
       expect((await idops('runs', { cwd })).stdout.match(/undo|apply/g)?.sort()).toEqual([
         'apply',
@@ -94,9 +89,8 @@ describe.skipIf(noPostgres !== null)(
       await write({
         'idops.yaml': `${inDatabase}environments: {production: {}, staging: {state: {postgres: {name: try}}}}\n`,
       });
-      const production = await idops('apply --yes --env production');
-      expect(production.code, production.stdout + production.stderr).toBe(0);
-      expect((await idops('apply --yes --env staging')).code).toBe(0);
+      await succeeded(idops('apply --yes --env production'));
+      await succeeded(idops('apply --yes --env staging'));
       expect((await idops('state show --env production')).stdout).toContain('production in PostgreSQL');
       expect((await idops('state show --env staging')).stdout).toContain('try in PostgreSQL');
       expect((await idops('doctor --env staging')).stdout).toContain('try in PostgreSQL');
@@ -110,10 +104,7 @@ describe.skipIf(noPostgres !== null)(
 
     it('is written by one of two runs at once, and settled by the next where one is killed', async () => {
       const held = gate();
-      const { begin, idops, elsewhere, sandbox } = await shared({
-        intercept: async ({ method, path }) =>
-          method !== 'GET' && path.includes('/users/') ? await held.intercept() : undefined,
-      });
+      const { begin, idops, elsewhere, sandbox } = await shared({ intercept: onUserWrite(held.intercept) });
       const first = begin(['apply', '--yes']);
       await held.came;
       const cwd = await elsewhere();
@@ -132,37 +123,18 @@ describe.skipIf(noPostgres !== null)(
     });
 
     it('loses nothing where the database stays away in the middle of a run', async () => {
-      let away = async (): Promise<void> => {};
-      const { idops, folder, write, writes, sandbox } = await shared({
-        intercept: async ({ method, path }) => {
-          if (method !== 'GET' && path.includes('/users/')) await away();
-          return undefined;
+      const { intercept, during } = whileUserIsWritten();
+      const at = await shared({ intercept });
+      await losesNothing(at, {
+        during,
+        away: () => server.stop('immediate'),
+        async back() {
+          await server.start();
+          // This process didn't end with the run, and couldn't give the lock back.
+          await at.idops('runs unlock --yes');
         },
+        why: "can't be reached",
       });
-      await write({ 'manifests/client.yaml': client(1) });
-      expect((await idops('apply --yes')).code).toBe(0);
-      await write({ 'manifests/ada.yaml': ada('others'), 'manifests/client.yaml': client(2) });
-      away = () => server.stop('immediate');
-      const sent = writes().length;
-      const { code, stderr } = await idops('apply --yes');
-      away = async () => {};
-      await server.start();
-      // This process didn't end with the run, and couldn't give the lock back.
-      await idops('runs unlock --yes');
-      expect(code).toBe(1);
-      expect(stderr).toContain('error[run-ended-early]');
-      expect(stderr).toContain("can't be reached");
-      expect(stderr).toMatch(/kept in \.idops\/kept: run idops again from here/);
-      expect(writes().slice(sent)).toEqual([`PATCH /api/users/${ids.ada}`]);
-      const planned = await idops('plan');
-      expect(planned.stderr).toMatch(
-        /run \S+ had not ended: \d+ of its answers (?:was|were) taken into the state/,
-      );
-      expect(planned.stdout).not.toContain('User/');
-      expect((await idops('apply --yes')).code).toBe(0);
-      expect(sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
-      expect(Object.keys(await filesIn(join(folder, '.idops/kept')))).toEqual([]);
-      expect((await idops('plan --detailed-exitcode')).code).toBe(0);
     });
 
     it('is moved to another name in the same database with its journals', async () => {

@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { expect } from 'vitest';
 import {
   type Sandbox,
   type SandboxOptions,
@@ -156,6 +157,13 @@ export function watch(child: ChildProcessWithoutNullStreams): Running {
         look();
       }),
   };
+}
+
+/** What a command came to that has to succeed. */
+export async function succeeded(running: Promise<Ran>): Promise<Ran> {
+  const ran = await running;
+  expect(ran.code, ran.stdout + ran.stderr).toBe(0);
+  return ran;
 }
 
 /** Every file below a folder, by its path. */

@@ -4,8 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
 import { elsewhere } from '../state/backend-place.js';
 import { gate } from './gate.js';
-import { project, sure } from './running.js';
+import { project, succeeded, sure } from './running.js';
 import { inFile, manifests, sharded } from './shards.js';
+
+/** Two users of one group. */
+const users = (group: string): string =>
+  [ids.ada, ids.grace].map((id) => `kind: User\nid: ${id}\ngroup: ${group}\n`).join('---\n');
 
 sharded('a file', inFile, 'in turn');
 
@@ -25,30 +29,35 @@ describe('a shard', () => {
     expect((await idops('plan --shard 1/1')).stdout).not.toContain('Shard');
   });
 
-  it('is found out from the variables of a parallel job', async () => {
+  it.each<[{ [name: string]: string }, string | object]>([
+    [
+      { JOB_COMPLETION_INDEX: '0', IDOPS_SHARD_COUNT: '4' },
+      { index: 1, count: 4 },
+    ],
+    [
+      { JOB_COMPLETION_INDEX: '3', JOB_COMPLETIONS: '4' },
+      { index: 4, count: 4 },
+    ],
+    [
+      { CI_NODE_INDEX: '2', CI_NODE_TOTAL: '3' },
+      { index: 2, count: 3 },
+    ],
+    [
+      { IDOPS_SHARD_INDEX: '3', IDOPS_SHARD_COUNT: '3' },
+      { index: 3, count: 3 },
+    ],
+    [{ JOB_COMPLETION_INDEX: '4', IDOPS_SHARD_COUNT: '4' }, 'INDEX 4 and IDOPS_SHARD_COUNT 4 are no part of'],
+    [{ JOB_COMPLETION_INDEX: '1' }, 'does not say of how many'],
+    [
+      { CI_NODE_INDEX: '2', CI_NODE_TOTAL: '3', IDOPS_SHARD_COUNT: '4' },
+      'TOTAL says 3, and IDOPS_SHARD_COUNT 4',
+    ],
+    [{}, 'no variable says which part this is'],
+  ])('is found out from the variables of a parallel job: %j', async (env, found) => {
     const { idops } = await project({ 'idops.yaml': sure, ...manifests });
-    const shardOf = async (env: { [name: string]: string }): Promise<unknown> => {
-      const { code, stdout, stderr } = await idops('plan --shard auto --format json', { env });
-      return code === 0 ? JSON.parse(stdout).shard : stderr;
-    };
-    expect(await shardOf({ JOB_COMPLETION_INDEX: '0', IDOPS_SHARD_COUNT: '4' })).toEqual({
-      index: 1,
-      count: 4,
-    });
-    expect(await shardOf({ JOB_COMPLETION_INDEX: '3', JOB_COMPLETIONS: '4' })).toEqual({
-      index: 4,
-      count: 4,
-    });
-    expect(await shardOf({ CI_NODE_INDEX: '2', CI_NODE_TOTAL: '3' })).toEqual({ index: 2, count: 3 });
-    expect(await shardOf({ IDOPS_SHARD_INDEX: '3', IDOPS_SHARD_COUNT: '3' })).toEqual({ index: 3, count: 3 });
-    expect(await shardOf({ JOB_COMPLETION_INDEX: '4', IDOPS_SHARD_COUNT: '4' })).toContain(
-      'JOB_COMPLETION_INDEX 4 and IDOPS_SHARD_COUNT 4 are no part of a whole',
-    );
-    expect(await shardOf({ JOB_COMPLETION_INDEX: '1' })).toContain('does not say of how many');
-    expect(await shardOf({ CI_NODE_INDEX: '2', CI_NODE_TOTAL: '3', IDOPS_SHARD_COUNT: '4' })).toContain(
-      'CI_NODE_TOTAL says 3, and IDOPS_SHARD_COUNT 4',
-    );
-    expect(await shardOf({})).toContain('no variable says which part this is');
+    const { code, stdout, stderr } = await idops('plan --shard auto --format json', { env });
+    if (typeof found === 'string') expect([code, stderr]).toEqual([1, expect.stringContaining(found)]);
+    else expect(JSON.parse(stdout).shard).toEqual(found);
   });
 
   it('finds two documents of one object although another shard has the other one', async () => {
@@ -109,10 +118,7 @@ describe('a shard', () => {
     }
     const beside = await idops('apply plan-2.json --shard 2/3');
     expect(beside.stderr).toContain("--shard and --out don't go with a plan file");
-    for (const index of [2, 1, 3]) {
-      const { code, stdout, stderr } = await idops(`apply plan-${index}.json`);
-      expect(code, stdout + stderr).toBe(0);
-    }
+    for (const index of [2, 1, 3]) await succeeded(idops(`apply plan-${index}.json`));
     expect((await idops('plan --detailed-exitcode')).code).toBe(0);
     await write({ 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: Other\n' });
     const stale = await idops('apply plan-1.json');
@@ -171,8 +177,7 @@ describe('a shard', () => {
         { 'idops.yaml': configured, 'manifests/all.yaml': doc('One', 'staff') },
         { profile },
       );
-      const first = await idops('apply --yes --allow-destructive 9');
-      expect(first.code, first.stdout + first.stderr).toBe(0);
+      await succeeded(idops('apply --yes --allow-destructive 9'));
       await write({ 'manifests/all.yaml': doc('Two', 'others') });
       const shards = [1, 2, 3, 4];
       for (const index of shards) await idops(`plan --shard ${index}/4 --out ${index}.json`);
@@ -183,8 +188,7 @@ describe('a shard', () => {
       const has = (index: number): boolean =>
         plans[index - 1].changes.some(({ kind }: { kind: string }) => kind === 'Organization');
       for (const index of shards.toSorted((a, b) => Number(has(b)) - Number(has(a)))) {
-        const { code, stdout, stderr } = await idops(`apply ${index}.json --allow-destructive 9`);
-        expect(code, stdout + stderr).toBe(0);
+        await succeeded(idops(`apply ${index}.json --allow-destructive 9`));
       }
       expect((await idops('plan --detailed-exitcode')).code).toBe(0);
       expect(sandbox.snapshot().users.map(({ group }) => group)).toEqual(['others', 'others']);
@@ -192,18 +196,16 @@ describe('a shard', () => {
   });
 
   it('is undone as a whole however often it was begun, and found by what its name begins with', async () => {
-    const doc = (group: string): string =>
-      [ids.ada, ids.grace].map((id) => `kind: User\nid: ${id}\ngroup: ${group}\n`).join('---\n');
     const env = { IDOPS_SHARD_RUN: 'one' };
     const profile = 'boruta';
     const { idops, write, sandbox } = await project(
-      { 'idops.yaml': sure.replace('documented', profile), 'manifests/all.yaml': doc('first') },
+      { 'idops.yaml': sure.replace('documented', profile), 'manifests/all.yaml': users('first') },
       { profile },
     );
     const before = sandbox.snapshot().users.map(({ group }) => group);
     const shards = ['1/2', '2/2'];
     for (const shard of shards) await idops(`apply --yes --shard ${shard}`, { env });
-    await write({ 'manifests/all.yaml': doc('second') });
+    await write({ 'manifests/all.yaml': users('second') });
     const results = [];
     for (const shard of shards) {
       const { stdout, stderr } = await idops(`apply --yes --shard ${shard} --format json`, { env });
@@ -261,26 +263,21 @@ describe('a shard', () => {
   });
 
   it('is newer than a run of the whole that an older copy of the state does not know', async () => {
-    const doc = (group: string): string =>
-      [ids.ada, ids.grace].map((id) => `kind: User\nid: ${id}\ngroup: ${group}\n`).join('---\n');
     const { idops, read, write, sandbox } = await project({
       'idops.yaml': sure,
-      'manifests/all.yaml': doc('one'),
+      'manifests/all.yaml': users('one'),
     });
     for (const index of [1, 2]) await idops(`apply --yes --shard ${index}/2`);
     const copy = await read('.idops/state.json');
-    await write({ 'manifests/all.yaml': doc('two') });
+    await write({ 'manifests/all.yaml': users('two') });
     expect((await idops('apply --yes')).code).toBe(0);
-    await write({ '.idops/state.json': copy, 'manifests/all.yaml': doc('three') });
+    await write({ '.idops/state.json': copy, 'manifests/all.yaml': users('three') });
     for (const index of [1, 2]) expect((await idops(`apply --yes --shard ${index}/2`)).code).toBe(0);
-    const next = await idops('plan --detailed-exitcode');
-    expect(next.code, next.stdout + next.stderr).toBe(0);
+    await succeeded(idops('plan --detailed-exitcode'));
     expect(sandbox.snapshot().users.map(({ group }) => group)).toEqual(['three', 'three']);
   });
 
   it('keeps all journals of its run, or none', async () => {
-    const doc = (group: string): string =>
-      [ids.ada, ids.grace].map((id) => `kind: User\nid: ${id}\ngroup: ${group}\n`).join('---\n');
     const { idops, write, files } = await project({ 'idops.yaml': sure });
     const names = async (): Promise<string[]> =>
       Object.keys(await files()).filter((path) => path.endsWith('.jsonl'));
@@ -291,7 +288,7 @@ describe('a shard', () => {
       ['three', 'second'],
       ['four', 'third'],
     ] as const) {
-      await write({ 'manifests/all.yaml': doc(group) });
+      await write({ 'manifests/all.yaml': users(group) });
       for (const index of shards) {
         const env = { IDOPS_SHARD_RUN: run };
         expect((await idops(`apply --yes --shard ${index}/3`, { env })).code).toBe(0);
@@ -321,8 +318,7 @@ describe('a shard', () => {
     open();
     await rm(join(folder, '.idops/state.json'));
     const ended = [];
-    for (const index of [1, 2, 3]) ended.push(await idops(`apply --yes --shard ${index}/3`));
-    for (const { code, stdout, stderr } of ended) expect(code, stdout + stderr).toBe(0);
+    for (const index of [1, 2, 3]) ended.push(await succeeded(idops(`apply --yes --shard ${index}/3`)));
     expect(ended.filter(({ stderr }) => stderr.includes('had not ended'))).toHaveLength(1);
     expect((await idops('plan --detailed-exitcode')).code).toBe(0);
     expect(sandbox.snapshot().users.find(({ id }) => id === ids.grace)?.group).toBe('others');

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/index.js';
 import { ids } from '../sandbox/asking.js';
 import { gate } from './gate.js';
-import { type Files, project, type Ran, sure, type TestProject } from './running.js';
+import { type Files, project, type Ran, succeeded, sure, type TestProject } from './running.js';
 
 /** A project whose state several runners share. */
 export interface SharedProject extends TestProject {
@@ -85,8 +85,7 @@ export function sharded(kind: string, make: MakeShared, how: How): void {
         requests.map(({ method, path }) => `${method} ${path}`),
       );
       expect(writes().toSorted()).toEqual(sent.toSorted());
-      const next = await idops('plan --detailed-exitcode');
-      expect(next.code, next.stdout + next.stderr).toBe(0);
+      const next = await succeeded(idops('plan --detailed-exitcode'));
       expect(next.stdout).toContain('Nothing to change');
       const [run, ...others] = await runsOf(made);
       expect(others).toEqual([]);
@@ -132,11 +131,7 @@ export function sharded(kind: string, make: MakeShared, how: How): void {
       const others = [1, 2, 3].filter((index) => index !== killed + 1);
       held = '/none/';
       for (const index of others) {
-        const { code, stdout, stderr } = await idops(`apply --yes --shard ${index}/3`, {
-          cwd: await runner(),
-          env,
-        });
-        expect(code, stdout + stderr).toBe(0);
+        await succeeded(idops(`apply --yes --shard ${index}/3`, { cwd: await runner(), env }));
       }
       const busy = await runner();
       // While it runs, neither it nor the whole nor another split may be begun.
@@ -151,15 +146,13 @@ export function sharded(kind: string, make: MakeShared, how: How): void {
       open();
       const [before] = await runsOf(made);
       expect(before?.ended).toBe('unfinished');
-      const again = await idops(`apply --yes --shard ${killed + 1}/3`, { cwd, env });
-      expect(again.code, again.stdout + again.stderr).toBe(0);
+      const again = await succeeded(idops(`apply --yes --shard ${killed + 1}/3`, { cwd, env }));
       expect(again.stderr).toMatch(/took over the lock of apply --shard/);
       expect(again.stderr).toMatch(/run \S+ had not ended: /);
       const [run, ...more] = await runsOf(made);
       expect(more).toEqual([]);
       expect(run).toMatchObject({ run: before?.run, ended: 'finished' });
-      const next = await idops('plan --detailed-exitcode');
-      expect(next.code, next.stdout + next.stderr).toBe(0);
+      await succeeded(idops('plan --detailed-exitcode'));
       const { users } = sandbox.snapshot();
       expect(users.find(({ id }) => id === ids.ada)?.group).toBe('staff');
       expect(users.find(({ id }) => id === ids.grace)?.group).toBe('others');
@@ -180,9 +173,7 @@ export function sharded(kind: string, make: MakeShared, how: How): void {
       await write({ 'manifests/all.yaml': `kind: User\nid: ${ids.ada}\ngroup: others\n` });
       expect((await idops('apply --yes')).code).toBe(0);
       await write({ 'manifests/all.yaml': `kind: User\nid: ${ids.ada}\ngroup: staff\n` });
-      const [one, two] = [await idops('apply --yes --shard 1/2'), await idops('apply --yes --shard 2/2')];
-      expect(one.code, one.stdout + one.stderr).toBe(0);
-      expect(two.code, two.stdout + two.stderr).toBe(0);
+      for (const shard of ['1/2', '2/2']) await succeeded(idops(`apply --yes --shard ${shard}`));
       expect((await idops('plan --detailed-exitcode')).code).toBe(0);
       expect((await runsOf(made)).map(({ shards }) => shards?.length)).toEqual([3, undefined, 1]);
       expect((await idops('undo --last --yes')).code).toBe(0);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../cleanups.js';
 import { ids } from '../sandbox/asking.js';
-import { project, sure, type TestProject } from './running.js';
+import { project, succeeded, sure, type TestProject } from './running.js';
 
 const secret = 'a-smtp-password-of-somebody';
 const user = (group: string): string =>
@@ -22,8 +22,7 @@ async function applied(): Promise<TestProject> {
   execFileSync('git', ['remote', 'add', 'origin', bare], { cwd: made.folder });
   for (const group of ['staff', 'others']) {
     await made.write({ 'manifests/user.yaml': user(group) });
-    const { code, stdout, stderr } = await made.idops('apply --yes', { env });
-    expect(code, stdout + stderr).toBe(0);
+    await succeeded(made.idops('apply --yes', { env }));
   }
   return made;
 }
@@ -37,8 +36,7 @@ describe('idops state migrate', () => {
     const runs = runsIn((await idops('runs')).stdout);
     const sent = writes().length;
     await write({ 'idops.yaml': inGit });
-    const moved = await idops('state migrate --yes');
-    expect(moved.code, moved.stderr).toBe(0);
+    const moved = await succeeded(idops('state migrate --yes'));
     expect(moved.stderr).toContain(
       'Moved 1 record and 2 journals to state.json on the branch idops-state of origin.',
     );
@@ -74,8 +72,7 @@ describe('idops state migrate', () => {
     await write({ 'idops.yaml': inGit, 'former.yaml': inGit });
     expect((await idops('state migrate --yes')).code).toBe(0);
     await write({ 'idops.yaml': inFile });
-    const back = await idops('state migrate --from former.yaml --yes');
-    expect(back.code, back.stderr).toBe(0);
+    await succeeded(idops('state migrate --from former.yaml --yes'));
     expect(await read('.idops/state.json')).toBe(before);
     expect((await idops('plan --detailed-exitcode', { env })).code).toBe(0);
     await write({ 'idops.yaml': inGit });
@@ -88,8 +85,7 @@ describe('idops state migrate', () => {
     await write({ 'idops.yaml': `${inFile}state: {path: other/state.json}\n` });
     expect((await idops('state migrate --yes')).code).toBe(0);
     await write({ '.idops/state.json': before });
-    const again = await idops('state migrate --yes');
-    expect(again.code, again.stderr).toBe(0);
+    await succeeded(idops('state migrate --yes'));
     expect(JSON.parse(await read('.idops/state.json'))).toHaveProperty('moved_to');
     expect((await idops('plan --detailed-exitcode', { env })).code).toBe(0);
     const third = await idops('state migrate --yes');
@@ -118,8 +114,7 @@ describe('idops state migrate', () => {
       /error\[state-moved\]: the state state\.json on the branch \S+ of origin has not arrived: .* and it is still at \.idops\/state\.json/,
     );
     expect(JSON.parse(await read('.idops/state.json'))).not.toHaveProperty('moved_to');
-    const again = await idops('state migrate --yes');
-    expect(again.code, again.stderr).toBe(0);
+    await succeeded(idops('state migrate --yes'));
     expect(runsIn((await idops('runs')).stdout)).toHaveLength(2);
     expect((await idops('plan --detailed-exitcode', { env })).code).toBe(0);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
 import { writesHeld } from './gate.js';
-import { project, sure, type TestProject } from './running.js';
+import { project, succeeded, sure, type TestProject } from './running.js';
 
 const secret = 'a-smtp-password-of-somebody';
 
@@ -14,8 +14,7 @@ const env = { PIN: secret };
 
 async function applied(): Promise<TestProject> {
   const made = await project({ 'idops.yaml': config, ...manifests });
-  const { code, stdout, stderr } = await made.idops('apply --yes', { env });
-  expect(code, stdout + stderr).toBe(0);
+  await succeeded(made.idops('apply --yes', { env }));
   return made;
 }
 
