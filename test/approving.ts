@@ -1,7 +1,16 @@
 import type { Applied } from '../src/apply/apply.js';
 import { approve } from '../src/plan/approve.js';
 import type { Plan } from '../src/plan/plan.js';
-import type { WritingSession } from '../src/session/session.js';
+import type { Session, WritingSession } from '../src/session/session.js';
+
+/** Does something with a session, which is closed then. */
+export async function within<S extends Session, T>(session: S, work: (session: S) => Promise<T>): Promise<T> {
+  try {
+    return await work(session);
+  } finally {
+    await session.close();
+  }
+}
 
 /** Applies a plan as somebody who allows all that it destroys. */
 export async function applyAll(session: WritingSession, plan: Plan, asked = 0): Promise<Applied> {

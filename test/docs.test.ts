@@ -1,12 +1,10 @@
 import { access, readdir, readFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { pages as generatedPages } from '../scripts/reference/pages.js';
 import { kindNames } from '../src/base/kind-names.js';
-import { jsonSchema } from '../src/session/json-schema.js';
+import { validator } from './e2e/schemas.js';
 import { helpOf } from './help.js';
 
 /** The names in one section of a help text: each entry stands two columns in, what it means further right. */
@@ -115,9 +113,7 @@ describe('the page of commands', () => {
 });
 
 test('what pages show of manifests and configurations is valid', async () => {
-  const ajv = new Ajv2020({ strict: false, allErrors: true });
-  addFormats.default(ajv);
-  const [manifest, config] = [ajv.compile(jsonSchema('manifest')), ajv.compile(jsonSchema('config'))];
+  const [manifest, config] = [validator('manifest'), validator('config')];
   let seen = 0;
   for (const path of await pages()) {
     const page = await readFile(path, 'utf8');

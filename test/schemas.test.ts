@@ -1,42 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { loadManifests } from '../src/manifests/load.js';
 import { loadProject } from '../src/project/index.js';
 import { jsonSchema } from '../src/session/json-schema.js';
-import { type SchemaName, schemaNames } from '../src/session/schema-names.js';
+import { schemaNames } from '../src/session/schema-names.js';
 import { temporaryFolder } from './cleanups.js';
-
-function schema(name: SchemaName): object {
-  return JSON.parse(readFileSync(`schemas/${name}.schema.json`, 'utf8'));
-}
-
-const validators = new Map<SchemaName, ValidateFunction>();
-
-function validator(name: SchemaName): ValidateFunction {
-  const known = validators.get(name);
-  if (known !== undefined) return known;
-  const ajv = new Ajv2020({ allErrors: true, strict: false });
-  addFormats.default(ajv);
-  const made = ajv.compile(schema(name));
-  validators.set(name, made);
-  return made;
-}
-
-function expectToFit(name: SchemaName, value: unknown, fits = true): void {
-  const validate = validator(name);
-  const valid = validate(value);
-  expect(valid ? [] : validate.errors).toEqual(fits ? [] : expect.arrayContaining([expect.anything()]));
-}
+import { checking, expectToFit, schemaOf, validator } from './e2e/schemas.js';
 
 describe('schemas/', () => {
   it.each(schemaNames)('holds the schema of a %s as idops checks it', (name) => {
-    expect(schema(name)).toEqual(JSON.parse(JSON.stringify(jsonSchema(name))));
+    expect(schemaOf(name)).toEqual(JSON.parse(JSON.stringify(jsonSchema(name))));
   });
 
   it('holds no other file', () => {
@@ -94,9 +71,7 @@ function propertiesOf(schema: unknown, path = ''): Part[] {
 }
 
 describe.each(['manifest', 'config'] as const)('in an editor, every property of a %s', (name) => {
-  const properties = propertiesOf(schema(name));
-  const ajv = new Ajv2020({ strict: false });
-  addFormats.default(ajv);
+  const properties = propertiesOf(schemaOf(name));
 
   it('says what it is', () => {
     expect(properties.length).toBeGreaterThan(50);
@@ -117,7 +92,7 @@ describe.each(['manifest', 'config'] as const)('in an editor, every property of 
   it('fits its own examples and its default', () => {
     const wrong = properties.flatMap(({ path, schema: part }) => {
       const { examples = [], default: usual, ...plain } = part;
-      const fits = ajv.compile(plain);
+      const fits = checking(plain);
       const given = [...(examples as unknown[]), ...(usual === undefined ? [] : [usual])];
       return given.filter((one) => !fits(one)).map((one) => `${path}: ${JSON.stringify(one)}`);
     });
@@ -127,7 +102,7 @@ describe.each(['manifest', 'config'] as const)('in an editor, every property of 
 
 describe.each(['plan', 'run'] as const)('for a program, every property of a %s', (name) => {
   it('says what it is', () => {
-    const properties = propertiesOf(schema(name));
+    const properties = propertiesOf(schemaOf(name));
     expect(properties.length).toBeGreaterThan(40);
     const silent = properties.filter(({ schema: part }) => !/\w/.test(String(part.description ?? '')));
     expect(silent.map(({ path }) => path)).toEqual([]);
@@ -135,10 +110,12 @@ describe.each(['plan', 'run'] as const)('for a program, every property of a %s',
 });
 
 test('what an environment leaves out has no default of its own', () => {
-  const inner = propertiesOf(schema('config')).filter(({ path }) => path.startsWith('.environments.'));
+  const inner = propertiesOf(schemaOf('config')).filter(({ path }) => path.startsWith('.environments.'));
   expect(inner.length).toBeGreaterThan(20);
   expect(inner.filter(({ schema: part }) => part.default !== undefined)).toEqual([]);
-  expect(propertiesOf(schema('config')).some(({ schema: part }) => part.default === 'documented')).toBe(true);
+  expect(propertiesOf(schemaOf('config')).some(({ schema: part }) => part.default === 'documented')).toBe(
+    true,
+  );
 });
 
 test('a manifest is refused by its schema where what is in it alone makes validate refuse it', async () => {

@@ -5,7 +5,7 @@ import { loadProject } from '../../src/project/index.js';
 import { openForWriting, openSession } from '../../src/session/open.js';
 import type { Session, WritingCommand, WritingSession } from '../../src/session/session.js';
 import { fileRuns } from '../../src/state/file/runs.js';
-import { applyAll as approveAll } from '../approving.js';
+import { applyAll as approveAll, within } from '../approving.js';
 import { temporaryFolder } from '../cleanups.js';
 import { runInProcess } from '../e2e/in-process.js';
 import type { Ran } from '../e2e/running.js';
@@ -66,13 +66,6 @@ export async function exactSite(profile: Profile, user: { [member: string]: stri
   );
   const variables = { IDOPS_TOKEN: 'token-of-the-test' };
   const load = () => loadProject({ cwd: folder, variables });
-  const within = async <S extends Session, T>(session: S, work: (session: S) => Promise<T>): Promise<T> => {
-    try {
-      return await work(session);
-    } finally {
-      await session.close();
-    }
-  };
   const surroundings = () => ({ cwd: folder, env: { PATH: searchPath, HOME: folder, ...variables } });
   const site: ExactSite = {
     folder,

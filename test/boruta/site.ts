@@ -17,7 +17,7 @@ import {
 } from '../../src/sandbox/index.js';
 import { openForWriting, openSession } from '../../src/session/open.js';
 import type { Session, SessionOptions, WritingCommand, WritingSession } from '../../src/session/session.js';
-import { applyAll } from '../approving.js';
+import { applyAll, within } from '../approving.js';
 import { afterwards, temporaryFolder } from '../cleanups.js';
 
 import { ids } from '../sandbox/asking.js';
@@ -106,13 +106,6 @@ export async function site(options: SiteOptions = {}): Promise<Site> {
     network: { delay: () => atOnce(), ...(retries === undefined ? {} : { retries }) },
     pause: () => atOnce(),
   });
-  const within = async <S extends Session, T>(opened: S, work: (opened: S) => Promise<T>): Promise<T> => {
-    try {
-      return await work(opened);
-    } finally {
-      await opened.close();
-    }
-  };
   const session: Site['session'] = async (work, progress) =>
     await within(await openSession(await load(), given(progress)), work);
   const writing: Site['writing'] = async (command, work, progress) =>

@@ -36,16 +36,6 @@ describe('a variable that is missing', () => {
     expect(stderr).not.toContain('IDOPS_SMTP:-');
     expect(stderr).toContain('help: set it in the environment, in CI from a secret');
   });
-
-  it('does not bring a password in an address to light', async () => {
-    const { idops } = await project({
-      ...manifests,
-      'idops.yaml': 'version: 1\nserver:\n  base_url: https://ada:hunter2@id.example.com\n',
-    });
-    const { stderr } = await idops('validate');
-    expect(stderr).not.toContain('hunter2');
-    expect(stderr).toContain('idops.yaml:3:13');
-  });
 });
 
 describe('what is in the way is told in a sentence, and what to do', () => {

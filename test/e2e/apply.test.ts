@@ -105,17 +105,6 @@ describe('applying', () => {
     expect(writes()).toEqual([]);
     expect((await files())['.idops/state.json']).toContain('"did_generation": 4');
   });
-
-  it('without a terminal needs --yes', async () => {
-    const { idops, writes, files } = await project({ 'manifests/all.yaml': renamed });
-    const before = await files();
-    const { code, stderr } = await idops('apply');
-    expect(code).toBe(1);
-    expect(stderr).toContain('error[no-terminal]');
-    expect(stderr).toContain('--yes');
-    expect(writes()).toEqual([]);
-    expect(await files()).toEqual(before);
-  });
 });
 
 describe('a plan with something blocked', () => {
@@ -130,12 +119,6 @@ describe('a plan with something blocked', () => {
     expect(stderr).toContain(`User/${ids.ada} is blocked`);
     expect(writes()).toEqual([]);
     expect(await files()).toEqual(before);
-  });
-
-  it('is applied where a target leaves the blocked out', async () => {
-    const { idops, writes } = await project({ 'manifests/all.yaml': `${renamed}---\n${blocked}` });
-    expect((await idops('apply --yes --target Organization/acme')).code).toBe(0);
-    expect(writes()).toEqual([`PATCH /api/organizations/${ids.acme}`]);
   });
 });
 

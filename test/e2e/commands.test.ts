@@ -47,16 +47,14 @@ describe('the command line', () => {
 });
 
 describe('idops validate', () => {
-  it('says how many objects are valid, and asks no server', async () => {
-    const { idops, sandbox } = await project(organization);
-    expect(await idops('validate')).toMatchObject({ code: 0, stdout: '1 object is valid.\n', stderr: '' });
-    expect(sandbox.requests).toEqual([]);
-  });
-
-  it('needs neither a server section nor a token', async () => {
+  it('says how many objects are valid, and needs neither a server section nor a token', async () => {
     const { idops } = await project({ 'idops.yaml': 'version: 1\n', ...organization });
     const env = { IDOPS_BASE_URL: undefined, IDOPS_TOKEN: undefined };
-    expect(await idops('validate', { env })).toMatchObject({ code: 0, stderr: '' });
+    expect(await idops('validate', { env })).toMatchObject({
+      code: 0,
+      stdout: '1 object is valid.\n',
+      stderr: '',
+    });
   });
 });
 

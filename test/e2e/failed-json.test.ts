@@ -28,13 +28,14 @@ describe('what failed is told to a program on standard output', () => {
     ['a server that lists nothing', 'list --retries 0', 'server-unreachable', {}, nobodyListens],
     ['a server to pull from', 'pull --retries 0', 'server-unreachable', {}, nobodyListens],
   ])('%s: %s', async (_, args, code, files = {}, env = {}) => {
-    const { idops } = await project({ 'manifests/a.yaml': organization, ...files });
+    const { idops, writes } = await project({ 'manifests/a.yaml': organization, ...files });
     const ran = await idops(`${args} --format json`, { env: { ...env } });
     expect(ran.code).toBe(1);
     const told = JSON.parse(ran.stdout);
     expectToBeTold('Problems', told);
     expect(told.problems).toContainEqual(expect.objectContaining({ code, severity: 'error' }));
     expect(ran.stderr).toContain(`error[${code}]`);
+    expect(writes()).toEqual([]);
   });
 
   it('but where a result went there it stays one object', async () => {

@@ -9,23 +9,6 @@ const blocked = 'kind: Organization\nname: hooli\nlabel: Hooli\n';
 const user = `kind: User\nid: ${ids.ada}\ngroup: staff\n`;
 const client = `kind: Client\nid: ${ids.portal}\ndid_generation: 1\n`;
 
-describe('a plan', () => {
-  it('says what would change, and closes with a summary', async () => {
-    const { idops, sandbox } = await project({ 'manifests/all.yaml': `${renamed}---\n${unchanged}` });
-    const { code, stdout } = await idops('plan');
-    expect(code).toBe(0);
-    expect(stdout).toContain('update Organization/acme  at manifests/all.yaml:1');
-    expect(stdout).toContain('label: "ACME Corp" → "ACME Corporation"');
-    expect(stdout).not.toContain('globex');
-    expect(stdout.trimEnd().split('\n').at(-1)).toBe(
-      'Plan: 1 to update, 0 to delete, 0 to regenerate, 1 unchanged.',
-    );
-    expect(sandbox.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
-      'GET /api/organizations?page=1',
-    ]);
-  });
-});
-
 describe('the exit code of a plan', () => {
   it.each([
     ['0 where something changes and nobody asked', renamed, 'plan', 0],
@@ -107,18 +90,6 @@ describe('a target', () => {
     const { idops, sandbox } = await project({ 'idops.yaml': sure, ...files });
     expect((await idops(`plan --target User/${ids.ada}`)).code).toBe(0);
     expect(sandbox.requests).toEqual([]);
-  });
-});
-
-describe('the options for all commands', () => {
-  it('quieten all but the result', async () => {
-    const { idops } = await project({ 'manifests/all.yaml': renamed });
-    expect((await idops('plan')).stderr).not.toBe('');
-    expect(await idops('plan --quiet')).toMatchObject({
-      code: 0,
-      stderr: '',
-      stdout: expect.stringContaining('1 to update'),
-    });
   });
 });
 

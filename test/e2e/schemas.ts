@@ -1,14 +1,33 @@
 import { readFileSync } from 'node:fs';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { expect } from 'vitest';
 import type { SchemaName } from '../../src/session/schema-names.js';
 
-/** Checks what a command printed against the schema that lies in schemas/. */
-export function expectToFit(name: SchemaName, value: unknown): void {
+/** What checks by a schema. */
+export function checking(schema: object): ValidateFunction {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
-  const validate = ajv.compile(JSON.parse(readFileSync(`schemas/${name}.schema.json`, 'utf8')));
+  return ajv.compile(schema);
+}
+
+/** A schema that lies in schemas/. */
+export function schemaOf(name: SchemaName): object {
+  return JSON.parse(readFileSync(`schemas/${name}.schema.json`, 'utf8'));
+}
+
+const validators = new Map<SchemaName, ValidateFunction>();
+
+/** What checks by a schema that lies in schemas/. */
+export function validator(name: SchemaName): ValidateFunction {
+  const made = validators.get(name) ?? checking(schemaOf(name));
+  validators.set(name, made);
+  return made;
+}
+
+/** Checks what a command printed against the schema that lies in schemas/. */
+export function expectToFit(name: SchemaName, value: unknown): void {
+  const validate = validator(name);
   validate(value);
   expect(validate.errors ?? []).toEqual([]);
 }

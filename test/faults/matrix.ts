@@ -14,7 +14,7 @@ import { ServerFailure } from '../../src/server/failures.js';
 import { type OperationName, operations } from '../../src/server/operations.js';
 import { openForWriting } from '../../src/session/open.js';
 import type { WritingSession } from '../../src/session/session.js';
-import { applyAll } from '../approving.js';
+import { applyAll, within } from '../approving.js';
 import { deadlines } from '../deadlines.js';
 import { issue } from '../server/certificates.js';
 
@@ -168,17 +168,12 @@ async function run(operation: OperationName, fault: FaultName, times: Times): Pr
     const tls = front === undefined ? '' : '  tls: {ca_file: ca.pem}\n';
     const config = `version: 1\nserver:\n  base_url: ${front?.url ?? sandbox.url}\n  auth: {token: ${sandbox.token}}\n${tls}`;
     await writeFile(join(folder, 'idops.yaml'), config);
-    const session = async <T>(work: (session: WritingSession) => Promise<T>): Promise<T> => {
-      const opened = await openForWriting(await loadProject({ cwd: folder, variables: {} }), 'apply', {
-        timeout: time.seconds,
-        network: { delay: async () => {}, random: () => 0.5 },
-      });
-      try {
-        return await work(opened);
-      } finally {
-        await opened.close();
-      }
-    };
+    const options = { timeout: time.seconds, network: { delay: async () => {}, random: () => 0.5 } };
+    const session = async <T>(work: (session: WritingSession) => Promise<T>): Promise<T> =>
+      await within(
+        await openForWriting(await loadProject({ cwd: folder, variables: {} }), 'apply', options),
+        work,
+      );
     const plan = async (opened: WritingSession): Promise<Plan> =>
       operation === 'regenerateDid' ? opened.planRegeneration(client) : await opened.plan();
     const arm = async (): Promise<void> => {

@@ -291,12 +291,6 @@ describe("a user's organizations", () => {
     expect(change).toMatchObject({ action: 'blocked', reason: expect.stringContaining('twice') });
   });
 
-  it('can be named by the name that they will have, and by the one that they have', () => {
-    const renamed = organizations.changed(new Map([['1', { name: 'acme international' }]]));
-    expect(changeFor(memberOf('acme international'), { organizations: renamed }).action).toBe('update');
-    expect(changeFor(memberOf('acme'), { organizations: renamed }).action).toBe('update');
-  });
-
   it('may be one of the rows that came without an id', () => {
     const index = new OrganizationIndex([{ name: 'acme' }, {}]);
     const byId = declared('User', identity, { organizations: [{ id: '9' }] });

@@ -1,23 +1,30 @@
 import { describe, expect, it } from 'vitest';
 import { type Fields, HashedSecret, Sensitive, type Value } from '../../src/base/values.js';
 import { countDrift, isDrifted, shareOf } from '../../src/plan/drift.js';
-import type { Change } from '../../src/plan/plan.js';
+import type { Change, FieldChange } from '../../src/plan/plan.js';
 import { changeOf, fieldOf, planOf } from '../report/plans.js';
 import { ids } from '../sandbox/asking.js';
 import { boruta, changeFor, declared, live, recorded } from './fixtures.js';
 
+type Drift = FieldChange['drift'];
+
 const id = ids.ada;
 const lists = { metadata: {}, group: null, authorized_scopes: [], organizations: [], roles: [] };
 
-/** What a plan says was left, by path, where a run left some fields of a user, others are there and others are declared. */
-function drift(left: Fields, now: Fields, asked: Fields): { [path: string]: Value | undefined } {
+/** What a plan says by path, where a run left some fields of a user, others are there and others are declared. */
+function driftOf(left: Fields, now: Fields, asked: Fields): [string, Drift | undefined][] {
   const change = changeFor(declared('User', { id }, asked), {
     live: live({ id }, { ...lists, ...now }),
     recorded: recorded({}, { left: { run: 'run-1', fields: left } }),
     profile: boruta,
   });
   expect(change.reason).toBeNull();
-  return Object.fromEntries(change.fields.map(({ path, drift }) => [path, drift?.recorded]));
+  return change.fields.map(({ path, drift }) => [path, drift]);
+}
+
+/** What it says was left. */
+function drift(...given: Parameters<typeof driftOf>): { [path: string]: Value | undefined } {
+  return Object.fromEntries(driftOf(...given).map(([path, drift]) => [path, drift?.recorded]));
 }
 
 const key = (text: string) => ({ value: text, status: 'valid' });
@@ -102,7 +109,6 @@ describe('what a run left', () => {
 
 describe('what is declared by now', () => {
   const one = { id: ids.member };
-  const key = (text: string) => ({ value: text, status: 'valid' });
   it.each<[string, Fields, Fields, Fields, { [path: string]: 'changed' | undefined }]>([
     ['the same', { group: 'a' }, { group: 'b' }, { group: 'a' }, { group: undefined }],
     ['something else', { group: 'a' }, { group: 'b' }, { group: 'c' }, { group: 'changed' }],
@@ -122,25 +128,17 @@ describe('what is declared by now', () => {
       { 'metadata.a': undefined, 'metadata.b': 'changed' },
     ],
   ])('is %s', (_, left, now, asked, expected) => {
-    const change = changeFor(declared('User', { id }, asked), {
-      live: live({ id }, { ...lists, ...now }),
-      recorded: recorded({}, { left: { run: 'run-1', fields: left } }),
-      profile: boruta,
-    });
-    expect(change.fields.map(({ drift }) => drift?.run)).not.toContain(undefined);
-    expect(Object.fromEntries(change.fields.map(({ path, drift }) => [path, drift?.declared]))).toEqual(
-      expected,
-    );
+    const told = driftOf(left, now, asked);
+    expect(told.map(([, drift]) => drift?.run)).not.toContain(undefined);
+    expect(Object.fromEntries(told.map(([path, drift]) => [path, drift?.declared]))).toEqual(expected);
   });
 
   it('is compared by its hash where it is a secret', () => {
     const hashed = new HashedSecret('scrypt:x', (value) => value === 'old');
     const of = (asked: string) =>
-      changeFor(declared('User', { id }, { group: new Sensitive(asked) }), {
-        live: live({ id }, { ...lists, group: 'other' }),
-        recorded: recorded({}, { left: { run: 'run-1', fields: { group: hashed } } }),
-        profile: boruta,
-      }).fields.map(({ drift }) => drift?.declared);
+      driftOf({ group: hashed }, { group: 'other' }, { group: new Sensitive(asked) }).map(
+        ([, drift]) => drift?.declared,
+      );
     expect(of('old')).toEqual([undefined]);
     expect(of('new')).toEqual(['changed']);
   });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import type { SandboxRole, SandboxSeed } from '../../src/sandbox/index.js';
+import type { SandboxBackend, SandboxRole, SandboxSeed, SandboxUser } from '../../src/sandbox/index.js';
+import { loadSeed } from '../../src/sandbox/seed.js';
 import { templateDoc, userDoc } from '../kinds/generating/documents.js';
 import { bodyText, type Doc, nullableText, some, text, upTo, word } from '../kinds/generating/values.js';
 
@@ -68,50 +69,25 @@ function seedOf(
   templates: readonly (readonly [string, string])[],
 ): SandboxSeed {
   const role: SandboxRole = { id: 'role-0', name: 'role 0', scopes: [{ id: 's', name: 's', public: true }] };
+  const { users: demoUsers, backends: demoBackends } = loadSeed('demo');
+  const [user, backend] = [demoUsers, demoBackends].map(([first]) => first) as [SandboxUser, SandboxBackend];
   return {
     organizations: organizations.map(({ id, name, label }) => ({ id, name, label })),
     users: users.map((id, index) => ({
+      ...user,
       id,
-      uid: `uid ${index}`,
-      username: null,
-      totp_registered_at: null,
       metadata: { kept: { value: index } },
-      federated_metadata: {},
-      blocked: false,
-      group: 'staff',
       authorized_scopes: [{ id: 'scope-9', name: 'scope:9', label: 'Nine', public: true }],
       organizations: organizations.slice(0, 1).map(({ id: member }) => ({ id: member, roles: [role] })),
       roles: [],
       backend_id: `backend ${index}`,
     })),
     backends: users.map((_, index) => ({
+      ...backend,
       id: `backend ${index}`,
       name: `Backend ${index}`,
-      type: 'internal',
       is_default: index === 0,
-      create_default_organization: false,
       roles: [role],
-      metadata_fields: [],
-      federated_servers: [],
-      verifiable_credentials: [],
-      verifiable_presentations: [],
-      password_hashing_alg: 'argon2',
-      password_hashing_opts: { t_cost: 8 },
-      ldap_pool_size: null,
-      ldap_host: null,
-      ldap_user_rdn_attribute: null,
-      ldap_base_dn: null,
-      ldap_ou: null,
-      ldap_master_dn: null,
-      ldap_master_password: null,
-      smtp_from: null,
-      smtp_relay: 'relay',
-      smtp_username: null,
-      smtp_password: 'kept',
-      smtp_ssl: false,
-      smtp_tls: true,
-      smtp_port: 25,
-      features: [],
     })),
     templates: templates.map(([txt_content, html_content], index) => ({
       id: `template ${index}`,
@@ -130,39 +106,6 @@ function seedOf(
     roles: [role],
   };
 }
-
-const client = {
-  public_client_id: null,
-  check_public_client_id: false,
-  name: 'Portal',
-  secret: 'client secret',
-  confidential: true,
-  redirect_uris: [],
-  public_refresh_token: false,
-  public_revoke: false,
-  authorize_scope: false,
-  enforce_dpop: false,
-  enforce_tx_code: false,
-  access_token_ttl: 1,
-  authorization_code_ttl: 1,
-  authorization_request_ttl: 1,
-  refresh_token_ttl: 1,
-  id_token_ttl: 1,
-  pkce: true,
-  public_key: 'key',
-  key_pair_type: {},
-  signatures_adapter: 'internal',
-  did: 'did:key:before',
-  identity_provider: { id: 'p', name: 'p' },
-  authorized_scopes: [],
-  supported_grant_types: [],
-  id_token_signature_alg: 'ES256',
-  userinfo_signed_response_alg: null,
-  token_endpoint_jwt_auth_alg: 'ES256',
-  token_endpoint_auth_methods: [],
-  jwt_public_key: null,
-  response_mode: 'direct_post',
-};
 
 /** What one manifest says. In the second round metadata is merged into what the first one recorded. */
 function round(
@@ -226,7 +169,9 @@ export const world: fc.Arbitrary<World> = fc
         (second): World => ({
           seed: {
             ...seedOf(organizations, users, keyPairs, templates.slice(0, users.length)),
-            clients: Array.from({ length: clients }, (_, it) => ({ ...client, id: `client ${it}` })),
+            clients: loadSeed('demo')
+              .clients.slice(0, clients)
+              .map((client, it) => ({ ...client, id: `client ${it}` })),
           },
           rounds: [first, second],
         }),

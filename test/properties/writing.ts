@@ -8,6 +8,7 @@ import { loadProject } from '../../src/project/index.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { openForWriting, openSession } from '../../src/session/open.js';
 import type { Session, SessionOptions, WritingSession } from '../../src/session/session.js';
+import { within } from '../approving.js';
 import type { Doc } from '../kinds/generating/values.js';
 import type { Layout } from './generating.js';
 
@@ -101,13 +102,6 @@ export async function inPlace<T>(options: SandboxOptions, work: (place: Place) =
       cwd: folder,
       variables: { IDOPS_BASE_URL: sandbox.url, IDOPS_TOKEN: sandbox.token, ...variables },
     });
-  const within = async <S extends Session, R>(session: S, use: (session: S) => Promise<R>): Promise<R> => {
-    try {
-      return await use(session);
-    } finally {
-      await session.close();
-    }
-  };
   try {
     const { profile } = options;
     const server = profile === undefined ? '' : `server: {profile: ${profile}, trust_profile: true}\n`;

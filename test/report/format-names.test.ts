@@ -1,36 +1,23 @@
 import { expect, it } from 'vitest';
 import { namesOfFormats } from '../../src/report/format-names.js';
-import {
-  diagnosisReport,
-  formatNames,
-  historyReport,
-  listReport,
-  planReport,
-  problemsReport,
-  pruningReport,
-  pullReport,
-  resultReport,
-  runReport,
-  runsReport,
-  stateReport,
-  turnReport,
-  validationReport,
-} from '../../src/report/formats.js';
+import * as reports from '../../src/report/formats.js';
+
+const { formatNames } = reports;
 
 it('says in help what there is', () => {
   expect(namesOfFormats).toEqual({
-    plan: formatNames(planReport),
-    result: formatNames(resultReport),
-    problems: formatNames(problemsReport),
-    validation: formatNames(validationReport),
-    runs: formatNames(runsReport),
-    run: formatNames(runReport),
-    history: formatNames(historyReport),
-    pruning: formatNames(pruningReport),
-    state: formatNames(stateReport),
-    pull: formatNames(pullReport),
-    listing: formatNames(listReport),
-    diagnosis: formatNames(diagnosisReport),
-    turn: formatNames(turnReport),
+    plan: formatNames(reports.planReport),
+    result: formatNames(reports.resultReport),
+    problems: formatNames(reports.problemsReport),
+    validation: formatNames(reports.validationReport),
+    runs: formatNames(reports.runsReport),
+    run: formatNames(reports.runReport),
+    history: formatNames(reports.historyReport),
+    pruning: formatNames(reports.pruningReport),
+    state: formatNames(reports.stateReport),
+    pull: formatNames(reports.pullReport),
+    listing: formatNames(reports.listReport),
+    diagnosis: formatNames(reports.diagnosisReport),
+    turn: formatNames(reports.turnReport),
   });
 });

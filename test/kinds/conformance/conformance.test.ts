@@ -1,6 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { kindNames } from '../../../src/base/kind-names.js';
@@ -12,6 +9,7 @@ import type { Change, Plan, Source } from '../../../src/plan/plan.js';
 import { loadProject } from '../../../src/project/index.js';
 import type { SandboxSeed } from '../../../src/sandbox/index.js';
 import { applyAll } from '../../approving.js';
+import { validator } from '../../e2e/schemas.js';
 import { isSoak } from '../../often.js';
 import { converge } from '../../properties/converge.js';
 import { layout } from '../../properties/generating.js';
@@ -23,11 +21,7 @@ import { type Case, cases, comparable, type KindWorld } from './worlds.js';
 /** Few, since there are many cases; one that fails is small enough as it is. */
 const settings = { numRuns: isSoak ? 4 : 2, endOnFailure: true };
 
-const manifestSchema = (() => {
-  const ajv = new Ajv2020({ strict: false });
-  addFormats.default(ajv);
-  return ajv.compile(JSON.parse(readFileSync('schemas/manifest.schema.json', 'utf8')));
-})();
+const manifestSchema = validator('manifest');
 
 /** A server whose first manifest was applied, with the second one declared. */
 async function afterKnown<T>(
