@@ -10,7 +10,7 @@ import { redactPlan } from '../report/redact-plan.js';
 import { resultSummaryLine } from '../report/result-text.js';
 import { redactReport } from '../secrets/redact-report.js';
 import { openForWriting } from '../session/open.js';
-import { planOptionsOf } from '../session/options.js';
+import { limitsOf, planOptionsOf } from '../session/options.js';
 import { readPlanFile } from '../session/plan-file.js';
 import type { WritingSession } from '../session/session.js';
 import { checkApproval } from './approval.js';
@@ -41,8 +41,7 @@ export async function planAndApply(job: Job, given: Inputs): Promise<Ending> {
     await job.logPlan(made.plan, shown);
     await writeSummary(planSummary(await job.shared(inputs, shown)));
     const { plan, approval } = await checkApproval(job, inputs, session, made, stored);
-    const maxDestructive = inputs.allowDestructive ?? project.maxDestructive();
-    const approved = approve(plan, { maxDestructive });
+    const approved = approve(plan, limitsOf(project.safety(), inputs));
     job.setPhase('sending');
     const { result: became, problems: found } = await session.apply(approved, approval);
     const result = redactReport(became, job.redactor);

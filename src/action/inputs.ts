@@ -3,6 +3,7 @@ import { error, type Problem, refuse } from '../base/problems.js';
 import type { Shard } from '../base/shard.js';
 import type { Share } from '../plan/plan.js';
 import {
+  type AllowOptions,
   type ConnectionOptions,
   commanderMessage,
   connectionOptions,
@@ -29,7 +30,7 @@ export interface Args extends SelectionOptions, ConnectionOptions {
 }
 
 /** The checked inputs of the action. Empty ones are undefined. */
-export interface Inputs {
+export interface Inputs extends AllowOptions {
   readonly command: (typeof commands)[number];
   readonly workingDirectory: string;
   readonly config?: string;
@@ -50,7 +51,6 @@ export interface Inputs {
   readonly driftIssue: boolean;
   /** Files, and folders as `FOLDER/**`: a pull request that changes none of them isn't planned. */
   readonly paths: readonly string[];
-  readonly allowDestructive?: number;
   /** The shard, from its own input or `args`; undefined for all objects. */
   readonly shard?: Shard;
   readonly args: Args;
@@ -124,6 +124,8 @@ export function readInputs(given: (name: string) => string): Inputs {
     driftIssue,
     paths: text('paths')?.split(/\s+/) ?? [],
     ...optional('allowDestructive', number('allow-destructive', 0)),
+    ...optional('allowPrivileged', number('allow-privileged', 0)),
+    ...optional('allowChanges', number('allow-changes', 0)),
     ...optional('prNumber', number('pr-number', 1)),
     ...optional('shard', readShard(shard, args.shard, command, problems)),
     args,

@@ -1,6 +1,6 @@
 import { setOutput, summary, warning } from '@actions/core';
 import { countDestructions } from '../plan/approve.js';
-import { type Plan, summarize } from '../plan/plan.js';
+import { countPrivileged, type Plan, summarize } from '../plan/plan.js';
 
 /** How a run of the action ended. */
 export interface Ending {
@@ -28,7 +28,11 @@ export function writeOutputs(outcome: Ending, failed: boolean): void {
   setOutput('html-report', outcome.htmlReport ?? '');
   setOutput('comment-file', outcome.commentFile ?? '');
   if (plan === undefined) return;
-  const counts = { ...summarize(plan), destructive: countDestructions(plan) };
+  const counts = {
+    ...summarize(plan),
+    destructive: countDestructions(plan),
+    privileged: countPrivileged(plan),
+  };
   for (const [name, count] of Object.entries(counts)) setOutput(name, String(count));
 }
 

@@ -3,6 +3,7 @@ import { kindNames, otherNames } from '../base/kind-names.js';
 import { version } from '../base/version.js';
 import { namesOfFormats } from '../report/format-names.js';
 import {
+  allowOptions,
   collect,
   connectionOptions,
   debugOption,
@@ -96,15 +97,10 @@ export function declare(action: Act): Command {
     .option('--out <FILE>', 'store the plan in a file, for idops apply FILE', notEmpty)
     .action(action(async () => (await import('./commands/plan.js')).plan));
 
-  selecting(program.command('apply'), 'result')
+  limiting(selecting(program.command('apply'), 'result'))
     .argument('[planfile]', 'a plan stored with plan --out: apply exactly that, without a question')
     .description('plan, show, ask, apply')
     .option('--yes', "don't ask")
-    .option(
-      '--allow-destructive <N>',
-      'allow this many destructive changes, instead of safety.max_destructive',
-      wholeNumber(0),
-    )
     .addOption(messageOption())
     .action(action(async () => (await import('./commands/apply.js')).apply));
 
@@ -118,17 +114,12 @@ export function declare(action: Act): Command {
     )
     .option('--apply', 'apply changes, as apply --yes would; otherwise nothing is written')
     .option(
-      '--allow-destructive <N>',
-      'with --apply: allow this many destructive changes a turn, instead of safety.max_destructive',
-      wholeNumber(0),
-    )
-    .option(
       '--listen <HOST:PORT>',
       'serve /healthz, /livez and /metrics there, such as 127.0.0.1:9464 (not served)',
       listenAddress,
     );
   for (const option of selectionOptions()) watching.addOption(option);
-  watching
+  limiting(watching, 'with --apply, each turn: ')
     .addOption(
       new Option('--format <NAME>', 'one line for each turn')
         .choices(namesOfFormats.turn)
@@ -157,18 +148,12 @@ export function declare(action: Act): Command {
     .addOption(format('listing'))
     .action(action(async () => (await import('./commands/list.js')).list));
 
-  program
-    .command('undo')
+  limiting(program.command('undo'))
     .argument('[run]', 'the run, or the beginning of its name')
     .description('plan, show, ask, and restore what a run changed')
     .option('--last', "the newest run of this state, or the rest of an undo that didn't end")
     .option('--force', 'restore even what was changed since')
     .option('--yes', "don't ask")
-    .option(
-      '--allow-destructive <N>',
-      'allow this many destructive changes, instead of safety.max_destructive',
-      wholeNumber(0),
-    )
     .addOption(messageOption())
     .addOption(format('result'))
     .action(action(async () => (await import('./commands/undo.js')).undo));
@@ -324,6 +309,11 @@ function exitCodes(): string {
 function selecting(command: Command, report: 'plan' | 'result'): Command {
   for (const option of selectionOptions()) command.addOption(option);
   return command.addOption(format(report));
+}
+
+function limiting(command: Command, when?: string): Command {
+  for (const option of allowOptions(when)) command.addOption(option);
+  return command;
 }
 
 function asking(command: Command): Command {

@@ -2,6 +2,7 @@ import {
   compareText,
   type Fields,
   HashedSecret,
+  holdsSensitive,
   isMap,
   type Json,
   mapValues,
@@ -300,6 +301,14 @@ function elementKey(element: Fields): string {
 /** The key of an element of a set. */
 export function keyOf({ id, name }: Fields): string {
   return typeof id === 'string' ? `id ${id}` : `name ${String(name)}`;
+}
+
+/** An element for messages, after a space: with its id, unless a list confirmed the name. */
+export function elementName(element: Fields, confirmed: boolean): string {
+  if (holdsSensitive(element)) return ' (sensitive)';
+  const { id, name } = element;
+  const beside = !confirmed && typeof name === 'string' && typeof id === 'string' && id !== name;
+  return ` "${String(name ?? id)}"${beside ? ` (id ${id})` : ''}`;
 }
 
 function join(path: string, key: string): string {

@@ -9,6 +9,7 @@ import type { Reader } from '../server/reader.js';
 import type { Action, FieldChange, PlanWarning } from './change.js';
 import type { Declared, Identity } from './declared.js';
 import type { FieldTypes } from './fields.js';
+import type { Holding } from './holdings.js';
 import type { ListName, References } from './references.js';
 import type { ProfileTraits } from './traits.js';
 
@@ -165,6 +166,13 @@ export interface Regeneration {
   same(value: string): string;
 }
 
+/** The scopes and roles that fields give. */
+export interface Holdings {
+  of(fields: Fields, references: References): Holding[];
+  /** Whether an object with these fields can use what it has. */
+  counts(fields: Fields): boolean;
+}
+
 /** The names of the fields with the bodies of an email, and the part of the identity with its type. */
 export interface Email {
   readonly txt: string;
@@ -272,6 +280,7 @@ export interface Kind {
   lost?(traces: Traces): Fields;
   /** The part of a loss whose references still exist. */
   restorable?(lost: Fields, references: References): Fields;
+  readonly holdings?: Holdings;
   readonly deletion?: Deletion;
   readonly regeneration?: Regeneration;
   readonly succession?: Succession;

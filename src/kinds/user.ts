@@ -5,7 +5,6 @@ import {
   compareText,
   ExactNumber,
   type Fields,
-  holdsSensitive,
   isMap,
   keptSpelling,
   lazy,
@@ -19,6 +18,7 @@ import { missing, readOne, withoutIds } from './discovery.js';
 import {
   asElements,
   contrast,
+  elementName,
   type FieldTypes,
   firstText,
   instant,
@@ -31,6 +31,7 @@ import {
   set,
   value,
 } from './fields.js';
+import { holdingsOf } from './holdings.js';
 import type { Declared, DiscoverContext, Discovered, Finding, Kind, ObserveContext, Traces } from './kind.js';
 import { lostElements } from './loss.js';
 import { profileProblems } from './rules.js';
@@ -138,6 +139,8 @@ export const user: Kind = {
   },
   lost: lostLists,
   restorable: existing,
+  // A blocked user can't sign in.
+  holdings: { of: holdingsOf, counts: ({ blocked }) => blocked !== true },
   discovery: { options: { user: 'id' }, find },
   destructions: (fields) =>
     fields.flatMap(({ path, before, after, confirmed = false }) => {
@@ -148,7 +151,7 @@ export const user: Kind = {
       // Removing one of two equal elements takes nothing away.
       const kept = new Set(pairs.map(({ got }) => keyOf(got)));
       const removed = left.filter((element) => !kept.has(keyOf(element)));
-      const called = (element: Fields) => nameOf(element, confirmed);
+      const called = (element: Fields) => elementName(element, confirmed);
       return [
         ...removed.map((element) => `removes the ${loses}${called(element)}`),
         ...pairs.flatMap(({ wanted, got }) =>
@@ -239,14 +242,6 @@ async function find(context: DiscoverContext): Promise<Discovered> {
 function rolesLost(wanted: Fields, got: Fields): readonly Fields[] {
   if (wanted.roles === undefined || got.roles === undefined) return [];
   return matchSets(asElements(wanted.roles), asElements(got.roles)).removed;
-}
-
-/** An element for messages: with its id, unless a list confirmed the name. */
-function nameOf(element: Fields, confirmed: boolean): string {
-  if (holdsSensitive(element)) return ' (sensitive)';
-  const { id, name } = element;
-  const beside = !confirmed && typeof name === 'string' && typeof id === 'string' && id !== name;
-  return ` "${String(name ?? id)}"${beside ? ` (id ${id})` : ''}`;
 }
 
 function unknownRoles(user: Declared): Problem[] {

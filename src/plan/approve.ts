@@ -1,17 +1,28 @@
 import { bare } from '../base/escape.js';
 import { error, type Problem, refuse } from '../base/problems.js';
-import type { Change, Plan } from './plan.js';
+import { type Change, countPrivileged, isChanging, type Plan } from './plan.js';
 
 /** The limits of an approval. */
 export interface Limits {
   /** How many destructive changes it may make; see `countDestructions`. */
   readonly maxDestructive: number;
+  /** How many privileged changes it may make; 0 if it is left out. */
+  readonly maxPrivileged?: number;
+  /** How many objects it may change; any number if it is left out. */
+  readonly maxChanges?: number;
   /**
    * When a person approved it, as a time of `performance.now()`: observations from before are read again. 0, or left out, if nobody was
    * asked.
    */
   readonly asked?: number;
 }
+
+/** No limits, if nothing is applied or a person is asked about each change. */
+export const unlimited = {
+  maxDestructive: Number.POSITIVE_INFINITY,
+  maxPrivileged: Number.POSITIVE_INFINITY,
+  maxChanges: Number.POSITIVE_INFINITY,
+} as const;
 
 declare const approval: unique symbol;
 
@@ -39,20 +50,22 @@ export function markStale(plan: Plan, problems: readonly Problem[]): void {
   stale.set(plan, problems);
 }
 
-/** Why a plan may not be applied: it is stale, has blocked changes, or destroys more than the limit. Empty if it may. */
-export function refusalsOf(plan: Plan, maxDestructive: number): Problem[] {
-  // No number is greater than NaN, which would switch the limit off.
-  if (!(maxDestructive >= 0)) throw new TypeError('maxDestructive must be a number of 0 or more');
-  return [...(stale.get(plan) ?? []), ...refusals(plan, maxDestructive)];
+/**
+ * Why a plan may not be applied: it is stale, has blocked changes, or exceeds a limit. Empty if it may. A number is the limit of
+ * destructive changes.
+ */
+export function refusalsOf(plan: Plan, limits: number | Limits): Problem[] {
+  return [...(stale.get(plan) ?? []), ...refusals(plan, limits)];
 }
 
 /**
  * Approves a plan for `apply`. Throws a ProblemsError with all of `refusalsOf` (`stale-plan`, `blocked`, `too-destructive`) if it may
- * not be applied, and a TypeError if the limit is not a number.
+ * not be applied, and a TypeError if a limit is not a number.
  */
-export function approve(plan: Plan, { maxDestructive, asked = 0 }: Limits): ApprovedPlan {
+export function approve(plan: Plan, limits: Limits): ApprovedPlan {
+  const { asked = 0 } = limits;
   if (!Number.isFinite(asked)) throw new TypeError('asked must be a time of performance.now()');
-  refuse(refusalsOf(plan, maxDestructive));
+  refuse(refusalsOf(plan, limits));
   const approved = Object.freeze({ plan, asked }) as ApprovedPlan;
   made.add(approved);
   return approved;
@@ -63,11 +76,42 @@ export function countDestructions(plan: Pick<Plan, 'changes'>): number {
   return plan.changes.reduce((sum, { destructions }) => sum + destructions.length, 0);
 }
 
-/** The problems of blocked changes and of a limit that is exceeded. */
-export function refusals(plan: Plan, maxDestructive: number): Problem[] {
+/** The problems of blocked changes and of limits that are exceeded. */
+export function refusals(plan: Plan, limits: number | Limits): Problem[] {
+  const {
+    maxDestructive,
+    maxPrivileged = 0,
+    maxChanges = Number.POSITIVE_INFINITY,
+  } = typeof limits === 'number' ? { maxDestructive: limits } : limits;
+  // No number is greater than NaN, which would switch the limit off.
+  for (const [name, limit] of Object.entries({ maxDestructive, maxPrivileged, maxChanges })) {
+    if (!(limit >= 0)) throw new TypeError(`${name} must be a number of 0 or more`);
+  }
   const problems = blockedBy(plan).map(([reason, changes]) =>
     error('blocked', blockedMessage(reason, changes), [], blockedHint(changes)),
   );
+  const changing = plan.changes.filter(isChanging).length;
+  if (changing > maxChanges) {
+    problems.push(
+      error(
+        'too-many-changes',
+        `the plan changes ${changing} ${changing === 1 ? 'object' : 'objects'}, and ${maxChanges} are allowed (safety.max_changes, or --allow-changes)`,
+        [],
+        `review the plan; if it is meant, use --allow-changes ${changing}`,
+      ),
+    );
+  }
+  const privileged = countPrivileged(plan);
+  if (privileged > maxPrivileged) {
+    problems.push(
+      error(
+        'too-privileged',
+        `the plan makes ${privileged} privileged ${privileged === 1 ? 'change' : 'changes'}, and ${maxPrivileged} are allowed (safety.max_privileged, or --allow-privileged)`,
+        [],
+        `review the plan; if it is meant, use --allow-privileged ${privileged}`,
+      ),
+    );
+  }
   const destructions = countDestructions(plan);
   if (destructions > maxDestructive) {
     problems.push(

@@ -1,7 +1,7 @@
 import { interrupted, Pauses } from '../base/concurrency.js';
 import { noProgress } from '../base/progress.js';
 import { addressOf, kindOf, kinds, regenerated } from '../kinds/index.js';
-import type { Declared, Live } from '../kinds/kind.js';
+import type { Declared, Finding, Kind, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
 import { type PendingRestore, stillLost } from '../kinds/loss.js';
 import { type ListName, listNames, listScope, type ReadLists, type References } from '../kinds/references.js';
@@ -11,6 +11,7 @@ import { operations, type Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import { Decider } from './decider.js';
 import { planDigest } from './digest.js';
+import { blockLosses, blockProtected, markPrivileged } from './guards.js';
 import { listsFor, type Observed, observe } from './observe.js';
 import type { BuildOptions, PlanHeader } from './options.js';
 import { arrange } from './order.js';
@@ -18,7 +19,7 @@ import type { Change, Plan, PlanWarning } from './plan.js';
 import { guardProfile, observedProfile } from './profile-guard.js';
 import { noReplan, type Replan, referring, replanOf } from './replan.js';
 import { warnOfMixedScripts } from './review-warnings.js';
-import { isSelected } from './select.js';
+import { isInShard, isSelected } from './select.js';
 import {
   type Addressed,
   addresses,
@@ -56,13 +57,26 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
   const alike = addressed.filter(({ subject, all }) => isSelected(selection, subject.kind, all));
   const selected = alike.filter(({ subject }) => !subject.elsewhere);
   const decided = await decideAll(selected, sameObjects(alike), decider, live, options.signal);
-  const guarded = await guardProfile(decided.changes.map(withoutIdleWarnings), {
+  const byKey = new Map(selected.map((one) => [one.key, one]));
+  const unprotected = blockProtected(
+    decided.changes.map(withoutIdleWarnings),
+    options.safety.protect,
+    ({ apply }) => byKey.get(apply.key)?.all ?? [],
+  );
+  const guarded = await guardProfile(unprotected, {
     profile,
     seen: observedProfile(profile, live),
     recognise,
     state,
   });
-  const plan = await assemble(arrange(guarded.changes), readScopes(subjects, references, profile), options);
+  const kept = await blockLosses(arrange(guarded.changes), options, decider.references, (found, kind) =>
+    decideElsewhere(found, kind, decider, options),
+  );
+  const plan = await assemble(
+    markPrivileged(kept, options, decider.references),
+    readScopes(subjects, references, profile),
+    options,
+  );
   const { targets, kinds: asked, shard } = selection;
   const isPartial = targets.length > 0 || asked.length > 0 || shard !== undefined;
   return {
@@ -79,7 +93,7 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
       settled: decided.settled,
       ...(selected.length === 0 && options.declared.length > 0 ? { leavesOut: true } : {}),
     },
-    replan: replanOf(options, new Map(selected.map((one) => [one.key, one])), decider, read),
+    replan: replanOf(options, byKey, decider, read),
     observed: new Map(
       addressed.flatMap(({ subject, key }) => {
         const shown = live.get(subject);
@@ -130,6 +144,23 @@ async function decideAll(
     changes: decided.flatMap(({ change }) => change ?? []),
     settled: decided.flatMap(({ key, isSettled }) => (isSettled ? [key] : [])),
   };
+}
+
+/** The changes of a kind that other shards make. */
+function decideElsewhere(
+  found: readonly Finding[],
+  kind: Kind,
+  decider: Decider,
+  { declared, selection }: BuildOptions,
+): Change[] {
+  const live = new Map(found.map((finding) => [addressOf(kind.name, finding.identity), finding.live]));
+  return declared
+    .filter((one) => one.kind === kind.name && !isInShard(selection, kind.name, one.identity))
+    .flatMap((document) => {
+      const subject = { kind: document.kind, identity: document.identity, declared: document };
+      const one = { subject, ...addresses(subject, undefined, decider.references) };
+      return decider.decide(one, live.get(one.key)) ?? [];
+    });
 }
 
 /** The scopes that the observation needs. */
@@ -246,7 +277,10 @@ export async function regenerationPlan(
     (await regenerationOf(id, { ...options, progress: noProgress })).change;
   const readable = regenerated.kind.readable(options.profile);
   const { profile, recognise, state } = options;
-  const { changes, warnings } = await guardProfile([change], { profile, seen: undefined, recognise, state });
+  const { changes, warnings } = await guardProfile(
+    blockProtected([change], options.safety.protect, ({ address }) => [address]),
+    { profile, seen: undefined, recognise, state },
+  );
   return {
     plan: {
       ...(await assemble(changes, live === undefined ? [] : [regenerated.kind.scopes.read], options)),

@@ -3,7 +3,7 @@ import type { FieldChange } from '../kinds/change.js';
 import type { Declared } from '../kinds/declared.js';
 import { contrast, type FieldTypes, value } from '../kinds/fields.js';
 import { holdsSecretKey } from '../secrets/names.js';
-import type { Action, Change, Plan, Share } from './plan.js';
+import { type Action, type Change, isPrivileged, type Plan, type Share } from './plan.js';
 
 /** An object as the server showed it last. */
 export interface LastShown {
@@ -125,7 +125,7 @@ export function countDrift({ changes }: Pick<Plan, 'changes'>): DriftCount {
   return { fields: fields.length, objects: drifted.length };
 }
 
-/** The share of a plan to show, and what it leaves out. */
+/** The share of a plan to show, privileged changes first, and what it leaves out. */
 export interface Shared {
   readonly changes: readonly Change[];
   /** How many changes of each action. */
@@ -136,10 +136,11 @@ export interface Shared {
 
 /** The changes of a share. An object with drift and a change is in both; an unchanged object without drift is in neither. */
 export function shareOf(changes: readonly Change[], only: Share | undefined): Shared {
-  if (only === undefined) return { changes, leftOut: new Map(), losesLeftOut: 0 };
+  const ordered = [...changes.filter(isPrivileged), ...changes.filter((change) => !isPrivileged(change))];
+  if (only === undefined) return { changes: ordered, leftOut: new Map(), losesLeftOut: 0 };
   const leftOut = new Map<Action, number>();
   let losesLeftOut = 0;
-  const kept = changes.filter((change) => {
+  const kept = ordered.filter((change) => {
     const isOf = only === 'drift' ? isDrifted(change) : isMade(change);
     if (!isOf && change.action !== 'unchanged') {
       leftOut.set(change.action, (leftOut.get(change.action) ?? 0) + 1);

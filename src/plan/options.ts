@@ -1,4 +1,5 @@
 import type { Progress } from '../base/progress.js';
+import type { Safety } from '../base/safety.js';
 import type { Fields } from '../base/values.js';
 import type { Declared } from '../kinds/kind.js';
 import type { ReadLists } from '../kinds/references.js';
@@ -19,6 +20,8 @@ export interface PlanHeader {
   readonly now: Date;
   /** Finds out the server's profile; null if the configuration trusts its own. */
   readonly recognise: Recognise | null;
+  /** What may not be changed, and what counts as privileged. */
+  readonly safety: Safety;
 }
 
 export interface BuildOptions extends PlanHeader {

@@ -36,7 +36,7 @@ export function arrange(changes: readonly Change[]): Change[] {
 }
 
 /** The addresses of the former holders; none if there are none, undefined if they are unknown. */
-function formerHolders(change: Change, changes: readonly Change[]): readonly string[] | undefined {
+export function formerHolders(change: Change, changes: readonly Change[]): readonly string[] | undefined {
   const { kind, apply } = change;
   const { succession } = kindOf(kind);
   if (succession === undefined) return undefined;

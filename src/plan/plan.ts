@@ -27,6 +27,8 @@ export interface Change {
   readonly recordedAt?: string;
   /** What would be lost, a sentence each; empty if nothing. */
   readonly destructions: readonly string[];
+  /** The privileged scopes and roles that it gives, a sentence each; left out if none. */
+  readonly privileges?: readonly string[];
   /** The requests, in this order. */
   readonly requests: readonly WriteRequest[];
   /** The differences. */
@@ -116,11 +118,24 @@ export function summarize(plan: Pick<Plan, 'changes'>): Summary {
   return summary;
 }
 
+/** Whether a change gives a privileged scope or role. */
+export function isPrivileged({ privileges }: Pick<Change, 'privileges'>): boolean {
+  return privileges !== undefined;
+}
+
+/** How many changes are privileged. */
+export function countPrivileged({ changes }: Pick<Plan, 'changes'>): number {
+  return changes.filter(isPrivileged).length;
+}
+
 /** Whether applying would change the server. An adoption records something and changes nothing. */
 export function changesServer(plan: Plan): boolean {
-  return plan.changes.some(
-    ({ action }) => action === 'update' || action === 'delete' || action === 'regenerate',
-  );
+  return plan.changes.some(isChanging);
+}
+
+/** Whether a change changes the server. */
+export function isChanging({ action }: Pick<Change, 'action'>): boolean {
+  return action === 'update' || action === 'delete' || action === 'regenerate';
 }
 
 /** Whether the selection leaves out pending restores. */

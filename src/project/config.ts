@@ -1,12 +1,13 @@
 import * as z from 'zod';
+import { kindNames } from '../base/kind-names.js';
 import { optional } from '../base/members.js';
+import { approvedFor, defaultSafety } from '../base/safety.js';
 import { limits } from '../mail/limits.js';
 import { checksSchema } from '../mail/settings.js';
 import { profiles } from '../server/profiles.js';
 import { stateSettingsSchema } from './state.js';
 
 export const DEFAULT_MANIFESTS = ['manifests/**/*.yaml', 'manifests/**/*.yml'];
-export const DEFAULT_MAX_DESTRUCTIVE = 5;
 
 const variableName = z
   .string()
@@ -175,17 +176,72 @@ export const manifestsSchema = z.array(z.string().min(1, 'must not be empty')).m
   default: DEFAULT_MANIFESTS,
 });
 
+const most = (description: string, standard?: number) =>
+  z
+    .int()
+    .min(0, 'must be 0 or more')
+    .optional()
+    .meta({ description, examples: [0], ...(standard === undefined ? {} : { default: standard }) });
+
+const addressPattern = new RegExp(`^(\\*|(${kindNames.join('|')})/.)`);
+
+const keepSchema = z
+  .strictObject({
+    scope: optional(
+      text(),
+      'The name or the id of a scope: their own, or one that a role of theirs contains.',
+    ),
+    role: optional(text(), 'The name or the id of a role.'),
+    at_least: z.int().min(1, 'must be 1 or more').describe('How many users must have it.'),
+  })
+  .refine(({ scope, role }) => (scope === undefined) !== (role === undefined), {
+    error: 'needs either "scope" or "role"',
+  })
+  .meta({ oneOf: [{ required: ['scope'] }, { required: ['role'] }] });
+
+const approversSchema = z
+  .strictObject({
+    for: z.enum(approvedFor).describe('The kind of change.'),
+    teams: optional(
+      z.array(text()).min(1, 'must not be empty'),
+      'Teams of the organization on GitHub, by slug.',
+    ),
+    users: optional(z.array(text()).min(1, 'must not be empty'), 'Accounts on GitHub.'),
+  })
+  .refine(({ teams, users }) => teams !== undefined || users !== undefined, {
+    error: 'needs "teams" or "users"',
+  })
+  .meta({ anyOf: [{ required: ['teams'] }, { required: ['users'] }] });
+
 export const safetySchema = z
   .strictObject({
-    max_destructive: z
-      .int()
-      .min(0, 'must be 0 or more')
+    max_destructive: most('How many destructive changes one apply may make.', defaultSafety.maxDestructive),
+    max_changes: most('How many objects one apply may change. Without it there is no limit.'),
+    max_privileged: most('How many privileged changes one apply may make.', defaultSafety.maxPrivileged),
+    privileged: z
+      .array(text().regex(/^(?!role:$)/, 'must name a role after "role:"'))
       .optional()
       .meta({
-        description: 'How many destructive changes one apply may make.',
-        examples: [0],
-        default: DEFAULT_MAX_DESTRUCTIVE,
+        description:
+          'Scopes that make a change privileged if it gives them to a user; "role:NAME" for roles. "*" stands for any characters.',
+        examples: [['*:manage:all', 'role:admin']],
+        default: defaultSafety.privileged,
       }),
+    protect: optional(
+      z.array(text().regex(addressPattern, 'must be an address such as User/root@example.com or KeyPair/*')),
+      'Addresses of objects that no plan changes. "*" stands for any characters.',
+      ['User/root@example.com', 'KeyPair/*'],
+    ),
+    keep: optional(
+      z.array(keepSchema),
+      'How many users must keep a scope or a role. Needs a profile that lists users.',
+      [{ scope: 'users:manage:all', at_least: 2 }],
+    ),
+    approvers: optional(
+      z.array(approversSchema),
+      'Who must approve a kind of change before the GitHub Action applies it.',
+      [{ for: 'privileged', teams: ['security'] }],
+    ),
   })
   .meta({ description: 'Limits that stop an apply.', examples: [{ max_destructive: 0 }] });
 

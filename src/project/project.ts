@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { dirname, resolve as resolvePath } from 'node:path';
 import type { z } from 'zod';
 import { error, type Place, type Problem, ProblemsError, refuse } from '../base/problems.js';
+import { defaultSafety, type Safety } from '../base/safety.js';
 import { limits } from '../mail/limits.js';
 import { type ChecksSettings, checksSchema } from '../mail/settings.js';
 import { some } from '../mail/words.js';
@@ -11,14 +12,7 @@ import type { Note } from '../yaml/resolve.js';
 import { fileName, readSource, type SourceFile, shownPath, unreadable } from '../yaml/source-file.js';
 import { find, type MapNode, type ScalarNode } from '../yaml/tree.js';
 import { type VariableSources, Variables } from '../yaml/variables.js';
-import {
-  DEFAULT_MANIFESTS,
-  DEFAULT_MAX_DESTRUCTIVE,
-  limitsSchema,
-  manifestsSchema,
-  safetySchema,
-  serverSchema,
-} from './config.js';
+import { DEFAULT_MANIFESTS, limitsSchema, manifestsSchema, safetySchema, serverSchema } from './config.js';
 import { configPath, type ProjectOptions, setting, unreadableConfig } from './find-config.js';
 import { type Guarded, guardedOf } from './guarded.js';
 import { type Configs, type Layer, readConfig, without } from './layers.js';
@@ -178,7 +172,27 @@ export class Project {
 
   /** `safety.max_destructive`. */
   maxDestructive(): number {
-    return this.#section('safety', safetySchema)?.max_destructive ?? DEFAULT_MAX_DESTRUCTIVE;
+    return this.safety().maxDestructive;
+  }
+
+  /** The limits and guards of `safety`, with their defaults. */
+  safety(): Safety {
+    const given = this.#section('safety', safetySchema) ?? {};
+    return {
+      maxDestructive: given.max_destructive ?? defaultSafety.maxDestructive,
+      maxPrivileged: given.max_privileged ?? defaultSafety.maxPrivileged,
+      maxChanges: given.max_changes ?? defaultSafety.maxChanges,
+      privileged: given.privileged ?? defaultSafety.privileged,
+      protect: given.protect ?? defaultSafety.protect,
+      keep: given.keep ?? defaultSafety.keep,
+      approvers: given.approvers ?? defaultSafety.approvers,
+    };
+  }
+
+  /** The place of a setting; empty if the configuration doesn't have it. */
+  placeOf(...path: readonly (string | number)[]): readonly Place[] {
+    const { node, complete } = find(this.#config, path);
+    return complete ? [this.#source.place(node.range)] : [];
   }
 
   /** The severities of findings in email bodies. */

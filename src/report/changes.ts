@@ -6,7 +6,7 @@ import type { NamedSample } from '../mail/samples.js';
 import { mailOf } from '../mail/servers.js';
 import type { TemplateBodies } from '../mail/template.js';
 import { isDrifted } from '../plan/drift.js';
-import type { Change, PlanWarning } from '../plan/plan.js';
+import { type Change, isPrivileged, type PlanWarning } from '../plan/plan.js';
 import type { ProfileName } from '../server/profiles.js';
 import { type EmailSide, Emails, emailViews, samplesText } from './emails.js';
 import { type Fold, foldCount, foldPlace } from './fold.js';
@@ -14,7 +14,7 @@ import { firstFew } from './group-results.js';
 import { type Insertable, type Markup, markup } from './markup.js';
 import { labelBeside, type Named } from './names.js';
 import { scrollable } from './page.js';
-import { bodyNotes, isDestructive, located, observedNote, placeText, shortValue } from './review.js';
+import { bodyNotes, isDestructive, isGrave, located, observedNote, placeText, shortValue } from './review.js';
 import type { Span } from './values.js';
 import { type BodyView, type FieldView, fateText, requestTexts, type SetView, viewField } from './view.js';
 import { plural } from './words.js';
@@ -64,15 +64,17 @@ export function changeBox(box: {
   const change = fold?.change;
   const isOpen = context.changes <= unfoldedChanges || (box.matters && number <= unfoldedChanges);
   const isLoss = change !== undefined && isDestructive(change);
+  const isGain = change !== undefined && isPrivileged(change);
   const classes = [
     'change',
+    ...(isGain ? ['privileged'] : []),
     ...(isLoss ? ['destructive'] : []),
     ...(change !== undefined && isDrifted(change) ? ['drifted'] : []),
     ...(change !== undefined && change.warnings.length > 0 ? ['warns'] : []),
   ];
   const kind = change === undefined ? null : markup` data-kind="${change.kind}"`;
   return markup`<details class="${classes.join(' ')}" ${box.data}${kind}${isOpen ? markup` open` : null}>
-<summary>${box.badges} ${boxName(named, fold)}${isLoss ? markup` <span class="badge loses">destructive</span>` : null}
+<summary>${box.badges} ${boxName(named, fold)}${isGain ? markup` <span class="badge loses">privileged</span>` : null}${isLoss ? markup` <span class="badge loses">destructive</span>` : null}
 ${box.notes}
 ${fold === undefined ? null : changePlace(fold)}</summary>
 <div class="inside" id="change-${number}">
@@ -90,7 +92,7 @@ function boxName(named: Named, fold: Fold | undefined): Markup {
 
 /** The objects of equal changes, with their places. */
 function objects(fold: Fold): Markup {
-  return markup`<details${fold.changes.length > unfoldedChanges && !isDestructive(fold.change) ? null : markup` open`}><summary>${foldCount(fold)}</summary>
+  return markup`<details${fold.changes.length > unfoldedChanges && !isGrave(fold.change) ? null : markup` open`}><summary>${foldCount(fold)}</summary>
 <ul>${fold.changes.map(
     (change) =>
       markup`<li><code>${change.address}</code>${labelBeside(change)}${change.declaredAt === null ? null : markup` <code class="quiet">${placeText(change.declaredAt)}</code>`}</li>\n`,
@@ -116,7 +118,7 @@ function fieldNames(change: Change): Insertable {
 
 /** The details of a change: differences, losses, warnings, emails. */
 export function changeDetails(change: Change, context: ChangeContext): Insertable {
-  const { reason, destructions, warnings, fields } = change;
+  const { reason, destructions, privileges = [], warnings, fields } = change;
   const note = context.done ? null : observedNote(change);
   const views = fields.map((field) => viewField(field, { whole: true, room: 'page' }));
   const rows = views.filter(({ view }) => view !== 'body');
@@ -124,6 +126,7 @@ export function changeDetails(change: Change, context: ChangeContext): Insertabl
   const diffs = views.flatMap((view) => (view.view === 'body' ? [bodyDiff(view)] : []));
   return [
     ...(reason === null ? [] : [markup`<p class="loss"><strong>Blocked:</strong> ${reason}</p>\n`]),
+    ...privileges.map((gain) => markup`<p class="loss"><strong>Privileged:</strong> ${gain}</p>\n`),
     ...destructions.map((loss) => markup`<p class="loss"><strong>Destructive:</strong> ${loss}</p>\n`),
     ...warnings.map(warningLine),
     ...(note === null ? [] : [markup`<p class="note">${note}</p>\n`]),

@@ -28,7 +28,8 @@ export function foldChanges(changes: readonly Change[], debug: boolean): Fold[] 
 
 /** Everything shown of a change, except names of its object. */
 function keyOf(change: Change): string {
-  const { kind, action, observed, reason, destructions, warnings, fields, requests, apply } = change;
+  const { kind, action, observed, reason, destructions, privileges, warnings, fields, requests, apply } =
+    change;
   const bodies = kindOf(kind).email;
   const shown = (value: FieldChange['before']) => (value === undefined ? null : inline(value));
   return JSON.stringify([
@@ -38,6 +39,7 @@ function keyOf(change: Change): string {
     observedNote({ ...change, recordedAt: '' }),
     reason === null ? null : nameless(change, reason),
     destructions.map((loss) => nameless(change, loss)),
+    privileges,
     warnings.map(({ code, message }) => [code, nameless(change, message)]),
     fields.map(({ before, after, drift, sensitive, ...rest }) => [
       rest,

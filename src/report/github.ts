@@ -2,12 +2,12 @@ import type { Result } from '../apply/result.js';
 import { escapeText } from '../base/escape.js';
 import type { Place, Problem } from '../base/problems.js';
 import { isListed, shareOf } from '../plan/drift.js';
-import type { Change, Plan, PlanWarning, WarningPlace } from '../plan/plan.js';
+import { type Change, isPrivileged, type Plan, type PlanWarning, type WarningPlace } from '../plan/plan.js';
 import { driftNote } from './drift.js';
 import { type Look, stepsTo } from './look.js';
 import { labelBeside, type Named } from './names.js';
 import { resultSummaryLine } from './result-text.js';
-import { headline, isDestructive, shareNotes } from './review.js';
+import { headline, isDestructive, isGrave, shareNotes } from './review.js';
 import { placeList, placesOf } from './words.js';
 
 type GithubOptions = Partial<Pick<Look, 'folder' | 'stored' | 'only'>>;
@@ -23,7 +23,7 @@ export interface Annotation {
 }
 
 /**
- * A plan as annotations of a GitHub workflow: blocked and destructive changes, warnings, then the rest. GitHub shows ten of each
+ * A plan as annotations of a GitHub workflow: privileged, blocked and destructive changes, warnings, then the rest. GitHub shows ten of each
  * level, so the most important come first.
  */
 export function planGithub(plan: Plan, options: GithubOptions = {}): string {
@@ -38,10 +38,19 @@ function planAnnotations(plan: Plan, options: Pick<GithubOptions, 'only'> = {}):
   const { changes } = shareOf(plan.changes, options.only);
   const of = (wanted: (change: Change) => boolean) => changes.filter(wanted);
   return [
+    ...of(isPrivileged).map((change) => {
+      const said = [...(change.privileges ?? []), ...change.destructions].join('; ');
+      return annotation(
+        'warning',
+        `privileged ${change.action}`,
+        `${titled(change, said)}${drifted(change)}`,
+        change.declaredAt,
+      );
+    }),
     ...of(({ action }) => action === 'blocked').map((change) =>
       annotation('error', 'blocked', titled(change, change.reason ?? ''), change.declaredAt),
     ),
-    ...of(isDestructive).map((change) => {
+    ...of((change) => isDestructive(change) && !isPrivileged(change)).map((change) => {
       const message = `${titled(change, change.destructions.join('; '))}${drifted(change)}`;
       return annotation('warning', `destructive ${change.action}`, message, change.declaredAt);
     }),
@@ -50,7 +59,7 @@ function planAnnotations(plan: Plan, options: Pick<GithubOptions, 'only'> = {}):
       change.warnings.map((warning) => warned(warning, titled(change, warning.message), change.declaredAt)),
     ),
     ...shareNotes(plan, options.only).map((note) => annotation('notice', 'plan', note, null)),
-    ...of((change) => isListed(change, false) && change.action !== 'blocked' && !isDestructive(change)).map(
+    ...of((change) => isListed(change, false) && change.action !== 'blocked' && !isGrave(change)).map(
       (change) => {
         const paths = change.action === 'delete' ? [] : change.fields.map(({ path }) => path);
         const message = `${titled(change, paths.join(', '))}${drifted(change)}`;

@@ -1,7 +1,7 @@
 import { shardText } from '../base/shard.js';
 import type { NamedSample } from '../mail/samples.js';
 import { isDrifted } from '../plan/drift.js';
-import { type Plan, type Share, summarize } from '../plan/plan.js';
+import { countPrivileged, isPrivileged, type Plan, type Share, summarize } from '../plan/plan.js';
 import { changeBox, changeDetails, contextOf, warningLine } from './changes.js';
 import { changesPage, type PageGroup } from './changes-page.js';
 import { foldChanges, foldCount } from './fold.js';
@@ -13,6 +13,7 @@ import {
   destructiveCount,
   headline,
   isDestructive,
+  isGrave,
   reviewGroups,
   shareNotes,
   shownPart,
@@ -49,6 +50,7 @@ export function planHtml(plan: Plan, options: HtmlOptions): string {
       { name: 'action', legend: 'Action', values: shown.map(({ action }) => action) },
     ],
     only: [
+      { name: 'privileged', label: 'privileged', some: shown.some(isPrivileged) },
       { name: 'destructive', label: 'destructive', some: shown.some(isDestructive) },
       { name: 'drift', label: 'changed on the server', some: shown.some(isDrifted) },
       { name: 'warnings', label: 'with warnings', some: shown.some(({ warnings }) => warnings.length > 0) },
@@ -60,7 +62,7 @@ export function planHtml(plan: Plan, options: HtmlOptions): string {
         number,
         named: change,
         fold,
-        matters: isDestructive(change) || action === 'blocked',
+        matters: isGrave(change) || action === 'blocked',
         data: markup`data-action="${action}"`,
         badges: markup`<span class="badge ${action}">${action}</span>`,
         notes: [
@@ -91,7 +93,9 @@ function groupsOf(plan: Plan, options: HtmlOptions) {
   let number = 0;
   return reviewGroups(plan, options).map(({ title, rank, changes }) => {
     const [first] = changes;
-    const byAction = title === 'Destructive' ? null : markup` data-action="${first?.action ?? ''}"`;
+    const byAction = ['Privileged', 'Destructive'].includes(title)
+      ? null
+      : markup` data-action="${first?.action ?? ''}"`;
     const filter = rank === 1 ? markup` data-kind="${first?.kind ?? ''}"` : byAction;
     const entries = foldChanges(changes, options.debug).map((fold) => {
       number += 1;
@@ -114,9 +118,13 @@ function notices(plan: Plan, only: Share | undefined): Insertable {
   const shown = shownPart(plan, only);
   const { count, inAll } = destructiveCount(shown);
   const single = allWarnings(shown).length - plan.warnings.length;
+  const privileged = countPrivileged(shown);
   return [
+    privileged > 0
+      ? markup`<p class="loss"><strong>${plural(privileged, 'privileged change')}</strong>, shown first.</p>\n`
+      : null,
     count > 0
-      ? markup`<p class="loss"><strong>${plural(count, 'destructive change')}</strong>${inAll}, shown first.</p>\n`
+      ? markup`<p class="loss"><strong>${plural(count, 'destructive change')}</strong>${inAll}, shown ${privileged > 0 ? 'next' : 'first'}.</p>\n`
       : null,
     shareNotes(plan, only).map((note) => markup`<p class="note">${note}</p>\n`),
     plan.warnings.map(warningLine),

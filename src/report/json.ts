@@ -4,7 +4,9 @@ import { holdsSensitive, isMap, type Json, mapValues, Sensitive, type Value } fr
 import { countDrift, isListed, shareOf } from '../plan/drift.js';
 import {
   type Change,
+  countPrivileged,
   type FieldChange,
+  isPrivileged,
   type Plan,
   type PlanWarning,
   type Share,
@@ -22,6 +24,7 @@ export { jsonText } from '../base/escape.js';
 export function planJson(plan: Plan, { debug, only }: { debug: boolean; only?: Share }): PlanJson {
   const { changes, leftOut } = shareOf(plan.changes, only);
   const { objects: drift } = countDrift(plan);
+  const privileged = countPrivileged(plan);
   const { update, delete: deleted, regenerate, adopt, blocked, unchanged } = summarize(plan);
   return {
     format_version: 1,
@@ -39,6 +42,7 @@ export function planJson(plan: Plan, { debug, only }: { debug: boolean; only?: S
       adopt,
       blocked,
       unchanged,
+      ...(privileged > 0 ? { privileged } : {}),
       ...(drift > 0 ? { drift } : {}),
     },
     required_scopes: [...plan.requiredScopes],
@@ -81,6 +85,8 @@ export function changeJson(change: Change): PlanJson['changes'][number] {
       : {}),
     destructive: change.destructions.length > 0,
     destructions: [...change.destructions],
+    privileged: isPrivileged(change),
+    ...(change.privileges === undefined ? {} : { privileges: [...change.privileges] }),
     requests: change.requests.map(({ operation, params }) => ({
       method: operations[operation].method,
       path: operationPath(operation, params),

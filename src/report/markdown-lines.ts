@@ -1,36 +1,40 @@
-import type { Action, FieldChange } from '../plan/plan.js';
+import { type Action, type FieldChange, isPrivileged } from '../plan/plan.js';
 import { driftNote } from './drift.js';
 import { type Fold, foldCount, foldedNames, foldPlace } from './fold.js';
 import { firstFew } from './group-results.js';
 import { type Forge, fileUrl } from './look.js';
 import { code, codeName, prose } from './markdown-escape.js';
-import { isDestructive, shortValue } from './review.js';
+import { isDestructive, isGrave, shortValue } from './review.js';
 import type { WarningGroup } from './warnings.js';
 import { placeList, plural } from './words.js';
 
 /** The shortest form of a change, or of equal ones, on one line. */
 export function changeName(fold: Fold): string {
   const { change, changes } = fold;
-  const isLoss = isDestructive(change);
   const name = changes.length === 1 ? code(change.address) : foldCount(fold);
-  const names = isLoss && changes.length > 1 ? ` — ${namesIn(fold, false)}` : '';
-  return `**${change.action}** ${name}${isLoss ? ' — **destructive**' : ''}${names}`;
+  const notes = [
+    ...(isPrivileged(change) ? ['**privileged**'] : []),
+    ...(isDestructive(change) ? ['**destructive**'] : []),
+    ...(isGrave(change) && changes.length > 1 ? [namesIn(fold, false)] : []),
+  ];
+  return `**${change.action}** ${name}${notes.map((note) => ` — ${note}`).join('')}`;
 }
 
 /** The line of a change, or of equal ones, without a list marker. */
 export function changeLine(fold: Fold, forge: Forge | undefined): string {
   const { change, changes } = fold;
-  const { action, fields, destructions, reason, warnings, declaredAt } = change;
+  const { action, fields, destructions, privileges = [], reason, warnings, declaredAt } = change;
   const place = foldPlace(fold);
   const value = shortValue(change);
   const drift = driftNote(change);
   const notes = [
     ...(drift === null ? [] : [prose(drift)]),
+    ...(privileges.length > 0 ? [`**privileged:** ${privileges.map(prose).join('; ')}`] : []),
     ...(destructions.length > 0 ? [`**destructive:** ${destructions.map(prose).join('; ')}`] : []),
     ...(reason === null ? [] : [prose(reason)]),
     ...(warnings.length > 0 ? [`⚠️ ${plural(warnings.length, 'warning')}`] : []),
-    // Destructive changes name every object.
-    ...(changes.length > 1 ? [namesIn(fold, isDestructive(change))] : []),
+    // Privileged and destructive changes name every object.
+    ...(changes.length > 1 ? [namesIn(fold, isGrave(change))] : []),
     ...(declaredAt === null || place === null ? [] : [placeLink(declaredAt, place, forge)]),
   ];
   const what =

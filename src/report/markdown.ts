@@ -1,5 +1,5 @@
 import { lazy } from '../base/values.js';
-import type { Plan, Share } from '../plan/plan.js';
+import { countPrivileged, type Plan, type Share } from '../plan/plan.js';
 import { type Fold, foldChanges } from './fold.js';
 import type { Forge, Look } from './look.js';
 import {
@@ -81,8 +81,12 @@ function headText(plan: Plan, warnings: number, only: Share | undefined): string
     `Server ${code(plan.server)}, profile ${code(plan.profile)}${environment}${plan.shard === undefined ? '' : `, ${shardOf(plan)} of the objects`}.`,
   ];
   const { count, inAll } = destructiveCount(shownPart(plan, only));
+  const privileged = countPrivileged(shownPart(plan, only));
   const notes = [
-    ...(count > 0 ? [`**${plural(count, 'destructive change')}**${inAll}, first below`] : []),
+    ...(privileged > 0 ? [`**${plural(privileged, 'privileged change')}**, first below`] : []),
+    ...(count > 0
+      ? [`**${plural(count, 'destructive change')}**${inAll}, ${privileged > 0 ? 'next' : 'first'} below`]
+      : []),
     ...(warnings > 0 ? [`${plural(warnings, 'warning')}, last below`] : []),
   ];
   if (notes.length > 0) lines.push('', `${notes.join('; ')}.`);

@@ -6,6 +6,7 @@ import { isListed, shareOf } from '../plan/drift.js';
 import {
   type Action,
   type Change,
+  isPrivileged,
   leavesRestores,
   type Plan,
   type PlanWarning,
@@ -35,19 +36,22 @@ export function shownPart(plan: Plan, only: Share | undefined): Plan {
   return only === undefined ? plan : { ...plan, changes: shareOf(plan.changes, only).changes };
 }
 
-/** Changes in the order of review: destructive ones first, then blocked ones. */
+/** Changes in the order of review: privileged ones first, then destructive and blocked ones. */
 export function reviewGroups(
   plan: Plan,
   { debug, only }: { readonly debug: boolean; readonly only?: Share },
 ): ReviewGroup[] {
   const { changes } = shareOf(plan.changes, only);
-  const destructive = changes.filter(isDestructive);
-  const rest = changes.filter((change) => !isDestructive(change));
+  const privileged = changes.filter(isPrivileged);
+  const others = changes.filter((change) => !isPrivileged(change));
+  const destructive = others.filter(isDestructive);
+  const rest = others.filter((change) => !isDestructive(change));
   const of = (action: Action) => rest.filter((change) => change.action === action);
   const done = rest.filter(({ action }) => ['update', 'delete', 'regenerate'].includes(action));
   const byKind = new Map<string, Change[]>();
   for (const change of done) byKind.set(change.kind, [...(byKind.get(change.kind) ?? []), change]);
   return [
+    { title: 'Privileged', rank: 0, changes: privileged },
     { title: 'Destructive', rank: 0, changes: destructive },
     { title: 'Blocked', rank: 0, changes: of('blocked') },
     ...[...byKind.values()].map((changes) => ({ title: kindTitle(changes), rank: 1, changes })),
@@ -64,6 +68,11 @@ function kindTitle(changes: readonly Change[]): string {
 
 export function isDestructive({ destructions }: Change): boolean {
   return destructions.length > 0;
+}
+
+/** Whether a reviewer must see the name of every object: of privileged and destructive changes. */
+export function isGrave(change: Change): boolean {
+  return isPrivileged(change) || isDestructive(change);
 }
 
 /** How many changes are destructive, and how many things they destroy. */

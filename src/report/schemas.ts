@@ -113,6 +113,14 @@ const change = z.strictObject({
   recorded_at: z.string().optional().describe('When the record was made that the object was compared with'),
   destructive: z.boolean().describe('Whether something would be lost'),
   destructions: z.array(z.string()).describe('What would be lost, a sentence each'),
+  privileged: z
+    .boolean()
+    .default(false)
+    .describe('Whether it gives a scope or a role that safety.privileged names'),
+  privileges: z
+    .array(z.string())
+    .optional()
+    .describe('The privileged scopes and roles that it gives, a sentence each; left out if there are none'),
   requests: z.array(request).describe('What apply would send, in this order'),
   fields: z.array(field).describe('The differences'),
   warnings: z.array(warning).describe('What a reviewer should know about it'),
@@ -155,6 +163,7 @@ export const planSchema = z
         adopt: count('Objects to record, without a request'),
         blocked: count('Objects that are declared and cannot be brought about'),
         unchanged: count('Objects that are already as declared'),
+        privileged: z.int().min(1).optional().describe('Privileged changes; left out if there are none'),
         drift: z
           .int()
           .min(1)
@@ -174,7 +183,9 @@ export const planSchema = z
       .describe('How many changes --only leaves out, by their action'),
     changes: z
       .array(change)
-      .describe('In the order in which they are applied; unchanged objects only with --debug, or with drift'),
+      .describe(
+        'Privileged ones first, then in the order in which they are applied; unchanged objects only with --debug, or with drift',
+      ),
     warnings: z.array(warning).describe('What a reviewer should know about the whole'),
     digest: text('sha256 over what would be sent, in a normal form', `sha256:${'5f'.repeat(32)}`),
   })

@@ -2,7 +2,7 @@ import type { ProblemCode } from '../base/problem-codes.js';
 import { isMap, type Json, mapValues, Sensitive, type Value } from '../base/values.js';
 import type { FieldType } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
-import { isListed } from '../plan/drift.js';
+import { isListed, shareOf } from '../plan/drift.js';
 import type { Change, FieldChange, Plan, WarningPlace } from '../plan/plan.js';
 import { requestOf, type WriteRequest } from '../server/operations.js';
 import { planJson } from './json.js';
@@ -21,7 +21,7 @@ export interface Sealed {
 /** The JSON of a stored plan, with what showing it again needs. */
 export function storedJson(plan: Plan): PlanJson {
   const shown = planJson(plan, { debug: false });
-  const changed = plan.changes.filter((change) => isListed(change, false));
+  const changed = shareOf(plan.changes, undefined).changes.filter((change) => isListed(change, false));
   return {
     ...shown,
     changes: shown.changes.map((change, at) => ({
@@ -77,7 +77,18 @@ function placeOfJson({
 }
 
 function changeOfJson(json: ChangeJson): Change | undefined {
-  const { address, label, kind, action, observed, recorded_at, destructions, reason, declared_at } = json;
+  const {
+    address,
+    label,
+    kind,
+    action,
+    observed,
+    recorded_at,
+    destructions,
+    privileges,
+    reason,
+    declared_at,
+  } = json;
   const requests = json.requests.map(({ method, path }) => requestOf(method, path));
   if (!requests.every((request): request is WriteRequest => request !== undefined)) return undefined;
   const fields = json.fields.map((field) => fieldOfJson(kind, field));
@@ -90,6 +101,7 @@ function changeOfJson(json: ChangeJson): Change | undefined {
     observed,
     ...(recorded_at === undefined ? {} : { recordedAt: recorded_at }),
     destructions,
+    ...(privileges === undefined ? {} : { privileges }),
     requests,
     fields,
     warnings: json.warnings.map(warningOfJson),

@@ -146,6 +146,7 @@ footer { max-width: 96rem; margin: 0 auto; padding: 1rem; color: var(--quiet); o
 }
 ${filters}
 .filters:has(input[value="destructive"]:checked) ~ .group .change:not(.destructive) { display: none; }
+.filters:has(input[value="privileged"]:checked) ~ .group .change:not(.privileged) { display: none; }
 .filters:has(input[value="drift"]:checked) ~ .group .change:not(.drifted) { display: none; }
 .filters:has(input[value="warnings"]:checked) ~ .group .change:not(.warns) { display: none; }
 `;

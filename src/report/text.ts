@@ -1,13 +1,13 @@
 import { bare, escapeText } from '../base/escape.js';
 import { shardText } from '../base/shard.js';
 import { isListed, shareOf } from '../plan/drift.js';
-import { type Action, type Change, type Plan, summarize } from '../plan/plan.js';
+import { type Action, type Change, isPrivileged, type Plan, summarize } from '../plan/plan.js';
 import { driftSentence, leftOutSentence } from './drift.js';
 import { fieldLines, type Pen } from './field-text.js';
 import { type Fold, foldChanges, foldCount, foldedNames, foldPlace } from './fold.js';
 import type { Look } from './look.js';
 import { labelBeside, nameOf } from './names.js';
-import { destructiveCount, idleWords, isDestructive, observedNote, shortValue } from './review.js';
+import { destructiveCount, idleWords, isDestructive, isGrave, observedNote, shortValue } from './review.js';
 import { requestTexts } from './view.js';
 import { togetherLines, toldWarnings, warningLines } from './warnings.js';
 import { actions, actionWords, capitalized, colors, wrap } from './words.js';
@@ -57,8 +57,10 @@ export function planText(plan: Plan, options: TextOptions): string {
   }
   const drift = driftSentence(plan);
   if (drift !== null) lines.push(...wrap('', drift).map((line) => paint.cyan(line)));
-  const destructive = destructiveSentence(plan);
-  const closing = `${paint.bold(summaryLine(plan))}${destructive === null ? '' : ` ${paint.bold(paint.red(destructive))}`}`;
+  const grave = [privilegedSentence(plan), destructiveSentence(plan)].flatMap((told) => told ?? []);
+  const closing = [paint.bold(summaryLine(plan)), ...grave.map((told) => paint.bold(paint.red(told)))].join(
+    ' ',
+  );
   return `${[...lines, closing].join('\n')}\n`;
 }
 
@@ -77,17 +79,23 @@ export function summaryLine(plan: Plan): string {
   return `Plan: ${parts.join(', ')}.`;
 }
 
-/** Destructive changes that the summary names. */
+/** Privileged and destructive changes that the summary names. */
 const NAMED = 5;
 
 /** `1 is destructive: User/9b1d.`; null if nothing is. */
 function destructiveSentence(plan: Plan): string | null {
-  const destructive = plan.changes.filter(isDestructive);
-  if (destructive.length === 0) return null;
-  const named = destructive.slice(0, NAMED).map(nameOf).join(', ');
-  const more = destructive.length - NAMED;
-  const { count, inAll } = destructiveCount(plan);
-  return `${count} ${count === 1 ? 'is' : 'are'} destructive${inAll}: ${named}${more > 0 ? ` and ${more} more` : ''}.`;
+  return namedSentence(plan.changes.filter(isDestructive), `destructive${destructiveCount(plan).inAll}`);
+}
+
+function privilegedSentence(plan: Plan): string | null {
+  return namedSentence(plan.changes.filter(isPrivileged), 'privileged');
+}
+
+function namedSentence(changes: readonly Change[], what: string): string | null {
+  if (changes.length === 0) return null;
+  const named = changes.slice(0, NAMED).map(nameOf).join(', ');
+  const more = changes.length - NAMED;
+  return `${changes.length} ${changes.length === 1 ? 'is' : 'are'} ${what}: ${named}${more > 0 ? ` and ${more} more` : ''}.`;
 }
 
 const marks: { readonly [action in Action]: { mark: string; color: 'yellow' | 'red' | 'magenta' | 'dim' } } =
@@ -120,7 +128,7 @@ function foldLines(fold: Fold, pen: Pen): string[] {
     ...detailLines(value === undefined ? change : { ...change, fields: [] }, pen),
     ...wrap(
       '    ',
-      foldedNames(fold, isDestructive(change), {
+      foldedNames(fold, isGrave(change), {
         name: nameOf,
         text: bare,
         json: '--format json',
@@ -135,6 +143,7 @@ function detailLines(change: Change, pen: Pen): string[] {
   return [
     ...(note === null ? [] : [paint.dim(`    ${note}`)]),
     ...(change.reason === null ? [] : wrap('    reason: ', change.reason).map(paint.red)),
+    ...(change.privileges ?? []).flatMap((gain) => wrap('    privileged: ', gain).map(paint.red)),
     ...change.destructions.flatMap((loss) => wrap('    destructive: ', loss).map(paint.red)),
     ...change.fields.flatMap((field) => fieldLines(field, pen)),
     ...warningLines('    ', change.warnings, pen),

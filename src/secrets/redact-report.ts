@@ -66,6 +66,7 @@ const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>(
     ownValues: sentence,
     notes: sentence,
     destructions: sentence,
+    privileges: sentence,
     fields: (member, redactor) =>
       Array.isArray(member)
         ? member.map((difference: Difference) => redactDifference(difference, redactor))

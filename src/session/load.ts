@@ -3,6 +3,7 @@ import { addProblems, type Problem, ProblemsError, refuse } from '../base/proble
 import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/load.js';
 import type { Project, ServerSettings } from '../project/index.js';
 import type { OnSecret } from '../secrets/redactor.js';
+import { keepProblems } from './keep.js';
 import type { SessionOptions } from './session.js';
 
 /** Loads the settings of the server and the manifests. Throws a ProblemsError with everything that is wrong with both. */
@@ -28,9 +29,11 @@ export async function loadAll(
       tokenFile: tokenFile === undefined ? undefined : resolve(project.cwd, tokenFile),
     }),
   ]);
-  const problems = [...(await project.sharedStateProblems()), ...project.settingsProblems()].filter(
-    ({ severity }) => severity === 'error',
-  );
+  const problems = [
+    ...(await project.sharedStateProblems()),
+    ...project.settingsProblems(),
+    ...keepProblems(project, profile),
+  ].filter(({ severity }) => severity === 'error');
   for (const part of [server, manifests]) {
     if (part.status === 'fulfilled') continue;
     if (!(part.reason instanceof ProblemsError)) throw part.reason;

@@ -1,7 +1,9 @@
 import { type CommanderError, InvalidArgumentError, Option } from 'commander';
 import { type KindName, kindNames } from '../base/kind-names.js';
 import { error, type Problem } from '../base/problems.js';
+import type { Safety } from '../base/safety.js';
 import { MAX_SHARDS, parseShard, type Shard } from '../base/shard.js';
+import type { Limits } from '../plan/approve.js';
 import { shares } from '../plan/plan.js';
 import type { PlanOptions, SessionOptions } from './session.js';
 
@@ -91,6 +93,32 @@ export function discoveryOptionsOf({ kind, backend, type, user, client }: Omit<P
   readonly asked: { readonly [option: string]: readonly string[] };
 } {
   return { kinds: kindNames.filter((name) => kind.includes(name)), asked: { backend, type, user, client } };
+}
+
+/** The limits of one run, instead of those of `safety`. */
+export interface AllowOptions {
+  readonly allowDestructive?: number;
+  readonly allowPrivileged?: number;
+  readonly allowChanges?: number;
+}
+
+export function allowOptions(when = ''): Option[] {
+  return ['destructive', 'privileged', 'changes'].map((what) => {
+    const changes = what === 'changes' ? what : `${what} changes`;
+    const text = `${when}allow this many ${changes}, instead of safety.max_${what}`;
+    return new Option(`--allow-${what} <N>`, text).argParser(wholeNumber(0));
+  });
+}
+
+export function limitsOf(
+  { maxDestructive, maxPrivileged, maxChanges }: Safety,
+  { allowDestructive, allowPrivileged, allowChanges }: AllowOptions,
+): Limits {
+  return {
+    maxDestructive: allowDestructive ?? maxDestructive,
+    maxPrivileged: allowPrivileged ?? maxPrivileged,
+    maxChanges: allowChanges ?? maxChanges,
+  };
 }
 
 export function connectionOptions(): Option[] {

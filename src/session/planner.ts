@@ -216,6 +216,7 @@ export class Planner {
       toolVersion: version,
       now: new Date(),
       recognise: server.profileTrusted ? null : this.recognise,
+      safety: project.safety(),
     };
   }
 

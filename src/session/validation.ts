@@ -13,6 +13,7 @@ import type { OnSecret } from '../secrets/redactor.js';
 import type { ProfileName } from '../server/profiles.js';
 import { backendOf } from './backend.js';
 import { problemsOf } from './failures.js';
+import { keepProblems } from './keep.js';
 
 /** The result of a validation. */
 export interface Validation {
@@ -35,7 +36,7 @@ export async function validateProject(
     const project = await load();
     const loaded = await loadManifests(project, { lenient: true, signal });
     tellSecrets(loaded, onSecret);
-    const settings = project.settingsProblems();
+    const settings = [...project.settingsProblems(), ...keepProblems(project, project.profile)];
     const known = settings.every(({ severity }) => severity === 'warning');
     const bodies = known
       ? checkDeclaredTemplates(

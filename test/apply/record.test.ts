@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Asked, type ObservedOutcome, recordInto, withSeen } from '../../src/apply/record.js';
 import { verify } from '../../src/apply/verify.js';
 import { noProgress } from '../../src/base/progress.js';
+import { defaultSafety } from '../../src/base/safety.js';
 import { type Fields, Sensitive } from '../../src/base/values.js';
 import { kindOf } from '../../src/kinds/index.js';
 import { buildPlan } from '../../src/plan/build.js';
@@ -67,6 +68,7 @@ async function actionFor(state: State, fields: Fields): Promise<Action | undefin
     toolVersion: '0.0.0',
     now: new Date(at),
     recognise: null,
+    safety: defaultSafety,
   });
   return plan.changes[0]?.action;
 }

@@ -57,6 +57,7 @@ describe('the JSON of a plan', () => {
             observed: 'live',
             destructive: false,
             destructions: [],
+            privileged: false,
             requests: [{ method: 'PATCH', path: '/api/backends/8d%2F0a/email-templates/tx_code' }],
             fields: [{ path: 'txt_content', before: 'a', after: 'b', sensitive: false }],
             warnings: [{ code: 'lost-placeholder', message: 'x is lost' }],

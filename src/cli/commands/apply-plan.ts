@@ -5,7 +5,7 @@ import { error, ProblemsError } from '../../base/problems.js';
 import { shardText } from '../../base/shard.js';
 import type { NamedSample } from '../../mail/samples.js';
 import { approve, countDestructions, type Limits } from '../../plan/approve.js';
-import type { Plan } from '../../plan/plan.js';
+import { countPrivileged, type Plan } from '../../plan/plan.js';
 import type { Project } from '../../project/index.js';
 import { planReport, renderText, resultReport } from '../../report/formats.js';
 import { nextSteps } from '../../report/next-steps.js';
@@ -58,13 +58,17 @@ export interface Question {
   readonly instead?: string;
 }
 
-/** The question before a plan is applied; a destructive plan needs more than a yes. */
+/** The question before a plan is applied; a destructive or privileged plan needs more than a yes. */
 export function questionOf(text: string, plan: Plan, instead?: string): Question {
   const destructions = countDestructions(plan);
   const rest = instead === undefined ? {} : { instead };
-  if (destructions === 0) return { text, ...rest };
+  const privileged = countPrivileged(plan);
+  if (destructions + privileged === 0) return { text, ...rest };
   const word = plan.environment ?? new URL(plan.server).host;
-  const count = plural(destructions, 'destructive change');
+  const count = [
+    ...(privileged > 0 ? [plural(privileged, 'privileged change')] : []),
+    ...(destructions > 0 ? [plural(destructions, 'destructive change')] : []),
+  ].join(' and ');
   return { text: `${text}\nThis includes ${count}: type ${word} to continue`, word, ...rest };
 }
 

@@ -6,7 +6,7 @@ import type { StoredPlan } from '../../plan/stored.js';
 import { resultReport } from '../../report/formats.js';
 import { sendsText } from '../../report/review.js';
 import { type PipelineApproval, pipelineApproval } from '../../session/gitlab-approval.js';
-import { planFileConflicts, planOptionsOf } from '../../session/options.js';
+import { type AllowOptions, limitsOf, planFileConflicts, planOptionsOf } from '../../session/options.js';
 import { refuseDuplicates } from '../../session/outputs.js';
 import { readPlanFile } from '../../session/plan-file.js';
 import type { WritingSession } from '../../session/session.js';
@@ -17,9 +17,8 @@ import { filesOf, parseFormats } from '../formats.js';
 import { carryOut, consent, questionOf, showPlan, where } from './apply-plan.js';
 import type { PlanningOptions } from './plan.js';
 
-interface Options extends PlanningOptions {
+interface Options extends PlanningOptions, AllowOptions {
   readonly yes?: boolean;
-  readonly allowDestructive?: number;
   readonly message?: string;
 }
 
@@ -47,8 +46,8 @@ export async function apply(
           : await planAgain(session, stored, approved);
       const asks = stored === undefined && changesServer(plan) && options.yes !== true;
       await showPlan(plan, formats, context, { asks });
-      const limits = { maxDestructive: options.allowDestructive ?? session.project.maxDestructive() };
-      refuse(refusalsOf(plan, limits.maxDestructive).map(stored === undefined ? (one) => one : ofStored));
+      const limits = limitsOf(session.project.safety(), options);
+      refuse(refusalsOf(plan, limits).map(stored === undefined ? (one) => one : ofStored));
       const agreed = await consent(
         questionOf(
           `Apply ${sendsText(plan)} to ${where(plan)}?`,

@@ -1,6 +1,6 @@
 import { refuse } from '../../base/problems.js';
 import { identifier } from '../../kinds/schema.js';
-import { refusalsOf } from '../../plan/approve.js';
+import { refusalsOf, unlimited } from '../../plan/approve.js';
 import { resultReport } from '../../report/formats.js';
 import { labelBeside } from '../../report/names.js';
 import type { Context, GlobalOptions } from '../context.js';
@@ -30,8 +30,7 @@ export async function regenerateDid(
       await context.refuseOutputs(filesOf(formats), session);
       const plan = await session.planRegeneration(id);
       await showPlan(plan, formats, context, { asks: options.yes !== true });
-      const limits = { maxDestructive: Number.POSITIVE_INFINITY };
-      refuse(refusalsOf(plan, limits.maxDestructive));
+      refuse(refusalsOf(plan, unlimited));
       const [label] = plan.changes.flatMap(({ label }) => label ?? []);
       const called = labelBeside({ label: label === undefined ? label : context.redactor.redact(label) });
       const agreed = await consent(
@@ -39,7 +38,7 @@ export async function regenerateDid(
         options.yes === true,
         context,
       );
-      return await carryOut(session, plan, limits, agreed, formats, context);
+      return await carryOut(session, plan, unlimited, agreed, formats, context);
     },
     { manifests: false },
   );

@@ -5,17 +5,17 @@ import { changesServer } from '../../plan/plan.js';
 import { resultReport } from '../../report/formats.js';
 import { type Named, nameOf } from '../../report/names.js';
 import { sendsText } from '../../report/review.js';
+import { type AllowOptions, limitsOf } from '../../session/options.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';
 import { wrongOption } from '../misuse.js';
 import { carryOut, consent, questionOf, showPlan, where } from './apply-plan.js';
 
-interface Options {
+interface Options extends AllowOptions {
   readonly last?: boolean;
   readonly force?: boolean;
   readonly yes?: boolean;
-  readonly allowDestructive?: number;
   readonly message?: string;
   readonly format: readonly string[];
 }
@@ -40,8 +40,8 @@ export async function undo(
       await showPlan(plan, formats, context, { asks });
       const warnings = leftWarnings(left);
       if (warnings.length > 0) context.output.problems(warnings);
-      const limits = { maxDestructive: options.allowDestructive ?? session.project.maxDestructive() };
-      refuse(refusalsOf(plan, limits.maxDestructive));
+      const limits = limitsOf(session.project.safety(), options);
+      refuse(refusalsOf(plan, limits));
       const agreed = await consent(
         questionOf(`Undo run ${run} with ${sendsText(plan)} to ${where(plan)}?`, plan),
         !asks,

@@ -6,7 +6,7 @@ import { render, turnReport } from '../../report/formats.js';
 import { checkBaseUrl, isBaseUrl } from '../../server/base-url.js';
 import { DEFAULT_TIMEOUT } from '../../session/connection.js';
 import { stacksOf } from '../../session/failures.js';
-import { planOptionsOf } from '../../session/options.js';
+import { type AllowOptions, allowOptions, planOptionsOf } from '../../session/options.js';
 import type { SessionOptions } from '../../session/session.js';
 import { shardOptions } from '../../session/shard.js';
 import { type Cycle, runCycle, succeeded } from '../../session/watch/cycle.js';
@@ -21,11 +21,10 @@ import { wrongOption } from '../misuse.js';
 import type { ListenAddress } from '../option-values.js';
 import type { PlanningOptions } from './plan.js';
 
-interface Options extends PlanningOptions {
+interface Options extends PlanningOptions, AllowOptions {
   /** In seconds. */
   readonly interval: number;
   readonly apply?: boolean;
-  readonly allowDestructive?: number;
   readonly listen?: ListenAddress;
 }
 
@@ -91,9 +90,10 @@ function formatOf({ format }: Options): string {
 }
 
 /** The options for applying; undefined without `--apply`. */
-function applyingOf({ apply = false, allowDestructive }: Options) {
-  if (apply) return allowDestructive === undefined ? {} : { allowDestructive };
-  if (allowDestructive !== undefined) throw wrongOption('--allow-destructive needs --apply', 'add --apply');
+function applyingOf({ apply = false, ...options }: Options): AllowOptions | undefined {
+  if (apply) return options;
+  const [given] = allowOptions().filter((option) => option.attributeName() in options);
+  if (given !== undefined) throw wrongOption(`${given.long} needs --apply`, 'add --apply');
   return undefined;
 }
 

@@ -1,12 +1,13 @@
 import { type Result, summarizeResult } from '../../apply/result.js';
 import type { Problem } from '../../base/problems.js';
-import { approve, refusalsOf } from '../../plan/approve.js';
+import { approve, refusalsOf, unlimited } from '../../plan/approve.js';
 import { isDrifted } from '../../plan/drift.js';
 import { changesServer, type Plan } from '../../plan/plan.js';
 import type { Project } from '../../project/index.js';
 import type { Outcome } from '../../report/turn.js';
 import { problemsOf } from '../failures.js';
 import { openForWriting, openSession } from '../open.js';
+import { type AllowOptions, limitsOf } from '../options.js';
 import type { PlanOptions, Session, SessionOptions } from '../session.js';
 
 export interface CycleOptions {
@@ -15,7 +16,7 @@ export interface CycleOptions {
   readonly session: SessionOptions & { readonly signal: AbortSignal };
   readonly plan: PlanOptions;
   /** Left out if nothing is applied. */
-  readonly apply?: { readonly allowDestructive?: number };
+  readonly apply?: AllowOptions;
   /** Called with the plan before any of it is applied. */
   readonly onPlan?: (made: CyclePlan) => void;
   /** The time in milliseconds. */
@@ -84,7 +85,7 @@ export async function runCycle(options: CycleOptions): Promise<Cycle> {
     if (apply === undefined) {
       return await andClose(await openSession(project, sessionOptions), async (session) => {
         const plan = await makePlan(session);
-        const refusals = refusalsOf(plan, Number.POSITIVE_INFINITY);
+        const refusals = refusalsOf(plan, unlimited);
         if (refusals.length > 0) return cycle('refused', refusals);
         if (plan.changes.some(isDrifted)) return cycle('drift');
         return cycle(changesServer(plan) ? 'changes' : 'unchanged');
@@ -92,12 +93,12 @@ export async function runCycle(options: CycleOptions): Promise<Cycle> {
     }
     return await andClose(await openForWriting(project, 'apply', sessionOptions), async (session) => {
       const plan = await makePlan(session);
-      const maxDestructive = apply.allowDestructive ?? project.maxDestructive();
-      const refusals = refusalsOf(plan, maxDestructive);
+      const limits = limitsOf(project.safety(), apply);
+      const refusals = refusalsOf(plan, limits);
       if (refusals.length > 0) return cycle('refused', refusals);
       if (signal.aborted) return cycle('interrupted');
       const applying = seconds();
-      const { result, problems } = await session.apply(approve(plan, { maxDestructive }));
+      const { result, problems } = await session.apply(approve(plan, limits));
       // If there was nothing to do, no run was made.
       if (result.run !== null)
         known = { ...known, result, took: { ...known.took, apply: seconds() - applying } };

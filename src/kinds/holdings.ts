@@ -1,0 +1,60 @@
+import { type Fields, reveal, type Value } from '../base/values.js';
+import type { Catalog } from './catalog.js';
+import { asElements, keyOf } from './fields.js';
+import type { References } from './references.js';
+
+/** A scope or a role that an object has, or will have. */
+export interface Holding {
+  readonly type: 'scope' | 'role';
+  readonly id: string | undefined;
+  /** The server's name if its lists have the id, otherwise that of the element. */
+  readonly name: string | undefined;
+  /** Whether a list of the server gave the name. */
+  readonly listed: boolean;
+  /** The element of the object's list, or of the role. */
+  readonly element: Fields;
+  /** The field, membership and role that give it. */
+  readonly within: string;
+  /** The role that contains the scope. */
+  readonly through?: Holding;
+}
+
+/** The scopes and roles that the fields of a user give: own ones, those of memberships, and the scopes that the roles contain. */
+export function holdingsOf(fields: Fields, { scopes, roles }: References): Holding[] {
+  const holding = (
+    type: Holding['type'],
+    element: Fields,
+    within: string,
+    catalog: Catalog | null = null,
+  ) => {
+    const id = textIn(element.id);
+    const row = id === undefined ? undefined : catalog?.byId(id);
+    const listed = textIn(row?.name);
+    return { type, id, name: listed ?? textIn(element.name), listed: listed !== undefined, element, within };
+  };
+  const scopesIn = (list: Value | undefined, within: string): Holding[] =>
+    asElements(list ?? null).map((element) => holding('scope', element, within, scopes));
+  const rolesIn = (list: Value | undefined, within: string): Holding[] =>
+    asElements(list ?? null).flatMap((element) => {
+      const role = holding('role', element, within, roles);
+      const row = role.id === undefined ? undefined : roles?.byId(role.id);
+      const inner = row?.scopes ?? element.scopes;
+      return [
+        role,
+        ...scopesIn(inner, `${within}/${keyOf(element)}`).map((one) => ({ ...one, through: role })),
+      ];
+    });
+  return [
+    ...scopesIn(fields.authorized_scopes, 'authorized_scopes'),
+    ...rolesIn(fields.roles, 'roles'),
+    ...rolesIn(fields['backend.roles'], 'backend.roles'),
+    ...asElements(fields.organizations ?? null).flatMap((membership) =>
+      rolesIn(membership.roles, `organizations/${keyOf(membership)}`),
+    ),
+  ];
+}
+
+function textIn(value: Value | undefined): string | undefined {
+  const text = value === undefined ? undefined : reveal(value);
+  return typeof text === 'string' ? text : undefined;
+}

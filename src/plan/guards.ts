@@ -1,0 +1,222 @@
+import pLimit from 'p-limit';
+import type { Keep } from '../base/safety.js';
+import { type Fields, holdsSensitive, type Value } from '../base/values.js';
+import { readRows } from '../kinds/catalog.js';
+import { elementName } from '../kinds/fields.js';
+import type { Holding } from '../kinds/holdings.js';
+import { kindOf, kinds } from '../kinds/index.js';
+import type { Finding, Kind } from '../kinds/kind.js';
+import { holdList, type References } from '../kinds/references.js';
+import type { State } from '../state/state.js';
+import { withReason } from './compare.js';
+import { abortable } from './observe.js';
+import type { BuildOptions } from './options.js';
+import { formerHolders, takesOver } from './order.js';
+import { type Change, isChanging } from './plan.js';
+import { matchesPattern, matchesTarget, mayMatchKind } from './select.js';
+
+const ROLE = 'role:';
+
+/**
+ * Whether the patterns of `safety.privileged` name a scope or a role. A role without a known name may be any role. `called` are further
+ * names that are known for its id; the server's list decides if it has the id.
+ */
+export function isPrivilegedHolding(
+  patterns: readonly string[],
+  { type, name, listed }: Pick<Holding, 'type' | 'name' | 'listed'>,
+  called: Iterable<string> = [],
+): boolean {
+  const own = patterns.flatMap((pattern) => {
+    if (type === 'scope') return pattern.startsWith(ROLE) ? [] : [pattern];
+    return pattern.startsWith(ROLE) ? [pattern.slice(ROLE.length)] : [];
+  });
+  const names = [...(name === undefined ? [] : [name]), ...(listed ? [] : called)];
+  if (names.length === 0) return own.length > 0;
+  return own.some((pattern) => names.some((one) => matchesPattern(pattern, one)));
+}
+
+/** Adds to each change the privileged scopes and roles that it gives. */
+export function markPrivileged(
+  changes: readonly Change[],
+  { safety: { privileged }, state }: Pick<BuildOptions, 'safety' | 'state'>,
+  references: References,
+): readonly Change[] {
+  if (privileged.length === 0) return changes;
+  const given = changes.map((change) => newHoldings(change, references));
+  const names = given.some((holdings) => holdings.length > 0) ? namesById(state) : new Map();
+  return changes.map((change, at) => {
+    const privileges = (given[at] ?? [])
+      .filter((holding) => isPrivilegedHolding(privileged, holding, names.get(holding.id)))
+      .map((holding) => sentenceOf(holding, change));
+    return privileges.length === 0 ? change : { ...change, privileges: [...new Set(privileges)] };
+  });
+}
+
+/** What a change gives that its object doesn't have, and that no pending restore gives back. If a list is unknown, all of it is new. */
+function newHoldings({ kind, action, fields, requests, apply }: Change, references: References): Holding[] {
+  const { holdings } = kindOf(kind);
+  if (holdings === undefined || requests.length === 0 || action === 'delete') return [];
+  const known = fields.filter(({ before }) => before !== undefined);
+  // `apply.before` has what a pending restore gives back, too.
+  const had = [
+    ...holdings.of(
+      fieldsOf(known, ({ before }) => before),
+      references,
+    ),
+    ...holdings.of(
+      fieldsOf(known, ({ path }) => apply.before[path]),
+      references,
+    ),
+  ];
+  const keys = new Set(
+    had.flatMap(({ id, element, ...at }) => [key(at, 'id', id), key(at, 'name', element.name)]),
+  );
+  return holdings
+    .of(
+      fieldsOf(fields, ({ after }) => after),
+      references,
+    )
+    .filter(({ id, name, ...at }) =>
+      id === undefined ? !keys.has(key(at, 'name', name)) : !keys.has(key(at, 'id', id)),
+    );
+}
+
+function key(
+  { type, within }: Pick<Holding, 'type' | 'within'>,
+  by: 'id' | 'name',
+  value: Value | undefined,
+) {
+  return value === undefined ? undefined : JSON.stringify([type, within, by, String(value)]);
+}
+
+function fieldsOf(
+  changes: Change['fields'],
+  side: (field: Change['fields'][number]) => Value | undefined,
+): Fields {
+  return Object.fromEntries(
+    changes.flatMap((field) => {
+      const value = side(field);
+      return value === undefined ? [] : [[field.path, value]];
+    }),
+  );
+}
+
+function sentenceOf({ type, element, name, within, through }: Holding, { fields }: Change): string {
+  const confirmed = fields.find(({ path }) => within.startsWith(path))?.confirmed === true;
+  const isHidden = name === undefined || holdsSensitive(element);
+  const called = elementName(isHidden ? element : { ...element, name }, confirmed);
+  return `gives the ${type}${called}${through === undefined ? '' : ` by the role${elementName(through.element, confirmed)}`}`;
+}
+
+/** The names that servers gave the ids of scopes and roles, as recorded. */
+function namesById({ resources }: State): ReadonlyMap<string | undefined, Set<string>> {
+  const names = new Map<string | undefined, Set<string>>();
+  for (const { kind, fields, left } of Object.values(resources)) {
+    const { holdings } = kindOf(kind);
+    const recorded = holdings === undefined ? [] : [fields, left?.fields ?? {}];
+    for (const { id, name } of recorded.flatMap((one) => holdings?.of(one as Fields, {}) ?? [])) {
+      if (id !== undefined && name !== undefined) names.set(id, (names.get(id) ?? new Set()).add(name));
+    }
+  }
+  return names;
+}
+
+/** Blocks changes of objects that `safety.protect` names, and changes that take something away from one. */
+export function blockProtected(
+  changes: readonly Change[],
+  patterns: readonly string[],
+  addressesOf: (change: Change) => readonly string[],
+): readonly Change[] {
+  if (patterns.length === 0) return changes;
+  const protecting = (addresses: readonly string[]) =>
+    patterns.find((pattern) => addresses.some((address) => matchesTarget(pattern, address)));
+  return changes.map((change) => {
+    const { kind } = change;
+    if (!isChanging(change)) return change;
+    const name = kindOf(kind).called?.(change.apply.before);
+    const own = protecting([...addressesOf(change), ...(name === undefined ? [] : [`${kind}/${name}`])]);
+    if (own !== undefined) return withReason(change, `safety.protect has ${own}: no plan changes it`);
+    const { succession } = kindOf(kind);
+    if (succession === undefined || !takesOver(change) || change.destructions.length === 0) return change;
+    const former = formerHolders(change, changes);
+    const taken =
+      former === undefined
+        ? patterns.find((pattern) => mayMatchKind({ targets: [pattern], kinds: [] }, kind))
+        : protecting(former);
+    if (taken === undefined) return change;
+    const unsure = former === undefined ? '; which one has it now is unknown' : '';
+    return withReason(change, `it ${succession.moves(former)}, and safety.protect has ${taken}${unsure}`);
+  });
+}
+
+/** Blocks the changes that take a scope or a role away of which too few users would be left (`safety.keep`). */
+export async function blockLosses(
+  given: readonly Change[],
+  options: BuildOptions,
+  references: References,
+  elsewhere: (found: readonly Finding[], kind: Kind) => readonly Change[],
+): Promise<readonly Change[]> {
+  let changes = given;
+  for (const kind of kinds) {
+    const { holdings, discovery } = kind;
+    if (holdings === undefined || discovery === undefined) continue;
+    const has = (keep: Keep, fields: Fields): boolean =>
+      holdings.counts(fields) &&
+      holdings
+        .of(fields, references)
+        .some(({ type, id, name }) => keep[type] !== undefined && [id, name].includes(keep[type]));
+    const loses = (keep: Keep, { action, apply }: Change): boolean =>
+      action !== 'blocked' && has(keep, apply.before) && !has(keep, afterwards(apply.before, apply));
+    const threatened = options.safety.keep.filter((keep) =>
+      changes.some((change) => change.kind === kind.name && loses(keep, change)),
+    );
+    if (threatened.length === 0) continue;
+    const found = await findAll(discovery.find, options);
+    const others = elsewhere(found, kind);
+    for (const keep of threatened) {
+      const byId = new Map(
+        [...changes, ...others]
+          .filter(({ action }) => action !== 'blocked')
+          .map((change) => [change.apply.identity.id, change]),
+      );
+      const left = found.filter(({ identity, live }) =>
+        has(keep, afterwards(live.fields, byId.get(identity.id)?.apply)),
+      ).length;
+      if (left >= keep.at_least) continue;
+      const what = keep.scope === undefined ? `role "${keep.role}"` : `scope "${keep.scope}"`;
+      const reason = `this plan would leave ${left} with the ${what}, and safety.keep asks for at least ${keep.at_least}`;
+      changes = changes.map((change) =>
+        change.kind === kind.name && loses(keep, change) ? withReason(change, reason) : change,
+      );
+    }
+  }
+  return changes;
+}
+
+function afterwards(now: Fields, apply: Change['apply'] | undefined): Fields {
+  return { ...now, ...apply?.expected };
+}
+
+/** All objects of a kind, as the server lists them. */
+async function findAll(
+  find: NonNullable<Kind['discovery']>['find'],
+  { reader: given, profile, concurrency, signal }: BuildOptions,
+): Promise<readonly Finding[]> {
+  const { reader, check } = abortable(given, signal);
+  const limit = pLimit(concurrency);
+  const { found } = await find({
+    reader,
+    profile,
+    alone: false,
+    asked: {},
+    known: [],
+    list: (name) => holdList({}, name, { reader, profile }, () => {}),
+    limit: (read) =>
+      limit(async () => {
+        check();
+        return await read();
+      }),
+    rows: (noun, read, parse) => readRows(noun, read, parse, reader),
+  });
+  return found;
+}
