@@ -46,6 +46,8 @@ export interface TestProject {
   idops(args: string, options?: RunOptions): Promise<Ran>;
   /** The same, with arguments that have spaces in them. */
   idopsWith(args: readonly string[], options?: RunOptions): Promise<Ran>;
+  /** Runs a command that fails, and whose standard error has these texts in it. */
+  refused(args: string, said: string | readonly string[], options?: RunOptions): Promise<Ran>;
   /** Starts a process of its own: for what is killed, waited for, raced, or that looks at which process it is. */
   begin(args: readonly string[], options?: RunOptions): Running;
   /** Where a command of this project runs and what it is given. */
@@ -115,6 +117,12 @@ export async function project(files: Files, options: SandboxOptions = {}): Promi
     sandbox,
     idops: (args, run) => idopsWith(args.split(' ').filter(Boolean), run),
     idopsWith,
+    async refused(args, said, run) {
+      const ran = await idopsWith(args.split(' ').filter(Boolean), run);
+      expect(ran.code, ran.stderr).toBe(1);
+      for (const text of [said].flat()) expect(ran.stderr).toContain(text);
+      return ran;
+    },
     begin,
     surroundings,
     write,

@@ -1,22 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Problem } from '../../src/base/problems.js';
 import { loadProject } from '../../src/project/index.js';
 import { problemsText } from '../../src/report/problems.js';
 import { validateProject } from '../../src/session/validation.js';
+import { temporaryFolder } from '../cleanups.js';
 
 const secret = 'sup3rs3cretval';
-let cwd: string;
-
-beforeAll(async () => {
-  cwd = await mkdtemp(join(tmpdir(), 'idops-broken-'));
-});
-
-afterAll(async () => {
-  await rm(cwd, { recursive: true });
-});
 
 const config = (server: string): string =>
   `version: 1\nserver:\n  base_url: https://id.example.com\n${server}\nmanifests: [m.yaml]\n`;
@@ -26,6 +17,7 @@ async function saidOf(
   server: string,
   manifest: string,
 ): Promise<{ problems: readonly Problem[]; said: string }> {
+  const cwd = await temporaryFolder('broken');
   await writeFile(join(cwd, 'idops.yaml'), config(server));
   await writeFile(join(cwd, 'm.yaml'), manifest);
   const { problems } = await validateProject(() => loadProject({ cwd, variables: {}, above: false }), {

@@ -7,7 +7,7 @@ import { loadManifests, pruneRefusals } from '../../src/manifests/load.js';
 import { loadSamples } from '../../src/manifests/samples.js';
 import { loadProject } from '../../src/project/index.js';
 import { temporaryFolder } from '../cleanups.js';
-import { config, project } from '../e2e/running.js';
+import { config, type Files, project } from '../e2e/running.js';
 import { ids } from '../sandbox/asking.js';
 
 const canary = 'canary-0123456789';
@@ -46,101 +46,92 @@ async function found(files: Given, variables: { [name: string]: string } = {}) {
 
 const codesOf = (problems: readonly Problem[]): string[] => problems.map(({ code }) => code);
 
-const secrets: readonly [string, Given, string][] = [
-  ['a hidden file', { '.env': canary }, '.env'],
-  ['a file in a hidden folder', { '.git/config': canary }, '.git/config'],
-  ['a file in a hidden folder of a visible one', { 'x/.ssh/id': canary }, 'x/.ssh/id'],
-  ['the state', { '.idops/state.json': canary }, '.idops/state.json'],
+const stamp = '..2026_01_31_12_00_00.1234567890';
+
+/** A folder as Kubernetes mounts it: what is in it lies in a folder that is swapped as a whole. */
+function mounted(folder: string, files: Files): Given {
+  const at = folder === '' ? '' : `${folder}/`;
+  const tops = new Set(Object.keys(files).map((path) => path.split('/')[0]));
+  return Object.fromEntries<Given[string]>([
+    ...Object.entries(files).map(([path, text]) => [`${at}${stamp}/${path}`, text] as const),
+    [`${at}..data`, { link: stamp }],
+    ...[...tops].map((top) => [`${at}${top}`, { link: `..data/${top}` }] as const),
+  ]);
+}
+
+/** Expects that each of so many uses of these files is refused, and nothing of them told. */
+async function expectPrivate(files: Given, code = 'manifest-private', uses = 1): Promise<void> {
+  const { problems, codes, declared } = await found(files);
+  expect(codes).toEqual(Array(uses).fill(code));
+  expect(JSON.stringify([problems, declared])).not.toContain(canary);
+}
+
+const template = (file: string, type: string): string =>
+  `kind: EmailTemplate\nbackend_id: b\ntype: ${type}\ntxt_content: {file: ${file}}\n`;
+
+/** What is private, what the configuration says, where it lies and what is in it. */
+const secrets = (
   [
-    'a state in another environment, not hidden',
-    { 'idops.yaml': 'version: 1\nenvironments: {a: {state: {path: kept/a.json}}}\n', 'kept/a.json': canary },
-    'kept/a.json',
-  ],
-  [
-    'its lock',
-    { 'idops.yaml': 'version: 1\nstate: {path: kept/a.json}\n', 'kept/a.json.lock': canary },
-    'kept/a.json.lock',
-  ],
-  [
-    'its journal',
-    { 'idops.yaml': 'version: 1\nstate: {path: kept/a.json}\n', 'kept/runs/r.jsonl': canary },
-    'kept/runs/r.jsonl',
-  ],
-  [
-    'the token file',
-    { 'idops.yaml': 'version: 1\nserver: {auth: {token_file: secrets/token}}\n', 'secrets/token': canary },
-    'secrets/token',
-  ],
-  [
-    'the token file of another environment',
-    {
-      'idops.yaml': 'version: 1\nenvironments: {a: {server: {auth: {token_file: secrets/token}}}}\n',
-      'secrets/token': canary,
-    },
-    'secrets/token',
-  ],
-  [
-    'a token file that a variable names',
-    {
-      'idops.yaml': `version: 1\nvars: {place: secrets}\nserver: {auth: {token_file: "\${place}/token"}}\n`,
-      'secrets/token': canary,
-    },
-    'secrets/token',
-  ],
-  [
-    'a private key',
-    { 'idops.yaml': 'version: 1\nserver: {tls: {client_key_file: tls/key.pem}}\n', 'tls/key.pem': canary },
-    'tls/key.pem',
-  ],
-  [
-    'what a token command is given',
-    { 'idops.yaml': 'version: 1\nserver: {auth: {token_command: [cat, secrets/t]}}\n', 'secrets/t': canary },
-    'secrets/t',
-  ],
-  ...[
-    '--file=./secrets/t',
-    '-d@secrets/t',
-    '--data=user=@secrets/t',
-    'cat secrets/t | tr -d x',
-    'cat <"secrets/t"',
-  ].map((argument): [string, Given, string] => [
-    `what a token command is given in ${argument}`,
-    {
-      'idops.yaml': `version: 1\nserver: {auth: {token_command: [sh, -c, ${JSON.stringify(argument)}]}}\n`,
-      'secrets/t': canary,
-    },
-    'secrets/t',
-  ]),
-  ['the configuration', { 'idops.yaml': `version: 1 # ${canary}\n` }, 'idops.yaml'],
-  [
-    'a stored plan',
-    { 'kept/plan.json': JSON.stringify({ format_version: 1, changes: [canary], digest: 'x' }) },
-    'kept/plan.json',
-  ],
-  [
-    'a journal that somebody kept',
-    { 'kept/x.txt': `{"type":"run","format_version":1,"x":"${canary}"}\n` },
-    'kept/x.txt',
-  ],
-];
+    ['a hidden file', '', '.env'],
+    ['a file in a hidden folder', '', '.git/config'],
+    ['a file in a hidden folder of a visible one', '', 'x/.ssh/id'],
+    ['the state', '', '.idops/state.json'],
+    ['a state of another environment', 'environments: {a: {state: {path: kept/a.json}}}', 'kept/a.json'],
+    ['its lock', 'state: {path: kept/a.json}', 'kept/a.json.lock'],
+    ['its journal', 'state: {path: kept/a.json}', 'kept/runs/r.jsonl'],
+    ['the token file', 'server: {auth: {token_file: secrets/token}}', 'secrets/token'],
+    [
+      'the token file of another environment',
+      'environments: {a: {server: {auth: {token_file: secrets/token}}}}',
+      'secrets/token',
+    ],
+    [
+      'a token file that a variable names',
+      `vars: {place: secrets}\nserver: {auth: {token_file: "\${place}/token"}}`,
+      'secrets/token',
+    ],
+    ['a private key', 'server: {tls: {client_key_file: tls/key.pem}}', 'tls/key.pem'],
+    ...[
+      ['cat', 'secrets/t'],
+      ['sh', '-c', '--file=./secrets/t'],
+      ['sh', '-c', '-d@secrets/t'],
+      ['sh', '-c', '--data=user=@secrets/t'],
+      ['sh', '-c', 'cat secrets/t | tr -d x'],
+      ['sh', '-c', 'cat <"secrets/t"'],
+    ].map(
+      (argv) =>
+        [
+          `what a token command is given in ${argv.at(-1)}`,
+          `server: {auth: {token_command: ${JSON.stringify(argv)}}}`,
+          'secrets/t',
+        ] as const,
+    ),
+    ['the configuration', `# ${canary}`, 'idops.yaml', `version: 1 # ${canary}\n`],
+    [
+      'a stored plan',
+      '',
+      'kept/plan.json',
+      JSON.stringify({ format_version: 1, changes: [canary], digest: 'x' }),
+    ],
+    ['a journal that somebody kept', '', 'kept/x.txt', `{"type":"run","format_version":1,"x":"${canary}"}\n`],
+  ] as readonly (readonly [string, string, string, string?])[]
+).map(([what, configured, path, content = canary]): [string, Given, string] => [
+  what,
+  { 'idops.yaml': `version: 1\n${configured}\n`, [path]: content },
+  path,
+]);
 
 describe('no file that is not for manifests is read through one', () => {
   it.each(secrets)('%s as the manifest', async (_, files, path) => {
-    const { problems, codes } = await found({ ...files, 'manifests/x.yaml': { link: `../${path}` } });
-    expect(codes).toEqual(['manifest-private']);
-    expect(JSON.stringify(problems)).not.toContain(canary);
+    await expectPrivate({ ...files, 'manifests/x.yaml': { link: `../${path}` } });
   });
 
   it.each(secrets)('%s as a body, named and through a link', async (_, files, path) => {
-    const body = (file: string, type: string): string =>
-      `kind: EmailTemplate\nbackend_id: b\ntype: ${type}\ntxt_content: {file: ${file}}\n`;
-    const { problems, codes } = await found({
-      ...files,
+    const used = {
       'bodies/x.txt': { link: `../${path}` },
-      'manifests/all.yaml': `${body(`../${path}`, 'a')}---\n${body('../bodies/x.txt', 'b')}`,
-    });
-    expect(codes).toEqual(['body-private', 'body-private']);
-    expect(JSON.stringify(problems)).not.toContain(canary);
+      'manifests/all.yaml': `${template(`../${path}`, 'a')}---\n${template('../bodies/x.txt', 'b')}`,
+    };
+    await expectPrivate({ ...files, ...used }, 'body-private', 2);
   });
 
   it.each(secrets)('%s as sample data', async (_, files, path) => {
@@ -161,14 +152,9 @@ describe('no file that is not for manifests is read through one', () => {
   ] as readonly [string, Given, string, string][])(
     'a state through a link, %s, by where it really lies',
     async (_, links, path, real) => {
-      const { problems, codes } = await found({
-        'idops.yaml': `version: 1\nstate: {path: ${path}}\n`,
-        [real]: canary,
-        ...links,
-        'manifests/all.yaml': `kind: EmailTemplate\nbackend_id: b\ntype: a\ntxt_content: {file: ../${real}}\n`,
-      });
-      expect(codes).toEqual(['body-private']);
-      expect(JSON.stringify(problems)).not.toContain(canary);
+      const configured = { 'idops.yaml': `version: 1\nstate: {path: ${path}}\n`, [real]: canary };
+      const used = { 'manifests/all.yaml': template(`../${real}`, 'a') };
+      await expectPrivate({ ...configured, ...links, ...used }, 'body-private');
     },
   );
 
@@ -183,14 +169,14 @@ describe('no file that is not for manifests is read through one', () => {
 });
 
 describe('a token file that only an option names is private for', () => {
-  const template = (body: string): string =>
+  const sent = (body: string): string =>
     `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: ${body}\n`;
 
   it.each(['validate', 'preview --out -', 'plan', 'apply --yes'])('%s', async (command) => {
     const at = await project({
       'idops.yaml': config,
       'secrets/tok.yaml': `${canary}: abc\n`,
-      'manifests/all.yaml': template('{file: ../secrets/tok.yaml}'),
+      'manifests/all.yaml': sent('{file: ../secrets/tok.yaml}'),
     });
     await symlink('../secrets/tok.yaml', join(at.folder, 'manifests/x.yaml'));
     const { code, stdout, stderr } = await at.idops(`${command} --token-file secrets/tok.yaml`);
@@ -203,20 +189,16 @@ describe('a token file that only an option names is private for', () => {
     const at = await project({
       'idops.yaml': config,
       'secrets/tok.yaml': `${canary}: abc\n`,
-      'manifests/all.yaml': template(`"{{ ${canary} }}"`),
+      'manifests/all.yaml': sent(`"{{ ${canary} }}"`),
       'samples/x': '',
     });
     await symlink('../secrets/tok.yaml', join(at.folder, 'samples/tx_code.yaml'));
-    const { code, stderr } = await at.idops('preview --out - --token-file secrets/tok.yaml');
-    expect(code).toBe(1);
-    expect(stderr).toContain('so it is not read');
+    const { stderr } = await at.refused('preview --out - --token-file secrets/tok.yaml', 'so it is not read');
     expect(stderr).not.toContain('abc');
   });
 });
 
 describe('no link tells what there is outside of the project', () => {
-  const template = (body: string): string =>
-    `kind: EmailTemplate\nbackend_id: b\ntype: tx_code\ntxt_content: ${body}\n`;
   // A file, nothing, a folder, what lies in a file, what nobody but root may look for, and ways through each of them back.
   const places = [
     ...'/etc/passwd /etc/nowhere /etc /etc/passwd/x /root/x/y /proc/self/root/etc ../../../etc'.split(' '),
@@ -224,10 +206,7 @@ describe('no link tells what there is outside of the project', () => {
   ];
 
   /** What is said of links to each of these places, straight and through others, in the place of a file or a folder. */
-  async function answers(
-    ask: (link: Given, name: string) => Promise<unknown>,
-    path: string,
-  ): Promise<string[]> {
+  async function answers(ask: (files: Given) => Promise<unknown>, path: string): Promise<string[]> {
     const said: string[] = [];
     for (const link of places) {
       const up = '../'.repeat(path.split('/').length - 1);
@@ -237,42 +216,33 @@ describe('no link tells what there is outside of the project', () => {
         { [path]: { link: `${up}far/x.yaml` }, far: { link } },
         { [path]: { link: `${up}far/../../x.yaml` }, far: { link } },
       ];
-      for (const given of links) said.push(JSON.stringify(await ask(given, path)));
+      for (const given of links) said.push(JSON.stringify(await ask(given)));
     }
     return [...new Set(said)];
   }
 
-  it('as a manifest', async () => {
-    const said = await answers(async (link) => (await found(link)).problems, 'manifests/x.yaml');
-    expect(said).toEqual([expect.stringContaining('"manifest-outside"')]);
-  });
+  const problemsOf = async (files: Given) => (await found(files)).problems;
+  const folders = async (files: Given) => {
+    const { problems, unread } = await found({ 'manifests/all.yaml': acme, ...files });
+    return [problems, await unread()];
+  };
+  const bodies = { 'manifests/all.yaml': template('../bodies/x.txt', 'tx_code') };
+  const samples = async (files: Given) => {
+    const project = await loadProject({ cwd: await folderOf(files), variables: {} });
+    const asked = [{ address: 'a', type: 'tx_code', manifest: 'manifests/all.yaml' }];
+    return (await loadSamples(project, asked)).problems;
+  };
 
-  it('as the folder of manifests', async () => {
-    const said = await answers(async (link) => (await found(link)).problems, 'manifests');
-    expect(said).toEqual([expect.stringContaining('"manifest-outside"')]);
-  });
-
-  it('as a folder in it, nor to --prune', async () => {
-    const said = await answers(async (link) => {
-      const { problems, unread } = await found({ 'manifests/all.yaml': acme, ...link });
-      return [problems, await unread()];
-    }, 'manifests/sub');
-    expect(said).toEqual([expect.stringContaining('"linked-folder"')]);
-  });
-
-  it.each(['bodies/x.txt', 'bodies'])('as a body, by %s', async (path) => {
-    const manifest = { 'manifests/all.yaml': template('{file: ../bodies/x.txt}') };
-    const said = await answers(async (link) => (await found({ ...manifest, ...link })).problems, path);
-    expect(said).toEqual([expect.stringContaining('"body-outside"')]);
-  });
-
-  it.each(['samples/tx_code.yaml', 'samples'])('as sample data, by %s', async (path) => {
-    const said = await answers(async (link) => {
-      const project = await loadProject({ cwd: await folderOf(link), variables: {} });
-      const asked = [{ address: 'a', type: 'tx_code', manifest: 'manifests/all.yaml' }];
-      return (await loadSamples(project, asked)).problems;
-    }, path);
-    expect(said).toEqual([expect.stringContaining('"manifest-outside"')]);
+  it.each<[string, string, (files: Given) => Promise<unknown>, string]>([
+    ['a manifest', 'manifests/x.yaml', problemsOf, 'manifest-outside'],
+    ['the folder of manifests', 'manifests', problemsOf, 'manifest-outside'],
+    ['a folder in it, nor to --prune', 'manifests/sub', folders, 'linked-folder'],
+    ['a body', 'bodies/x.txt', (files) => problemsOf({ ...bodies, ...files }), 'body-outside'],
+    ['the folder of bodies', 'bodies', (files) => problemsOf({ ...bodies, ...files }), 'body-outside'],
+    ['sample data', 'samples/tx_code.yaml', samples, 'manifest-outside'],
+    ['the folder of sample data', 'samples', samples, 'manifest-outside'],
+  ])('as %s', async (_, path, ask, code) => {
+    expect(await answers(ask, path)).toEqual([expect.stringContaining(`"${code}"`)]);
   });
 
   it('and a way out and back is followed where it is the one to the project itself', async () => {
@@ -305,20 +275,12 @@ describe('no link tells what there is outside of the project', () => {
 });
 
 describe('what Kubernetes mounts from a ConfigMap is read', () => {
-  const stamp = '..2026_01_31_12_00_00.1234567890';
-  const template = 'kind: EmailTemplate\nbackend_id: b\ntype: tx_code\ntxt_content: {file: tx.txt}\n';
-  const mounted: Given = {
-    [`manifests/${stamp}/all.yaml`]: template,
-    [`manifests/${stamp}/tx.txt`]: 'Hello {{ code }}',
-    [`manifests/${stamp}/deep/acme.yaml`]: acme,
-    'manifests/..data': { link: stamp },
-    'manifests/all.yaml': { link: '..data/all.yaml' },
-    'manifests/tx.txt': { link: '..data/tx.txt' },
-    'manifests/deep': { link: '..data/deep' },
-  };
+  const emails = { 'all.yaml': template('tx.txt', 'tx_code'), 'tx.txt': 'Hello {{ code }}' };
 
   it('with its bodies and its folders, and --prune finds nothing missing', async () => {
-    const { codes, declared, unread } = await found(mounted);
+    const { codes, declared, unread } = await found(
+      mounted('manifests', { ...emails, 'deep/acme.yaml': acme }),
+    );
     expect(codes).toEqual([]);
     expect(declared.map(({ kind }) => kind).sort()).toEqual(['EmailTemplate', 'Organization']);
     expect(await unread()).toEqual([]);
@@ -327,32 +289,19 @@ describe('what Kubernetes mounts from a ConfigMap is read', () => {
   it('also where the whole project is one', async () => {
     const { codes, declared } = await found({
       'idops.yaml': 'version: 1\nmanifests: ["*.yaml", "!idops.yaml"]\n',
-      [`${stamp}/all.yaml`]: template,
-      [`${stamp}/tx.txt`]: 'Hello {{ code }}',
-      '..data': { link: stamp },
-      'all.yaml': { link: '..data/all.yaml' },
-      'tx.txt': { link: '..data/tx.txt' },
+      ...mounted('', emails),
     });
     expect(codes).toEqual([]);
     expect(declared).toHaveLength(1);
   });
 
   it('with its samples, nested or of a mount of their own, and bodies in another mount', async () => {
-    const body = (type: string) =>
-      `kind: EmailTemplate\nbackend_id: b\ntype: ${type}\ntxt_content: {file: ../bodies/mails/tx.txt}\n`;
+    const body = (type: string) => template('../bodies/mails/tx.txt', type);
     const cwd = await folderOf({
-      [`manifests/${stamp}/all.yaml`]: body('tx_code'),
-      [`manifests/${stamp}/samples/tx_code.yaml`]: 'code: 1\n',
-      'manifests/..data': { link: stamp },
-      'manifests/all.yaml': { link: '..data/all.yaml' },
-      'manifests/samples': { link: '..data/samples' },
+      ...mounted('manifests', { 'all.yaml': body('tx_code'), 'samples/tx_code.yaml': 'code: 1\n' }),
       'other/all.yaml': body('invitation'),
-      [`other/samples/${stamp}/invitation.yaml`]: 'code: 2\n',
-      'other/samples/..data': { link: stamp },
-      'other/samples/invitation.yaml': { link: '..data/invitation.yaml' },
-      [`bodies/${stamp}/mails/tx.txt`]: 'Hello {{ code }}',
-      'bodies/..data': { link: stamp },
-      'bodies/mails': { link: '..data/mails' },
+      ...mounted('other/samples', { 'invitation.yaml': 'code: 2\n' }),
+      ...mounted('bodies', { 'mails/tx.txt': 'Hello {{ code }}' }),
       'idops.yaml': 'version: 1\nmanifests: ["manifests/**/*.yaml", "other/**/*.yaml"]\n',
     });
     const { project, problems, declared, unread } = await load(cwd);
@@ -370,28 +319,25 @@ describe('what Kubernetes mounts from a ConfigMap is read', () => {
   const twoBodies =
     'kind: EmailTemplate\nbackend_id: b\ntype: tx_code\n' +
     'txt_content: {file: emails/tx.txt}\nhtml_content: {file: emails/tx.html}\n';
-  const mails = (folder: string): Given => ({
-    [`${folder}/${stamp}/tx.txt`]: 'Hello {{ tx_code }}',
-    [`${folder}/${stamp}/tx.html`]: '<meta charset="utf-8"><p>Hello {{ tx_code }}</p>',
-    [`${folder}/..data`]: { link: stamp },
-    [`${folder}/tx.txt`]: { link: '..data/tx.txt' },
-    [`${folder}/tx.html`]: { link: '..data/tx.html' },
+  const html = '<meta charset="utf-8"><p>Hello {{ tx_code }}</p>';
+  const mails = (folder = '') => ({
+    [`${folder}tx.txt`]: 'Hello {{ tx_code }}',
+    [`${folder}tx.html`]: html,
   });
 
   it.each([
     [
       'the whole project is one with items in folders',
-      {
-        [`${stamp}/idops.yaml`]: 'version: 1\nmanifests: [manifests/**/*.yaml]\n',
-        [`${stamp}/manifests/all.yaml`]: twoBodies,
-        [`${stamp}/manifests/emails/tx.txt`]: 'Hello {{ tx_code }}',
-        [`${stamp}/manifests/emails/tx.html`]: '<meta charset="utf-8"><p>Hello {{ tx_code }}</p>',
-        '..data': { link: stamp },
-        'idops.yaml': { link: '..data/idops.yaml' },
-        manifests: { link: '..data/manifests' },
-      },
+      mounted('', {
+        'idops.yaml': 'version: 1\nmanifests: [manifests/**/*.yaml]\n',
+        'manifests/all.yaml': twoBodies,
+        ...mails('manifests/emails/'),
+      }),
     ],
-    ["the bodies' folder alone is one", { 'manifests/all.yaml': twoBodies, ...mails('manifests/emails') }],
+    [
+      "the bodies' folder alone is one",
+      { 'manifests/all.yaml': twoBodies, ...mounted('manifests/emails', mails()) },
+    ],
   ] as readonly [string, Given][])('where %s, also by a link to the project', async (_, files) => {
     const folder = await folderOf(files, 'project');
     await symlink('project', `${folder}-link`);
@@ -459,15 +405,8 @@ describe('what Kubernetes mounts from a ConfigMap is read', () => {
       },
     ],
   ] as readonly [string, Given][])('%s is not let in by its names', async (_, files) => {
-    const { codes, problems } = await found(files);
-    expect(codes).toEqual(['manifest-private']);
-    expect(JSON.stringify(problems)).not.toContain(canary);
-    const walked = await found({
-      ...files,
-      'idops.yaml': 'version: 1\nmanifests: ["**/*.yaml", "!idops.yaml"]\n',
-    });
-    expect(walked.codes).toEqual(['manifest-private']);
-    expect(JSON.stringify([walked.problems, walked.declared])).not.toContain(canary);
+    await expectPrivate(files);
+    await expectPrivate({ ...files, ...globs('"**/*.yaml", "!idops.yaml"') });
   });
 
   it('what "..data" leads to outside of the project is none of it', async () => {
@@ -484,26 +423,15 @@ describe('what Kubernetes mounts from a ConfigMap is read', () => {
     ['a private key', 'server: {tls: {client_key_file: secrets/key.pem}}', 'key.pem'],
     ['a state', 'state: {path: secrets/state.json}', 'state.json'],
   ])('%s in a mount is private by whatever link', async (_, line, name) => {
-    const body = (file: string, type: string): string =>
-      `kind: EmailTemplate\nbackend_id: b\ntype: ${type}\ntxt_content: {file: ${file}}\n`;
-    const { codes, problems } = await found({
+    const ways = ['secrets', 'alias', 'copy', 'alias/..data'].map((folder) => `../${folder}/${name}`);
+    const files: Given = {
       'idops.yaml': `version: 1\n${line}\n`,
-      [`secrets/${stamp}/${name}`]: canary,
-      'secrets/..data': { link: stamp },
-      [`secrets/${name}`]: { link: `..data/${name}` },
+      ...mounted('secrets', { [name]: canary }),
       alias: { link: 'secrets' },
       [`copy/${name}`]: { link: `../secrets/${name}` },
-      'manifests/all.yaml': [
-        `../secrets/${name}`,
-        `../alias/${name}`,
-        `../copy/${name}`,
-        `../alias/..data/${name}`,
-      ]
-        .map((file, at) => body(file, `t${at}`))
-        .join('---\n'),
-    });
-    expect(codes).toEqual(Array(4).fill('body-private'));
-    expect(JSON.stringify(problems)).not.toContain(canary);
+      'manifests/all.yaml': ways.map((file, index) => template(file, `t${index}`)).join('---\n'),
+    };
+    await expectPrivate(files, 'body-private', ways.length);
   });
 
   it.each([
@@ -535,9 +463,7 @@ describe('what Kubernetes mounts from a ConfigMap is read', () => {
       { [`manifests/${stamp}/.env`]: canary, ...swapped(stamp), ...alone('..data/.env') },
     ],
   ] as readonly [string, Given][])('%s is hidden all the same', async (_, files) => {
-    const { codes, problems } = await found(files);
-    expect(codes).toEqual(['manifest-private']);
-    expect(JSON.stringify(problems)).not.toContain(canary);
+    await expectPrivate(files);
   });
 });
 

@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { readEvent } from '../../src/action/event.js';
 import { type ActionOptions, acme, pullRequest, workspace } from '../action/running.js';
-import { afterwards } from '../cleanups.js';
+import { temporaryFolder } from '../cleanups.js';
 
 describe('a project with credentials of its own', () => {
   const fork = pullRequest(7, { from: 'jo/identity' });
@@ -40,21 +39,13 @@ describe('a project with credentials of its own', () => {
   });
 
   /** Why the files of such a run are foreign, as far as its event tells. */
-  function foreign({
-    event: name = 'push',
-    payload = { repository },
-    env = {},
-  }: ActionOptions): string | null {
-    const folder = mkdtempSync(join(tmpdir(), 'idops-event-'));
-    afterwards(() => rmSync(folder, { recursive: true }));
-    const path = join(folder, 'event.json');
-    writeFileSync(path, JSON.stringify(payload));
-    return readEvent({
-      GITHUB_EVENT_PATH: path,
-      GITHUB_EVENT_NAME: name,
-      GITHUB_REPOSITORY: repository.full_name,
-      ...env,
-    }).foreign;
+  async function foreign(of: ActionOptions): Promise<string | null> {
+    const { event: name = 'push', payload = { repository }, env = {} } = of;
+    const path = join(await temporaryFolder('event'), 'event.json');
+    await writeFile(path, JSON.stringify(payload));
+    const { full_name } = repository;
+    const own = { GITHUB_EVENT_PATH: path, GITHUB_EVENT_NAME: name, GITHUB_REPOSITORY: full_name };
+    return readEvent({ ...own, ...env }).foreign;
   }
 
   it.each<[string, ActionOptions]>([
@@ -65,15 +56,8 @@ describe('a project with credentials of its own', () => {
     ['a pull request whose event names none', { event: 'pull_request', payload: {} }],
     ['a pull request of no repository', { event: 'pull_request', payload: { pull_request: { number: 7 } } }],
     ...[
-      'workflow_run',
-      'check_run',
-      'status',
-      'deployment',
-      'repository_dispatch',
-      'issue_comment',
-      'merge_group',
-      'new',
-      '',
+      ...['workflow_run', 'check_run', 'status', 'deployment', 'repository_dispatch', 'issue_comment'],
+      ...['merge_group', 'new', ''],
     ].map((name): [string, ActionOptions] => [`the event "${name}"`, { event: name }]),
     ['a review of one', { ...fork, event: 'pull_request_review' }],
     [
@@ -95,8 +79,8 @@ describe('a project with credentials of its own', () => {
       'a fork that is gone',
       { event: 'pull_request_review', payload: { pull_request: { number: 7, head: {} } } },
     ],
-  ])('is foreign to %s', (_, event) => {
-    expect(foreign(event)).toMatch(/repository/);
+  ])('is foreign to %s', async (_, event) => {
+    expect(await foreign(event)).toMatch(/repository/);
   });
 
   it.each<[string, ActionOptions]>([
@@ -107,8 +91,8 @@ describe('a project with credentials of its own', () => {
     ['a schedule whose event is broken', event(broken, { event: 'schedule' })],
     ['a workflow_dispatch whose event is not there', event('/nonexistent', { event: 'workflow_dispatch' })],
     ['a release', { event: 'release' }],
-  ])('is not foreign to %s', (_, event) => {
-    expect(foreign(event)).toBeNull();
+  ])('is not foreign to %s', async (_, event) => {
+    expect(await foreign(event)).toBeNull();
   });
 
   it('is not used for a pull request that is named by hand', async () => {

@@ -67,9 +67,7 @@ posix('a file that is asked for', () => {
       expect((await at.idops('plan --format json=/dev/null')).code).toBe(0);
       await symlink('/dev/full', join(at.folder, 'full.json'));
       for (const path of ['/dev/full', 'full.json']) {
-        const full = await at.idops(`plan --format json=${path}`);
-        expect(full).toMatchObject({ code: 1, stderr: expect.stringContaining('error[not-writable]') });
-        expect(full.stderr).toContain('ENOSPC');
+        const full = await at.refused(`plan --format json=${path}`, ['error[not-writable]', 'ENOSPC']);
         expect(full.stderr).not.toMatch(/^\s+at /m);
       }
       for (const device of ['/dev/null', '/dev/full'])
@@ -105,8 +103,7 @@ posix('a file that is asked for', () => {
       `plan --out ${path}`,
       `validate --format json=${path}`,
     ]) {
-      const ran = await at.idops(args);
-      expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('error[output-is-input]') });
+      await at.refused(args, 'error[output-is-input]');
     }
     expect(at.writes()).toEqual([]);
     const after = await at.files();
@@ -126,8 +123,7 @@ posix('a file that is asked for', () => {
     for (const [name, target] of Object.entries(links)) await symlink(target, join(at.folder, name));
     const refused = async () => {
       for (const args of [`plan --out ${path}`, `plan --format html=${path}`, `preview --out ${path}`]) {
-        const ran = await at.idops(args);
-        expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('error[output-is-input]') });
+        await at.refused(args, 'error[output-is-input]');
       }
     };
     await refused();
@@ -143,8 +139,7 @@ posix('a file that is asked for', () => {
     await mkdir(join(at.folder, '.idops'));
     await mkdir(join(at.folder, 'far'));
     await symlink('../far/s.json', join(at.folder, '.idops/state.json'));
-    const ran = await at.idops('plan --out far/s.json');
-    expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('error[output-is-input]') });
+    await at.refused('plan --out far/s.json', 'error[output-is-input]');
   });
 
   it('is not the plan that is applied', async () => {
@@ -152,8 +147,7 @@ posix('a file that is asked for', () => {
     expect((await at.idops('plan --out plan.json')).code).toBe(0);
     const stored = await at.read('plan.json');
     for (const name of ['plan.json', './manifests/../plan.json']) {
-      const ran = await at.idops(`apply plan.json --format html=${name}`);
-      expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('error[wrong-option]') });
+      await at.refused(`apply plan.json --format html=${name}`, 'error[wrong-option]');
     }
     expect(await at.read('plan.json')).toBe(stored);
     expect(at.writes()).toEqual([]);
@@ -170,8 +164,7 @@ posix('a file that is asked for', () => {
       ['fresh/organizations.yaml', 'wrong-option'],
     ]) {
       const out = code === 'wrong-option' ? ' --out fresh' : '';
-      const ran = await at.idops(`pull --format json=${path}${out}`);
-      expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining(`error[${code}]`) });
+      await at.refused(`pull --format json=${path}${out}`, `error[${code}]`);
     }
     expect(await at.files()).toEqual(before);
   });

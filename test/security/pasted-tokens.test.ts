@@ -8,8 +8,13 @@ const opaque = `a1B2${bytesOf('3', 16).toString('hex')}`;
 const allScopes = ['clients:manage:all', 'users:manage:all', 'identity-providers:manage:all'] as const;
 const short = 'hunter2-hunter3';
 
-async function expectUnsaid(at: TestProject, args: readonly string[], secret: string): Promise<void> {
-  const { code, stdout, stderr } = await at.idopsWith([...args], { env: { IDOPS_TOKEN: short } });
+async function expectUnsaid(
+  at: TestProject,
+  args: readonly string[],
+  secret: string,
+  { token }: { readonly token?: string } = { token: short },
+): Promise<void> {
+  const { code, stdout, stderr } = await at.idopsWith(args, { env: { IDOPS_TOKEN: token } });
   expect(code, args.join(' ')).toBe(1);
   expect(stdout + stderr, args.join(' ')).not.toContain(secret.slice(0, 12));
   expect(stderr).toMatch(/^error/m);
@@ -47,26 +52,15 @@ describe('a token that was typed into the wrong place is not repeated', () => {
 
   it('the one of a token file', async () => {
     const at = await project({ token: `${short}\n` });
-    for (const [option, value] of [
-      ['--env', short],
-      ['--concurrency', short],
-    ] as const) {
-      const args = ['plan', '--token-file', 'token', option, value];
-      const { code, stderr } = await at.idopsWith(args, { env: { IDOPS_TOKEN: undefined } });
-      expect(code).toBe(1);
-      expect(stderr).not.toContain(short);
-    }
+    for (const option of ['--env', '--concurrency'])
+      await expectUnsaid(at, ['plan', '--token-file', 'token', option, short], short, {});
   });
 
   it('the one of a token file that the configuration names', async () => {
     const config = 'version: 1\nserver: {base_url: "https://id.example.com", auth: {token_file: token}}\n';
     const at = await project({ 'idops.yaml': config, token: `${short}\n` });
-    for (const args of [`plan --env ${short}`, `plan --${short}`, `plan --concurrency=${short}`]) {
-      const { code, stderr } = await at.idops(args, { env: { IDOPS_TOKEN: undefined } });
-      expect(code).toBe(1);
-      expect(stderr).toMatch(/^error/);
-      expect(stderr).not.toContain(short);
-    }
+    for (const args of [`--env ${short}`, `--${short}`, `--concurrency=${short}`])
+      await expectUnsaid(at, ['plan', ...args.split(' ')], short, {});
   });
 
   it('while names come back as they are', async () => {
@@ -88,8 +82,6 @@ describe('an organization that is named after the token', () => {
     const files = Object.entries(await at.files());
     expect(files.some(([path]) => path.includes('runs/'))).toBe(true);
     for (const [path, text] of files) expect(text, path).not.toContain(token);
-    const ran = await at.idops('undo --help');
-    expect(ran.code).toBe(0);
     const name = files.map(([path]) => /([^/]+)\.jsonl$/.exec(path)?.[1]).find((one) => one !== undefined);
     for (const args of [
       'runs',

@@ -1,8 +1,7 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Fields } from '../../src/base/values.js';
 import type { FieldChange, Plan } from '../../src/plan/plan.js';
 import { planGithub } from '../../src/report/github.js';
@@ -17,6 +16,7 @@ import {
   resettableRedactor,
   type SecretKind,
 } from '../../src/secrets/redactor.js';
+import { temporaryFolder } from '../cleanups.js';
 import { often } from '../often.js';
 import { hostilePlan } from '../report/hostile-plans.js';
 
@@ -104,14 +104,6 @@ describe('a secret changes nothing of a report but the values that it stands in'
 });
 
 describe('what is masked in a finished file', () => {
-  let folder: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'idops-reports-'));
-  });
-  afterAll(async () => {
-    await rm(folder, { recursive: true, force: true });
-  });
-
   test.each(Object.keys(formats))(
     '%s goes to its file as it was rendered, whatever the secrets are',
     async (name) => {
@@ -127,12 +119,9 @@ describe('what is masked in a finished file', () => {
       for (const text of secrets) context.redactor.add(text);
       const [plan = null] = fc.sample(hostilePlan, { numRuns: 1, seed: 7 });
       if (plan === null) throw new Error('there is no plan');
-      const file = join(folder, name);
+      const file = join(await temporaryFolder('reports'), name);
       const render = formats[name] ?? String;
-      const report = {
-        redact: redactPlan,
-        formats: { [name]: async () => (made: Plan) => render(made) },
-      };
+      const report = { redact: redactPlan, formats: { [name]: async () => (made: Plan) => render(made) } };
       await show([{ name, file }], report, plan, context);
       expect(await readFile(file, 'utf8')).toBe(render(redactPlan(plan, context.redactor)));
     },

@@ -129,9 +129,7 @@ describe('two states in one folder', () => {
   it('a run of the one is not undone with the other', async () => {
     const { at, a, b } = await bothApplied();
     const before = at.sandbox.requests.length;
-    const refused = await at.idops(`undo ${a} --env b --yes --force`);
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('error[run-other-state]') });
-    expect(refused.stderr).toContain('a.json');
+    await at.refused(`undo ${a} --env b --yes --force`, ['error[run-other-state]', 'a.json']);
     expect(at.sandbox.requests).toHaveLength(before);
     expect((await at.idops(`undo ${b} --env b --yes`)).code).toBe(0);
     expect((await at.idops(`undo ${a} --yes`)).code).toBe(0);
@@ -184,10 +182,7 @@ describe('a run whose lock was removed', () => {
     const { at, run, open } = await underWay();
     const before = await journalOf(at);
     await rm(join(at.folder, '.idops/a.json.lock'));
-    const second = await at.idops('apply --yes');
-    expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining('error[locked]') });
-    expect(second.stderr).toContain(`process ${run.child.pid}`);
-    expect(second.stderr).toContain('still under way');
+    await at.refused('apply --yes', ['error[locked]', `process ${run.child.pid}`, 'still under way']);
     expect((await at.idops('plan')).stderr).toContain('the state is being written: run ');
     expect(await journalOf(at)).toBe(before);
     open();
@@ -220,14 +215,9 @@ describe('a lock', () => {
     ['another host', { host: `not-${hostname()}` }, 'on another host'],
   ])('from %s is not taken over, and the refusal says how to go on', async (_, more, why) => {
     const at = await project({ ...one, [path]: lock(more) });
-    const refused = await at.idops('apply --yes');
-    expect(refused.code).toBe(1);
-    expect(refused.stderr).toContain('error[locked]');
-    expect(refused.stderr).toContain(why);
-    expect(refused.stderr).toContain('idops runs unlock');
+    await at.refused('apply --yes', ['error[locked]', why, 'idops runs unlock']);
     expect(at.sandbox.requests).toEqual([]);
-    const asked = await at.idops('runs unlock');
-    expect(asked).toMatchObject({ code: 1, stderr: expect.stringContaining('error[no-terminal]') });
+    await at.refused('runs unlock', 'error[no-terminal]');
     expect((await at.idops('apply --yes')).code).toBe(1);
     expect((await at.idops('runs unlock --yes')).code).toBe(0);
     expect((await at.idops('apply --yes')).code).toBe(0);
@@ -235,8 +225,7 @@ describe('a lock', () => {
 
   it('of a process that still runs on this host is not removed by unlock', async () => {
     const { at, run, open } = await underWay();
-    const refused = await at.idops('runs unlock');
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('still runs on this host') });
+    await at.refused('runs unlock', 'still runs on this host');
     expect(await at.read('.idops/a.json.lock')).toContain(`"pid": ${run.child.pid}`);
     open();
     expect((await run.ended).code).toBe(0);
@@ -244,9 +233,7 @@ describe('a lock', () => {
 
   it('of a process whose number is none is unreadable, and unlock removes it', async () => {
     const at = await project({ ...one, [path]: lock({ pid: -1 }) });
-    const refused = await at.idops('apply --yes');
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('error[locked]') });
-    expect(refused.stderr).toContain('something that left no name');
+    const refused = await at.refused('apply --yes', ['error[locked]', 'something that left no name']);
     expect(refused.stderr).not.toContain('still runs');
     expect(at.sandbox.requests).toEqual([]);
     const unlocked = await at.idops('runs unlock --yes');
@@ -283,18 +270,14 @@ describe.skipIf(process.platform === 'win32')('a named pipe in the place of', ()
     const at = await project({ ...one, '.idops/runs/empty': '' });
     spawnSync('mkfifo', [join(at.folder, path)]);
     for (const args of ['apply --yes', ...(code === 'locked' ? ['runs unlock'] : ['plan'])]) {
-      const ran = await at.idops(args);
-      expect(ran.code).toBe(1);
-      expect(ran.stderr).toContain(`error[${code}]`);
-      expect(ran.stderr).toContain('named pipe');
+      await at.refused(args, [`error[${code}]`, 'named pipe']);
     }
     expect(at.writes()).toEqual([]);
   });
 
   it('a device as the state is refused too', async () => {
     const at = await project({ ...one, 'idops.yaml': twoStates.replace('.idops/a.json', '/dev/zero') });
-    const ran = await at.idops('plan');
-    expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('it is a device') });
+    await at.refused('plan', 'it is a device');
     await writeFile(join(at.folder, 'x'), '');
   });
 });
