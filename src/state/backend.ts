@@ -23,8 +23,6 @@ export interface LockStatus {
   readonly shard?: Shard;
   /** Its holder, in words. */
   readonly holder: string;
-  /** The command that it was taken for; null if it names no holder. */
-  readonly command: string | null;
   /** Whether it names its holder, as every lock of idops does. */
   readonly readable: boolean;
   /** Whether the holder's process runs, as far as this machine can tell. */
@@ -98,8 +96,6 @@ export interface RunStore {
    * writes it.
    */
   reopen(content: JournalContent): Promise<Journal>;
-  /** Assigns journals to this state, if the backend records of each to which state it belongs. */
-  assign(runs: readonly string[]): Promise<void>;
   /** Removes journals; one that isn't there is no error. */
   remove(runs: readonly string[]): Promise<void>;
 }

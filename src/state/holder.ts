@@ -1,18 +1,30 @@
 import { hostname } from 'node:os';
 import * as z from 'zod';
 import { type ProblemsError, problemError } from '../base/problems.js';
-import { type Fate, ownProcess, processMark, processStatus } from '../base/process.js';
+import { type Fate, ownProcess, processMark, processStatus, userName } from '../base/process.js';
 import type { LockStatus } from './backend.js';
 
 /** What a lock says of its holder. */
-export const holderFields = {
+export const holderSchema = z.object({
   user: z.string(),
   ...processMark,
   command: z.string(),
   at: z.string(),
-};
+});
 
-const holderSchema = z.object(holderFields);
+/** The holder in the text of a lock; null if it names none. */
+export function parseHolder<H extends Holder>(schema: z.ZodType<H>, text: string): H | null {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+/** This process as the holder of a lock. */
+export function ownHolder(command: string, now: Date): Holder {
+  return { user: userName(), ...ownProcess(), command, at: now.toISOString() };
+}
 
 export type Holder = z.infer<typeof holderSchema>;
 
@@ -33,7 +45,6 @@ export function lockStatus(holder: Holder | null, fate?: Fate, end: string = GON
   const isUnknown = holder !== null && became === 'unknown';
   return {
     holder: describeHolder(holder),
-    command: holder?.command ?? null,
     readable: holder !== null,
     fate: became,
     end: became === 'gone' ? end : null,

@@ -63,12 +63,6 @@ function bufferedRuns(base: RunStore, folder: string): RunStore {
   };
 }
 
-/** The buffer of a run, new or reopened. */
-async function opened(local: RunStore, first: RunLine): Promise<Journal> {
-  const content = (await local.list()).includes(first.run) ? await local.read(first.run) : null;
-  return content === null ? await local.create(first) : await local.reopen(content);
-}
-
 async function forget(local: RunStore, runs: readonly string[]): Promise<void> {
   const here = new Set(await local.list());
   await local.remove(runs.filter((run) => here.has(run)));
@@ -121,10 +115,17 @@ class BufferedJournal implements Journal {
   }
 
   async #keep(...lines: readonly JournalLine[]): Promise<void> {
-    this.#keeping ??= opened(this.#local, this.#first);
+    this.#keeping ??= this.#open();
     const journal = await this.#keeping;
     await Promise.all(lines.map((line) => journal.write(line)));
     this.#kept.push(...lines);
+  }
+
+  /** The buffer of the run, new or reopened. */
+  async #open(): Promise<Journal> {
+    const { run } = this.#first;
+    const content = (await this.#local.list()).includes(run) ? await this.#local.read(run) : null;
+    return await (content === null ? this.#local.create(this.#first) : this.#local.reopen(content));
   }
 
   /** Writes the buffered lines to the backend; those that ask meanwhile wait for the same. */

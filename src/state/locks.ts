@@ -1,4 +1,4 @@
-import { type ProblemsError, problemError } from '../base/problems.js';
+import { problemError } from '../base/problems.js';
 import type { Shard } from '../base/shard.js';
 import type { FoundLock, Lock, LockStore, StateBackend } from './backend.js';
 import { lockedError, takeoverNote } from './holder.js';
@@ -22,7 +22,11 @@ export function exclusiveLocks(
         const [first] = others;
         if (first === undefined) break;
         const living = others.find(({ fate }) => fate !== 'gone');
-        if (living !== undefined || tries > TRIES) throw inTheWay(living ?? first);
+        if (living !== undefined || tries > TRIES) {
+          const found = living ?? first;
+          const what = found.shard === undefined ? undefined : 'the state is locked by a run of a shard';
+          throw lockedError(found, found.place, what);
+        }
         // A lock whose lease ran out would be valid again for a holder that comes back.
         for (const other of others) if (await other.drop()) gone.push(takeoverNote(other));
       }
@@ -39,7 +43,10 @@ export function exclusiveLocks(
       if (isOther || tries > TRIES) throw lockedError(now, now.place);
       // It may be renewed at the same time.
       if (await now.drop()) return;
-      now = (await locks.list()).find((other) => isOfPlace(other, one));
+      now = (await locks.list()).find(
+        ({ place, shard }) =>
+          place === one.place && shard?.index === one.shard?.index && shard?.count === one.shard?.count,
+      );
     }
   };
   return {
@@ -72,16 +79,7 @@ export function exclusiveLocks(
   };
 }
 
-function isOfPlace({ place, shard }: FoundLock, other: FoundLock): boolean {
-  return place === other.place && shard?.index === other.shard?.index && shard?.count === other.shard?.count;
-}
-
 function isInTheWay(other: Shard | undefined, shard: Shard | undefined): boolean {
   if (shard === undefined) return other !== undefined;
   return other === undefined || other.count !== shard.count;
-}
-
-function inTheWay(found: FoundLock): ProblemsError {
-  const what = found.shard === undefined ? undefined : 'the state is locked by a run of a shard';
-  return lockedError(found, found.place, what);
 }

@@ -72,7 +72,11 @@ export function partOf({ shards }: Pick<StateHead, 'shards'>, { index }: Shard):
   return shards?.parts[String(index)] ?? {};
 }
 
-export function withPart<T extends StateHead>(head: T, { index }: Shard, part: Part): T {
+export function withPart<T extends StateHead>(
+  head: T,
+  { index }: Shard,
+  part: Part,
+): T & { shards: NonNullable<StateHead['shards']> } {
   const { shards } = head;
   if (shards === undefined) throw new TypeError('no shards without a state that is split');
   return { ...head, shards: { ...shards, parts: { ...shards.parts, [String(index)]: part } } };

@@ -79,18 +79,19 @@ const shardsSchema = z.strictObject({
   parts: z.record(z.string(), partSchema),
 });
 
-/** An approval that a workflow run used: it counts for no other run, and for this one only while something of it is left. */
+/** An approval that a workflow run used: it counts for no other run, and for this one only while something of it is left. Ids are decimal. */
 const approvalSchema = z.strictObject({
   /** Null if a person gave the digest, or reviewed the stored plan. */
   pull_request: z.int().nullable(),
-  /** The last commit of the pull request's branch. */
+  /** The last commit of the pull request's branch; null if there is no pull request. */
   head: z.string().nullable(),
-  /** The workflow run that made the plan. */
+  /** The workflow run that made the approved plan; null if there is no pull request. */
   plan_run: z.string().nullable(),
   environment: z.string().nullable(),
   digest: z.string(),
-  /** The workflow run that applies it. */
+  /** The workflow run that applies it; its attempts are one run. */
   workflow_run: z.string().regex(/^\d+$/),
+  /** The address of that run, for people. */
   url: z.string(),
   /** When it was last used. */
   at: z.iso.datetime(),

@@ -35,9 +35,9 @@ async function lock(here: BackendPlace, of?: string, command = 'apply'): Promise
 }
 
 async function shown(here: BackendPlace): Promise<(string | null)[][]> {
-  return (await (await here.open('a')).lockStatuses()).map(({ shard: of, command, fate }) => [
+  return (await (await here.open('a')).lockStatuses()).map(({ shard: of, holder, fate }) => [
     of === undefined ? 'all' : `${of.index}/${of.count}`,
-    command,
+    /^(.+) by /.exec(holder)?.[1] ?? null,
     fate,
   ]);
 }

@@ -3,20 +3,27 @@ import { link, lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod';
-import { ignoreMissing } from '../../base/paths.js';
-import { type Problem, ProblemsError, problemError, warning } from '../../base/problems.js';
-import { ownProcess, processStatus, userName } from '../../base/process.js';
+import { hasProblem, type Problem, ProblemsError, problemError, warning } from '../../base/problems.js';
+import { processStatus } from '../../base/process.js';
 import { NotRegularFile, readTextFile } from '../../base/read-file.js';
 import { type Shard, shardName, shardNamed } from '../../base/shard.js';
 import { systemErrorText } from '../../base/system-errors.js';
 import { makeFolder, removeTemporaryFiles, temporaryFileName } from '../../base/write-file.js';
 import type { FoundLock, Lock, LockStore } from '../backend.js';
-import { holderFields, lockedError, lockLostError, lockStatus, takeoverNote } from '../holder.js';
+import {
+  holderSchema,
+  lockedError,
+  lockLostError,
+  lockStatus,
+  ownHolder,
+  parseHolder,
+  takeoverNote,
+} from '../holder.js';
 import { withWriteErrors } from '../write-errors.js';
 
-const holderSchema = z.object({ ...holderFields, nonce: z.string() });
+const schema = holderSchema.extend({ nonce: z.string() });
 
-type Holder = z.infer<typeof holderSchema>;
+type Holder = z.infer<typeof schema>;
 
 /** Milliseconds to wait for another process to take over a lock. */
 const A_MOMENT = 20;
@@ -42,30 +49,34 @@ export async function acquireLock(statePath: string, command: string, now: Date)
     takenOver,
     fenced: false,
     lease: 0,
-    confirm: () => confirm(path, holder),
+    async confirm() {
+      const now = await readHolder(path);
+      if (now?.nonce !== holder.nonce) throw lockLostError(now, shown(path));
+    },
     release: () => release(path, holder),
   };
 }
 
 function holderOf(command: string, now: Date): Holder {
-  return { user: userName(), ...ownProcess(), command, at: now.toISOString(), nonce: randomUUID() };
+  return { ...ownHolder(command, now), nonce: randomUUID() };
 }
 
 /** The name whose lock a process holds while it merges into a state file. */
-function mergedPath(statePath: string): string {
-  return `${statePath}.merge`;
-}
+const mergedPath = (statePath: string): string => `${statePath}.merge`;
 
-function lockedPath(statePath: string, shard: Shard | undefined): string {
-  return shard === undefined ? statePath : `${statePath}.${shardName(shard)}`;
-}
+const lockedPath = (statePath: string, shard: Shard | undefined): string =>
+  shard === undefined ? statePath : `${statePath}.${shardName(shard)}`;
 
 /** The locks of a state file: its own, and those of shards beside it. */
 export function fileLocks(statePath: string): LockStore {
   return {
     take: (command, now, shard) => acquireLock(lockedPath(statePath, shard), command, now),
     async list() {
-      const names = await namesBeside(statePath);
+      const folder = dirname(statePath);
+      const names = await readdir(folder).catch((failure: NodeJS.ErrnoException) => {
+        if (failure.code === 'ENOENT' || failure.code === 'ENOTDIR') return [];
+        throw unreadable(`the folder of the state ${shown(folder)}`, failure);
+      });
       const [begin, end] = [`${basename(statePath)}.`, lockPath('')];
       const shards = names.flatMap((name) => {
         if (!name.startsWith(begin) || !name.endsWith(end)) return [];
@@ -118,9 +129,7 @@ export async function exclusively<T>(statePath: string, work: () => Promise<T>):
     try {
       lock = await acquireLock(mergedPath(statePath), 'merge', new Date());
     } catch (failure) {
-      const isHeld =
-        failure instanceof ProblemsError && failure.problems.some(({ code }) => code === 'locked');
-      if (!isHeld || performance.now() > until) throw failure;
+      if (!hasProblem(failure, 'locked') || performance.now() > until) throw failure;
       await wait(Math.random() * A_MOMENT);
       continue;
     }
@@ -162,8 +171,7 @@ async function inTurn(
     await take(turn, mine);
   } catch (failure) {
     // Another process is doing it.
-    if (failure instanceof ProblemsError && failure.problems.some(({ code }) => code === 'locked'))
-      return false;
+    if (hasProblem(failure, 'locked')) return false;
     throw failure;
   }
   try {
@@ -176,19 +184,12 @@ async function inTurn(
 
 /** Removes locks of such changes whose processes are gone. */
 async function sweepTurns(path: string): Promise<void> {
-  const names = await readdir(dirname(path)).catch(() => []);
-  const turns = names.filter((name) => name.startsWith(`${basename(path)}.`) && /\.[0-9a-f]{16}$/.test(name));
-  for (const turn of turns.map((name) => join(dirname(path), name))) {
+  for (const name of await readdir(dirname(path)).catch(() => [])) {
+    if (!name.startsWith(`${basename(path)}.`) || !/\.[0-9a-f]{16}$/.test(name)) continue;
+    const turn = join(dirname(path), name);
     const holder = await readHolder(turn).catch(() => undefined);
     if (holder != null && processStatus(holder) === 'gone') await rm(turn, { force: true }).catch(() => {});
   }
-}
-
-/** Throws a ProblemsError (`locked`) if another holder has the lock. */
-async function confirm(path: string, { nonce }: Holder): Promise<void> {
-  const now = await readHolder(path);
-  if (now?.nonce === nonce) return;
-  throw lockLostError(now, shown(path));
 }
 
 /** Releases a lock; warns if it may still be there. */
@@ -209,11 +210,6 @@ async function release(path: string, { nonce }: Holder): Promise<Problem[]> {
   }
 }
 
-function unlessThere(failure: NodeJS.ErrnoException): false {
-  if (failure.code !== 'EEXIST') throw failure;
-  return false;
-}
-
 /** Writes a temporary file and puts it in place: the lock has its holder's name from the start. */
 async function create(
   path: string,
@@ -231,20 +227,16 @@ async function create(
       } finally {
         await file.close();
       }
-      return await place(temporary, path).then(() => true, unlessThere);
+      return await place(temporary, path).then(
+        () => true,
+        (failure: NodeJS.ErrnoException) => {
+          if (failure.code !== 'EEXIST') throw failure;
+          return false;
+        },
+      );
     });
   } finally {
     await rm(temporary, { force: true }).catch(() => {});
-  }
-}
-
-/** The files beside a state. Throws a ProblemsError (`state-unreadable`). */
-async function namesBeside(statePath: string): Promise<readonly string[]> {
-  const folder = dirname(statePath);
-  try {
-    return (await readdir(folder).catch(ignoreMissing)) ?? [];
-  } catch (failure) {
-    throw unreadable(`the folder of the state ${shown(folder)}`, failure);
   }
 }
 
@@ -266,11 +258,7 @@ async function readHolder(path: string): Promise<Holder | null | undefined> {
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw unreadable(`the lock ${shown(path)}`, failure);
   }
-  try {
-    return holderSchema.parse(JSON.parse(text));
-  } catch {
-    return null;
-  }
+  return parseHolder(schema, text);
 }
 
 function unreadable(what: string, failure: unknown): ProblemsError {

@@ -27,7 +27,6 @@ export function fileRuns(folder: string): RunStore {
     read: (run) => readJournal(folder, run),
     hasEnd: (run) => hasEnd(folder, run),
     buffered: async () => [],
-    assign: async () => {},
     create: (first) => createJournal(folder, first),
     reopen: (content) => reopenJournal(folder, content),
     remove: (runs) => removeJournals(folder, runs),

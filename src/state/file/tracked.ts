@@ -46,7 +46,9 @@ async function trackedOf(files: readonly string[], journals: string): Promise<st
   // Reading the state reports why it can't be read.
   const led = await Promise.all(named.map((path) => resolveLinks(path).catch(() => path)));
   const targets = [...new Set([...real, ...led])];
-  const inside = targets.map((path) => relative(root, path)).filter(isBelow);
+  const inside = targets
+    .map((path) => relative(root, path))
+    .filter((way) => way !== '' && way.split(sep)[0] !== '..' && !isAbsolute(way));
   const listed = await listOf(root, inside);
   const folders = new Set([journals, await realName(journals)].map((path) => relative(root, path)));
   return listed.filter((path) => {
@@ -62,10 +64,6 @@ async function realName(path: string): Promise<string> {
   const real = await realpath(folder).catch(() => undefined);
   if (real !== undefined) return join(real, basename(path));
   return folder === path ? path : join(await realName(folder), basename(path));
-}
-
-function isBelow(way: string): boolean {
-  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 /** Which of these paths are in git's index. Throws a ProblemsError (`state-tracked`) if git fails. */

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { stringifyJson } from '../../base/json.js';
-import { ProblemsError } from '../../base/problems.js';
+import { hasProblem } from '../../base/problems.js';
 import type { StateBackend, StateName } from '../backend.js';
 import { exclusiveLocks } from '../locks.js';
 import type { State } from '../state.js';
@@ -29,7 +29,12 @@ export function gitBackend(settings: GitSettings): StateBackend {
     return text === undefined ? undefined : parseState(parseStateJson(text, place), place);
   };
   const named = async (file: string): Promise<StateName | undefined> => {
-    const text = await store.read((head, of) => of.text(head, file)).catch(unlessUnreadable);
+    const text = await store
+      .read((head, of) => of.text(head, file))
+      .catch((failure: unknown) => {
+        if (!hasProblem(failure, 'state-unreadable')) throw failure;
+        return undefined;
+      });
     return text === undefined ? undefined : parseStateName(text);
   };
   const written = (state: State): Change => ({
@@ -67,10 +72,4 @@ export function gitBackend(settings: GitSettings): StateBackend {
     // The state's branch is in nobody's work tree.
     async check() {},
   };
-}
-
-function unlessUnreadable(failure: unknown): undefined {
-  const isUnreadable =
-    failure instanceof ProblemsError && failure.problems.every(({ code }) => code === 'state-unreadable');
-  if (!isUnreadable) throw failure;
 }

@@ -42,7 +42,6 @@ export function gitRuns(store: Store, runs: string, place: string): RunStore {
       return (text ?? '').trimEnd().split('\n').at(-1)?.startsWith('{"type":"end"') === true;
     },
     buffered: async () => [],
-    assign: async () => {},
     async create(first) {
       const { run } = first;
       await store.change(async (head, branch) => {

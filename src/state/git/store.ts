@@ -3,15 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import * as z from 'zod';
 import type { ProblemsError } from '../../base/problems.js';
-import { ownProcess, processStatus, userName } from '../../base/process.js';
+import { processStatus } from '../../base/process.js';
 import { type Shard, shardName, shardNamed } from '../../base/shard.js';
 import type { FoundLock, Lock, LockStatus, LockStore } from '../backend.js';
 import {
   GONE,
   lockStatus as heldBy,
-  holderFields,
+  holderSchema,
   lockedError,
   lockLostError,
+  ownHolder,
+  parseHolder,
   takeoverNote,
 } from '../holder.js';
 import { Branch, type BranchSettings, type Commit, type RemoteRefs } from './branch.js';
@@ -186,8 +188,8 @@ export class Store implements LockStore {
       const from = await this.#lockAt(ref);
       const other = from === null ? undefined : await this.#holder(from);
       if (other !== undefined && !isExpired(other)) throw lockedError(statusOf(other), this.#place);
-      const mark = { ...ownProcess(), command, at: now.toISOString(), expires: '', nonce: randomUUID() };
-      const made = await this.#renewed({ ref, holder: { user: userName(), ...mark } });
+      const own = { ...ownHolder(command, now), expires: '', nonce: randomUUID() };
+      const made = await this.#renewed({ ref, holder: own });
       if ((await this.#branch.push([{ ref, from, to: made.at }])) === 'moved') {
         const lock = await this.#lockAt(ref);
         throw lockedError(statusOf(lock === null ? null : await this.#holder(lock)), this.#place);
@@ -266,7 +268,7 @@ export class Store implements LockStore {
   }
 
   async #holder(commit: string): Promise<Holder | null> {
-    return holderOf(await this.#branch.message(commit));
+    return parseHolder(schema, await this.#branch.message(commit));
   }
 }
 
@@ -281,24 +283,15 @@ function lockCommit(holder: Holder): Commit {
   return { message: JSON.stringify({ ...holder, turn: randomUUID() }) };
 }
 
-const holderSchema = z.object({ ...holderFields, expires: z.iso.datetime(), nonce: z.string() });
+const schema = holderSchema.extend({ expires: z.iso.datetime(), nonce: z.string() });
 
 /** Who holds a lock, and until when (ISO 8601, UTC). */
-export type Holder = z.infer<typeof holderSchema>;
+export type Holder = z.infer<typeof schema>;
 
 /** The lease of a lock, in milliseconds. */
 export const LEASE = 10 * 60_000;
 /** Milliseconds by which clocks of machines may differ. */
 const SKEW = 5 * 60_000;
-
-/** The holder in the message of a lock's commit; null if it names none. */
-export function holderOf(message: string): Holder | null {
-  try {
-    return holderSchema.parse(JSON.parse(message));
-  } catch {
-    return null;
-  }
-}
 
 /** Whether a lock has ended: its process is gone, or its lease ran out. */
 export function isExpired(holder: Holder | null): holder is Holder {

@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import * as z from 'zod';
 import { type ProblemsError, problemError } from '../../base/problems.js';
-import { type Fate, ownProcess, processStatus, userName } from '../../base/process.js';
+import { type Fate, processStatus } from '../../base/process.js';
 import { type Shard, shardName, shardNamed } from '../../base/shard.js';
 import type { FoundLock, Lock, LockStatus, LockStore } from '../backend.js';
 import {
   describeHolder,
   GONE,
   type Holder,
-  holderFields,
+  holderSchema,
   lockedError,
   lockLostError,
   lockStatus,
+  ownHolder,
+  parseHolder,
   takeoverNote,
 } from '../holder.js';
 import { type Statements, transaction } from './connection.js';
@@ -51,8 +52,6 @@ interface Found {
   /** Milliseconds since then, by the clock of the database. */
   readonly age: number;
 }
-
-const holderSchema = z.object(holderFields);
 
 /** The lock that this process holds. */
 interface Held {
@@ -119,7 +118,7 @@ export class StateLock implements LockOwner, LockStore {
       const own = (await this.list()).find(({ nonce }) => nonce === before.nonce);
       if (own !== undefined) throw lockedError(own, own.place);
     }
-    const holder: Holder = { user: userName(), ...ownProcess(), command, at: now.toISOString() };
+    const holder = ownHolder(command, now);
     const nonce = randomUUID();
     const { takenOver, held } = await this.#database.write(async (statements) => {
       const session = await this.#beginSession(statements);
@@ -292,7 +291,7 @@ export class StateLock implements LockOwner, LockStore {
     );
     return rows.map(({ holder, free, ...row }) => ({
       ...row,
-      holder: parseHolder(holder),
+      holder: parseHolder(holderSchema, holder),
       isConnected: !free,
     }));
   }
@@ -352,12 +351,4 @@ function disconnectedFor({ age }: Found): string {
 
 async function unlockAdvisory(statements: Statements, advisory: number): Promise<void> {
   await statements.run('SELECT pg_catalog.pg_advisory_unlock($1, $2)', [LOCKS, advisory]).catch(() => {});
-}
-
-function parseHolder(text: string): Holder | null {
-  try {
-    return holderSchema.parse(JSON.parse(text));
-  } catch {
-    return null;
-  }
 }

@@ -17,11 +17,6 @@ import { type Statements, transaction } from './connection.js';
 import type { Database } from './database.js';
 import type { StateLock } from './lock.js';
 
-interface Line {
-  readonly number: number;
-  readonly line: string;
-}
-
 /** The journals of all states in a database, one row for each line. */
 export function postgresRuns(database: Database, lock: StateLock, state: string): RunStore {
   const shown = (run: string): string => `${run} of ${database.target.place}`;
@@ -29,7 +24,7 @@ export function postgresRuns(database: Database, lock: StateLock, state: string)
   const read = async (run: string): Promise<JournalContent | null> => {
     const lines = await database.read(undefined, async (statements) => {
       // A run and its first line are written at once.
-      const { rows } = await statements.run<Line>(
+      const { rows } = await statements.run<{ number: number; line: string }>(
         'SELECT number, line::text FROM idops.lines WHERE run = $1 ORDER BY number',
         [run],
       );
@@ -88,7 +83,7 @@ export function postgresRuns(database: Database, lock: StateLock, state: string)
             'run it again',
           );
       });
-      return postgresJournal(database, lock, { run, writer, next: 1 });
+      return postgresJournal(database, lock, run, writer, 1);
     },
     async reopen(content) {
       if (isRunning(content)) throw stillRunning(content.run);
@@ -107,16 +102,7 @@ export function postgresRuns(database: Database, lock: StateLock, state: string)
         );
         if (rows[0]?.last !== content.lines.length) throw stillRunning(content.run);
       });
-      return postgresJournal(database, lock, { run, writer, next: content.lines.length + 1 });
-    },
-    async assign(runs) {
-      if (runs.length === 0) return;
-      await lock.write(async (statements) => {
-        await statements.run('UPDATE idops.runs SET state = $2 WHERE run = ANY ($1::text[])', [
-          [...runs],
-          state,
-        ]);
-      });
+      return postgresJournal(database, lock, run, writer, content.lines.length + 1);
     },
     async remove(runs) {
       if (runs.length === 0) return;
@@ -127,19 +113,17 @@ export function postgresRuns(database: Database, lock: StateLock, state: string)
   };
 }
 
-/** The writer of a journal, and the number of the next line. */
-interface WriterPosition {
-  readonly run: string;
-  /** A process with another id can't write. */
-  readonly writer: string;
-  readonly next: number;
-}
-
-function postgresJournal(database: Database, lock: StateLock, turn: WriterPosition): Journal {
-  const { run } = turn;
-  let { next } = turn;
+/** Writes a journal from the line `first` on. A process with another id than `writer` can't write it. */
+function postgresJournal(
+  database: Database,
+  lock: StateLock,
+  run: string,
+  writer: string,
+  first: number,
+): Journal {
+  let next = first;
   /** The ids that the row may have: the last one, and those whose change was cut off. */
-  let writers = [turn.writer];
+  let writers = [writer];
   /** Whether lines that failed may have been written. */
   let isUnsure = false;
 

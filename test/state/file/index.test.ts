@@ -2,13 +2,16 @@ import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { writeAtomic } from '../../../src/base/write-file.js';
-import { stateFile } from '../../../src/state/file/index.js';
+import { fileBackend } from '../../../src/state/file/index.js';
 import { emptyState, type State } from '../../../src/state/state.js';
 import { temporaryFolder } from '../../cleanups.js';
 import { problemOf } from '../postgres/failing.js';
 
 const server = 'https://id.example.com';
 let folder = '';
+
+const stateFile = (...folders: string[]) =>
+  fileBackend({ path: path(...folders, 'state.json'), allowTracked: true });
 
 beforeEach(async () => {
   folder = await temporaryFolder('state');
@@ -66,7 +69,7 @@ describe('a state that can not be used', () => {
     ['belongs to another server', good.replace(server, 'https://other.example.com'), 'state-other-server'],
   ])('since it %s is refused, and left as it is', async (_, text, code) => {
     await writeFile(path('state.json'), text);
-    const problem = await problemOf(stateFile(path('state.json')).load(server));
+    const problem = await problemOf((await stateFile()).load(server));
     expect(problem.code).toBe(code);
     expect(problem.message).toContain('state.json');
     expect(problem.hint).toBeDefined();
@@ -76,7 +79,7 @@ describe('a state that can not be used', () => {
   it('is not read where its bytes are no UTF-8, of which a text would lose some', async () => {
     const bytes = Buffer.from(good.replace('staff', 'st\u00e4ff'), 'latin1');
     await writeFile(path('state.json'), bytes);
-    const { code, message, hint } = await problemOf(stateFile(path('state.json')).load(server));
+    const { code, message, hint } = await problemOf((await stateFile()).load(server));
     expect([code, message]).toEqual([
       'state-unreadable',
       expect.stringMatching(/state\.json is not valid UTF-8$/),
@@ -93,13 +96,13 @@ describe('a state that can not be used', () => {
       [good.replace('"serial":', '"serial":"x","b":'), /is not a state of idops at serial$/],
     ] as const) {
       await writeFile(path('state.json'), text);
-      expect((await problemOf(stateFile(path('state.json')).load(server))).message).toMatch(where);
+      expect((await problemOf((await stateFile()).load(server))).message).toMatch(where);
     }
   });
 
   it('names both servers where it belongs to another', async () => {
-    await stateFile(path('state.json')).save(stateWith());
-    const { message } = await problemOf(stateFile(path('state.json')).load('https://new.example.com'));
+    await (await stateFile()).save(stateWith());
+    const { message } = await problemOf((await stateFile()).load('https://new.example.com'));
     expect(message).toContain(server);
     expect(message).toContain('https://new.example.com');
   });
@@ -109,15 +112,15 @@ describe('a state that can not be used', () => {
     ['http://localhost', /--port 80\)/],
     ['http://localhost.example.com:1', /state of its own/],
   ])('says what to do if it belongs to %s, which has another port now', async (former, what) => {
-    await stateFile(path('state.json')).save({ ...stateWith(), server: former });
+    await (await stateFile()).save({ ...stateWith(), server: former });
     const now = new URL(former);
     now.port = '40002';
-    expect((await problemOf(stateFile(path('state.json')).load(now.origin))).hint).toMatch(what);
+    expect((await problemOf((await stateFile()).load(now.origin))).hint).toMatch(what);
   });
 
   it('is refused where it is a folder', async () => {
     await mkdir(path('state.json'));
-    expect((await problemOf(stateFile(path('state.json')).load(server))).code).toBe('state-unreadable');
+    expect((await problemOf((await stateFile()).load(server))).code).toBe('state-unreadable');
   });
 });
 
@@ -131,7 +134,7 @@ describe('writing', () => {
   });
 
   it('never shows a reader half of it', async () => {
-    const store = stateFile(path('state.json'));
+    const store = await stateFile();
     const long = stateWith({ lineage: 'x'.repeat(300_000) });
     await store.save(long);
     let done = false;
@@ -145,16 +148,16 @@ describe('writing', () => {
 
   it('keeps a link to a state that lies elsewhere', async () => {
     await mkdir(path('elsewhere'));
-    await stateFile(path('elsewhere', 'state.json')).save(stateWith({ serial: 1 }));
+    await (await stateFile('elsewhere')).save(stateWith({ serial: 1 }));
     await symlink(path('elsewhere', 'state.json'), path('state.json'));
-    await stateFile(path('state.json')).save(stateWith({ serial: 2 }));
-    expect((await stateFile(path('elsewhere', 'state.json')).load(server)).serial).toBe(2);
+    await (await stateFile()).save(stateWith({ serial: 2 }));
+    expect((await (await stateFile('elsewhere')).load(server)).serial).toBe(2);
   });
 });
 
 it('a file in the place of the folder of the state is told in words, without a path of this machine', async () => {
   await writeFile(path('.idops'), 'x');
-  const problem = await problemOf(stateFile(path('.idops', 'state.json')).load(server));
+  const problem = await problemOf((await stateFile('.idops')).load(server));
   expect(problem.code).toBe('state-unreadable');
   expect(problem.message).toMatch(
     /^the state \S+ can't be read: a file is where a folder has to be \(ENOTDIR\)$/,
