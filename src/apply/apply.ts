@@ -1,40 +1,32 @@
-import { error, type Problem, ProblemsError } from '../base/problems.js';
+import { error, hasProblem, type Problem, problemError } from '../base/problems.js';
 import { ownProcess, userName } from '../base/process.js';
-import type { Shard } from '../base/shard.js';
 import type { ApprovedPlan } from '../plan/approve.js';
-import type { Plan, Seen } from '../plan/plan.js';
+import type { Plan } from '../plan/plan.js';
 import type { Hasher } from '../secrets/hash.js';
 import type { Redactor } from '../secrets/redactor.js';
 import type { Lock, StateBackend } from '../state/backend.js';
 import { describeRun, JOURNAL_FORMAT, type Journal, type Origin, type RunLine } from '../state/journal.js';
 import type { State } from '../state/state.js';
 import { writeHint } from '../state/write-errors.js';
-import { type Approval, leftOf } from './approvals.js';
+import { leftOf } from './approvals.js';
 import { messageOf } from './attempt-outcome.js';
 import { type Executed, type ExecuteOptions, execute } from './execute.js';
 import { journalRecorder } from './journal-recorder.js';
 import { belongs } from './owner.js';
 import { withSeen } from './record.js';
 import type { Answers, Result } from './result.js';
-import { isLost, RunLock } from './run-lock.js';
-import { type BegunRun, type RunState, runStateOf } from './run-state.js';
+import { RunLock } from './run-lock.js';
+import { type BegunRun, type RunState, type RunStateOptions, runStateOf } from './run-state.js';
 
-export interface ApplyOptions extends Omit<ExecuteOptions, 'recorder' | 'permit' | 'notBefore'> {
+export interface ApplyOptions
+  extends Omit<ExecuteOptions, 'recorder' | 'permit' | 'notBefore'>,
+    Omit<RunStateOptions, 'keys'> {
   readonly backend: Pick<StateBackend, 'place' | 'name' | 'save' | 'merge' | 'runs'>;
-  /** The state that the plan was made with. */
-  readonly state: State;
-  /** The part of the objects that the plan is about; all of them if it is left out. */
-  readonly shard?: Shard | undefined;
-  /** Identifies the run that all shards do together; left out if each shard does its own. */
-  readonly sharedRun?: string | undefined;
-  /** The approval that the plan is applied by; left out if it needs none. */
-  readonly approval?: Approval | undefined;
   readonly hasher: Hasher;
   readonly lock: Pick<Lock, 'confirm' | 'fenced' | 'lease'>;
   readonly command: RunLine['command'];
   /** Who applies it, and why. */
   readonly origin: () => Promise<Origin>;
-  readonly now: () => Date;
   /** Takes secrets out of messages of the server, and out of names, before they are journalled. */
   readonly redactor: Pick<Redactor, 'redactName' | 'redactSentence'>;
 }
@@ -58,12 +50,16 @@ export async function applyPlan(
   { plan, asked }: ApprovedPlan,
   options: ApplyOptions,
 ): Promise<Applied & { readonly answers: Answers }> {
-  const { lock, now, hasher } = options;
+  const { lock, hasher } = options;
   const writes = plan.changes.filter(({ requests }) => requests.length > 0);
   const keys = new Map(writes.map(({ address, apply }) => [address, apply.key]));
   const runState = runStateOf({ ...options, keys: [...keys.values()] });
-  const seen = { at: now().toISOString(), hasher };
-  const records = await withSeen(withoutRestored(options.state, plan), seenIn(plan), seen);
+  // What the plan leaves as it is, as the server showed it.
+  const seen = plan.changes.flatMap(({ kind, action, apply: { seen: fields, ...known } }) =>
+    action === 'unchanged' && fields !== undefined ? [{ ...known, kind, fields }] : [],
+  );
+  const now = { at: new Date().toISOString(), hasher };
+  const records = await withSeen(withoutRestored(options.state, plan), seen, now);
   if (plan.changes.every(({ action }) => action === 'unchanged')) {
     return await saveSeen(plan, runState, records, options);
   }
@@ -118,7 +114,7 @@ async function beginRun(
   options: ApplyOptions,
 ): Promise<{ begun: BegunRun; journal: Journal }> {
   const origin = await options.origin();
-  const pullRequest = options.approval?.pullRequest ?? origin.pull_request;
+  const pullRequest = options.approval?.pull_request ?? origin.pull_request;
   try {
     const begun = await runState.begin(resources);
     const { state } = begun;
@@ -127,7 +123,7 @@ async function beginRun(
       format_version: JOURNAL_FORMAT,
       run: begun.journal,
       tool_version: plan.toolVersion,
-      at: options.now().toISOString(),
+      at: new Date().toISOString(),
       command: options.command,
       ...(plan.undoes === undefined ? {} : { undoes: plan.undoes }),
       user: userName(),
@@ -143,9 +139,11 @@ async function beginRun(
     });
     return { begun, journal };
   } catch (failure) {
-    throw new ProblemsError(
-      [error('not-writable', messageOf(failure), [], `nothing was sent; ${writeHint(failure)}`)],
-      { cause: failure },
+    throw problemError(
+      'not-writable',
+      messageOf(failure),
+      `nothing was sent; ${writeHint(failure)}`,
+      failure,
     );
   }
 }
@@ -168,24 +166,33 @@ interface OpenRun {
 async function endRun(
   { plan, begun, journal, resources, runState, runLock, keys }: OpenRun,
   { results, fatal }: Executed,
-  { signal, shard, backend, now }: ApplyOptions,
+  { signal, shard, backend }: ApplyOptions,
 ): Promise<Applied> {
   const name = begun.journal;
   const part = shard === undefined ? {} : { shard, journal: name };
   const result = { run: begun.run, ...part, results, interrupted: signal.aborted };
   const state = { ...begun.state, resources };
-  const endedEarly = (failure: unknown): Problem[] => [
-    ...(failure === undefined ? [] : [runEndedEarly(name, failure, journal)]),
-    ...restoresLeftOut(plan),
-  ];
-  const end = (interrupted: boolean) => journal.write({ type: 'end', at: now().toISOString(), interrupted });
+  const endedEarly = (failure: unknown): Problem[] => {
+    if (failure === undefined) return restoresLeftOut(plan);
+    const { kept } = journal;
+    const hint =
+      kept === null ? 'what was sent is in the journal, and the next apply reads it' : keptHint(name, kept);
+    const message = `run ${name} ended early: ${messageOf(failure)}`;
+    return [error('run-ended-early', message, [], hint), ...restoresLeftOut(plan)];
+  };
+  const end = (interrupted: boolean) =>
+    journal.write({ type: 'end', at: new Date().toISOString(), interrupted });
   try {
     await runLock.confirm();
   } catch (failure) {
     const content = await backend.runs.read(name).catch(() => null);
     // The next holder has taken it in already.
     if (content?.lines.some(({ type }) => type === 'end') === true) await end(true).catch(() => {});
-    return { result, state, problems: endedEarly(fatal === undefined || isLost(fatal) ? failure : fatal) };
+    return {
+      result,
+      state,
+      problems: endedEarly(fatal === undefined || hasProblem(fatal, 'locked') ? failure : fatal),
+    };
   }
   const problems = endedEarly(fatal);
   let saved: State = state;
@@ -211,22 +218,15 @@ async function confirmLock(
     await lock.confirm();
   } catch (failure) {
     // Other shards run beside this one.
-    if (!isLost(failure) || shard !== undefined) throw failure;
+    if (!hasProblem(failure, 'locked') || shard !== undefined) throw failure;
     for (const name of await backend.runs.list().catch(() => [])) {
       const later = name > journal ? await backend.runs.read(name).catch(() => null) : null;
       if (later === null || !belongs(later.run, state)) continue;
       const message = `the lock of the state was lost: ${describeRun(later.run)} took it over (${backend.place})`;
-      throw new ProblemsError([error('locked', message)], { cause: failure });
+      throw problemError('locked', message, undefined, failure);
     }
     throw failure;
   }
-}
-
-/** The objects that a plan leaves as they are, as the server showed them. */
-function seenIn({ changes }: Plan): Seen[] {
-  return changes.flatMap(({ kind, action, apply: { seen, ...asked } }) =>
-    action === 'unchanged' && seen !== undefined ? [{ ...asked, kind, fields: seen }] : [],
-  );
 }
 
 /** The records of a state without the restores that the plan found to be done. */
@@ -247,15 +247,6 @@ function restoresLeftOut({ warnings }: Plan): Problem[] {
   return warnings
     .filter(({ code }) => code === 'restores-left-out')
     .map(({ code, message }) => error(code, message));
-}
-
-function runEndedEarly(run: string, failure: unknown, { kept }: Journal): Problem {
-  return error(
-    'run-ended-early',
-    `run ${run} ended early: ${messageOf(failure)}`,
-    [],
-    kept === null ? 'what was sent is in the journal, and the next apply reads it' : keptHint(run, kept),
-  );
 }
 
 /** What to do if the end of a journal is only on this machine. */

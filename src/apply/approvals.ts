@@ -3,24 +3,11 @@ import { newestRunIn } from '../state/shards.js';
 import type { StateHead } from '../state/state.js';
 import type { Result } from './result.js';
 
-/** The plan that a workflow run applies, and its approval. Ids are GitHub's, in decimal. */
-export interface Approval {
-  /** The pull request that was merged; null if a person gave the digest or reviewed the stored plan. */
-  readonly pullRequest: number | null;
-  /** The last commit of the pull request's branch; null if there is no pull request. */
-  readonly head: string | null;
-  /** The workflow run that made the approved plan; null if there is no pull request. */
-  readonly planRun: string | null;
-  readonly environment: string | null;
-  readonly digest: string;
-  /** The workflow run that applies it. Its attempts are one run. */
-  readonly workflowRun: string;
-  /** The address of that run, for people. */
-  readonly url: string;
-}
-
 /** A used approval, as the state stores it. */
 type Used = NonNullable<StateHead['approvals']>[number];
+
+/** The plan that a workflow run applies, and its approval. */
+export type Approval = Omit<Used, 'at' | 'runs' | 'left'>;
 
 /** The used approvals and the newest run of a state. */
 export type ApprovalHistory = Pick<StateHead, 'approvals' | 'last_run' | 'shards'>;
@@ -31,10 +18,11 @@ const remembered = 100;
 /** The approval that a workflow run has used, with what is left of it; undefined if it has used none. */
 export function usedBy(
   { approvals = [] }: ApprovalHistory,
-  { workflowRun, environment, digest }: Pick<Approval, 'workflowRun' | 'environment' | 'digest'>,
+  { workflow_run, environment, digest }: Pick<Approval, 'workflow_run' | 'environment' | 'digest'>,
 ): Used | undefined {
   return approvals.find(
-    (used) => used.workflow_run === workflowRun && used.environment === environment && used.digest === digest,
+    (used) =>
+      used.workflow_run === workflow_run && used.environment === environment && used.digest === digest,
   );
 }
 
@@ -48,31 +36,34 @@ export function whyUsedUp(
   since: Date | null,
   made: Date | null = null,
 ): Problem | undefined {
-  const { workflowRun, environment, pullRequest, head, digest } = approval;
+  const { workflow_run, environment, pull_request, head, digest } = approval;
   const here = (state.approvals ?? []).filter((used) => used.environment === environment);
   const other = here.find(
     (used) =>
-      used.workflow_run !== workflowRun &&
-      pullRequest !== null &&
-      used.pull_request === pullRequest &&
+      used.workflow_run !== workflow_run &&
+      pull_request !== null &&
+      used.pull_request === pull_request &&
       used.head === head &&
       used.digest === digest,
   );
   if (other !== undefined)
-    return usedUp(`the approval of ${requestName(pullRequest, other)} was used by ${other.url}`);
-  const later = here.findLast((used) => BigInt(used.workflow_run) > BigInt(workflowRun));
+    return usedUp(`the approval of ${requestName(pull_request, other)} was used by ${other.url}`);
+  const later = here.findLast((used) => BigInt(used.workflow_run) > BigInt(workflow_run));
   if (later !== undefined) return usedUp(`a later run was applied since: ${named(later)}`);
   const own = usedBy(state, approval);
   if (own?.left.length === 0)
     return usedUp(`everything that was approved was applied already, by ${own.url}`);
   const from = own === undefined ? (made ?? since) : new Date(own.at);
   const between = here.findLast(
-    (used) => used.workflow_run !== workflowRun && from !== null && Date.parse(used.at) > from.getTime(),
+    (used) => used.workflow_run !== workflow_run && from !== null && Date.parse(used.at) > from.getTime(),
   );
   if (between !== undefined) return usedUp(`another plan was applied since: ${named(between)}`);
   const newest = newestRunIn(state);
   const ofRuns = new Set(here.flatMap(({ runs }) => runs));
-  const begun = own?.runs.at(-1) ?? (from === null ? undefined : runTime(from));
+  // The beginning of the name of a run of that time.
+  const begun =
+    own?.runs.at(-1) ??
+    (from === null ? undefined : `${from.toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`);
   if (newest !== undefined && begun !== undefined && newest > begun && !ofRuns.has(newest))
     return usedUp(`run ${newest} was applied since`);
   return undefined;
@@ -85,18 +76,7 @@ export function withUse(
   { run, keys, at }: { readonly run: string; readonly keys: readonly string[]; readonly at: string },
 ): Used[] {
   const before = usedBy({ approvals }, approval);
-  const used: Used = {
-    pull_request: approval.pullRequest,
-    head: approval.head,
-    plan_run: approval.planRun,
-    environment: approval.environment,
-    digest: approval.digest,
-    workflow_run: approval.workflowRun,
-    url: approval.url,
-    at,
-    runs: [...(before?.runs ?? []), run],
-    left: [...keys],
-  };
+  const used = { ...approval, at, runs: [...(before?.runs ?? []), run], left: [...keys] };
   return [...approvals.filter((one) => one !== before), used].slice(-remembered);
 }
 
@@ -125,9 +105,4 @@ function named(used: Used): string {
 /** GitLab's own name for it, if the address is that of a pipeline of GitLab. */
 function requestName(number: number | null, { url }: Used): string {
   return url.includes('/-/pipelines/') ? `merge request !${number}` : `pull request #${number}`;
-}
-
-/** The beginning of the name of a run of that time. */
-function runTime(time: Date): string {
-  return `${time.toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`;
 }

@@ -23,7 +23,7 @@ export interface Outcome {
   /** What a person should know although the change succeeded. */
   readonly notes?: readonly string[];
   /** The server's actual profile, if it is another one and its updates lose what they don't mention. */
-  readonly otherProfile?: string;
+  readonly otherProfile?: string | undefined;
 }
 
 /** Why the outcome of a change is open. */

@@ -1,9 +1,10 @@
 import { assign, type Fields } from '../base/values.js';
 import type { Kind, Live } from '../kinds/kind.js';
-import { namesOfLost, type PendingRestore, seenLoss } from '../kinds/loss.js';
+import { namesOfLost, seenLoss } from '../kinds/loss.js';
 import { shownFields } from '../kinds/rules.js';
 import { betterProfile, betterProfileByReset } from '../kinds/traits.js';
 import type { Change } from '../plan/plan.js';
+import type { Replan } from '../plan/replan.js';
 import type { Permit } from '../server/exchange.js';
 import { Expired, ServerFailure, Withheld } from '../server/failures.js';
 import type { Profile } from '../server/profiles.js';
@@ -26,23 +27,19 @@ import { aimOf, type Judgement, judge } from './outcome.js';
 import { type Pause, readBackOne } from './read-back.js';
 import { emptied, otherObject, type Verification, verify } from './verify.js';
 
-/** Plans the repair of an object that an update took something from: to the declared values, or to those before the update. */
-export type Repair = (
-  change: Change,
-  restore: PendingRestore,
-  live: Live,
-  aim: 'asked' | 'before',
-) => Change | undefined;
-
-export interface AttemptOptions {
+export interface SendOptions {
   readonly reader: Reader;
   readonly writer: Writer;
   readonly profile: Profile;
-  readonly recorder: Pick<Recorder, 'sending' | 'answered'>;
-  readonly repair: Repair;
-  readonly pause?: Pause | undefined;
+  readonly recorder: Recorder;
   /** Permits a request to be sent; `begun` says that a request of the same change was sent before. */
   readonly permit: (begun: boolean) => Permit;
+  /** Plans single changes again: after a wait, and to repair what an update broke. */
+  readonly replan: Replan;
+  readonly pause?: Pause | undefined;
+}
+
+export interface AttemptOptions extends SendOptions {
   /** Called with each failure of the server, before anything else is sent. */
   readonly onFailure: (failure: ServerFailure) => void;
   /** Called if a permit could not be confirmed, before anything else is sent; gives the reason in words. */
@@ -76,6 +73,8 @@ export class Attempt {
   #suspected: Profile | undefined;
   /** The number of tries so far, if the change has to be planned again. */
   tried = 0;
+  /** Whether a request may have been sent. */
+  begun = false;
 
   constructor(kind: Kind, options: AttemptOptions) {
     this.#kind = kind;
@@ -126,6 +125,7 @@ export class Attempt {
     for (const [index, request] of change.requests.entries()) {
       const isLast = index === change.requests.length - 1;
       await recorder.sending(change, request, isLast);
+      this.begun = true;
       try {
         // A change that is begun is finished, however old its observation.
         const fresh = index === 0 ? freshUntil : undefined;
@@ -234,14 +234,14 @@ export class Attempt {
 
   /** Sends the declared values once more, unless the server refused them; if that fails too, the values before the update. */
   async #repair(change: Change, open: OpenFailure, judgement: Judgement, live: Live): Promise<Attempted> {
-    const { repair } = this.#options;
+    const { replan } = this.#options;
     const names = namesOfLost(judgement.lost);
     let known = { judgement, live };
     let { attempts } = open;
     let sent = change;
     for (const aim of open.refused ? (['before'] as const) : (['asked', 'before'] as const)) {
       const restore = seenLoss('', known.judgement.lost, known.live.fields);
-      const again = repair(change, restore, known.live, aim);
+      const again = replan.repair(change, restore, known.live, aim);
       if (again === undefined) continue;
       sent = again;
       const tried = await this.#send(again);

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { allSettled, failuresIn } from '../base/concurrency.js';
-import { ProblemsError } from '../base/problems.js';
+import { hasProblem, ProblemsError } from '../base/problems.js';
 import type { Progress } from '../base/progress.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Kind, KindName } from '../kinds/kind.js';
@@ -9,15 +9,10 @@ import { driftSincePlan } from '../plan/drift-since-plan.js';
 import { givesUp, takesOver } from '../plan/order.js';
 import type { Change, Plan } from '../plan/plan.js';
 import type { Recognise } from '../plan/profile-guard.js';
-import type { Replan } from '../plan/replan.js';
-import type { Permit } from '../server/exchange.js';
 import { ServerFailure } from '../server/failures.js';
-import { operationPath, operations, type Scope, type WriteRequest } from '../server/operations.js';
-import type { Profile } from '../server/profiles.js';
-import type { Reader } from '../server/reader.js';
+import { operationPath, operations, type Scope } from '../server/operations.js';
 import { adviceFor } from '../server/recognise.js';
-import type { Writer } from '../server/writer.js';
-import { Attempt, type Attempted, EXPIRED } from './attempt.js';
+import { Attempt, type Attempted, EXPIRED, type SendOptions } from './attempt.js';
 import {
   advised,
   asResult,
@@ -29,31 +24,21 @@ import {
   tells,
 } from './attempt-outcome.js';
 import type { Recorder } from './journal-recorder.js';
-import { type Pause, readBackAll, readBackOne } from './read-back.js';
+import { readBackAll, readBackOne } from './read-back.js';
 import type { Answers, ChangeResult } from './result.js';
-import { isLost } from './run-lock.js';
 
 /** Milliseconds for which an observation holds. */
 const FRESH = 30_000;
 /** How many times a change is planned again after its observation has expired. */
 const ROUNDS = 5;
 
-export interface ExecuteOptions {
-  readonly reader: Reader;
-  readonly writer: Writer;
-  readonly profile: Profile;
-  readonly recorder: Recorder;
-  /** Permits a request to be sent; `begun` says that a request of the same change was sent before. */
-  readonly permit: (begun: boolean) => Permit;
+export interface ExecuteOptions extends SendOptions {
   readonly concurrency: number;
   readonly progress: Progress;
-  /** Plans single changes again: after a wait, and to repair what an update broke. */
-  readonly replan: Replan;
   /** Observations from before this time of `performance.now()` are read again. */
   readonly notBefore?: number;
   /** Finds out with one GET which profile the server has. */
   readonly recognise: Recognise;
-  readonly pause?: Pause | undefined;
   /** Once aborted, nothing new is started. */
   readonly signal: AbortSignal;
 }
@@ -95,7 +80,13 @@ class Execution {
   readonly #failedSuccessions = new Set<KindName>();
 
   constructor(options: ExecuteOptions) {
-    this.#options = options;
+    const { sending, answered, settled } = options.recorder;
+    const recorder: Recorder = {
+      sending: (...line) => this.#write(sending(...line)),
+      answered: (...line) => this.#write(answered(...line)),
+      settled: (...line) => this.#write(settled(...line)),
+    };
+    this.#options = { ...options, recorder };
   }
 
   async run(changes: readonly Change[]): Promise<Executed> {
@@ -152,7 +143,7 @@ class Execution {
     if (reason !== undefined) return this.#skip(planned, reason);
     this.#options.progress.begin?.(planned.address);
     if (planned.action === 'adopt') {
-      await this.#write(() => this.#options.recorder.sending(planned, null, true));
+      await this.#options.recorder.sending(planned, null, true);
       await this.#settle(planned, planned, { ...skipped(null), status: 'applied' });
       return undefined;
     }
@@ -179,12 +170,10 @@ class Execution {
 
   /** Sends a change once, and settles it unless that can wait for the others. */
   async #send(kind: Kind, planned: Change, change: Change): Promise<OpenChange | undefined | typeof EXPIRED> {
-    if (change.requests.length === 0) {
-      await this.#write(() => this.#options.recorder.sending(change, null, true));
-    }
-    const { profile, replan } = this.#options;
-    return await this.#tracked(planned, async (begun) => {
-      const attempt = this.#attempt(kind, begun);
+    const { profile, replan, recorder } = this.#options;
+    if (change.requests.length === 0) await recorder.sending(change, null, true);
+    const attempt = this.#attempt(kind);
+    try {
       const tried = replan.carries(planned) ? (this.#tried.get(planned) ?? 0) : undefined;
       const observedAt = change === planned ? replan.observedAt : performance.now();
       const freshUntil = kind.readable(profile) ? observedAt + FRESH : Number.POSITIVE_INFINITY;
@@ -198,7 +187,11 @@ class Execution {
       }
       const ended = await attempt.conclude(sent, await readBackOne(kind, sent, this.#options));
       return ended === EXPIRED ? ended : await this.#end(kind, planned, ended);
-    });
+    } catch (failure) {
+      // If that comes after a request was sent, its outcome is unknown.
+      if (attempt.begun && !this.#outcomes.has(planned)) this.#outcomes.set(planned, brokenOff(failure));
+      throw failure;
+    }
   }
 
   async #end(kind: Kind, planned: Change, ended: Attempted): Promise<undefined> {
@@ -248,37 +241,17 @@ class Execution {
     return better === undefined ? advised(marked, adviceFor(hinted)) : marked;
   }
 
-  #attempt(kind: Kind, begun: () => void): Attempt {
-    const { recorder, replan } = this.#options;
+  #attempt(kind: Kind): Attempt {
     return new Attempt(kind, {
       ...this.#options,
-      recorder: {
-        sending: async (...line) => {
-          await this.#write(() => recorder.sending(...line));
-          begun();
-        },
-        answered: (...line) => this.#write(() => recorder.answered(...line)),
-      },
-      repair: replan.repair,
       onFailure: (failure) => this.#noteFailure(failure, kind),
       onWithheld: (cause) => {
-        this.#stop ??= isLost(cause) ? LOST : 'not sent: the lock of the state could not be confirmed';
+        this.#stop ??= hasProblem(cause, 'locked')
+          ? LOST
+          : 'not sent: the lock of the state could not be confirmed';
         return `not sent: ${messageOf(cause)}`;
       },
     });
-  }
-
-  /** Runs work on a change. If the work throws after a request was sent, the outcome is unknown. */
-  async #tracked<T>(planned: Change, work: (begun: () => void) => Promise<T>): Promise<T> {
-    let begun = false;
-    try {
-      return await work(() => {
-        begun = true;
-      });
-    } catch (failure) {
-      if (begun && !this.#outcomes.has(planned)) this.#outcomes.set(planned, brokenOff(failure));
-      throw failure;
-    }
   }
 
   /**
@@ -294,6 +267,8 @@ class Execution {
       change = await replan.again(planned, since);
     } catch (failure) {
       const failures = failuresIn(failure);
+      const isExpected = (one: unknown) => one instanceof ServerFailure || one instanceof ProblemsError;
+      // Anything else is a mistake of idops.
       if (!failures.every(isExpected)) throw failure;
       for (const one of failures) if (one instanceof ServerFailure) this.#noteFailure(one, undefined);
       const why = failures.map(({ message }) => message).join('; ');
@@ -302,7 +277,12 @@ class Execution {
     if (change === undefined) return planned;
     const drift = driftSincePlan(planned, change);
     const other = change.requests.filter(
-      (request) => !planned.requests.some((named) => isSame(named, request)),
+      ({ operation, params }) =>
+        !planned.requests.some(
+          (named) =>
+            named.operation === operation &&
+            operationPath(operation, named.params) === operationPath(operation, params),
+        ),
     );
     if (drift.length === 0 && other.length > 0) {
       const names = other.map(({ operation }) => operations[operation].title).join(', ');
@@ -345,30 +325,20 @@ class Execution {
   async #settle(planned: Change, sent: Change, outcome: Outcome): Promise<undefined> {
     if (takesOver(planned) && outcome.status !== 'applied') this.#failedSuccessions.add(planned.kind);
     this.#outcomes.set(planned, outcome);
-    await this.#write(() => this.#options.recorder.settled(sent, outcome));
+    await this.#options.recorder.settled(sent, outcome);
     const { status, error, ownValues = [] } = outcome;
     this.#options.progress.step({ address: planned.address, status, error, ownValues });
   }
 
-  /** Writes to the journal. If that fails, nothing more is sent. */
-  async #write(write: () => Promise<void>): Promise<void> {
+  /** Waits for a line of the journal. If that fails, nothing more is sent. */
+  async #write(written: Promise<void>): Promise<void> {
     try {
-      await write();
+      await written;
     } catch (failure) {
-      this.#stop ??= isLost(failure) ? LOST : 'not sent: the journal could not be written';
+      this.#stop ??= hasProblem(failure, 'locked') ? LOST : 'not sent: the journal could not be written';
       throw failure;
     }
   }
-}
-
-function isSame(one: WriteRequest, other: WriteRequest): boolean {
-  const path = ({ operation, params }: WriteRequest): string => operationPath(operation, params);
-  return one.operation === other.operation && path(one) === path(other);
-}
-
-/** Whether reading can throw this without a bug of ours. */
-function isExpected(failure: unknown): failure is ServerFailure | ProblemsError {
-  return failure instanceof ServerFailure || failure instanceof ProblemsError;
 }
 
 const NOT_SENT = 'not sent: the run ended early';

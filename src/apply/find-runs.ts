@@ -1,4 +1,4 @@
-import { error, type Problem, ProblemsError } from '../base/problems.js';
+import { hasProblem, type Problem, ProblemsError, problemError } from '../base/problems.js';
 import { isOfRun, partCalled, runOf } from '../base/shard.js';
 import type { RunStore } from '../state/backend.js';
 import type { JournalContent } from '../state/journal.js';
@@ -68,20 +68,17 @@ export async function unusableJournals(store: RunStore, given: string): Promise<
   const unusable: string[] = [];
   for (const one of names.filter((journal) => isOfRun(journal, name))) {
     const content = await store.read(one).catch((failure: unknown) => {
-      if (failure instanceof ProblemsError && failure.problems[0]?.code === 'journal-unreadable') return null;
+      if (hasProblem(failure, 'journal-unreadable')) return null;
       throw failure;
     });
     if (content === null) unusable.push(one);
   }
   if (unusable.length > 0) return unusable;
-  throw new ProblemsError([
-    error(
-      'journal-readable',
-      `the journal of run ${name} can be read`,
-      [],
-      'idops runs prune removes journals that nobody needs any more',
-    ),
-  ]);
+  throw problemError(
+    'journal-readable',
+    `the journal of run ${name} can be read`,
+    'idops runs prune removes journals that nobody needs any more',
+  );
 }
 
 /** The run, part or journal with a name or a unique beginning of it. Throws a ProblemsError (`no-such-run`). */
@@ -98,7 +95,7 @@ function identifyRun(names: readonly string[], name: string): string {
     first.length > 1
       ? `${first.length} runs begin with "${name}": ${first.slice(0, NAMED).join(', ')}${first.length > NAMED ? ` and ${first.length - NAMED} more` : ''}`
       : `there is no run "${name}"`;
-  throw new ProblemsError([error('no-such-run', why, [], 'idops runs lists them')]);
+  throw problemError('no-such-run', why, 'idops runs lists them');
 }
 
 /** How many candidates a message names. */

@@ -26,7 +26,6 @@ interface JournalOptions {
   readonly run: string;
   readonly profile: Profile;
   readonly hasher: Hasher;
-  readonly now: () => Date;
   /** Takes secrets out of messages of the server, and out of names. */
   readonly redactor: Pick<Redactor, 'redactName' | 'redactSentence'>;
   /** Called before the first request of each change; a rejection keeps it from being sent. */
@@ -38,7 +37,7 @@ export function journalRecorder(
   { changes }: Plan,
   journal: Journal,
   resources: State['resources'],
-  { run, profile, hasher, now, redactor, beforeChange }: JournalOptions,
+  { run, profile, hasher, redactor, beforeChange }: JournalOptions,
 ): Recorder {
   // A change that is planned again has no label.
   const labels = new Map(changes.map(({ label, apply }) => [apply.key, label]));
@@ -96,7 +95,7 @@ export function journalRecorder(
       await journal.write({
         type: 'sending',
         seq: sequence,
-        at: now().toISOString(),
+        at: new Date().toISOString(),
         address: redactAddress(change.address, redactor),
         ...(label === undefined ? {} : { label: redactor.redactName(label) }),
         key,
@@ -115,7 +114,7 @@ export function journalRecorder(
       });
     },
     answered: (change, httpStatus, attempts) =>
-      writeAnswer(change, now().toISOString(), {
+      writeAnswer(change, new Date().toISOString(), {
         status: 'applied',
         ambiguous: false,
         httpStatus,
@@ -125,7 +124,7 @@ export function journalRecorder(
         error: null,
       }),
     async settled(change, outcome) {
-      const at = now().toISOString();
+      const at = new Date().toISOString();
       await record(change, outcome, at);
       await writeAnswer(change, at, outcome);
     },

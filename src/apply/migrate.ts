@@ -1,5 +1,5 @@
 import { stringifyJson } from '../base/json.js';
-import { error, ProblemsError } from '../base/problems.js';
+import { hasProblem, type ProblemsError, problemError } from '../base/problems.js';
 import type { RunStore, StateBackend } from '../state/backend.js';
 import type { JournalContent } from '../state/journal.js';
 import type { State } from '../state/state.js';
@@ -22,26 +22,20 @@ export async function planMigration(
   const { backend } = from;
   const saved = await backend.saved();
   if (saved === undefined) {
-    throw new ProblemsError([
-      error(
-        'no-such-address',
-        `there is no state at ${backend.place}`,
-        [],
-        'say with --from where it is: its file, or a configuration that says where it is kept',
-      ),
-    ]);
+    throw problemError(
+      'no-such-address',
+      `there is no state at ${backend.place}`,
+      'say with --from where it is: its file, or a configuration that says where it is kept',
+    );
   }
   const state = server === undefined ? saved : await backend.load(server);
   const [unfinished] = await unfinishedRuns(state, from);
   if (unfinished !== undefined) {
-    throw new ProblemsError([
-      error(
-        'record-needed',
-        `run ${unfinished.run.run} had not ended, and what it did is not in the state yet`,
-        [],
-        'idops plan settles it, with the configuration that says where the state is now; then it can be moved',
-      ),
-    ]);
+    throw problemError(
+      'record-needed',
+      `run ${unfinished.run.run} had not ended, and what it did is not in the state yet`,
+      'idops plan settles it, with the configuration that says where the state is now; then it can be moved',
+    );
   }
   await refuseOther(state, to);
   const journals: JournalContent[] = [];
@@ -57,7 +51,7 @@ async function refuseOther(state: State, to: StateBackend): Promise<void> {
   const name = await to.identity();
   if (name?.lineage === state.lineage) {
     const there = await to.saved().catch((failure: unknown) => {
-      if (isMoved(failure)) return undefined;
+      if (hasProblem(failure, 'state-moved')) return undefined;
       throw failure;
     });
     if (there === undefined || there.serial === state.serial) return;
@@ -68,19 +62,12 @@ async function refuseOther(state: State, to: StateBackend): Promise<void> {
   if (there !== undefined) throw taken(to.place, `a state of ${there.server}`);
 }
 
-function isMoved(failure: unknown): boolean {
-  return failure instanceof ProblemsError && failure.problems.some(({ code }) => code === 'state-moved');
-}
-
 function taken(place: string, what: string): ProblemsError {
-  return new ProblemsError([
-    error(
-      'file-exists',
-      `there is ${what} at ${place} already`,
-      [],
-      'nothing was moved: name another place for it in the configuration, or move away what is there',
-    ),
-  ]);
+  return problemError(
+    'file-exists',
+    `there is ${what} at ${place} already`,
+    'nothing was moved: name another place for it in the configuration, or move away what is there',
+  );
 }
 
 /**
@@ -95,20 +82,15 @@ export async function migrate(
   // Commands with the new place are refused until everything is there.
   await to.save({ ...state, resources: {}, moved_to: from.place, arriving: true });
   const there = new Set(await to.runs.list());
-  const same: string[] = [];
   for (const content of journals) {
     const { run } = content.run;
     if (there.has(run)) {
-      if (isSame(await to.runs.read(run).catch(() => null), content)) {
-        same.push(run);
-        continue;
-      }
+      // Both places may share one folder of journals.
+      if (isSame(await to.runs.read(run).catch(() => null), content)) continue;
       await to.runs.remove([run]);
     }
     await copy(content, to.runs);
   }
-  // Both places may share one folder of journals.
-  await to.runs.assign(same);
   await to.save(state);
   const arrived = await to.saved();
   if (arrived === undefined || textOf(arrived) !== textOf(state))

@@ -1,4 +1,4 @@
-import { error, ProblemsError } from '../base/problems.js';
+import { type ProblemsError, problemError } from '../base/problems.js';
 import type { StateBackend, StateName } from '../state/backend.js';
 import type { RunLine } from '../state/journal.js';
 import type { State } from '../state/state.js';
@@ -25,12 +25,8 @@ export async function othersOf(
   const beside = await home.backend.neighbours();
   return (run) =>
     !(state !== undefined && belongs(run, state)) &&
-    (!isOfLost(run, home) || beside.some((one) => belongs(run, one)));
-}
-
-/** Whether a run may be of a lost state that had this place before. */
-function isOfLost({ state }: RunLine, home: StateHome): boolean {
-  return state.file === home.backend.name;
+    // One of the same name may be of a lost state that had this place before.
+    (run.state.file !== home.backend.name || beside.some((one) => belongs(run, one)));
 }
 
 /** A new state that continues a lost one, and owns its journals. */
@@ -48,12 +44,9 @@ export function ownerOf({ run, state }: RunLine, home: StateHome): string {
 
 /** The refusal of another state's run: it says nothing about this state's objects, and has another salt. */
 export function refuseOther(run: RunLine, home: StateHome): ProblemsError {
-  return new ProblemsError([
-    error(
-      'run-other-state',
-      ownerOf(run, home),
-      [],
-      'choose the environment, and with it the state, that it was run with',
-    ),
-  ]);
+  return problemError(
+    'run-other-state',
+    ownerOf(run, home),
+    'choose the environment, and with it the state, that it was run with',
+  );
 }

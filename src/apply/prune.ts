@@ -30,11 +30,13 @@ export async function choosePruning(runs: RunStore, state: State, keep: Keep, no
   const byRun = found
     .map(({ contents }) => contents.filter(({ run }) => belongs(run, state)))
     .filter((contents) => contents.length > 0);
-  const old = byRun.filter(
-    (parts, index) =>
-      !(keep.age !== undefined && now.getTime() - Math.max(...parts.map(endOf)) <= keep.age) &&
-      !(keep.last !== undefined && index >= byRun.length - keep.last),
-  );
+  const old = byRun.filter((parts, index) => {
+    const ends = parts.map(({ run, lines }) => Date.parse(lines.at(-1)?.at ?? run.at));
+    return (
+      !(keep.age !== undefined && now.getTime() - Math.max(...ends) <= keep.age) &&
+      !(keep.last !== undefined && index >= byRun.length - keep.last)
+    );
+  });
   const needed: { run: RunLine; why: string }[] = [];
   const gone: RunLine[] = [];
   for (const parts of old) {
@@ -50,11 +52,6 @@ export async function choosePruning(runs: RunStore, state: State, keep: Keep, no
     .map(({ run }) => run)
     .filter((run) => !gone.includes(run));
   return { remove: gone, keep: kept, needed, problems };
-}
-
-/** The time of the last line of a journal. */
-function endOf({ run, lines }: JournalContent): number {
-  return Date.parse(lines.at(-1)?.at ?? run.at);
 }
 
 /** Why a journal is needed, whatever its age. */

@@ -18,8 +18,8 @@ import { conceal, type Hasher, restoreFields, type StoredFields, storeFields } f
 import { holdsSecretKey } from '../secrets/names.js';
 import { eachWithSlowHashes } from '../secrets/slow-hash.js';
 import type { ResourceRecord, State } from '../state/state.js';
+import type { Outcome } from './attempt-outcome.js';
 import { pendingRestoreAfter, storeRestore } from './pending-restores.js';
-import type { Status } from './result.js';
 
 /** What was asked for one object, as far as the state needs it. */
 export interface Asked {
@@ -35,17 +35,7 @@ export interface Asked {
 }
 
 /** The outcome, as far as the state needs it. */
-export interface ObservedOutcome {
-  readonly status: Status;
-  /** Whether the server may have done it although no answer says so. */
-  readonly ambiguous: boolean;
-  /** What the server showed afterwards; undefined if it showed nothing usable. */
-  readonly after: Fields | undefined;
-  /** The paths that the answer didn't carry. */
-  readonly unverified: readonly string[];
-  /** The server's actual profile, if it is not the configured one. */
-  readonly otherProfile?: string | undefined;
-}
+export type ObservedOutcome = Pick<Outcome, 'status' | 'ambiguous' | 'after' | 'unverified' | 'otherProfile'>;
 
 export interface RecordContext {
   readonly run: string;

@@ -1,6 +1,6 @@
 import { identify } from '../base/identifiers.js';
 import type { KindName } from '../base/kind-names.js';
-import { error, type Problem, ProblemsError } from '../base/problems.js';
+import { error, type Problem, refuse } from '../base/problems.js';
 import { compareText, type Fields } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import { Hasher, restoreFields } from '../secrets/hash.js';
@@ -78,7 +78,7 @@ export function findRecorded(state: State, names: readonly string[]): Recorded[]
     if (only !== undefined && matches.length === 1) found.set(only.address, only);
     else problems.push(notOne(name, matches));
   }
-  if (problems.length > 0) throw new ProblemsError(problems);
+  refuse(problems);
   return [...found.values()];
 }
 
@@ -107,29 +107,22 @@ function notOne(name: string, matches: readonly Recorded[]): Problem {
  * restore, or a regeneration with an unknown outcome.
  */
 export function withoutRecords(state: State, records: readonly Recorded[]): State {
-  const problems = records.flatMap(({ address, owedBy, regeneratedBy }) => [
-    ...(owedBy === null
-      ? []
-      : [
-          error(
-            'record-needed',
-            `the record of ${address} is all that knows what run ${owedBy} took away from it`,
-            [],
-            'apply puts it back; the record can be removed then',
-          ),
-        ]),
-    ...(regeneratedBy === null
-      ? []
-      : [
-          error(
-            'record-needed',
-            `the record of ${address} is all that knows of the regeneration that run ${regeneratedBy} left open`,
-            [],
-            `look at its DID, then say idops runs settle ${regeneratedBy} ${address} --done or --not-done`,
-          ),
-        ]),
-  ]);
-  if (problems.length > 0) throw new ProblemsError(problems);
+  const problems: Problem[] = [];
+  for (const { address, owedBy, regeneratedBy } of records) {
+    const only = `the record of ${address} is all that knows`;
+    if (owedBy !== null) {
+      const message = `${only} what run ${owedBy} took away from it`;
+      problems.push(
+        error('record-needed', message, [], 'apply puts it back; the record can be removed then'),
+      );
+    }
+    if (regeneratedBy !== null) {
+      const message = `${only} of the regeneration that run ${regeneratedBy} left open`;
+      const hint = `look at its DID, then say idops runs settle ${regeneratedBy} ${address} --done or --not-done`;
+      problems.push(error('record-needed', message, [], hint));
+    }
+  }
+  refuse(problems);
   const gone = new Set(records.map(({ address }) => address));
   const resources = Object.fromEntries(Object.entries(state.resources).filter(([key]) => !gone.has(key)));
   return { ...state, serial: state.serial + 1, resources };

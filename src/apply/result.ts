@@ -63,6 +63,11 @@ export function summarizeResult(result: Result): { readonly [status in Status]: 
   return summary;
 }
 
+/** Whether all changes were applied. */
+export function isComplete({ results }: Pick<Result, 'results'>): boolean {
+  return results.every(({ status }) => status === 'applied');
+}
+
 /** The counts in words, such as `1 applied` and `2 failed`. */
 export function countedWords(result: Result): string[] {
   const count = summarizeResult(result);

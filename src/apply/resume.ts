@@ -105,7 +105,6 @@ export interface ResumeOptions {
   readonly profile: Profile;
   readonly concurrency: number;
   readonly runs: RunStore;
-  readonly now: () => Date;
   readonly pause?: Pause | undefined;
   /** Whether a text contains a secret of this run. */
   readonly holds?: (text: string) => boolean;
@@ -164,7 +163,7 @@ export async function resumeRun(
               sentence: '',
               after: answered.after === null ? undefined : restoreFields(answered.after, journalHasher),
             };
-      const at = answered?.at ?? options.now().toISOString();
+      const at = answered?.at ?? new Date().toISOString();
       const expected = keep(restoreFields(sending.expected, journalHasher));
       recordInto(
         resources,
@@ -211,7 +210,7 @@ export async function resumeRun(
         for (const line of additions) await journal.write(line);
         await journal.write({
           type: 'end',
-          at: options.now().toISOString(),
+          at: new Date().toISOString(),
           interrupted: true,
           by: `process ${process.pid}`,
         });
@@ -245,8 +244,7 @@ async function readOpen(
     .filter(({ sending }) => sending.action !== 'adopt')
     .map((entry) => ({ kind: entry.sending.kind, identity: entry.sending.identity, entry }));
   const isUnsteady = ({ entry }: (typeof objects)[number], live: Live): boolean =>
-    options.now().getTime() - Date.parse(entry.sending.at) < SETTLED &&
-    outcomeOf(entry, live, hasher).status === 'failed';
+    Date.now() - Date.parse(entry.sending.at) < SETTLED && outcomeOf(entry, live, hasher).status === 'failed';
   const { live, read } = await readBack(objects, isUnsteady, options);
   return { live: new Map([...live].map(([object, found]) => [object.entry, found])), read };
 }

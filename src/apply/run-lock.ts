@@ -1,4 +1,4 @@
-import { ProblemsError } from '../base/problems.js';
+import { hasProblem } from '../base/problems.js';
 import type { Permit } from '../server/exchange.js';
 import type { Lock } from '../state/backend.js';
 
@@ -76,7 +76,7 @@ export class RunLock {
       this.#confirmed = now;
       this.#isAway = false;
     } catch (failure) {
-      this.#isAway = !isLost(failure);
+      this.#isAway = !hasProblem(failure, 'locked');
       throw failure;
     }
   }
@@ -90,9 +90,4 @@ export class RunLock {
     if (!isWithin(this.#beat, STILL)) this.#stops += 1;
     this.#beat = moment();
   }
-}
-
-/** Whether a failure to confirm a lock says that it was lost. */
-export function isLost(failure: unknown): boolean {
-  return failure instanceof ProblemsError && failure.problems.some(({ code }) => code === 'locked');
 }

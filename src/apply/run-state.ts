@@ -33,7 +33,6 @@ export interface RunStateOptions {
   readonly backend: Pick<StateBackend, 'save' | 'merge' | 'runs'>;
   /** The state that the plan was made with. */
   readonly state: State;
-  readonly now: () => Date;
   /** The part of the objects that the run is about; all of them if it is left out. */
   readonly shard?: Shard | undefined;
   /** Identifies the run that all shards do together; left out if each shard does its own. */
@@ -54,10 +53,10 @@ export function runStateOf(options: RunStateOptions): RunState {
 function usedIn(
   head: StateHead,
   run: string,
-  { approval, keys, now }: RunStateOptions,
+  { approval, keys }: RunStateOptions,
 ): Pick<StateHead, 'approvals'> {
   if (approval === undefined) return {};
-  return { approvals: withUse(head, approval, { run, keys, at: now().toISOString() }) };
+  return { approvals: withUse(head, approval, { run, keys, at: new Date().toISOString() }) };
 }
 
 /** The approvals of a state when a run ends. */
@@ -66,7 +65,7 @@ function leftIn(head: StateHead, run: string, left: readonly string[]): Pick<Sta
 }
 
 function ofWhole(options: RunStateOptions): RunState {
-  const { backend, state: before, now } = options;
+  const { backend, state: before } = options;
   const saved = async (resources: State['resources'], run?: string): Promise<State> => {
     const begun = run === undefined ? {} : { open_run: run, ...usedIn(before, run, options) };
     const state = { ...joinedState(before), resources, serial: before.serial + 1, ...begun };
@@ -76,7 +75,8 @@ function ofWhole(options: RunStateOptions): RunState {
   return {
     async begin(resources) {
       const { last_run, open_run } = joinedState(before);
-      const run = nextRun([...(await namesIn(backend)), last_run, open_run], now());
+      const names = await backend.runs.list().catch(() => []);
+      const run = nextRun([...names, last_run, open_run], new Date());
       return { run, journal: run, state: await saved(resources, run) };
     },
     save: (resources) => saved(resources),
@@ -95,7 +95,7 @@ function ofWhole(options: RunStateOptions): RunState {
 }
 
 function ofShard(options: RunStateOptions, own: Shard): RunState {
-  const { backend, state: before, now, sharedRun: key } = options;
+  const { backend, state: before, sharedRun: key } = options;
   const merged = async (
     resources: State['resources'],
     change: (head: StateHead) => StateHead,
@@ -112,11 +112,14 @@ function ofShard(options: RunStateOptions, own: Shard): RunState {
       const names = await backend.runs.list();
       let taken = { run: '', journal: '' };
       const state = await merged(resources, (head) => {
-        taken = takePart(head, own, key, names, now());
-        const shards = { ...split(head), run: taken.run, ...(key === undefined ? {} : { key }) };
-        if (key === undefined) delete shards.key;
-        const begun = { ...head, shards, ...usedIn(head, taken.journal, options) };
-        return withPart(begun, own, { ...partOf(head, own), open_run: taken.journal });
+        taken = takePart(head, own, key, names, new Date());
+        const { shards } = withPart(head, own, { ...partOf(head, own), open_run: taken.journal });
+        const { key: _, ...rest } = shards;
+        return {
+          ...head,
+          shards: { ...rest, run: taken.run, ...(key === undefined ? {} : { key }) },
+          ...usedIn(head, taken.journal, options),
+        };
       });
       return { ...taken, state };
     },
@@ -129,17 +132,6 @@ function ofShard(options: RunStateOptions, own: Shard): RunState {
   };
 }
 
-type Shards = NonNullable<StateHead['shards']>;
-
-function split({ shards }: StateHead): Shards {
-  if (shards === undefined) throw new TypeError('a state that is not split has no shards');
-  return shards;
-}
-
-async function namesIn({ runs }: Pick<StateBackend, 'runs'>): Promise<readonly string[]> {
-  return await runs.list().catch(() => []);
-}
-
 /** The run that a shard takes part in: the current one with the same key, or a new one. */
 function takePart(
   head: StateHead,
@@ -148,14 +140,14 @@ function takePart(
   names: readonly string[],
   now: Date,
 ): { readonly run: string; readonly journal: string } {
-  const { run: current, key: currentKey, parts } = split(head);
-  if (current !== undefined && key !== undefined && currentKey === key) {
+  const { shards } = head;
+  if (shards?.run !== undefined && key !== undefined && shards.key === key) {
     const { last_run = '', open_run = '' } = partOf(head, own);
-    const attempts = attemptsOf([...names, last_run, open_run], current, own);
-    if (attempts < 99) return { run: current, journal: partName(current, own, attempts + 1) };
+    const attempts = attemptsOf([...names, last_run, open_run], shards.run, own);
+    if (attempts < 99) return { run: shards.run, journal: partName(shards.run, own, attempts + 1) };
   }
-  const lasts = Object.values(parts).map(({ last_run }) => last_run);
-  const run = nextRun([...names, head.last_run, current, ...lasts], now);
+  const lasts = Object.values(shards?.parts ?? {}).map(({ last_run }) => last_run);
+  const run = nextRun([...names, head.last_run, shards?.run, ...lasts], now);
   return { run, journal: partName(run, own, 1) };
 }
 

@@ -1,5 +1,5 @@
 import { objectKey } from '../base/identifiers.js';
-import { error, ProblemsError } from '../base/problems.js';
+import { problemError } from '../base/problems.js';
 import type { StateBackend } from '../state/backend.js';
 import type { JournalContent } from '../state/journal.js';
 import type { State } from '../state/state.js';
@@ -41,7 +41,7 @@ export async function settleRegeneration(options: SettleOptions): Promise<void> 
     const why = content.ended
       ? `run ${content.run.run} left no regeneration open at ${address}`
       : `run ${content.run.run} has not ended: idops plan settles what can be read back first`;
-    throw new ProblemsError([error('nothing-to-settle', why, [], 'idops runs show tells what a run did')]);
+    throw problemError('nothing-to-settle', why, 'idops runs show tells what a run did');
   }
   const { pending_regeneration: _, ...known } = record;
   // Nobody has seen the new DID: the next apply records it.

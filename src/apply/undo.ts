@@ -40,16 +40,17 @@ export function undoRun(content: JournalContent, force: boolean): Undo {
   const left: Left[] = [];
   const kept = new Map<Declared, Fields>();
   for (const entry of entriesOf(content)) {
-    const reason = whyNot(entry);
-    if (reason !== undefined) {
-      left.push({ address: entry.sending.address, path: null, reason });
+    const { answered } = entry;
+    const { address, action } = entry.sending;
+    if (action === 'regenerate' && answered?.status !== 'failed') {
+      left.push({ address, path: null, reason: 'a regenerated DID can not be put back' });
       continue;
     }
     if (!wasDone(entry)) continue;
     const undone = undoEntry(entry, hasher, `run ${content.run.run}`);
-    if (!isRefused(entry)) {
-      left.push(...undone.left.map((why) => ({ address: entry.sending.address, ...why })));
-    }
+    // If nothing was done, nothing is left either.
+    const isRefused = answered?.status === 'failed' && !answered.ambiguous && answered.after === null;
+    if (!isRefused) left.push(...undone.left.map((why) => ({ address, ...why })));
     if (undone.document !== undefined) kept.set(undone.document, undone.after);
   }
   for (const { former, field } of formerHolders(content, hasher, [...kept.keys()])) {
@@ -119,17 +120,6 @@ function wasDone({ sending, answered }: Entry): boolean {
   if (sending.action === 'adopt') return false;
   // A change that failed or has no answer may have been done; if it wasn't, there is no difference to undo.
   return answered === undefined || answered.status !== 'skipped';
-}
-
-/** Whether nothing was done, so that nothing is left either. */
-function isRefused({ answered }: Entry): boolean {
-  return answered?.status === 'failed' && !answered.ambiguous && answered.after === null;
-}
-
-function whyNot({ sending, answered }: Entry): string | undefined {
-  if (sending.action !== 'regenerate') return undefined;
-  if (answered !== undefined && answered.status === 'failed') return undefined;
-  return 'a regenerated DID can not be put back';
 }
 
 interface Undone {
