@@ -1,7 +1,7 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join, resolve as resolvePath } from 'node:path';
 import { findWorkTree, isThere } from '../base/paths.js';
-import { error, type Problem, ProblemsError } from '../base/problems.js';
+import { error, type Problem, problemError } from '../base/problems.js';
 import { shownPath } from '../yaml/source-file.js';
 
 const CONFIG = 'idops.yaml';
@@ -13,11 +13,11 @@ export interface ProjectOptions {
   /** The process's environment variables. */
   readonly variables: { readonly [name: string]: string | undefined };
   /** `--config`; otherwise `IDOPS_CONFIG`, otherwise `idops.yaml` in the folder or in one above it in its git work tree. */
-  readonly config?: string;
+  readonly config?: string | undefined;
   /** False to look for `idops.yaml` only in the folder. */
   readonly above?: boolean;
   /** `--env`; otherwise `IDOPS_ENV`, otherwise none. */
-  readonly env?: string;
+  readonly env?: string | undefined;
   /** `--token-file`, relative to `cwd`, which no manifest may read. */
   readonly tokenFile?: string | undefined;
 }
@@ -95,12 +95,9 @@ async function refuseOthers(one: string, config: string, cwd: string): Promise<v
   const { uid } = await lstat(one);
   if (own === undefined || uid === own || uid === 0) return;
   const [shown, owned] = [shownPath(config, cwd), shownPath(one, cwd)];
-  throw new ProblemsError([
-    error(
-      'no-config',
-      `there is no idops.yaml in this folder, and ${shown} is not used automatically, since ${owned} belongs to another user`,
-      [],
-      `use --config ${shown} if you trust it`,
-    ),
-  ]);
+  throw problemError(
+    'no-config',
+    `there is no idops.yaml in this folder, and ${shown} is not used automatically, since ${owned} belongs to another user`,
+    `use --config ${shown} if you trust it`,
+  );
 }

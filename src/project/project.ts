@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, resolve as resolvePath } from 'node:path';
 import type { z } from 'zod';
-import { error, type Place, type Problem, ProblemsError, refuse } from '../base/problems.js';
+import { type Place, type Problem, ProblemsError, problemError, refuse } from '../base/problems.js';
 import { defaultSafety, type Safety } from '../base/safety.js';
 import { limits } from '../mail/limits.js';
 import { type ChecksSettings, checksSchema } from '../mail/settings.js';
@@ -30,9 +30,7 @@ export async function loadProject(options: ProjectOptions): Promise<Project> {
   const file = readSource(path, fileName(path, { cwd, root: dirname(path) }));
   if (!('text' in file)) throw new ProblemsError([unreadableConfig(path, options, file)]);
   const root = await realpath(dirname(path)).catch((failure: unknown) => {
-    throw new ProblemsError([
-      error('file-unreadable', `${shownPath(dirname(path), cwd)} ${unreadable(failure).detail}`),
-    ]);
+    throw problemError('file-unreadable', `${shownPath(dirname(path), cwd)} ${unreadable(failure).detail}`);
   });
   const environment = options.env ?? setting(variables, 'IDOPS_ENV') ?? null;
   return new Project(options, root, file, environment, readConfig(file, environment));

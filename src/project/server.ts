@@ -24,9 +24,9 @@ type Auth = NonNullable<ServerSection['auth']>;
 /** The options that override the `server` section. */
 export interface ServerOverrides {
   /** `--base-url`; otherwise `IDOPS_BASE_URL`, otherwise `server.base_url`. */
-  readonly baseUrl?: string;
+  readonly baseUrl?: string | undefined;
   /** `--token-file`, relative to the current folder; otherwise `IDOPS_TOKEN`, otherwise `server.auth`. */
-  readonly tokenFile?: string;
+  readonly tokenFile?: string | undefined;
   /** Whether the configuration may neither run a program for credentials nor ask another origin for them. */
   readonly pinned?: boolean;
 }

@@ -1,7 +1,7 @@
 import { heirOf, type StateHome } from '../apply/owner.js';
 import { withPendingRestores } from '../apply/pending-restores.js';
 import { type Resumed, type ResumeOptions, resumeRun, unfinishedRuns } from '../apply/resume.js';
-import { ProblemsError, problemError } from '../base/problems.js';
+import { hasProblem, problemError } from '../base/problems.js';
 import { isShard, partOfRun, type Shard, shardText } from '../base/shard.js';
 import type { ReadLists } from '../kinds/references.js';
 import type { Lock } from '../state/backend.js';
@@ -25,7 +25,7 @@ export interface CurrentState {
   readonly read: ReadLists | undefined;
 }
 
-export interface SettleOptions extends Omit<ResumeOptions, 'runs' | 'now'> {
+export interface SettleOptions extends Omit<ResumeOptions, 'runs'> {
   readonly server: string;
   /** The shard that the session is for; undefined for all of the state. */
   readonly shard?: Shard | undefined;
@@ -73,9 +73,7 @@ export async function settleForPlan(home: StateHome, options: SettleOptions): Pr
   } catch (failure) {
     const quicker = await backend.holder();
     if (quicker !== null) return unsettled(quicker);
-    const isReadOnly =
-      failure instanceof ProblemsError && failure.problems.every(({ code }) => code === 'not-writable');
-    if (!isReadOnly) throw failure;
+    if (!hasProblem(failure, 'not-writable')) throw failure;
     return settling.result(await settling.settleInMemory());
   }
   let settled: State;
@@ -164,7 +162,7 @@ class Settling {
 
   async #resume(content: JournalContent, from: State): Promise<Resumed> {
     const { runs } = this.#home.backend;
-    const resumed = await resumeRun(content, from, { ...this.#options, runs, now: () => new Date() });
+    const resumed = await resumeRun(content, from, { ...this.#options, runs });
     this.#read = resumed.read;
     return resumed;
   }

@@ -13,6 +13,13 @@ export function problemsOf(failure: unknown): Problem[] {
   return distinct(failuresIn(failure).flatMap(problemsOfOne));
 }
 
+/** The same for mistakes in the input alone. Throws what is a mistake of idops, or comes after an interruption. */
+export function inputProblems(failure: unknown, signal: AbortSignal | undefined): Problem[] {
+  const problems = problemsOf(failure);
+  if (signal?.aborted || problems.some(({ code }) => code === 'internal')) throw failure;
+  return problems;
+}
+
 /** Several requests may fail for one cause, such as a refused token: it is reported once. */
 function distinct(problems: readonly Problem[]): Problem[] {
   const cause = (problem: Problem): string =>
@@ -26,23 +33,11 @@ function problemsOfOne(one: unknown): readonly Problem[] {
   if (one instanceof ServerFailure) return [error(`server-${one.kind}`, one.message, [], hints[one.kind])];
   // Node throws this when the working directory is gone.
   if (one instanceof Error && 'syscall' in one && one.syscall === 'uv_cwd') {
-    return [
-      error(
-        'file-unreadable',
-        "the folder that this runs in isn't there any more, or can't be read",
-        [],
-        'change into it again, or into another one',
-      ),
-    ];
+    const message = "the folder that this runs in isn't there any more, or can't be read";
+    return [error('file-unreadable', message, [], 'change into it again, or into another one')];
   }
-  return [
-    error(
-      'internal',
-      describeThrown(one),
-      [],
-      'this is a mistake in idops: please report it with the output of --debug',
-    ),
-  ];
+  const hint = 'this is a mistake in idops: please report it with the output of --debug';
+  return [error('internal', describeThrown(one), [], hint)];
 }
 
 /** Some values that can be thrown have no text, or throw when it is asked for. */

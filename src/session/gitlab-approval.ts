@@ -24,7 +24,7 @@ export function pipelineApproval(
   const { GITLAB_CI, CI_PIPELINE_ID: id = '', CI_PIPELINE_URL: url = `pipeline ${id}` } = env;
   if (GITLAB_CI !== 'true' || !/^\d{1,20}$/.test(id)) return undefined;
   const { IDOPS_APPROVAL: given = '', CI_PIPELINE_CREATED_AT: began = '' } = env;
-  const [, request, head = null, planRun = null, made = ''] =
+  const [, request, head = null, plan_run = null, made = ''] =
     /^([1-9]\d{0,9}) ([0-9a-f]{40,64}) (\d{1,20}) (\d{4}-\d\d-\d\dT[\d:.]+Z)$/.exec(given) ?? [];
   if (given !== '' && timeOf(made) === null)
     throw refusal('IDOPS_APPROVAL is not what gitlab.mjs approved prints', 'let the job set it to that');
@@ -33,9 +33,9 @@ export function pipelineApproval(
       'an approval counts once, which the state remembers, and the state is a file that this runner throws away',
       'keep the state in git or PostgreSQL: state: {git: {}}',
     );
-  const pullRequest = request === undefined ? null : Number(request);
+  const pull_request = request === undefined ? null : Number(request);
   return {
-    approval: { pullRequest, head, planRun, environment, digest, workflowRun: id, url },
+    approval: { pull_request, head, plan_run, environment, digest, workflow_run: id, url },
     made: timeOf(made),
     since: timeOf(began),
   };

@@ -1,16 +1,18 @@
+import { resolve } from 'node:path';
 import { applyPlan } from '../apply/apply.js';
-import { type Problem, ProblemsError } from '../base/problems.js';
+import { addProblems, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { noProgress, withoutHarm } from '../base/progress.js';
+import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/load.js';
 import { isApproved } from '../plan/approve.js';
-import type { Project } from '../project/index.js';
+import type { Project, ServerSettings } from '../project/index.js';
 import { labelResult } from '../report/names.js';
 import { Hasher } from '../secrets/hash.js';
-import { createRedactor } from '../secrets/redactor.js';
+import { createRedactor, type OnSecret } from '../secrets/redactor.js';
 import type { Lock } from '../state/backend.js';
 import { backendOf, isThrownAway, notSharedWarning, stateLossWarning } from './backend.js';
 import { DEFAULT_CONCURRENCY, openConnection } from './connection.js';
 import { type CurrentState, holdForRun, settleForPlan } from './current-state.js';
-import { loadAll } from './load.js';
+import { keepProblems } from './keep.js';
 import { originOf } from './origin.js';
 import { findOrphanedState } from './orphaned-state.js';
 import { Planner } from './planner.js';
@@ -36,6 +38,20 @@ export async function openForWriting(
   options: SessionOptions = {},
 ): Promise<WritingSession> {
   return await open(project, command, options);
+}
+
+/** Works in a session and closes it. `tell` gets its warnings and notes first, and in the end the warnings of closing it. */
+export async function withSession<S extends Session, T>(
+  session: S,
+  tell: (problems: readonly Problem[], notes: readonly string[]) => void,
+  work: (session: S) => Promise<T>,
+): Promise<T> {
+  try {
+    tell(session.warnings, session.notes);
+    return await work(session);
+  } finally {
+    tell(await session.close(), []);
+  }
 }
 
 async function open(
@@ -81,8 +97,9 @@ async function open(
     await life.end();
     throw new ProblemsError([orphaned]);
   }
+  const reading = { reader, concurrency, progress, signal };
   const planner = new Planner(
-    { project, server, manifests, home, redactor, reader, shard, concurrency, progress, signal },
+    { project, server, manifests, home, redactor, reading, shard },
     held.state,
     held.read,
   );
@@ -130,7 +147,6 @@ async function open(
           hasher: new Hasher(planner.state, redactor.holds),
           command: made.command,
           origin: () => originOf(process.env, project.root, options.message, redactor),
-          now: () => new Date(),
           redactor,
         }).finally(() => planner.forget());
         planner.state = applied.state;
@@ -144,6 +160,51 @@ async function open(
   };
 }
 
+/** Loads the settings of the server and the manifests. Throws a ProblemsError with everything that is wrong with both. */
+async function loadAll(
+  project: Project,
+  options: SessionOptions,
+  onSecret: OnSecret,
+): Promise<{ server: ServerSettings; manifests: LoadedManifests; warnings: readonly Problem[] }> {
+  const { manifests: wanted = true, tokenFile, signal } = options;
+  const settings = project.server(options);
+  // The manifests are checked for the server that they go to; a profile from a process variable is known only now.
+  const profile = await settings.then(
+    (known) => known.profile,
+    () => project.profile,
+  );
+  const [server, manifests] = await Promise.allSettled([
+    settings,
+    // Manifests that nothing is done with are loaded for their secrets: a server may repeat one in a message.
+    loadManifests(project, {
+      profile,
+      lenient: !wanted,
+      signal,
+      tokenFile: tokenFile === undefined ? undefined : resolve(project.cwd, tokenFile),
+    }),
+  ]);
+  const problems = [
+    ...(await project.sharedStateProblems()),
+    ...project.settingsProblems(),
+    ...keepProblems(project, profile),
+  ].filter(({ severity }) => severity === 'error');
+  for (const part of [server, manifests]) {
+    if (part.status === 'fulfilled') continue;
+    if (!(part.reason instanceof ProblemsError)) throw part.reason;
+    addProblems(problems, part.reason.problems);
+  }
+  if (server.status === 'fulfilled')
+    for (const secret of server.value.secrets) onSecret(String(secret.reveal()));
+  if (manifests.status === 'fulfilled') {
+    tellSecrets(manifests.value, onSecret);
+    if (wanted) addProblems(problems, manifests.value.problems);
+  }
+  refuse(problems);
+  if (server.status === 'rejected' || manifests.status === 'rejected') throw new ProblemsError(problems);
+  const declared = wanted ? manifests.value.declared : [];
+  return { server: server.value, manifests: { ...manifests.value, declared }, warnings: problems };
+}
+
 /** The work of a session: it ends once, after all work that is under way, and applies one plan at a time. */
 class Lifecycle {
   readonly #stop = new AbortController();
@@ -151,15 +212,12 @@ class Lifecycle {
   readonly #end: () => Promise<readonly Problem[]>;
   #ended: Promise<readonly Problem[]> | undefined;
   #applying = false;
+  /** Aborted when the session ends: nothing new may be started. */
+  readonly signal = this.#stop.signal;
 
   /** `end` releases all that the session holds, and gives warnings; it is called once. */
   constructor(end: () => Promise<readonly Problem[]>) {
     this.#end = end;
-  }
-
-  /** Aborted when the session ends: nothing new may be started. */
-  get signal(): AbortSignal {
-    return this.#stop.signal;
   }
 
   /** Does work that the end of the session waits for. Throws a TypeError if it has ended. */
@@ -167,22 +225,16 @@ class Lifecycle {
     if (this.#ended !== undefined) throw new TypeError('this session is closed');
     const doing = work();
     this.#underWay.add(doing);
-    try {
-      return await doing;
-    } finally {
-      this.#underWay.delete(doing);
-    }
+    return await doing.finally(() => this.#underWay.delete(doing));
   }
 
   /** Does work of which only one may run at a time. Throws a TypeError if one is running. */
   async runAlone<T>(work: () => Promise<T>): Promise<T> {
     if (this.#applying) throw new TypeError('this session is applying a plan: wait for it, and plan again');
     this.#applying = true;
-    try {
-      return await this.run(work);
-    } finally {
+    return await this.run(work).finally(() => {
       this.#applying = false;
-    }
+    });
   }
 
   /** Starts nothing more, waits for what is under way, which is finished and recorded, and releases all; gives warnings. */

@@ -5,7 +5,7 @@ import type { Safety } from '../base/safety.js';
 import { MAX_SHARDS, parseShard, type Shard } from '../base/shard.js';
 import type { Limits } from '../plan/approve.js';
 import { shares } from '../plan/plan.js';
-import type { PlanOptions, SessionOptions } from './session.js';
+import type { PlanOptions } from './session.js';
 
 /* The options that the command line shares with the `args` of the action. */
 
@@ -162,15 +162,8 @@ export function sessionOptionsOf({
   rate,
   timeout,
   retries,
-}: ConnectionOptions & { readonly baseUrl?: string }): SessionOptions &
-  Required<Pick<SessionOptions, 'network'>> {
-  return {
-    ...(baseUrl === undefined ? {} : { baseUrl }),
-    ...(tokenFile === undefined ? {} : { tokenFile }),
-    ...(concurrency === undefined ? {} : { concurrency }),
-    ...(timeout === undefined ? {} : { timeout }),
-    network: { ...(rate === undefined ? {} : { rate }), ...(retries === undefined ? {} : { retries }) },
-  };
+}: ConnectionOptions & { readonly baseUrl?: string | undefined }) {
+  return { baseUrl, tokenFile, concurrency, timeout, network: { rate, retries } };
 }
 
 /** The problem of options that don't go with a stored plan. */

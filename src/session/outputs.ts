@@ -4,10 +4,13 @@ import { realPath } from '../base/paths.js';
 import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { isOfState } from '../manifests/access.js';
 import { loadManifests } from '../manifests/load.js';
-import type { Project } from '../project/index.js';
+import type { Guarded, Project } from '../project/index.js';
 
-/** A session that has read the inputs, or a project that can be loaded. */
-type Known = { readonly project: Project; readonly files: readonly string[] } | (() => Promise<Project>);
+/** A project, and the manifests and bodies that were read. */
+export interface Inputs {
+  readonly project: Project;
+  readonly files: readonly string[];
+}
 
 /**
  * Refuses outputs that are one file under several names, since the second would overwrite the first. Throws a ProblemsError
@@ -35,8 +38,12 @@ export async function refuseDuplicates(outputs: readonly string[]): Promise<void
  * Refuses outputs that idops reads or writes itself: the configuration, a credential, a manifest, a body, the state, its lock or a
  * journal. Throws a ProblemsError (`output-is-input`).
  */
-export async function refuseInputs(outputs: readonly string[], config: string, known: Known): Promise<void> {
-  const { files, states } = await inputsOf(known);
+export async function refuseInputs(
+  outputs: readonly string[],
+  config: string,
+  known: Inputs | (() => Promise<Project>),
+): Promise<void> {
+  const { files, states } = await guardedIn(known);
   const inputs = new Set((await Promise.all([resolve(config), ...files].map(identity))).flat());
   const kept = (await Promise.all(states.map(namesOf))).flat();
   const problems: Problem[] = [];
@@ -49,12 +56,9 @@ export async function refuseInputs(outputs: readonly string[], config: string, k
   refuse(problems);
 }
 
-interface Inputs {
-  readonly files: readonly string[];
-  readonly states: readonly string[];
-}
-
-async function inputsOf(known: Known): Promise<Inputs> {
+async function guardedIn(
+  known: Inputs | (() => Promise<Project>),
+): Promise<Pick<Guarded, 'files' | 'states'>> {
   try {
     const project = typeof known === 'function' ? await known() : known.project;
     const read = typeof known === 'function' ? await loadManifests(project, { lenient: true }) : known;

@@ -22,7 +22,6 @@ import { labelPlan } from '../report/names.js';
 import { Hasher } from '../secrets/hash.js';
 import type { Redactor } from '../secrets/redactor.js';
 import { withSlowHashes } from '../secrets/slow-hash.js';
-import type { Reader } from '../server/reader.js';
 import { type Probed, probe } from '../server/recognise.js';
 import type { State } from '../state/state.js';
 import { type StoredOptions, storedPlanText } from './plan-file.js';
@@ -30,15 +29,15 @@ import type { PlanOptions, Session, UndoPlan, WritingCommand } from './session.j
 import { storedPlanDiff } from './stored-plan-diff.js';
 import { undoPlan } from './undo.js';
 
-export interface PlannerOptions extends Pick<BuildOptions, 'concurrency' | 'progress'> {
+export interface PlannerOptions {
+  /** How the server is read. */
+  readonly reading: Pick<BuildOptions, 'reader' | 'concurrency' | 'progress' | 'signal'>;
   readonly project: Project;
   readonly server: ServerSettings;
   readonly manifests: LoadedManifests;
   readonly home: StateHome;
   readonly redactor: Redactor;
-  readonly reader: Reader;
   readonly shard: Shard | undefined;
-  readonly signal: AbortSignal;
 }
 
 /** How a plan is rebuilt when it is applied, and which command applies it. */
@@ -71,7 +70,7 @@ export class Planner {
 
   /** Asks the server once what it is; if that fails, the next plan asks again. */
   readonly recognise: NonNullable<PlanHeader['recognise']> = (scope) => {
-    this.#probed ??= probe(this.#options.reader, scope).catch((failure: unknown) => {
+    this.#probed ??= probe(this.#options.reading.reader, scope).catch((failure: unknown) => {
       this.#probed = undefined;
       throw failure;
     });
@@ -91,20 +90,19 @@ export class Planner {
   /** A plan of what manifests declare. */
   async plan(asked: PlanOptions = {}): Promise<Plan> {
     const plans = this.#current;
-    const {
-      shard,
-      manifests: { declared },
-    } = this.#options;
-    const { targets, kinds, prune, assert } = withDefaults(asked);
-    if (prune) refuse(await pruneRefusals(this.#options.manifests));
-    const built = await this.#build({
-      declared,
-      selection: { targets, kinds, shard },
+    const { shard, manifests } = this.#options;
+    const { targets = [], kinds = [], prune = false, assert = false } = asked;
+    if (prune) refuse(await pruneRefusals(manifests));
+    const selection = { targets, kinds, shard };
+    const { declared } = manifests;
+    const built = await this.#build({ declared, selection, prune, assert, restores: 'all' });
+    const given: StoredOptions = {
+      targets: [...targets],
+      kinds: [...kinds],
       prune,
       assert,
-      restores: 'all',
-    });
-    const given = { targets, kinds, prune, assert, ...(shard === undefined ? {} : { shard }) };
+      ...(shard === undefined ? {} : { shard }),
+    };
     const made = { ...built.plan, again: againOf(given) };
     plans.set(made, { replan: built.replan, command: 'apply' });
     this.#madeWith.set(made, given);
@@ -166,32 +164,22 @@ export class Planner {
   /** A plan that regenerates one client's DID. */
   async regeneration(clientId: string): Promise<Plan> {
     this.#ofAll();
-    const { redactor, reader, concurrency, progress, signal } = this.#options;
+    const { redactor, reading } = this.#options;
     if (!identifier().safeParse(clientId).success)
       throw new TypeError(`${quote(redactor.redactEcho(String(clientId)))} is not the id of a client`);
     const plans = this.#current;
-    const made = await regenerationPlan(clientId, {
-      reader,
-      concurrency,
-      progress,
-      signal,
-      ...this.#header(),
-      state: this.state,
-    });
+    const made = await regenerationPlan(clientId, { ...reading, ...this.#header(), state: this.state });
     const plan = labelPlan(made, this.state);
     plans.set(plan, { replan: made.replan, command: 'regenerate-did' });
     return plan;
   }
 
   async #build(what: Pick<BuildOptions, 'declared'> & Partial<BuildOptions>): Promise<Planned> {
-    const { project, reader, redactor, concurrency, progress, signal } = this.#options;
+    const { project, redactor, reading } = this.#options;
     const read = this.#read;
     this.#read = undefined;
     const made = await buildPlan({
-      reader,
-      concurrency,
-      progress,
-      signal,
+      ...reading,
       read: read !== undefined && performance.now() - read.at < JUST_BEFORE ? read : undefined,
       state: this.state,
       hasher: new Hasher(this.state, redactor.holds),
@@ -224,15 +212,6 @@ export class Planner {
     if (this.#options.shard !== undefined)
       throw new TypeError('a session of a shard plans what manifests declare, and nothing else');
   }
-}
-
-function withDefaults({
-  targets = [],
-  kinds = [],
-  prune = false,
-  assert = false,
-}: PlanOptions = {}): StoredOptions {
-  return { targets: [...targets], kinds: [...kinds], prune, assert };
 }
 
 /** The command that plans the same again. */

@@ -95,18 +95,16 @@ export async function editedFiles(
     if (action !== 'update' || before === undefined) continue;
     const last = written[pathFrom(root, path)];
     if (last === textHash(before) || (last === undefined && top === undefined)) continue;
-    if (top !== undefined && (await committed(top, path)) === before) continue;
+    if (top !== undefined) {
+      const blob = ['cat-file', 'blob', `HEAD:${pathFrom(top, path)}`];
+      const committed = await git(top, blob).catch(() => undefined);
+      if (committed?.toString('utf8') === before) continue;
+    }
     const message = `${shownPath(path, cwd)} has an edit that neither idops wrote nor the newest commit has`;
     const hint = 'nothing was written: commit it, or overwrite it with --force';
     problems.push(error('edited-file', message, [], hint));
   }
   return problems;
-}
-
-/** The text of a file in the newest commit; undefined if it isn't in it. */
-async function committed(top: string, path: string): Promise<string | undefined> {
-  const blob = await git(top, ['cat-file', 'blob', `HEAD:${pathFrom(top, path)}`]).catch(() => undefined);
-  return blob?.toString('utf8');
 }
 
 function pathFrom(root: string, path: string): string {

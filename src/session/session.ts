@@ -26,9 +26,9 @@ export interface SessionOptions extends ServerOverrides {
   /** Identifies the run that shards share, such as the id of a pipeline. */
   readonly sharedRun?: string;
   /** How many requests may be under way at once; 10 by default. */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** Seconds that one request may take; 30 by default. */
-  readonly timeout?: number;
+  readonly timeout?: number | undefined;
   /** Receives the progress. */
   readonly progress?: Progress;
   /** Once aborted, nothing new is started. */

@@ -10,9 +10,8 @@ import { bodyChecks, checkDeclaredTemplates } from '../plan/body-checks.js';
 import type { Project } from '../project/index.js';
 import { Hasher, restoreFields } from '../secrets/hash.js';
 import type { OnSecret } from '../secrets/redactor.js';
-import type { ProfileName } from '../server/profiles.js';
 import { backendOf } from './backend.js';
-import { problemsOf } from './failures.js';
+import { inputProblems } from './failures.js';
 import { keepProblems } from './keep.js';
 
 /** The result of a validation. */
@@ -53,10 +52,7 @@ export async function validateProject(
       objects: loaded.declared.length,
     };
   } catch (failure) {
-    if (signal?.aborted) throw failure;
-    const problems = problemsOf(failure);
-    if (problems.some(({ code }) => code === 'internal')) throw failure;
-    return { problems, objects: 0 };
+    return { problems: inputProblems(failure, signal), objects: 0 };
   }
 }
 
@@ -69,7 +65,11 @@ async function recordedIn(
   declared: readonly Declared[],
   onSecret: OnSecret,
 ): Promise<((template: Declared) => Fields) | undefined> {
-  if (!hasKnownMails(declared, project.profile.name)) return undefined;
+  const { name } = project.profile;
+  const isKnown = emailsIn(declared).some(
+    ({ template, email }) => mailOf(name, template.identity[email.type] ?? '') !== undefined,
+  );
+  if (!isKnown) return undefined;
   try {
     if (project.state().in !== 'file') return undefined;
     const state = await (await backendOf(project, onSecret)).saved();
@@ -83,10 +83,4 @@ async function recordedIn(
     if (failure instanceof ProblemsError) return undefined;
     throw failure;
   }
-}
-
-function hasKnownMails(declared: readonly Declared[], profile: ProfileName): boolean {
-  return emailsIn(declared).some(
-    ({ template, email }) => mailOf(profile, template.identity[email.type] ?? '') !== undefined,
-  );
 }

@@ -6,7 +6,7 @@ import type { Diagnosed } from '../../report/diagnosis.js';
 import { type Check, type Diagnosis, diagnose, fail, ok, warn } from '../../server/diagnose.js';
 import { backendOf, stateLossWarning } from '../backend.js';
 import { type ReaderOptions, withReader } from '../connection.js';
-import { problemsOf } from '../failures.js';
+import { inputProblems } from '../failures.js';
 import { checkState, failedCheck } from './state.js';
 
 export type ExamineOptions = ReaderOptions & ServerOverrides;
@@ -16,26 +16,30 @@ export type ExamineOptions = ReaderOptions & ServerOverrides;
  * it is interrupted.
  */
 export async function examine(load: () => Promise<Project>, options: ExamineOptions): Promise<Diagnosed> {
-  const project = await attempt(load, options);
-  if ('failed' in project) {
-    return { server: null, configured: null, fits: null, checks: project.failed };
-  }
-  const server = await attempt(() => project.found.server(options), options);
-  const settings = 'found' in server ? server.found : null;
-  const looked =
-    'found' in server
-      ? await attempt(() => checkServer(project.found, server.found, options), options)
-      : { failed: server.failed };
-  const beside = await attempt(async () => {
-    const backend = await backendOf(project.found, options.redactor.add);
-    return { checks: await checkState(backend, project.found, settings?.baseUrl ?? null) };
-  }, options);
-  return {
-    server: settings?.baseUrl ?? null,
-    configured: settings?.profile.name ?? null,
-    fits: 'found' in looked ? looked.found.fits : null,
-    checks: [...checksOf(looked), ...checksOf(beside)],
+  const checks: Check[] = [];
+  /** Mistakes in the input become failed checks. */
+  const attempt = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work();
+    } catch (failure) {
+      for (const problem of inputProblems(failure, options.signal))
+        checks.push(
+          failedCheck(problem.code.startsWith('server-') ? 'credentials' : 'configuration', problem),
+        );
+      return undefined;
+    }
   };
+  const project = await attempt(load);
+  if (project === undefined) return { server: null, configured: null, fits: null, checks };
+  const server = await attempt(() => project.server(options));
+  const looked = server && (await attempt(() => checkServer(project, server, options)));
+  checks.push(...(looked?.checks ?? []));
+  const { baseUrl = null } = server ?? {};
+  const beside = await attempt(async () =>
+    checkState(await backendOf(project, options.redactor.add), project, baseUrl),
+  );
+  checks.push(...(beside ?? []));
+  return { server: baseUrl, configured: server?.profile.name ?? null, fits: looked?.fits ?? null, checks };
 }
 
 async function checkServer(
@@ -76,26 +80,4 @@ function manifestsCheck(problems: readonly Problem[]): Check {
   if (errors === 0) return ok('manifests', 'they are valid');
   const message = errors === 1 ? 'one thing is wrong with them' : `${errors} things are wrong with them`;
   return fail('manifests', message, 'idops validate shows what');
-}
-
-type Attempt<T> = { readonly found: T } | { readonly failed: readonly Check[] };
-
-/** Mistakes in the input become failed checks; mistakes of idops, and failures after an interruption, are thrown. */
-async function attempt<T>(work: () => Promise<T>, { signal }: ExamineOptions): Promise<Attempt<T>> {
-  try {
-    return { found: await work() };
-  } catch (failure) {
-    if (signal.aborted) throw failure;
-    const problems = problemsOf(failure);
-    if (problems.some(({ code }) => code === 'internal')) throw failure;
-    return { failed: problems.map(asCheck) };
-  }
-}
-
-function checksOf(attempted: Attempt<{ readonly checks: readonly Check[] }>): readonly Check[] {
-  return 'found' in attempted ? attempted.found.checks : attempted.failed;
-}
-
-function asCheck(problem: Problem): Check {
-  return failedCheck(problem.code.startsWith('server-') ? 'credentials' : 'configuration', problem);
 }

@@ -1,4 +1,4 @@
-import { knowsOf, withoutFirstLine } from '../../apply/resume.js';
+import { readRuns } from '../../apply/find-runs.js';
 import { type Problem, ProblemsError } from '../../base/problems.js';
 import { shardText } from '../../base/shard.js';
 import type { Project } from '../../project/index.js';
@@ -82,18 +82,13 @@ function lockCheck({
 }
 
 async function checkJournals(backend: StateBackend, state: State | null): Promise<Check[]> {
-  const problems: Problem[] = [];
-  const collect = (failure: unknown): undefined => {
-    if (!(failure instanceof ProblemsError)) throw failure;
-    problems.push(...failure.problems);
-  };
-  const runs = (await backend.runs.list().catch(collect)) ?? [];
-  for (const run of runs) {
-    const content = await backend.runs.read(run).catch(collect);
-    if (content === null && knowsOf(state, run)) problems.push(withoutFirstLine(run));
+  try {
+    const { runs, problems } = await readRuns(backend.runs, state ?? undefined);
+    if (problems.length > 0) return problems.map((problem) => failedCheck('journals', problem));
+    return [ok('journals', runs.length === 1 ? 'of 1 run' : `of ${runs.length} runs`)];
+  } catch (failure) {
+    return [failed('journals', failure)];
   }
-  if (problems.length > 0) return problems.map((problem) => failedCheck('journals', problem));
-  return [ok('journals', runs.length === 1 ? 'of 1 run' : `of ${runs.length} runs`)];
 }
 
 /** A failure as one failed check. */

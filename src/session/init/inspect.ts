@@ -7,7 +7,7 @@ import type { PulledFile } from '../../pull/write.js';
 import { diagnose } from '../../server/diagnose.js';
 import { type ProfileName, profiles } from '../../server/profiles.js';
 import { DEFAULT_CONCURRENCY, type ReaderOptions, withReader } from '../connection.js';
-import { problemsOf } from '../failures.js';
+import { inputProblems } from '../failures.js';
 import { wishesOf } from '../pull.js';
 import { recordPull } from '../record-pull.js';
 import { CONFIG } from './files.js';
@@ -70,9 +70,7 @@ export async function inspectServer(
       };
       return { ...nothing, fresh, record };
     } catch (failure) {
-      const problems = problemsOf(failure);
-      if (problems.some(({ code }) => code === 'internal')) throw failure;
-      return { ...nothing, problems };
+      return { ...nothing, problems: inputProblems(failure, undefined) };
     }
   });
 }

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { stringifyJson } from '../../base/json.js';
-import type { Problem } from '../../base/problems.js';
 import { planJson, resultJson } from '../../report/json.js';
 import type { News } from '../../report/turn.js';
 import type { Cycle } from './cycle.js';
@@ -14,29 +13,28 @@ export class CycleChanges {
   changesIn({ plan, result, problems }: Cycle): News {
     const before = { plan: this.#plan, result: this.#result, problems: this.#problems };
     // A cycle that failed says nothing about what differs.
-    if (plan !== null) this.#plan = planKey(plan);
-    this.#result = result === null ? null : resultKey(result);
-    this.#problems = problems.length === 0 ? null : keyOf(problems.map(withoutPlaces));
+    if (plan !== null) {
+      const { changes, warnings, digest } = planJson(plan, { debug: false });
+      const isEmpty = changes.length === 0 && warnings.length === 0;
+      this.#plan = isEmpty ? null : keyOf({ changes, warnings, digest });
+    }
+    const results = result && resultJson(result).results;
+    this.#result =
+      results &&
+      keyOf(results.map(({ address, action, status, error }) => ({ address, action, status, error })));
+    const told = problems.map(({ code, message, hint, places }) => ({
+      code,
+      message,
+      hint,
+      places: places.map(({ file, line }) => ({ file, line })),
+    }));
+    this.#problems = told.length === 0 ? null : keyOf(told);
     return {
       plan: plan !== null && this.#plan !== before.plan,
       result: result !== null && this.#result !== before.result,
       problems: this.#problems !== before.problems,
     };
   }
-}
-
-function planKey(plan: NonNullable<Cycle['plan']>): string | null {
-  const { changes, warnings, digest } = planJson(plan, { debug: false });
-  return changes.length === 0 && warnings.length === 0 ? null : keyOf({ changes, warnings, digest });
-}
-
-function resultKey(result: NonNullable<Cycle['result']>): string {
-  const { results } = resultJson(result);
-  return keyOf(results.map(({ address, action, status, error }) => ({ address, action, status, error })));
-}
-
-function withoutPlaces({ code, message, hint, places }: Problem): unknown {
-  return { code, message, hint, places: places.map(({ file, line }) => ({ file, line })) };
 }
 
 function keyOf(value: unknown): string {

@@ -1,4 +1,4 @@
-import { type Result, summarizeResult } from '../../apply/result.js';
+import { isComplete, type Result, summarizeResult } from '../../apply/result.js';
 import type { Problem } from '../../base/problems.js';
 import { approve, refusalsOf, unlimited } from '../../plan/approve.js';
 import { isDrifted } from '../../plan/drift.js';
@@ -6,17 +6,17 @@ import { changesServer, type Plan } from '../../plan/plan.js';
 import type { Project } from '../../project/index.js';
 import type { Outcome } from '../../report/turn.js';
 import { problemsOf } from '../failures.js';
-import { openForWriting, openSession } from '../open.js';
+import { openForWriting, openSession, withSession } from '../open.js';
 import { type AllowOptions, limitsOf } from '../options.js';
-import type { PlanOptions, Session, SessionOptions } from '../session.js';
+import type { PlanOptions, Session, SessionOptions, WritingSession } from '../session.js';
 
 export interface CycleOptions {
   /** Reads the configuration as it is now. */
   readonly project: () => Promise<Project>;
   readonly session: SessionOptions & { readonly signal: AbortSignal };
   readonly plan: PlanOptions;
-  /** Left out if nothing is applied. */
-  readonly apply?: AllowOptions;
+  /** Undefined if nothing is applied. */
+  readonly apply: AllowOptions | undefined;
   /** Called with the plan before any of it is applied. */
   readonly onPlan?: (made: CyclePlan) => void;
   /** The time in milliseconds. */
@@ -66,68 +66,51 @@ export async function runCycle(options: CycleOptions): Promise<Cycle> {
     notes: [],
     took: { plan: null, apply: null },
   };
-  const cycle = (outcome: Outcome, problems: readonly Problem[] = []): Cycle => ({
-    ...known,
-    outcome,
-    problems: [...problems, ...known.problems],
-  });
-  const makePlan = async ({ warnings, notes, declared, plan: planIn }: Session): Promise<Plan> => {
-    known = { ...known, problems: warnings, notes };
-    const plan = await planIn(options.plan);
-    const took = seconds();
-    known = { ...known, plan, took: { plan: took, apply: null } };
-    options.onPlan?.({ plan, declared, seconds: took });
-    return plan;
+  const note = (problems: readonly Problem[]): void => {
+    known = { ...known, problems: [...problems, ...known.problems] };
   };
   try {
     const project = await options.project();
     // Without --apply there is no writer at all.
-    if (apply === undefined) {
-      return await andClose(await openSession(project, sessionOptions), async (session) => {
-        const plan = await makePlan(session);
-        const refusals = refusalsOf(plan, unlimited);
-        if (refusals.length > 0) return cycle('refused', refusals);
-        if (plan.changes.some(isDrifted)) return cycle('drift');
-        return cycle(changesServer(plan) ? 'changes' : 'unchanged');
-      });
-    }
-    return await andClose(await openForWriting(project, 'apply', sessionOptions), async (session) => {
-      const plan = await makePlan(session);
-      const limits = limitsOf(project.safety(), apply);
+    const opened: Session & Partial<Pick<WritingSession, 'apply'>> =
+      apply === undefined
+        ? await openSession(project, sessionOptions)
+        : await openForWriting(project, 'apply', sessionOptions);
+    const tell = (problems: readonly Problem[], notes: readonly string[]): void => {
+      known = { ...known, problems: [...known.problems, ...problems], notes: [...known.notes, ...notes] };
+    };
+    const outcome = await withSession(opened, tell, async (session): Promise<Outcome> => {
+      const { declared } = session;
+      const plan = await session.plan(options.plan);
+      const took = seconds();
+      known = { ...known, plan, took: { plan: took, apply: null } };
+      options.onPlan?.({ plan, declared, seconds: took });
+      const limits = apply === undefined ? unlimited : limitsOf(project.safety(), apply);
       const refusals = refusalsOf(plan, limits);
-      if (refusals.length > 0) return cycle('refused', refusals);
-      if (signal.aborted) return cycle('interrupted');
+      note(refusals);
+      if (refusals.length > 0) return 'refused';
+      if (session.apply === undefined)
+        return plan.changes.some(isDrifted) ? 'drift' : changesServer(plan) ? 'changes' : 'unchanged';
+      if (signal.aborted) return 'interrupted';
       const applying = seconds();
       const { result, problems } = await session.apply(approve(plan, limits));
       // If there was nothing to do, no run was made.
       if (result.run !== null)
         known = { ...known, result, took: { ...known.took, apply: seconds() - applying } };
-      return cycle(outcomeOf(result, problems), problems);
+      note(problems);
+      return outcomeOf(result, problems);
     });
+    return { ...known, outcome };
   } catch (failure) {
-    const problems = problemsOf(failure);
-    if (!signal.aborted) return { ...cycle('failed', problems), failure };
     // An interruption that was asked for is no problem.
-    const others = problems.filter(({ code }) => code !== 'interrupted');
-    return { ...cycle('interrupted', others), failure };
+    note(problemsOf(failure).filter(({ code }) => !signal.aborted || code !== 'interrupted'));
+    return { ...known, outcome: signal.aborted ? 'interrupted' : 'failed', failure };
   }
 }
 
 function outcomeOf(result: Result, problems: readonly Problem[]): Outcome {
-  const { failed, not_converged, unknown, skipped } = summarizeResult(result);
   // An interruption after the last request stopped nothing.
-  if (result.interrupted && skipped > 0) return 'interrupted';
-  if (failed + not_converged + unknown + skipped + problems.length > 0) return 'failed';
+  if (result.interrupted && summarizeResult(result).skipped > 0) return 'interrupted';
+  if (!isComplete(result) || problems.length > 0) return 'failed';
   return result.run === null ? 'unchanged' : 'applied';
-}
-
-async function andClose<S extends Session>(session: S, work: (session: S) => Promise<Cycle>): Promise<Cycle> {
-  let left: readonly Problem[] = [];
-  let cycle: Cycle;
-  try {
-    cycle = await work(session);
-  } finally {
-    left = await session.close();
-  }
-  return { ...cycle, problems: [...cycle.problems, ...left] };
 }
