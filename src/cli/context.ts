@@ -6,11 +6,12 @@ import { type Redactor, redactAddress } from '../secrets/redactor.js';
 import { scrubArguments, scrubProblems } from '../secrets/scrub-arguments.js';
 import type { Try } from '../server/call.js';
 import { type ConnectionOptions, sessionOptionsOf } from '../session/options.js';
+import type { Inputs } from '../session/outputs.js';
 import type { Session, SessionOptions, WritingCommand, WritingSession } from '../session/session.js';
 import type { Clock } from '../session/watch/repeat.js';
-import { createOutput, type Output, type OutputStream } from './output.js';
+import { createOutput, type OutputStream } from './output.js';
 import { createProgress, drawsBar } from './progress.js';
-import { createPrompt, type Prompt, type PromptOptions } from './prompt.js';
+import { createPrompt, type PromptOptions } from './prompt.js';
 
 export interface GlobalOptions extends ConnectionOptions {
   readonly config?: string;
@@ -34,37 +35,7 @@ export interface Streams {
 export type About = Pick<SessionOptions, 'manifests' | 'shard' | 'ofJob' | 'sharedRun' | 'message'>;
 
 /** What a command works with. */
-export interface Context {
-  readonly options: GlobalOptions;
-  readonly output: Output;
-  readonly redactor: Redactor;
-  readonly prompt: Prompt;
-  /** Aborted by SIGINT or SIGTERM: nothing new may be started. */
-  readonly signal: AbortSignal;
-  readonly clock?: Clock | undefined;
-  /** Requests whose outcome is unknown if the process ends now; null if there are none. */
-  lastWords(): string | null;
-  project(): Promise<Project>;
-  sessionOptions(): SessionOptions;
-  /** Adds the configured tokens to the redactor, as far as they can be read; runs no command, sends nothing. */
-  learnTokens(): Promise<void>;
-  /** Resets the redactor to what it knew at the start. */
-  forget(): void;
-  /** Problems without credentials that were typed in the wrong place. */
-  tellable(found: readonly Problem[]): Promise<Problem[]>;
-  /** A text without credentials that were typed in the wrong place. */
-  scrub(text: string): string;
-  /** Throws a ProblemsError if an output file is one that idops reads or keeps; checks each once. */
-  refuseOutputs(files: readonly string[], session?: Session): Promise<void>;
-  /** Works in a session that can't write. */
-  session<T>(work: (session: Session) => Promise<T>, about?: About): Promise<T>;
-  /** Works in a session that holds the state's lock. */
-  writing<T>(
-    command: WritingCommand,
-    work: (session: WritingSession) => Promise<T>,
-    about?: About,
-  ): Promise<T>;
-}
+export type Context = ReturnType<typeof createContext>;
 
 export function createContext(
   options: GlobalOptions,
@@ -72,7 +43,7 @@ export function createContext(
   redactor: ResettableRedactor,
   { stdin, stdout, stderr, clock }: Streams,
   argv: readonly string[],
-): Context {
+) {
   const { env } = process;
   const output = createOutput({
     stdout,
@@ -89,17 +60,14 @@ export function createContext(
     now: () => performance.now(),
   });
   signal.addEventListener('abort', () => progress.interrupted());
-  const place = () => ({
-    cwd: process.cwd(),
-    ...(options.config === undefined ? {} : { config: options.config }),
-  });
+  const place = () => ({ cwd: process.cwd(), config: options.config });
   // Loaded on use: --help needs none of it.
   const load = async (variables: NodeJS.ProcessEnv, environment: string | undefined) =>
     (await import('../project/index.js')).loadProject({
       ...place(),
       variables,
       tokenFile: options.tokenFile,
-      ...(environment === undefined ? {} : { env: environment }),
+      env: environment,
     });
   let told = false;
   const project = async (): Promise<Project> => {
@@ -121,16 +89,11 @@ export function createContext(
       network: { ...given.network, onTry: (made) => output.debug(tryLine(made)) },
     };
   };
-  const within = async <S extends Session, T>(session: S, work: (session: S) => Promise<T>): Promise<T> => {
-    try {
-      if (session.warnings.length > 0) output.problems(session.warnings);
-      for (const note of session.notes) output.message(note);
-      return await work(session);
-    } finally {
-      const left = await session.close();
-      if (left.length > 0) output.problems(left);
-    }
+  const tell = (problems: readonly Problem[], notes: readonly string[]): void => {
+    output.problems(problems);
+    for (const note of notes) output.message(note);
   };
+  /** Adds the configured tokens to the redactor, as far as they can be read; runs no command, sends nothing. */
   const learnTokens = async (): Promise<void> => {
     // If only the environment is wrong, the rest may still name a token.
     const loaded = await load(env, options.env).catch(() =>
@@ -143,41 +106,53 @@ export function createContext(
   return {
     options,
     output,
-    redactor,
+    redactor: redactor as Redactor,
     prompt: createPrompt({ stdin, stderr, color: output.color.stderr, redactor }),
+    /** Aborted by SIGINT or SIGTERM: nothing new may be started. */
     signal,
     clock,
+    /** Requests whose outcome is unknown if the process ends now; null if there are none. */
     lastWords: () => openText(progress.inFlight().map((address) => redactAddress(address, redactor))),
     project,
     sessionOptions,
     learnTokens,
+    /** Resets the redactor to what it knew at the start. */
     forget: () => redactor.reset(),
-    async tellable(found) {
+    /** Problems without credentials that were typed in the wrong place. */
+    async tellable(found: readonly Problem[]): Promise<Problem[]> {
       await learnTokens();
       return scrubProblems(found, argv, redactor);
     },
-    scrub: (text) =>
+    /** A text without credentials that were typed in the wrong place. */
+    scrub: (text: string): string =>
       scrubArguments(argv, (word) => (redactor.holds(word) ? redactor.redact(word) : word))(text),
-    async refuseOutputs(files, session) {
+    /** Throws a ProblemsError if an output file is one that idops reads or keeps; checks each once. */
+    async refuseOutputs(files: readonly string[], known?: Inputs): Promise<void> {
       const open = files.filter((file) => !checked.has(file));
       if (open.length === 0) return;
-      const { refuseInputs, refuseDuplicates: refuseTwice } = await import('../session/outputs.js');
-      await refuseTwice(files);
+      const { refuseInputs, refuseDuplicates } = await import('../session/outputs.js');
+      await refuseDuplicates(files);
       const { configPath } = await import('../project/index.js');
       const config = await configPath({ ...place(), variables: env });
-      await refuseInputs(open, config, session ?? project);
+      await refuseInputs(open, config, known ?? project);
       for (const file of open) checked.add(file);
     },
-    async session(work, about) {
-      const { openSession } = await import('../session/open.js');
-      return await within(await openSession(await project(), { ...sessionOptions(), ...about }), work);
+    /** Works in a session that can't write. */
+    async session<T>(project: Project, about: About, work: (session: Session) => Promise<T>): Promise<T> {
+      const { openSession, withSession } = await import('../session/open.js');
+      const session = await openSession(project, { ...sessionOptions(), ...about });
+      return await withSession(session, tell, work);
     },
-    async writing(command, work, about) {
-      const { openForWriting } = await import('../session/open.js');
-      return await within(
-        await openForWriting(await project(), command, { ...sessionOptions(), ...about }),
-        work,
-      );
+    /** Works in a session that holds the state's lock. */
+    async writing<T>(
+      project: Project,
+      command: WritingCommand,
+      about: About,
+      work: (session: WritingSession) => Promise<T>,
+    ): Promise<T> {
+      const { openForWriting, withSession } = await import('../session/open.js');
+      const session = await openForWriting(project, command, { ...sessionOptions(), ...about });
+      return await withSession(session, tell, work);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { dirname, relative, sep } from 'node:path';
 import { stringifyJson } from '../base/json.js';
-import { error, type Problem, ProblemsError } from '../base/problems.js';
+import { error, type Problem, refuse } from '../base/problems.js';
 import { writeOutput } from '../base/write-file.js';
 import {
   formatNames,
@@ -50,7 +50,7 @@ export function parseFormats<T>(given: readonly string[], report: Report<T>): Fo
       ),
     );
   }
-  if (problems.length > 0) throw new ProblemsError(problems);
+  refuse(problems);
   return shown.length > 0 ? formats : [...formats, { name: 'text', file: undefined }];
 }
 
@@ -109,8 +109,8 @@ async function linksOf({ options }: Context, { stored }: Partial<Look>): Promise
   let folder = process.cwd();
   if (stored === true) {
     const { configPath } = await import('../project/index.js');
-    const named = options.config === undefined ? {} : { config: options.config };
-    const config = await configPath({ cwd: folder, variables: process.env, ...named }).catch(() => undefined);
+    const where = { cwd: folder, variables: process.env, config: options.config };
+    const config = await configPath(where).catch(() => undefined);
     if (config === undefined) return {};
     folder = dirname(config);
   }

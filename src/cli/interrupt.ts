@@ -1,16 +1,10 @@
 import { writeSync } from 'node:fs';
 import { constants } from 'node:os';
 
-/** Ctrl-C as an AbortSignal: requests in flight finish, nothing new starts. */
-export interface Interrupt {
-  readonly signal: AbortSignal;
-  /** The message if the process ends at once; null for none. */
-  lastWords: () => string | null;
-  release(): void;
-}
+export type Interrupt = ReturnType<typeof onInterrupt>;
 
-/** Listens for SIGINT and SIGTERM; the second one ends the process at once. */
-export function onInterrupt(): Interrupt {
+/** Ctrl-C or SIGTERM as an AbortSignal: requests in flight finish, nothing new starts. The second one ends the process at once. */
+export function onInterrupt() {
   const controller = new AbortController();
   const names = ['SIGINT', 'SIGTERM'] as const;
   const listen = (name: NodeJS.Signals): void => {
@@ -28,7 +22,12 @@ export function onInterrupt(): Interrupt {
     for (const name of names) process.off(name, listen);
   };
   for (const name of names) process.on(name, listen);
-  const interrupt: Interrupt = { signal: controller.signal, lastWords: () => null, release };
+  const interrupt = {
+    signal: controller.signal as AbortSignal,
+    /** The message if the process ends at once; null for none. */
+    lastWords: (): string | null => null,
+    release,
+  };
   return interrupt;
 }
 

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, isIPv6, type Socket } from 'node:net';
-import { error, ProblemsError } from '../base/problems.js';
+import { type ProblemsError, problemError } from '../base/problems.js';
 import { systemErrorText } from '../base/system-errors.js';
 import type { ListenAddress } from './option-values.js';
 
@@ -14,12 +14,6 @@ export interface Paths {
   readonly [path: string]: () => Answer | Promise<Answer>;
 }
 
-export interface Listening {
-  /** `http://HOST:PORT` */
-  readonly address: string;
-  close(): Promise<void>;
-}
-
 /** Milliseconds that a connection may last. */
 const MAX_TIME = 10_000;
 const MAX_CONNECTIONS = 64;
@@ -28,7 +22,7 @@ const MAX_CONNECTIONS = 64;
  * Answers GET and HEAD on some paths, one request for each connection, without reading bodies. Throws a ProblemsError
  * (`port-unavailable`) if it can't listen there.
  */
-export async function listen({ host, port }: ListenAddress, paths: Paths): Promise<Listening> {
+export async function listen({ host, port }: ListenAddress, paths: Paths) {
   const open = new Set<Socket>();
   const asked = new WeakSet<Socket>();
   const server = createServer(
@@ -68,8 +62,9 @@ export async function listen({ host, port }: ListenAddress, paths: Paths): Promi
   server.on('error', () => {});
   const { port: given } = server.address() as AddressInfo;
   return {
+    /** `http://HOST:PORT` */
     address: `http://${isIPv6(host) ? `[${host}]` : host}:${given}`,
-    async close() {
+    async close(): Promise<void> {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
       await closed;
@@ -117,8 +112,10 @@ export function portProblem(
   if (!(failure instanceof Error && 'syscall' in failure && listening.has(String(failure.syscall))))
     return undefined;
   const where = host === undefined ? '' : ` of ${host}`;
-  return new ProblemsError(
-    [error('port-unavailable', `port ${port}${where} can't be used: ${systemErrorText(failure)}`, [], hint)],
-    { cause: failure },
+  return problemError(
+    'port-unavailable',
+    `port ${port}${where} can't be used: ${systemErrorText(failure)}`,
+    hint,
+    failure,
   );
 }

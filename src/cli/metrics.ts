@@ -92,8 +92,10 @@ export class Metrics {
     if (succeeded(outcome)) this.#lastSuccess.set(now);
     for (const { code, severity } of problems) if (severity === 'error') this.#problems.inc({ code });
     if (took.apply !== null) this.#durations.observe({ phase: 'apply' }, took.apply);
-    for (const { address, status } of result?.results ?? [])
-      this.#changes.inc({ kind: kindIn(address), status });
+    for (const { address, status } of result?.results ?? []) {
+      const kind = kindNames.find((name) => address.startsWith(`${name}/`)) ?? 'other';
+      this.#changes.inc({ kind, status });
+    }
     if (plan !== null) {
       const applied = new Set(
         result?.results.flatMap(({ address, status }) => (status === 'applied' ? address : [])),
@@ -124,19 +126,10 @@ export class Metrics {
   }
 }
 
-function kindIn(address: string): string {
-  return kindNames.find((name) => address.startsWith(`${name}/`)) ?? 'other';
-}
-
-/** The server of health and metrics. */
-export interface Serving {
-  readonly metrics: Metrics;
-  readonly address: string;
-  close(): Promise<void>;
-}
+export type Serving = Awaited<ReturnType<typeof serve>>;
 
 /** Serves health and metrics. Throws a ProblemsError (`port-unavailable`) if it can't listen there. */
-export async function serve(where: ListenAddress, health: Health, interval: number): Promise<Serving> {
+export async function serve(where: ListenAddress, health: Health, interval: number) {
   const metrics = new Metrics(interval);
   const listening = await listen(where, {
     '/healthz': () => answerOf(health.ready()),

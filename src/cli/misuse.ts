@@ -1,5 +1,5 @@
 import type { Command, CommanderError } from 'commander';
-import { error, type Problem, ProblemsError } from '../base/problems.js';
+import { type ProblemsError, problemError } from '../base/problems.js';
 import { commanderMessage } from '../session/options.js';
 import type { Streams } from './context.js';
 
@@ -31,13 +31,11 @@ export function endQuietly(command: Command, streams: Pick<Streams, 'stdout' | '
   for (const one of command.commands) endQuietly(one, streams);
 }
 
-/** The problem of a command line; none if help or the version was shown. */
-export function misuse({ command, failure }: Ended): Problem[] {
+/** What is wrong with a command line; undefined if help or the version was shown. */
+export function misuse({ command, failure }: Ended): ProblemsError | undefined {
   // Without any command its help says what is missing.
-  if (failure.exitCode === 0 || failure.code === 'commander.help') return [];
-  return [
-    error('wrong-option', commanderMessage(failure), [], `${nameOf(command)} --help lists what there is`),
-  ];
+  if (failure.exitCode === 0 || failure.code === 'commander.help') return undefined;
+  return wrongOption(commanderMessage(failure), `${nameOf(command)} --help lists what there is`);
 }
 
 /** The values of `--format` in a command line that commander can't parse. */
@@ -54,7 +52,7 @@ export function formatsAsked(argv: readonly string[]): readonly string[] {
 }
 
 export function wrongOption(message: string, hint?: string): ProblemsError {
-  return new ProblemsError([error('wrong-option', message, [], hint)]);
+  return problemError('wrong-option', message, hint);
 }
 
 function nameOf(command: Command): string {

@@ -20,35 +20,15 @@ export interface OutputOptions {
   readonly redactor: Redactor;
 }
 
-/** The only way to the terminal. Redacts messages and problems; reports are redacted before they are rendered. */
-export interface Output {
-  readonly color: { readonly stdout: boolean; readonly stderr: boolean };
-  /** The result, to standard output; escaped and redacted already. */
-  result(text: string): void;
-  /** A result in JSON, to standard output; redacted already. */
-  json(value: unknown): void;
-  /** Whether standard output is a terminal. */
-  readonly resultIsSeen: boolean;
-  /** Whether a result was printed. */
-  readonly gaveResult: boolean;
-  /** A message, to standard error; nothing with `--quiet`. */
-  message(text: string): void;
-  /** A report, to standard error; escaped and redacted already. Nothing with `--quiet`. */
-  beside(text: string): void;
-  /** Errors and warnings, to standard error. */
-  problems(problems: readonly Problem[]): void;
-  /** Only with `--debug`, to standard error. */
-  debug(text: string): void;
-  /** A status line on a terminal's standard error, which the next output replaces; null removes it. */
-  transient(line: string | null): void;
-  /** Waits until everything is written. Rejects if standard output can't be written, as on a full disk. */
-  flush(): Promise<void>;
-}
+export type Output = ReturnType<typeof createOutput>;
 
 const eraseRest = '\u001b[K';
 
-/** Wait for `flush` before the process ends. */
-export function createOutput(options: OutputOptions): Output {
+/**
+ * The only way to the terminal. Redacts messages and problems; reports are redacted before they are rendered. Wait for `flush` before the
+ * process ends.
+ */
+export function createOutput(options: OutputOptions) {
   const { stdout, stderr, quiet, debug, redactor } = options;
   const color = { stdout: takesColor(stdout, options), stderr: takesColor(stderr, options) };
   const out = createSink(stdout);
@@ -68,38 +48,45 @@ export function createOutput(options: OutputOptions): Output {
 
   return {
     color,
+    /** Whether standard output is a terminal. */
     resultIsSeen: stdout.isTTY === true,
-    result: (text) => {
+    /** The result, to standard output; escaped and redacted already. */
+    result(text: string): void {
       gaveResult ||= text !== '';
       write(out, text);
     },
-    json: (value) => {
+    /** A result in JSON, to standard output; redacted already. */
+    json(value: unknown): void {
       gaveResult = true;
       write(out, jsonText(value));
     },
-    get gaveResult() {
+    /** Whether a result was printed. */
+    get gaveResult(): boolean {
       return gaveResult;
     },
-    message: (text) => {
+    /** A message, to standard error; nothing with `--quiet`. */
+    message(text: string): void {
       if (!quiet) write(err, escapeLines(redactor.redactSentence(text)));
     },
-    beside: (text) => {
+    /** A report, to standard error; escaped and redacted already. Nothing with `--quiet`. */
+    beside(text: string): void {
       if (!quiet) write(err, text);
     },
-    problems: (problems) =>
+    /** Errors and warnings, to standard error. */
+    problems: (problems: readonly Problem[]): void =>
       write(err, problemsText(redactReport(problems, redactor), { color: color.stderr })),
-    debug: (text) => {
+    /** Only with `--debug`, to standard error. */
+    debug(text: string): void {
       if (debug) write(err, escapeLines(redactor.redact(text)));
     },
-    transient: (line) => {
-      if (line === null || quiet) {
-        clear();
-        return;
-      }
-      err.write(`\r${line}${eraseRest}`);
-      shown = true;
+    /** A status line on a terminal's standard error, which the next output replaces; null removes it. */
+    transient(line: string | null): void {
+      if (line === null || quiet) clear();
+      else err.write(`\r${line}${eraseRest}`);
+      shown = line !== null && !quiet;
     },
-    flush: async () => {
+    /** Waits until everything is written. Rejects if standard output can't be written, as on a full disk. */
+    async flush(): Promise<void> {
       clear();
       await err.flush();
       await out.flush();
@@ -115,13 +102,9 @@ function takesColor(stream: OutputStream, { color, env }: OutputOptions): boolea
   return stream.isTTY === true && env.TERM !== 'dumb';
 }
 
-interface Sink {
-  readonly failure: Error | null;
-  write(text: string): void;
-  flush(): Promise<void>;
-}
+type Sink = ReturnType<typeof createSink>;
 
-function createSink(stream: OutputStream): Sink {
+function createSink(stream: OutputStream) {
   let failure: Error | null = null;
   let closed = false;
   let pending: Promise<void> = Promise.resolve();
@@ -132,10 +115,10 @@ function createSink(stream: OutputStream): Sink {
   };
   stream.on('error', fail);
   return {
-    get failure() {
+    get failure(): Error | null {
       return failure;
     },
-    write: (text) => {
+    write(text: string): void {
       if (closed) return;
       const written = new Promise<void>((resolve) => {
         try {

@@ -4,7 +4,6 @@ import { declare, type Work } from './declare.js';
 import { exit } from './exit.js';
 import { onInterrupt } from './interrupt.js';
 import { Ended, endQuietly, misuse } from './misuse.js';
-import type { Worker } from './worker.js';
 
 /**
  * Runs a command line and returns the exit code. Never throws: failures are printed on standard error.
@@ -12,19 +11,19 @@ import type { Worker } from './worker.js';
 export async function run(argv: readonly string[], streams: Streams): Promise<number> {
   let code: number = exit.done;
   const interrupt = onInterrupt();
-  let opened: Promise<Worker> | undefined;
   // Loaded on use: help and the version need none of it.
-  const worker = (): Promise<Worker> => {
-    opened ??= import('./worker.js').then(({ createWorker }) => createWorker(argv, interrupt, streams));
-    return opened;
+  const work = async <A extends unknown[], O>(
+    load: () => Promise<Work<A, O>>,
+    options: O & GlobalOptions,
+    args: A,
+  ): Promise<void> => {
+    code = await (await import('./worker.js')).work(argv, interrupt, streams, load, options, args);
   };
-
   const action =
     <A extends unknown[], O>(load: () => Promise<Work<A, O>>) =>
     async (...all: unknown[]): Promise<void> => {
       const command = all.at(-1) as Command;
-      const options = command.optsWithGlobals<O & GlobalOptions>();
-      code = await (await worker()).work(load, options, all.slice(0, -2) as A);
+      await work(load, command.optsWithGlobals<O & GlobalOptions>(), all.slice(0, -2) as A);
     };
 
   const watched = watchStreams(streams);
@@ -35,8 +34,8 @@ export async function run(argv: readonly string[], streams: Streams): Promise<nu
   } catch (failure) {
     if (!(failure instanceof Ended)) throw failure;
     code = failure.failure.exitCode === 0 ? exit.done : exit.failed;
-    const problems = misuse(failure);
-    if (problems.length > 0) await (await worker()).misused(problems, program.opts<GlobalOptions>());
+    const wrong = misuse(failure);
+    if (wrong !== undefined) await work(() => Promise.reject(wrong), program.opts<GlobalOptions>(), []);
     // Wait for what commander wrote.
     await new Promise<void>((done) => streams.stdout.write('', () => done()));
     if (watched.failure !== null) {

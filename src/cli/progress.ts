@@ -3,14 +3,6 @@ import type { Progress, Stepped } from '../base/progress.js';
 import { gistOf } from '../report/group-results.js';
 import type { Output } from './output.js';
 
-/** Progress on standard error, and the requests in flight. */
-export interface Watched extends Required<Progress> {
-  /** Shows what an interruption waits for. */
-  interrupted(): void;
-  /** Addresses with a request in flight. */
-  inFlight(): readonly string[];
-}
-
 export interface ProgressOptions {
   readonly output: Pick<Output, 'message' | 'transient'>;
   /** Draw a bar; otherwise print plain lines. */
@@ -36,9 +28,10 @@ interface Phase {
 }
 
 /**
+ * Progress on standard error, and the requests in flight.
  * The bar is drawn here, since that of @clack/prompts takes over the keyboard and exits at Ctrl-C, with requests in flight.
  */
-export function createProgress({ output, terminal, now }: ProgressOptions): Watched {
+export function createProgress({ output, terminal, now }: ProgressOptions) {
   const flying = new Set<string>();
   let phase: Phase | null = null;
   /** The same, outside phases. */
@@ -67,7 +60,7 @@ export function createProgress({ output, terminal, now }: ProgressOptions): Watc
     say(`${markOf(status)} ${address} ${inWords(status)}${error === null ? '' : `: ${error}`}`);
   };
 
-  return {
+  const progress: Required<Progress> = {
     phase(name, total) {
       phase = { name, total, done: 0, skipped: 0, drawn: 0, retries: new Set() };
       if (terminal) draw(phase);
@@ -107,13 +100,18 @@ export function createProgress({ output, terminal, now }: ProgressOptions): Watc
       }
       bad = new Map();
     },
-    interrupted() {
+  };
+  return {
+    ...progress,
+    /** Shows what an interruption waits for. */
+    interrupted(): void {
       const { size } = flying;
       if (size > 0)
         say(`Finishing ${size} in flight; a second Ctrl-C ends at once and leaves their outcome unknown.`);
       else if (phase !== null) say('Stopping: nothing new will start.');
     },
-    inFlight: () => [...flying],
+    /** Addresses with a request in flight. */
+    inFlight: (): readonly string[] => [...flying],
   };
 }
 

@@ -13,23 +13,7 @@ export interface Choice<T extends string> {
   readonly label: string;
 }
 
-export interface Prompt {
-  /** Whether standard input and standard error are terminals. */
-  readonly available: boolean;
-  /**
-   * Asks for yes or no, or for a word that means yes (a wrong word is asked again once); the default is no. Needs Enter. Ctrl-C,
-   * Ctrl-D and Escape abort.
-   */
-  confirm(question: string, word?: string): Promise<Reply>;
-  /** Asks for a text until `wrong` returns nothing; null if aborted. The text is visible. */
-  text(
-    question: string,
-    wrong: (text: string) => string | undefined,
-    example?: string,
-  ): Promise<string | null>;
-  /** Asks for one of several answers; the first is the default. Null if aborted. */
-  select<T extends string>(question: string, choices: readonly Choice<T>[]): Promise<T | null>;
-}
+export type Prompt = ReturnType<typeof createPrompt>;
 
 export interface PromptOptions {
   readonly stdin: Readable & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown };
@@ -39,7 +23,7 @@ export interface PromptOptions {
 }
 
 /** Questions on standard error, since standard output carries only the result. */
-export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions): Prompt {
+export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions) {
   const available = stdin.isTTY === true && stderr.isTTY === true;
   type Clack = typeof import('@clack/prompts');
   type Common = { message: string; input: typeof stdin; output: Writable; signal: AbortSignal };
@@ -72,8 +56,13 @@ export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions):
   };
 
   return {
+    /** Whether standard input and standard error are terminals. */
     available,
-    confirm: async (question, word) => {
+    /**
+     * Asks for yes or no, or for a word that means yes (a wrong word is asked again once); the default is no. Needs Enter. Ctrl-C,
+     * Ctrl-D and Escape abort.
+     */
+    async confirm(question: string, word?: string): Promise<Reply> {
       let isAgain = false;
       const answer = await ask<string>(question, (clack, common) =>
         clack.text({
@@ -90,7 +79,8 @@ export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions):
       const typed = answer.trim();
       return (word === undefined ? saysYes.test(typed) : typed === word) ? 'yes' : 'no';
     },
-    text: (question, wrong, example) =>
+    /** Asks for a text until `wrong` returns nothing; null if aborted. The text is visible. */
+    text: (question: string, wrong: (text: string) => string | undefined, example?: string) =>
       ask<string>(question, (clack, common) =>
         clack.text({
           ...common,
@@ -98,7 +88,8 @@ export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions):
           ...(example === undefined ? {} : { placeholder: example }),
         }),
       ),
-    select: async <T extends string>(question: string, choices: readonly Choice<T>[]) => {
+    /** Asks for one of several answers; the first is the default. Null if aborted. */
+    async select<T extends string>(question: string, choices: readonly Choice<T>[]): Promise<T | null> {
       const options = choices.map((choice) => ({ ...choice, value: choice.value as string }));
       const answer = await ask(question, (clack, common) => clack.select({ ...common, options }));
       return choices.find(({ value }) => value === answer)?.value ?? null;

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
-import type { Problem } from '../base/problems.js';
 import { withFile } from '../base/read-file.js';
 import { type ResettableRedactor, resettableRedactor } from '../secrets/redactor.js';
 import { problemsOf, stacksOf } from '../session/failures.js';
-import { type Context, createContext, type GlobalOptions, type Streams } from './context.js';
+import { createContext, type GlobalOptions, type Streams } from './context.js';
 import type { Work } from './declare.js';
 import { type ExitCode, exit } from './exit.js';
 import { tellPrograms } from './formats.js';
@@ -11,62 +10,38 @@ import type { Interrupt } from './interrupt.js';
 import { formatsAsked } from './misuse.js';
 import { unwritable } from './output.js';
 
-/** Runs commands, after the command line was parsed. */
-export interface Worker {
-  /** Loads and runs a command, and shows its failure. */
-  work<A extends unknown[], O>(
-    load: () => Promise<Work<A, O>>,
-    options: O & GlobalOptions,
-    args: A,
-  ): Promise<ExitCode>;
-  /** Shows problems of the command line. */
-  misused(problems: readonly Problem[], options: GlobalOptions): Promise<void>;
-}
-
-export function createWorker(argv: readonly string[], interrupt: Interrupt, streams: Streams): Worker {
+/** Loads and runs a command, shows its failure, and returns the exit code. */
+export async function work<A extends unknown[], O>(
+  argv: readonly string[],
+  interrupt: Interrupt,
+  streams: Streams,
+  load: () => Promise<Work<A, O>>,
+  options: O & GlobalOptions,
+  args: A,
+): Promise<ExitCode> {
+  let code: ExitCode;
   const redactor = knownAtStart(argv, process.env);
-  const contextOf = (options: GlobalOptions): Context =>
-    createContext(options, interrupt.signal, redactor, streams, argv);
-
-  const tell = async (
-    context: Context,
-    found: readonly Problem[],
-    formats: readonly string[],
-  ): Promise<void> => {
-    const problems = await context.tellable(found);
+  const context = createContext(options, interrupt.signal, redactor, streams, argv);
+  interrupt.lastWords = context.lastWords;
+  try {
+    code = await (await load())(context, options, ...args);
+  } catch (failure) {
+    code = interrupt.signal.aborted ? exit.interrupted : exit.failed;
+    const problems = await context.tellable(problemsOf(failure));
     context.output.problems(problems);
-    await tellPrograms(context, problems, formats);
-  };
-
-  return {
-    async work(load, options, args) {
-      let code: ExitCode;
-      const context = contextOf(options);
-      interrupt.lastWords = context.lastWords;
-      try {
-        const work = await load();
-        code = await work(context, options, ...args);
-      } catch (failure) {
-        code = interrupt.signal.aborted ? exit.interrupted : exit.failed;
-        await tell(context, problemsOf(failure), formatsOf(options));
-        context.output.debug(context.scrub(stacksOf(failure)));
-      }
-      await context.output.flush().catch((failure: unknown) => {
-        if (!interrupt.signal.aborted) code = exit.failed;
-        streams.stderr.write(unwritable(failure));
-      });
-      return code;
-    },
-    async misused(problems, options) {
-      const context = contextOf(options);
-      await tell(context, problems, formatsAsked(argv));
-      await context.output.flush().catch(() => {});
-    },
-  };
+    await tellPrograms(context, problems, formatsOf(options) ?? formatsAsked(argv));
+    context.output.debug(context.scrub(stacksOf(failure)));
+  }
+  await context.output.flush().catch((failure: unknown) => {
+    if (!interrupt.signal.aborted) code = exit.failed;
+    streams.stderr.write(unwritable(failure));
+  });
+  return code;
 }
 
-function formatsOf(options: object): readonly string[] {
-  return 'format' in options && Array.isArray(options.format) ? options.format.map(String) : [];
+/** The values of `--format`; undefined if the command line could not be parsed. */
+function formatsOf(options: object): readonly string[] | undefined {
+  return 'format' in options && Array.isArray(options.format) ? options.format.map(String) : undefined;
 }
 
 const MAX_TOKEN_BYTES = 64 * 1024;

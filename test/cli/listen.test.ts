@@ -1,7 +1,9 @@
 import { createConnection, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { type Listening, listen, type Paths } from '../../src/cli/listen.js';
+import { listen, type Paths } from '../../src/cli/listen.js';
 import { afterwards } from '../cleanups.js';
+
+type Listening = Awaited<ReturnType<typeof listen>>;
 
 const paths: Paths = {
   '/there': () => ({ status: 200, type: 'text/plain', body: 'here ö\n' }),

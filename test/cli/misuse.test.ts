@@ -31,7 +31,7 @@ async function found(...words: string[]): Promise<Problem[]> {
   try {
     await program().parseAsync(words, { from: 'user' });
   } catch (failure) {
-    if (failure instanceof Ended) return misuse(failure);
+    if (failure instanceof Ended) return [...(misuse(failure)?.problems ?? [])];
     throw failure;
   }
   throw new Error('it was taken');

@@ -1,31 +1,87 @@
 import type { Approval } from '../../apply/approvals.js';
-import { type Result, summarizeResult } from '../../apply/result.js';
+import { isComplete, type Result } from '../../apply/result.js';
 import { escapeText, shellWord } from '../../base/escape.js';
-import { error, ProblemsError } from '../../base/problems.js';
-import { shardText } from '../../base/shard.js';
+import { type Problem, ProblemsError, refuse } from '../../base/problems.js';
 import type { NamedSample } from '../../mail/samples.js';
-import { approve, countDestructions, type Limits } from '../../plan/approve.js';
-import { countPrivileged, type Plan } from '../../plan/plan.js';
+import { approve, countDestructions, refusalsOf, unlimited } from '../../plan/approve.js';
+import { changesServer, countPrivileged, type Plan } from '../../plan/plan.js';
 import type { Project } from '../../project/index.js';
 import { planReport, renderText, resultReport } from '../../report/formats.js';
 import { nextSteps } from '../../report/next-steps.js';
 import { plural } from '../../report/words.js';
+import { type AllowOptions, limitsOf } from '../../session/options.js';
 import { planSamples } from '../../session/plan-samples.js';
-import type { WritingSession } from '../../session/session.js';
-import type { Lock, StateBackend } from '../../state/backend.js';
-import type { Context, GlobalOptions } from '../context.js';
+import type { WritingCommand, WritingSession } from '../../session/session.js';
+import type { About, Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { annotate, type Format, lookElsewhere, lookOf, show, showsText } from '../formats.js';
+import { annotate, type Format, filesOf, lookElsewhere, lookOf, show, showsText } from '../formats.js';
+import { type Question, withConsent } from './consent.js';
+
+/** A plan to apply. */
+export interface Made {
+  readonly plan: Plan;
+  readonly approval?: Approval | undefined;
+  /** Warnings of what the plan leaves undone; then the command fails. */
+  readonly left?: readonly Problem[];
+  /** The question to ask. */
+  readonly question: string;
+}
+
+/** What differs between the commands that apply a plan. */
+export interface ApplySteps {
+  readonly command: WritingCommand;
+  /** The `--format` options. */
+  readonly formats: readonly Format[];
+  readonly about: About;
+  /** Whether nothing is asked. */
+  readonly yes: boolean;
+  /** What replaces the limits of the project; without it there are none. */
+  readonly allow?: AllowOptions;
+  /** What to do instead of answering, if there is no terminal. */
+  readonly instead?: string;
+  make(session: WritingSession, project: Project): Promise<Made>;
+  /** Another hint for a problem of the plan. */
+  explain?(problem: Problem): Problem;
+}
+
+/** Loads the project, takes the lock, plans, shows the plan, asks, applies it and shows the result. Returns the exit code. */
+export async function applyPlan(context: Context, steps: ApplySteps): Promise<ExitCode> {
+  const { output, signal } = context;
+  const { command, formats, about, yes, explain = (problem) => problem } = steps;
+  const project = await context.project();
+  return await context.writing(project, command, about, async (session) => {
+    await context.refuseOutputs(filesOf(formats), { project, files: session.files });
+    const { plan, approval, left = [], question } = await steps.make(session, project);
+    const asks = !yes && changesServer(plan);
+    await showPlan(plan, formats, context, asks);
+    output.problems(left);
+    const limits = steps.allow === undefined ? unlimited : limitsOf(project.safety(), steps.allow);
+    refuse(refusalsOf(plan, limits).map(explain));
+    const asking = { ...questionOf(question, plan), instead: steps.instead };
+    return await withConsent(asking, !asks, context, async (asked) => {
+      if (signal.aborted) return exit.interrupted;
+      const { result, problems } = await session.apply(approve(plan, { ...limits, asked }), approval);
+      const samples = await samplesOrNone(plan, project, formats, context);
+      await show(formats, resultReport, { result, plan, samples }, context);
+      for (const sentence of nextAfter(result, plan, context.options)) output.message(escapeText(sentence));
+      output.problems(problems);
+      if (problems.length > 0 && formats.some(({ name, file }) => name === 'github' && file === undefined))
+        await annotate(context, problems);
+      if (result.interrupted) return exit.interrupted;
+      return isComplete(result) && problems.length + left.length === 0 ? exit.done : exit.failed;
+    });
+  });
+}
 
 /** Shows a plan before it is applied: on standard output if the result is text too, otherwise on standard error. */
-export async function showPlan(
-  made: Plan,
+async function showPlan(
+  plan: Plan,
   formats: readonly Format[],
   context: Context,
-  { asks }: { readonly asks: boolean },
+  asks: boolean,
 ): Promise<void> {
   const { output, prompt, redactor } = context;
-  const shown = planReport.redact({ plan: made, samples: new Map() }, redactor);
+  const shown = planReport.redact({ plan, samples: new Map() }, redactor);
   if (showsText(formats)) {
     output.result(await renderText(planReport, 'text', shown, lookOf(context)));
   }
@@ -35,64 +91,17 @@ export async function showPlan(
   }
 }
 
-/** The server, environment and shard, for a question. */
-export function where({
-  server,
-  environment,
-  shard,
-}: Pick<Plan, 'server' | 'environment' | 'shard'>): string {
-  const part = shard === undefined ? '' : `, shard ${shardText(shard)}`;
-  return `${server} (${environment ?? 'no environment'}${part})`;
-}
-
-/** When a person agreed, 0 if nobody was asked; or the exit code of a refusal. */
-export type Consent = { readonly asked: number } | { readonly refused: ExitCode };
-
-export interface Question {
-  readonly text: string;
-  /** What must be typed if yes isn't enough. */
-  readonly word?: string;
-  /** The message if the answer is no. */
-  readonly otherwise?: string;
-  /** The alternative if there is no terminal. */
-  readonly instead?: string;
-}
-
 /** The question before a plan is applied; a destructive or privileged plan needs more than a yes. */
-export function questionOf(text: string, plan: Plan, instead?: string): Question {
+function questionOf(text: string, plan: Plan): Pick<Question, 'text' | 'word'> {
   const destructions = countDestructions(plan);
-  const rest = instead === undefined ? {} : { instead };
   const privileged = countPrivileged(plan);
-  if (destructions + privileged === 0) return { text, ...rest };
+  if (destructions + privileged === 0) return { text };
   const word = plan.environment ?? new URL(plan.server).host;
   const count = [
     ...(privileged > 0 ? [plural(privileged, 'privileged change')] : []),
     ...(destructions > 0 ? [plural(destructions, 'destructive change')] : []),
   ].join(' and ');
-  return { text: `${text}\nThis includes ${count}: type ${word} to continue`, word, ...rest };
-}
-
-/** Asks a person, unless `--yes` was given; `asked` is of `performance.now()`. Throws a ProblemsError without a terminal. */
-export async function consent(
-  { text, word, otherwise = 'Nothing was sent.', instead = '' }: Question,
-  yes: boolean,
-  { prompt, output }: Context,
-): Promise<Consent> {
-  if (yes) return { asked: 0 };
-  if (!prompt.available) {
-    throw new ProblemsError([
-      error(
-        'no-terminal',
-        'this needs an answer, and there is no terminal',
-        [],
-        `use --yes to continue without a question${instead}`,
-      ),
-    ]);
-  }
-  const answer = await prompt.confirm(text, word);
-  if (answer === 'yes') return { asked: performance.now() };
-  output.message(otherwise);
-  return { refused: answer === 'aborted' ? exit.interrupted : exit.failed };
+  return { text: `${text}\nThis includes ${count}: type ${word} to continue`, word };
 }
 
 /** Sample data for changed templates, which only HTML reports show. */
@@ -104,7 +113,7 @@ export async function readSamples(
 ): Promise<ReadonlyMap<string, readonly NamedSample[]>> {
   if (!formats.some(({ name }) => name === 'html')) return new Map();
   const { samples, warnings } = await planSamples(plan, project);
-  if (warnings.length > 0) output.problems(warnings);
+  output.problems(warnings);
   return samples;
 }
 
@@ -120,33 +129,6 @@ async function samplesOrNone(
     output.problems(failure.problems.map((problem) => ({ ...problem, severity: 'warning' })));
     return new Map();
   }
-}
-
-/** Applies a plan after consent, shows the result, and returns the exit code. */
-export async function carryOut(
-  session: WritingSession,
-  plan: Plan,
-  limits: Limits,
-  agreed: Consent,
-  formats: readonly Format[],
-  context: Context,
-  approval?: Approval,
-): Promise<ExitCode> {
-  const { output, signal } = context;
-  if ('refused' in agreed) return agreed.refused;
-  if (signal.aborted) return exit.interrupted;
-  const { result, problems } = await session.apply(approve(plan, { ...limits, ...agreed }), approval);
-  const samples = await samplesOrNone(plan, session.project, formats, context);
-  await show(formats, resultReport, { result, plan, samples }, context);
-  for (const sentence of nextAfter(result, plan, context.options)) output.message(escapeText(sentence));
-  if (problems.length > 0) {
-    output.problems(problems);
-    if (formats.some(({ name, file }) => name === 'github' && file === undefined))
-      await annotate(context, problems);
-  }
-  if (result.interrupted) return exit.interrupted;
-  const { failed, not_converged, unknown, skipped } = summarizeResult(result);
-  return failed + not_converged + unknown + skipped + problems.length > 0 ? exit.failed : exit.done;
 }
 
 /** Suggestions after a run, each ending with a command. */
@@ -171,20 +153,4 @@ export function commandLine(
     value === undefined ? [] : [`--${name}`, shellWord(value)],
   );
   return ['idops', command, ...given].join(' ');
-}
-
-/** Works with the lock of a state held; a failure to release it is a warning. */
-export async function holding<T>(
-  backend: StateBackend,
-  command: string,
-  { output }: Context,
-  work: (lock: Lock) => Promise<T>,
-): Promise<T> {
-  const lock = await backend.lock(command, new Date());
-  try {
-    return await work(lock);
-  } finally {
-    const left = await lock.release();
-    if (left.length > 0) output.problems(left);
-  }
 }

@@ -1,12 +1,11 @@
 import { usedBy, whyUsedUp } from '../../apply/approvals.js';
 import { type Problem, ProblemsError, refuse } from '../../base/problems.js';
-import { refusalsOf } from '../../plan/approve.js';
 import { changesServer, type Plan } from '../../plan/plan.js';
 import type { StoredPlan } from '../../plan/stored.js';
 import { resultReport } from '../../report/formats.js';
 import { sendsText } from '../../report/review.js';
 import { type PipelineApproval, pipelineApproval } from '../../session/gitlab-approval.js';
-import { type AllowOptions, limitsOf, planFileConflicts, planOptionsOf } from '../../session/options.js';
+import { type AllowOptions, planFileConflicts, planOptionsOf } from '../../session/options.js';
 import { refuseDuplicates } from '../../session/outputs.js';
 import { readPlanFile } from '../../session/plan-file.js';
 import type { WritingSession } from '../../session/session.js';
@@ -14,7 +13,8 @@ import { shardOptions } from '../../session/shard.js';
 import type { Context, GlobalOptions } from '../context.js';
 import type { ExitCode } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';
-import { carryOut, consent, questionOf, showPlan, where } from './apply-plan.js';
+import { applyPlan } from './apply-plan.js';
+import { where } from './consent.js';
 import type { PlanningOptions } from './plan.js';
 
 interface Options extends PlanningOptions, AllowOptions {
@@ -29,38 +29,32 @@ export async function apply(
   planFile: string | undefined,
 ): Promise<ExitCode> {
   const formats = parseFormats(options.format, resultReport);
-  if (planFile !== undefined) await refuseDuplicates([planFile, ...filesOf(formats)]);
-  const stored = planFile === undefined ? undefined : await storedPlanOf(planFile, options);
+  if (planFile !== undefined) {
+    await refuseDuplicates([planFile, ...filesOf(formats)]);
+    refuse(planFileConflicts(options));
+  }
+  const stored = planFile === undefined ? undefined : await readPlanFile(planFile);
   // A stored plan names its shard.
   const shard = stored === undefined ? options.shard : stored.apply.shard;
-  const about = { ...shardOptions(shard, process.env), message: options.message };
-  return await context.writing(
-    'apply',
-    async (session) => {
-      await context.refuseOutputs(filesOf(formats), session);
-      const inFile = session.project.state().in === 'file';
+  return await applyPlan(context, {
+    command: 'apply',
+    formats,
+    about: { ...shardOptions(shard, process.env), message: options.message },
+    yes: stored !== undefined || options.yes === true,
+    allow: options,
+    instead: ', or apply a plan that was stored with idops plan --out',
+    async make(session, project) {
+      const inFile = project.state().in === 'file';
       const approved = stored === undefined ? undefined : pipelineApproval(process.env, stored, inFile);
       const plan =
         stored === undefined
           ? await session.plan(planOptionsOf(options))
           : await planAgain(session, stored, approved);
-      const asks = stored === undefined && changesServer(plan) && options.yes !== true;
-      await showPlan(plan, formats, context, { asks });
-      const limits = limitsOf(session.project.safety(), options);
-      refuse(refusalsOf(plan, limits).map(stored === undefined ? (one) => one : ofStored));
-      const agreed = await consent(
-        questionOf(
-          `Apply ${sendsText(plan)} to ${where(plan)}?`,
-          plan,
-          ', or apply a plan that was stored with idops plan --out',
-        ),
-        !asks,
-        context,
-      );
-      return await carryOut(session, plan, limits, agreed, formats, context, approved?.approval);
+      const question = `Apply ${sendsText(plan)} to ${where(plan)}?`;
+      return { plan, approval: approved?.approval, question };
     },
-    about,
-  );
+    ...(stored === undefined ? {} : { explain: ofStored }),
+  });
 }
 
 /** A stored plan can't be narrowed, so blocked changes need another hint. */
@@ -70,11 +64,6 @@ function ofStored(problem: Problem): Problem {
     ...problem,
     hint: 'fix it and make a new plan, or make one without it: idops plan --target … --out FILE',
   };
-}
-
-async function storedPlanOf(file: string, options: Options): Promise<StoredPlan> {
-  refuse(planFileConflicts(options));
-  return await readPlanFile(file);
 }
 
 async function planAgain(
@@ -93,6 +82,6 @@ async function planAgain(
       throw new ProblemsError([{ ...used, hint }]);
     }
   }
-  if (problems.length > 0) throw new ProblemsError(problems);
+  refuse(problems);
   return plan;
 }

@@ -19,7 +19,7 @@ export async function list(
   const listing = await listFrom(await context.project(), context.sessionOptions(), asked);
   for (const note of listing.notes) output.message(note);
   const { missing } = listing;
-  if (missing.length > 0) output.problems(missing);
+  output.problems(missing);
   await show(formats, listReport, listing, context);
   return missing.length > 0 ? exit.failed : exit.done;
 }

@@ -40,26 +40,24 @@ export async function plan(
     await show(formats, planReport, { plan: stored }, context, { ...look, stored: true });
     return exitOf(stored, options);
   }
-  const { made, samples } = await context.session(
-    async (session) => {
-      await context.refuseOutputs(
-        [...filesOf(formats), ...(options.out === undefined ? [] : [options.out])],
-        session,
-      );
-      const plan = await session.plan(planOptionsOf(options));
-      if (options.out !== undefined) {
-        await writeOutput(options.out, await session.storePlan(plan), 0o600);
-      }
-      return { made: plan, samples: await readSamples(plan, session.project, formats, context) };
-    },
-    shardOptions(options.shard, process.env),
-  );
+  const project = await context.project();
+  const about = shardOptions(options.shard, process.env);
+  const made = await context.session(project, about, async (session) => {
+    const outputs = [...filesOf(formats), ...(options.out === undefined ? [] : [options.out])];
+    await context.refuseOutputs(outputs, { project, files: session.files });
+    const plan = await session.plan(planOptionsOf(options));
+    if (options.out !== undefined) {
+      await writeOutput(options.out, await session.storePlan(plan), 0o600);
+    }
+    return plan;
+  });
+  const samples = await readSamples(made, project, formats, context);
   await show(formats, planReport, { plan: made, samples }, context, look);
   if (options.out !== undefined && isBlocked(made)) {
     context.output.message(
       "The plan is stored, but it can't be applied while a change is blocked. Make a new plan without it: use --target.",
     );
-  } else if (options.out !== undefined && hasWork(made)) {
+  } else if (options.out !== undefined && made.changes.some(({ action }) => action !== 'unchanged')) {
     const line = commandLine(`apply ${shellWord(options.out)}`, made.environment, options);
     context.output.message(escapeText(`The plan is stored. To apply it: ${line}`));
   }
@@ -73,8 +71,4 @@ function exitOf(plan: Plan, { detailedExitcode = false }: Options): ExitCode {
 
 function isBlocked({ changes }: Plan): boolean {
   return changes.some(({ action }) => action === 'blocked');
-}
-
-function hasWork({ changes }: Plan): boolean {
-  return changes.some(({ action }) => action !== 'unchanged');
 }

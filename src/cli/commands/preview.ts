@@ -41,7 +41,7 @@ export async function preview(context: Context, options: Options & GlobalOptions
   if (serve) return await serveGallery(context, port ?? 0);
   const gallery = await loadGallery(context, await context.project());
   refuse(gallery.problems);
-  if (gallery.problems.length > 0) context.output.problems(gallery.problems);
+  context.output.problems(gallery.problems);
   const page = galleryHtml(redactReport(gallery, context.redactor));
   if (out === '-') {
     context.output.result(page);
@@ -124,6 +124,8 @@ function galleryTemplate(
   };
 }
 
+/** A Host header that names this machine. */
+const localHost = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i;
 const changesPath = '/changes';
 const code = `new EventSource('${changesPath}').addEventListener('change', () => location.reload());`;
 const script = { code, hash: createHash('sha256').update(code).digest('base64') };
@@ -137,7 +139,8 @@ async function serveGallery(context: Context, port: number): Promise<ExitCode> {
   const waiting = new Set<ServerResponse>();
   let page = await renderServed(context);
   const server = createServer((request, response) => {
-    if (!isLocal(request.headers.host)) {
+    // Refuses DNS rebinding.
+    if (!localHost.test(request.headers.host ?? '')) {
       response.writeHead(403).end();
       return;
     }
@@ -200,11 +203,6 @@ async function renderServed(context: Context): Promise<string> {
     gallery = { templates: [], problems };
   }
   return galleryHtml(redactReport({ ...gallery, script }, context.redactor));
-}
-
-/** Whether the Host header names this machine; refuses DNS rebinding. */
-function isLocal(host: string | undefined): boolean {
-  return /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i.test(host ?? '');
 }
 
 async function listen(server: Server, port: number): Promise<string> {

@@ -1,5 +1,5 @@
 import { relative, sep } from 'node:path';
-import { error, type Problem, ProblemsError, warning } from '../../base/problems.js';
+import { type Problem, type ProblemsError, problemError, warning } from '../../base/problems.js';
 import { pullReport } from '../../report/formats.js';
 import type { ShownFile, ShownPull } from '../../report/pull.js';
 import { discoveryOptionsOf, type PullingOptions } from '../../session/options.js';
@@ -38,7 +38,7 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
     throw failure;
   });
   const { refused = [] } = pulling;
-  if (refused.length > 0) output.problems(refused);
+  output.problems(refused);
   for (const note of pulling.notes) output.message(note);
   const changes = pulling.files.some(({ action }) => action !== 'unchanged');
   const isEmpty =
@@ -56,7 +56,7 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
     output.problems(pulling.leftOut.map(unmanaged));
   }
   const problems = [...pulling.left, ...pulling.missing];
-  if (problems.length > 0) output.problems(problems);
+  output.problems(problems);
   const shown = asShown(pulling, project, check);
   await show(formats, pullReport, shown, context);
   if (signal.aborted) {
@@ -70,14 +70,11 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
 
 function nothingToPull({ notes }: Pulling): ProblemsError {
   const why = notes[0] === undefined ? '' : ': see above';
-  return new ProblemsError([
-    error(
-      'nothing-to-pull',
-      `nothing to pull was found on the server${why}`,
-      [],
-      'idops list shows what there is; name a backend with --backend ID to find its templates',
-    ),
-  ]);
+  return problemError(
+    'nothing-to-pull',
+    `nothing to pull was found on the server${why}`,
+    'idops list shows what there is; name a backend with --backend ID to find its templates',
+  );
 }
 
 function asShown(

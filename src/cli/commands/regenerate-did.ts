@@ -1,13 +1,12 @@
-import { refuse } from '../../base/problems.js';
 import { identifier } from '../../kinds/schema.js';
-import { refusalsOf, unlimited } from '../../plan/approve.js';
 import { resultReport } from '../../report/formats.js';
 import { labelBeside } from '../../report/names.js';
 import type { Context, GlobalOptions } from '../context.js';
 import type { ExitCode } from '../exit.js';
-import { filesOf, parseFormats } from '../formats.js';
+import { parseFormats } from '../formats.js';
 import { wrongOption } from '../misuse.js';
-import { carryOut, consent, questionOf, showPlan, where } from './apply-plan.js';
+import { applyPlan } from './apply-plan.js';
+import { where } from './consent.js';
 
 interface Options {
   readonly yes?: boolean;
@@ -24,22 +23,16 @@ export async function regenerateDid(
   if (!identifier().safeParse(id).success) {
     throw wrongOption(`${JSON.stringify(id)} is not the id of a client`);
   }
-  return await context.writing(
-    'regenerate-did',
-    async (session) => {
-      await context.refuseOutputs(filesOf(formats), session);
+  return await applyPlan(context, {
+    command: 'regenerate-did',
+    formats,
+    about: { manifests: false },
+    yes: options.yes === true,
+    async make(session) {
       const plan = await session.planRegeneration(id);
-      await showPlan(plan, formats, context, { asks: options.yes !== true });
-      refuse(refusalsOf(plan, unlimited));
       const [label] = plan.changes.flatMap(({ label }) => label ?? []);
       const called = labelBeside({ label: label === undefined ? label : context.redactor.redact(label) });
-      const agreed = await consent(
-        questionOf(`Regenerate the DID of client ${id}${called} on ${where(plan)}?`, plan),
-        options.yes === true,
-        context,
-      );
-      return await carryOut(session, plan, unlimited, agreed, formats, context);
+      return { plan, question: `Regenerate the DID of client ${id}${called} on ${where(plan)}?` };
     },
-    { manifests: false },
-  );
+  });
 }

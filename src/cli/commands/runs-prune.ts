@@ -1,12 +1,11 @@
 import { choosePruning, type Keep } from '../../apply/prune.js';
 import { pruningReport } from '../../report/formats.js';
 import { journalLines } from '../../report/runs.js';
-import { backendOf } from '../../session/backend.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, show } from '../formats.js';
 import { wrongOption } from '../misuse.js';
-import { consent, holding } from './apply-plan.js';
+import { holding, openState, withConsent } from './consent.js';
 
 interface Options {
   readonly keep?: number;
@@ -25,39 +24,34 @@ export async function prune(context: Context, options: Options & GlobalOptions):
       'for example: idops runs prune --keep 90d',
     );
   }
-  const backend = await backendOf(await context.project(), context.redactor.add);
-  await context.learnTokens();
-  await backend.check('write');
+  const { backend } = await openState(context, 'write');
   const now = new Date();
-  return await holding(backend, 'runs prune', context, async () => {
+  return await holding(backend, 'runs prune', context, async (lock) => {
     const state = await backend.saved();
     // Without a state it is unknown which journals it needs.
     const pruning =
       state === undefined
         ? { remove: [], keep: [], needed: [], problems: [] }
         : await choosePruning(backend.runs, state, keep, now);
+    const { remove, needed, problems } = pruning;
     if (state === undefined) context.output.message('There is no state, so no journal is removed.');
-    for (const { run, why } of pruning.needed) {
+    for (const { run, why } of needed) {
       context.output.message(`Run ${run.run} is kept: ${why}.`);
     }
-    if (pruning.remove.length > 0) {
-      const count = pruning.remove.length === 1 ? 'one journal' : `${pruning.remove.length} journals`;
-      const [oldest] = pruning.remove;
-      const until = pruning.remove.at(-1);
-      const which = `of the runs from ${oldest?.at} to ${until?.at}`;
-      const question = `Remove ${count} ${which} permanently? undo and runs show can't use them afterwards.`;
-      if (options.yes !== true) context.output.beside(journalLines(pruning.remove).join('\n'));
-      const consented = await consent(
-        { text: question, otherwise: 'Nothing was removed.' },
-        options.yes === true,
-        context,
-      );
-      if ('refused' in consented) return consented.refused;
-      await backend.runs.remove(pruning.remove.map(({ run }) => run));
-    }
-    await show(formats, pruningReport, pruning, context);
-    if (pruning.problems.length === 0) return exit.done;
-    context.output.problems(pruning.problems);
-    return exit.failed;
+    if (options.yes !== true) context.output.beside(journalLines(remove).join('\n'));
+    const count = remove.length === 1 ? 'one journal' : `${remove.length} journals`;
+    const which = `of the runs from ${remove[0]?.at} to ${remove.at(-1)?.at}`;
+    const question = {
+      text: `Remove ${count} ${which} permanently? undo and runs show can't use them afterwards.`,
+      otherwise: 'Nothing was removed.',
+    };
+    return await withConsent(question, options.yes === true || remove.length === 0, context, async () => {
+      // The lock may have been removed during the question.
+      await lock.confirm();
+      await backend.runs.remove(remove.map(({ run }) => run));
+      await show(formats, pruningReport, pruning, context);
+      context.output.problems(problems);
+      return problems.length === 0 ? exit.done : exit.failed;
+    });
   });
 }

@@ -1,22 +1,21 @@
 import { findParts, readRuns, unusableJournals } from '../../apply/find-runs.js';
-import { othersOf, ownerOf, type StateHome } from '../../apply/owner.js';
+import { othersOf, ownerOf } from '../../apply/owner.js';
 import { recordedIn, recordsNamed } from '../../apply/recorded.js';
 import { isAbout, settleRegeneration } from '../../apply/settle-regeneration.js';
 import { escapeText } from '../../base/escape.js';
 import { type Problem, ProblemsError, warning } from '../../base/problems.js';
 import { userName } from '../../base/process.js';
-import type { Project } from '../../project/index.js';
 import { historyReport, runReport, runsReport } from '../../report/formats.js';
 import { type History, historyOf } from '../../report/history.js';
 import { type PastChange, type PastRun, pastRun } from '../../report/past.js';
-import { backendOf } from '../../session/backend.js';
+import type { StateBackend } from '../../state/backend.js';
 import type { RunLine } from '../../state/journal.js';
 import type { State } from '../../state/state.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, show } from '../formats.js';
 import { wrongOption } from '../misuse.js';
-import { consent, holding, where } from './apply-plan.js';
+import { holding, openState, where, withConsent } from './consent.js';
 
 interface ShowOptions {
   readonly format: readonly string[];
@@ -37,12 +36,10 @@ export async function listRuns(context: Context, options: ListOptions & GlobalOp
     address === undefined
       ? parseFormats(options.format, runsReport)
       : parseFormats(options.format, historyReport);
-  const project = await context.project();
-  await context.learnTokens();
-  const { home, isOther } = await told(project, context);
+  const home = await openState(context);
+  const isOther = await othersOf(await home.backend.identity(), home);
   const strangers = await home.backend.runs.otherFiles();
-  if (strangers.length > 0)
-    context.output.problems(strangers.map((name) => noJournal(name, home.backend.place)));
+  context.output.problems(strangers.map((name) => noJournal(name, home.backend.place)));
   const state = await home.backend.saved().catch(() => undefined);
   const { runs: found, problems } = await readRuns(home.backend.runs, state);
   const others = found.map(({ contents: [{ run }] }) => run).filter(isOther);
@@ -68,9 +65,8 @@ export async function listRuns(context: Context, options: ListOptions & GlobalOp
     const shown = past.filter(({ run, change }) => isOf(run, options) && isOfKind(change));
     await show(formats, historyReport, { address, past: shown }, context);
   }
-  if (problems.length === 0) return exit.done;
   context.output.problems(problems);
-  return exit.failed;
+  return problems.length === 0 ? exit.done : exit.failed;
 }
 
 /** Whether a run is of the wanted person and time. */
@@ -117,9 +113,8 @@ export async function showRun(
   name: string,
 ): Promise<ExitCode> {
   const formats = parseFormats(options.format, runReport);
-  const project = await context.project();
-  await context.learnTokens();
-  const { home, isOther } = await told(project, context);
+  const home = await openState(context);
+  const isOther = await othersOf(await home.backend.identity(), home);
   const found = await findParts(home.backend.runs, name);
   const [{ run: first }] = found.contents;
   if (isOther(first)) context.output.message(escapeText(`Note: ${ownerOf(first, home)}.`));
@@ -138,8 +133,7 @@ export async function settleRun(
   if (options.done === options.notDone) {
     throw wrongOption('use either --done or --not-done', "look at the client's DID on the server first");
   }
-  const backend = await backendOf(await context.project(), context.redactor.add);
-  await backend.check('write');
+  const { backend } = await openState(context, 'write');
   await holding(backend, 'runs settle', context, async () => {
     const { contents } = await findParts(backend.runs, name);
     const content = contents.findLast((one) => isAbout(one, address)) ?? contents[0];
@@ -163,29 +157,21 @@ export async function forgetRun(
   options: { readonly yes?: boolean } & GlobalOptions,
   name: string,
 ): Promise<ExitCode> {
-  const project = await context.project();
-  const backend = await backendOf(project, context.redactor.add);
-  await backend.check('write');
+  const { backend, environment } = await openState(context, 'write');
   return await holding(backend, 'runs forget', context, async (lock) => {
     const runs = await unusableJournals(backend.runs, name);
     const which = runs.join(' and ');
-    const { environment } = project;
-    const state = await backend.saved().catch(() => undefined);
-    const whose = where({ server: state?.server ?? backend.place, environment });
-    const agreed = await consent(
-      {
-        text: `Remove the unreadable journal of run ${which}, for ${whose}? What the run did is lost unless the state has it: a DID that it regenerated may be regenerated again.`,
-        otherwise: 'Nothing was removed.',
-      },
-      options.yes === true,
-      context,
-    );
-    if ('refused' in agreed) return agreed.refused;
-    // The lock may have been removed during the question.
-    await lock.confirm();
-    await backend.runs.remove(runs);
-    context.output.message(`Removed the journal of run ${which}.`);
-    return exit.done;
+    const question = {
+      text: `Remove the unreadable journal of run ${which}, for ${await whose(backend, environment)}? What the run did is lost unless the state has it: a DID that it regenerated may be regenerated again.`,
+      otherwise: 'Nothing was removed.',
+    };
+    return await withConsent(question, options.yes, context, async () => {
+      // The lock may have been removed during the question.
+      await lock.confirm();
+      await backend.runs.remove(runs);
+      context.output.message(`Removed the journal of run ${which}.`);
+      return exit.done;
+    });
   });
 }
 
@@ -194,40 +180,27 @@ export async function unlock(
   context: Context,
   options: { readonly yes?: boolean } & GlobalOptions,
 ): Promise<ExitCode> {
-  const project = await context.project();
-  const backend = await backendOf(project, context.redactor.add);
-  await backend.check('write');
+  const { backend, environment } = await openState(context, 'write');
   const lock = await backend.removable();
   if (lock === null) {
     context.output.message('There is no lock.');
     return exit.done;
   }
-  // The lock of an unreadable state can be removed too.
-  const state = await backend.saved().catch(() => undefined);
-  const { environment } = project;
-  const whose = where({ server: state?.server ?? backend.place, environment });
-  const agreed = await consent(
-    {
-      text: `Remove the lock of ${lock.holder}, for ${whose}? Make sure that its process has ended.`,
-      otherwise: 'The lock stays.',
-    },
-    options.yes === true,
-    context,
-  );
-  if ('refused' in agreed) return agreed.refused;
-  await lock.remove();
-  context.output.message(`Removed the lock of ${lock.holder}.`);
-  return exit.done;
+  const question = {
+    text: `Remove the lock of ${lock.holder}, for ${await whose(backend, environment)}? Make sure that its process has ended.`,
+    otherwise: 'The lock stays.',
+  };
+  return await withConsent(question, options.yes, context, async () => {
+    await lock.remove();
+    context.output.message(`Removed the lock of ${lock.holder}.`);
+    return exit.done;
+  });
 }
 
-/** The project's state, and whether a run beside it belongs to another state. */
-async function told(
-  project: Project,
-  context: Context,
-): Promise<{ home: StateHome; isOther: (run: RunLine) => boolean }> {
-  const backend = await backendOf(project, context.redactor.add);
-  const home = { backend, environment: project.environment };
-  return { home, isOther: await othersOf(await backend.identity(), home) };
+/** The server of a state, for a question; the place of a state that can't be read. */
+async function whose(backend: StateBackend, environment: string | null): Promise<string> {
+  const state = await backend.saved().catch(() => undefined);
+  return where({ server: state?.server ?? backend.place, environment });
 }
 
 function noJournal(name: string, place: string): Problem {

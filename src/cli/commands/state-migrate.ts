@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { migrate, planMigration } from '../../apply/migrate.js';
-import type { StateHome } from '../../apply/owner.js';
 import { DEFAULT_STATE, type Project } from '../../project/index.js';
 import { plural } from '../../report/words.js';
 import { backendOf, backendWithoutBuffer } from '../../session/backend.js';
@@ -9,7 +8,7 @@ import { fileBackend } from '../../state/file/index.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { wrongOption } from '../misuse.js';
-import { consent, holding, where } from './apply-plan.js';
+import { holding, where, withConsent } from './consent.js';
 
 interface Options {
   readonly from?: string;
@@ -31,45 +30,27 @@ export async function migrateState(context: Context, options: Options & GlobalOp
   await from.check('write');
   await to.check('write');
   return await holding(from, 'state migrate', context, (held) =>
-    holding(to, 'state migrate', context, (taken) =>
-      move({ backend: from, environment: project.environment }, to, project, options, context, () =>
-        Promise.all([held, taken].map((lock) => lock.confirm())),
-      ),
-    ),
+    holding(to, 'state migrate', context, async (taken) => {
+      const { environment } = project;
+      const server = await project.server(context.sessionOptions()).catch(() => undefined);
+      const migration = await planMigration({ backend: from, environment }, to, server?.baseUrl);
+      const { state, journals } = migration;
+      const what = `${plural(Object.keys(state.resources).length, 'record')} and ${plural(journals.length, 'journal')}`;
+      const question = {
+        text: `Move the state of ${where({ server: state.server, environment })}, ${what}, from ${from.place} to ${to.place}?`,
+        otherwise: 'Nothing was moved.',
+      };
+      return await withConsent(question, options.yes, context, async () => {
+        // A lock may have been removed during the question.
+        await Promise.all([held.confirm(), taken.confirm()]);
+        await migrate(migration, from, to);
+        context.output.message(
+          `Moved ${what} to ${to.place}. idops refuses what is left at ${from.place}; remove it.`,
+        );
+        return exit.done;
+      });
+    }),
   );
-}
-
-/** Moves the state; both locks are held, and `confirm` checks them. */
-async function move(
-  home: StateHome,
-  to: StateBackend,
-  project: Project,
-  options: Options,
-  context: Context,
-  confirm: () => Promise<unknown>,
-): Promise<ExitCode> {
-  const { backend: from, environment } = home;
-  const server = await project.server(context.sessionOptions()).catch(() => undefined);
-  const migration = await planMigration(home, to, server?.baseUrl);
-  const { state, journals } = migration;
-  const what = `${plural(Object.keys(state.resources).length, 'record')} and ${plural(journals.length, 'journal')}`;
-  const whose = where({ server: state.server, environment });
-  const agreed = await consent(
-    {
-      text: `Move the state of ${whose}, ${what}, from ${from.place} to ${to.place}?`,
-      otherwise: 'Nothing was moved.',
-    },
-    options.yes === true,
-    context,
-  );
-  if ('refused' in agreed) return agreed.refused;
-  // A lock may have been removed during the question.
-  await confirm();
-  await migrate(migration, from, to);
-  context.output.message(
-    `Moved ${what} to ${to.place}. idops refuses what is left at ${from.place}; remove it.`,
-  );
-  return exit.done;
 }
 
 /** The current backend: that of `--from`, or the default file. */
@@ -82,12 +63,7 @@ async function formerPlace(
   if (from !== undefined && /\.ya?ml$/.test(from)) {
     const { env } = context.options;
     const { loadProject } = await import('../../project/index.js');
-    const former = await loadProject({
-      cwd,
-      variables: process.env,
-      config: from,
-      ...(env === undefined ? {} : { env }),
-    });
+    const former = await loadProject({ cwd, variables: process.env, config: from, env });
     return await backendOf(former, context.redactor.add);
   }
   const path = from === undefined ? resolve(root, DEFAULT_STATE) : resolve(cwd, from);

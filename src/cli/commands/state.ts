@@ -1,18 +1,17 @@
 import { findRecorded, recordedIn, withoutRecords } from '../../apply/recorded.js';
 import { unfinishedRuns } from '../../apply/resume.js';
 import { bare } from '../../base/escape.js';
-import { error, ProblemsError } from '../../base/problems.js';
+import { type ProblemsError, problemError } from '../../base/problems.js';
 import { stateReport } from '../../report/formats.js';
 import type { ShownState } from '../../report/recorded.js';
 import { plural } from '../../report/words.js';
 import { redactAddress } from '../../secrets/redactor.js';
-import { backendOf } from '../../session/backend.js';
 import { newestRunIn, openRuns } from '../../state/shards.js';
 import type { State } from '../../state/state.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, show } from '../formats.js';
-import { consent, holding, where } from './apply-plan.js';
+import { holding, openState, where, withConsent } from './consent.js';
 
 /** `idops state show`: shows what the state has recorded, of all or some objects; no network. */
 export async function showState(
@@ -21,9 +20,7 @@ export async function showState(
   names: readonly string[],
 ): Promise<ExitCode> {
   const formats = parseFormats(options.format, stateReport);
-  const backend = await backendOf(await context.project(), context.redactor.add);
-  await context.learnTokens();
-  await backend.check('read');
+  const { backend } = await openState(context, 'read');
   const state = await backend.saved();
   if (state === undefined && names.length > 0) throw noState(backend.place);
   await show(formats, stateReport, state && shownState(state, backend.place, names), context);
@@ -50,54 +47,37 @@ export async function removeRecords(
   options: { readonly yes?: boolean } & GlobalOptions,
   names: readonly string[],
 ): Promise<ExitCode> {
-  const project = await context.project();
-  const backend = await backendOf(project, context.redactor.add);
-  await context.learnTokens();
-  await backend.check('write');
+  const home = await openState(context, 'write');
+  const { project, backend, environment } = home;
   return await holding(backend, 'state rm', context, async (lock) => {
     const saved = await backend.saved();
     if (saved === undefined) throw noState(backend.place);
     // If the project's server is known, the state of another server is refused.
     const server = await project.server(context.sessionOptions()).catch(() => undefined);
     const state = server === undefined ? saved : await backend.load(server.baseUrl);
-    const home = { backend, environment: project.environment };
     const [unfinished] = await unfinishedRuns(state, home);
-    if (unfinished !== undefined) throw notSettled(unfinished.run.run);
+    if (unfinished !== undefined) {
+      const message = `run ${unfinished.run.run} did not end, and the state doesn't have its outcome yet`;
+      throw problemError('record-needed', message, 'run idops plan, then remove the record');
+    }
     const records = findRecorded(state, names);
     const left = withoutRecords(state, records);
     const what = records.length === 1 ? 'the record' : plural(records.length, 'record');
     const which = records.map(({ address }) => bare(redactAddress(address, context.redactor))).join(', ');
-    const { environment } = project;
-    const agreed = await consent(
-      {
-        text: `Remove ${what} of ${which} from the state, for ${where({ server: state.server, environment })}? Values that the server doesn't show are unknown then; nothing is deleted or regenerated.`,
-        otherwise: 'Nothing was removed.',
-      },
-      options.yes === true,
-      context,
-    );
-    if ('refused' in agreed) return agreed.refused;
-    // The lock may have been removed during the question.
-    await lock.confirm();
-    await backend.save(left);
-    context.output.message(`Removed ${what} of ${which}.`);
-    return exit.done;
+    const question = {
+      text: `Remove ${what} of ${which} from the state, for ${where({ server: state.server, environment })}? Values that the server doesn't show are unknown then; nothing is deleted or regenerated.`,
+      otherwise: 'Nothing was removed.',
+    };
+    return await withConsent(question, options.yes, context, async () => {
+      // The lock may have been removed during the question.
+      await lock.confirm();
+      await backend.save(left);
+      context.output.message(`Removed ${what} of ${which}.`);
+      return exit.done;
+    });
   });
 }
 
 function noState(place: string): ProblemsError {
-  return new ProblemsError([
-    error('no-such-address', `there is no state at ${place} yet`, [], 'apply creates one'),
-  ]);
-}
-
-function notSettled(run: string): ProblemsError {
-  return new ProblemsError([
-    error(
-      'record-needed',
-      `run ${run} did not end, and the state doesn't have its outcome yet`,
-      [],
-      'run idops plan, then remove the record',
-    ),
-  ]);
+  return problemError('no-such-address', `there is no state at ${place} yet`, 'apply creates one');
 }

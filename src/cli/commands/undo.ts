@@ -1,16 +1,15 @@
 import type { Left } from '../../apply/undo.js';
-import { type Problem, refuse, warning } from '../../base/problems.js';
-import { refusalsOf } from '../../plan/approve.js';
-import { changesServer } from '../../plan/plan.js';
+import { type Problem, warning } from '../../base/problems.js';
 import { resultReport } from '../../report/formats.js';
 import { type Named, nameOf } from '../../report/names.js';
 import { sendsText } from '../../report/review.js';
-import { type AllowOptions, limitsOf } from '../../session/options.js';
+import type { AllowOptions } from '../../session/options.js';
 import type { Context, GlobalOptions } from '../context.js';
-import { type ExitCode, exit } from '../exit.js';
-import { filesOf, parseFormats } from '../formats.js';
+import type { ExitCode } from '../exit.js';
+import { parseFormats } from '../formats.js';
 import { wrongOption } from '../misuse.js';
-import { carryOut, consent, questionOf, showPlan, where } from './apply-plan.js';
+import { applyPlan } from './apply-plan.js';
+import { where } from './consent.js';
 
 interface Options extends AllowOptions {
   readonly last?: boolean;
@@ -30,28 +29,19 @@ export async function undo(
   if ((given === undefined) !== (options.last === true)) {
     throw wrongOption('name either a run or --last', 'idops runs lists the runs');
   }
-  return await context.writing(
-    'undo',
-    async (session) => {
-      await context.refuseOutputs(filesOf(formats), session);
+  return await applyPlan(context, {
+    command: 'undo',
+    formats,
+    about: { manifests: false, message: options.message },
+    yes: options.yes === true,
+    allow: options,
+    async make(session) {
       const run = given ?? (await session.lastRun());
       const { plan, left } = await session.planUndo(run, { force: options.force === true });
-      const asks = changesServer(plan) && options.yes !== true;
-      await showPlan(plan, formats, context, { asks });
-      const warnings = leftWarnings(left);
-      if (warnings.length > 0) context.output.problems(warnings);
-      const limits = limitsOf(session.project.safety(), options);
-      refuse(refusalsOf(plan, limits));
-      const agreed = await consent(
-        questionOf(`Undo run ${run} with ${sendsText(plan)} to ${where(plan)}?`, plan),
-        !asks,
-        context,
-      );
-      const code = await carryOut(session, plan, limits, agreed, formats, context);
-      return code === exit.done && left.length > 0 ? exit.failed : code;
+      const question = `Undo run ${run} with ${sendsText(plan)} to ${where(plan)}?`;
+      return { plan, left: leftWarnings(left), question };
     },
-    { manifests: false, message: options.message },
-  );
+  });
 }
 
 /** A warning for each object and reason. */

@@ -16,7 +16,7 @@ export async function validate(context: Context, options: Options): Promise<Exit
     signal: context.signal,
   });
   const { problems } = validation;
-  if (problems.length > 0) context.output.problems(problems);
+  context.output.problems(problems);
   await show(formats, validationReport, validation, context);
   return problems.some(({ severity }) => severity === 'error') ? exit.failed : exit.done;
 }

@@ -1,4 +1,4 @@
-import { countedWords, type Result } from '../../apply/result.js';
+import { countedWords, isComplete } from '../../apply/result.js';
 import { jsonLine } from '../../base/escape.js';
 import { ProblemsError } from '../../base/problems.js';
 import type { Progress } from '../../base/progress.js';
@@ -57,7 +57,7 @@ export async function watch(context: Context, options: Options & GlobalOptions):
       project: context.project,
       session: { ...watched(context, health, serving, ending), ...shard },
       plan: planOptionsOf(options),
-      ...(apply === undefined ? {} : { apply }),
+      apply,
       onPlan: (made) => serving?.metrics.planned(made),
       now: clock.now,
     });
@@ -134,15 +134,13 @@ function watched(
 
 /** Why a cycle failed, for health checks: only codes and counts, since anybody may read them. */
 function wrongIn({ outcome, problems, result }: Cycle): string {
-  const codes = problems.filter(({ severity }) => severity === 'error').map(({ code }) => code);
-  const isDone = (result?.results ?? []).every(({ status }) => status === 'applied');
-  const why = [...new Set(codes), ...(result === null || isDone ? [] : [changesWords(result)])];
+  const codes: string[] = problems.filter(({ severity }) => severity === 'error').map(({ code }) => code);
+  const why = [...new Set(codes)];
+  if (result !== null && !isComplete(result)) {
+    const { length } = result.results;
+    why.push(`${length === 1 ? '1 change' : `${length} changes`}: ${countedWords(result).join(', ')}`);
+  }
   return why.length === 0 ? outcome : `${outcome} (${why.join(', ')})`;
-}
-
-function changesWords(result: Result): string {
-  const { length } = result.results;
-  return `${length === 1 ? '1 change' : `${length} changes`}: ${countedWords(result).join(', ')}`;
 }
 
 interface NumberedTurn extends Cycle {

@@ -51,6 +51,7 @@ async function run(
     prompt,
     lastWords: () => null,
     signal: new AbortController().signal,
+    clock: undefined,
     project: unused,
     learnTokens: async () => {},
     forget: () => {},

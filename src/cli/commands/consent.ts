@@ -1,0 +1,80 @@
+import type { StateHome } from '../../apply/owner.js';
+import { problemError } from '../../base/problems.js';
+import { shardText } from '../../base/shard.js';
+import type { Plan } from '../../plan/plan.js';
+import type { Project } from '../../project/index.js';
+import { backendOf } from '../../session/backend.js';
+import type { Lock, StateBackend, Use } from '../../state/backend.js';
+import type { Context } from '../context.js';
+import { type ExitCode, exit } from '../exit.js';
+
+/** The server, environment and shard, for a question. */
+export function where({
+  server,
+  environment,
+  shard,
+}: Pick<Plan, 'server' | 'environment' | 'shard'>): string {
+  const part = shard === undefined ? '' : `, shard ${shardText(shard)}`;
+  return `${server} (${environment ?? 'no environment'}${part})`;
+}
+
+export interface Question {
+  readonly text: string;
+  /** What must be typed if yes isn't enough. */
+  readonly word?: string;
+  /** The message if the answer is no. */
+  readonly otherwise?: string;
+  /** The alternative if there is no terminal. */
+  readonly instead?: string | undefined;
+}
+
+/**
+ * Asks a person, unless `yes`, and does the work after a yes. `asked` is when that was, as a time of `performance.now()`; 0 if nobody was
+ * asked. Throws a ProblemsError without a terminal.
+ */
+export async function withConsent(
+  { text, word, otherwise = 'Nothing was sent.', instead = '' }: Question,
+  yes: boolean | undefined,
+  { prompt, output }: Context,
+  work: (asked: number) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  if (yes === true) return await work(0);
+  if (!prompt.available) {
+    throw problemError(
+      'no-terminal',
+      'this needs an answer, and there is no terminal',
+      `use --yes to continue without a question${instead}`,
+    );
+  }
+  const answer = await prompt.confirm(text, word);
+  if (answer === 'yes') return await work(performance.now());
+  output.message(otherwise);
+  return answer === 'aborted' ? exit.interrupted : exit.failed;
+}
+
+/** The state of the project. The redactor then knows the configured tokens. */
+export async function openState(
+  context: Context,
+  use?: Use,
+): Promise<StateHome & { readonly project: Project }> {
+  const project = await context.project();
+  await context.learnTokens();
+  const backend = await backendOf(project, context.redactor.add);
+  if (use !== undefined) await backend.check(use);
+  return { project, backend, environment: project.environment };
+}
+
+/** Works with the lock of a state held; a failure to release it is a warning. */
+export async function holding<T>(
+  backend: StateBackend,
+  command: string,
+  { output }: Context,
+  work: (lock: Lock) => Promise<T>,
+): Promise<T> {
+  const lock = await backend.lock(command, new Date());
+  try {
+    return await work(lock);
+  } finally {
+    output.problems(await lock.release());
+  }
+}
