@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { usedBy } from '../apply/approvals.js';
-import { type Result, summarizeResult } from '../apply/result.js';
+import { isComplete, type Result } from '../apply/result.js';
 import type { Problem } from '../base/problems.js';
 import { approve } from '../plan/approve.js';
 import { changesServer } from '../plan/plan.js';
@@ -52,8 +52,7 @@ export async function planAndApply(job: Job, given: Inputs): Promise<Ending> {
       await job.log.report(resultReport, done);
       await writeSummary(await renderText(resultReport, 'markdown', done, job.log.look));
     }
-    const { failed, not_converged, unknown, skipped } = summarizeResult(result);
-    const bad = failed + not_converged + unknown + skipped + after.length > 0;
+    const bad = !isComplete(result) || after.length > 0;
     await reportResult(job, inputs, {
       plan: shown,
       result,
@@ -71,7 +70,7 @@ export async function planAndApply(job: Job, given: Inputs): Promise<Ending> {
       htmlReport: await job.writeHtml(`${fileOf('apply', inputs.shard)}.html`, resultReport, {
         result: became,
         plan,
-        samples: await job.samplesOrNone(plan, session.project),
+        samples: await job.samplesOrNone(plan, project),
       }),
     };
   });
@@ -83,8 +82,8 @@ function leftByEarlierAttempt(
   session: WritingSession,
   { environment, digest }: StoredPlan,
 ): readonly string[] | undefined {
-  const workflowRun = event.runId ?? '';
-  return usedBy(session.approvalHistory(), { workflowRun, environment, digest })?.left;
+  const workflow_run = event.runId ?? '';
+  return usedBy(session.approvalHistory(), { workflow_run, environment, digest })?.left;
 }
 
 function applied(result: Result, problems: readonly Problem[]): string {

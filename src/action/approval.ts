@@ -1,5 +1,5 @@
 import { type Approval, usedBy, whyUsedUp } from '../apply/approvals.js';
-import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
+import { type Problem, ProblemsError, problemError, refuse } from '../base/problems.js';
 import { shardText } from '../base/shard.js';
 import { changesServer, type Plan } from '../plan/plan.js';
 import type { StoredPlan } from '../plan/stored.js';
@@ -93,12 +93,12 @@ async function checked(
   }
   job.log.say(`${source} approved ${digest}`);
   const approval: Approval = {
-    pullRequest: pullRequest?.number ?? null,
+    pull_request: pullRequest?.number ?? null,
     head: pullRequest?.head ?? null,
-    planRun: approved === null ? null : String(approved.run.id),
+    plan_run: approved === null ? null : String(approved.run.id),
     environment: plan.environment,
     digest,
-    workflowRun: runId,
+    workflow_run: runId,
     url: runUrl,
   };
   const history = session.approvalHistory();
@@ -107,7 +107,7 @@ async function checked(
   if (used !== undefined) throw new ProblemsError([used]);
   if (later !== null) {
     const message = `a later run of this workflow came after this one: ${later}`;
-    throw new ProblemsError([error('approval-used', message)]);
+    throw problemError('approval-used', message);
   }
   refuse(problems);
   const left = usedBy(history, approval)?.left;
@@ -132,7 +132,7 @@ async function checked(
 }
 
 function stale(message: string): ProblemsError {
-  return new ProblemsError([error('stale-plan', `stale plan: ${message}`)]);
+  return problemError('stale-plan', `stale plan: ${message}`);
 }
 
 /** Refuses a state file on a runner that is thrown away: it can't remember that an approval was used. */

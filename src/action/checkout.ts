@@ -1,6 +1,6 @@
 import { git } from '../base/git.js';
 import { findWorkTree } from '../base/paths.js';
-import { error, ProblemsError } from '../base/problems.js';
+import { problemError } from '../base/problems.js';
 import type { WorkflowEvent } from './event.js';
 import { GithubFailure, type PullRequest, withGithub } from './github.js';
 import type { Inputs } from './inputs.js';
@@ -46,14 +46,11 @@ export async function checkCheckout(event: WorkflowEvent, inputs: Inputs): Promi
   if (checkedOut === undefined) return;
   const { commit, parents } = checkedOut;
   if ([commit, ...parents.slice(1)].includes(sha) || commit === merge) return;
-  throw new ProblemsError([
-    error(
-      'other-commit',
-      `the files are of the commit ${commit.slice(0, 12)}, and pull request #${number} ends with ${sha.slice(0, 12)}`,
-      [],
-      `check out refs/pull/${number}/head or refs/pull/${number}/merge (ref of actions/checkout), and run it again if the branch has moved on`,
-    ),
-  ]);
+  throw problemError(
+    'other-commit',
+    `the files are of the commit ${commit.slice(0, 12)}, and pull request #${number} ends with ${sha.slice(0, 12)}`,
+    `check out refs/pull/${number}/head or refs/pull/${number}/merge (ref of actions/checkout), and run it again if the branch has moved on`,
+  );
 }
 
 /** The checked-out commit; undefined if unknown. */

@@ -109,8 +109,8 @@ export class Job {
       above: false,
       variables: variablesOf(token),
       tokenFile: inputs.args.tokenFile,
-      ...(config === undefined ? {} : { config }),
-      ...(environment === undefined ? {} : { env: environment }),
+      config,
+      env: environment,
     });
   }
 

@@ -1,4 +1,4 @@
-import { error, ProblemsError } from '../base/problems.js';
+import { type ProblemsError, problemError } from '../base/problems.js';
 import type { WorkflowEvent } from './event.js';
 import type { GithubApi, PullRequest } from './github.js';
 
@@ -9,7 +9,7 @@ export function wayOut(digest: string): string {
 
 /** The problem that a plan isn't approved. `hint` says what to change, if that isn't obvious. */
 export function refusal(message: string, hint?: string): ProblemsError {
-  return new ProblemsError([error('not-approved', message, [], hint)]);
+  return problemError('not-approved', message, hint);
 }
 
 /**

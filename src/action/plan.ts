@@ -21,15 +21,16 @@ import { planSummary, planText, type SharedPlan } from './text.js';
 /** Makes a plan, and shows it in the log, the summary, the comment and the issue. */
 export async function planAndReport(job: Job, inputs: Inputs): Promise<Ending> {
   const name = fileOf('plan', inputs.shard);
-  const opened = await openSession(await job.project(inputs), job.sessionOptions(inputs));
-  const { plan, project, planFile } = await job.within(opened, async (session) => {
+  const project = await job.project(inputs);
+  const opened = await openSession(project, job.sessionOptions(inputs));
+  const { plan, planFile } = await job.within(opened, async (session) => {
     if (inputs.planFile !== undefined) {
       const asked = resolve(folderOf(inputs), inputs.planFile);
-      await refuseInputs([asked], configOf(inputs), session);
+      await refuseInputs([asked], configOf(inputs), { project, files: session.files });
     }
     const made = await session.plan(planOptionsOf(inputs.args));
     const file = await writePlan(job, inputs, session, made, name);
-    return { plan: made, planFile: file, project: session.project };
+    return { plan: made, planFile: file };
   });
   const shown = redactPlan(plan, job.redactor);
   const samples = await job.samples(plan, project);

@@ -1,6 +1,6 @@
 import { getInput, setSecret } from '@actions/core';
 import { escapeLines } from '../base/escape.js';
-import { error, ProblemsError } from '../base/problems.js';
+import { type ProblemsError, problemError } from '../base/problems.js';
 import { changesServer } from '../plan/plan.js';
 import { redactPlan } from '../report/redact-plan.js';
 import { redactReport } from '../secrets/redact-report.js';
@@ -72,14 +72,11 @@ function whyForeign({ event }: Job, { prNumber }: Inputs): string | null {
 }
 
 function refuseForeign(foreign: string): ProblemsError {
-  return new ProblemsError([
-    error(
-      'foreign-files',
-      `${foreign}, whose idops.yaml would say where the token goes`,
-      [],
-      'give both base-url and token as inputs, or use the command validate',
-    ),
-  ]);
+  return problemError(
+    'foreign-files',
+    `${foreign}, whose idops.yaml would say where the token goes`,
+    'give both base-url and token as inputs, or use the command validate',
+  );
 }
 
 /** Reports a failure in the log, the summary and the comment. `typed` are the values of the inputs: a token may be in the wrong one. */

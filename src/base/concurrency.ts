@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { error, ProblemsError } from './problems.js';
+import { type ProblemsError, problemError } from './problems.js';
 
 /** The results of all promises, after all have settled. Throws an AggregateError of all distinct failures. */
 export async function allSettled<T>(promises: readonly Promise<T>[]): Promise<T[]> {
@@ -70,5 +70,5 @@ export class Pauses {
 
 /** The error for interrupted work; `left` says what wasn't done. */
 export function interrupted(left: string): ProblemsError {
-  return new ProblemsError([error('interrupted', `interrupted: ${left}`)]);
+  return problemError('interrupted', `interrupted: ${left}`);
 }

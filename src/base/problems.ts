@@ -78,6 +78,11 @@ export function problemError(
   return new ProblemsError([error(code, message, [], hint)], { cause });
 }
 
+/** Whether a failure has a problem with this code. */
+export function hasProblem(failure: unknown, code: ProblemCode): failure is ProblemsError {
+  return failure instanceof ProblemsError && failure.problems.some((problem) => problem.code === code);
+}
+
 /** Throws a stage's problems if one is an error; otherwise returns the warnings. */
 export function refuse(problems: readonly Problem[]): readonly Problem[] {
   if (problems.some((problem) => problem.severity === 'error')) throw new ProblemsError(problems);

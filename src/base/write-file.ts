@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { appendFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { ignoreMissing, resolveLinks } from './paths.js';
-import { error, ProblemsError } from './problems.js';
+import { problemError } from './problems.js';
 import { ownProcess, processStatus } from './process.js';
 import { systemErrorText } from './system-errors.js';
 
@@ -170,8 +170,6 @@ export async function writeOutput(file: string, text: string, mode = 0o666): Pro
     await removeTemporaryFiles(dirname(target));
   } catch (failure) {
     const message = `${file} can't be written: ${systemErrorText(failure)}`;
-    throw new ProblemsError([
-      error('not-writable', message, [], 'name another file, or fix the folder and its permissions'),
-    ]);
+    throw problemError('not-writable', message, 'name another file, or fix the folder and its permissions');
   }
 }

@@ -1,4 +1,4 @@
-import { error, ProblemsError } from '../base/problems.js';
+import { type ProblemsError, problemError } from '../base/problems.js';
 import type { Fields } from '../base/values.js';
 import type { Page } from '../server/answers.js';
 
@@ -29,14 +29,11 @@ export async function readListing(noun: string, readPage: ReadPage): Promise<rea
     if (total === undefined || found === total) return rows;
     sum = `${found} ${noun} were listed, total_entries says ${total}`;
   }
-  throw new ProblemsError([
-    error(
-      'unstable-list',
-      `the list of ${noun} does not add up after ${PASSES} reads: ${sum}`,
-      [],
-      'try again when nobody else is writing',
-    ),
-  ]);
+  throw problemError(
+    'unstable-list',
+    `the list of ${noun} does not add up after ${PASSES} reads: ${sum}`,
+    'try again when nobody else is writing',
+  );
 }
 
 interface Listing {
@@ -74,14 +71,11 @@ async function listedBy(noun: string, ahead: Ahead): Promise<Listing> {
 }
 
 function endless(noun: string, most: string): ProblemsError {
-  return new ProblemsError([
-    error(
-      'unstable-list',
-      `the list of ${noun} goes on after ${most}`,
-      [],
-      'check that base_url is the address of an identity server of this API',
-    ),
-  ]);
+  return problemError(
+    'unstable-list',
+    `the list of ${noun} goes on after ${most}`,
+    'check that base_url is the address of an identity server of this API',
+  );
 }
 
 /** Pages in order, with the next ones requested ahead. */

@@ -1,7 +1,7 @@
 import { lstat, readFile, rmdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { isThere, realPath } from '../base/paths.js';
-import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
+import { error, type Problem, ProblemsError, problemError, refuse } from '../base/problems.js';
 import { systemErrorText } from '../base/system-errors.js';
 import { removeTemporaryFiles, type Staged, stageFile } from '../base/write-file.js';
 import { shownPath } from '../yaml/source-file.js';
@@ -60,7 +60,7 @@ export async function writeFiles(
 }
 
 export function interruptedBefore(): ProblemsError {
-  return new ProblemsError([error('interrupted', 'interrupted: nothing was written')]);
+  return problemError('interrupted', 'interrupted: nothing was written');
 }
 
 /** Throws a ProblemsError if a file changed since it was read, or one to be written is behind a link. */
@@ -74,9 +74,7 @@ function foldersToMake(folder: string): string[] {
 
 export function notWritable(path: string, cwd: string, failure: unknown, hint: string): ProblemsError {
   const why = systemErrorText(failure);
-  return new ProblemsError([
-    error('not-writable', `${shownPath(path, cwd)} can't be written: ${why}`, [], hint),
-  ]);
+  return problemError('not-writable', `${shownPath(path, cwd)} can't be written: ${why}`, hint);
 }
 
 async function changedSince(

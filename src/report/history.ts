@@ -1,5 +1,5 @@
 import { identify } from '../base/identifiers.js';
-import { error, ProblemsError } from '../base/problems.js';
+import { problemError } from '../base/problems.js';
 import type { PastChange, PastRun } from './past.js';
 import { originJson, pastChangeJson, pastLines, who, why } from './runs.js';
 import type { TextOptions } from './text.js';
@@ -57,14 +57,11 @@ export function historyOf(
   const found = [address, ...recorded].map((one) => identify(changes, one, [addresses, ids, names]));
   const keys = new Set(found.find((matches) => matches.length > 0)?.map(({ key }) => key));
   if (keys.size > 0) return all.filter(({ change }) => keys.has(change.key));
-  throw new ProblemsError([
-    error(
-      'no-such-address',
-      `no run of this state wrote ${address}`,
-      [],
-      'an address is KIND/ID, such as User/9b1d…, as plans and idops runs show write it; an id or a name alone finds it too; idops runs lists the runs',
-    ),
-  ]);
+  throw problemError(
+    'no-such-address',
+    `no run of this state wrote ${address}`,
+    'an address is KIND/ID, such as User/9b1d…, as plans and idops runs show write it; an id or a name alone finds it too; idops runs lists the runs',
+  );
 }
 
 function addresses({ change: { address }, key }: PastChange): string[] {

@@ -69,9 +69,9 @@ export interface NetworkOptions {
   /** Maximum of requests in flight. */
   readonly concurrency: number;
   /** Maximum of requests a second; no limit by default. */
-  readonly rate?: number;
+  readonly rate?: number | undefined;
   /** Maximum of retries, by default 3. */
-  readonly retries?: number;
+  readonly retries?: number | undefined;
   /** Seconds for one attempt, from connecting to the last byte of the answer. */
   readonly timeout: number;
   readonly tls?: TlsSettings;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { oneLine } from '../base/escape.js';
-import { error, type ProblemCode, ProblemsError } from '../base/problems.js';
+import { type ProblemCode, type ProblemsError, problemError } from '../base/problems.js';
 import type { OnSecret } from '../secrets/redactor.js';
 import { readJson, secretTextsIn } from './answers.js';
 import type { BaseUrl } from './base-url.js';
@@ -153,7 +153,7 @@ function readToken(
 ): Token {
   const { redact, onSecret, timeout, proxy, now = Date.now } = network;
   const problem = (code: ProblemCode, message: string, hint?: string): ProblemsError =>
-    new ProblemsError([error(code, `the token address ${address.href} ${message}`, [], hint)]);
+    problemError(code, `the token address ${address.href} ${message}`, hint);
   if (outcome.status === null) {
     const why = outcome.sent
       ? `gave no answer (${outcome.reason})`

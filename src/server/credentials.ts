@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { error, type Place, type Problem, ProblemsError } from '../base/problems.js';
+import { error, type Place, type Problem, ProblemsError, problemError } from '../base/problems.js';
 import { systemErrorText } from '../base/system-errors.js';
 import { leastSecret, type OnSecret } from '../secrets/redactor.js';
 import type { Scope } from './operations.js';
@@ -54,7 +54,7 @@ export function tokenFile(path: string, shown: string, onSecret: OnSecret): Cred
     const text = await readFile(path, 'utf8').catch((failure: unknown) => {
       const message = `the token file ${shown} can't be read: ${systemErrorText(failure)}`;
       const hint = 'check --token-file and server.auth.token_file';
-      throw new ProblemsError([error('token-unreadable', message, [], hint)]);
+      throw problemError('token-unreadable', message, hint);
     });
     return endless(text, `the token in ${shown}`);
   }, onSecret);

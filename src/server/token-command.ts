@@ -1,7 +1,7 @@
 import { type ChildProcess, type ExecFileException, execFile } from 'node:child_process';
 import { basename } from 'node:path';
 import { oneLine } from '../base/escape.js';
-import { error, ProblemsError } from '../base/problems.js';
+import { problemError } from '../base/problems.js';
 import type { OnSecret } from '../secrets/redactor.js';
 
 /** A program that prints a token. */
@@ -45,14 +45,11 @@ export async function runTokenCommand(
   onSecret(stdout.trim());
   if (why === null) return stdout;
   const said = oneLine(redact(stderr));
-  throw new ProblemsError([
-    error(
-      'token-command-failed',
-      `the token command ${basename(program)} ${why}${said === '' ? '' : `: ${said}`}`,
-      [],
-      'server.auth.token_command must print the token and exit with 0',
-    ),
-  ]);
+  throw problemError(
+    'token-command-failed',
+    `the token command ${basename(program)} ${why}${said === '' ? '' : `: ${said}`}`,
+    'server.auth.token_command must print the token and exit with 0',
+  );
 }
 
 interface Ran {
