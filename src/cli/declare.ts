@@ -22,6 +22,7 @@ import { type ExitCode, exit, exitMeanings } from './exit.js';
 import {
   age,
   faultNames,
+  instant,
   interval,
   listenAddress,
   milliseconds,
@@ -147,6 +148,27 @@ export function declare(action: Act): Command {
     .description('list what the server has, with ids and names, as far as its profile can read it')
     .addOption(format('listing'))
     .action(action(async () => (await import('./commands/list.js')).list));
+
+  const holders = program
+    .command('access')
+    .description(
+      'show who has what: live if the profile lists users, otherwise as recorded; sends only GETs',
+    );
+  for (const [of, what] of [
+    ['user', 'this user, by id or username'],
+    ['organization', 'the members of this organization'],
+    ['scope', 'who has this scope, also by a role'],
+    ['role', 'who has this role'],
+  ])
+    holders.addOption(
+      new Option(`--${of} <NAME>`, `only ${what}; * matches any characters (repeatable)`)
+        .argParser(collect)
+        .default([], 'all'),
+    );
+  holders
+    .option('--now <INSTANT>', 'show what has ended by then', instant)
+    .addOption(format('access'))
+    .action(action(async () => (await import('./commands/access.js')).access));
 
   limiting(program.command('undo'))
     .argument('[run]', 'the run, or the beginning of its name')

@@ -34,6 +34,10 @@ export const examples: { readonly [command: string]: Example } = {
     does: 'show whether the server differs from the manifests, and what would be written',
   },
   list: { args: 'list User --format json', does: 'print the ids and names of all users, for a program' },
+  access: {
+    args: "access --scope '*:manage:all' --format html=access.html",
+    does: 'write a page of all who may administer',
+  },
   undo: { args: 'undo --last', does: 'restore what the newest run changed' },
   runs: { args: 'runs', does: 'list the runs, the newest last' },
   'runs list': { args: 'runs list --format json', does: 'list the runs, for a program' },

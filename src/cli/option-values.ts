@@ -9,6 +9,11 @@ export function age(value: string): number {
   return Number(number) * hours * 3_600_000;
 }
 
+/** `--now`. */
+export function instant(value: string): Date {
+  return instantOf(value, 'T00:00:00Z');
+}
+
 /** `--since`. */
 export function since(value: string): Date {
   return moment(value, 'T00:00:00Z');
@@ -22,15 +27,19 @@ export function until(value: string): Date {
 /** A date with a time of the day, an instant, or an age before now. */
 function moment(value: string, time: string): Date {
   if (/^\d+[hdw]$/.test(value)) return new Date(Date.now() - age(value));
-  const instant = /^\d{4}-\d\d-\d\d$/.test(value) ? `${value}${time}` : value;
+  return instantOf(value, time, ', or an age such as 7d');
+}
+
+function instantOf(value: string, time: string, otherwise = ''): Date {
+  const text = /^\d{4}-\d\d-\d\d$/.test(value) ? `${value}${time}` : value;
   const [, day = ''] =
-    /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/i.exec(instant) ?? [];
-  const date = new Date(instant);
+    /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/i.exec(text) ?? [];
+  const date = new Date(text);
   // A Date takes 30 February for 2 March.
   const isDay = new Date(`${day}T00:00:00Z`).getUTCDate() === Number(day.slice(8));
   if (isDay && !Number.isNaN(date.getTime())) return date;
   throw new InvalidArgumentError(
-    'It must be a date such as 2026-01-31 (UTC), an instant such as 2026-01-31T12:00:00Z, or an age such as 7d.',
+    `It must be a date such as 2026-01-31 (UTC) or an instant such as 2026-01-31T12:00:00Z${otherwise}.`,
   );
 }
 

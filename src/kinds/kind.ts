@@ -9,6 +9,7 @@ import type { Reader } from '../server/reader.js';
 import type { Action, FieldChange, PlanWarning } from './change.js';
 import type { Declared, Identity } from './declared.js';
 import type { FieldTypes } from './fields.js';
+import type { Access } from './grants.js';
 import type { Holding } from './holdings.js';
 import type { ListName, References } from './references.js';
 import type { ProfileTraits } from './traits.js';
@@ -281,6 +282,8 @@ export interface Kind {
   /** The part of a loss whose references still exist. */
   restorable?(lost: Fields, references: References): Fields;
   readonly holdings?: Holdings;
+  /** What objects were given. */
+  readonly access?: Access;
   readonly deletion?: Deletion;
   readonly regeneration?: Regeneration;
   readonly succession?: Succession;

@@ -31,6 +31,7 @@ import {
   set,
   value,
 } from './fields.js';
+import { grantsOf } from './grants.js';
 import { holdingsOf } from './holdings.js';
 import type { Declared, DiscoverContext, Discovered, Finding, Kind, ObserveContext, Traces } from './kind.js';
 import { lostElements } from './loss.js';
@@ -141,6 +142,16 @@ export const user: Kind = {
   restorable: existing,
   // A blocked user can't sign in.
   holdings: { of: holdingsOf, counts: ({ blocked }) => blocked !== true },
+  access: {
+    listed: ({ name }) => userTraits[name].reads?.all !== undefined,
+    fields: ({ name }) => [
+      'organizations',
+      'authorized_scopes',
+      ...(userTraits[name].hasRoles ? ['roles'] : []),
+    ],
+    of: grantsOf,
+    blocked: ({ blocked }) => (typeof blocked === 'boolean' ? blocked : null),
+  },
   discovery: { options: { user: 'id' }, find },
   destructions: (fields) =>
     fields.flatMap(({ path, before, after, confirmed = false }) => {

@@ -11,6 +11,7 @@ export const namesOfFormats = {
   state: ['text', 'json'],
   pull: ['text', 'json'],
   listing: ['text', 'json'],
+  access: ['text', 'csv', 'json', 'html'],
   diagnosis: ['text', 'json'],
   turn: ['text', 'json'],
 } as const;

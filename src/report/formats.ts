@@ -5,6 +5,7 @@ import type { NamedSample } from '../mail/samples.js';
 import type { Plan } from '../plan/plan.js';
 import { redactReport } from '../secrets/redact-report.js';
 import type { Redactor } from '../secrets/redactor.js';
+import type { ShownAccess } from './access.js';
 import type { Diagnosed } from './diagnosis.js';
 import type { History } from './history.js';
 import type { Look } from './look.js';
@@ -223,6 +224,17 @@ export const listReport: Report<ShownListing> = {
   formats: {
     text: async () => (await import('./pull.js')).listText,
     json: async () => (await import('./pull.js')).listJson,
+  },
+};
+
+/** `access`. */
+export const accessReport: Report<ShownAccess> = {
+  redact: redactReport,
+  formats: {
+    text: async () => (await import('./access.js')).accessText,
+    csv: async () => (await import('./access.js')).accessCsv,
+    json: async () => (await import('./access.js')).accessJson,
+    html: async () => (await import('./access.js')).accessHtml,
   },
 };
 

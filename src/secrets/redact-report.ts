@@ -93,6 +93,14 @@ const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>(
       id: redactor.redactName(one.id),
       name: value(one.name, redactor),
     })),
+    grants: each<{ id: string | null; name: string | null; via: string | null }>(
+      ({ id, name: called, via, ...rest }, redactor) => ({
+        ...redactReport(rest, redactor),
+        id: name(id, redactor),
+        name: value(called, redactor),
+        via: value(via, redactor),
+      }),
+    ),
     samples: (member, redactor) =>
       member instanceof Map
         ? new Map([...member].map(([key, named]) => [redactAddress(key, redactor), samples(named, redactor)]))

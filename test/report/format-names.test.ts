@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { namesOfFormats } from '../../src/report/format-names.js';
+
 import * as reports from '../../src/report/formats.js';
 
 const { formatNames } = reports;
@@ -17,6 +18,7 @@ it('says in help what there is', () => {
     state: formatNames(reports.stateReport),
     pull: formatNames(reports.pullReport),
     listing: formatNames(reports.listReport),
+    access: formatNames(reports.accessReport),
     diagnosis: formatNames(reports.diagnosisReport),
     turn: formatNames(reports.turnReport),
   });

@@ -1,0 +1,48 @@
+import type { Fields } from '../base/values.js';
+import { keyOf } from '../kinds/fields.js';
+import type { Grant } from '../kinds/grants.js';
+import { kindOf } from '../kinds/index.js';
+import { asOne, type Found } from './find-runs.js';
+import { entriesOf } from './journal-entries.js';
+
+/** When an object was given something, and by which run. */
+export interface Given {
+  readonly at: string;
+  readonly run: string;
+}
+
+/** What identifies a grant of an object: the elements that give it. */
+export function grantKey(key: string, { path }: Pick<Grant, 'path'>): string {
+  return [key, ...path.map(({ field, element }) => `${field}/${keyOf(element)}`)].join('/');
+}
+
+/**
+ * When runs gave what objects have now, by `grantKey`; runs come oldest first. If a list was unknown before, the first run that wrote it
+ * counts.
+ */
+export function givenBy(runs: readonly Found[]): ReadonlyMap<string, Given> {
+  const given = new Map<string, Given>();
+  for (const found of runs) {
+    for (const { sending, answered } of entriesOf(asOne(found))) {
+      const { access } = kindOf(sending.kind);
+      const hasEffect =
+        answered !== undefined && answered.status !== 'failed' && answered.status !== 'skipped';
+      if (access === undefined || !hasEffect) continue;
+      const { before, expected } = sending;
+      const keysIn = (fields: Fields): string[] =>
+        access.of(fields, {}).map((grant) => grantKey(sending.key, grant));
+      for (const [field, after] of Object.entries(expected.fields)) {
+        const now = new Set(keysIn({ [field]: after }));
+        const { [field]: former } = before.fields;
+        const had = keysIn({ [field]: former ?? null });
+        for (const key of had) if (!now.has(key)) given.delete(key);
+        for (const key of had) now.delete(key);
+        for (const key of now) {
+          // If the list was unknown, an earlier run may have given it.
+          if (former !== undefined || !given.has(key)) given.set(key, { at: answered.at, run: found.name });
+        }
+      }
+    }
+  }
+  return given;
+}

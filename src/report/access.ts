@@ -1,0 +1,254 @@
+import { bare, escapeText } from '../base/escape.js';
+import type { Place } from '../base/problems.js';
+import { placeJson } from './json.js';
+import type { Look } from './look.js';
+import { type Insertable, type Markup, markup } from './markup.js';
+import { pageText } from './page.js';
+import { colors, plural, wrap } from './words.js';
+
+/** Something that a user has. */
+export interface ShownGrant {
+  readonly user: { readonly id: string; readonly username: string | null };
+  readonly type: 'organization' | 'scope' | 'role';
+  readonly id: string | null;
+  readonly name: string | null;
+  /** The role that contains the scope, or the organization in which the role is held; null if it is the user's own. */
+  readonly via: string | null;
+  readonly privileged: boolean;
+  /** Whether the user is blocked; null if unknown. */
+  readonly blocked: boolean | null;
+  /** When the run gave it; null if no journal tells. */
+  readonly since: string | null;
+  readonly run: string | null;
+  /** Null if no manifest declares it. */
+  readonly declaredAt: Place | null;
+  /** When it ends; null if no end is recorded. */
+  readonly until: string | null;
+}
+
+export interface ShownAccess {
+  readonly server: string | null;
+  readonly profile: string;
+  readonly environment: string | null;
+  readonly source: 'live' | 'recorded';
+  /** When the server was asked, or the newest record was made; null if there is no record. */
+  readonly asOf: string | null;
+  /** How many users are known. */
+  readonly users: number;
+  /** By user. */
+  readonly grants: readonly ShownGrant[];
+  /** Sentences about what isn't known. */
+  readonly notes: readonly string[];
+  /** Whether to group by what is given. */
+  readonly byGrant: boolean;
+  /** Whether nothing was left out on request. */
+  readonly isWhole: boolean;
+}
+
+function called({ name, id }: Pick<ShownGrant, 'name' | 'id'>): string {
+  return name ?? id ?? 'unknown';
+}
+
+function userCalled({ username, id }: ShownGrant['user']): string {
+  return username ?? id;
+}
+
+/** By user, or by what is given. */
+export function accessText(shown: ShownAccess, { color }: Pick<Look, 'color'>): string {
+  const paint = colors(color);
+  const { server, profile, environment, grants, notes, byGrant } = shown;
+  const groups = groupBy(grants, byGrant);
+  const lines = groups.flatMap(([first, ...others]) => {
+    if (first === undefined) return [];
+    const all = [first, ...others];
+    const { user, blocked } = first;
+    const beside = byGrant
+      ? first.name === null
+        ? null
+        : first.id
+      : user.username === null
+        ? null
+        : user.id;
+    const title = byGrant ? `${first.type} ${bare(called(first))}` : bare(userCalled(user));
+    const mark = byGrant
+      ? `: ${plural(usersOf(all), 'user')}`
+      : blocked === true
+        ? ` ${paint.red('blocked')}`
+        : '';
+    return [
+      `${paint.bold(title)}${beside === null ? '' : ` (${bare(beside)})`}${mark}`,
+      ...all.map((grant) => {
+        const what = byGrant ? bare(userCalled(grant.user)) : `${grant.type} ${bare(called(grant))}`;
+        const details = detailsOf(grant, byGrant);
+        return `    ${what}${grant.privileged ? ` ${paint.yellow('privileged')}` : ''}${details === '' ? '' : `  ${details}`}`;
+      }),
+      '',
+    ];
+  });
+  return `${[
+    `Server:      ${server === null ? 'unknown' : escapeText(server)}`,
+    `Profile:     ${escapeText(profile)}`,
+    `Environment: ${environment === null ? 'none' : escapeText(environment)}`,
+    `Source:      ${sourceOf(shown)}`,
+    ...notes.flatMap((sentence) => wrap('Note: ', sentence)),
+    '',
+    ...lines,
+    paint.bold(summaryOf(shown)),
+  ].join('\n')}\n`;
+}
+
+function sourceOf({ source, asOf }: ShownAccess): string {
+  if (source === 'live') return `live, ${asOf}`;
+  return asOf === null ? 'the state, which has no users yet' : `as recorded in the state, last at ${asOf}`;
+}
+
+/** What stands behind a grant, escaped. */
+function detailsOf(grant: ShownGrant, withBlocked: boolean): string {
+  const { via, since, run, declaredAt, until, blocked } = grant;
+  return [
+    ...(withBlocked && blocked === true ? ['blocked'] : []),
+    ...(via === null ? [] : [`via ${viaNoun(grant)} ${bare(via)}`]),
+    ...(since === null ? [] : [`since ${since.slice(0, 10)} by run ${bare(run ?? '')}`]),
+    ...(until === null ? [] : [`until ${bare(until)}`]),
+    ...(declaredAt === null ? [] : [`${bare(declaredAt.file)}:${declaredAt.line}`]),
+  ].join(', ');
+}
+
+function viaNoun({ type }: ShownGrant): string {
+  return type === 'scope' ? 'role' : 'organization';
+}
+
+function usersOf(grants: readonly ShownGrant[]): number {
+  return new Set(grants.map(({ user }) => user.id)).size;
+}
+
+function summaryOf({ grants, users, isWhole }: ShownAccess): string {
+  const privileged = grants.filter((grant) => grant.privileged);
+  const who = isWhole ? `${usersOf(grants)} of ${plural(users, 'user')}` : plural(usersOf(grants), 'user');
+  const sum = `${who}, ${plural(grants.length, 'grant')}, ${privileged.length} privileged`;
+  return privileged.length === 0 ? `${sum}.` : `${sum} (${plural(usersOf(privileged), 'user')}).`;
+}
+
+/** Grants in groups of one user or one thing. */
+function groupBy(grants: readonly ShownGrant[], byGrant: boolean): readonly (readonly ShownGrant[])[] {
+  const groups = new Map<string, ShownGrant[]>();
+  for (const grant of grants) {
+    const { type, id, name, user } = grant;
+    const key = byGrant ? JSON.stringify([type, called({ name, id }), id]) : user.id;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [grant]);
+    else group.push(grant);
+  }
+  return byGrant
+    ? [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group)
+    : [...groups.values()];
+}
+
+/** `access --format json`. */
+export function accessJson({ source, asOf, grants }: ShownAccess): object {
+  return {
+    format_version: 1,
+    source,
+    as_of: asOf,
+    grants: grants.map(({ declaredAt, ...grant }) => {
+      const { user, type, id, name, via, privileged, blocked, since, run, until } = grant;
+      const place = declaredAt && placeJson(declaredAt);
+      return {
+        user,
+        type,
+        id,
+        name,
+        via,
+        privileged,
+        blocked,
+        since,
+        run,
+        declared_at: place && { file: place.file, line: place.line },
+        until,
+      };
+    }),
+  };
+}
+
+const columns = [
+  'user_id',
+  'username',
+  'type',
+  'id',
+  'name',
+  'via',
+  'privileged',
+  'blocked',
+  'since',
+  'run',
+  'declared_at',
+  'until',
+];
+
+/** `access --format csv`: one line for each grant. */
+export function accessCsv({ grants }: ShownAccess): string {
+  const rows = grants.map(({ user, type, id, name, via, declaredAt, ...rest }) => {
+    const { privileged, blocked, since, run, until } = rest;
+    const place = declaredAt && placeJson(declaredAt);
+    const at = place && `${place.file}:${place.line}`;
+    return [user.id, user.username, type, id, name, via, privileged, blocked, since, run, at, until];
+  });
+  return `${[columns, ...rows].map((row) => row.map(cell).join(',')).join('\n')}\n`;
+}
+
+/** A cell that no spreadsheet takes for a formula. */
+function cell(value: string | boolean | null): string {
+  const text = value === null ? '' : escapeText(String(value));
+  const plain = /^\s*[=+\-@＝＋－＠]/.test(text) ? `'${text}` : text;
+  return /[",']|^\s|\s$/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+}
+
+/** A page that loads nothing and runs no script: what is privileged first, then all. */
+export function accessHtml(shown: ShownAccess): string {
+  const { server, profile, environment, grants, notes } = shown;
+  const privileged = grants.filter((grant) => grant.privileged);
+  const counts = [
+    { count: usersOf(grants), words: usersOf(grants) === 1 ? 'user' : 'users' },
+    { count: grants.length, words: grants.length === 1 ? 'grant' : 'grants' },
+    { count: privileged.length, words: 'privileged' },
+  ];
+  return pageText({
+    title: `Access: ${summaryOf(shown)}`,
+    content: markup`<header>
+<h1>idops access${server === null ? null : ` on ${server}`}</h1>
+<ul class="facts quiet">
+<li>Profile <code>${profile}</code></li>
+<li>Environment ${environment === null ? 'none' : markup`<code>${environment}</code>`}</li>
+<li>Source: ${sourceOf(shown)}</li>
+</ul>
+<ul class="counts">${counts.map(({ count, words }) => markup`<li><strong>${count}</strong> ${words}</li>`)}</ul>
+</header>
+<main id="main">
+${notes.map((sentence) => markup`<p class="warning">${sentence}</p>\n`)}
+${privileged.length === 0 ? null : [markup`<h2>Privileged</h2>\n`, table(privileged)]}
+<h2>All</h2>
+${grants.length === 0 ? markup`<p class="note">Nobody has any of it.</p>\n` : table(grants)}
+</main>`,
+  });
+}
+
+function table(grants: readonly ShownGrant[]): Markup {
+  return markup`<table>
+<thead><tr><th scope="col">User</th><th scope="col">What</th><th scope="col">Via</th><th scope="col">Since</th><th scope="col">Until</th><th scope="col">Declared at</th></tr></thead>
+<tbody>
+${grants.map(tableRow)}</tbody>
+</table>
+`;
+}
+
+function tableRow(grant: ShownGrant): Insertable {
+  const { user, type, privileged, blocked, via, since, run, until, declaredAt } = grant;
+  return markup`<tr><th scope="row">${userCalled(user)}${user.username === null ? null : markup` <small class="quiet">${user.id}</small>`}${
+    blocked === true ? markup` <span class="badge blocked">blocked</span>` : null
+  }</th><td>${type} <code>${called(grant)}</code>${
+    privileged ? markup` <span class="badge update">privileged</span>` : null
+  }</td><td>${via === null ? null : `${viaNoun(grant)} ${via}`}</td><td>${since}${
+    run === null ? null : markup` <small class="quiet">run ${run}</small>`
+  }</td><td>${until}</td><td>${declaredAt === null ? null : markup`<code>${declaredAt.file}:${declaredAt.line}</code>`}</td></tr>
+`;
+}

@@ -1,0 +1,298 @@
+import { readRuns } from '../apply/find-runs.js';
+import { givenBy, grantKey } from '../apply/granted.js';
+import { othersOf } from '../apply/owner.js';
+import { identifierKey } from '../base/identifiers.js';
+import { error, type Place, type Problem, ProblemsError, refuse } from '../base/problems.js';
+import { compareText, type Fields, isMap, type Value } from '../base/values.js';
+import type { Access, Grant } from '../kinds/grants.js';
+import { addressOf, kinds } from '../kinds/index.js';
+import type { Declared, Kind } from '../kinds/kind.js';
+import { heldLists, holdList, listNames, listScope, type References } from '../kinds/references.js';
+import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/load.js';
+import { isPrivilegedHolding } from '../plan/guards.js';
+import { matchesPattern } from '../plan/select.js';
+import type { Project } from '../project/index.js';
+import { discoverAll } from '../pull/discover.js';
+import type { ShownAccess, ShownGrant } from '../report/access.js';
+import { createRedactor, type Redactor } from '../secrets/redactor.js';
+import type { State } from '../state/state.js';
+import { backendOf } from './backend.js';
+import { withPullContext } from './pull.js';
+import type { SessionOptions } from './session.js';
+
+/** Whose access and access to what is wanted, by id or name, in which `*` stands for any characters; empty lists mean all. */
+export interface AccessRequest {
+  readonly user: readonly string[];
+  readonly organization: readonly string[];
+  readonly scope: readonly string[];
+  readonly role: readonly string[];
+}
+
+/** Somebody who may have been given something. */
+interface Holder {
+  readonly id: string;
+  readonly fields: Fields;
+}
+
+/** All that is known of who has what. */
+interface Known {
+  readonly source: ShownAccess['source'];
+  readonly asOf: Date | null;
+  readonly server: string | null;
+  readonly holders: readonly Holder[];
+  readonly references: References;
+  readonly manifests: LoadedManifests;
+  readonly state: State | undefined;
+  /** Sentences about what isn't known. */
+  readonly notes: readonly string[];
+}
+
+const kind: Kind & { readonly access: Access } = holdingKind();
+
+function holdingKind(): Kind & { readonly access: Access } {
+  for (const one of kinds) if (one.access !== undefined) return { ...one, access: one.access };
+  throw new Error('no kind is given anything');
+}
+
+/**
+ * Who has what: live if the profile lists them, otherwise as the state records it. Sends only GETs. Throws a ProblemsError (`not-found`)
+ * if the request names somebody or something that isn't known.
+ */
+export async function access(
+  project: Project,
+  options: SessionOptions,
+  request: AccessRequest,
+): Promise<ShownAccess> {
+  const redactor = options.redactor ?? createRedactor();
+  const { profile } = await project.server(options).catch(() => project);
+  const known = kind.access.listed(profile)
+    ? await live(project, { ...options, redactor })
+    : await recorded(project, options, redactor);
+  const { holders, references, state, manifests } = known;
+  const { given, notes } = await givenIn(project, state, redactor);
+  const { privileged } = project.safety();
+  const documents = new Map(
+    manifests.declared
+      .filter((one) => one.kind === kind.name)
+      .map((one) => [identifierKey(one.identity.id ?? ''), one]),
+  );
+  const rows = holders.flatMap(({ id, fields }) => {
+    const document = documents.get(identifierKey(id));
+    const user = { id, username: kind.called?.(fields) ?? null };
+    const blocked = kind.access.blocked(fields);
+    const unique = new Map(
+      kind.access
+        .of(fields, references)
+        .map((one) => [JSON.stringify([one.type, one.id, one.name, one.via]), one]),
+    );
+    return [...unique.values()].map((grant): ShownGrant => {
+      const { type, name, via } = grant;
+      const since = given.get(grantKey(addressOf(kind.name, { id }), grant));
+      return {
+        user,
+        type,
+        id: grant.id,
+        name,
+        via,
+        privileged:
+          type !== 'organization' &&
+          isPrivilegedHolding(privileged, { type, name: name ?? undefined, listed: true }),
+        blocked,
+        since: since?.at ?? null,
+        run: since?.run ?? null,
+        declaredAt: document === undefined ? null : placeOf(document, grant),
+        until: null,
+      };
+    });
+  });
+  refuse(unknownNames(request, known, rows));
+  return {
+    server: known.server,
+    profile: profile.name,
+    environment: project.environment,
+    source: known.source,
+    asOf: known.asOf?.toISOString() ?? null,
+    users: holders.length,
+    grants: rows.filter((row) => isWanted(request, row)).sort(byUser),
+    notes: [...known.notes, ...notes],
+    byGrant:
+      request.user.length === 0 &&
+      request.organization.length + request.scope.length + request.role.length > 0,
+    isWhole: Object.values(request).every((names) => names.length === 0),
+  };
+}
+
+/** The users of the server. */
+async function live(project: Project, options: SessionOptions): Promise<Known> {
+  return await withPullContext(
+    project,
+    options,
+    {},
+    async ({ server, manifests, look, known, notes, state }) => {
+      const asOf = new Date();
+      const { found, lists, notes: told } = await discoverAll({ kinds: [kind], asked: {}, known }, [], look);
+      const { reader, profile } = look;
+      for (const name of listNames)
+        if (listScope(name, profile) !== undefined) holdList(lists, name, { reader, profile }, () => {});
+      return {
+        source: 'live',
+        asOf,
+        server: server.baseUrl,
+        holders: found.map(({ finding: { identity, live } }) => ({
+          id: identity.id ?? '',
+          fields: live.fields,
+        })),
+        references: await heldLists(lists),
+        manifests,
+        state,
+        notes: [...notes, ...told],
+      };
+    },
+  );
+}
+
+/** The users of the state. No request is sent. */
+async function recorded(project: Project, { signal }: SessionOptions, redactor: Redactor): Promise<Known> {
+  const backend = await backendOf(project, redactor.add);
+  await backend.check('read');
+  const state = await backend.saved();
+  const manifests = await loadManifests(project, { lenient: true, profile: project.profile, signal });
+  tellSecrets(manifests, redactor.add);
+  const records = Object.values(state?.resources ?? {}).filter((one) => one.kind === kind.name);
+  const holders = records.map(({ identity, fields, left }) => ({
+    id: identity.id ?? '',
+    fields: { ...fields, ...left?.fields } as Fields,
+  }));
+  const times = records.map(({ recorded_at }) => Date.parse(recorded_at));
+  const ids = new Set(holders.map(({ id }) => identifierKey(id)));
+  const unwritten = manifests.declared.filter(
+    (one) => one.kind === kind.name && !ids.has(identifierKey(one.identity.id ?? '')),
+  );
+  return {
+    source: 'recorded',
+    asOf: times.length === 0 ? null : new Date(Math.max(...times)),
+    server: state?.server ?? null,
+    holders,
+    references: {},
+    manifests,
+    state,
+    notes: [
+      `the server can't list users with the profile ${project.profile.name}: what idops never wrote or what others changed since is not known`,
+      ...(unwritten.length === 0
+        ? []
+        : [
+            `declared and never recorded, so unknown: ${named(unwritten.map(({ identity }) => identity.id ?? ''))}`,
+          ]),
+      ...kind.access.fields(project.profile).flatMap((field) => {
+        const without = holders.filter(({ fields }) => fields[field] === undefined).map(({ id }) => id);
+        return without.length === 0 ? [] : [`${field} unknown: ${named(without)}`];
+      }),
+    ],
+  };
+}
+
+/** How many a sentence names. */
+const NAMED = 5;
+
+function named(ids: readonly string[]): string {
+  const more = ids.length - NAMED;
+  return `${ids.slice(0, NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** What the journals tell of when each grant was given. */
+async function givenIn(project: Project, state: State | undefined, redactor: Redactor) {
+  try {
+    const backend = await backendOf(project, redactor.add);
+    const isOther = await othersOf(state, { backend, environment: project.environment });
+    const { runs, problems } = await readRuns(backend.runs, state);
+    const own = runs.filter(({ contents: [{ run }] }) => !isOther(run));
+    return { given: givenBy(own), notes: problems.map(({ message }) => message) };
+  } catch (failure) {
+    if (!(failure instanceof ProblemsError)) throw failure;
+    return { given: new Map<string, never>(), notes: failure.problems.map(({ message }) => message) };
+  }
+}
+
+/** The place of the element that declares a grant; null if the document doesn't declare it. */
+function placeOf(document: Declared, { path }: Grant): Place | null {
+  let fields: Fields = document.fields;
+  const at: (string | number)[] = [];
+  for (const { field, element } of path) {
+    const { [field]: list } = fields;
+    const elements: readonly Value[] = Array.isArray(list) ? list : [];
+    const index = elements.findIndex((declared) => declares(declared, element));
+    const { [index]: found } = elements;
+    if (found === undefined) return null;
+    at.push(field, index);
+    fields = isMap(found) ? found : {};
+  }
+  return document.placeOf(...at);
+}
+
+/** Whether a declared element, by its id or otherwise its name, is one of the server. */
+function declares(declared: Value, { id, name }: Fields): boolean {
+  const isId = (text: Value | undefined): boolean =>
+    typeof text === 'string' && typeof id === 'string' && identifierKey(text) === identifierKey(id);
+  if (!isMap(declared)) return declared === name || isId(declared);
+  return declared.id === undefined ? declared.name === name : isId(declared.id);
+}
+
+type Named = Pick<ShownGrant, 'id' | 'name'>;
+
+function matches(wanted: readonly string[], { id, name }: Named): boolean {
+  return wanted.some(
+    (pattern) =>
+      (name !== null && matchesPattern(pattern, name)) ||
+      (id !== null && matchesPattern(identifierKey(pattern), identifierKey(id))),
+  );
+}
+
+/** Users limit what is shown; organizations, scopes and roles add up. */
+function isWanted({ user, ...targets }: AccessRequest, row: ShownGrant): boolean {
+  const isAll = Object.values(targets).every((names) => names.length === 0);
+  return (
+    (user.length === 0 || matches(user, { id: row.user.id, name: row.user.username })) &&
+    (isAll || matches(targets[row.type], row))
+  );
+}
+
+/** Problems of names and ids that nothing has; patterns may match nothing. */
+function unknownNames(request: AccessRequest, known: Known, rows: readonly ShownGrant[]): Problem[] {
+  const { references, holders, source } = known;
+  const lists = { organization: references.organizations, scope: references.scopes, role: references.roles };
+  const isKnown = (type: keyof AccessRequest, name: string): boolean => {
+    if (type === 'user')
+      return holders.some(({ id, fields }) => matches([name], { id, name: kind.called?.(fields) ?? null }));
+    const list = lists[type];
+    return (
+      list?.byId(name) !== undefined ||
+      (list?.byName(name).length ?? 0) > 0 ||
+      rows.some((row) => row.type === type && matches([name], row))
+    );
+  };
+  const hint =
+    source === 'live'
+      ? 'idops list shows what there is'
+      : 'idops state show lists what the state has; the server itself is not asked, since its profile lists no users';
+  return (Object.keys(request) as (keyof AccessRequest)[]).flatMap((type) =>
+    request[type]
+      .filter((name) => !name.includes('*') && !isKnown(type, name))
+      .map((name) => {
+        const who = source === 'live' ? 'the server has' : 'the state has';
+        return error('not-found', `--${type} ${name}: ${who} no such ${type}`, [], hint);
+      }),
+  );
+}
+
+const types: readonly ShownGrant['type'][] = ['organization', 'scope', 'role'];
+
+function byUser(a: ShownGrant, b: ShownGrant): number {
+  const texts = ({ user, name, id, via }: ShownGrant) => [name ?? '', id ?? '', via ?? '', user.id];
+  const [one, other] = [texts(a), texts(b)];
+  return (
+    compareText(a.user.username ?? '', b.user.username ?? '') ||
+    compareText(a.user.id, b.user.id) ||
+    types.indexOf(a.type) - types.indexOf(b.type) ||
+    one.reduce((order, text, index) => order || compareText(text, other[index] ?? ''), 0)
+  );
+}

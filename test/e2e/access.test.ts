@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { ids } from '../sandbox/asking.js';
+import { boruta, project, sure } from './running.js';
+
+const ada = { id: ids.ada, username: 'ada@acme.example' };
+
+/** Ada gets a scope and an organization, and has the role member, which contains reports:read. */
+const manifest = `kind: User
+id: ${ids.ada}
+organizations: [acme, initech]
+authorized_scopes:
+  - name: "billing:read"
+  - name: "billing:write"
+`;
+
+describe('idops access', () => {
+  it('shows live who has what, how, since when and where it is declared', async () => {
+    const { idops, sandbox, writes } = await project(
+      {
+        'idops.yaml': `${boruta}safety: {privileged: ["reports:*"]}\n`,
+        'manifests/ada.yaml': manifest,
+      },
+      { profile: 'boruta' },
+    );
+    const member = sandbox.data.roles.find(({ id }) => id === ids.member);
+    const user = sandbox.data.users.find(({ id }) => id === ids.ada);
+    if (user === undefined || member === undefined) throw new Error('the sandbox has changed');
+    Object.assign(user, { roles: [member], organizations: [{ id: ids.acme, roles: [] }] });
+    expect((await idops('apply --yes')).code).toBe(0);
+    const [run] = JSON.parse((await idops('runs --format json')).stdout).runs;
+    const before = writes().length;
+
+    const { code, stdout, stderr } = await idops(`access --user ${ada.username} --format json`);
+    expect([code, stderr.includes('rror')]).toEqual([0, false]);
+    const { grants, ...head } = JSON.parse(stdout);
+    expect(head).toEqual({ format_version: 1, source: 'live', as_of: expect.stringMatching(/^\d{4}-.+Z$/) });
+    const own = {
+      user: ada,
+      via: null,
+      privileged: false,
+      blocked: null,
+      since: null,
+      run: null,
+      until: null,
+    };
+    const given = { since: expect.any(String), run: run.run };
+    const at = (line: number) => ({ declared_at: { file: 'manifests/ada.yaml', line } });
+    expect(grants).toEqual([
+      { ...own, type: 'organization', id: ids.acme, name: 'acme', ...at(3) },
+      { ...own, type: 'organization', id: ids.initech, name: 'initech', ...given, ...at(3) },
+      expect.objectContaining({ type: 'scope', name: 'billing:read', via: null, ...at(5) }),
+      expect.objectContaining({ type: 'scope', name: 'billing:write', via: null, ...at(6) }),
+      expect.objectContaining({
+        type: 'scope',
+        name: 'reports:read',
+        via: 'member',
+        privileged: true,
+        declared_at: null,
+      }),
+      { ...own, type: 'role', id: ids.member, name: 'member', declared_at: null },
+    ]);
+
+    const scope = await idops('access --scope reports:read');
+    expect(scope.stdout).toMatch(
+      /\nscope reports:read \(.+\): 2 users\n {4}ada@acme\.example privileged {2}via role member\n/,
+    );
+    const organization = JSON.parse(
+      (await idops(`access --organization ${ids.initech} --format json`)).stdout,
+    );
+    expect(organization.grants.map(({ user: one }: { user: object }) => one)).toContainEqual(ada);
+    const csv = (await idops('access --user ada* --role * --format csv')).stdout;
+    expect(csv).toBe(
+      `user_id,username,type,id,name,via,privileged,blocked,since,run,declared_at,until\n${ids.ada},${ada.username},role,${ids.member},member,,false,,,,,\n`,
+    );
+    const wrong = await idops('access --user adda --role "" --scope nothing');
+    expect(wrong).toMatchObject({ code: 1, stdout: '' });
+    expect((await idops('access --user adda --scope nothing')).stderr).toMatch(
+      /error\[not-found\]: --user adda: .+\n[\s\S]+error\[not-found\]: --scope nothing: /,
+    );
+    expect(writes()).toHaveLength(before);
+  });
+
+  it('shows what the state records if the profile lists no users, sends nothing, and says what is unknown', async () => {
+    const { idops, write, sandbox } = await project({
+      'idops.yaml': sure,
+      'manifests/all.yaml': `kind: User\nid: ${ids.ada}\nauthorized_scopes: [{id: 70000000-0000-4000-8000-000000000009, name: "users:manage:all", label: All}]\n`,
+    });
+    expect((await idops('apply --yes --allow-privileged 1')).code).toBe(0);
+    await write({ 'manifests/grace.yaml': `kind: User\nid: ${ids.grace}\ngroup: staff\n` });
+    const before = sandbox.requests.length;
+    const env = { IDOPS_TOKEN: undefined };
+    const { code, stdout, stderr } = await idops('access --scope *:manage:all --format json', { env });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      source: 'recorded',
+      grants: [
+        { user: ada, name: 'users:manage:all', privileged: true, blocked: false, run: expect.any(String) },
+      ],
+    });
+    expect(stderr).toContain(`declared and never recorded, so unknown: ${ids.grace}`);
+    const text = (await idops('access', { env })).stdout;
+    expect(text).toMatch(/\nSource: +as recorded in the state, last at \d{4}-/);
+    expect(text).toContain('what idops never');
+    expect(sandbox.requests).toHaveLength(before);
+  });
+});
