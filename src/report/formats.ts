@@ -30,7 +30,7 @@ export interface Report<T> {
   /** Removes secrets, before rendering. */
   redact(shown: T, redactor: Redactor): T;
   /** Renders each format: a text, or a value for JSON. */
-  readonly formats: { readonly [format: string]: () => Promise<(shown: T, look: Look) => string | object> };
+  readonly formats: { readonly [format: string]: (shown: T, look: Look) => Promise<string | object> };
 }
 
 export function formatNames<T>({ formats }: Report<T>): string[] {
@@ -39,9 +39,8 @@ export function formatNames<T>({ formats }: Report<T>): string[] {
 
 /** Renders something that is redacted. Throws a TypeError for an unknown format. */
 export async function render<T>(report: Report<T>, format: string, shown: T, look: Look): Promise<Rendering> {
-  const make = await report.formats[format]?.();
-  if (make === undefined) throw new TypeError(`there is no ${format} of it`);
-  const made = make(shown, look);
+  const made = await report.formats[format]?.(shown, look);
+  if (made === undefined) throw new TypeError(`there is no ${format} of it`);
   return typeof made === 'string' ? { text: made } : { json: made };
 }
 
@@ -65,12 +64,6 @@ export interface ShownPlan {
   readonly samples?: ReadonlyMap<string, readonly NamedSample[]>;
 }
 
-/** Adapts a report of a plan alone. */
-const ofPlan =
-  <R>(make: (plan: Plan, look: Look) => R) =>
-  ({ plan }: ShownPlan, look: Look): R =>
-    make(plan, look);
-
 /** `plan`. */
 export const planReport: Report<ShownPlan> = {
   redact: ({ plan, samples }, redactor) => ({
@@ -78,15 +71,13 @@ export const planReport: Report<ShownPlan> = {
     ...redactReport(samples === undefined ? {} : { samples }, redactor),
   }),
   formats: {
-    text: async () => ofPlan((await import('./text.js')).planText),
-    json: async () => ofPlan((await import('./json.js')).planJson),
-    markdown: async () => ofPlan((await import('./markdown.js')).planMarkdown),
-    async html() {
-      const { planHtml } = await import('./html.js');
-      return ({ plan, samples = new Map() }, look) => planHtml(plan, { ...look, samples });
-    },
-    github: async () => ofPlan((await import('./github.js')).planGithub),
-    gitlab: async () => ofPlan((await import('./json.js')).planGitlab),
+    text: async ({ plan }, look) => (await import('./text.js')).planText(plan, look),
+    json: async ({ plan }, look) => (await import('./json.js')).planJson(plan, look),
+    markdown: async ({ plan }, look) => (await import('./markdown.js')).planMarkdown(plan, look),
+    html: async ({ plan, samples = new Map() }, look) =>
+      (await import('./html.js')).planHtml(plan, { ...look, samples }),
+    github: async ({ plan }, look) => (await import('./github.js')).planGithub(plan, look),
+    gitlab: async ({ plan }) => (await import('./json.js')).planGitlab(plan),
   },
 };
 
@@ -103,27 +94,14 @@ export const resultReport: Report<ShownResult> = {
     ...planReport.redact(shown, redactor),
   }),
   formats: {
-    async text() {
-      const { resultText } = await import('./result-text.js');
-      // If there was nothing to do, the plan says so.
-      return ({ result }, look) => (result.run === null ? '' : resultText(result, look));
-    },
-    async json() {
-      const { resultJson } = await import('./json.js');
-      return ({ result }) => resultJson(result);
-    },
-    async markdown() {
-      const { resultMarkdown } = await import('./result-markdown.js');
-      return ({ result }, look) => resultMarkdown(result, look);
-    },
-    async html() {
-      const { resultHtml } = await import('./result-page.js');
-      return ({ result, plan, samples = new Map() }, look) => resultHtml(result, plan, { ...look, samples });
-    },
-    async github() {
-      const { resultGithub } = await import('./github.js');
-      return ({ result, plan }, look) => resultGithub(result, plan, look);
-    },
+    // If there was nothing to do, the plan says so.
+    text: async ({ result }, look) =>
+      result.run === null ? '' : (await import('./result-text.js')).resultText(result, look),
+    json: async ({ result }) => (await import('./json.js')).resultJson(result),
+    markdown: async ({ result }, look) => (await import('./result-markdown.js')).resultMarkdown(result, look),
+    html: async ({ result, plan, samples = new Map() }, look) =>
+      (await import('./result-page.js')).resultHtml(result, plan, { ...look, samples }),
+    github: async ({ result, plan }, look) => (await import('./github.js')).resultGithub(result, plan, look),
   },
 };
 
@@ -131,9 +109,9 @@ export const resultReport: Report<ShownResult> = {
 export const problemsReport: Report<readonly Problem[]> = {
   redact: redactReport,
   formats: {
-    text: async () => (await import('./problems.js')).problemsText,
-    json: async () => (await import('./json.js')).problemsJson,
-    github: async () => (await import('./github.js')).problemsGithub,
+    text: async (problems, look) => (await import('./problems.js')).problemsText(problems, look),
+    json: async (problems) => (await import('./json.js')).problemsJson(problems),
+    github: async (problems, look) => (await import('./github.js')).problemsGithub(problems, look),
   },
 };
 
@@ -147,19 +125,12 @@ export interface ShownValidation {
 export const validationReport: Report<ShownValidation> = {
   redact: redactReport,
   formats: {
-    async text() {
-      const { validText } = await import('./problems.js');
-      return ({ problems, objects }) =>
-        problems.some(({ severity }) => severity === 'error') ? '' : `${validText(objects)}.\n`;
-    },
-    async json() {
-      const { problemsJson } = await import('./json.js');
-      return ({ problems }) => problemsJson(problems);
-    },
-    async github() {
-      const { problemsGithub } = await import('./github.js');
-      return ({ problems }, look) => problemsGithub(problems, look);
-    },
+    text: async ({ problems, objects }) =>
+      problems.some(({ severity }) => severity === 'error')
+        ? ''
+        : `${(await import('./problems.js')).validText(objects)}.\n`,
+    json: async ({ problems }) => (await import('./json.js')).problemsJson(problems),
+    github: async ({ problems }, look) => (await import('./github.js')).problemsGithub(problems, look),
   },
 };
 
@@ -167,8 +138,8 @@ export const validationReport: Report<ShownValidation> = {
 export const runsReport: Report<ShownRuns> = {
   redact: redactReport,
   formats: {
-    text: async () => (await import('./runs.js')).runsText,
-    json: async () => (await import('./runs.js')).runsJson,
+    text: async (shown, look) => (await import('./runs.js')).runsText(shown, look),
+    json: async (shown) => (await import('./runs.js')).runsJson(shown),
   },
 };
 
@@ -176,8 +147,8 @@ export const runsReport: Report<ShownRuns> = {
 export const runReport: Report<PastRun> = {
   redact: redactReport,
   formats: {
-    text: async () => (await import('./runs.js')).runText,
-    json: async () => (await import('./runs.js')).runJson,
+    text: async (run, look) => (await import('./runs.js')).runText(run, look),
+    json: async (run) => (await import('./runs.js')).runJson(run),
   },
 };
 
@@ -185,8 +156,8 @@ export const runReport: Report<PastRun> = {
 export const historyReport: Report<History> = {
   redact: redactReport,
   formats: {
-    text: async () => (await import('./history.js')).historyText,
-    json: async () => (await import('./history.js')).historyJson,
+    text: async (history, look) => (await import('./history.js')).historyText(history, look),
+    json: async (history) => (await import('./history.js')).historyJson(history),
   },
 };
 
@@ -194,8 +165,8 @@ export const historyReport: Report<History> = {
 export const stateReport: Report<ShownState | undefined> = {
   redact: redactReport,
   formats: {
-    text: async () => (await import('./recorded.js')).stateText,
-    json: async () => (await import('./recorded.js')).stateJson,
+    text: async (state, look) => (await import('./recorded.js')).stateText(state, look),
+    json: async (state) => (await import('./recorded.js')).stateJson(state),
   },
 };
 
@@ -204,8 +175,8 @@ export const pruningReport: Report<Pruning> = {
   // Runs, commands and times contain no secrets.
   redact: (pruning) => pruning,
   formats: {
-    text: async () => (await import('./runs.js')).pruningText,
-    json: async () => (await import('./runs.js')).pruningJson,
+    text: async (pruning) => (await import('./runs.js')).pruningText(pruning),
+    json: async (pruning) => (await import('./runs.js')).pruningJson(pruning),
   },
 };
 
@@ -213,8 +184,8 @@ export const pruningReport: Report<Pruning> = {
 export const pullReport: Report<ShownPull> = {
   redact: redactReport,
   formats: {
-    text: async () => (await import('./pull.js')).pullText,
-    json: async () => (await import('./pull.js')).pullJson,
+    text: async (pull) => (await import('./pull.js')).pullText(pull),
+    json: async (pull) => (await import('./pull.js')).pullJson(pull),
   },
 };
 
@@ -222,8 +193,8 @@ export const pullReport: Report<ShownPull> = {
 export const listReport: Report<ShownListing> = {
   redact: redactReport,
   formats: {
-    text: async () => (await import('./pull.js')).listText,
-    json: async () => (await import('./pull.js')).listJson,
+    text: async (listing) => (await import('./pull.js')).listText(listing),
+    json: async (listing) => (await import('./pull.js')).listJson(listing),
   },
 };
 
@@ -249,8 +220,8 @@ export const diagnosisReport: Report<Diagnosed> = {
     })),
   }),
   formats: {
-    text: async () => (await import('./diagnosis.js')).diagnosisText,
-    json: async () => (await import('./diagnosis.js')).diagnosisJson,
+    text: async (diagnosed) => (await import('./diagnosis.js')).diagnosisText(diagnosed),
+    json: async (diagnosed) => (await import('./diagnosis.js')).diagnosisJson(diagnosed),
   },
 };
 
@@ -262,7 +233,7 @@ export const turnReport: Report<ShownTurn> = {
     ...redactReport({ result, problems, notes }, redactor),
   }),
   formats: {
-    text: async () => (await import('./turn.js')).turnText,
-    json: async () => (await import('./turn.js')).turnJson,
+    text: async (turn, look) => (await import('./turn.js')).turnText(turn, look),
+    json: async (turn, look) => (await import('./turn.js')).turnJson(turn, look),
   },
 };
