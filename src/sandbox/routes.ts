@@ -8,6 +8,16 @@ export interface Route<Handler> {
   handle: Handler;
 }
 
+/** A route that needs one of these scopes. */
+export function route<Handler>(
+  method: string,
+  path: string,
+  needs: Scope | readonly Scope[],
+  handle: Handler,
+): Route<Handler> {
+  return { method, path, scopes: typeof needs === 'string' ? [needs] : needs, handle };
+}
+
 /** A route that fits a request, with the values of its path parameters in order. */
 export interface Match<Handler> {
   route: Route<Handler>;

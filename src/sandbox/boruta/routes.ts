@@ -1,5 +1,5 @@
 import type { Scope } from '../options.js';
-import type { Route } from '../routes.js';
+import { type Route, route } from '../routes.js';
 import { catalogue, listAll, showConfiguration, showOne } from './catalogue.js';
 import { regenerateDid } from './clients.js';
 import { updateKeyPair } from './key-pairs.js';
@@ -24,15 +24,6 @@ const anyOfThem: readonly Scope[] = [users, clients, providers];
 /** It needs a scope that the document doesn't have: whoever has all of the document's has that one too. */
 const further: readonly Scope[] = [];
 const template = '/api/backends/:id/email-templates/:type';
-
-function route(
-  method: string,
-  path: string,
-  needs: Scope | readonly Scope[],
-  handle: Handler,
-): Route<Handler> {
-  return { method, path, scopes: typeof needs === 'string' ? [needs] : needs, handle };
-}
 
 /** A write that PUT does as PATCH does. */
 function update(path: string, scope: Scope, handle: Handler): Route<Handler>[] {

@@ -3,7 +3,7 @@ import type { SandboxData } from '../data.js';
 import type { Answer, Body, Call, Service } from '../http.js';
 import { splitTarget } from '../http.js';
 import { isObject, type JsonObject } from '../json.js';
-import { matchPath, type Route } from '../routes.js';
+import { matchPath, type Route, route } from '../routes.js';
 import { errors, notFound, refusal } from './answers.js';
 import { regenerateDid } from './clients.js';
 import { updateKeyPair } from './key-pairs.js';
@@ -18,57 +18,23 @@ interface Handler {
   run(operation: Operation): Answer;
 }
 
-const templatePath = '/api/backends/:backend_id/email-templates/:template_type';
+const clients = 'clients:manage:all';
+const users = 'users:manage:all';
+const providers = 'identity-providers:manage:all';
+const template = '/api/backends/:backend_id/email-templates/:template_type';
 
 const routes: readonly Route<Handler>[] = [
-  {
-    method: 'POST',
-    path: '/api/clients/:client_id/regenerate_did',
-    scopes: ['clients:manage:all'],
-    handle: { run: regenerateDid },
-  },
-  {
-    method: 'PATCH',
-    path: '/api/users/:user_id',
-    scopes: ['users:manage:all'],
-    handle: { wrapper: 'user', run: updateUser },
-  },
-  {
-    method: 'PATCH',
-    path: templatePath,
-    scopes: ['identity-providers:manage:all'],
-    handle: { wrapper: 'template', run: updateTemplate },
-  },
-  {
-    method: 'DELETE',
-    path: templatePath,
-    scopes: ['identity-providers:manage:all'],
-    handle: { run: deleteTemplate },
-  },
-  {
-    method: 'PATCH',
-    path: '/api/key-pairs/:key_pair_id',
-    scopes: ['clients:manage:all'],
-    handle: { wrapper: 'key_pair', run: updateKeyPair },
-  },
-  {
-    method: 'PATCH',
-    path: '/api/organizations/:organization_id',
-    scopes: ['users:manage:all'],
-    handle: { wrapper: 'organization', run: updateOrganization },
-  },
-  {
-    method: 'GET',
-    path: templatePath,
-    scopes: ['identity-providers:manage:all'],
-    handle: { run: showTemplate },
-  },
-  {
-    method: 'GET',
-    path: '/api/organizations',
-    scopes: ['users:manage:all'],
-    handle: { run: listOrganizations },
-  },
+  route('POST', '/api/clients/:client_id/regenerate_did', clients, { run: regenerateDid }),
+  route('PATCH', '/api/users/:user_id', users, { wrapper: 'user', run: updateUser }),
+  route('PATCH', template, providers, { wrapper: 'template', run: updateTemplate }),
+  route('DELETE', template, providers, { run: deleteTemplate }),
+  route('PATCH', '/api/key-pairs/:key_pair_id', clients, { wrapper: 'key_pair', run: updateKeyPair }),
+  route('PATCH', '/api/organizations/:organization_id', users, {
+    wrapper: 'organization',
+    run: updateOrganization,
+  }),
+  route('GET', template, providers, { run: showTemplate }),
+  route('GET', '/api/organizations', users, { run: listOrganizations }),
 ];
 
 /** The server of the API document, to the letter, and the strictest reading of what it leaves open. */
