@@ -16,13 +16,6 @@ export type Parsed<T> =
 /** Reads the JSON document of an answer, including `data`. */
 export type Parser<T> = (document: unknown) => Parsed<T>;
 
-export interface AnswerType<T> {
-  /** `data` is the resource. */
-  readonly one: Parser<T>;
-  /** `data` is a list of resources. */
-  readonly list: Parser<T[]>;
-}
-
 const maxDepth = 100;
 
 const text = z.string().nullable().exactOptional();
@@ -161,7 +154,7 @@ export const answers = {
   template: answerType(template),
   keyPair: answerType(keyPair),
   client: answerType(client),
-} satisfies { [resource: string]: AnswerType<Fields> };
+} satisfies { [resource: string]: { one: Parser<Fields>; list: Parser<Fields[]> } };
 
 /** One page of a list; omitted and null counts are absent. */
 export interface Page<T> {
@@ -205,14 +198,17 @@ function pageOf<T>(row: z.ZodType<T>): Parser<Page<T>> {
   };
 }
 
-function answerType<T>(schema: z.ZodType<T>): AnswerType<T> {
-  const one = z.object({ data: schema });
-  const list = z.object({ data: z.array(schema) });
-  return { one: (document) => data(parse(one, document)), list: (document) => data(parse(list, document)) };
+/** Parsers of a resource and of a list of them. */
+function answerType<T>(schema: z.ZodType<T>): { one: Parser<T>; list: Parser<T[]> } {
+  return { one: dataOf(schema), list: dataOf(z.array(schema)) };
 }
 
-function data<T>(parsed: Parsed<{ data: T }>): Parsed<T> {
-  return 'wrong' in parsed ? parsed : { value: parsed.value.data };
+function dataOf<T>(schema: z.ZodType<T>): Parser<T> {
+  const whole = z.object({ data: schema });
+  return (document) => {
+    const parsed = parse(whole, document);
+    return 'wrong' in parsed ? parsed : { value: parsed.value.data };
+  };
 }
 
 function parse<T>(schema: z.ZodType<T>, document: unknown): Parsed<T> {

@@ -4,6 +4,7 @@ import type { Call, Confirmed, TransportOptions } from './call.js';
 import {
   type ExtraRead,
   fillPath,
+  type Operation,
   operationPath,
   operations,
   type PathParameters,
@@ -114,7 +115,7 @@ function aboutOne<T>(path: string, params: PathParameters, parse: Parser<T>): Pa
 function writerOver(transport: Transport): Writer {
   return {
     async send({ operation, params, body, confirm }, permit, freshUntil, tried) {
-      const { title, method, scope } = operations[operation];
+      const { title, method, scope, wrapper }: Operation = operations[operation];
       const call: Call<Fields> = {
         operation,
         title,
@@ -127,7 +128,6 @@ function writerOver(transport: Transport): Writer {
         tried,
         permit,
       };
-      const wrapper = wrapperOf(operation);
       if (wrapper === undefined || body === undefined) return await transport.call(call);
       return await transport.call({
         ...call,
@@ -169,9 +169,4 @@ async function lookAgain(
     ([field, was]) => data[field] !== undefined && !same(was, data[field] ?? null),
   );
   return isOther ? 'changed' : 'not-done';
-}
-
-function wrapperOf(operation: WriteOperation): string | undefined {
-  const described = operations[operation];
-  return 'wrapper' in described ? described.wrapper : undefined;
 }

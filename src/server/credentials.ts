@@ -50,7 +50,7 @@ function fixed(credential: Credential): Credentials {
  * `token-unreadable`, `bad-token`. `shown` is the path for messages.
  */
 export function tokenFile(path: string, shown: string, onSecret: OnSecret): Credentials {
-  return renewing(async () => {
+  return new Renewing(async () => {
     const text = await readFile(path, 'utf8').catch((failure: unknown) => {
       const message = `the token file ${shown} can't be read: ${systemErrorText(failure)}`;
       const hint = 'check --token-file and server.auth.token_file';
@@ -68,7 +68,7 @@ export function tokenCommand(
   command: TokenCommand,
   options: Omit<TokenCommandOptions, 'timeout'>,
 ): Credentials {
-  return renewing(async () => {
+  return new Renewing(async () => {
     const text = await runTokenCommand(command, options);
     return endless(text, `the output of ${basename(command.argv[0] ?? '')}`);
   }, options.onSecret);
@@ -79,11 +79,7 @@ function endless(text: string, what: string): Token {
 }
 
 /** Credentials of a source of tokens, shared by concurrent requests. */
-export function renewing(source: TokenSource, onSecret: OnSecret, now: () => number = Date.now): Credentials {
-  return new Renewing(source, onSecret, now);
-}
-
-class Renewing implements Credentials {
+export class Renewing implements Credentials {
   readonly #source: TokenSource;
   readonly #onSecret: OnSecret;
   readonly #now: () => number;
@@ -91,7 +87,7 @@ class Renewing implements Credentials {
   #held: Token | undefined;
   #coming: Promise<Token> | undefined;
 
-  constructor(source: TokenSource, onSecret: OnSecret, now: () => number) {
+  constructor(source: TokenSource, onSecret: OnSecret, now: () => number = Date.now) {
     this.#source = source;
     this.#onSecret = onSecret;
     this.#now = now;

@@ -33,71 +33,65 @@ export function isCrowded<T>(verdict: TryVerdict<T>): boolean {
   return cut || (status !== null && crowdedStatuses.has(status));
 }
 
-/** Judges the answers of a server. */
-export class Judge {
-  readonly #options: Pick<TransportOptions, 'baseUrl' | 'onSecret'>;
+/** What judging needs of a transport. */
+type JudgeOptions = Pick<TransportOptions, 'baseUrl' | 'onSecret'>;
 
-  constructor(options: Pick<TransportOptions, 'baseUrl' | 'onSecret'>) {
-    this.#options = options;
+/** Judges an attempt of a call. */
+export function judge<T>(call: Call<T>, outcome: Exchanged, options: JudgeOptions): TryVerdict<T> {
+  const passing = mayPass(outcome);
+  if (outcome.status === null) {
+    const { sent, reason } = outcome;
+    return { problem: { kind: sent ? 'lost' : 'unreachable', status: null, reason }, sent, passing };
   }
+  const { status, headers, body, broken } = outcome;
+  if (call.whenMissing !== undefined && (call.missing ?? [404]).includes(status)) {
+    return { value: call.whenMissing, status };
+  }
+  if (status >= 200 && status < 300) return judgeBody(call.parse, outcome, options);
+  const document = broken === null ? read(body, options) : { wrong: broken };
+  const problem: Trouble = {
+    kind: kindOfStatus(status),
+    status,
+    serverMessage: 'value' in document ? messageIn(document.value) : null,
+    members: 'value' in document ? errorMembers(document.value) : [],
+    detail: status < 400 ? redirectTarget(firstHeader(headers, 'location'), options.baseUrl.href) : null,
+    retryAfter: retryAfterSeconds(headers),
+  };
+  return { problem, sent: true, passing };
+}
 
-  judge<T>(call: Call<T>, outcome: Exchanged): TryVerdict<T> {
-    const passing = mayPass(outcome);
-    if (outcome.status === null) {
-      const { sent, reason } = outcome;
-      return { problem: { kind: sent ? 'lost' : 'unreachable', status: null, reason }, sent, passing };
-    }
-    const { status, headers, body, broken } = outcome;
-    if (call.whenMissing !== undefined && (call.missing ?? [404]).includes(status)) {
-      return { value: call.whenMissing, status };
-    }
-    if (status >= 200 && status < 300) return this.#judgeBody(call.parse, outcome);
-    const document = broken === null ? this.#read(body) : { wrong: broken };
-    const problem: Trouble = {
-      kind: kindOfStatus(status),
-      status,
-      serverMessage: 'value' in document ? messageIn(document.value) : null,
-      members: 'value' in document ? errorMembers(document.value) : [],
-      detail: status < 400 ? this.#target(firstHeader(headers, 'location')) : null,
-      retryAfter: retryAfterSeconds(headers),
-    };
-    return { problem, sent: true, passing };
+function judgeBody<T>(
+  parse: Parser<T>,
+  { status, headers, body, broken }: Extract<Exchanged, { readonly status: number }>,
+  options: JudgeOptions,
+): TryVerdict<T> {
+  const unusable = (facts: Partial<Trouble>, passing = false): TryVerdict<T> => ({
+    problem: { kind: 'answer', status, ...facts },
+    sent: true,
+    passing,
+  });
+  if (broken !== null) return unusable({ reason: broken }, broken !== 'too-large');
+  const document = body.length === 0 ? { wrong: 'empty' } : read(body, options);
+  if ('wrong' in document) {
+    return unusable({ reason: document.wrong, detail: firstHeader(headers, 'content-type') ?? null });
   }
+  const parsed = parse(document.value);
+  if (!('wrong' in parsed)) return { value: parsed.value, status };
+  const { wrong, reason = 'wrong-type' } = parsed;
+  return unusable({ reason, detail: wrong, serverMessage: messageIn(document.value) });
+}
 
-  #judgeBody<T>(parse: Parser<T>, outcome: Exchanged & { readonly status: number }): TryVerdict<T> {
-    const { status, headers, body, broken } = outcome;
-    const unusable = (facts: Partial<Trouble>, passing = false): TryVerdict<T> => ({
-      problem: { kind: 'answer', status, ...facts },
-      sent: true,
-      passing,
-    });
-    if (broken !== null) return unusable({ reason: broken }, broken !== 'too-large');
-    const document = body.length === 0 ? { wrong: 'empty' } : this.#read(body);
-    if ('wrong' in document) {
-      return unusable({ reason: document.wrong, detail: firstHeader(headers, 'content-type') ?? null });
-    }
-    const parsed = parse(document.value);
-    if (!('wrong' in parsed)) return { value: parsed.value, status };
-    const { wrong, reason = 'wrong-type' } = parsed;
-    return unusable({ reason, detail: wrong, serverMessage: messageIn(document.value) });
+/** Reads JSON, and reports its secrets before anything can show them. */
+function read(body: Buffer, { onSecret }: JudgeOptions): Parsed<unknown> {
+  const document = readJson(body);
+  if (onSecret !== undefined && 'value' in document) {
+    for (const secret of secretTextsIn(document.value)) onSecret(secret, 'answer');
   }
+  return document;
+}
 
-  /** Reads JSON, and reports its secrets before anything can show them. */
-  #read(body: Buffer): Parsed<unknown> {
-    const document = readJson(body);
-    const { onSecret } = this.#options;
-    if (onSecret !== undefined && 'value' in document) {
-      for (const secret of secretTextsIn(document.value)) onSecret(secret, 'answer');
-    }
-    return document;
-  }
-
-  /** The target of a redirect, without the query, which may contain a secret. */
-  #target(location: string | undefined): string | null {
-    const base = this.#options.baseUrl.href;
-    const target = location === undefined ? undefined : parseUrl(location, base);
-    if (target === undefined) return null;
-    const { origin, pathname } = target;
-    return origin === 'null' ? null : `${origin}${pathname}`;
-  }
+/** The target of a redirect, without the query, which may contain a secret. */
+function redirectTarget(location: string | undefined, base: string): string | null {
+  const target = location === undefined ? undefined : parseUrl(location, base);
+  return target === undefined || target.origin === 'null' ? null : `${target.origin}${target.pathname}`;
 }

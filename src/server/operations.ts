@@ -4,7 +4,7 @@ import type { Fields } from '../base/values.js';
 /** The three scopes of the API; each operation requires one. */
 export type Scope = 'clients:manage:all' | 'users:manage:all' | 'identity-providers:manage:all';
 
-interface Operation {
+export interface Operation {
   readonly title: string;
   readonly method: 'GET' | 'PATCH' | 'POST' | 'DELETE';
   /** `:name` segments are parameters. */

@@ -8,7 +8,7 @@ import { openRoute, type Route } from './connections.js';
 import type { Credential } from './credentials.js';
 import { type Exchanged, type ExchangeLimits, exchange, triedOf } from './exchange.js';
 import { briefly, Expired, type FailureFacts, leavesOpen, ServerFailure, Withheld } from './failures.js';
-import { isCrowded, Judge, type Trouble, type TryVerdict } from './judge.js';
+import { isCrowded, judge, type Trouble, type TryVerdict } from './judge.js';
 import { isRaw } from './messages.js';
 import type { Scope } from './operations.js';
 import { Pace } from './pace.js';
@@ -33,23 +33,19 @@ export class Transport {
   readonly #route: Route;
   readonly #pool: Dispatcher;
   readonly #pace: Pace;
-  readonly #judge: Judge;
   readonly #patience: Patience;
   readonly #delay: (seconds: number) => Promise<void>;
-  readonly #random: () => number;
   readonly #closing = new AbortController();
 
   constructor(options: TransportOptions) {
     const { baseUrl, concurrency, rate, timeout, tls = {}, proxy = null, signal } = options;
-    const { delay = sleepSeconds, random = Math.random, patience } = options;
+    const { delay = sleepSeconds, patience } = options;
     this.#options = options;
-    this.#judge = new Judge(options);
     // Pauses must not keep the process alive after closing.
     const ending = AbortSignal.any([signal, this.#closing.signal]);
     // Every pause listens to it, which is no leak.
     setMaxListeners(0, ending);
     this.#delay = (time) => delay(time, ending);
-    this.#random = random;
     this.#patience = patience ?? new Patience(defaultPatience, seconds);
     this.#pace = new Pace({ most: concurrency, rate, delay: this.#delay, now: seconds });
     this.#route = { origin: baseUrl.origin, tls, proxy };
@@ -87,7 +83,7 @@ export class Transport {
         throw fail({ detail: renewal });
       }
       repeats += 1;
-      const pause = pauseBefore(repeats + 1, problem.retryAfter ?? null, this.#random);
+      const pause = pauseBefore(repeats + 1, problem.retryAfter ?? null, this.#options.random ?? Math.random);
       const again = verdict.passing && !once && repeats <= retries && !signal.aborted;
       // The server wants fewer requests: hold the others too, even if this one is given up.
       const others = isCrowded(verdict) && problem.retryAfter != null;
@@ -172,7 +168,7 @@ export class Transport {
         ? await this.#exchangeOnce(request, limits)
         : await exchange(this.#pool, request, limits);
     if (outcome.status === null && outcome.reason === 'withheld') return 'withheld';
-    const verdict = this.#judge.judge(call, outcome);
+    const verdict = judge(call, outcome, this.#options);
     const said = 'problem' in verdict ? verdict.problem.serverMessage : null;
     onTry?.({
       operation: call.operation,

@@ -10,7 +10,7 @@ import {
   bearerToken,
   type Credentials,
   chosenHeader,
-  renewing,
+  Renewing,
   tokenCommand,
   tokenFile,
 } from '../server/credentials.js';
@@ -94,7 +94,7 @@ function credentialsOf(
     case 'header':
       return chosenHeader(auth.name, String(auth.value.reveal()));
     case 'client_credentials':
-      return renewing(
+      return new Renewing(
         clientCredentials({ ...auth, clientSecret: String(auth.clientSecret.reveal()) }, scopes, {
           ...options,
           tls,

@@ -9,7 +9,7 @@ import {
   bearerToken,
   type Credentials,
   chosenHeader,
-  renewing,
+  Renewing,
   type Token,
   tokenCommand,
   tokenFile,
@@ -312,7 +312,7 @@ describe('credentials that are renewed', () => {
       if (next === undefined || next instanceof Error) throw next ?? new Error('no more tokens');
       return next;
     };
-    return { credentials: renewing(source, () => {}, now), asked };
+    return { credentials: new Renewing(source, () => {}, now), asked };
   }
   const token = (text: string, more: Partial<Token> = {}): Token => ({
     text,

@@ -4,7 +4,7 @@ import type { Retrying } from '../../src/base/progress.js';
 import { createRedactor } from '../../src/secrets/redactor.js';
 import { checkBaseUrl, isBaseUrl } from '../../src/server/base-url.js';
 import { clientCredentials, type TokenNetwork } from '../../src/server/client-credentials.js';
-import { type Credentials, renewing, type Token } from '../../src/server/credentials.js';
+import { type Credentials, Renewing, type Token } from '../../src/server/credentials.js';
 import type { Scope } from '../../src/server/operations.js';
 import { defaultPatience, Patience } from '../../src/server/retry.js';
 import { failureOf, json, regenerate, rename, serve, use } from './serving.js';
@@ -16,7 +16,7 @@ function tokens(...texts: string[]): Credentials & { readonly asked: () => numbe
     asked += 1;
     return { text, renewAt: null, scopes: null };
   };
-  const { current, renew } = bound(renewing(source, () => {}));
+  const { current, renew } = bound(new Renewing(source, () => {}));
   return { current, renew, asked: () => asked };
 }
 
@@ -65,7 +65,7 @@ describe('a 401', () => {
       first = false;
       return { text: 'old', renewAt: null, scopes: null };
     };
-    const { writer } = use(origin, { credentials: renewing(source, () => {}) });
+    const { writer } = use(origin, { credentials: new Renewing(source, () => {}) });
     expect((await failureOf(writer.send(rename))).message).toContain(
       '(it could not be renewed: the token file secrets/token does not exist)',
     );
