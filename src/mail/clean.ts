@@ -1,3 +1,4 @@
+import { escapeText } from 'entities/escape';
 import { type DefaultTreeAdapterTypes, html } from 'parse5';
 import { attributes, elements, missed, ownPicture, withContent } from './allowed.js';
 import { limits } from './limits.js';
@@ -62,7 +63,7 @@ class Cleaner {
   }
 
   #node(node: DefaultTreeAdapterTypes.ChildNode, depth: number): string {
-    if (node.nodeName === '#text') return escapeNode((node as DefaultTreeAdapterTypes.TextNode).value);
+    if (node.nodeName === '#text') return escapeText((node as DefaultTreeAdapterTypes.TextNode).value);
     if (!isElement(node)) return '';
     const tag = node.tagName;
     if (node.namespaceURI !== html.NS.HTML) return this.#note(node, `<${tag}>`);
@@ -125,7 +126,7 @@ class Cleaner {
       return value === undefined ? [] : [attributeText(name, value)];
     });
     const text = alt === '' ? (words === '' ? 'picture' : words) : alt;
-    return `<span${names.join('')}${attributeText('style', styles)}${attributeText('title', source)}>${escapeNode(text)}</span>`;
+    return `<span${names.join('')}${attributeText('style', styles)}${attributeText('title', source)}>${escapeText(text)}</span>`;
   }
 
   #note(element: Element, what: string): string {
@@ -134,7 +135,7 @@ class Cleaner {
       .find((text) => text !== '');
     const words = address === undefined ? what : `${what} ${shortened(address)}`;
     this.#leave(words);
-    return `<span${attributeText('style', noteStyle)}>${escapeNode(words)}</span>`;
+    return `<span${attributeText('style', noteStyle)}>${escapeText(words)}</span>`;
   }
 
   readonly #picture = (address: string): string | undefined => {
@@ -162,16 +163,5 @@ function shortened(text: string): string {
 }
 
 function attributeText(name: string, value: string): string {
-  return ` ${name}="${escapeNode(value).replaceAll('"', '&quot;')}"`;
+  return ` ${name}="${escapeText(value).replaceAll('"', '&quot;')}"`;
 }
-
-function escapeNode(text: string): string {
-  return text.replace(/[&<>\u00a0\0]/g, (character) => entities[character] ?? '');
-}
-
-const entities: { readonly [character: string]: string } = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '\u00a0': '&nbsp;',
-};

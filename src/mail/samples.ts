@@ -1,9 +1,8 @@
-import { isMap, type Json } from '../base/values.js';
+import { put as define, isMap, type Json } from '../base/values.js';
 import { limits } from './limits.js';
 import { parseMustachex, whyRaised } from './mustachex.js';
 import { placeholdersOf } from './placeholders.js';
 import { type MailOf, withMetadata } from './servers.js';
-import type { TemplateBodies } from './template.js';
 import {
   type Bound,
   type MustacheTemplate,
@@ -11,6 +10,7 @@ import {
   type Part,
   parseMustache,
   type SyntaxProblem,
+  type TemplateBodies,
   TooLong,
   valueAt,
 } from './template.js';
@@ -67,10 +67,8 @@ export function renderMails(
   given: readonly SampleData[],
 ): RenderedMails {
   const parsed = sides.map(({ txt, html }) => ({ txt: parse(txt, mail), html: parse(html, mail) }));
-  const templates = parsed
-    .flatMap(({ txt, html }) => [txt, html])
-    .flatMap((body) => (body?.template === undefined ? [] : [body.template]));
-  const parts = templates.flatMap((template) => template.parts);
+  const templates = parsed.flatMap(({ txt, html }) => [txt, html]).flatMap((body) => body?.parsed ?? []);
+  const parts = templates.flatMap((template) => ('parts' in template ? template.parts : []));
   const all = given.length === 0 ? [{}] : given;
   const samples = all
     .slice(0, limits.variants)
@@ -105,18 +103,13 @@ interface ParsedBody {
   readonly source: string;
   /** Whether it is parsed with the server's dialect. */
   readonly isServers: boolean;
-  readonly template: MustacheTemplate | undefined;
-  readonly problem: SyntaxProblem;
+  readonly parsed: MustacheTemplate | SyntaxProblem;
 }
 
 function parse(body: string | null | undefined, mail: MailOf | undefined): ParsedBody | null {
   if (typeof body !== 'string') return null;
   const isServers = mail !== undefined;
-  const parsed: MustacheTemplate | SyntaxProblem =
-    mail === undefined ? parseMustache(body) : parseMustachex(body);
-  return 'syntax' in parsed
-    ? { source: body, isServers, template: undefined, problem: parsed }
-    : { source: body, isServers, template: parsed, problem: { syntax: '' } };
+  return { source: body, isServers, parsed: isServers ? parseMustachex(body) : parseMustache(body) };
 }
 
 function renderBody(
@@ -125,15 +118,16 @@ function renderBody(
   options: { readonly html: boolean; readonly absent: ReadonlySet<string> },
 ): RenderedBody | null {
   if (body === null) return null;
-  if (body.template === undefined) {
-    const { syntax, limit } = body.problem;
-    const why = body.isServers
+  const { parsed, isServers } = body;
+  if ('syntax' in parsed) {
+    const { syntax, limit } = parsed;
+    const why = isServers
       ? `The server sends no mail with this body: ${syntax}`
       : `This body is not a Mustache template: ${syntax}`;
     return limit ? { tooLong: syntax } : { source: body.source, syntax: why };
   }
   try {
-    return { text: body.template.render(data, options) };
+    return { text: parsed.render(data, options) };
   } catch (failure) {
     if (failure instanceof TooLong) return { tooLong: failure.message };
     const raised = whyRaised(failure);
@@ -278,11 +272,6 @@ function put(tree: DataTree, path: readonly string[], value: Json): void {
   } else if (before === undefined || before === true) {
     define(tree, step, value);
   }
-}
-
-/** Defines a member under any name, such as `__proto__`. */
-function define(tree: DataTree, name: string, value: Json): void {
-  Object.defineProperty(tree, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
 function isEmpty(value: Json): boolean {

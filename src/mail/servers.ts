@@ -1,3 +1,4 @@
+import { put } from '../base/values.js';
 import { type Bound, Moment, Opaque } from './template.js';
 
 /** The data of a server's mails of one type. */
@@ -60,12 +61,7 @@ export function withMetadata(
   for (const name of names) {
     const [, field = '', key = ''] = /(?:^|\.)(metadata|federated_metadata)\.([^.]+)/.exec(name) ?? [];
     const entries = found[field];
-    if (entries !== undefined)
-      Object.defineProperty(entries, key, {
-        value: { value: exampleOf(key), status: 'valid', display: [key] },
-        enumerable: true,
-        configurable: true,
-      });
+    if (entries !== undefined) put(entries, key, { value: exampleOf(key), status: 'valid', display: [key] });
   }
   return { ...data, user: { ...user, ...found } };
 }

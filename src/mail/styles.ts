@@ -155,16 +155,14 @@ function declaration(tokens: readonly CSSToken[], pictures: Pictures): string | 
   const name = first[4].value.toLowerCase();
   const plain = name.replace(/^-(?:webkit|moz|ms|o)-/, '');
   if (!properties.has(plain)) return undefined;
-  const written = value(rest, imageProperties.has(plain) ? pictures : noPictures(pictures))?.trim();
-  return written === undefined || written === '' ? undefined : `${name}: ${written}`;
-}
-
-/** For properties without pictures: still reports a picture as left out. */
-function noPictures(pictures: Pictures): Pictures {
-  return (address) => {
-    pictures(address);
-    return undefined;
+  const mayBePicture = imageProperties.has(plain);
+  // A picture of another property is reported as left out too.
+  const allowed: Pictures = (address) => {
+    const kept = pictures(address);
+    return mayBePicture ? kept : undefined;
   };
+  const written = value(rest, allowed)?.trim();
+  return written === undefined || written === '' ? undefined : `${name}: ${written}`;
 }
 
 /** A value, rewritten; undefined if something in it isn't allowed. */
@@ -263,19 +261,11 @@ function prelude(tokens: readonly CSSToken[]): string | undefined {
         written += `${token[4].value.toLowerCase()}(`;
         break;
       case TokenType.OpenParen:
-        written += '(';
-        break;
       case TokenType.CloseParen:
-        written += ')';
-        break;
       case TokenType.OpenSquare:
-        written += '[';
-        break;
       case TokenType.CloseSquare:
-        written += ']';
-        break;
       case TokenType.Colon:
-        written += ':';
+        written += token[1];
         break;
       case TokenType.Delim:
         if (!'.>+~*|^$=-/'.includes(token[4].value)) return undefined;

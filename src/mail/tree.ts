@@ -9,11 +9,6 @@ export interface RefusedBody {
   readonly refused: string;
 }
 
-/** All elements that a browser makes of a body, in order of creation. */
-interface Tree {
-  readonly elements: readonly Element[];
-}
-
 /** Attributes with the address of a link or a resource. */
 export const addressAttributes: ReadonlySet<string> = new Set([
   'href',
@@ -29,12 +24,12 @@ class TooMuch extends Error {}
 
 /**
  * Parses a body as a browser without scripts does, including `noscript`. Refuses a tree beyond the limits: a few tags can make a browser
- * nest or repeat elements endlessly. With `located`, each element knows the place of its tag.
+ * nest or repeat elements endlessly. Returns all elements in order of creation; with `located`, each element knows the place of its tag.
  */
 export function parseBody(
   body: string,
   { located = false }: { readonly located?: boolean } = {},
-): Tree | RefusedBody {
+): { readonly elements: readonly Element[] } | RefusedBody {
   if (body.length > limits.bodyCharacters) {
     return { refused: `longer than ${shown(limits.bodyCharacters)} characters` };
   }
