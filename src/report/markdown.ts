@@ -24,10 +24,7 @@ import {
   shownPart,
 } from './review.js';
 import { groupWarnings, type WarningGroup } from './warnings.js';
-import { plural } from './words.js';
-
-/** Below GitHub's limit for a comment, with room for additions of a workflow. */
-const defaultBudget = 60_000;
+import { defaultBudget, plural } from './words.js';
 
 type MarkdownOptions = Pick<Look, 'budget' | 'debug' | 'only' | 'forge' | 'title' | 'intro'>;
 

@@ -2,10 +2,7 @@ import type { ChangeResult, Result } from '../apply/result.js';
 import type { Look } from './look.js';
 import { code, codeName, prose } from './markdown-escape.js';
 import { notesOf, partText, resultSummaryLine } from './result-text.js';
-import { plural } from './words.js';
-
-/** Below the limit of a comment. */
-const defaultBudget = 60_000;
+import { defaultBudget, plural } from './words.js';
 
 /** A result in Markdown, failures first; never longer than its budget. */
 export function resultMarkdown(

@@ -2,10 +2,10 @@ import type { Pruning } from '../apply/prune.js';
 import { summarizeResult } from '../apply/result.js';
 import { bare, escapeText } from '../base/escape.js';
 import { shardText } from '../base/shard.js';
-import type { Change } from '../plan/plan.js';
 import { fieldJson } from './json.js';
 import { type Named, nameOf } from './names.js';
 import type { PastChange, PastPart, PastRun } from './past.js';
+import { shownChange } from './stored.js';
 import { changeLines, penOf, type TextOptions } from './text.js';
 import { colors, plural, wrap } from './words.js';
 
@@ -98,26 +98,12 @@ export function pastLines({ change, result, at }: PastChange, options: TextOptio
   const status = result === null ? 'no answer yet' : result.status;
   const error = result?.error ?? null;
   return [
-    ...changeLines(asChange(change), pen),
+    ...changeLines(shownChange(change), pen),
     ...(change.action === 'adopt' ? ['    recorded, nothing was sent'] : []),
     `    ${result?.status === 'applied' ? paint.green(status) : paint.red(status)} ${escapeText(at)}`,
     ...(error === null ? [] : wrap('    error: ', error)),
     ...(result?.notes ?? []).flatMap((note) => wrap('    note: ', note)),
   ];
-}
-
-/** A past change as one of a plan. */
-function asChange(change: PastChange['change']): Change {
-  return {
-    ...change,
-    observed: 'live',
-    destructions: [],
-    requests: [],
-    warnings: [],
-    reason: null,
-    declaredAt: null,
-    apply: { key: change.address, identity: {}, expected: {}, before: {}, existed: null, managed: [] },
-  };
 }
 
 /** Who ran it: the actor and pull request that CI names; otherwise the user of the system, and the author of the commit. */

@@ -93,22 +93,19 @@ function changeOfJson(json: ChangeJson): Change | undefined {
   if (!requests.every((request): request is WriteRequest => request !== undefined)) return undefined;
   const fields = json.fields.map((field) => fieldOfJson(kind, field));
   const generation = fields.find(({ path }) => path === 'did_generation')?.after;
+  const change = shownChange({ address, ...(label === undefined ? {} : { label }), kind, action, fields });
   return {
-    address,
-    ...(label === undefined ? {} : { label }),
-    kind,
-    action,
+    ...change,
     observed,
     ...(recorded_at === undefined ? {} : { recordedAt: recorded_at }),
     destructions,
     ...(privileges === undefined ? {} : { privileges }),
     requests,
-    fields,
     warnings: json.warnings.map(warningOfJson),
     reason,
     declaredAt: declared_at,
     apply: {
-      ...nothingToApply(address),
+      ...change.apply,
       // Only differences are known.
       before: bodiesOf(fields, ({ before }) => before),
       expected: bodiesOf(fields, ({ after }) => after),
@@ -130,23 +127,24 @@ function bodiesOf(
 }
 
 function unchangedOf(address: string): Change {
+  const kind = address.slice(0, address.indexOf('/')) as Change['kind'];
+  return shownChange({ address, kind, action: 'unchanged', fields: [] });
+}
+
+/** A change that is only shown: nothing of it can be applied. */
+export function shownChange(
+  change: Pick<Change, 'address' | 'label' | 'kind' | 'action' | 'fields'>,
+): Change {
   return {
-    address,
-    kind: address.slice(0, address.indexOf('/')) as Change['kind'],
-    action: 'unchanged',
+    ...change,
     observed: 'live',
     destructions: [],
     requests: [],
-    fields: [],
     warnings: [],
     reason: null,
     declaredAt: null,
-    apply: nothingToApply(address),
+    apply: { key: change.address, identity: {}, expected: {}, before: {}, existed: null, managed: [] },
   };
-}
-
-function nothingToApply(key: string): Change['apply'] {
-  return { key, identity: {}, expected: {}, before: {}, existed: null, managed: [] };
 }
 
 function driftOf({

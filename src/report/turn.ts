@@ -53,10 +53,11 @@ export function turnText(turn: ShownTurn, look: TextOptions): string {
 }
 
 function turnLine({ time, outcome, plan, result, problems, news, seconds }: ShownTurn): string {
-  const codes = new Set(problems.filter(isError).map(({ code }) => code));
+  const codes = new Set(problems.flatMap(({ severity, code }) => (severity === 'error' ? [code] : [])));
   const told = [
     ...(plan === null ? [] : [planWords(plan)]),
-    ...(result === null ? [] : [resultWords(result)]),
+    ...(result === null ? [] : countedWords(result)),
+    ...(result === null || result.run === null ? [] : [`run ${result.run}`]),
     ...codes,
   ];
   const isNew = news.plan || news.result || news.problems;
@@ -71,14 +72,6 @@ function planWords(plan: Plan): string {
     return `${all} ${kind}`;
   });
   return `${headline(plan)}${kinds.length === 0 ? '' : ` (${kinds.join(', ')})`}`;
-}
-
-function resultWords(result: Result): string {
-  return [...countedWords(result), ...(result.run === null ? [] : [`run ${result.run}`])].join(', ');
-}
-
-function isError({ severity }: Problem): boolean {
-  return severity === 'error';
 }
 
 /** Whether a plan has something to show. */
@@ -98,18 +91,17 @@ export function turnJson(turn: ShownTurn, look: Pick<TextOptions, 'debug' | 'onl
     seconds: Math.round(seconds * 1000) / 1000,
     new: news.plan || news.result || news.problems,
     summary: json === null ? null : json.summary,
-    kinds: plan === null ? null : kindsJson(plan),
+    kinds:
+      plan === null
+        ? null
+        : Object.fromEntries(
+            [...countKinds(plan)].map(([kind, counts]) => [kind, Object.fromEntries(counts)]),
+          ),
     ...(json !== null && plan !== null && news.plan && isTelling(plan) ? { plan: json } : {}),
     ...(result === null ? {} : { result: resultJson(result) }),
     problems: problemsJson(problems).problems,
     notes: [...notes],
   };
-}
-
-function kindsJson(plan: Plan): { readonly [kind: string]: { readonly [action: string]: number } } {
-  return Object.fromEntries(
-    [...countKinds(plan)].map(([kind, counts]) => [kind, Object.fromEntries(counts)]),
-  );
 }
 
 /**

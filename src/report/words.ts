@@ -6,6 +6,9 @@ import type { PlanWarning, WarningPlace } from '../plan/plan.js';
 /** The width of text. */
 export const lineWidth = 80;
 
+/** The length of Markdown: below GitHub's limit for a comment, with room for additions of a workflow. */
+export const defaultBudget = 60_000;
+
 export type Colors = ReturnType<typeof pc.createColors>;
 
 export function colors(enabled: boolean): Colors {
