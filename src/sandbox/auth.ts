@@ -1,6 +1,6 @@
 import type { Scope } from './options.js';
 
-/** What the server knows of tokens. */
+/** The tokens of the server. */
 export interface Credentials {
   tokens: ReadonlyMap<string, readonly Scope[]>;
   expired: ReadonlySet<string>;
@@ -8,7 +8,7 @@ export interface Credentials {
   own: { token: string; user: string } | undefined;
 }
 
-/** Who asks: a known token, or why the request has none. */
+/** The caller of a request: a known token, or why there is none. */
 export type Caller =
   | { kind: 'token'; token: string; scopes: readonly Scope[] }
   | { kind: 'missing' }

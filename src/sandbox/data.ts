@@ -22,7 +22,7 @@ export interface SandboxRole {
   scopes: { id: string; name: string; public: boolean }[];
 }
 
-/** A user's membership: its names are those of the organization with the same id. */
+/** A user's membership of the organization with the same id. */
 export interface SandboxMembership {
   id: string;
   roles: SandboxRole[];
@@ -40,12 +40,12 @@ export interface SandboxUser {
   group: string | null;
   authorized_scopes: SandboxScope[];
   organizations: SandboxMembership[];
-  /** Only the boruta profile knows a user's own roles. */
+  /** Only under the boruta profile. */
   roles: SandboxRole[];
   backend_id: string | null;
 }
 
-/** A backend as the server stores it, passwords included. */
+/** A backend as the server stores it, with passwords. */
 export interface SandboxBackend {
   id: string;
   name: string | null;
@@ -76,7 +76,7 @@ export interface SandboxBackend {
   features: string[];
 }
 
-/** A customised email template; one that was never customised has no record. */
+/** A customised email template; others aren't stored. */
 export interface SandboxTemplate {
   id: string;
   backend_id: string;
@@ -92,7 +92,7 @@ export interface SandboxKeyPair {
   is_default: boolean | null;
 }
 
-/** A client as the server stores it, its secret included. */
+/** A client as the server stores it, with its secret. */
 export interface SandboxClient {
   id: string;
   public_client_id: string | null;
@@ -139,5 +139,5 @@ export interface SandboxData {
   roles: SandboxRole[];
 }
 
-/** What a sandbox starts with, and what a snapshot of it holds. */
+/** The data that a sandbox starts with, or a snapshot. */
 export type SandboxSeed = SandboxData;

@@ -5,19 +5,19 @@ import type { Intercept } from './options.js';
 import { Dropped } from './pool.js';
 import { Cut } from './work.js';
 
-/** A request's work, as a fault lets it happen. */
+/** The work for a request, for a fault to control. */
 export interface Doing {
-  /** Does the work, to the end of its latency. */
+  /** Does the work, including its latency. */
   work(): Promise<Answer>;
-  /** Waits the latency alone. */
+  /** Only waits for the latency. */
   idle(): Promise<void>;
-  /** Takes the whole server down for that time. */
+  /** Takes the whole server down for that many milliseconds. */
   restart(ms: number): void;
   /** Aborts when the client goes away. */
   signal: AbortSignal;
 }
 
-/** Does a request's work under an injected fault. Returns the status answered, or null if there is none. */
+/** Does the work for a request with an injected fault. Returns the status of the answer; null if there was none. */
 export async function answerWithFault(
   fault: Intercept | undefined,
   response: ServerResponse,

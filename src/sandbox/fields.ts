@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isObject, type JsonObject } from './json.js';
 
-/** A string that has to be there. */
+/** A required string. */
 export const requiredText = z.string({
   error: ({ input }) => (input === undefined || input === null ? 'is required' : 'must be a string'),
 });
@@ -22,13 +22,13 @@ export const dateTime = z
   .refine((value) => !Number.isNaN(Date.parse(value)), 'must be a date-time')
   .nullable();
 
-/** Any object, taken whole. */
+/** Any object. */
 export const object = z.custom<JsonObject>(isObject, 'must be an object');
 
-/** The same; null clears it. */
+/** The same; null means an empty one. */
 export const map = object.nullable().transform((value) => value ?? {});
 
-/** An array of such values; null clears it. */
+/** An array of such values; null means an empty one. */
 export function list<T extends z.ZodType>(element: T) {
   return z
     .array(element, 'must be an array')
@@ -36,12 +36,12 @@ export function list<T extends z.ZodType>(element: T) {
     .transform((value) => value ?? []);
 }
 
-/** An object with these members, each of which may be absent; others are ignored. */
+/** An object with these optional members; others are ignored. */
 export function members<S extends z.ZodRawShape>(shape: S) {
   return z.object(shape, 'must be an object').partial();
 }
 
-/** What is wrong, by the field that it is in, as an answer's `errors` shows it. */
+/** The messages by field, as `errors` of an answer shows them. */
 export function byField({ issues }: z.ZodError): Record<string, string[]> {
   const errors: Record<string, string[]> = {};
   for (const {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseJson, writeJson } from './json.js';
 import type { Work } from './work.js';
 
-/** A request's body, as far as it could be read. */
+/** The body of a request. */
 export type Body =
   | { kind: 'none' }
   | { kind: 'json'; value: unknown }
@@ -10,7 +10,7 @@ export type Body =
   | { kind: 'not json'; text: string }
   | { kind: 'too large' };
 
-/** A request after its body was read. */
+/** A request with its body. */
 export interface Call {
   method: string;
   /** The raw request target, query included. */
@@ -20,21 +20,21 @@ export interface Call {
   body: Body;
 }
 
-/** An answer: a string body is sent as it is, undefined as nothing, anything else as JSON. */
+/** An answer. A string body is sent as it is, undefined as an empty one, anything else as JSON. */
 export interface Answer {
   status: number;
   headers?: Record<string, string>;
   body?: unknown;
 }
 
-/** A server's behaviour, apart from sockets. */
+/** The behaviour of a server, without sockets. */
 export interface Service {
   /** Bytes. */
   bodyLimit: number;
   handle(call: Call, work: Work): Promise<Answer>;
 }
 
-/** Reads a request to its end; a body over the limit is read too, but not kept. */
+/** Reads a whole request; a body over the limit is discarded. */
 export async function readCall(request: IncomingMessage, bodyLimit: number): Promise<Call> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.headers)) {
@@ -67,7 +67,7 @@ function parseBody(chunks: Buffer[], contentType: string | undefined): Body {
   }
 }
 
-/** The body as a log shows it: parsed if it could be, else its text. */
+/** The body for the log: parsed if possible, otherwise its text. */
 export function bodyValue(body: Body): unknown {
   if (body.kind === 'json') return body.value;
   return body.kind === 'malformed' || body.kind === 'not json' ? body.text : undefined;
@@ -78,12 +78,12 @@ function answerBytes(answer: Answer): Buffer {
   return Buffer.from(typeof answer.body === 'string' ? answer.body : writeJson(answer.body), 'utf8');
 }
 
-/** Sends an answer whole, or only its first half under the full length and then hangs up. */
+/** Sends an answer; with `half`, closes the connection after half of it. */
 export function send(response: ServerResponse, answer: Answer, part: 'whole' | 'half' = 'whole'): void {
   const bytes = answerBytes(answer);
   if (answer.body !== undefined) response.setHeader('content-type', jsonType);
   response.setHeader('content-length', bytes.length);
-  // One by one, so that a header named in another letter case replaces and doesn't repeat.
+  // One by one, so that a header in another letter case replaces the first.
   for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
   response.writeHead(answer.status);
   if (part === 'whole') {

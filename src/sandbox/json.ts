@@ -3,12 +3,12 @@ import { isLosslessNumber, LosslessNumber, parse, stringify } from 'lossless-jso
 /** A JSON object of unknown members. */
 export type JsonObject = { [member: string]: unknown };
 
-/** Tells a JSON object from arrays, null and plain values. */
+/** Whether a value is a JSON object. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
 }
 
-/** Parses JSON; a number that a double can't give back as it was written is kept as its text. */
+/** Parses JSON; a number that JavaScript would write differently keeps its text. */
 export function parseJson(text: string): unknown {
   return parse(text, undefined, {
     parseNumber: (digits) =>
@@ -17,12 +17,12 @@ export function parseJson(text: string): unknown {
   });
 }
 
-/** The JSON of a value, each number as it was written. */
+/** The JSON of a value, with exact numbers. */
 export function writeJson(value: unknown): string {
   return stringify(value) ?? 'null';
 }
 
-/** A deep copy that keeps each number as it was written. */
+/** A deep copy with exact numbers. */
 export function copyJson<T>(value: T): T {
   return copy(value) as T;
 }
@@ -33,7 +33,7 @@ function copy(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copy(member)]));
 }
 
-/** Whether two values are one to a server that compares numbers by their value: 10 and 10.0 are one. */
+/** Deep equality, with numbers by their value: 10 and 10.0 are equal. */
 export function equalByValue(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b))
     return a.length === b.length && a.every((item, index) => equalByValue(item, b[index]));
@@ -47,9 +47,9 @@ export function equalByValue(a: unknown, b: unknown): boolean {
   return number(a) === undefined ? a === b : number(a) === number(b);
 }
 
-/** A deep copy in which decimals are as a server keeps them that reads them as doubles, and stores them as decimals. */
+/** A deep copy with numbers as in a server that reads decimals as doubles and stores them as decimals. */
 export function withKeptNumbers<T>(value: T): T {
-  // What a double holds as it is written is a number again.
+  // Numbers that JavaScript writes the same way become plain again.
   return parseJson(writeJson(kept(value))) as T;
 }
 
@@ -61,7 +61,7 @@ function kept(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, kept(member)]));
 }
 
-/** Integers stay. Of a double, the shorter way to write it is stored: `1000.0` as 1.0e3, which comes back as 1000. */
+/** Integers stay. Of a double, the shorter spelling is stored: `1000.0` as 1.0e3, which is returned as 1000. */
 function keptNumber(text: string): unknown {
   if (/^-?\d+$/.test(text)) return new LosslessNumber(text === '-0' ? '0' : text);
   const double = Number(text);
@@ -70,7 +70,7 @@ function keptNumber(text: string): unknown {
   const [mantissa = '', exponent = '0'] = double.toExponential().split('e');
   const short = `${mantissa.includes('.') ? mantissa : `${mantissa}.0`}e${Number(exponent)}`;
   const long = plainDecimal(mantissa, Number(exponent));
-  // From 2^53 on, the long way is never taken.
+  // From 2^53 on, digits are never written out.
   if (long.length <= short.length && Math.abs(double) < 2 ** 53) return new LosslessNumber(long);
   return new LosslessNumber(Number(exponent) < 0 ? short : long.replace(/\.0$/, ''));
 }

@@ -1,6 +1,6 @@
 import type { SandboxData, SandboxSeed } from './data.js';
 
-/** Which server the sandbox stands for: the API document's words, or what a real Boruta does. */
+/** The server that the sandbox imitates: the one of the API document, or Boruta. */
 export type SandboxProfile = 'documented' | 'boruta';
 
 /** A scope of the admin API. */
@@ -19,96 +19,95 @@ export interface SandboxRequest {
   /** The raw request target, query included. */
   path: string;
   /**
-   * The parsed JSON, numbers that JavaScript can't hold as an object with their text; the text as sent if it isn't JSON, or
-   * undefined if there was no body.
+   * The parsed JSON, with an object for each number that JavaScript can't hold exactly; the text if it isn't JSON, undefined
+   * without a body.
    */
   body: unknown;
   /** 1 for the first request of this sandbox. */
   number: number;
 }
 
-/** A request as the log keeps it: no credentials. */
+/** A logged request, without credentials. */
 export interface SandboxRequestLog extends SandboxRequest {
   headers: Record<string, string>;
-  /** The status answered; null while there is no answer, or if none was ever given. */
+  /** The status of the answer; null if there is none yet, or never was. */
   status: number | null;
 }
 
 /** A fault to inject. A string body is sent as it is, anything else as JSON. */
 export type Intercept =
-  /** Answers in the server's place. */
+  /** Answers instead of the server. */
   | { kind: 'answer'; status: number; headers?: Record<string, string>; body?: unknown }
-  /** Does the work, but answers something else; the status stays unless it is given. */
+  /** Does the work, but sends another answer; the status stays unless it is given. */
   | { kind: 'replace'; status?: number; headers?: Record<string, string>; body?: unknown }
-  /** Resets the connection before the work, or after it and without an answer. */
+  /** Resets the connection before the work, or after it without an answer. */
   | { kind: 'reset'; when: 'before' | 'after' }
-  /** Never answers; the work is done only with `after`. */
+  /** Never answers; does the work only with `after`. */
   | { kind: 'stall'; when?: 'before' | 'after' }
-  /** Does the work, then hangs up after half of the answer. */
+  /** Does the work, then closes the connection after half of the answer. */
   | { kind: 'truncate' }
   /** Waits, then does the work and answers. */
   | { kind: 'delay'; ms: number }
   /**
-   * Ends the work and the connection after so many of the work's writes: 0 is before the first, and what is
-   * more than all of them is after the work, without an answer. A user's PATCH under the boruta profile
-   * writes in 7 steps: metadata and group, scopes emptied, filled, organizations emptied, filled, roles
-   * emptied, filled.
+   * Ends the work and the connection after that many writes: 0 is before the first, and more than there are is after the work,
+   * without an answer. Under the boruta profile, PATCH of a user has 7 writes: metadata and group; scopes emptied, filled;
+   * organizations emptied, filled; roles emptied, filled.
    */
   | { kind: 'cut'; step: number }
-  /** Ends the work after so many of its writes with the 500 of a database pool that ran out. */
+  /** Ends the work after that many writes, with the 500 of an exhausted database pool. */
   | { kind: 'drop'; step: number }
-  /** Ends every connection, and each new one, for that time; the data stays. */
+  /** Closes every connection, also new ones, for that many milliseconds; the data stays. */
   | { kind: 'restart'; ms: number };
 
-/** What goes wrong by itself; a probability is from 0 to 1, of each request. */
+/** Random faults. A probability is from 0 to 1, for each request. */
 export interface SandboxFaults {
   /**
-   * Connections of the database pool, which each step of the work takes one of. With 2, 100 requests in
-   * flight go well; of 200 some are answered with 500, wherever their work was.
+   * Connections of the database pool; each step of the work takes one. With 2, 100 requests in flight succeed, and of 200 some
+   * are answered with 500, in the middle of their work.
    */
   pool?: number;
-  /** That a PATCH is cut off after a random one of its steps. */
+  /** That a PATCH is cut off after a random step. */
   cut?: number;
-  /** That the work ends with 500 after a random one of its steps. */
+  /** That the work ends with 500 after a random step. */
   500?: number;
-  /** That nothing is done and 503 is answered. */
+  /** That the answer is 503, without any work. */
   503?: number;
   /** That the connection is reset, before the work or after it. */
   reset?: number;
   /** That the server goes down for 8 seconds. */
   restart?: number;
-  /** Scopes that are made after the start stay hidden in users' answers (boruta profile). */
+  /** Answers about users hide scopes that were created after the start (boruta profile). */
   staleScopes?: boolean;
-  /** Milliseconds between the emptying and the filling of a user's list, so that a cut-off falls between them (boruta profile). */
+  /** Milliseconds between emptying and filling a list of a user, so that a cut can fall between (boruta profile). */
   pause?: number;
-  /** Repeats a run of chance, given the same requests in the same order. */
+  /** The same seed repeats the same faults, for the same requests in the same order. */
   seed?: number;
 }
 
-/** How a sandbox is started. */
+/** Options of a sandbox. */
 export interface SandboxOptions {
   profile?: SandboxProfile;
-  /** Default: the loopback interface. */
+  /** By default the loopback interface. */
   host?: string;
-  /** Default: a free port. */
+  /** By default a free port. */
   port?: number;
   seed?: 'demo' | 'empty' | SandboxSeed;
-  /** Organizations on a page. Default: 500. */
+  /** Organizations on a page, by default 500. */
   pageSize?: number;
-  /** Bearer tokens and their scopes. Default: one random token with every scope. */
+  /** Bearer tokens and their scopes; by default one random token with every scope. */
   tokens?: Record<string, readonly Scope[]>;
-  /** Tokens that were valid once (boruta profile: the answer repeats them). */
+  /** Expired tokens (boruta profile: the answer repeats them). */
   expiredTokens?: readonly string[];
   /** The id of the user that the first of the tokens belongs to (boruta profile: that user is write protected). */
   ownUser?: string;
-  /** Answers leave out every field that the document calls optional. */
+  /** Whether answers omit every optional field. */
   omitOptionalFields?: boolean;
-  /** Answers carry fields that no document knows, in every object whose fields are documented. */
+  /** Whether answers have an unknown field in every object with documented fields. */
   addUnknownFields?: boolean;
-  /** What each answer takes, in milliseconds, spread over the steps of its work. Default: 0. */
+  /** Milliseconds for each answer, spread over the steps of its work; by default 0. */
   latency?: number;
   faults?: SandboxFaults;
-  /** Asked once for each request, before anything else is done with it; it goes before `faults`. */
+  /** Called for each request before any work; takes precedence over `faults`. */
   intercept?: (request: SandboxRequest) => Intercept | undefined | Promise<Intercept | undefined>;
 }
 
@@ -119,10 +118,10 @@ export interface Sandbox {
   token: string;
   /** Every request since the start, in order of arrival. */
   requests: SandboxRequestLog[];
-  /** The server's data, alive: what a test writes here, the server answers. */
+  /** The server's live data, which tests may change. */
   data: SandboxData;
-  /** A deep copy of the data as it is now. */
+  /** A deep copy of the present data. */
   snapshot(): SandboxSeed;
-  /** Stops the server at once, open connections and unanswered requests included. */
+  /** Stops the server immediately, with open connections and unanswered requests. */
   close(): Promise<void>;
 }

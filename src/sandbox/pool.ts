@@ -1,7 +1,7 @@
-/** How many may wait for each connection. With a pool of 2, 100 requests at once all get their turn, 200 don't. */
+/** How many may wait for each connection: with a pool of 2, 100 requests at once succeed, and 200 do not. */
 const waitingPerConnection = 60;
 
-/** Nobody got a connection for a step: too many waited before it. */
+/** A step got no connection, since too many waited. */
 export class Dropped extends Error {
   constructor(waitedMs: number) {
     super(`connection not available and request was dropped from queue after ${Math.round(waitedMs)}ms`);
@@ -14,7 +14,7 @@ interface Waiting {
   drop(waitedMs: number): void;
 }
 
-/** A database's connections. Who finds none free waits in line; a line that grows too long loses its head. */
+/** The connections of a database. Steps queue for a free one; if the queue is too long, its head is dropped. */
 export class Pool {
   readonly #longest: number;
   #free: number;
@@ -25,7 +25,7 @@ export class Pool {
     this.#longest = size * waitingPerConnection;
   }
 
-  /** Takes a connection, and resolves to what gives it back. Rejects with `Dropped`, or when `signal` aborts. */
+  /** Takes a connection; resolves to a function that releases it. Rejects with `Dropped`, or if `signal` aborts. */
   take(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     if (this.#free > 0) {

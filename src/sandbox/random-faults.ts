@@ -1,14 +1,14 @@
 import type { Intercept, SandboxFaults } from './options.js';
 
-/** A user's PATCH has as many writes; in another's, that many are all of them. */
+/** The writes of a user's PATCH, which has the most. */
 const mostWrites = 7;
 const restartMs = 8_000;
 
-/** Faults that come by chance, the same ones for the same seed and order of requests. */
+/** Random faults, the same for the same seed and order of requests. */
 export function randomFaults(faults: SandboxFaults): (method: string) => Intercept | undefined {
   const random = generator(faults.seed ?? Math.floor(Math.random() * 2 ** 32));
   return (method) => {
-    // Drawn whether they are needed or not, so that one fault's probability leaves the others where they are.
+    // All are drawn each time, so that the probability of one fault doesn't change the others.
     const [cut, failing, unavailable, reset, restart, where] = Array.from({ length: 6 }, random) as Draws;
     const step = Math.floor(where * (mostWrites + 1));
     if (restart < (faults.restart ?? 0)) return { kind: 'restart', ms: restartMs };

@@ -1,6 +1,6 @@
 import type { Scope } from './options.js';
 
-/** A route: a path template such as `/api/users/:id`, the scopes of which it needs one, and what it does. */
+/** A route: a path template such as `/api/users/:id`, the scopes of which it needs one, and its handler. */
 export interface Route<Handler> {
   method: string;
   path: string;
@@ -18,13 +18,13 @@ export function route<Handler>(
   return { method, path, scopes: typeof needs === 'string' ? [needs] : needs, handle };
 }
 
-/** A route that fits a request, with the values of its path parameters in order. */
+/** A matching route, with the values of its path parameters in order. */
 export interface Match<Handler> {
   route: Route<Handler>;
   params: string[];
 }
 
-/** Every route that fits the decoded path, whatever its method. */
+/** The routes that match a decoded path, with any method. */
 export function matchPath<Handler>(routes: readonly Route<Handler>[], segments: string[]): Match<Handler>[] {
   const matches: Match<Handler>[] = [];
   for (const route of routes) {

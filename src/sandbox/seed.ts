@@ -3,7 +3,7 @@ import { demoTemplates } from './demo-templates.js';
 import { didOfKey } from './did.js';
 import { copyJson } from './json.js';
 
-/** The data a sandbox starts with, as a copy that is its own. */
+/** A copy of the data that a sandbox starts with. */
 export function loadSeed(seed: 'demo' | 'empty' | SandboxSeed): SandboxData {
   if (seed === 'demo') return demoSeed();
   if (seed === 'empty') {
@@ -21,7 +21,7 @@ export function loadSeed(seed: 'demo' | 'empty' | SandboxSeed): SandboxData {
   return copyJson(seed);
 }
 
-// Ids tell their kind by the first digits, so that a person finds them again in a log.
+// The first digit of an id tells its kind, for readers of logs.
 const id = (kind: number, number: number): string =>
   `${kind}0000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
 
@@ -87,7 +87,7 @@ function demoSeed(): SandboxData {
     jwt_public_key: null,
     response_mode: 'direct_post',
   };
-  // Nothing in the copy is shared, so that a test which writes to one role changes no other.
+  // The copy shares nothing, so that a test can change one role without another.
   return copyJson({
     organizations: [
       { id: id(1, 1), name: 'acme', label: 'ACME Corp' },

@@ -22,11 +22,11 @@ import { shapeAnswer } from './shape.js';
 import { Work } from './work.js';
 
 const defaultPageSize = 500;
-// Long addresses are the service's to refuse, not the parser's.
+// The service refuses long addresses, not the parser.
 const maxHeaderSize = 1024 * 1024;
 const notLogged = new Set(['authorization', 'proxy-authorization', 'cookie']);
 
-/** Starts a server double of the admin API on the loopback interface, with data of its own in memory. */
+/** Starts a test double of the server on the loopback interface, with its data in memory. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const data = loadSeed(options.seed ?? 'demo');
   const credentials = credentialsOf(options);
@@ -54,7 +54,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       if (!response.writableFinished) gone.abort();
     });
     serve(request, response, entry, house, gone.signal).catch((error: unknown) => {
-      // A request cut off by its sender or by close() has nobody left to be told.
+      // The client is gone, or `close` was called.
       if (request.errored !== null || response.headersSent || response.destroyed || gone.signal.aborted)
         return;
       entry.status = 500;

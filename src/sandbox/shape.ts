@@ -1,7 +1,7 @@
 import type { Answer } from './http.js';
 import { isObject, type JsonObject } from './json.js';
 
-// What these hold is data or left open by the document, so no field in them is an unknown one.
+// The document leaves their content open, so no field in them is unknown.
 const openFields = new Set([
   'metadata',
   'federated_metadata',
@@ -14,13 +14,13 @@ const openFields = new Set([
   'errors',
 ]);
 
-/** How answers differ from what the server would say by itself. */
+/** How answers differ from the server's own. */
 export interface ShapeOptions {
   omitOptionalFields: boolean;
   addUnknownFields: boolean;
 }
 
-/** Thins out or thickens an answer's body; a body that is no object stays as it is. */
+/** Omits or adds fields in an answer, if its body is an object. */
 export function shapeAnswer(answer: Answer, options: ShapeOptions): Answer {
   if (!isObject(answer.body)) return answer;
   let body: JsonObject = answer.body;

@@ -1,31 +1,31 @@
 import { setTimeout as wait, setImmediate as yieldOnce } from 'node:timers/promises';
 import { Dropped, type Pool } from './pool.js';
 
-/** How long a step holds a connection of a pool that can run out. */
+/** How long a step holds a connection of the pool. */
 const holdMs = 10;
 
-/** Where a work is to end: after so many of its writes, with a cut connection or for want of a database's. */
+/** When to end the work: after that many writes, by a cut connection or a lack of database connections. */
 export interface Breach {
   kind: 'cut' | 'drop';
   step: number;
 }
 
-/** The work ends here, and so does the connection. */
+/** Ends the work and the connection. */
 export class Cut extends Error {}
 
-/** What a work happens under. */
+/** The conditions of the work. */
 export interface Conditions {
   /** Aborts when the client goes away. */
   signal: AbortSignal;
   pool: Pool | undefined;
-  /** What an answer takes, in milliseconds. */
+  /** Milliseconds for an answer. */
   latency: number;
   breach: Breach | undefined;
 }
 
 /**
- * The work for one request, step by step. Each step takes a connection of the database for its time; between
- * two of them the client can go away, which ends the work: what is written stays, what is not never will be.
+ * The work for one request, step by step. Each step takes a database connection. If the client goes away between two steps, the
+ * work ends: what is written stays.
  */
 export class Work {
   readonly #conditions: Conditions;
@@ -40,7 +40,7 @@ export class Work {
     this.#share = conditions.latency / 2;
   }
 
-  /** Says how many steps there will be, so that the latency spreads over them. */
+  /** Sets the number of steps, over which the latency is spread. */
   expect(steps: number): void {
     this.#share = this.#conditions.latency / (steps + 1);
   }
@@ -64,14 +64,14 @@ export class Work {
     return result;
   }
 
-  /** Waits, at least until other requests had their turn; rejects when the client goes away. */
+  /** Waits, at least until other requests had their turn; rejects if the client goes away. */
   async pause(ms: number): Promise<void> {
     const { signal } = this.#conditions;
     if (ms > 0) await wait(ms, undefined, { signal });
     else await yieldOnce(undefined, { signal });
   }
 
-  /** The end of the work: breaks off what was to break off by now, and waits what is left of the latency. */
+  /** Ends the work: fails if it should have failed by now, and waits for the rest of the latency. */
   async finish(): Promise<void> {
     if (this.#breach !== undefined) this.#strike(this.#breach);
     const left = this.#conditions.latency - (performance.now() - this.#started);

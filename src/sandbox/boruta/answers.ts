@@ -7,18 +7,18 @@ const refusals = {
   404: ['NOT_FOUND', 'The requested resource could not be found.'],
 } as const;
 
-/** The answer to a method and path that nothing serves. */
+/** The answer if no route has this method and path. */
 export function noRoute(method: string, path: string): Answer {
   return { status: 404, body: { code: 'NOT_FOUND', message: `no route found for ${method} ${path}` } };
 }
 
-/** The answer to a body in which an action finds nothing to work with: it shows the whole request, its token included. */
+/** The answer to a body without the wrapper that an action expects. It shows the whole request, with its token. */
 export function noAction(token: string): Answer {
   const { body } = crash('(Phoenix.ActionClauseError) no function clause matching', token);
   return { status: 400, body: { ...body, code: 'BAD_REQUEST' } };
 }
 
-/** The answer to a resource that is no object, from what casts its fields. */
+/** The answer to a resource that isn't an object. */
 export function notCastable(resource: unknown): Answer {
   return databaseRefusal(
     400,
@@ -31,24 +31,24 @@ export function ok(data: unknown): Answer {
   return { status: 200, body: { data } };
 }
 
-/** A refusal, in both of the document's shapes at once. */
+/** A refusal, in both documented shapes at once. */
 export function refusal(status: keyof typeof refusals, reason: string, message?: string): Answer {
   const [code, usual] = refusals[status];
   return { status, body: { code, message: message ?? usual, errors: { resource: [reason] } } };
 }
 
-/** The answer to an id that nothing has. */
+/** The answer to an unknown id. */
 export function notFound(): Answer {
   return refusal(404, 'could not be found');
 }
 
-/** A refusal of the database layer, which says what it was doing instead of what is wrong. */
+/** A refusal by the database layer, whose message is an internal error. */
 function databaseRefusal(status: 400 | 404, internals: string): Answer {
   const [code] = refusals[status];
   return { status, body: { code, message: `** ${internals}` } };
 }
 
-/** The answer to an id that no row has, where the database layer is the one to notice. */
+/** The answer to an unknown id that only the database layer notices. */
 export function noRow(table: string): Answer {
   const query = `from row in BorutaIdentity.${table}, where: row.id == ^...`;
   return databaseRefusal(
@@ -57,7 +57,7 @@ export function noRow(table: string): Answer {
   );
 }
 
-/** The answer to an id that can't be one. */
+/** The answer to an id that isn't a UUID. */
 export function noUuid(value: string): Answer {
   const shown = JSON.stringify(value);
   return databaseRefusal(
@@ -72,12 +72,12 @@ export function nul(): Answer {
   return databaseRefusal(400, `(Postgrex.Error) ${error}`);
 }
 
-/** A text that is too long for its column. */
+/** The answer to a text that is too long for its column. */
 export function tooLong(token: string): Answer {
   return crash('(Postgrex.Error) ERROR 22001 value too long for type character varying(255)', token);
 }
 
-/** A payload that can't be kept, in both of the document's shapes at once. */
+/** The answer to an invalid resource, in both documented shapes at once. */
 export function unprocessable(errors: Record<string, string[]>): Answer {
   return {
     status: 422,
@@ -85,7 +85,7 @@ export function unprocessable(errors: Record<string, string[]>): Answer {
   };
 }
 
-/** A failure inside of the server: its message is whatever the code was doing, the request's token included. */
+/** A crash of the server, whose message contains internals and the request's token. */
 export function crash(
   reason: string,
   token: string,
@@ -94,7 +94,7 @@ export function crash(
   return { status: 500, body: { code: 'INTERNAL_SERVER_ERROR', message: `** ${reason} in ${connection}` } };
 }
 
-/** No format, or no page, that the asker would take. */
+/** The answer if the server has no page, or none in a format that the client accepts. */
 export function notAcceptable(): Answer {
   const message = '** (Phoenix.NotAcceptableError) no supported media type in accept header';
   return { status: 406, body: { code: 'NOT_ACCEPTABLE', message } };

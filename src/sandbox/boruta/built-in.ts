@@ -1,4 +1,4 @@
-/** The bodies of a template that nobody has customised, as the server ships them. */
+/** The built-in bodies of a template. */
 export interface BuiltIn {
   txt_content: string;
   html_content: string;
@@ -20,7 +20,7 @@ function page(title: string, text: string, url: string): BuiltIn {
   };
 }
 
-/** Every template type the server knows, with its built-in bodies. */
+/** Every template type of the server, with its built-in bodies. */
 export const builtIn: ReadonlyMap<string, BuiltIn> = new Map([
   [
     'confirmation_instructions',

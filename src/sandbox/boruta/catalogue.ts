@@ -9,7 +9,7 @@ import { presentBackend, presentUser } from './users.js';
 interface Resource<Row extends { id: string }> {
   rows(data: SandboxData): readonly Row[];
   show(operation: Operation, row: Row): unknown;
-  /** The answer to an id that no row has. */
+  /** The answer to an unknown id. */
   missing(): Answer;
 }
 
@@ -21,7 +21,7 @@ function plain<Row extends { id: string }>(
   return { rows, show: (_operation, row) => show(row), missing: () => noRow(table) };
 }
 
-/** What the server shows by lists and one by one, secrets included. */
+/** What the server lists, and shows one by one, with secrets. */
 export const catalogue = {
   clients: plain((data) => data.clients, 'Client', presentClient),
   keyPairs: plain((data) => data.keyPairs, 'KeyPair'),
@@ -33,7 +33,7 @@ export const catalogue = {
   users: { rows: (data: SandboxData) => data.users, show: presentUser, missing: notFound },
 } as const;
 
-/** A client with what the document doesn't have, its secret included. */
+/** A client with undocumented members, such as its secret. */
 export function presentClient(client: SandboxClient): object {
   return { trusted_authorities: '', trusted_hosts: [], ...client };
 }
@@ -55,12 +55,12 @@ export function showOne<Row extends { id: string }>({ rows, show, missing }: Res
   };
 }
 
-/** GET of the configuration files that were uploaded: none. */
+/** GET of the uploaded configuration files, of which there are none. */
 export function showConfiguration({ work }: Operation): Promise<Answer> {
   return work.read(() => ok([]));
 }
 
-/** The identity providers that clients name, each on the default backend. */
+/** The identity providers of the clients, each with the default backend. */
 function identityProviders({ backends, clients }: SandboxData): (JsonObject & { id: string })[] {
   const backend = backends.find(({ is_default }) => is_default === true) ?? backends[0];
   const named = clients.map(({ identity_provider }) => identity_provider);

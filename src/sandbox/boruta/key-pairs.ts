@@ -6,7 +6,7 @@ import { crash, noRow, notCastable, ok, unprocessable } from './answers.js';
 import { findById, type Operation } from './operation.js';
 import { isBlank } from './texts.js';
 
-// Between reading the present default and writing the new one the server has no lock.
+// The server holds no lock between reading the present default and writing the new one.
 const raceWindowMs = 15;
 
 /** PATCH: only `is_default` can change. */
@@ -42,13 +42,13 @@ const flags: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   ['0', false],
 ]);
 
-/** A flag, also one that is written as text; an empty text is null. */
+/** A boolean, also as text; an empty text is null. */
 function readFlag(sent: unknown): boolean | null | undefined | 'neither' {
   if (sent === undefined || sent === null) return sent;
   return flags.get(sent) ?? (typeof sent === 'string' && isBlank(sent) ? null : 'neither');
 }
 
-// Looking for the default makes one if there is none; it loses the place at once.
+// The server creates a default if there is none, and replaces it right away.
 function moveDefault(data: SandboxData, previous: SandboxKeyPair | undefined): void {
   if (previous === undefined) data.keyPairs.push(newKeyPair());
   else previous.is_default = false;

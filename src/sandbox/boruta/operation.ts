@@ -2,33 +2,34 @@ import type { SandboxData } from '../data.js';
 import type { Answer } from '../http.js';
 import type { Work } from '../work.js';
 
-/** What an operation works with. */
+/** The input of an operation. */
 export interface Operation {
   data: SandboxData;
-  /** What reads and writes the data, a step at a time. */
+  /** Reads and writes the data step by step. */
   work: Work;
-  /** Scopes that users' answers show; undefined where it is all of them. */
+  /** The scopes that answers about users show; undefined for all. */
   shownScopes: ReadonlySet<string> | undefined;
-  /** Milliseconds before an emptied list is filled. */
+  /** Milliseconds between emptying a list and filling it. */
   pause: number;
   /** Organizations on a page. */
   pageSize: number;
   /** The path parameters, decoded, in the order of the path; ids are in lower case. */
   params: string[];
-  /** The first of them as it was written. */
+  /** The first of them, as sent. */
   sentId: string;
   query: URLSearchParams;
-  /** What the body's wrapper holds; null for operations without a body. */
+  /** The content of the body's wrapper; null for operations without a body. */
   resource: unknown;
-  /** The caller's own token, for what crashes show, and its user if it has one. */
+  /** The caller's token, which crashes show. */
   token: string;
+  /** The user of that token, if any. */
   ownUserId: string | undefined;
 }
 
-/** Does an operation. */
+/** Carries out an operation. */
 export type Run = (operation: Operation) => Promise<Answer>;
 
-/** One of a list with this id. */
+/** The element of a list with this id. */
 export function findById<T extends { id: string }>(
   list: readonly T[],
   id: string | undefined,

@@ -5,7 +5,7 @@ import { findById, type Operation } from './operation.js';
 import { paginate } from './pages.js';
 import { hasNul, isBlank, isTooLong } from './texts.js';
 
-/** GET of all: the page size is the server's own, and searching is broken. */
+/** GET of all, with a fixed page size; searching is broken. */
 export async function listOrganizations(operation: Operation): Promise<Answer> {
   const { data, work, query, pageSize, token } = operation;
   return await work.read(() => {
@@ -16,7 +16,7 @@ export async function listOrganizations(operation: Operation): Promise<Answer> {
   });
 }
 
-/** PATCH replaces: what the body leaves out is gone. */
+/** PATCH, which resets what the body leaves out. */
 export async function updateOrganization(operation: Operation): Promise<Answer> {
   const { data, work, params, resource, token } = operation;
   const [id] = params;
@@ -35,14 +35,14 @@ export async function updateOrganization(operation: Operation): Promise<Answer> 
   return await work.write(() => {
     organization.name = name;
     organization.label = label;
-    // The database writes a changed row anew, and lists rows as it finds them.
+    // The database moves a changed row to the end, and lists rows in that order.
     data.organizations.splice(data.organizations.indexOf(organization), 1);
     data.organizations.push(organization);
     return ok(organization);
   });
 }
 
-/** A text, null for an empty one, undefined for what is none. */
+/** A text; null if it is empty or absent, undefined for another type. */
 function readText(sent: unknown): string | null | undefined {
   if (sent === undefined || sent === null) return null;
   if (typeof sent !== 'string') return undefined;

@@ -1,6 +1,6 @@
 import type { Answer } from '../http.js';
 
-/** One page: nonsense is page 1, and whatever is beyond the last page is the last page. */
+/** One page. An invalid number means page 1, and a number beyond the last page means the last page. */
 export function paginate<T>(
   rows: readonly T[],
   asked: string | null,

@@ -8,11 +8,11 @@ import { listOrganizations, updateOrganization } from './organizations.js';
 import { deleteTemplate, showTemplate, updateTemplate } from './templates.js';
 import { listUsers, updateUser } from './users.js';
 
-/** What a route does, and in which member the body wraps its resource. */
+/** What a route does, and the member that wraps the resource in its body. */
 export interface Handler {
-  /** `checked` answers a missing wrapper itself; otherwise no action fits, and the crash shows the request. */
+  /** `checked` if a missing wrapper is refused; otherwise it crashes the server, which shows the request. */
   wrapper?: { name: string; checked: boolean };
-  /** How many steps the work has; by default one for a GET and two for a write. */
+  /** The number of steps of the work; by default one for a GET and two for a write. */
   steps?: number;
   run: Run;
 }
@@ -21,16 +21,16 @@ const clients = 'clients:manage:all';
 const users = 'users:manage:all';
 const providers = 'identity-providers:manage:all';
 const anyOfThem: readonly Scope[] = [users, clients, providers];
-/** It needs a scope that the document doesn't have: whoever has all of the document's has that one too. */
+/** They need an undocumented scope, which counts as granted with all documented ones. */
 const further: readonly Scope[] = [];
 const template = '/api/backends/:id/email-templates/:type';
 
-/** A write that PUT does as PATCH does. */
+/** A write that takes PATCH and PUT. */
 function update(path: string, scope: Scope, handle: Handler): Route<Handler>[] {
   return ['PATCH', 'PUT'].map((method) => route(method, path, scope, handle));
 }
 
-/** The document's operations, and those that it doesn't tell of. */
+/** The documented operations, and others of the server. */
 export const routes: readonly Route<Handler>[] = [
   route('GET', '/api/clients', clients, { run: listAll(catalogue.clients) }),
   route('GET', '/api/clients/:id', clients, { run: showOne(catalogue.clients) }),

@@ -13,7 +13,7 @@ import { readUuid } from './texts.js';
 
 const bodyLimit = 8_000_000;
 const targetLimit = 8_000;
-/** Routes whose ids are looked for even if they are no UUIDs. */
+/** Routes that look up ids that aren't UUIDs, too. */
 const slugged = new Set(['/api/backends/:id', '/api/identity-providers/:id']);
 
 /** What all requests share. */
@@ -22,11 +22,11 @@ interface House {
   credentials: Credentials;
   pageSize: number;
   shownScopes: ReadonlySet<string> | undefined;
-  /** Milliseconds before an emptied list is filled. */
+  /** Milliseconds between emptying a list and filling it. */
   pause: number;
 }
 
-/** A real Boruta as it was seen, traps included. */
+/** A server that behaves as Boruta was observed to, with its traps. */
 export function borutaService(
   data: SandboxData,
   credentials: Credentials,
@@ -34,7 +34,7 @@ export function borutaService(
   { staleScopes = false, pause = 0 }: SandboxFaults,
 ): Service {
   const shownScopes = staleScopes ? new Set(data.scopes.map(({ id }) => id)) : undefined;
-  // Roles belong to the user: no membership has any.
+  // Roles belong to users, so memberships have none.
   for (const { organizations } of data.users) for (const membership of organizations) membership.roles = [];
   const house = { data, credentials, pageSize, shownScopes, pause };
   return { bodyLimit, handle: (call, work) => handle(call, work, house) };
@@ -54,13 +54,13 @@ async function handle(call: Call, work: Work, house: House): Promise<Answer> {
   if (target === null) return refusal(400, 'is not percent-encoded properly');
 
   const method = call.method === 'HEAD' ? 'GET' : call.method;
-  // Empty segments don't count, be they in the middle or at the end.
+  // Empty segments are ignored everywhere.
   const segments = target.segments.filter((segment) => segment !== '');
   const match = matchPath(routes, segments).find(({ route }) => route.method === method);
   if (match === undefined) return method === 'GET' ? notAcceptable() : noRoute(method, call.target);
   if (!askedForJson) return notAcceptable();
 
-  // The scheme's letter case matters here.
+  // The scheme is case-sensitive.
   const caller = identify(call.headers.authorization, /^Bearer$/, credentials);
   if (caller.kind !== 'token') return unauthorized(caller);
   const has = (scope: Scope): boolean => caller.scopes.includes(scope);

@@ -14,7 +14,7 @@ interface Place {
   stored: SandboxTemplate | undefined;
 }
 
-/** Where a path leads; null if no such backend is there. */
+/** The template of a path; null if there is no such backend. */
 function locate({ data, params }: Operation): Place | null {
   const [backendId = '', type = ''] = params;
   if (findById(data.backends, backendId) === undefined) return null;
@@ -29,13 +29,13 @@ function present({ backendId, type, stored }: Place): Answer {
   return ok(stored ?? { id: null, ...builtIn.get(type), type, backend_id: backendId });
 }
 
-/** GET: a template that was never customised is the built-in one, without an id. */
+/** GET. A template that isn't customised is the built-in one, without an id. */
 export async function showTemplate(operation: Operation): Promise<Answer> {
   const place = await operation.work.read(() => locate(operation));
   return place === null ? noRow('EmailTemplate') : present(place);
 }
 
-/** DELETE: answers with what the server sends from now on. */
+/** DELETE, which answers with the built-in template. */
 export async function deleteTemplate(operation: Operation): Promise<Answer> {
   const { data, work } = operation;
   const place = await work.read(() => locate(operation));
@@ -48,8 +48,8 @@ export async function deleteTemplate(operation: Operation): Promise<Answer> {
 }
 
 /**
- * PATCH: a half that isn't there, or that changes nothing, becomes the built-in one. The template is whatever
- * the path leads to; a type or backend in the body is where it is afterwards.
+ * PATCH. A body that is absent or unchanged becomes the built-in one. The path names the template; a type or backend in the request
+ * moves it.
  */
 export async function updateTemplate(operation: Operation): Promise<Answer> {
   const { data, work, resource, token } = operation;

@@ -7,10 +7,10 @@ import { paginate } from './pages.js';
 import { hasNul, isBlank, isTooLong, readUuid } from './texts.js';
 
 const pageSize = 12;
-/** Users with a row for a scope that isn't there: it is kept, and never shown. */
+/** Users with a stored row for a scope that does not exist, which is never shown. */
 const hidden = new WeakSet<SandboxUser>();
 
-/** GET of all; here `q` works: it finds what is similar, the most similar first. */
+/** GET of all. `q` finds similar names, the most similar first. */
 export async function listUsers(operation: Operation): Promise<Answer> {
   const { data, work, query } = operation;
   const q = query.get('q');
@@ -38,7 +38,7 @@ function similarTo(users: readonly SandboxUser[], q: string): SandboxUser[] {
     .map(({ user }) => user);
 }
 
-/** The parts that the database's `pg_trgm` compares: three letters each, of words with two spaces before and one after. */
+/** The trigrams of the database's `pg_trgm`: of words with two spaces before and one after. */
 function trigrams(text: string): Set<string> {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return new Set(
@@ -48,10 +48,10 @@ function trigrams(text: string): Set<string> {
   );
 }
 
-/** PATCH: seven writes one after the other, each kept even if a later one fails or never comes. */
+/** PATCH, in seven writes, each of which stays even if a later one fails. */
 export async function updateUser(operation: Operation): Promise<Answer> {
   const { data, work, params, resource, token, pause, sentId, ownUserId } = operation;
-  // The comparison is by letters, so an id in upper case isn't the own one.
+  // The comparison is case-sensitive, so an id in upper case passes.
   if (sentId === ownUserId) return refusal(403, 'is write protected');
   const [id] = params;
   const user = await work.read(() => findById(data.users, id));
@@ -89,7 +89,7 @@ function writeAttributes(user: SandboxUser, asked: JsonObject, token: string): A
   if (hasNul(kept)) return crash('(Postgrex.Error) ERROR 22P05 (untranslatable_character)', token);
   if (hasNul(group)) return nul();
   if (typeof group === 'string' && isTooLong(group)) return tooLong(token);
-  // What is equal is not written.
+  // Equal metadata is not written.
   const metadata = withKeptNumbers(kept);
   if (!equalByValue(user.metadata, metadata)) user.metadata = metadata;
   user.group = typeof group === 'string' ? group : null;
@@ -106,13 +106,13 @@ function isMetadataValue(value: unknown): boolean {
   return Array.isArray(display) && display.every((text) => typeof text === 'string');
 }
 
-// Nothing but a space parts two words, so that two spaces have an empty word between them.
+// Words are separated by exactly one space, so two spaces have an empty word between them.
 function hasUniqueWords(group: string): boolean {
   const words = group.split(' ');
   return new Set(words).size === words.length;
 }
 
-/** The ids of a list to fill with, missing ones too; or the server, having emptied the old list, stumbles over the new. */
+/** The ids to fill a list with, also missing ones; `crash` if the server fails after it emptied the list. */
 function idsToFill(sent: unknown, wasEmpty: boolean): unknown[] | 'crash' {
   if (sent === undefined || sent === null || sent === false) return wasEmpty ? [] : 'crash';
   // An object is a list of pairs, which have no id.
@@ -121,10 +121,10 @@ function idsToFill(sent: unknown, wasEmpty: boolean): unknown[] | 'crash' {
   return sent.map((element) => (isObject(element) && element.id !== false ? (element.id ?? null) : null));
 }
 
-/** Fills a list. The ids are looked at all together first, and those that pass are written one after the other. */
+/** Fills a list: checks all ids first, then writes them one by one. */
 type Fill = (data: SandboxData, user: SandboxUser, ids: unknown[], token: string) => Answer | null;
 
-/** What is wrong with an id before anything is written: it must be there, and a text. */
+/** Why an id is refused before anything is written: it must be a text. */
 function idError(id: unknown): string | null {
   if (id === null || isBlankText(id)) return "can't be blank";
   return typeof id === 'string' ? null : 'is invalid';
@@ -168,7 +168,7 @@ const fillOrganizations: Fill = (data, user, sent, token) => {
     }
     ids.add(id);
   }
-  // Roles belong to the user: those inside a membership are ignored.
+  // Roles belong to users, so those of a membership are ignored.
   user.organizations = [...ids].map((id) => ({ id, roles: [] }));
   return null;
 };
@@ -194,7 +194,7 @@ const lists = [
   ['roles', fillRoles],
 ] as const;
 
-/** A user as answers show it: no `blocked`, no labels of scopes, no roles inside of memberships, and its backend whole. */
+/** A user as answers show it: with its whole backend, without `blocked`, labels of scopes and roles of memberships. */
 export function presentUser({ data, shownScopes }: Operation, user: SandboxUser): JsonObject {
   const { blocked: _, backend_id, authorized_scopes, organizations, roles, ...plain } = user;
   const backend = findById(data.backends, backend_id ?? undefined);
@@ -209,12 +209,12 @@ export function presentUser({ data, shownScopes }: Operation, user: SandboxUser)
   };
 }
 
-/** A backend, its passwords included. */
+/** A backend, with its passwords. */
 export function presentBackend(backend: SandboxBackend): JsonObject {
   return { ...backend, roles: backend.roles.map(presentRole) };
 }
 
-/** A role inside of another object: whether its scopes are public isn't told there. */
+/** A role inside another object, which doesn't show whether scopes are public. */
 function presentRole({ id, name, scopes }: SandboxRole): JsonObject {
   return { id, name, scopes: scopes.map((scope) => ({ ...scope, public: null })) };
 }

@@ -10,12 +10,12 @@ export function refusal(status: number, code: string, message: string): Answer {
   return { status, body: { code, message } };
 }
 
-/** The answer to an id that nothing has. */
+/** The answer to an unknown id. */
 export function notFound(): Answer {
   return refusal(404, 'NOT_FOUND', 'The requested resource could not be found.');
 }
 
-/** A request that can't be understood (400), or whose payload is invalid (422). */
+/** A malformed request (400), one that is too large (413), or an invalid resource (422). */
 export function errors(status: 400 | 413 | 422, fields: Record<string, string[]>): Answer {
   return { status, body: { errors: fields } };
 }

@@ -5,7 +5,7 @@ import type { Operation } from './operation.js';
 
 const fields = members({ id: text, public_key: text, is_default: flag });
 
-/** Operation 5: one default at most, so a new one takes the place of the old. */
+/** Operation 5. A new default replaces the old one. */
 export function updateKeyPair({ data, params: [id], resource }: Operation): Answer {
   const keyPair = data.keyPairs.find((candidate) => candidate.id === id);
   if (keyPair === undefined) return notFound();

@@ -16,7 +16,7 @@ export function updateOrganization({ data, params: [id], resource }: Operation):
   return ok(organization);
 }
 
-/** Operation 8: oldest first, so that pages don't shift; `q` is looked for in names. */
+/** Operation 8: oldest first, so that pages don't shift. `q` searches in names. */
 export function listOrganizations({ data, pageSize, query }: Operation): Answer {
   const q = query.get('q') ?? '';
   const found = data.organizations.filter(({ name }) => (name ?? '').includes(q));

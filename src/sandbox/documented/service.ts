@@ -13,7 +13,7 @@ import { deleteTemplate, showTemplate, updateTemplate } from './templates.js';
 import { updateUser } from './users.js';
 
 interface Handler {
-  /** The member that the body wraps the resource in; operations without one ignore their body. */
+  /** The member that wraps the resource in the body; operations without one ignore their body. */
   wrapper?: string;
   run(operation: Operation): Answer;
 }
@@ -37,7 +37,7 @@ const routes: readonly Route<Handler>[] = [
   route('GET', '/api/organizations', users, { run: listOrganizations }),
 ];
 
-/** The server of the API document, to the letter, and the strictest reading of what it leaves open. */
+/** A server as the API document describes it, and as strict as possible where the document leaves something open. */
 export function documentedService(data: SandboxData, credentials: Credentials, pageSize: number): Service {
   return {
     bodyLimit: 32 * 1024 * 1024,

@@ -26,7 +26,7 @@ export function deleteTemplate(operation: Operation): Answer {
   return ok(template);
 }
 
-/** Operation 3: also brings a template into being, as no other operation could. */
+/** Operation 3, which also creates a template, since no other operation does. */
 export function updateTemplate(operation: Operation): Answer {
   const { data, params, resource } = operation;
   const [backendId = '', type = ''] = params;

@@ -57,7 +57,7 @@ const fields = members({
   backend: backend.nullable(),
 });
 
-/** Operation 2: all of it, or nothing if any part is invalid. */
+/** Operation 2, which changes nothing if any part is invalid. */
 export function updateUser({ data, params: [id], resource }: Operation): Answer {
   const user = data.users.find((candidate) => candidate.id === id);
   if (user === undefined) return notFound();
@@ -124,7 +124,7 @@ function completeRole(data: SandboxData, given: z.infer<typeof role>): SandboxRo
   };
 }
 
-// A backend is one for all of its users: its settings change for everybody, and naming another moves the user.
+// Users share their backend, so its settings change for all of them; naming another one moves the user.
 function updateBackend(data: SandboxData, user: SandboxUser, settings: z.infer<typeof backend>): void {
   const { id, roles, ...changes } = settings;
   if (id !== undefined && id !== null) user.backend_id = id;
