@@ -56,35 +56,33 @@ export async function eachWithSlowHashes<T, R>(
   work: (thing: T) => R,
   pauses = new Pauses(undefined),
 ): Promise<R[]> {
-  const done: Tried<R>[] = [];
+  const first: { readonly thing: T; readonly done: Tried<R> }[] = [];
   for (const thing of things) {
-    done.push(tried(() => work(thing)));
+    first.push({ thing, done: tried(() => work(thing)) });
     if (pauses.due) await pauses.pause();
   }
-  const lacked = new Map(done.flatMap(({ lacks }) => [...lacks]));
-  await prepareSlowHashes(lacked.values());
+  // Together, so that several are computed at once.
+  await prepareSlowHashes(new Map(first.flatMap(({ done }) => [...done.lacks])).values());
   const results: R[] = [];
-  for (const [index, thing] of things.entries()) {
-    let one = done[index] ?? tried(() => work(thing));
-    for (let tries = 1; one.lacks.size > 0 && tries < TRIES; tries += 1) {
-      await prepareSlowHashes(one.lacks.values());
-      one = tried(() => work(thing));
-    }
-    if (one.lacks.size === 0 && one.thrown !== undefined) throw one.thrown.failure;
-    results.push(one.lacks.size === 0 ? (one.result as R) : work(thing));
+  for (const { thing, done } of first) {
+    results.push(done.lacks.size === 0 ? done.result() : await withSlowHashes(() => work(thing)));
   }
   return results;
 }
 
 /** The same for one piece of work. */
 export async function withSlowHashes<R>(work: () => R): Promise<R> {
-  const [result] = await eachWithSlowHashes([undefined], work);
-  return result as R;
+  for (let tries = 1; tries < TRIES; tries += 1) {
+    const { result, lacks } = tried(work);
+    if (lacks.size === 0) return result();
+    await prepareSlowHashes(lacks.values());
+  }
+  return work();
 }
 
 interface Tried<R> {
-  readonly result: R | undefined;
-  readonly thrown: { readonly failure: unknown } | undefined;
+  /** Returns or throws what the work did. */
+  readonly result: () => R;
   readonly lacks: ReadonlyMap<string, WantedHash>;
 }
 
@@ -94,9 +92,15 @@ function tried<R>(work: () => R): Tried<R> {
   const lacks = new Map<string, WantedHash>();
   lacking = lacks;
   try {
-    return { result: work(), thrown: undefined, lacks };
+    const result = work();
+    return { result: () => result, lacks };
   } catch (failure) {
-    return { result: undefined, thrown: { failure }, lacks };
+    return {
+      result: () => {
+        throw failure;
+      },
+      lacks,
+    };
   } finally {
     lacking = around;
   }
