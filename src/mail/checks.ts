@@ -4,7 +4,7 @@ import { isMap } from '../base/values.js';
 import { htmlFindings } from './html-checks.js';
 import { limits } from './limits.js';
 import { changedLinks } from './links.js';
-import { isMustachex, parseMustachex } from './mustachex.js';
+import { type MustachexTemplate, parseMustachex } from './mustachex.js';
 import { missingFrom, type Placeholder, placeholdersOf, written } from './placeholders.js';
 import { exampleOf } from './samples.js';
 import { type MailOf, ofBareUser, withMetadata } from './servers.js';
@@ -40,7 +40,7 @@ export interface CheckedTemplate {
   readonly mail?: MailOf | undefined;
 }
 
-type ParsedBody = MustacheTemplate | SyntaxProblem;
+type ParsedBody = MustacheTemplate | MustachexTemplate | SyntaxProblem;
 type ParsedBodies = { readonly [body in BodyName]: ParsedBody | undefined };
 
 /**
@@ -156,7 +156,7 @@ function examined(bodies: TemplateBodies, parsed: ParsedBodies, mail: MailOf): T
   const empty = new Map<string, { readonly hint: string; readonly at: { [body in BodyName]?: Span[] } }>();
   for (const body of ['txt', 'html'] as const) {
     const template = parsed[body];
-    if (template === undefined || 'syntax' in template || !isMustachex(template)) continue;
+    if (template === undefined || !('examine' in template)) continue;
     const names = placeholdersOf(template.parts).map(({ name }) => name);
     const made = template.examine(withMetadata(mail.data, names, exampleOf));
     if ('tooLong' in made) {

@@ -49,18 +49,16 @@ export interface TagFinding {
   readonly at: Span;
 }
 
-export type Examined =
-  | { readonly findings: readonly TagFinding[]; readonly text: string }
-  | { readonly tooLong: string };
-
 /** A body that Mustachex can tokenize. */
 export interface MustachexTemplate extends MustacheTemplate {
   /** The tags that raise or are empty with all values of the server, and the text with these values. */
-  examine(data: { readonly [name: string]: Bound }): Examined;
+  examine(data: {
+    readonly [name: string]: Bound;
+  }): { readonly findings: readonly TagFinding[]; readonly text: string } | { readonly tooLong: string };
 }
 
-/** What ends the rendering on the server. */
-class Raised extends Error {}
+/** Ends the rendering on the server, which sends no mail then; the message says why. */
+export class Raised extends Error {}
 
 /** Parses a body. Never throws: returns what is wrong in words. */
 export function parseMustachex(body: string): MustachexTemplate | SyntaxProblem {
@@ -85,11 +83,6 @@ export function parseMustachex(body: string): MustachexTemplate | SyntaxProblem 
       }
     },
   };
-}
-
-/** Whether a parsed body is one of this dialect. */
-export function isMustachex(template: MustacheTemplate): template is MustachexTemplate {
-  return 'examine' in template;
 }
 
 function tokenize(body: string): Token[] | SyntaxProblem {
@@ -298,7 +291,7 @@ class Rendering {
     if (this.#absent.has(written(name))) return undefined;
     if (bound === undefined || bound === null) return undefined;
     if (typeof name === 'string') return this.#one(bound, name, this.#root);
-    if (!isLookedInto(bound))
+    if (!(bound instanceof Opaque || Array.isArray(bound) || isMap(bound)))
       throw new Raised(`"${written(name)}" has a dot, and the section around it is a mere value`);
     return name.reduce<Bound>((at, step) => this.#one(at, step, this.#root), bound);
   }
@@ -333,10 +326,6 @@ class Rendering {
   }
 }
 
-function isLookedInto(bound: Bound): boolean {
-  return bound instanceof Opaque || Array.isArray(bound) || isMap(bound);
-}
-
 /** As `to_string`. */
 function printed(value: Bound, name: string): string {
   if (value === undefined || value === null) return '';
@@ -365,9 +354,4 @@ const entities: { readonly [character: string]: string } = {
 
 function escaped(text: string): string {
   return text.replace(/['&"<>]/g, (character) => entities[character] ?? character);
-}
-
-/** Why the server sends no mail, if rendering raised; undefined for other failures. */
-export function whyRaised(failure: unknown): string | undefined {
-  return failure instanceof Raised ? failure.message : undefined;
 }

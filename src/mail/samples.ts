@@ -1,6 +1,6 @@
 import { put as define, isMap, type Json } from '../base/values.js';
 import { limits } from './limits.js';
-import { parseMustachex, whyRaised } from './mustachex.js';
+import { parseMustachex, Raised } from './mustachex.js';
 import { placeholdersOf } from './placeholders.js';
 import { type MailOf, withMetadata } from './servers.js';
 import {
@@ -130,9 +130,8 @@ function renderBody(
     return { text: parsed.render(data, options) };
   } catch (failure) {
     if (failure instanceof TooLong) return { tooLong: failure.message };
-    const raised = whyRaised(failure);
-    if (raised === undefined) throw failure;
-    return { source: body.source, syntax: `The server sends no mail with this body: ${raised}` };
+    if (!(failure instanceof Raised)) throw failure;
+    return { source: body.source, syntax: `The server sends no mail with this body: ${failure.message}` };
   }
 }
 

@@ -21,9 +21,9 @@ type ProcessVariables = { readonly [name: string]: string | undefined };
 export function proxyFor(origin: string, variables: ProcessVariables): ProxyServer | Problem | null {
   const { protocol, hostname, port } = new URL(origin);
   if (isLoopback(hostname)) return null;
-  const name = protocol === 'https:' ? 'https_proxy' : 'http_proxy';
+  const [name, usualPort] = protocol === 'https:' ? ['https_proxy', '443'] : ['http_proxy', '80'];
   const found = setting(variables, name);
-  if (found === undefined || isExempt(hostname, port || defaultPort(protocol), variables)) return null;
+  if (found === undefined || isExempt(hostname, port || usualPort, variables)) return null;
   return readProxy(found.value, found.name);
 }
 
@@ -37,10 +37,6 @@ function setting(variables: ProcessVariables, name: string): { name: string; val
     if (value) return { name: writing, value };
   }
   return undefined;
-}
-
-function defaultPort(protocol: string): string {
-  return protocol === 'https:' ? '443' : '80';
 }
 
 /** Whether `no_proxy` names a host, its domain, or `*`; an entry with a port is only for that port. */
