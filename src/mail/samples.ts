@@ -51,21 +51,15 @@ export interface MailVariant {
   readonly mails: readonly Mail[];
 }
 
-/** Rendered mails, and the number of combinations that were left out. */
-export interface RenderedMails {
-  readonly variants: readonly MailVariant[];
-  readonly left: number;
-}
-
 /**
- * Renders the mails that a user can get: for each sample, with each section shown and hidden, within the limits. All bodies get the same
+ * Renders the mails that a user can get, and counts the combinations that are left out: for each sample, with each section shown and hidden, within the limits. All bodies get the same
  * data: the sample, then what the server fills in, or values made up from the names of the placeholders if that is unknown.
  */
 export function renderMails(
   sides: readonly TemplateBodies[],
   mail: MailOf | undefined,
   given: readonly SampleData[],
-): RenderedMails {
+): { readonly variants: readonly MailVariant[]; readonly left: number } {
   const parsed = sides.map(({ txt, html }) => ({ txt: parse(txt, mail), html: parse(html, mail) }));
   const templates = parsed.flatMap(({ txt, html }) => [txt, html]).flatMap((body) => body?.parsed ?? []);
   const parts = templates.flatMap((template) => ('parts' in template ? template.parts : []));

@@ -93,14 +93,6 @@ export class Emails {
   }
 }
 
-/** An email before and after a change. */
-export interface EmailViews {
-  readonly rendered: Insertable;
-  readonly text: Insertable;
-  /** Whether all sides look the same. */
-  readonly alike: boolean;
-}
-
 /** One side of a change of an email. */
 export interface EmailSide {
   readonly label: string;
@@ -109,13 +101,13 @@ export interface EmailSide {
   readonly none: string;
 }
 
-/** Emails side by side, as HTML and text, with each sample and each variant of sections. */
+/** Emails side by side, as HTML and text, with each sample and each variant of sections; `alike` if all sides look the same. */
 export function emailViews(
   sides: readonly EmailSide[],
   mail: MailOf | undefined,
   samples: readonly NamedSample[],
   emails: Emails,
-): EmailViews {
+): { readonly rendered: Insertable; readonly text: Insertable; readonly alike: boolean } {
   const { variants, left } = mailsOf(
     sides.map(({ bodies }) => bodies),
     mail,

@@ -8,18 +8,19 @@ export interface PageScript {
   readonly hash: string;
 }
 
-export interface HtmlPage {
-  readonly title: string;
-  readonly content: Insertable;
-  /** None in files. */
-  readonly script?: PageScript;
-}
-
 /**
- * A page in one file, which loads nothing and runs no script: its own policy forbids it. Filters and tabs are form controls that style
+ * A page in one file, which loads nothing and, in files, runs no script: its own policy forbids it. Filters and tabs are form controls that style
  * sheets look at.
  */
-export function pageText({ title, content, script }: HtmlPage): string {
+export function pageText({
+  title,
+  content,
+  script,
+}: {
+  readonly title: string;
+  readonly content: Insertable;
+  readonly script?: PageScript;
+}): string {
   const policy = [
     "default-src 'none'",
     "style-src 'unsafe-inline'",

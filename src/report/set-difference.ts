@@ -10,15 +10,8 @@ export interface ElementChange {
   readonly text: string;
 }
 
-/** A changed set. */
-export interface SetDifference {
-  readonly elements: readonly ElementChange[];
-  /** How many elements are unchanged. */
-  readonly kept: number;
-}
-
 /**
- * Compares two sets, with the same matching as the plan; `before` is undefined if unknown. Unless the server's lists `confirmed` the
+ * Compares two sets, with the same matching as the plan, and counts the unchanged elements as `kept`; `before` is undefined if unknown. Unless the server's lists `confirmed` the
  * names, ids are shown beside them, since servers use only ids. `whole`: long values aren't shortened. Undefined if they aren't sets
  * of objects, or don't differ.
  */
@@ -27,7 +20,7 @@ export function compareSets(
   after: Value,
   confirmed: boolean,
   whole: boolean,
-): SetDifference | undefined {
+): { readonly elements: readonly ElementChange[]; readonly kept: number } | undefined {
   if (!isSet(after) || (before !== undefined && !isSet(before))) return undefined;
   const wanted = asElements(after);
   if (before === undefined) {

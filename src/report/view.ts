@@ -49,13 +49,11 @@ export interface BodyView extends Drifting {
   /** What a line diff doesn't show, such as changed line endings. */
   readonly notes: readonly string[];
   /** The changed lines; the whole text if the present one is unknown. */
-  readonly hunks: readonly Hunk[];
-}
-
-export interface Hunk {
-  /** `@@ -1,3 +1,4 @@` */
-  readonly head: string;
-  readonly lines: readonly DiffLine[];
+  readonly hunks: readonly {
+    /** `@@ -1,3 +1,4 @@` */
+    readonly head: string;
+    readonly lines: readonly DiffLine[];
+  }[];
 }
 
 /** A value on its own line. */

@@ -80,20 +80,14 @@ function nameless({ message, change }: AboutWarning): string {
 /** Equal warnings of more objects are grouped after the changes. */
 const FEW = 2;
 
-/** Warnings of a plan: grouped, or with their change. */
-export interface ToldWarnings {
-  readonly together: readonly WarningGroup[];
-  /** Warnings that aren't grouped. */
-  alone(warnings: readonly PlanWarning[]): readonly PlanWarning[];
-}
-
-/** Groups the warnings of a plan and its shown changes; with debug, none. */
-export function toldWarnings(plan: Plan, changes: readonly Change[], debug: boolean): ToldWarnings {
-  if (debug) return { together: [], alone: (warnings) => warnings };
+/** Groups the warnings of a plan and its shown changes; with debug, none. `alone` are those that aren't grouped. */
+export function toldWarnings(plan: Plan, changes: readonly Change[], debug: boolean) {
+  if (debug) return { together: [], alone: (warnings: readonly PlanWarning[]) => warnings };
   const all = allWarnings({ warnings: plan.warnings, changes });
   const together = groupWarnings(plan, all).filter(({ objects }) => objects.length > FEW);
   const told = new Set(together.flatMap(({ warnings }) => warnings));
-  return { together, alone: (warnings) => warnings.filter((warning) => !told.has(warning)) };
+  const alone = (warnings: readonly PlanWarning[]) => warnings.filter((warning) => !told.has(warning));
+  return { together, alone };
 }
 
 export function warningLines(indent: string, warnings: readonly PlanWarning[], { paint }: Pen): string[] {

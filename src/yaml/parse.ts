@@ -18,13 +18,11 @@ export interface ParsedDocument {
   readonly broken: boolean;
 }
 
-export interface ParsedFile {
+/** Parses YAML 1.2 (core schema). Never throws; every problem has its place. */
+export function parseYaml(file: SourceFile): {
   readonly documents: readonly ParsedDocument[];
   readonly problems: readonly Problem[];
-}
-
-/** Parses YAML 1.2 (core schema). Never throws; every problem has its place. */
-export function parseYaml(file: SourceFile): ParsedFile {
+} {
   const unseen = [...file.text.matchAll(/\r(?!\n)|\0/g)].map(({ 0: character, index }) =>
     badCharacter(file, character, { start: index, end: index + 1 }),
   );

@@ -13,40 +13,34 @@ export interface Note {
   readonly unknown: boolean;
 }
 
-export interface ResolvedYaml {
-  readonly value: Json;
-  /** By `pathKey`. */
-  readonly notes: ReadonlyMap<string, Note>;
-}
-
 export function pathKey(path: readonly PropertyKey[]): string {
   return path.map(String).join('\0');
 }
 
-/** The plain value of a node. If `variables` is null, scalars with variables count as unknown. */
+/** The plain value of a node, and notes by `pathKey`. If `variables` is null, scalars with variables count as unknown. */
 export function resolve(
   root: Node,
   file: SourceFile,
   variables: Variables | null,
   under: Path = [],
-): ResolvedYaml {
+): { readonly value: Json; readonly notes: ReadonlyMap<string, Note> } {
   const notes = new Map<string, Note>();
   const path: (string | number)[] = [];
   const walk = (node: Node): Json => {
     if (node.type === 'scalar') {
+      const note = (tainted: boolean, unknown: boolean) =>
+        notes.set(pathKey(path), { path: [...path], node, tainted, unknown });
       if (node.unknown === true) {
-        notes.set(pathKey(path), { path: [...path], node, tainted: false, unknown: true });
+        note(false, true);
         return UNKNOWN_TEXT;
       }
       if (typeof node.value !== 'string' || !node.value.includes('$')) return node.value;
       if (variables === null) {
-        if (node.value.includes('${')) {
-          notes.set(pathKey(path), { path: [...path], node, tainted: false, unknown: true });
-        }
+        if (node.value.includes('${')) note(false, true);
         return node.value;
       }
       const { text, tainted, unknown } = variables.resolve(node.value, node, file, [...under, ...path]);
-      notes.set(pathKey(path), { path: [...path], node, tainted, unknown });
+      note(tainted, unknown);
       return unknown ? UNKNOWN_TEXT : text;
     }
     if (node.type === 'list') {
