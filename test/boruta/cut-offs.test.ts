@@ -2,22 +2,16 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { approve } from '../../src/plan/approve.js';
-import type { Intercept, SandboxRequest } from '../../src/sandbox/index.js';
-import { changeOf, comparable, ids, type Site, site, todo, user } from './site.js';
+import { always, changeOf, comparable, ids, once, type Site, site, templateOf, todo, user } from './site.js';
 
 const ada = `User/${ids.ada}`;
 const grown = { kind: 'User', id: ids.ada, group: 'ops' };
 /** The writes of a user's PATCH; after the last of them all is done. */
 const steps = [1, 2, 3, 4, 5, 6];
 
-/** Cuts PATCHes of users off after that many writes, the first `times` of them. */
-function cut(at: Site, step: number, times: number, kind: 'cut' | 'drop' = 'cut'): void {
-  let left = times;
-  at.fault = ({ method }: SandboxRequest): Intercept | undefined => {
-    if (method !== 'PATCH' || left === 0) return undefined;
-    left -= 1;
-    return { kind, step };
-  };
+/** Cuts every PATCH of a user off after that many writes. */
+function cut(at: Site, step = 4): void {
+  always(at, 'PATCH', { kind: 'cut', step });
 }
 
 /** What the server is to hold in the end: as at the start, but for the group. */
@@ -32,7 +26,7 @@ describe.each(['cut', 'drop'] as const)('a PATCH that ends midway (%s)', (kind) 
   test.each(steps)('after step %i, once: the same run leaves all as declared', async (step) => {
     const at = await site();
     const goal = wanted(at);
-    cut(at, step, 1, kind);
+    once(at, 'PATCH', { kind, step });
     expect((await at.apply(grown)).said).toEqual({ [ada]: expect.stringMatching(/^applied/) });
     expect(comparable(at.sandbox.snapshot())).toEqual(goal);
     expect(todo(await at.plan())).toEqual([]);
@@ -41,7 +35,7 @@ describe.each(['cut', 'drop'] as const)('a PATCH that ends midway (%s)', (kind) 
   test.each(steps)('after step %i, each time: what is lost is owed until it is put back', async (step) => {
     const at = await site({ retries: 1 });
     const goal = wanted(at);
-    cut(at, step, Number.POSITIVE_INFINITY, kind);
+    always(at, 'PATCH', { kind, step });
     const ran = await at.apply(grown);
     const { authorized_scopes, organizations, roles } = user(at);
     const lost = [authorized_scopes, organizations, roles].some((list) => list.length === 0);
@@ -66,7 +60,7 @@ describe.each(['cut', 'drop'] as const)('a PATCH that ends midway (%s)', (kind) 
 describe('what is owed', () => {
   async function owing(step = 4): Promise<Site> {
     const at = await site({ retries: 1 });
-    cut(at, step, Number.POSITIVE_INFINITY);
+    cut(at, step);
     await at.apply(grown);
     at.fault = undefined;
     return at;
@@ -74,7 +68,7 @@ describe('what is owed', () => {
 
   test('and is cut off again where it is to be put back is said without a hole', async () => {
     const at = await owing();
-    cut(at, 4, Number.POSITIVE_INFINITY);
+    cut(at);
     const { said } = await at.apply({ kind: 'User', id: ids.ada, group: 'staff finance' });
     expect(said[ada]).toMatch(
       /^failed: .*; read back: lost: organizations \(.*\), which the next apply that takes it in puts back$/,
@@ -106,11 +100,8 @@ describe('what is owed', () => {
   });
 
   test('is planned although no manifest names the object any more', async () => {
-    const at = await site({ retries: 1 });
-    const start = comparable(at.sandbox.snapshot());
-    cut(at, 4, Number.POSITIVE_INFINITY);
-    await at.apply(grown);
-    at.fault = undefined;
+    const start = comparable((await site()).sandbox.snapshot());
+    const at = await owing();
     await at.declare({ kind: 'Organization', name: 'acme' });
     const plan = await at.plan();
     expect(changeOf(plan, ada)).toMatchObject({ action: 'update', declaredAt: null });
@@ -138,7 +129,7 @@ describe('what is owed', () => {
 
   test('stays through a run that fails as well', async () => {
     const at = await owing();
-    cut(at, 4, Number.POSITIVE_INFINITY);
+    cut(at);
     await at.apply();
     at.fault = undefined;
     await at.apply();
@@ -152,7 +143,7 @@ describe('what is owed', () => {
   test('is put back by undoing the run, too', async () => {
     const at = await site({ retries: 1 });
     const start = comparable(at.sandbox.snapshot());
-    cut(at, 4, Number.POSITIVE_INFINITY);
+    cut(at);
     const ran = await at.apply(grown);
     at.fault = undefined;
     await at.undo(ran.run);
@@ -160,11 +151,8 @@ describe('what is owed', () => {
   });
 
   test('undoing the run that put it back leads to what was before, not to the gap', async () => {
-    const at = await site({ retries: 1 });
-    const start = comparable(at.sandbox.snapshot());
-    cut(at, 4, Number.POSITIVE_INFINITY);
-    await at.apply(grown);
-    at.fault = undefined;
+    const start = comparable((await site()).sandbox.snapshot());
+    const at = await owing();
     const mended = await at.apply();
     await at.undo(mended.run);
     const after = at.sandbox.snapshot();
@@ -222,14 +210,13 @@ describe('what is owed', () => {
   test('of a template is known after a lost state, too', async () => {
     const at = await site({ retries: 0 });
     const type = 'reset_password_instructions';
-    const start = at.sandbox.snapshot().templates.find((one) => one.type === type);
-    at.fault = ({ method }) => (method === 'PATCH' ? { kind: 'answer', status: 500, body: {} } : undefined);
+    const html = templateOf(at)?.html_content;
+    always(at, 'PATCH', { kind: 'answer', status: 500, body: {} });
     await at.apply({ kind: 'EmailTemplate', backend_id: ids.backend, type, txt_content: 'own' });
     at.fault = undefined;
     rmSync(join(at.folder, '.idops', 'state.json'));
     await at.apply();
-    const after = at.sandbox.data.templates.find((one) => one.type === type);
-    expect(after).toMatchObject({ txt_content: 'own', html_content: start?.html_content });
+    expect(templateOf(at)).toMatchObject({ txt_content: 'own', html_content: html });
   });
 
   test('is put back by undoing the run, after a lost state too', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../src/base/values.js';
 import { startedSeed } from '../e2e/running.js';
-import { changeOf, comparable, type Doc, ids, site, subsets, todo } from './site.js';
+import { changeOf, comparable, type Doc, ids, type Site, site, subsets, templateOf, todo } from './site.js';
 
 const advice = /set "profile: boruta" under server/;
 
@@ -146,12 +146,12 @@ describe('the documented profile on a Boruta never ends well with something lost
       for (const declared of subsets(['txt_content', 'html_content'])) {
         if (declared.length === 0) continue;
         const at = await site({ uses: 'documented' });
-        const before = at.sandbox.data.templates.find((template) => template.type === type);
+        const before = templateOf(at, type);
         const was = before === undefined ? undefined : structuredClone(before);
         const values = Object.fromEntries(declared.map((half) => [half, `own ${half}`]));
         const ran = await at.apply({ kind: 'EmailTemplate', backend_id: ids.backend, type, ...values });
         const [result] = ran.results;
-        const after = at.sandbox.data.templates.find((template) => template.type === type);
+        const after = templateOf(at, type);
         const kept = { ...was, ...values };
         const lost = Object.entries(kept).some(
           ([field, value]) => after?.[field as keyof typeof after] !== value,
@@ -165,7 +165,7 @@ describe('the documented profile on a Boruta never ends well with something lost
   test('a half that fell back is owed, until the right profile puts it back', async () => {
     const at = await site({ uses: 'documented' });
     const type = 'reset_password_instructions';
-    const start = at.sandbox.snapshot().templates.find((template) => template.type === type);
+    const html = templateOf(at)?.html_content;
     const document = { kind: 'EmailTemplate', backend_id: ids.backend, type, txt_content: 'own' };
     expect((await at.apply(document)).results[0]?.status).toBe('not_converged');
     const owing = changeOf(await at.plan(), `EmailTemplate/${ids.backend}/${type}`);
@@ -177,8 +177,7 @@ describe('the documented profile on a Boruta never ends well with something lost
     });
     await at.use('boruta');
     expect(Object.values((await at.apply()).said)).toEqual(['applied']);
-    const after = at.sandbox.data.templates.find((template) => template.type === type);
-    expect(after).toMatchObject({ txt_content: 'own', html_content: start?.html_content });
+    expect(templateOf(at)).toMatchObject({ txt_content: 'own', html_content: html });
     expect(todo(await at.plan())).toEqual([]);
   });
 
@@ -209,6 +208,90 @@ describe('the documented profile on a Boruta never ends well with something lost
     Object.assign(wanted.keyPairs[1] ?? {}, { is_default: true });
     expect(comparable(at.sandbox.snapshot())).toEqual(comparable(wanted));
     expect(todo(await at.plan())).toEqual([]);
+  });
+});
+
+describe('32 users under the documented profile', () => {
+  const crowd = Array.from(
+    { length: 32 },
+    (_, index) => `40000000-0000-4000-8000-${String(index + 100).padStart(12, '0')}`,
+  );
+  const all = (fields: object): Doc[] => crowd.map((id) => ({ kind: 'User', id, ...fields }));
+
+  /** A server with 32 users that are like one of the demo's. */
+  async function crowded(like: string, profile: 'documented' | 'boruta' = 'boruta'): Promise<Site> {
+    const seed = await startedSeed();
+    const users = seed.users.filter(({ id }) => id === like);
+    seed.users.push(...crowd.flatMap((id) => users.map((user) => ({ ...structuredClone(user), id }))));
+    return await site({ seed, profile, uses: 'documented' });
+  }
+
+  /** Applies; gives the results, how many users are others now, and how many requests were no reads. */
+  async function applied(at: Site, documents: readonly Doc[]) {
+    const before = new Map(at.sandbox.snapshot().users.map((user) => [user.id, JSON.stringify(user)]));
+    const { results } = await at.apply(...documents);
+    const { users } = at.sandbox.snapshot();
+    const touched = users.filter((user) => before.get(user.id) !== JSON.stringify(user));
+    return { results, touched: touched.length, writes: at.writes().length };
+  }
+
+  test.each([
+    ['who have lists, which the server empties and fails at', { group: 'ops' }, ids.ada],
+    ['who have none, and whose other fields the server resets', { group: 'ops' }, ids.grace],
+    [
+      'whose metadata is written',
+      { whole: ['metadata'], metadata: { a: { value: 1, status: 'valid' } } },
+      ids.ada,
+    ],
+  ])('on a Boruta, %s: one at most is touched', async (_, fields, like) => {
+    const at = await crowded(like);
+    const { results, touched, writes } = await applied(at, all(fields));
+    expect(writes).toBe(1);
+    expect(touched).toBeLessThanOrEqual(1);
+    expect(results.filter(({ status }) => status === 'applied')).toEqual([]);
+    const skipped = results.filter(({ status }) => status === 'skipped');
+    expect(skipped).toHaveLength(31);
+    for (const { error } of skipped) {
+      expect(error).toMatch(
+        /^not sent: the response for User\/\S+ looks like a server of the profile boruta; its error says what to do$/,
+      );
+    }
+    expect(results.filter(({ error }) => advice.test(error ?? ''))).toHaveLength(1);
+    // Not even where another user is the first by now.
+    await expect(at.apply(...all(fields).slice(7, 8))).rejects.toThrow(
+      /User\/\S+ is blocked: what came back about User\/\S+ in run \S+ looks like a server of the profile boruta/,
+    );
+    expect(at.writes()).toEqual([]);
+  });
+
+  test('on a Boruta, of whom the first is not there: one more is touched at most', async () => {
+    const at = await crowded(ids.ada);
+    const first = { kind: 'User', id: '00000000-0000-4000-8000-000000000000', group: 'ops' };
+    const { touched, writes } = await applied(at, [first, ...all({ group: 'ops' }).slice(1)]);
+    expect(touched).toBeLessThanOrEqual(1);
+    expect(writes).toBeLessThanOrEqual(2);
+  });
+
+  test('on a Boruta, of whom the first is refused in a way that tells nothing: one more at most', async () => {
+    const at = await crowded(ids.ada);
+    const seen = new Set<string>();
+    at.fault = ({ method, path }) => {
+      if (method !== 'PATCH' || seen.size > 2) return undefined;
+      seen.add(path);
+      return seen.size > 2 ? undefined : { kind: 'answer', status: 422, body: { message: 'no' } };
+    };
+    const { touched, writes } = await applied(at, all({ group: 'ops' }));
+    expect(touched).toBeLessThanOrEqual(1);
+    expect(writes).toBeLessThanOrEqual(3);
+  });
+
+  test('on a server of the document are all written', async () => {
+    const { results, touched, writes } = await applied(
+      await crowded(ids.ada, 'documented'),
+      all({ group: 'ops' }),
+    );
+    expect(results.map(({ status }) => status)).toEqual(crowd.map(() => 'applied'));
+    expect([touched, writes]).toEqual([32, 32]);
   });
 });
 

@@ -3,18 +3,12 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Plan } from '../../src/plan/plan.js';
 import { applyAll } from '../approving.js';
-import { type Doc, ids, type Site, site, todo, user } from './site.js';
+import { always, type Doc, ids, once, type Site, site, templateOf, todo, user } from './site.js';
 
 const ada = `User/${ids.ada}`;
 const ops = { kind: 'User', id: ids.ada, group: 'ops' };
 const resetDoc = { kind: 'EmailTemplate', backend_id: ids.backend, type: 'reset_password_instructions' };
 const reset = `EmailTemplate/${ids.backend}/reset_password_instructions`;
-
-function template(at: Site) {
-  const found = at.sandbox.data.templates.find(({ type }) => type === resetDoc.type);
-  if (found === undefined) throw new Error('no template');
-  return found;
-}
 
 interface Ran {
   readonly plan: Plan;
@@ -127,7 +121,7 @@ describe.each([
       () => {
         const acme = at.sandbox.data.organizations.find(({ id }) => id === ids.acme);
         if (acme !== undefined) acme.label = 'Set since';
-        template(at).html_content = '<p>{{ url }} set since</p>';
+        Object.assign(templateOf(at) ?? {}, { html_content: '<p>{{ url }} set since</p>' });
       },
       asked,
     );
@@ -136,7 +130,7 @@ describe.each([
       name: 'acme-2',
       label: 'Set since',
     });
-    expect(template(at)).toMatchObject({
+    expect(templateOf(at)).toMatchObject({
       txt_content: 'New {{ url }}\n',
       html_content: '<p>{{ url }} set since</p>',
     });
@@ -185,13 +179,13 @@ describe('what was declared and is no longer as the plan showed it', () => {
     ],
     [
       { ...resetDoc, txt_content: 'New {{ url }}\n' },
-      (at) => Object.assign(template(at), { txt_content: 'since' }),
+      (at) => Object.assign(templateOf(at) ?? {}, { txt_content: 'since' }),
       reset,
       'txt_content',
     ],
     [
       { ...resetDoc, state: 'absent' },
-      (at) => Object.assign(template(at), { html_content: 'since' }),
+      (at) => Object.assign(templateOf(at) ?? {}, { html_content: 'since' }),
       reset,
       'html_content',
     ],
@@ -288,9 +282,9 @@ describe('what is read again', () => {
 
   test('what can not be read then is not written', async () => {
     const at = await site();
-    const ran = await inBetween(at, [ops], () => {
-      at.fault = ({ method }) => (method === 'GET' ? { kind: 'answer', status: 500, body: {} } : undefined);
-    });
+    const ran = await inBetween(at, [ops], () =>
+      always(at, 'GET', { kind: 'answer', status: 500, body: {} }),
+    );
     expect(ran.said[ada]).toMatch(/^skipped: .*could not be read/);
     expect(at.writes()).toEqual([]);
   });
@@ -321,8 +315,7 @@ describe('what a person does after a request failed is no loss', () => {
   ];
   test.each(edits)('within the run: %s', async (_, edit) => {
     const at = await site();
-    let left = 1;
-    at.fault = ({ method }) => (method === 'PATCH' && left-- > 0 ? { kind: 'drop', step: 1 } : undefined);
+    once(at, 'PATCH', { kind: 'drop', step: 1 });
     let goal: unknown;
     at.sandbox.requests.push = function push(...entries) {
       const patched = this.some(({ method }) => method === 'PATCH');
@@ -339,8 +332,7 @@ describe('what a person does after a request failed is no loss', () => {
 
   test('before anything was written, an emptied list was emptied by somebody', async () => {
     const at = await site();
-    let left = 1;
-    at.fault = ({ method }) => (method === 'PATCH' && left-- > 0 ? { kind: 'drop', step: 0 } : undefined);
+    once(at, 'PATCH', { kind: 'drop', step: 0 });
     at.sandbox.requests.push = function push(...entries) {
       if (this.some(({ method }) => method === 'PATCH')) user(at).roles = [];
       return Array.prototype.push.apply(this, entries);

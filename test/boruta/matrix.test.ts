@@ -3,7 +3,7 @@ import type { Json } from '../../src/base/values.js';
 import { builtIn } from '../../src/sandbox/boruta/built-in.js';
 import type { SandboxSeed, SandboxUser } from '../../src/sandbox/index.js';
 import { startedSeed } from '../e2e/running.js';
-import { comparable, type Doc, ids, restore, site, subsets, todo } from './site.js';
+import { comparable, type Doc, ids, restore, site, subsets, templateOf, todo } from './site.js';
 
 /** A value to be declared, and what the data is afterwards where it takes. */
 interface Wish<T> {
@@ -167,8 +167,7 @@ describe('email templates', () => {
             );
             const what = `${customised ? 'customised' : 'built-in'} ${fields} with ${half}: ${asked}`;
             await at.apply({ kind: 'EmailTemplate', backend_id: ids.backend, type, ...declared });
-            const kept = at.sandbox.data.templates.find((template) => template.type === type) ?? fallback;
-            const { txt_content, html_content } = kept;
+            const { txt_content, html_content } = templateOf(at, type) ?? fallback;
             expect({ txt_content, html_content }, what).toEqual({ ...present, ...declared });
             expect(todo(await at.plan()), what).toEqual([]);
           }
@@ -182,9 +181,9 @@ describe('email templates', () => {
         at.writes().map((line) => line.split(' ')[0]),
         'one request where both change',
       ).toEqual(['PATCH']);
-      expect(at.sandbox.data.templates.find((template) => template.type === type)).toMatchObject(both);
+      expect(templateOf(at, type)).toMatchObject(both);
       await at.apply({ kind: 'EmailTemplate', backend_id: ids.backend, type, state: 'absent' });
-      expect(at.sandbox.data.templates.some((template) => template.type === type)).toBe(false);
+      expect(templateOf(at, type)).toBeUndefined();
       expect(todo(await at.plan())).toEqual([]);
     }
   });

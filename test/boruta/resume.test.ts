@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { comparable, ids, type Site, site, todo } from './site.js';
+import { comparable, ids, type Site, site, templateOf, todo } from './site.js';
 
 const resetDoc = { kind: 'EmailTemplate', backend_id: ids.backend, type: 'reset_password_instructions' };
 const txt = { ...resetDoc, txt_content: 'New {{ url }}\n' };
@@ -85,8 +85,7 @@ describe('a run that was killed while it wrote a template anew', () => {
       html_content: html,
     });
     await at.apply();
-    const after = at.sandbox.data.templates.find(({ type }) => type === resetDoc.type);
-    expect(after).toMatchObject({ txt_content: txt.txt_content, html_content: html });
+    expect(templateOf(at)).toMatchObject({ txt_content: txt.txt_content, html_content: html });
   });
 });
 

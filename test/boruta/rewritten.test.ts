@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Intercept } from '../../src/sandbox/options.js';
-import { ids, type Site, site, todo } from './site.js';
+import { ids, once, type Site, site, templateOf, todo } from './site.js';
 
 const type = 'reset_password_instructions';
 const address = `EmailTemplate/${ids.backend}/${type}`;
@@ -9,26 +9,10 @@ const html = { kind: 'EmailTemplate', backend_id: ids.backend, type, html_conten
 
 /** What a person writes in the console, where the template had gone: a row of its own. */
 function write(at: Site, bodies: { txt_content?: string; html_content?: string }, of = type): void {
-  const { templates } = at.sandbox.data;
-  const there = templates.find((template) => template.type === of);
+  const there = templateOf(at, of);
   const person = { txt_content: 'person txt', html_content: 'person html', ...bodies };
   if (there !== undefined) Object.assign(there, person);
-  else templates.push({ id: ids.nobody, backend_id: ids.backend, type: of, ...person });
-}
-
-function now(at: Site, of = type) {
-  return at.sandbox.data.templates.find((template) => template.type === of);
-}
-
-/** What a fault does with the first PATCH alone; `person` acts before its answer. */
-function onFirstPatch(at: Site, fault: Intercept, person: () => void): void {
-  let met = false;
-  at.fault = ({ method }) => {
-    if (method !== 'PATCH' || met) return undefined;
-    met = true;
-    person();
-    return fault;
-  };
+  else at.sandbox.data.templates.push({ id: ids.nobody, backend_id: ids.backend, type: of, ...person });
 }
 
 describe('what a person wrote while a template was written anew', () => {
@@ -39,27 +23,27 @@ describe('what a person wrote while a template was written anew', () => {
   ];
   test.each(faults)('stays after %s in the place of the PATCH', async (_, fault) => {
     const at = await site();
-    onFirstPatch(at, fault, () => write(at, {}));
+    once(at, 'PATCH', fault, () => write(at, {}));
     const { said, results } = await at.apply(txt);
     expect(said[address]).toMatch(/^failed/);
     expect(results[0]?.error).not.toMatch(/it had lost|; lost:/);
-    expect(now(at)).toMatchObject({ txt_content: 'person txt', html_content: 'person html' });
+    expect(templateOf(at)).toMatchObject({ txt_content: 'person txt', html_content: 'person html' });
     // The next apply asks for what is declared, and leaves the person's other half.
     at.fault = undefined;
     expect(todo(await at.plan())).toEqual([`update ${address}`]);
     await at.apply();
-    expect(now(at)).toMatchObject({ txt_content: 'asked for', html_content: 'person html' });
+    expect(templateOf(at)).toMatchObject({ txt_content: 'asked for', html_content: 'person html' });
     expect(todo(await at.plan())).toEqual([]);
   });
 
   test('stays where the template had never been customised', async () => {
     const at = await site();
     const never = 'confirmation_instructions';
-    onFirstPatch(at, { kind: 'answer', status: 503, body: {} }, () => write(at, {}, never));
+    once(at, 'PATCH', { kind: 'answer', status: 503, body: {} }, () => write(at, {}, never));
     const { results } = await at.apply({ ...txt, type: never });
     expect(results[0]?.status).toBe('failed');
     expect(results[0]?.error).toContain('somebody changed it meanwhile');
-    expect(now(at, never)).toMatchObject({ txt_content: 'person txt', html_content: 'person html' });
+    expect(templateOf(at, never)).toMatchObject({ txt_content: 'person txt', html_content: 'person html' });
   });
 
   test.each([
@@ -82,7 +66,7 @@ describe('what a person wrote while a template was written anew', () => {
       'restores',
     );
     await at.apply();
-    expect(now(at)).toMatchObject(wanted);
+    expect(templateOf(at)).toMatchObject(wanted);
     expect(todo(await at.plan())).toEqual([]);
   });
 });

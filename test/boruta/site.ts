@@ -174,6 +174,27 @@ export function user(at: Site, id: string = ids.ada) {
   return found;
 }
 
+/** The template of a type, if the server has one. */
+export function templateOf({ sandbox }: Site, type = 'reset_password_instructions') {
+  return sandbox.data.templates.find((one) => one.type === type);
+}
+
+/** Meets the first request of a method with a fault, or so many of them; `before` is what happens before the answer. */
+export function once(at: Site, method: string, fault: Intercept, before?: () => void, times = 1): void {
+  let left = times;
+  at.fault = (request) => {
+    if (request.method !== method || left === 0) return undefined;
+    left -= 1;
+    before?.();
+    return fault;
+  };
+}
+
+/** Meets every request of a method with a fault. */
+export function always(at: Site, method: string, fault: Intercept): void {
+  once(at, method, fault, undefined, Number.POSITIVE_INFINITY);
+}
+
 /** All that can be left out of a list. */
 export function subsets<T>(all: readonly T[]): T[][] {
   return all.reduce<T[][]>((sets, item) => sets.flatMap((set) => [set, [...set, item]]), [[]]);

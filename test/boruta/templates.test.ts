@@ -7,7 +7,7 @@ import { pastRun } from '../../src/report/past.js';
 import { runText } from '../../src/report/runs.js';
 import { planText } from '../../src/report/text.js';
 import { fileRuns } from '../../src/state/file/runs.js';
-import { changeOf, type Doc, ids, site, todo } from './site.js';
+import { always, changeOf, type Doc, ids, site, todo } from './site.js';
 
 const absent: Doc = { kind: 'EmailTemplate', backend_id: ids.backend, type: 'tx_code', state: 'absent' };
 const own: Doc = { kind: 'EmailTemplate', backend_id: ids.backend, type: 'tx_code', txt_content: 'own' };
@@ -104,8 +104,7 @@ describe('an answer about a template of another backend', () => {
     ['PATCH', own],
   ] as const)('to a %s is no success', async (method, document) => {
     const at = await site();
-    at.fault = (request) =>
-      request.method === method ? { kind: 'answer', status: 200, body: { data: moved } } : undefined;
+    always(at, method, { kind: 'answer', status: 200, body: { data: moved } });
     const { results } = await at.apply(document);
     expect(results[0]?.status).not.toBe('applied');
     expect(results[0]?.error).toContain(
@@ -115,8 +114,7 @@ describe('an answer about a template of another backend', () => {
 
   test('to the DELETE before a PATCH keeps the PATCH from being sent', async () => {
     const at = await site();
-    at.fault = ({ method }) =>
-      method === 'DELETE' ? { kind: 'answer', status: 200, body: { data: moved } } : undefined;
+    always(at, 'DELETE', { kind: 'answer', status: 200, body: { data: moved } });
     const { plan } = await at.apply(own);
     expect(changeOf(plan, `EmailTemplate/${ids.backend}/tx_code`).requests).toHaveLength(2);
     expect(at.writes().filter((sent) => sent.startsWith('PATCH'))).toEqual([]);
@@ -124,14 +122,8 @@ describe('an answer about a template of another backend', () => {
 
   test('is the same one in capitals', async () => {
     const at = await site({ seed: lettered((await site()).sandbox.snapshot()) });
-    at.fault = ({ method }) =>
-      method === 'GET'
-        ? {
-            kind: 'answer',
-            status: 200,
-            body: { data: { ...moved, backend_id: lettersIn(ids.backend).toUpperCase(), id: null } },
-          }
-        : undefined;
+    const data = { ...moved, backend_id: lettersIn(ids.backend).toUpperCase(), id: null };
+    always(at, 'GET', { kind: 'answer', status: 200, body: { data } });
     const plan = await at.plan({ ...own, backend_id: lettersIn(ids.backend), html_content: 'x' });
     expect(todo(plan)).toEqual([]);
   });

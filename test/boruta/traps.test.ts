@@ -1,30 +1,22 @@
 import { describe, expect, test } from 'vitest';
 import type { Intercept, SandboxRequest } from '../../src/sandbox/index.js';
-import { changeOf, comparable, type Doc, ids, journalLines, type Site, site, todo, user } from './site.js';
+import {
+  always,
+  changeOf,
+  comparable,
+  type Doc,
+  ids,
+  journalLines,
+  once,
+  site,
+  templateOf,
+  todo,
+  user,
+} from './site.js';
 
 const ada = `User/${ids.ada}`;
 const reset = `EmailTemplate/${ids.backend}/reset_password_instructions`;
 const resetDoc = { kind: 'EmailTemplate', backend_id: ids.backend, type: 'reset_password_instructions' };
-
-/** Meets the first request that is of a method with a fault. */
-function once(at: Site, method: string, fault: Intercept, before?: () => void): void {
-  let left = 1;
-  at.fault = (request: SandboxRequest) => {
-    if (request.method !== method || left === 0) return undefined;
-    left -= 1;
-    before?.();
-    return fault;
-  };
-}
-
-/** Meets every request that is of a method with a fault. */
-function always(at: Site, method: string, fault: Intercept, before?: () => void): void {
-  at.fault = (request: SandboxRequest) => {
-    if (request.method !== method) return undefined;
-    before?.();
-    return fault;
-  };
-}
 
 /** A server without lists of scopes and roles, so that nothing can tell that an id is wrong. */
 function withoutLists({ path }: SandboxRequest): Intercept | undefined {
@@ -179,7 +171,7 @@ describe('a template that is written anew', () => {
       for (const repair of ['apply', 'undo'] as const) {
         const at = await site();
         const start = at.sandbox.snapshot();
-        const before = at.sandbox.data.templates.find(({ type }) => type === resetDoc.type);
+        const before = templateOf(at);
         always(at, 'PATCH', fault);
         const ran = await at.apply(txt);
         expect(ran.said[reset]).toMatch(/^failed: .*lost: txt_content, html_content/);
@@ -195,8 +187,10 @@ describe('a template that is written anew', () => {
         expect(change.warnings.map(({ code }) => code)).toContain('restores');
         expect((await at.apply()).said).toEqual({ [reset]: 'applied' });
         expect(at.writes().map((line) => line.split(' ')[0])).toEqual(['PATCH']);
-        const after = at.sandbox.data.templates.find(({ type }) => type === resetDoc.type);
-        expect(after).toMatchObject({ txt_content: txt.txt_content, html_content: before?.html_content });
+        expect(templateOf(at)).toMatchObject({
+          txt_content: txt.txt_content,
+          html_content: before?.html_content,
+        });
         expect(todo(await at.plan())).toEqual([]);
       }
     },
@@ -207,7 +201,7 @@ describe('a template that is written anew', () => {
     const start = at.sandbox.snapshot();
     once(at, 'PATCH', fault);
     const ran = await at.apply(txt);
-    const after = at.sandbox.data.templates.find(({ type }) => type === resetDoc.type);
+    const after = templateOf(at);
     const before = start.templates.find(({ type }) => type === resetDoc.type);
     // What failed is sent once more; what was refused would be refused again.
     const wanted = how === 'a failure' ? { ...before, ...txt } : before;
@@ -221,14 +215,14 @@ describe('a template that is written anew', () => {
 
   test('the half that comes back is owed even where the declared one is as the built-in text', async () => {
     const at = await site();
-    const html = at.sandbox.data.templates.find(({ type }) => type === resetDoc.type)?.html_content;
+    const html = templateOf(at)?.html_content;
     const { builtIn } = await import('../../src/sandbox/boruta/built-in.js');
     const declared = { ...resetDoc, txt_content: builtIn.get(resetDoc.type)?.txt_content ?? '' };
     always(at, 'PATCH', { kind: 'answer', status: 500, body: {} });
     await at.apply(declared);
     at.fault = undefined;
     expect((await at.apply()).said).toEqual({ [reset]: 'applied' });
-    expect(at.sandbox.data.templates.find(({ type }) => type === resetDoc.type)?.html_content).toBe(html);
+    expect(templateOf(at)?.html_content).toBe(html);
     expect(todo(await at.plan())).toEqual([]);
   });
 

@@ -6,8 +6,6 @@ import { ids } from '../sandbox/asking.js';
 import { boruta, project, sure, type TestProject } from './running.js';
 import { expectToFit } from './schemas.js';
 
-const template = `/api/backends/${ids.backend}/email-templates/reset_password_instructions`;
-
 /** What somebody does on the server beside idops. */
 async function edit({ url, token }: Sandbox, path: string, body: object): Promise<void> {
   const answer = await fetch(`${url}${path}`, {
@@ -90,25 +88,6 @@ describe.each([
     expect(shown.changes).toEqual([whole.changes[0]]);
     expect(shown.digest).toBe(whole.digest);
     expect(JSON.parse(await read('part.json')).changes).toEqual(whole.changes);
-  });
-
-  it('tells of a body how much of it was changed', async () => {
-    const body = (greeting: string): string => `${greeting}\n\n{{ reset_password_url }}\n`;
-    const made = await project(
-      {
-        'idops.yaml': profile,
-        'manifests/emails.yaml': `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: reset_password_instructions\ntxt_content: {file: reset.txt}\nhtml_content: "<p>{{{ reset_password_url }}}</p>"\n`,
-        'manifests/reset.txt': body('Hello'),
-      },
-      { profile: profile === boruta ? 'boruta' : 'documented' },
-    );
-    expect((await made.idops('apply --yes')).code).toBe(0);
-    await edit(made.sandbox, template, {
-      template: { txt_content: body('Servus'), html_content: '<p>by hand {{{ reset_password_url }}}</p>' },
-    });
-    const { stdout } = await made.idops('plan');
-    expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(/changed on the server since run \S+ \(was \d+ lines?\)/);
-    expect(stdout.replaceAll(/\s+/g, ' ')).toContain('Drift: 2 fields of 1 object changed on the server');
   });
 });
 

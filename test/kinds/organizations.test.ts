@@ -80,38 +80,35 @@ describe('reading the list', () => {
 });
 
 describe('reading a list whose answers leave members out', () => {
-  it('works the pages out of total_entries and page_size', async () => {
-    const { asked, reader } = listing((page) => {
-      const { totalPages: _, ...rest } = pages(rows(1, 5), 2)(page);
-      return rest;
-    });
+  const told = pages(rows(1, 5), 2);
+  it.each<[string, (page: number) => Page<Organization>, number[]]>([
+    [
+      'works the pages out of total_entries and page_size',
+      (page) => {
+        const { totalPages: _, ...rest } = told(page);
+        return rest;
+      },
+      [1, 2, 3],
+    ],
+    [
+      'ends at total_entries where no page size is told',
+      (page) => ({ rows: told(page).rows, totalEntries: 5 }),
+      [1, 2, 3],
+    ],
+    [
+      'ends at the first empty page where nothing is told',
+      (page) => ({ rows: told(page).rows }),
+      [1, 2, 3, 4],
+    ],
+    [
+      'ends at the first page that comes again where nothing is told',
+      (page) => ({ rows: pages(rows(1, 5), 2, true)(page).rows }),
+      [1, 2, 3, 4],
+    ],
+  ])('%s', async (_, page, wanted) => {
+    const { asked, reader } = listing(page);
     expect(count(await readOrganizations(reader), 20)).toBe(5);
-    expect(asked).toEqual([1, 2, 3]);
-  });
-
-  it('ends at total_entries where no page size is told', async () => {
-    const { asked, reader } = listing((page) => ({
-      rows: pages(rows(1, 5), 2)(page).rows,
-      totalEntries: 5,
-    }));
-    expect(count(await readOrganizations(reader), 20)).toBe(5);
-    expect(asked).toEqual([1, 2, 3]);
-  });
-
-  it('ends at the first empty page where nothing is told', async () => {
-    const { asked, reader } = listing((page) => ({
-      rows: pages(rows(1, 5), 2)(page).rows,
-    }));
-    expect(count(await readOrganizations(reader), 20)).toBe(5);
-    expect(asked).toEqual([1, 2, 3, 4]);
-  });
-
-  it('ends at the first page that comes again where nothing is told', async () => {
-    const { asked, reader } = listing((page) => ({
-      rows: pages(rows(1, 5), 2, true)(page).rows,
-    }));
-    expect(count(await readOrganizations(reader), 20)).toBe(5);
-    expect(asked).toEqual([1, 2, 3, 4]);
+    expect(asked).toEqual(wanted);
   });
 
   it('counts rows without an id, since they exist', async () => {
