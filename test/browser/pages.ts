@@ -8,17 +8,12 @@ import { resultHtml } from '../../src/report/result-page.js';
 import { redactReport } from '../../src/secrets/redact-report.js';
 import { createRedactor } from '../../src/secrets/redactor.js';
 import { layout, layoutText } from '../mail/layouts.js';
-import { changeOf, fieldOf, planOf } from '../report/plans.js';
+import { changeOf, fieldOf, galleryTemplate, planOf, resultOf, templateChange } from '../report/plans.js';
 
 function template(type: string, before: Fields, after: Fields, parts: Partial<Change> = {}): Change {
-  return changeOf({
-    kind: 'EmailTemplate',
+  return templateChange(before, after, {
     address: `EmailTemplate/8d0a6f3e-1c2b-4a0e-8b1a-0d6f3e1c2b77/${type}`,
-    fields: ['txt_content', 'html_content'].map((path) =>
-      fieldOf({ path, type: 'body', before: before[path], after: after[path] ?? null }),
-    ),
     declaredAt: { file: 'manifests/emails.yaml', line: 3 },
-    apply: { ...changeOf().apply, identity: { type }, expected: after, before },
     ...parts,
   });
 }
@@ -32,7 +27,7 @@ function mixedPlan(): Plan {
       template(
         'confirmation_instructions',
         present,
-        {},
+        { txt_content: null, html_content: null },
         { action: 'delete', destructions: ['deletes the template'] },
       ),
       changeOf({
@@ -104,52 +99,41 @@ export function planPage(): string {
 /** The page of what became of the same plan, with something of everything. */
 export function resultPage(): string {
   const plan = mixedPlan();
-  const results = plan.changes.map(({ address, action }, index): ChangeResult => {
-    const status = (['applied', 'failed', 'unknown', 'skipped', 'not_converged'] as const)[
-      index < 5 ? index : 0
-    ];
-    return {
-      address,
-      action,
-      status: status ?? 'applied',
-      httpStatus: status === 'failed' ? 422 : 200,
-      attempts: status === 'failed' ? 4 : 1,
-      unverified: index === 6 ? ['label'] : [],
-      error:
-        status === 'applied'
-          ? null
-          : status === 'failed'
-            ? 'PATCH /api/users/9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77 was answered with 422 Unprocessable Content: "group" must not have a word twice'
-            : 'the answer shows another value: label is "ACME", not "ACME Corporation"',
-      ...(index === 7 ? { notes: ['the object was read again, since it was 40 seconds old'] } : {}),
-    };
-  });
+  const shown = 'the answer shows another value: label is "ACME", not "ACME Corporation"';
+  const refused =
+    'PATCH /api/users/9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77 was answered with 422 Unprocessable Content: "group" must not have a word twice';
+  const others: { readonly [index: number]: Partial<ChangeResult> } = {
+    1: { status: 'failed', httpStatus: 422, attempts: 4, error: refused },
+    2: { status: 'unknown', error: shown },
+    3: { status: 'skipped', error: shown },
+    4: { status: 'not_converged', error: shown },
+    6: { unverified: ['label'] },
+    7: { notes: ['the object was read again, since it was 40 seconds old'] },
+  };
+  const results = plan.changes.map(({ address, action }, index) =>
+    resultOf({ address, action, ...others[index] }),
+  );
   return resultHtml({ run: '20260131T120000Z-abc123', results, interrupted: false }, plan, {
     samples: new Map(),
     debug: false,
   });
 }
 
+const sample = 'manifests/samples/tx_code.yaml';
+
 /** The page of declared templates. */
 export function galleryPage(html = layout(20), redactor = createRedactor()): string {
   const gallery: Gallery = {
-    templates: ['tx_code', 'reset_password_instructions'].map((type) => ({
-      type,
-      label: 'Company directory',
-      address: `EmailTemplate/8d0a6f3e-1c2b-4a0e-8b1a-0d6f3e1c2b77/${type}`,
-      declaredAt: { file: 'manifests/emails.yaml', line: 3 },
-      bodies: { txt: layoutText, html },
-      held: false,
-      mail: undefined,
-      samples: [
-        {
-          name: 'manifests/samples/tx_code.yaml',
-          file: 'manifests/samples/tx_code.yaml',
-          data: { user: { username: 'Ada' } },
-        },
-      ],
-      warnings: [{ code: 'html-charset', message: 'the html body declares no character set' }],
-    })),
+    templates: ['tx_code', 'reset_password_instructions'].map((type) =>
+      galleryTemplate({
+        type,
+        label: 'Company directory',
+        address: `EmailTemplate/8d0a6f3e-1c2b-4a0e-8b1a-0d6f3e1c2b77/${type}`,
+        bodies: { txt: layoutText, html },
+        samples: [{ name: sample, file: sample, data: { user: { username: 'Ada' } } }],
+        warnings: [{ code: 'html-charset', message: 'the html body declares no character set' }],
+      }),
+    ),
     problems: [],
   };
   return galleryHtml(redactReport(gallery, redactor));
@@ -177,16 +161,10 @@ export function bodiesPlanPage(bodies: readonly string[]): string {
 /** The gallery of a declared template for each of the bodies. */
 export function bodiesGalleryPage(bodies: readonly string[]): string {
   return galleryHtml({
-    templates: bodies.map((html, index) => ({
-      address: `EmailTemplate/8d0a/type-${index}`,
-      type: `type-${index}`,
-      declaredAt: { file: 'manifests/emails.yaml', line: index + 1 },
-      bodies: { txt: null, html },
-      held: false,
-      mail: undefined,
-      samples: [],
-      warnings: [],
-    })),
+    templates: bodies.map((html, index) => {
+      const type = `type-${index}`;
+      return galleryTemplate({ address: `EmailTemplate/8d0a/${type}`, type, bodies: { txt: null, html } });
+    }),
     problems: [],
   });
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
 import { gate } from './gate.js';
 import { signal } from './in-process.js';
-import { project, sure } from './running.js';
+import { project, type RunOptions, sure, type TestProject } from './running.js';
 
 const users = Array.from({ length: 6 }, (_, index) => `kind: User\nid: user-${index}\ngroup: staff\n`);
 
@@ -41,61 +41,55 @@ describe('an interruption', () => {
     expect(plan.stdout).toContain('1 unchanged');
   });
 
+  /** Runs a command that is interrupted while its first request is under way. */
+  async function interrupted(at: TestProject, held: ReturnType<typeof gate>, args: string, run?: RunOptions) {
+    const running = at.idops(args, run);
+    await held.came;
+    signal('SIGTERM');
+    held.open();
+    const { code, stderr } = await running;
+    expect(code, stderr).toBe(130);
+    return stderr;
+  }
+
   it('of a plan asks for nothing more, whatever waits for its turn', async () => {
-    const { came, open, intercept } = gate();
-    const { idops, reads } = await project(
+    const held = gate();
+    const at = await project(
       {
         'idops.yaml': sure.replace('documented', 'boruta'),
         'manifests/all.yaml': `kind: User\nid: ${ids.ada}\norganizations: [acme]\n`,
       },
-      {
-        profile: 'boruta',
-        intercept,
-      },
+      { profile: 'boruta', intercept: held.intercept },
     );
-    const running = idops('plan --concurrency 1');
-    await came;
-    signal('SIGTERM');
-    open();
-    const { code, stderr } = await running;
-    expect(code, stderr).toBe(130);
+    const stderr = await interrupted(at, held, 'plan --concurrency 1');
     expect(stderr).toContain('interrupted: nothing more was asked');
-    expect(reads()).toHaveLength(1);
+    expect(at.reads()).toHaveLength(1);
   });
 
   it('while a program gives the token asks for nothing with it', async () => {
-    const { came, open, intercept } = gate();
-    const { idops, reads, write, sandbox } = await project(
+    const held = gate();
+    const at = await project(
       {
         'idops.yaml': `${sure.replace(/token: .*/, `token_command: ["${process.execPath}", token.cjs]`)}`,
         'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New\n',
       },
-      { intercept },
+      { intercept: held.intercept },
     );
-    await write({ 'token.cjs': `fetch('${sandbox.url}/token').then(() => console.log('token'));` });
-    const running = idops('plan', { env: { IDOPS_TOKEN: undefined } });
-    await came;
-    signal('SIGTERM');
-    open();
-    const { code, stderr } = await running;
-    expect(code, stderr).toBe(130);
-    expect(reads()).toEqual(['GET /token']);
+    await at.write({ 'token.cjs': `fetch('${at.sandbox.url}/token').then(() => console.log('token'));` });
+    await interrupted(at, held, 'plan', { env: { IDOPS_TOKEN: undefined } });
+    expect(at.reads()).toEqual(['GET /token']);
   });
 
   it('of an apply that observes writes nothing', async () => {
-    const { came, open, intercept } = gate();
-    const { idops, writes, files } = await project(
+    const held = gate();
+    const at = await project(
       { 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New\n' },
-      { intercept },
+      { intercept: held.intercept },
     );
-    const before = await files();
-    const running = idops('apply --yes');
-    await came;
-    signal('SIGINT');
-    open();
-    expect((await running).code).toBe(130);
-    expect(writes()).toEqual([]);
-    expect(await files()).toEqual(before);
+    const before = await at.files();
+    await interrupted(at, held, 'apply --yes');
+    expect(at.writes()).toEqual([]);
+    expect(await at.files()).toEqual(before);
   });
 });
 

@@ -7,7 +7,7 @@ import { afterwards } from '../cleanups.js';
 import { ids } from '../sandbox/asking.js';
 import { listening as serving } from '../server/serving.js';
 import { gate } from './gate.js';
-import { config, filesIn, journals, project, sure, type TestProject } from './running.js';
+import { config, type Files, filesIn, journals, project, sure, type TestProject } from './running.js';
 import { expectToBeTold, expectToFit } from './schemas.js';
 import { watching } from './watching.js';
 
@@ -329,22 +329,26 @@ describe('what ends idops watch', () => {
     });
   });
 
-  it('is a signal while it applies: what is in flight is finished and recorded, nothing new is started', async () => {
+  /** A watch that was interrupted while its first request was under way, and what it came to. */
+  async function interrupted(files: Files, said: string) {
     const { came, open, intercept } = gate();
-    const at = await project(
-      {
-        'idops.yaml': sure,
-        'manifests/all.yaml': [`kind: User\nid: ${ids.ada}\ngroup: staff\n`, ...users].join('---\n'),
-      },
-      { intercept },
-    );
+    const at = await project(files, { intercept });
     const watch = watching(at, `--apply --concurrency 1 ${listening}`);
     await came;
     watch.interrupt();
-    await watch.said('Finishing 1 in flight');
+    await watch.said(said);
     open();
-    const { code, stdout } = await watch.ended;
+    const { code, stdout, stderr } = await watch.ended;
     expect(code).toBe(130);
+    return { at, stdout, stderr };
+  }
+
+  it('is a signal while it applies: what is in flight is finished and recorded, nothing new is started', async () => {
+    const manifest = [`kind: User\nid: ${ids.ada}\ngroup: staff\n`, ...users].join('---\n');
+    const { at, stdout } = await interrupted(
+      { 'idops.yaml': sure, 'manifests/all.yaml': manifest },
+      'Finishing 1 in flight',
+    );
     expect(at.writes()).toEqual([`PATCH /api/users/${ids.ada}`]);
     expect(stdout).toMatch(/Z interrupted: .*1 applied, 5 skipped/);
     const left = await at.files();
@@ -356,38 +360,25 @@ describe('what ends idops watch', () => {
   });
 
   it('is a signal while it looks: nothing more is asked, and nothing is left undone', async () => {
-    const { came, open, intercept } = gate();
     const templates = Array.from(
       { length: 5 },
       (_, index) => `kind: EmailTemplate\nbackend_id: b\ntype: type_${index}\nstate: absent\n`,
     );
-    const at = await project({ 'manifests/all.yaml': templates.join('---\n') }, { intercept });
-    const watch = watching(at, '--apply --concurrency 1');
-    await came;
-    watch.interrupt();
-    await watch.said('Stopping');
-    open();
-    const { code, stdout, stderr } = await watch.ended;
-    expect(code).toBe(130);
+    const { at, stdout, stderr } = await interrupted(
+      { 'manifests/all.yaml': templates.join('---\n') },
+      'Stopping',
+    );
     expect(stdout).toMatch(/^\S+Z interrupted: \d+\.\d s\n$/);
-    expect(stderr).toBe('Stopping: nothing new will start.\nStopped after 1 turn.\n');
+    expect(stderr).toMatch(/^.*\nStopping: nothing new will start\.\nStopped after 1 turn\.\n$/);
     expect(at.reads()).toHaveLength(1);
     expect(await at.files()).not.toHaveProperty('.idops/state.json.lock');
   });
 
   it('is a signal in a turn that comes to its end all the same', async () => {
-    const { came, open, intercept } = gate();
-    const at = await project(
+    const { at, stdout } = await interrupted(
       { 'idops.yaml': sure, 'manifests/all.yaml': `kind: User\nid: ${ids.ada}\ngroup: staff\n` },
-      { intercept },
+      'Finishing 1 in flight',
     );
-    const watch = watching(at, '--apply');
-    await came;
-    watch.interrupt();
-    await watch.said('Finishing 1 in flight');
-    open();
-    const { code, stdout } = await watch.ended;
-    expect(code).toBe(130);
     expect(stdout).toMatch(/Z applied: /);
     expect(at.writes()).toHaveLength(1);
   });

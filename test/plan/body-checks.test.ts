@@ -3,14 +3,7 @@ import { type Fields, Sensitive } from '../../src/base/values.js';
 import type { Declared } from '../../src/kinds/kind.js';
 import { checkTemplate } from '../../src/mail/checks.js';
 import { type BodyChecks, checkDeclaredTemplates, templateWarnings } from '../../src/plan/body-checks.js';
-import { changeOf } from '../report/plans.js';
-
-function templateChange(before: Fields, expected: Fields) {
-  return changeOf({
-    kind: 'EmailTemplate',
-    apply: { ...changeOf().apply, expected, before },
-  });
-}
+import { templateChange } from '../report/plans.js';
 
 function declaredTemplate(fields: Fields, absent = false): Declared {
   const place = { file: 'manifests/emails.yaml', line: 1, column: 1, length: 4 };

@@ -1,27 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import type { NamedSample } from '../../src/mail/samples.js';
 import { Emails, emailGallery } from '../../src/report/emails.js';
-import { type GalleryTemplate, galleryHtml } from '../../src/report/gallery.js';
+import { galleryHtml } from '../../src/report/gallery.js';
 import { planHtml } from '../../src/report/html.js';
 import { markup } from '../../src/report/markup.js';
-import { changeOf, fieldOf, planOf } from './plans.js';
+import { galleryTemplate, planOf, templateChange } from './plans.js';
 import { emailsIn } from './trees.js';
 
 const sections = (count: number): string =>
   [...Array(count).keys()].map((at) => `{{#a${at}}}${at} {{/a${at}}}`).join('');
 
 function gallery(bodies: readonly string[]): string {
-  const templates = bodies.map(
-    (html, at): GalleryTemplate => ({
-      address: `EmailTemplate/b/t${at}`,
-      type: `t${at}`,
-      declaredAt: { file: 'manifests/all.yaml', line: 1 },
-      bodies: { txt: null, html },
-      held: false,
-      mail: undefined,
-      samples: [],
-      warnings: [],
-    }),
+  const templates = bodies.map((html, at) =>
+    galleryTemplate({ address: `EmailTemplate/b/t${at}`, type: `t${at}`, bodies: { txt: null, html } }),
   );
   return galleryHtml({ templates, problems: [] });
 }
@@ -36,12 +27,7 @@ function narrow(body: (at: number) => string): string {
 }
 
 function plan(html: string, samples: readonly NamedSample[] = []): string {
-  const change = changeOf({
-    kind: 'EmailTemplate',
-    address: 'EmailTemplate/b/t',
-    fields: [fieldOf({ path: 'html_content', type: 'body', before: '', after: html })],
-    apply: { ...changeOf().apply, expected: { html_content: html }, before: { html_content: '' } },
-  });
+  const change = templateChange({ html_content: '' }, { html_content: html });
   return planHtml(planOf([change]), { samples: new Map([[change.address, samples]]), debug: false });
 }
 

@@ -1,27 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Fields, Sensitive, type Value } from '../../src/base/values.js';
+import { Sensitive, type Value } from '../../src/base/values.js';
 import { galleryHtml } from '../../src/report/gallery.js';
 import { planHtml } from '../../src/report/html.js';
 import { layout, layoutText } from '../mail/layouts.js';
 import { often } from '../often.js';
 import { hostileText } from './hostile.js';
 import { hostilePlan, invisible, workflowCommand } from './hostile-plans.js';
-import { changeOf, fieldOf, planOf } from './plans.js';
+import { changeOf, fieldOf, galleryTemplate, planOf, templateChange } from './plans.js';
 import { emailsIn, treeOf } from './trees.js';
 
 const plain = { samples: new Map(), debug: false };
-
-function templateChange(before: Fields, after: Fields) {
-  return changeOf({
-    kind: 'EmailTemplate',
-    address: 'EmailTemplate/8d0a/tx_code',
-    fields: Object.keys(after).map((path) =>
-      fieldOf({ path, type: 'body', before: before[path], after: after[path] ?? null }),
-    ),
-    apply: { ...changeOf().apply, expected: after, before },
-  });
-}
 
 function bodyOf(document: string): string | undefined {
   return /<body[^>]*>([\s\S]*)<\/body>/.exec(document)?.[1];
@@ -201,16 +190,9 @@ describe('the page of a plan', () => {
 });
 
 describe('the gallery', () => {
-  const template = {
-    address: 'EmailTemplate/8d0a/tx_code',
-    type: 'tx_code',
-    declaredAt: { file: 'manifests/emails.yaml', line: 3 },
+  const template = galleryTemplate({
     bodies: { txt: 'Code {{ code }}', html: '<p>{{#a}}A{{/a}}{{^a}}B{{/a}}</p>' },
-    held: false,
-    mail: undefined,
-    samples: [],
-    warnings: [],
-  };
+  });
 
   it('shows each mail wide and narrow, and its text', () => {
     const html = galleryHtml({ templates: [template], problems: [] });

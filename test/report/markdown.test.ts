@@ -9,7 +9,7 @@ import { groupWarnings } from '../../src/report/warnings.js';
 import { often } from '../often.js';
 import { hostilePlan, invisible, workflowCommand } from './hostile-plans.js';
 import { manyTemplates, manyUsers } from './many-plans.js';
-import { changeOf, fieldOf, planOf } from './plans.js';
+import { changeOf, fieldOf, mixedPlan, planOf } from './plans.js';
 import { treeOf } from './trees.js';
 
 const plain = { debug: false };
@@ -56,40 +56,7 @@ describe('the Markdown of a plan', () => {
   });
 
   it('reads as a whole', () => {
-    const text = planMarkdown(
-      planOf(
-        [
-          changeOf({
-            fields: [fieldOf({ before: 'ACME', after: 'ACME Corp' })],
-            declaredAt: { file: 'manifests/organizations.yaml', line: 3 },
-          }),
-          changeOf({
-            kind: 'User',
-            address: 'User/9b1d',
-            observed: 'recorded',
-            recordedAt: '2026-01-30T12:00:00Z',
-            destructions: ['removes the membership of globex'],
-            fields: [
-              fieldOf({
-                path: 'organizations',
-                type: 'set',
-                before: [
-                  { id: '1', name: 'acme' },
-                  { id: '2', name: 'globex' },
-                ],
-                after: [{ id: '1', name: 'acme' }],
-              }),
-              fieldOf({ path: 'backend.smtp_password', before: undefined, after: 'x', sensitive: true }),
-            ],
-          }),
-          changeOf({ action: 'blocked', address: 'Organization/initech', reason: 'no such organization' }),
-          changeOf({ action: 'unchanged' }),
-        ],
-        { environment: 'production', warnings: [{ code: 'too-large', message: 'this is a large plan' }] },
-      ),
-      plain,
-    );
-    expect(text).toBe(`## idops plan: 2 to update, 1 blocked, 1 unchanged
+    expect(planMarkdown(mixedPlan, plain)).toBe(`## idops plan: 2 to update, 1 blocked, 2 unchanged
 
 Server \`https://id.example.com\`, profile \`documented\`, environment \`production\`.
 
@@ -115,7 +82,7 @@ recorded \`2026-01-30T12:00:00Z\`, not read from the server
 
 ### Blocked (1)
 
-- **blocked** \`Organization/initech\` — no such organization
+- **blocked** \`Organization/initech\` — the server has no organization "initech", and no operation creates one
 
 ### Organization (1)
 

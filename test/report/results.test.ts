@@ -6,19 +6,10 @@ import type { Plan } from '../../src/plan/plan.js';
 import { resultGithub } from '../../src/report/github.js';
 import { resultMarkdown } from '../../src/report/result-markdown.js';
 import { resultHtml } from '../../src/report/result-page.js';
-import { changeOf, fieldOf, planOf } from './plans.js';
+import { changeOf, resultOf as changeResult, fieldOf, planOf } from './plans.js';
 
 function one(address: string, part: Partial<ChangeResult> = {}): ChangeResult {
-  return {
-    address,
-    action: 'update',
-    status: 'applied',
-    httpStatus: 200,
-    attempts: 1,
-    unverified: [],
-    error: null,
-    ...part,
-  };
+  return changeResult({ address, ...part });
 }
 
 function resultOf(...results: ChangeResult[]): Result {

@@ -8,7 +8,7 @@ import { planText } from '../../src/report/text.js';
 import { often } from '../often.js';
 import { hostileText, marker } from './hostile.js';
 import { hostilePlan } from './hostile-plans.js';
-import { changeOf, fieldOf, planOf } from './plans.js';
+import { changeOf, fieldOf, mixedPlan, planOf, resultOf } from './plans.js';
 
 const plain = { color: false, debug: false };
 
@@ -24,41 +24,20 @@ function fieldText(parts: Partial<FieldChange>, debug = false): string {
 
 describe('the text of a plan', () => {
   it('reads as a whole', () => {
-    const plan = planOf(
-      [
-        changeOf({
-          fields: [fieldOf({ before: 'ACME Corp', after: 'ACME Corporation' })],
-          declaredAt: { file: 'manifests/organizations.yaml', line: 3 },
-        }),
-        changeOf({
-          kind: 'User',
-          address: 'User/9b1d',
-          observed: 'recorded',
-          recordedAt: '2026-01-30T12:00:00Z',
-          destructions: ['blocks the user'],
-          fields: [fieldOf({ path: 'blocked', before: false, after: true })],
-        }),
-        changeOf({
-          action: 'blocked',
-          address: 'Organization/initech',
-          reason: 'the server has no organization "initech", and no operation creates one',
-        }),
-        changeOf({ action: 'unchanged', observed: 'recorded' }),
-        changeOf({ action: 'unchanged' }),
-      ],
-      { environment: 'production', warnings: [{ code: 'too-large', message: 'this is a large plan' }] },
-    );
-    expect(planText(plan, plain)).toBe(`Server:      https://id.example.com
+    expect(planText(mixedPlan, plain)).toBe(`Server:      https://id.example.com
 Profile:     documented
 Environment: production
 
 ~ update Organization/acme  at manifests/organizations.yaml:3
-    label: "ACME Corp" → "ACME Corporation"
+    label: "ACME" → "ACME Corp"
 
 ~ update User/9b1d
     recorded 2026-01-30T12:00:00Z, not read from the server
-    destructive: blocks the user
-    blocked: false → true
+    destructive: removes the membership of globex
+    organizations:
+      - globex (id 2)
+      (1 unchanged)
+    backend.smtp_password: (unknown) → (sensitive)
 
 ! blocked Organization/initech
     reason: the server has no organization "initech", and no operation creates
@@ -394,17 +373,6 @@ describe('a body', () => {
 });
 
 describe('the text of a result', () => {
-  const resultOf = (parts: Partial<ChangeResult>): ChangeResult => ({
-    address: 'Organization/acme',
-    action: 'update',
-    status: 'applied',
-    httpStatus: 200,
-    attempts: 1,
-    unverified: [],
-    error: null,
-    ...parts,
-  });
-
   it('tells together what ended alike', () => {
     const many = (status: ChangeResult['status'], error: (id: string) => string): ChangeResult[] =>
       Array.from({ length: 5 }, (_, at) =>

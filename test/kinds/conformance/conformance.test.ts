@@ -147,41 +147,38 @@ describe.each(cases)('$kind.name, $profile.name', (on) => {
     );
   });
 
-  it('address: each object has its own, and a target that is one selects that object alone', async () => {
-    await fc.assert(
-      fc.asyncProperty(worlds, async (world) => {
-        await afterKnown(on, world, async (place) => {
-          const { plan } = await planned(place);
-          expect(plan.changes.map(({ kind }) => kind)).toEqual(world.next.map(() => kind.name));
-          const addresses = plan.changes.map(({ address }) => address);
-          expect(new Set(addresses).size).toBe(world.next.length);
-          for (const doc of world.next) {
-            const change = changeOf(plan, doc);
-            if (change === undefined) throw new Error(`${JSON.stringify(doc)} is not in the plan`);
-            expect(possibleAddresses(kind, doc, change)).toContain(change.address);
-          }
-          for (const address of addresses.filter((one) => !one.includes('*'))) {
-            const targeted = await place.session((it) => it.plan({ targets: [address] }));
-            expect(targeted.changes.map((change) => change.address)).toEqual([address]);
-          }
-        });
-      }),
+  /** Holds of every world, once its first manifest was applied and the second one is declared. */
+  const always = (holds: (place: Place, world: KindWorld) => Promise<void>): Promise<void> =>
+    fc.assert(
+      fc.asyncProperty(worlds, (world) => afterKnown(on, world, (place) => holds(place, world))),
       settings,
     );
+
+  it('address: each object has its own, and a target that is one selects that object alone', async () => {
+    await always(async (place, world) => {
+      const { plan } = await planned(place);
+      expect(plan.changes.map(({ kind }) => kind)).toEqual(world.next.map(() => kind.name));
+      const addresses = plan.changes.map(({ address }) => address);
+      expect(new Set(addresses).size).toBe(world.next.length);
+      for (const doc of world.next) {
+        const change = changeOf(plan, doc);
+        if (change === undefined) throw new Error(`${JSON.stringify(doc)} is not in the plan`);
+        expect(possibleAddresses(kind, doc, change)).toContain(change.address);
+      }
+      for (const address of addresses.filter((one) => !one.includes('*'))) {
+        const targeted = await place.session((it) => it.plan({ targets: [address] }));
+        expect(targeted.changes.map((change) => change.address)).toEqual([address]);
+      }
+    });
   });
 
   it('observe: reads no more than it must, with GETs alone, and says where the present comes from', async () => {
-    await fc.assert(
-      fc.asyncProperty(worlds, async (world) => {
-        await afterKnown(on, world, async (place) => {
-          const { plan, asked } = await planned(place);
-          expect(asked.filter((request) => !request.startsWith('GET '))).toEqual([]);
-          expect([asked.length, asked]).toEqual([await promised(on, place), asked]);
-          for (const doc of world.next) expect(changeOf(plan, doc)?.observed).toBe(sourceOf(on, doc));
-        });
-      }),
-      settings,
-    );
+    await always(async (place, world) => {
+      const { plan, asked } = await planned(place);
+      expect(asked.filter((request) => !request.startsWith('GET '))).toEqual([]);
+      expect([asked.length, asked]).toEqual([await promised(on, place), asked]);
+      for (const doc of world.next) expect(changeOf(plan, doc)?.observed).toBe(sourceOf(on, doc));
+    });
   });
 
   it('plan: only what is declared, and the same however it is written down', async () => {
@@ -211,50 +208,38 @@ describe.each(cases)('$kind.name, $profile.name', (on) => {
   });
 
   it('apply: sends the requests of the plan, touches nothing else, and leaves nothing to do', async () => {
-    await fc.assert(
-      fc.asyncProperty(worlds, async (world) => {
-        await afterKnown(on, world, async (place) => {
-          const before = place.sandbox.snapshot();
-          const { plan } = await converge(place);
-          const after = place.sandbox.snapshot();
-          expect(unmentioned(after, before, world.next, plan)).toEqual(
-            unmentioned(before, before, world.next, plan),
-          );
-        });
-      }),
-      settings,
-    );
+    await always(async (place, world) => {
+      const before = place.sandbox.snapshot();
+      const { plan } = await converge(place);
+      const after = place.sandbox.snapshot();
+      expect(unmentioned(after, before, world.next, plan)).toEqual(
+        unmentioned(before, before, world.next, plan),
+      );
+    });
   });
 
   it('undo: puts everything back, and says why where something is made anew each time', async () => {
-    await fc.assert(
-      fc.asyncProperty(worlds, async (world) => {
-        await afterKnown(on, world, async (place) => {
-          const before = place.sandbox.snapshot();
-          const { plan, run } = await converge(place);
-          const left = await place.writing(async (it) => {
-            const undo = await it.planUndo(run ?? '');
-            const { result } = await applyAll(it, undo.plan);
-            expect(result.results.filter(({ status }) => status !== 'applied')).toEqual([]);
-            return undo.left;
-          });
-          const anew = plan.changes.filter(({ action }) => action === 'regenerate');
-          expect(anew.length > 0).toBe(kind.regeneration !== undefined);
-          expect(left.map(({ address }) => address).sort()).toEqual(
-            anew.map(({ address }) => address).sort(),
-          );
-          expect(left.filter(({ reason }) => reason === '')).toEqual([]);
-          const after = place.sandbox.snapshot();
-          for (const data of [before, after]) {
-            for (const change of anew) {
-              const doc = world.next.find((one) => changeOf(plan, one) === change);
-              if (doc !== undefined) samples[kind.name].strip(data, doc, change);
-            }
-          }
-          expect(comparable(after)).toEqual(comparable(before));
-        });
-      }),
-      settings,
-    );
+    await always(async (place, world) => {
+      const before = place.sandbox.snapshot();
+      const { plan, run } = await converge(place);
+      const left = await place.writing(async (it) => {
+        const undo = await it.planUndo(run ?? '');
+        const { result } = await applyAll(it, undo.plan);
+        expect(result.results.filter(({ status }) => status !== 'applied')).toEqual([]);
+        return undo.left;
+      });
+      const anew = plan.changes.filter(({ action }) => action === 'regenerate');
+      expect(anew.length > 0).toBe(kind.regeneration !== undefined);
+      expect(left.map(({ address }) => address).sort()).toEqual(anew.map(({ address }) => address).sort());
+      expect(left.filter(({ reason }) => reason === '')).toEqual([]);
+      const after = place.sandbox.snapshot();
+      for (const data of [before, after]) {
+        for (const change of anew) {
+          const doc = world.next.find((one) => changeOf(plan, one) === change);
+          if (doc !== undefined) samples[kind.name].strip(data, doc, change);
+        }
+      }
+      expect(comparable(after)).toEqual(comparable(before));
+    });
   });
 });
