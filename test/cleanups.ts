@@ -1,6 +1,6 @@
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 const cleanups: (() => unknown)[] = [];
 
@@ -19,4 +19,15 @@ export async function temporaryFolder(name: string): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), `idops-${name}-`)));
   afterwards(() => rm(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** Writes files into a folder, and the folders that they lie in. */
+export async function writeFiles(
+  folder: string,
+  files: { readonly [path: string]: string | Uint8Array },
+): Promise<void> {
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), content);
+  }
 }

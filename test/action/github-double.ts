@@ -84,34 +84,7 @@ export interface DoubleFault {
   times?: number;
 }
 
-export interface GithubDouble {
-  readonly url: string;
-  readonly comments: DoubleRemark[];
-  readonly issues: DoubleRemark[];
-  readonly pulls: DoublePull[];
-  readonly runs: DoubleRun[];
-  readonly artifacts: DoubleArtifact[];
-  readonly reviews: DoubleReview[];
-  /** The files that every pull request changes. */
-  readonly files: string[];
-  /** How many reviews a branch requires, by a ruleset or by its protection. */
-  readonly required: { byRuleset: number; byProtection: number; byCodeOwners: number };
-  readonly faults: DoubleFault[];
-  /** Every request, as `METHOD path?query`. */
-  readonly requests: string[];
-  /** Every body that was sent, and every token. */
-  readonly received: string[];
-  /** Merges a pull request: by now, as this commit, into this branch. */
-  merge(number: number, sha: string, branch?: string): DoublePull;
-  /** Approves what a pull request shows by now. */
-  review(number: number, as?: Partial<DoubleReview>): void;
-  /** Keeps files that a run uploads. */
-  upload(run: number, files: { readonly [name: string]: string }): void;
-  /** The run with this id, which begins now if there is none. */
-  runOf(id: number, given: Pick<DoubleRun, 'event' | 'head_sha' | 'run_attempt'>): DoubleRun;
-  /** Edits a comment, as a person can on the page; null is somebody whose account is gone. */
-  edit(comment: DoubleRemark, by: DoubleRemark['user'] | null, body: string): void;
-}
+export type GithubDouble = Awaited<ReturnType<typeof githubDouble>>;
 
 export const actionsBot = { id: 41898282, login: 'github-actions[bot]' };
 const perPageMost = 100;
@@ -119,18 +92,25 @@ const perPageMost = 100;
 export const branchHead = 'beadfeed0123';
 
 /** As much of GitHub's API as the action asks for: comments and issues in pages, pull requests of a commit. */
-export async function githubDouble({ pageSize = perPageMost } = {}): Promise<GithubDouble> {
-  const comments: DoubleRemark[] = [];
-  const issues: DoubleRemark[] = [];
-  const pulls: DoublePull[] = [];
-  const runs: DoubleRun[] = [];
-  const artifacts: DoubleArtifact[] = [];
-  const reviews: DoubleReview[] = [];
-  const files: string[] = [];
-  const required = { byRuleset: 0, byProtection: 0, byCodeOwners: 0 };
-  const faults: DoubleFault[] = [];
-  const requests: string[] = [];
-  const received: string[] = [];
+export async function githubDouble({ pageSize = perPageMost } = {}) {
+  const kept = {
+    comments: [] as DoubleRemark[],
+    issues: [] as DoubleRemark[],
+    pulls: [] as DoublePull[],
+    runs: [] as DoubleRun[],
+    artifacts: [] as DoubleArtifact[],
+    reviews: [] as DoubleReview[],
+    /** The files that every pull request changes. */
+    files: [] as string[],
+    /** How many reviews a branch requires, by a ruleset or by its protection. */
+    required: { byRuleset: 0, byProtection: 0, byCodeOwners: 0 },
+    faults: [] as DoubleFault[],
+    /** Every request, as `METHOD path?query`. */
+    requests: [] as string[],
+    /** Every body that was sent. */
+    received: [] as string[],
+  };
+  const { comments, issues, pulls, runs, artifacts, reviews, files, required, faults, requests } = kept;
   let ids = 1000;
   let clock = Date.parse('2026-01-01T00:00:00Z');
 
@@ -139,29 +119,40 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
     clock += 60_000;
     return new Date(clock).toISOString().replace('.000Z', 'Z');
   };
-  const edit: GithubDouble['edit'] = (comment, by, body) => {
-    comment.edited = { at: now(), by };
-    comment.body = body;
-  };
-  const merge: GithubDouble['merge'] = (number, sha, branch = 'main') => {
+
+  /** Edits a comment, as a person can on the page; null is somebody whose account is gone. */
+  function edit(comment: DoubleRemark, by: DoubleRemark['user'] | null, body: string): void {
+    Object.assign(comment, { edited: { at: now(), by }, body });
+  }
+
+  /** Merges a pull request: by now, as this commit, into this branch. */
+  function merge(number: number, sha: string, branch = 'main'): DoublePull {
     const base = { ref: branch, repo: { full_name: 'acme/identity' } };
     const head = { sha: branchHead };
     const pull = { number, base, head, merged_at: now(), merge_commit_sha: sha, commits: [] };
     pulls.push(pull);
     return pull;
-  };
-  const review: GithubDouble['review'] = (number, as = {}) => {
+  }
+
+  /** Approves what a pull request shows by now. */
+  function review(number: number, as: Partial<DoubleReview> = {}): void {
     const jo = { id: 9, login: 'jo' };
     reviews.push({ number, by: jo, mayPush: true, commit: branchHead, at: now(), ...as });
-  };
-  const upload: GithubDouble['upload'] = (run, files) => {
-    const data = zipSync(
-      Object.fromEntries(Object.entries(files).map(([name, text]) => [name, strToU8(text)])),
-    );
+  }
+
+  /** Keeps files that a run uploads. */
+  function upload(run: number, uploaded: { readonly [name: string]: string }): void {
+    const bytes = Object.entries(uploaded).map(([name, text]) => [name, strToU8(text)]);
     ids += 1;
+    const data = zipSync(Object.fromEntries(bytes));
     artifacts.push({ id: ids, run, name: 'idops-plan', data, expired: false, created_at: now() });
-  };
-  const runOf: GithubDouble['runOf'] = (id, { run_attempt, ...given }) => {
+  }
+
+  /** The run with this id, which begins now if there is none. */
+  function runOf(
+    id: number,
+    { run_attempt, ...given }: Pick<DoubleRun, 'event' | 'head_sha' | 'run_attempt'>,
+  ): DoubleRun {
     const known = runs.find((one) => one.id === id);
     if (known !== undefined) return Object.assign(known, { run_attempt });
     const isPlan = given.event.startsWith('pull_request');
@@ -179,7 +170,7 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
     };
     runs.push(made);
     return made;
-  };
+  }
 
   const server = createServer((request, response) => {
     answer(request, response).catch((failure: unknown) => {
@@ -197,20 +188,14 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
     const route = path.replace(/\d+/, ':id').replace(/main$/, ':branch');
     const run = runs.find((one) => String(one.id) === id);
     switch (route) {
-      case 'rules/branches/:branch':
-        return found(
-          required.byRuleset + required.byCodeOwners === 0
-            ? []
-            : [
-                {
-                  type: 'pull_request',
-                  parameters: {
-                    required_approving_review_count: required.byRuleset,
-                    require_code_owner_review: required.byCodeOwners > 0,
-                  },
-                },
-              ],
-        );
+      case 'rules/branches/:branch': {
+        const { byRuleset, byCodeOwners } = required;
+        const parameters = {
+          required_approving_review_count: byRuleset,
+          require_code_owner_review: byCodeOwners > 0,
+        };
+        return found(byRuleset + byCodeOwners === 0 ? [] : [{ type: 'pull_request', parameters }]);
+      }
       case 'actions/runs/:id':
         return found(run);
       case 'actions/runs/:id/jobs':
@@ -244,7 +229,7 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
     const address = new URL(request.url ?? '/', url);
     const method = request.method ?? 'GET';
     requests.push(`${method} ${address.pathname}${address.search}`);
-    received.push(text);
+    kept.received.push(text);
     const fault = faults.find(
       (one) => one.method === method && one.path.test(address.pathname) && (one.times ?? 1) > 0,
     );
@@ -346,14 +331,8 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
         return paged(ordered.map((one) => ({ ...one, node_id: `I_${one.id}` })));
       }
       ids += 1;
-      const made = {
-        id: ids * 7,
-        number: ids,
-        title: sent.title ?? '',
-        body: sent.body ?? '',
-        state: 'open',
-        user: actionsBot,
-      };
+      const { title = '', body = '' } = sent;
+      const made = { id: ids * 7, number: ids, title, body, state: 'open', user: actionsBot };
       issues.push(made);
       return send(201, made);
     }
@@ -369,23 +348,5 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
     return send(200, found);
   }
 
-  return {
-    url,
-    comments,
-    issues,
-    pulls,
-    runs,
-    artifacts,
-    reviews,
-    files,
-    required,
-    faults,
-    requests,
-    received,
-    merge,
-    review,
-    upload,
-    runOf,
-    edit,
-  };
+  return { ...kept, url, merge, review, upload, runOf, edit };
 }

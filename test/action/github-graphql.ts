@@ -1,5 +1,5 @@
 import { buildSchema, type GraphQLSchema, graphql } from 'graphql';
-import type { DoubleRemark, DoubleReview, GithubDouble } from './github-double.js';
+import type { DoubleRemark, DoubleReview } from './github-double.js';
 
 /** The id by which GraphQL knows a comment. */
 export function nodeOf({ id }: Pick<DoubleRemark, 'id'>): string {
@@ -52,9 +52,18 @@ function reviewNode({ by, mayPush, commit, at, state = 'APPROVED' }: DoubleRevie
 /** Answers a query about comments, reviews and branches as GitHub does, with errors where it would. */
 export async function answerGraphql(
   sent: { readonly query?: string; readonly variables?: { readonly [name: string]: unknown } },
-  { comments, reviews, required }: Pick<GithubDouble, 'comments' | 'reviews' | 'required'>,
+  {
+    comments,
+    reviews,
+    required,
+  }: {
+    readonly comments: readonly DoubleRemark[];
+    readonly reviews: readonly DoubleReview[];
+    readonly required: { readonly byProtection: number };
+  },
   viewer: DoubleRemark['user'],
 ): Promise<object> {
+  const { byProtection: requiredApprovingReviewCount } = required;
   const node = (id: string): object => {
     const found = comments.find((one) => nodeOf(one) === id);
     if (found === undefined) throw new Error(`Could not resolve to a node with the global id of '${id}'`);
@@ -68,12 +77,7 @@ export async function answerGraphql(
       viewer: { __typename: 'User', login: viewer.login, databaseId: viewer.id },
       repository: {
         __typename: 'Repository',
-        ref: {
-          refUpdateRule: {
-            requiredApprovingReviewCount: required.byProtection,
-            requiresCodeOwnerReviews: false,
-          },
-        },
+        ref: { refUpdateRule: { requiredApprovingReviewCount, requiresCodeOwnerReviews: false } },
         pullRequest: ({ number }: { readonly number: number }) => ({
           reviews: ({ states }: { readonly states: readonly string[] }) => ({
             nodes: reviews

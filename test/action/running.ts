@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
-import { afterwards, temporaryFolder } from '../cleanups.js';
+import { afterwards, temporaryFolder, writeFiles } from '../cleanups.js';
 import type { Surroundings } from '../e2e/in-process.js';
 import { type GithubDouble, githubDouble } from './github-double.js';
 import { type Printed, runActionInProcess, summaryFile } from './in-process.js';
@@ -79,12 +79,7 @@ export async function workspace(
   const github = await githubDouble(pageSize === undefined ? {} : { pageSize });
   const checkout = join(folder, 'repository');
   const runner = join(folder, 'runner');
-  const write: Workspace['write'] = async (written) => {
-    for (const [path, text] of Object.entries(written)) {
-      await mkdir(dirname(join(checkout, path)), { recursive: true });
-      await writeFile(join(checkout, path), text);
-    }
-  };
+  const write: Workspace['write'] = (written) => writeFiles(checkout, written);
   await write({ 'idops.yaml': config, ...files });
   let runs = 0;
   const workflowRuns = new Map<string, number>();

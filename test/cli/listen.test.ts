@@ -1,9 +1,13 @@
+import { once } from 'node:events';
 import { createConnection, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { listen, type Paths } from '../../src/cli/listen.js';
 import { afterwards } from '../cleanups.js';
 
 type Listening = Awaited<ReturnType<typeof listen>>;
+
+const request = (path: string, headers = 'Connection: close\r\n', method = 'GET'): string =>
+  `${method} ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
 
 const paths: Paths = {
   '/there': () => ({ status: 200, type: 'text/plain', body: 'here ö\n' }),
@@ -33,6 +37,9 @@ function open(address: string): Socket {
   return socket;
 }
 
+/** Resolves when a connection is gone, by an error or not. */
+const closed = (socket: Socket) => new Promise<void>((done) => socket.once('close', () => done()));
+
 describe('what listens', () => {
   it('answers GET and HEAD on its paths, whatever is asked behind them', async () => {
     const { address } = await listening();
@@ -47,15 +54,13 @@ describe('what listens', () => {
     'has nothing at %s',
     async (path) => {
       const at = await listening();
-      expect(await raw(at, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)).toMatch(
-        /^HTTP\/1\.1 404 /,
-      );
+      expect(await raw(at, request(path))).toMatch(/^HTTP\/1\.1 404 /);
     },
   );
 
   it.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'TRACE'])('refuses %s', async (method) => {
     const at = await listening();
-    const answer = await raw(at, `${method} /there HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    const answer = await raw(at, request('/there', undefined, method));
     expect(answer).toMatch(/^HTTP\/1\.1 405 /);
     expect(answer).toMatch(/\r\nAllow: GET, HEAD\r\n/);
   });
@@ -63,13 +68,12 @@ describe('what listens', () => {
   it('takes the path of an address with a host in it', async () => {
     const at = await listening();
     for (const target of ['http://x/there', 'HTTP://x:9464/there?x=1', 'https://[::1]/there'])
-      expect(await raw(at, `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
+      expect(await raw(at, request(target, ''))).toMatch(/^HTTP\/1\.1 200 /);
     for (const target of ['http://x', 'ftp://x/there', 'http:///elsewhere', '*'])
-      expect(await raw(at, `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`)).toMatch(/^HTTP\/1\.1 404 /);
+      expect(await raw(at, request(target, ''))).toMatch(/^HTTP\/1\.1 404 /);
   });
 
   it('answers one request of a connection, however many come behind it', async () => {
-    const request = 'GET /counted HTTP/1.1\r\nHost: x\r\n\r\n';
     let asked = 0;
     let release = (): void => {};
     const released = new Promise<void>((resolve) => {
@@ -82,10 +86,10 @@ describe('what listens', () => {
         return { status: 200, type: 'text/plain', body: 'once\n' };
       },
     });
-    const few = raw(at, request.repeat(3));
+    const few = raw(at, request('/counted', '').repeat(3));
     const many = open(at.address);
-    const gone = new Promise<void>((resolve) => many.once('close', () => resolve()));
-    many.resume().write(request.repeat(20_000));
+    const gone = closed(many);
+    many.resume().write(request('/counted', '').repeat(20_000));
     while (asked < 2) await new Promise(setImmediate);
     release();
     const answer = await few;
@@ -98,12 +102,12 @@ describe('what listens', () => {
   it('answers whoever comes, however many connections are idle', async () => {
     const at = await listening();
     const idle = Array.from({ length: 64 }, () => open(at.address));
-    const gone = idle.map((one) => new Promise<void>((resolve) => one.once('close', () => resolve())));
+    const gone = idle.map((one) => closed(one));
     for (const one of idle) {
       one.resume();
-      if (one.connecting) await new Promise<void>((resolve) => one.once('connect', () => resolve()));
+      if (one.connecting) await once(one, 'connect');
     }
-    expect(await raw(at, 'GET /there HTTP/1.1\r\nHost: x\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await raw(at, request('/there', ''))).toMatch(/^HTTP\/1\.1 200 /);
     // The oldest one made way for it.
     await gone[0];
     expect(idle.at(-1)?.destroyed).toBe(false);
@@ -112,10 +116,7 @@ describe('what listens', () => {
   it('waits for no body', async () => {
     const at = await listening();
     for (const method of ['GET', 'POST']) {
-      const answer = await raw(
-        at,
-        `${method} /there HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nx`,
-      );
+      const answer = await raw(at, `${request('/there', 'Content-Length: 1000000\r\n', method)}x`);
       expect(answer).toMatch(method === 'GET' ? /^HTTP\/1\.1 200 / : /^HTTP\/1\.1 405 /);
       expect(answer).toContain('\r\nConnection: close\r\n');
     }
@@ -123,7 +124,7 @@ describe('what listens', () => {
 
   it('closes the connection of an answer that it has not', async () => {
     const at = await listening();
-    expect(await raw(at, 'GET /broken HTTP/1.1\r\nHost: x\r\n\r\n')).toBe('');
+    expect(await raw(at, request('/broken', ''))).toBe('');
     expect((await fetch(`${at.address}/there`)).status).toBe(200);
   });
 
@@ -139,9 +140,9 @@ describe('what listens', () => {
   it('closes at once, whoever is connected', async () => {
     const at = await listening();
     const silent = open(at.address);
-    await new Promise<void>((resolve) => silent.once('connect', () => resolve()));
+    await once(silent, 'connect');
     silent.write('GET /th');
-    const gone = new Promise<void>((resolve) => silent.once('close', () => resolve()));
+    const gone = closed(silent);
     await at.close();
     await gone;
     await expect(fetch(`${at.address}/there`)).rejects.toThrow();

@@ -88,27 +88,13 @@ describe('metrics', () => {
 
   it('leave out of that what was applied', async () => {
     const metrics = new Metrics(300);
-    const result = (address: string, status: 'applied' | 'failed') =>
-      ({
-        address,
-        status,
-        action: 'update',
-        httpStatus: 200,
-        attempts: 1,
-        unverified: [],
-        error: null,
-      }) as const;
-    const results = [result(one.address, 'applied'), result(drifted.address, 'failed')];
-    const took = { plan: 0.2, apply: 12 };
-    metrics.ended(
-      turn({
-        outcome: 'failed',
-        plan: plan(one, drifted),
-        result: { run: 'r', results, interrupted: false },
-        took,
-      }),
-      1,
-    );
+    const usual = { action: 'update', httpStatus: 200, attempts: 1, unverified: [], error: null } as const;
+    const results = [
+      { ...usual, address: one.address, status: 'applied' },
+      { ...usual, address: drifted.address, status: 'failed' },
+    ] as const;
+    const ended = { outcome: 'failed', plan: plan(one, drifted), took: { plan: 0.2, apply: 12 } } as const;
+    metrics.ended(turn({ ...ended, result: { run: 'r', results, interrupted: false } }), 1);
     const lines = await linesOf(metrics);
     expect(lines).toContain('idops_pending_changes{kind="Organization",action="update"} 1');
     expect(lines).toContain('idops_changes_total{kind="Organization",status="applied"} 1');

@@ -4,6 +4,8 @@ import { createOutput } from '../../src/cli/output.js';
 import { createRedactor } from '../../src/secrets/redactor.js';
 import { Kept, keptOutput } from './streams.js';
 
+const options = { quiet: false, debug: false, color: true, env: {}, redactor: createRedactor() };
+
 describe('output', () => {
   it('keeps results apart from all else, each with a final newline', async () => {
     const { stdout, stderr, output } = keptOutput({ debug: true });
@@ -88,26 +90,14 @@ describe('colours', () => {
   });
 
   it('are decided for each stream', () => {
-    const options = { quiet: false, debug: false, color: true, env: {}, redactor: createRedactor() };
-    expect(createOutput({ ...options, stdout: new Kept(false), stderr: new Kept(true) }).color).toEqual({
-      stdout: false,
-      stderr: true,
-    });
+    const output = createOutput({ ...options, stdout: new Kept(false), stderr: new Kept(true) });
+    expect(output.color).toEqual({ stdout: false, stderr: true });
   });
 });
 
 describe('a reader that goes away', () => {
   const broken = (code: string) => Object.assign(new Error(`write ${code}`), { code });
-  const outputTo = (stdout: Kept) =>
-    createOutput({
-      stdout,
-      stderr: new Kept(),
-      quiet: false,
-      debug: false,
-      color: true,
-      env: {},
-      redactor: createRedactor(),
-    });
+  const outputTo = (stdout: Kept) => createOutput({ ...options, stdout, stderr: new Kept() });
 
   it('is no mistake', async () => {
     const output = outputTo(new Kept(false, broken('EPIPE')));

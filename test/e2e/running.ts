@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { expect } from 'vitest';
 import {
   type Sandbox,
@@ -8,7 +8,7 @@ import {
   type SandboxSeed,
   startSandbox,
 } from '../../src/sandbox/index.js';
-import { afterwards, temporaryFolder } from '../cleanups.js';
+import { afterwards, temporaryFolder, writeFiles } from '../cleanups.js';
 import { runInProcess, type Surroundings } from './in-process.js';
 
 /** What a user runs. */
@@ -83,12 +83,7 @@ export async function project(files: Files, options: SandboxOptions = {}): Promi
   const folder = await temporaryFolder('e2e');
   const sandbox = await startSandbox(options);
   afterwards(() => sandbox.close());
-  const write = async (written: Files): Promise<void> => {
-    for (const [path, text] of Object.entries(written)) {
-      await mkdir(dirname(join(folder, path)), { recursive: true });
-      await writeFile(join(folder, path), text);
-    }
-  };
+  const write = (written: Files): Promise<void> => writeFiles(folder, written);
   await write({ 'idops.yaml': config, ...files });
 
   const surroundings = ({ env = {}, cwd = folder }: RunOptions = {}): Surroundings => {

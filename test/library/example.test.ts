@@ -1,33 +1,14 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
+import { type Ran, watch } from '../e2e/running.js';
 
-interface Ran {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** Runs a program to its end. */
-function ran(
-  program: string,
-  args: readonly string[],
-  cwd: string,
-  env: NodeJS.ProcessEnv = {},
-): Promise<Ran> {
-  return new Promise((done) => {
-    const child = execFile(
-      program,
-      [...args],
-      { cwd, env: { ...process.env, ...env } },
-      (failure, stdout, stderr) =>
-        done({ code: failure === null ? 0 : (child.exitCode ?? -1), stdout, stderr }),
-    );
-  });
-}
+/** Runs a program of Node's to its end. */
+const ran = (args: readonly string[], cwd: string, env: NodeJS.ProcessEnv = {}): Promise<Ran> =>
+  watch(spawn(process.execPath, args, { cwd, env: { ...process.env, ...env } })).ended;
 
 const options = {
   compilerOptions: {
@@ -69,9 +50,7 @@ afterAll(async () => {
 describe('the example for programs', () => {
   test('fits the types of the package', async () => {
     const tsc = resolve('node_modules/typescript/bin/tsc');
-    const { stdout, code } = await ran(process.execPath, [tsc], join(folder, 'user'));
-    expect(stdout).toBe('');
-    expect(code).toBe(0);
+    expect(await ran([tsc], join(folder, 'user'))).toMatchObject({ code: 0, stdout: '' });
   });
 
   test('plans, stores, applies what was stored, and then there is nothing to do', async () => {
@@ -79,39 +58,34 @@ describe('the example for programs', () => {
     await cp('examples', project, { recursive: true });
     const plan = join(folder, 'plan.json');
     const release = (command: string, variables: NodeJS.ProcessEnv = {}): Promise<Ran> =>
-      ran(process.execPath, ['out/release.js', command, project, plan], join(folder, 'user'), {
+      ran(['out/release.js', command, project, plan], join(folder, 'user'), {
         IDOPS_BASE_URL: sandbox.url,
         IDOPS_TOKEN: sandbox.token,
         ...variables,
       });
 
     const planned = await release('plan');
-    expect(planned.stderr).toBe('');
-    expect(planned.stdout).toContain('Organization/acme');
-    expect(planned.code).toBe(2);
+    expect(planned).toMatchObject({
+      code: 2,
+      stderr: '',
+      stdout: expect.stringContaining('Organization/acme'),
+    });
     expect(JSON.parse(await readFile(plan, 'utf8'))).toMatchObject({ format_version: 1, apply: {} });
 
     const refused = await release('apply', { IDOPS_TOKEN: 'a-token-of-nobody' });
-    expect(refused.stderr).toMatch(/^error\[server-unauthorized\]: .*\b401\b/);
-    expect(refused.code).toBe(1);
+    const unauthorized = expect.stringMatching(/^error\[server-unauthorized\]: .*\b401\b/);
+    expect(refused).toMatchObject({ code: 1, stderr: unauthorized });
 
     const applied = await release('apply');
-    expect(applied.stderr).toBe('');
-    expect(applied.stdout).toContain('applied');
-    expect(applied.code).toBe(0);
-
+    expect(applied).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('applied') });
     const again = await release('apply');
-    expect(again.stderr).toContain('error[stale-plan]');
-    expect(again.code).toBe(1);
-
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('error[stale-plan]') });
     const second = await release('plan');
-    expect(second.stdout).toContain('nothing to change');
-    expect(second.code).toBe(0);
+    expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing to change') });
 
     await writeFile(join(project, 'manifests', 'more.yaml'), 'kind: Organisation\n');
     const invalid = await release('plan');
-    expect(invalid.stderr).toContain('error[unknown-kind]');
-    expect(invalid.code).toBe(1);
+    expect(invalid).toMatchObject({ code: 1, stderr: expect.stringContaining('error[unknown-kind]') });
   });
 });
 
@@ -121,15 +95,9 @@ test('the first example of the page about the library shows a plan and applies i
   const own = await startSandbox();
   try {
     const env = { IDOPS_BASE_URL: own.url, IDOPS_TOKEN: own.token };
-    const { code, stdout, stderr } = await ran(
-      process.execPath,
-      [join(folder, 'user', 'out', 'guide.js')],
-      project,
-      env,
-    );
-    expect(stderr).toBe('');
+    const { code, stdout, stderr } = await ran([join(folder, 'user', 'out', 'guide.js')], project, env);
+    expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain('Plan: 6 to update, 1 to delete');
-    expect(code).toBe(0);
     expect(own.requests.filter(({ method }) => method !== 'GET')).toHaveLength(7);
   } finally {
     await own.close();

@@ -1,10 +1,10 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { reveal, Sensitive } from '../../src/base/values.js';
 import { type LoadedManifests, loadManifests } from '../../src/manifests/load.js';
 import { loadProject } from '../../src/project/index.js';
-import { temporaryFolder } from '../cleanups.js';
+import { temporaryFolder, writeFiles } from '../cleanups.js';
 
 let cwd: string;
 
@@ -22,11 +22,7 @@ interface Options {
 
 async function load(files: Files | string, options: Options = {}): Promise<LoadedManifests> {
   const all: Files = typeof files === 'string' ? { 'manifests/all.yaml': files } : files;
-  const written = { 'idops.yaml': `version: 1\n${options.config ?? ''}`, ...all };
-  for (const [path, content] of Object.entries(written)) {
-    await mkdir(dirname(join(cwd, path)), { recursive: true });
-    await writeFile(join(cwd, path), content);
-  }
+  await writeFiles(cwd, { 'idops.yaml': `version: 1\n${options.config ?? ''}`, ...all });
   const project = await loadProject({ cwd, variables: options.variables ?? {} });
   return loadManifests(project, { lenient: options.lenient ?? false });
 }
@@ -328,10 +324,7 @@ describe('what is meant is told', () => {
   const template = 'kind: EmailTemplate\nbackend_id: b1\ntype: tx_code\n';
 
   test.each([
-    [
-      'kind: User\nid: u1\norganizations:\n  -acme\n  -globex\n',
-      'write each element on a line that begins with "- "',
-    ],
+    ['kind: User\nid: u1\norganizations:\n  -acme\n  -globex\n', 'on a line that begins with "- "'],
     ['knid: Organization\nname: a\n', 'missing field "kind" in a manifest document'],
     [`${template}txt_content: a\ntext_content: b\n`, 'did you mean "txt_content"?'],
     [`${template}txt_content: {file: ""}\n`, 'must not be empty'],

@@ -1,9 +1,9 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { loadSamples } from '../../src/manifests/samples.js';
 import { loadProject } from '../../src/project/index.js';
-import { temporaryFolder } from '../cleanups.js';
+import { temporaryFolder, writeFiles } from '../cleanups.js';
 
 let cwd: string;
 
@@ -12,10 +12,7 @@ beforeEach(async () => {
 });
 
 async function load(files: { readonly [path: string]: string }, type = 'tx_code') {
-  for (const [path, text] of Object.entries({ 'project/idops.yaml': 'version: 1\n', ...files })) {
-    await mkdir(dirname(join(cwd, path)), { recursive: true });
-    await writeFile(join(cwd, path), text);
-  }
+  await writeFiles(cwd, { 'project/idops.yaml': 'version: 1\n', ...files });
   const project = await loadProject({ cwd: join(cwd, 'project'), variables: {} });
   const manifest = 'manifests/emails/all.yaml';
   const { found, problems } = await loadSamples(project, [{ address: 'a', type, manifest }]);
@@ -25,22 +22,12 @@ async function load(files: { readonly [path: string]: string }, type = 'tx_code'
 
 describe('the sample data of a template', () => {
   it('is taken from the nearest folder', async () => {
-    const files = {
-      'project/samples/tx_code.yaml': 'a: far',
-      'project/manifests/samples/tx_code.yaml': 'a: near',
-    };
-    expect(await load(files)).toEqual({
-      sample: {
-        name: 'manifests/samples/tx_code.yaml',
-        data: { a: 'near' },
-        file: 'manifests/samples/tx_code.yaml',
-      },
-      problems: [],
-    });
+    const name = 'manifests/samples/tx_code.yaml';
+    const files = { 'project/samples/tx_code.yaml': 'a: far', [`project/${name}`]: 'a: near' };
+    expect(await load(files)).toEqual({ sample: { name, data: { a: 'near' }, file: name }, problems: [] });
   });
 
   it('is several where its file has several documents', async () => {
-    const path = join(cwd, 'project/samples/tx_code.yaml');
     await load({ 'project/samples/tx_code.yaml': 'a: 1\n---\na: 2\n' });
     const project = await loadProject({ cwd: join(cwd, 'project'), variables: {} });
     const one = { address: 'a', type: 'tx_code', manifest: 'manifests/all.yaml' };
@@ -48,7 +35,7 @@ describe('the sample data of a template', () => {
       { name: 'document 1', file: 'samples/tx_code.yaml', data: { a: 1 } },
       { name: 'document 2', file: 'samples/tx_code.yaml', data: { a: 2 } },
     ]);
-    await writeFile(path, 'a: 1\n---\n- a\n');
+    await writeFile(join(cwd, 'project/samples/tx_code.yaml'), 'a: 1\n---\n- a\n');
     const { found, problems } = await loadSamples(project, [one]);
     expect(found.size).toBe(0);
     expect(problems.map(({ code, places }) => [code, places[0]?.line])).toEqual([['wrong-type', 3]]);

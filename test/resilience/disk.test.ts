@@ -1,10 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fileRuns } from '../../src/state/file/runs.js';
-import { project } from '../e2e/running.js';
+import { afterwards, temporaryFolder } from '../cleanups.js';
+import { config, project } from '../e2e/running.js';
 import { ids } from '../sandbox/asking.js';
 import { fillUp, full, manifest, readAll } from './full-disk.js';
 
@@ -32,7 +32,6 @@ describe('a disk that gets full', () => {
   });
 });
 
-const mounts: string[] = [];
 const canMount = ((): boolean => {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return false;
   const probe = spawnSync('sh', [
@@ -42,33 +41,22 @@ const canMount = ((): boolean => {
   return probe.status === 0;
 })();
 
-afterEach(async () => {
-  for (const folder of mounts.splice(0)) {
-    spawnSync('umount', ['-l', folder]);
-    await rm(folder, { recursive: true, force: true });
-  }
-});
-
 /** A file system of its own, a few pages large. */
 async function smallDisk(kilobytes: number): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'idops-disk-'));
+  const folder = await temporaryFolder('disk');
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${kilobytes}k`, 'tmpfs', folder]);
-  mounts.push(folder);
+  afterwards(() => spawnSync('umount', ['-l', folder]));
   return folder;
 }
 
-const config = (state: string): string =>
-  `version: 1\nserver: {base_url: "\${IDOPS_BASE_URL}", auth: {token: "\${IDOPS_TOKEN}"}}\nstate: {path: ${state}}\n`;
+const stateIn = (disk: string) => ({ 'idops.yaml': `${config}state: {path: ${join(disk, 'state.json')}}\n` });
 
 describe.skipIf(!canMount)('a small disk', () => {
   it('that is full is refused before the first request', async () => {
     const disk = await smallDisk(16);
     spawnSync('sh', ['-c', `head -c 100000 /dev/zero > ${join(disk, 'filler')}`]);
-    const { idops, sandbox } = await project({ ...manifest, 'idops.yaml': config(join(disk, 'state.json')) });
-    const { code, stderr } = await idops('apply --yes');
-    expect(code).toBe(1);
-    expect(stderr).toContain('error[not-writable]');
-    expect(stderr).toContain('ENOSPC');
+    const { refused, sandbox } = await project({ ...manifest, ...stateIn(disk) });
+    await refused('apply --yes', ['error[not-writable]', 'ENOSPC']);
     expect(sandbox.requests).toEqual([]);
     expect(await readdir(disk)).toEqual(['filler']);
   });
@@ -77,7 +65,7 @@ describe.skipIf(!canMount)('a small disk', () => {
     for (const kilobytes of [24, 32, 40, 52]) {
       const disk = await smallDisk(kilobytes);
       const many = { 'manifests/all.yaml': [manifest['manifests/all.yaml'], ...users].join('---\n') };
-      const at = await project({ ...many, 'idops.yaml': config(join(disk, 'state.json')) });
+      const at = await project({ ...many, ...stateIn(disk) });
       for (let index = 0; index < users.length; index += 1) {
         const [ada] = at.sandbox.data.users;
         if (ada !== undefined) {
@@ -101,7 +89,7 @@ describe.skipIf(!canMount)('a small disk', () => {
   it('that can only be read is refused before the first request, and planned from', async () => {
     const disk = await smallDisk(64);
     await mkdir(join(disk, 'runs'));
-    const at = await project({ ...manifest, 'idops.yaml': config(join(disk, 'state.json')) });
+    const at = await project({ ...manifest, ...stateIn(disk) });
     expect((await at.idops('apply --yes')).code).toBe(0);
     await at.write({ 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: Newer\n' });
     execFileSync('mount', ['-o', 'remount,ro', disk]);

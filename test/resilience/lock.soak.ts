@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
-import { afterwards } from '../cleanups.js';
+import { temporaryFolder } from '../cleanups.js';
 import { deadPid, holder } from './holder.js';
 
 /** A process that takes locks as it is told. */
@@ -25,8 +24,7 @@ async function taker() {
 it('of many processes that find the same dead lock, one takes it over', async () => {
   const takers = await Promise.all(Array.from({ length: 12 }, taker));
   for (let round = 0; round < 10; round += 1) {
-    const folder = await mkdtemp(join(tmpdir(), 'idops-lock-'));
-    afterwards(() => rm(folder, { recursive: true, force: true }));
+    const folder = await temporaryFolder('lock');
     const state = join(folder, 'state.json');
     await writeFile(`${state}.lock`, holder({ pid: await deadPid() }));
     const said = await Promise.all(takers.map((tell) => tell(`take ${state}`)));

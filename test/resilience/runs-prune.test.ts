@@ -15,12 +15,7 @@ async function runsOf(...labels: string[]): Promise<{ at: TestProject; names: st
     await at.write({ 'manifests/all.yaml': acme(label) });
     expect((await at.idops('apply --yes')).code).toBe(0);
   }
-  return {
-    at,
-    names: journals(await at.files())
-      .sort()
-      .map(nameOf),
-  };
+  return { at, names: await left(at) };
 }
 
 const left = async (at: TestProject): Promise<string[]> =>

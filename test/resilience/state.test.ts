@@ -183,12 +183,6 @@ describe('a state that can not be used', () => {
   const damages: readonly [string, (text: string) => string, string][] = [
     ['not JSON', () => 'rubbish', 'state-unreadable'],
     [
-      'with a wrong type',
-      (text) => text.replace(/"did_generation": 1/, '"did_generation": "1"'),
-      'state-unreadable',
-    ],
-    ['newer', (text) => text.replace('"format_version": 1', '"format_version": 2'), 'state-newer'],
-    [
       'of another server',
       (text) => text.replace(/"server": "[^"]*"/, '"server": "https://elsewhere"'),
       'state-other-server',

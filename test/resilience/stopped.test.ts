@@ -1,10 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { afterwards } from '../cleanups.js';
+import { temporaryFolder } from '../cleanups.js';
 import { project, sure, type TestProject } from '../e2e/running.js';
 import { ids } from '../sandbox/asking.js';
 import { elsewhere } from '../state/backend-place.js';
@@ -34,8 +33,7 @@ const inFile = async (): Promise<Place> => ({
 });
 
 const inGit = async (): Promise<Place> => {
-  const bare = await mkdtemp(join(tmpdir(), 'idops-remote-'));
-  afterwards(() => rm(bare, { recursive: true, force: true }));
+  const bare = await temporaryFolder('remote');
   const git = (cwd: string, input: string, ...args: string[]): string =>
     execFileSync('git', [...who, ...args], { cwd, input, encoding: 'utf8' }).trim();
   git(bare, '', 'init', '--quiet', '--template=', '--bare');

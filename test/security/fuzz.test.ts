@@ -14,6 +14,7 @@ import { planText } from '../../src/report/text.js';
 import { type Intercept, type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { problemsOf } from '../../src/session/failures.js';
 import { openForWriting, openSession } from '../../src/session/open.js';
+import type { Session } from '../../src/session/session.js';
 import { fileBackend } from '../../src/state/file/index.js';
 import { applyAll } from '../approving.js';
 import { often } from '../often.js';
@@ -56,11 +57,11 @@ beforeAll(async () => {
   await mkdir(join(folder, 'manifests'));
   await writeFile(join(folder, 'idops.yaml'), configuration());
   await writeFile(join(folder, 'manifests/all.yaml'), manifests);
-  const session = await openForWriting(await load(), 'apply');
-  const plan = await session.plan();
-  storedPlan = await session.storePlan(plan);
-  await applyAll(session, plan);
-  await session.close();
+  await within(openForWriting(await load(), 'apply'), async (session) => {
+    const plan = await session.plan();
+    storedPlan = await session.storePlan(plan);
+    await applyAll(session, plan);
+  });
   state = await readFile(join(folder, '.idops/state.json'), 'utf8');
   const [name = ''] = await readdir(join(folder, '.idops/runs'));
   journal = { name, text: await readFile(join(folder, '.idops/runs', name), 'utf8') };
@@ -77,6 +78,15 @@ function configuration(): string {
 
 async function load(): Promise<Project> {
   return await loadProject({ cwd: folder, variables: {} });
+}
+
+/** Does something with a session, and closes it. */
+async function within<S extends Session, T>(
+  opening: Promise<S>,
+  work: (session: S) => Promise<T>,
+): Promise<T> {
+  const session = await opening;
+  return await work(session).finally(() => session.close());
 }
 
 /** Does something with hostile input: it may find mistakes in it, and never one of ours. */
@@ -139,19 +149,18 @@ function spoil(text: string, { at, how, key, value }: Spoiling): string {
   walk(root);
   const [parent, name] = places[Math.floor(at * places.length)] ?? [];
   if (parent === undefined || name === undefined) return text;
+  // Also a member that is called __proto__.
+  const add = (member: unknown) =>
+    Object.defineProperty(parent, key, {
+      value: member,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
   if (how === 'replace') parent[name] = value;
-  if (how === 'remove' || how === 'rename') {
-    if (how === 'rename')
-      Object.defineProperty(parent, key, {
-        value: parent[name],
-        enumerable: true,
-        configurable: true,
-        writable: true,
-      });
-    delete parent[name];
-  }
-  if (how === 'add')
-    Object.defineProperty(parent, key, { value, enumerable: true, configurable: true, writable: true });
+  if (how === 'rename') add(parent[name]);
+  if (how === 'remove' || how === 'rename') delete parent[name];
+  if (how === 'add') add(value);
   return JSON.stringify(root);
 }
 
@@ -234,12 +243,8 @@ describe('hostile', () => {
         async (hostile) => {
           await writeFile(path, hostile);
           await harmless(async () => {
-            const session = await openSession(await load());
-            try {
-              planText(await session.plan(), { color: false, debug: true });
-            } finally {
-              await session.close();
-            }
+            const plan = await within(openSession(await load()), (session) => session.plan());
+            planText(plan, { color: false, debug: true });
           });
         },
       ),
@@ -270,15 +275,12 @@ describe('hostile', () => {
           const { runs } = await readRuns((await fileBackend({ path: statePath, allowTracked: true })).runs);
           for (const run of runs) await pastRun(run);
         });
-        await harmless(async () => {
-          const session = await openSession(await load());
-          try {
+        await harmless(async () =>
+          within(openSession(await load()), async (session) => {
             await session.plan();
             await session.planUndo(journal.name.slice(0, -'.jsonl'.length));
-          } finally {
-            await session.close();
-          }
-        });
+          }),
+        );
       }),
       { numRuns: often(120) },
     );
@@ -287,9 +289,7 @@ describe('hostile', () => {
   });
 
   test('stored plans give a problem, or are compared', async () => {
-    const session = await openSession(await load());
-    const plan = await session.plan();
-    await session.close();
+    const plan = await within(openSession(await load()), (session) => session.plan());
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(
@@ -326,19 +326,17 @@ describe('hostile', () => {
       fc.asyncProperty(body, status, fc.constantFrom('GET', 'PATCH'), async (text, code, method) => {
         intercept = (asked) => (asked === method ? { kind: 'answer', status: code, body: text } : undefined);
         sandbox.requests.length = 0;
-        await harmless(async () => {
-          const session = await openForWriting(await load(), 'apply', { network: { delay: async () => {} } });
-          try {
+        const network = { delay: async () => {} };
+        await harmless(async () =>
+          within(openForWriting(await load(), 'apply', { network }), async (session) => {
             const plan = await session.plan({ assert: true });
             planText(plan, { color: false, debug: true });
             if (method !== 'PATCH') return;
             const { result, problems } = await applyAll(session, plan);
             expect(problems).toEqual([]);
             resultText(result, { color: false, debug: true });
-          } finally {
-            await session.close();
-          }
-        });
+          }),
+        );
         if (method === 'GET') {
           expect(sandbox.requests.filter((request) => request.method !== 'GET')).toEqual([]);
         }

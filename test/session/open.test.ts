@@ -68,20 +68,6 @@ describe('a writer is earned', () => {
     expect(at.writes()).toEqual([]);
   });
 
-  test('a plan of another session is not applied: what is there now is not what it was built on', async () => {
-    const at = await site();
-    await at.declare(acme);
-    const plan = await at.session((session) => session.plan());
-    const again = await at.writing('apply', (session) => session.plan());
-    for (const other of [plan, again]) {
-      await at.writing('apply', async (session) => {
-        const applying = session.apply(approve(other, { maxDestructive: 0 }));
-        await expect(applying).rejects.toThrow('made in another session');
-      });
-    }
-    expect(at.writes()).toEqual([]);
-  });
-
   test('only what was approved is applied: too much destruction, blocked entries and stale plans are not', async () => {
     const at = await site();
     const ada = { kind: 'User', id: ids.ada };

@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { looksSecret } from '../../src/secrets/names.js';
 import { MAX_BYTES, readBytes, SourceFile } from '../../src/yaml/source-file.js';
-import { afterwards } from '../cleanups.js';
+import { temporaryFolder } from '../cleanups.js';
 
 /** The place of the first `find` in a text. */
 function placeOf(text: string, find: string) {
@@ -153,14 +152,8 @@ describe('a line that nobody could read', () => {
 });
 
 describe('reading bytes', () => {
-  function folder(): string {
-    const made = mkdtempSync(join(tmpdir(), 'idops-file-'));
-    afterwards(() => rmSync(made, { recursive: true, force: true }));
-    return made;
-  }
-
-  test('gives those of a regular file, also by a link, or says why there are none', () => {
-    const here = folder();
+  test('gives those of a regular file, also by a link, or says why there are none', async () => {
+    const here = await temporaryFolder('file');
     const [file, link] = [join(here, 'a'), join(here, 'b')];
     writeFileSync(file, 'text \u00e9');
     symlinkSync(file, link);
@@ -173,8 +166,8 @@ describe('reading bytes', () => {
     [0, 0],
     [MAX_BYTES, MAX_BYTES],
     [MAX_BYTES + 1, undefined],
-  ])('of %i gives %s', (size, length) => {
-    const file = join(folder(), 'a');
+  ])('of %i gives %s', async (size, length) => {
+    const file = join(await temporaryFolder('file'), 'a');
     writeFileSync(file, Buffer.alloc(size, 'a'));
     const read = readBytes(file);
     expect('length' in read ? read.length : undefined).toBe(length);

@@ -4,7 +4,7 @@ import { type Times, usualTimes } from '../../../src/state/postgres/connection.j
 import { postgresBackend } from '../../../src/state/postgres/index.js';
 import { emptyState } from '../../../src/state/state.js';
 import { afterwards } from '../../cleanups.js';
-import { problemOf } from './failing.js';
+import { problemOf, refused } from './failing.js';
 import { line, recordOf, runLine, serverUrl } from './lines.js';
 import { proxyTo, type ServerProxy } from './proxy.js';
 import { noPostgres, type PostgresServer, sharedPostgres } from './server.js';
@@ -104,9 +104,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       const journal = await overProxy().runs.create(runLine(run, state));
       await journal.write(line(1));
       expect(await linesOf()).toEqual([line(1)]);
-      expect(await problemOf(open().runs.create(runLine(run, state)))).toMatchObject({
-        code: 'not-writable',
-      });
+      await refused(open().runs.create(runLine(run, state)), 'not-writable');
     });
 
     it('is written once where the end of a transaction is cut', async () => {
@@ -123,7 +121,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       const journal = await backend.runs.create(runLine(run, state));
       await journal.write(line(1));
       faulty('INSERT INTO idops.lines', 'cut after');
-      expect(await problemOf(journal.write(line(2)))).toMatchObject({ code: 'state-unreachable' });
+      await refused(journal.write(line(2)), 'state-unreachable');
       await journal.write(line(3));
       expect(await linesOf()).toEqual([line(1), line(3)]);
     });
@@ -143,20 +141,17 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       const content = await other.runs.read(run);
       if (content === null) throw new Error('no journal');
       const next = await other.runs.reopen(content);
-      expect(await problemOf(journal.write(line(2)))).toMatchObject({
-        code: 'locked',
-        message: expect.stringContaining('was taken over'),
-      });
+      await refused(journal.write(line(2)), 'locked', 'was taken over');
       await next.write(line(3));
       expect(await linesOf()).toEqual([line(1), line(3)]);
-      expect(await problemOf(open().runs.reopen(content))).toMatchObject({ code: 'locked' });
+      await refused(open().runs.reopen(content), 'locked');
     });
 
     it('that was removed under its writer does not come back', async () => {
       const backend = open();
       const journal = await backend.runs.create(runLine(run, state));
       await open().runs.remove([run]);
-      expect(await problemOf(journal.write(line(1)))).toMatchObject({ code: 'locked' });
+      await refused(journal.write(line(1)), 'locked');
       expect(await open().runs.list()).toEqual([]);
     });
   });
@@ -174,7 +169,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
         await server.start();
         await Promise.all([...writing, saving]);
         await lock.confirm();
-        expect(await problemOf(open().lock('undo', new Date()))).toMatchObject({ code: 'locked' });
+        await refused(open().lock('undo', new Date()), 'locked');
       }
       expect(await linesOf()).toHaveLength(6);
       expect((await open().saved())?.serial).toBe(2);
@@ -222,7 +217,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       vi.advanceTimersByTime(usualTimes.renewal);
       await renewed;
       expect(await open({ lease: 0 }).lockStatuses()).toMatchObject([{ fate: 'alive' }]);
-      expect(await problemOf(open({ lease: 0 }).lock('undo', new Date()))).toMatchObject({ code: 'locked' });
+      await refused(open({ lease: 0 }).lock('undo', new Date()), 'locked');
       await lock.confirm();
       await lock.release();
     });
@@ -272,12 +267,11 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
         () => lock.confirm(),
       ];
       for (const work of works) {
-        expect(await problemOf(work())).toMatchObject({
-          code: 'locked',
-          message: expect.stringMatching(
-            /^the lock of the state was lost: somebody else took it over: undo by/,
-          ),
-        });
+        await refused(
+          work(),
+          'locked',
+          /^the lock of the state was lost: somebody else took it over: undo by/,
+        );
       }
       // It may still look.
       expect(await backend.saved()).toEqual(state);
@@ -292,12 +286,9 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       const lock = await backend.lock('apply', new Date());
       const journal = await backend.runs.create(runLine(run, state));
       await (await open().removable())?.remove();
-      expect(await problemOf(journal.write(line(1)))).toMatchObject({
-        code: 'locked',
-        message: expect.stringContaining('the lock of the state was lost: it was removed'),
-      });
+      await refused(journal.write(line(1)), 'locked', 'the lock of the state was lost: it was removed');
       const second = await open().lock('undo', new Date());
-      expect(await problemOf(backend.save(state))).toMatchObject({ code: 'locked' });
+      await refused(backend.save(state), 'locked');
       await lock.release();
       await second.confirm();
       expect(await open().saved()).toBeUndefined();
@@ -311,7 +302,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
         const lock = await overProxy().lock('apply', new Date());
         expect(lock.takenOver).toBeNull();
         await lock.confirm();
-        expect(await problemOf(open().lock('undo', new Date()))).toMatchObject({ code: 'locked' });
+        await refused(open().lock('undo', new Date()), 'locked');
         await lock.release();
       },
     );
@@ -336,7 +327,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
         if (sent.includes('INSERT INTO idops.records')) pages += 1;
         return pages === 2 ? 'cut after' : undefined;
       };
-      expect(await problemOf(backend.save(many(2, 'new')))).toMatchObject({ code: 'state-unreachable' });
+      await refused(backend.save(many(2, 'new')), 'state-unreachable');
       expect(await open().saved()).toEqual(many(1, 'old'));
       proxy.fault = () => undefined;
       await backend.save(many(3, 'new'));
@@ -403,7 +394,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       expect(whole.takenOver).toContain('took over the lock of apply by');
       proxy.isOpen = true;
       for (const work of [() => backend.merge(change('late')), () => journal.write(line(1))])
-        expect(await problemOf(work())).toMatchObject({ code: 'locked' });
+        await refused(work(), 'locked');
       await lock.release();
       await whole.confirm();
       expect(await open().saved()).toEqual(kept('none'));
@@ -437,10 +428,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
     it('gives it the lock', async () => {
       await open().save(state);
       meanwhile('INSERT INTO idops.locks', () => open().lock('undo', new Date()));
-      expect(await problemOf(overProxy().lock('apply', new Date()))).toMatchObject({
-        code: 'locked',
-        message: expect.stringContaining('undo by'),
-      });
+      await refused(overProxy().lock('apply', new Date()), 'locked', 'undo by');
     });
   });
 });

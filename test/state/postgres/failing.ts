@@ -6,7 +6,7 @@ import { password } from './server.js';
 /** A password that no message may show. */
 export const secret = 's3cr3t-w0rd';
 
-export interface Told {
+interface Told {
   readonly code: string;
   readonly message: string;
   readonly hint?: string | undefined;
@@ -23,4 +23,17 @@ export async function problemOf(work: Promise<unknown> | (() => unknown)): Promi
     return failure.problems[0];
   }
   throw new Error('nothing was thrown');
+}
+
+/** Expects that something is refused with this code, and in words such as these. */
+export async function refused(
+  work: Parameters<typeof problemOf>[0],
+  code: string,
+  message: string | RegExp = '',
+  hint?: string | RegExp,
+): Promise<void> {
+  const told = await problemOf(work);
+  expect(told.code).toBe(code);
+  expect(told.message).toMatch(message);
+  if (hint !== undefined) expect(told.hint).toMatch(hint);
 }
