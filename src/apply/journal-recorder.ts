@@ -79,8 +79,19 @@ export function journalRecorder(
 
   return {
     async sending(change, request, last) {
-      const { key, identity, expected, before, existed, managed, generation, recordedGeneration } =
-        change.apply;
+      const {
+        key,
+        identity,
+        expected,
+        before,
+        existed,
+        managed,
+        byMember,
+        until,
+        ended,
+        generation,
+        recordedGeneration,
+      } = change.apply;
       // A change that is begun is finished: a template would stay deleted between two requests.
       if (!begun.has(key)) await beforeChange();
       begun.add(key);
@@ -109,6 +120,9 @@ export function journalRecorder(
         existed,
         ...stored,
         managed: [...managed],
+        ...(until === undefined ? {} : { until }),
+        ...(ended === undefined ? {} : { ended: mapValues(ended, (ids) => [...ids]) }),
+        ...(byMember === undefined ? {} : { by_member: [...byMember] }),
         ...(generation === undefined ? {} : { generation }),
         ...(recordedGeneration === undefined ? {} : { recorded_generation: recordedGeneration }),
       });

@@ -9,11 +9,11 @@ import {
   same,
   type Value,
 } from '../base/values.js';
-import { type FieldType, holdsHashed, normalForm, value } from '../kinds/fields.js';
+import { asElements, type FieldType, holdsHashed, normalForm, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Identity, KindName } from '../kinds/kind.js';
 import { deletedHash } from '../plan/decider.js';
-import type { Action, Seen } from '../plan/plan.js';
+import type { Action, Seen, UntilChanges } from '../plan/plan.js';
 import { conceal, type Hasher, restoreFields, type StoredFields, storeFields } from '../secrets/hash.js';
 import { holdsSecretKey } from '../secrets/names.js';
 import { eachWithSlowHashes } from '../secrets/slow-hash.js';
@@ -32,6 +32,8 @@ export interface Asked {
   readonly generation?: number;
   /** The object as it was known to be. */
   readonly before?: Fields;
+  /** Changed ends of access. */
+  readonly until?: UntilChanges | undefined;
 }
 
 /** The outcome, as far as the state needs it. */
@@ -66,8 +68,35 @@ export function recordInto(
         };
   if (after === undefined) return false;
   forgetFormer(resources, asked);
-  resources[asked.key] = withFormerNames(after, before, asked, context.hasher);
+  resources[asked.key] = withFormerNames(
+    withEnds(after, before, asked, outcome),
+    before,
+    asked,
+    context.hasher,
+  );
   return true;
+}
+
+/** A record with the ends of access: none of members that the object doesn't have any more. */
+function withEnds(
+  { until: _, ...record }: ResourceRecord,
+  before: ResourceRecord | undefined,
+  { until = {}, expected }: Asked,
+  { status }: ObservedOutcome,
+): ResourceRecord {
+  const isDone = status === 'applied' || status === 'not_converged';
+  const known = before?.until ?? {};
+  const fields = new Set([...Object.keys(known), ...(isDone ? Object.keys(until) : [])]);
+  const ends = [...fields].flatMap((field) => {
+    const members = { ...known[field], ...(isDone ? until[field] : {}) };
+    const list = isDone ? expected[field] : undefined;
+    const held = Array.isArray(list) ? new Set(asElements(list).map(({ id }) => id)) : undefined;
+    const kept = Object.entries(members).flatMap(([id, end]) =>
+      end === null || held?.has(id) === false ? [] : [[id, end] as const],
+    );
+    return kept.length === 0 ? [] : [[field, Object.fromEntries(kept)] as const];
+  });
+  return ends.length === 0 ? record : { ...record, until: Object.fromEntries(ends) };
 }
 
 /** Records with what the server showed of unchanged objects; the very same records if there is no news. */
@@ -177,6 +206,7 @@ function nextRecord(
   };
   switch (asked.action) {
     case 'adopt':
+      if (kindOf(asked.kind).regeneration === undefined) return adoptedRecord(base, before, asked, context);
       return { ...base, ...generation(asked), ...storeFields(adoptedFields(asked), context.hasher) };
     case 'regenerate':
       if (outcome.status === 'unknown') {
@@ -207,6 +237,18 @@ function nextRecord(
     default:
       return undefined;
   }
+}
+
+/** The record of an object of which only ends of access are news. */
+function adoptedRecord(
+  base: ResourceRecord,
+  before: ResourceRecord | undefined,
+  asked: Asked,
+  context: RecordContext,
+): ResourceRecord {
+  if (before !== undefined) return { ...before, managed: [...asked.managed] };
+  const { left } = lastShown(asked, asked.before, context);
+  return { ...base, ...(left === undefined ? {} : { left: { ...left, run: null } }) };
 }
 
 function generation({ generation }: Asked): { did_generation?: number } {

@@ -1,6 +1,14 @@
 import { type Fields, holdsSensitive, isMap, same, type Value } from '../base/values.js';
 import { altered } from '../kinds/declared.js';
-import { asElements, contrast, type FieldType, markSecrets, value } from '../kinds/fields.js';
+import {
+  asElements,
+  contrast,
+  type FieldType,
+  isByMember,
+  markSecrets,
+  matchSets,
+  value,
+} from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
 import { undocumented } from '../plan/subjects.js';
@@ -22,6 +30,7 @@ export interface Left {
 
 const UNKNOWN_BEFORE = 'the value before the run was not known';
 const SECRET_BEFORE = 'the old value was a secret, which no journal holds';
+const ENDED = 'access that has ended is not given back';
 const CHANGED_SINCE = 'it was changed since the run (--force puts it back anyway)';
 
 /** The undo of a run. */
@@ -149,7 +158,10 @@ function undoEntry({ sending, answered }: Entry, hasher: Hasher, source: string)
     const type = kind.fields[name] ?? value;
     const was = before[name];
     const became = sending.action === 'delete' ? null : ((name in shown ? shown : asked)[name] ?? null);
-    const undone = undoField(type, name, wish, was, became);
+    const undone =
+      sending.by_member?.includes(name) && was !== undefined && !holdsSensitive(was)
+        ? undoMembers(name, asElements(was), asElements(became), sending.ended?.[name])
+        : undoField(type, name, wish, was, became);
     left.push(...undone.left);
     if (undone.value === undefined) continue;
     fields[name] = undone.value;
@@ -157,6 +169,20 @@ function undoEntry({ sending, answered }: Entry, hasher: Hasher, source: string)
   }
   const none = Object.keys(fields).length === 0;
   return { document: none ? undefined : documentOf(sending, fields, source, false), after, left };
+}
+
+/** Gives back the members that the run removed, and takes away those that it added; others are left alone. */
+function undoMembers(
+  path: string,
+  was: readonly Fields[],
+  became: readonly Fields[],
+  ended: readonly string[] = [],
+): ReturnType<typeof undoField> {
+  const { added: remove, removed } = matchSets(became, was);
+  const add = removed.filter(({ id }) => !ended.includes(String(id)));
+  const left = add.length === removed.length ? [] : [{ path, reason: ENDED }];
+  if (add.length + remove.length === 0) return { value: undefined, left };
+  return { value: { add, remove: [...remove] }, left };
 }
 
 /** The value that puts a field back; undefined if there is none. */
@@ -246,7 +272,7 @@ function withoutConflict(
   present: Value | undefined,
 ): { value: Value | undefined; conflicts: string[] } {
   // Nobody can have changed what is unknown or absent.
-  if (present === undefined) return { value: wished, conflicts: [] };
+  if (present === undefined || isByMember(type, wished)) return { value: wished, conflicts: [] };
   const partwise = type.type === 'map' || type.type === 'members';
   if (partwise && isMap(wished) && isMap(left) && isMap(present)) {
     const conflicts: string[] = [];

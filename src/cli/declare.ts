@@ -11,6 +11,7 @@ import {
   kindOption,
   messageOption,
   notEmpty,
+  nowOption,
   onlyOption,
   selectionOptions,
   wholeNumber,
@@ -87,6 +88,8 @@ export function declare(action: Act): Command {
   program
     .command('validate')
     .description('check configuration, manifests, references and template bodies; no network')
+    .addOption(nowOption())
+    .option('--explain <ADDRESS>', 'show which documents declare what about this object', notEmpty)
     .addOption(format('validation'))
     .action(action(async () => (await import('./commands/validate.js')).validate));
 
@@ -102,6 +105,7 @@ export function declare(action: Act): Command {
     .argument('[planfile]', 'a plan stored with plan --out: apply exactly that, without a question')
     .description('plan, show, ask, apply')
     .option('--yes', "don't ask")
+    .option('--ended', 'only remove access that has ended (until)')
     .addOption(messageOption())
     .action(action(async () => (await import('./commands/apply.js')).apply));
 
@@ -330,7 +334,7 @@ function exitCodes(): string {
 
 function selecting(command: Command, report: 'plan' | 'result'): Command {
   for (const option of selectionOptions()) command.addOption(option);
-  return command.addOption(format(report));
+  return command.addOption(nowOption()).addOption(format(report));
 }
 
 function limiting(command: Command, when?: string): Command {

@@ -13,16 +13,18 @@ export class Catalog {
   /** How many rows have no id. */
   anonymous = 0;
 
-  constructor(rows: readonly Fields[]) {
+  /** `called` is the field with the name. */
+  constructor(rows: readonly Fields[], called = 'name') {
     for (const row of rows) {
       if (typeof row.id !== 'string') {
         this.anonymous += 1;
         continue;
       }
       this.ids.set(identifierKey(row.id), row);
-      if (typeof row.name !== 'string') continue;
-      const others = this.names.get(row.name);
-      if (others === undefined) this.names.set(row.name, [row]);
+      const { [called]: name } = row;
+      if (typeof name !== 'string') continue;
+      const others = this.names.get(name);
+      if (others === undefined) this.names.set(name, [row]);
       else others.push(row);
     }
   }
@@ -30,6 +32,11 @@ export class Catalog {
   /** Whether something that isn't found may be one of the rows without an id. */
   get unsure(): boolean {
     return this.anonymous > 0;
+  }
+
+  /** The rows with an id. */
+  all(): Iterable<Fields> {
+    return this.ids.values();
   }
 
   byId(id: string): Fields | undefined {
@@ -53,9 +60,10 @@ export async function readCatalog(
   read: ExtraRead,
   parse: Parser<Page<Fields>>,
   reader: Pick<Reader, 'listExtra'>,
+  called?: string,
 ): Promise<Catalog | null> {
   const rows = await readRows(name, read, parse, reader);
-  return rows === null ? null : new Catalog(rows);
+  return rows === null ? null : new Catalog(rows, called);
 }
 
 export async function readRows(

@@ -22,6 +22,8 @@ export interface FieldChange {
   readonly after: Value;
   /** Whether reports hide the values. */
   readonly sensitive: boolean;
+  /** Whether only named members of a set are managed, so that `before` and `after` have no others. */
+  readonly byMember?: true;
   /** Whether lists of the server confirmed the names in it, so that they need no ids. */
   readonly confirmed?: boolean;
   /** What a deletion leaves: the built-in text, or nothing. `removed` for a key of a map, unlike null. */

@@ -7,6 +7,15 @@ export interface Identity {
   readonly [part: string]: string;
 }
 
+/** The objects that a document about many is about: the named ones, and those that match. */
+export interface Covers {
+  readonly named: readonly Identity[];
+  /** All keys must hold. */
+  readonly match?: Fields;
+  /** Fewer objects are an error. */
+  readonly atLeast?: number;
+}
+
 /**
  * A checked manifest document: plain data, with body files read and secrets wrapped. Declared as a class, so that the compiler
  * refuses a copy by `...`, which would lose the places; use `altered`.
@@ -26,6 +35,14 @@ export declare abstract class Declared {
   readonly generation?: number;
   /** It comes from a journal, so its names may be outdated. */
   readonly remembered?: true;
+  /** Of a document about many objects: which. */
+  readonly covers?: Covers;
+  /** Why its names can't be resolved, or documents contradict each other. */
+  readonly trouble?: string;
+  /** The members of sets that it removes because their access has ended, by field. */
+  readonly ended?: { readonly [field: string]: readonly string[] };
+  /** Conditions under which it was declared for this object; each must still hold before a write. */
+  readonly conditions?: readonly Fields[];
   /** The document's first key. */
   get place(): Place;
   /** Its line, cheaper than `place`. */
@@ -39,7 +56,9 @@ export declare abstract class Declared {
 /** A copy with changes. */
 export function altered(
   declared: Declared,
-  changes: Partial<Pick<Declared, 'fields' | 'absent' | 'whole' | 'remembered'>>,
+  changes: Partial<
+    Pick<Declared, 'identity' | 'fields' | 'absent' | 'whole' | 'remembered' | 'trouble' | 'ended'>
+  >,
 ): Declared {
   return {
     ...declared,

@@ -4,8 +4,8 @@ import { nullish, optional } from '../base/members.js';
 import { error, type Problem } from '../base/problems.js';
 import { compareText, type Fields, isMap, lazy, Sensitive, same } from '../base/values.js';
 import { pages } from '../server/answers.js';
-import type { ExtraRead } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
+import { templateByName } from './by-name.js';
 import type { FieldChange, PlanWarning } from './change.js';
 import { altered } from './declared.js';
 import { body, carried, isBlank, textOf, value } from './fields.js';
@@ -17,12 +17,14 @@ import type {
   Identity,
   Kind,
   Live,
+  Naming,
   ObserveContext,
   PlanInput,
   Traces,
   Update,
   Verdict,
 } from './kind.js';
+import { listRead, type References, unlisted } from './references.js';
 import { profileProblems, unknownWhole, wholeFields } from './rules.js';
 import { document, identifier, ignorable, text, UUID } from './schema.js';
 import type { ProfileTraits, Traits } from './traits.js';
@@ -32,8 +34,6 @@ interface TemplateTraits extends Traits {
   readonly halvesFallBack: boolean;
   /** Whether every backend has a built-in text of every type, so that a 404 means that there is no such backend or type. */
   readonly allBuiltIn: boolean;
-  /** The lists that show backends: their own, otherwise that of users. */
-  readonly backends?: { readonly own: ExtraRead; readonly ofUsers: ExtraRead };
 }
 
 const knownTypes = ['confirmation_instructions', 'reset_password_instructions', 'tx_code'];
@@ -45,10 +45,6 @@ const traits: ProfileTraits<TemplateTraits> = {
   boruta: {
     halvesFallBack: true,
     allBuiltIn: true,
-    backends: {
-      own: { title: 'list backends', path: '/api/backends', scope: 'identity-providers:manage:all' },
-      ofUsers: { title: 'list users', path: '/api/users', scope: 'users:manage:all' },
-    },
     whole: ['txt_content', 'html_content'],
     // A rewritten template gets a new id.
     ignored: ['id'],
@@ -80,10 +76,12 @@ const schema = lazy(() =>
     'EmailTemplate',
     'An email template of a backend, in Mustache.',
     {
-      backend_id: identifier().meta({
-        description: 'The id of the backend whose template it is.',
-        examples: [UUID],
-      }),
+      backend_id: optional(identifier(), 'The id of the backend whose template it is.', UUID),
+      backend: optional(
+        identifier(),
+        'The name of the backend, or its id, in place of backend_id, if the profile lists backends.',
+        'Staff directory',
+      ),
       type: identifier().meta({
         description: 'The type of the email, as the server names it.',
         examples: knownTypes,
@@ -101,7 +99,7 @@ const schema = lazy(() =>
         }),
       ignored: ignorable(traits),
     },
-    deletedAlone,
+    { ...deletedAlone, oneOf: [{ required: ['backend_id'] }, { required: ['backend'] }] },
   ),
 );
 
@@ -111,12 +109,16 @@ export const emailTemplate: Kind = {
   get schema() {
     return schema();
   },
-  identity: ['backend_id', 'type'],
+  identity: ['backend_id', 'backend', 'type'],
+  byName: templateByName,
   fields: { id: value, txt_content: body, html_content: body },
   scopes: { read: 'identity-providers:manage:all', write: 'identity-providers:manage:all' },
   traits,
-  identities: ({ identity }) => [JSON.stringify([identity.backend_id, identity.type])],
+  identities: ({ identity: { backend_id, backend, type } }) => [
+    JSON.stringify([backend_id ?? null, backend ?? null, type]),
+  ],
   check: (declared, profile) => [
+    ...declared.flatMap((template) => unidentified(template, profile)),
     ...declared
       .filter(({ absent, fields }) => absent && Object.keys(fields).length > 0)
       .map((template) =>
@@ -132,8 +134,9 @@ export const emailTemplate: Kind = {
     ...profileProblems(declared.map(withUsableBodies), profile, traits),
   ],
   // A slash in an id must not make two addresses equal.
-  addressPart: ({ backend_id = '', type = '' }) =>
+  addressPart: ({ backend = '', backend_id = backend, type = '' }) =>
     `${/[/%]/.test(backend_id) ? encodeURIComponent(backend_id) : backend_id}/${type}`,
+  naming,
   within: 'backend_id',
   readable: () => true,
   email: { txt: 'txt_content', html: 'html_content', type: 'type' },
@@ -198,6 +201,34 @@ export const emailTemplate: Kind = {
   },
   destructions: () => [],
 };
+
+/** The addresses of a template: by the id of its backend, and by its name if that is known and unique. */
+function naming(identity: Identity, { backends }: References): Naming {
+  const { backend_id, type = '' } = identity;
+  const name = backend_id === undefined ? undefined : backends?.byId(backend_id)?.name;
+  const isUnique = typeof name === 'string' && backends?.byName(name).length === 1;
+  return {
+    address: identity,
+    key: identity,
+    all: isUnique ? [identity, { backend_id: name, type }] : [identity],
+  };
+}
+
+function unidentified(template: Declared, profile: Profile): Problem[] {
+  const { backend_id, backend } = template.identity;
+  if ((backend_id === undefined) === (backend === undefined)) {
+    return [
+      error(
+        'missing-field',
+        'an EmailTemplate needs either "backend_id" or "backend"',
+        [template.place],
+        backend === undefined ? 'add one of the two' : 'remove one of the two',
+      ),
+    ];
+  }
+  if (backend === undefined || listRead('backends', profile) !== undefined) return [];
+  return [unlisted(profile, 'a backend', template.placeOf('backend'))];
+}
 
 function nothingThere({ backend_id = '', type = '' }: Identity): string {
   return (
@@ -318,17 +349,13 @@ async function find(context: DiscoverContext): Promise<Discovered> {
   return { found: [], notes: [unnamed], unasked: 'no backend is known, so no template was read' };
 }
 
-/** The read of the list of backends, if the profile has one. */
-export function backendList({ name }: Profile): ExtraRead | undefined {
-  return traits[name].backends?.own;
-}
-
 async function backendsOf({ rows, profile }: DiscoverContext, named: readonly Identity[]): Promise<string[]> {
   const known = named.flatMap(({ backend_id }) => backend_id ?? []);
-  const { backends } = traits[profile.name];
-  if (backends === undefined) return known;
-  const own = await rows('backends', backends.own, pages.backend);
-  const shown = own ?? (await rows('users', backends.ofUsers, pages.user)) ?? [];
+  const [backends, users] = [listRead('backends', profile), listRead('users', profile)];
+  if (backends === undefined || users === undefined) return known;
+  const own = await rows('backends', backends, pages.backend);
+  // Users show the backends, too.
+  const shown = own ?? (await rows('users', users, pages.user)) ?? [];
   const ids = shown.map((row) => {
     if (own !== null) return row.id;
     return isMap(row.backend) ? row.backend.id : undefined;

@@ -1,3 +1,4 @@
+import { isUuid } from '../base/identifiers.js';
 import {
   compareText,
   type Fields,
@@ -137,6 +138,59 @@ export function asElements(set: Value): Fields[] {
   return Array.isArray(set) ? set.filter(isMap) : [];
 }
 
+/** A declared set: the whole set, members to add and remove, or both if several documents declare it. */
+export interface SetParts {
+  /** Undefined if other members are left alone. */
+  readonly whole: Value | undefined;
+  readonly add: readonly Value[];
+  readonly remove: readonly Value[];
+  /** Members that a whole set neither adds nor removes. */
+  readonly stay: readonly Value[];
+}
+
+/** The parts of a declared set: a list, null, or a map of parts. */
+export function setParts(declared: Value): SetParts {
+  if (!isMap(declared)) return { whole: declared, add: [], remove: [], stay: [] };
+  const part = (list: Value | undefined): readonly Value[] => (Array.isArray(list) ? list : []);
+  const { whole, add, remove, stay } = declared;
+  return { whole, add: part(add), remove: part(remove), stay: part(stay) };
+}
+
+/** The lists of a declared set, with their path in it. */
+export function listsOf(declared: Value | undefined): { path: readonly string[]; list: readonly Value[] }[] {
+  if (Array.isArray(declared)) return [{ path: [], list: declared }];
+  if (declared === undefined || !isMap(declared)) return [];
+  return Object.entries(declared).flatMap(([part, list]) =>
+    Array.isArray(list) ? [{ path: [part], list }] : [],
+  );
+}
+
+/** The id or the name by which a declared element is known. */
+export function memberKey(element: Value): string | undefined {
+  const key = isMap(element) ? (element.id ?? element.name) : element;
+  return typeof key === 'string' ? key : undefined;
+}
+
+/** A text is an id if it is a UUID, otherwise a name. */
+export function referenceOf(element: Value): Fields {
+  if (isMap(element)) return element;
+  return isUuid(textOf(element)) ? { id: element } : { name: element };
+}
+
+/** Whether a declared value manages only named members of a set. */
+export function isByMember({ type }: FieldType, declared: Value | undefined): boolean {
+  return (
+    type === 'set' && declared !== undefined && isMap(declared) && setParts(declared).whole === undefined
+  );
+}
+
+/** The elements of a set that are among the named ones. */
+export function membersAmong(set: Value, named: readonly Fields[]): Fields[] {
+  const { removed } = matchSets(named, asElements(set));
+  const others = new Set(removed);
+  return asElements(set).filter((element) => !others.has(element));
+}
+
 export interface SetMatch {
   readonly pairs: readonly { readonly wanted: Fields; readonly got: Fields }[];
   readonly added: readonly Fields[];
@@ -207,7 +261,8 @@ function contrastSets(nested: FieldTypes, wanted: readonly Fields[], got: Value)
 }
 
 /**
- * The whole value to ask for, given the declared and the present one. Undefined if a map must be merged into an unknown value.
+ * The whole value to ask for, given the declared and the present one. Undefined if a map or members of a set must be merged into an
+ * unknown value.
  */
 export function desired(
   type: FieldType,
@@ -259,9 +314,15 @@ export function holdsHashed(field: Value): boolean {
   return isMap(field) && Object.values(field).some(holdsHashed);
 }
 
-/** Members of an element that the manifest omits keep their value. */
-function desiredSet(declared: Value, present: Value | undefined): Value {
-  const wanted = asElements(declared);
+/** Members of an element that the manifest omits keep their value. Undefined if members are named and the others are unknown. */
+function desiredSet(declared: Value, present: Value | undefined): Value | undefined {
+  const { whole, add, remove, stay } = setParts(declared);
+  if (whole === undefined && present === undefined) return undefined;
+  const kept = membersAmong(present ?? null, asElements([...stay]));
+  const base = whole === undefined ? asElements(present ?? null) : [...asElements(whole), ...kept];
+  const going = new Set(membersAmong(base, asElements([...remove])));
+  const staying = base.filter((element) => !going.has(element));
+  const wanted = [...staying, ...matchSets(asElements([...add]), staying).added];
   if (present === undefined) return wanted;
   const known = new Map(matchSets(wanted, asElements(present)).pairs.map((pair) => [pair.wanted, pair.got]));
   return wanted.map((element) => ({ ...known.get(element), ...element }));

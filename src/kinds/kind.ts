@@ -7,14 +7,14 @@ import type { ExtraRead, Scope, WriteRequest } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 import type { Action, FieldChange, PlanWarning } from './change.js';
-import type { Declared, Identity } from './declared.js';
+import type { Covers, Declared, Identity } from './declared.js';
 import type { FieldTypes } from './fields.js';
 import type { Access } from './grants.js';
 import type { Holding } from './holdings.js';
 import type { ListName, References } from './references.js';
 import type { ProfileTraits } from './traits.js';
 
-export type { Declared, Identity } from './declared.js';
+export type { Covers, Declared, Identity } from './declared.js';
 export type { KindName };
 
 /** The server's answer about an object. */
@@ -39,6 +39,8 @@ export interface ObserveContext {
   readonly profile: Profile;
   /** Read each object on its own instead of from a list, if the server offers that. */
   readonly alone: boolean;
+  /** Whether a list was read already. */
+  holds(name: ListName): boolean;
   /** A list, read once; null if the server doesn't offer it. */
   list<N extends ListName>(name: N): Promise<NonNullable<References[N]> | null>;
   /** Limits concurrent reads. */
@@ -81,6 +83,8 @@ export interface ResolveContext {
   readonly present: Fields;
   /** Whether a field is declared, so that names in it must be current; recorded names may be outdated. */
   readonly wished: (field: string) => boolean;
+  /** The place of a part of a field, for messages. */
+  readonly at: (...path: (string | number)[]) => string;
 }
 
 export interface Resolved {
@@ -228,6 +232,44 @@ export interface Discovery {
   readonly files?: { readonly folder: string; readonly endings: { readonly [field: string]: string } };
 }
 
+/** How a document names its object if it leaves out the id. */
+export interface ByName {
+  /** The part of the identity that may be left out. */
+  readonly id: string;
+  /** The keys that name the object instead. */
+  readonly names: readonly string[];
+  /** The lists in which the names are looked up. */
+  lists(identity: Identity): readonly ListName[];
+  /** The identity with the id in place of the names, or why there is none. */
+  find(identity: Identity, references: References): Identity | string;
+}
+
+/** The objects that a document about many is about. */
+export interface Covered {
+  /** The condition under which each is covered; undefined for those that the document names. */
+  readonly found: ReadonlyMap<string, Fields | undefined>;
+  /** The named objects that can't be found, and why. */
+  readonly lost: readonly { readonly identity: Identity; readonly why: string }[];
+  /** Why conditions can't be checked. */
+  readonly troubles: readonly string[];
+}
+
+/** A document about many objects of a kind, which is expanded to one for each before anything is compared. */
+export interface Many {
+  /** Its `kind` in manifests. */
+  readonly name: string;
+  readonly schema: z.ZodType;
+  /** Which objects a valid document is about. */
+  covers(data: { readonly [key: string]: unknown }): Covers;
+  /** The fields for each object, given those of the document. */
+  fields(fields: Fields, data: { readonly [key: string]: unknown }): Fields;
+  /** The lists that are needed to find them. */
+  lists(covers: Covers): readonly ListName[];
+  find(covers: Covers, references: References): Covered;
+  /** Whether a condition holds for an object with these fields. */
+  holds(condition: Fields, fields: Fields): boolean;
+}
+
 /** Everything specific to a kind of object. */
 export interface Kind {
   readonly name: KindName;
@@ -240,6 +282,9 @@ export interface Kind {
   readonly fields: FieldTypes;
   /** Live values beside the fields that decide about a change. */
   readonly decisive?: readonly string[];
+  /** Names that may be used in place of an id. */
+  readonly byName?: ByName;
+  readonly many?: Many;
   /** The parts of the identity that decide, given those that a document has; by default all. */
   deciding?(has: (part: string) => boolean): readonly string[];
   readonly scopes: { readonly read: Scope; readonly write: Scope };

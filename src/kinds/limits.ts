@@ -3,7 +3,7 @@ import { stringifyJson } from '../base/json.js';
 import { error, type Problem, warning } from '../base/problems.js';
 import { type Fields, holdsSensitive, isMap, reveal, UNKNOWN_TEXT, type Value } from '../base/values.js';
 import type { Profile, ServerLimits } from '../server/profiles.js';
-import { characters, isBlank, textOf } from './fields.js';
+import { characters, isBlank, listsOf, textOf } from './fields.js';
 import type { Declared, Identity } from './kind.js';
 import type { KindLimits, MemberType, Traits } from './traits.js';
 
@@ -14,7 +14,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Why no request can be sent for an object with these ids; undefined if one can. */
 export function idTrouble(identity: Identity, { name, limits }: Profile): string | undefined {
   const unusable = Object.entries(identity).find(
-    ([part, text]) => part !== 'name' && text !== undefined && !isPathParameter(text),
+    ([part, text]) => !isName(part) && text !== undefined && !isPathParameter(text),
   );
   if (unusable !== undefined) {
     return `the ${unusable[0]} ${JSON.stringify(unusable[1])} can't name an object in a path of the API: correct it`;
@@ -25,6 +25,11 @@ export function idTrouble(identity: Identity, { name, limits }: Profile): string
   );
   if (wrong === undefined) return undefined;
   return `the ${wrong} ${identity[wrong]} is not a UUID in lower case, as the ids of this server are (profile ${name}): correct it`;
+}
+
+/** Whether a part of an identity is a name, which is in no path of the API. */
+function isName(part: string): boolean {
+  return ['name', 'username', 'backend'].includes(part);
 }
 
 /** What the profile's server can't take of a document. */
@@ -92,12 +97,14 @@ interface Id {
   readonly most?: number;
 }
 
-function elementIds(list: Value | undefined, path: FieldPath, most?: number): Id[] {
-  if (!Array.isArray(list)) return [];
-  return list.flatMap((element, index): Id[] => {
-    if (!isMap(element) || element.id === undefined) return [];
-    return [{ id: element.id, path: [...path, index, 'id'], ...(most === undefined ? {} : { most }) }];
-  });
+function elementIds(set: Value | undefined, path: FieldPath, most?: number): Id[] {
+  return listsOf(set).flatMap(({ path: part, list }) =>
+    list.flatMap((element, index): Id[] => {
+      if (!isMap(element) || element.id === undefined) return [];
+      const at = [...path, ...part, index, 'id'];
+      return [{ id: element.id, path: at, ...(most === undefined ? {} : { most }) }];
+    }),
+  );
 }
 
 function identityProblems(

@@ -3,7 +3,6 @@ import { type Fields, isMap } from '../base/values.js';
 import { type Page, type Parser, pages } from '../server/answers.js';
 import type { ExtraRead } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
-import { backendList } from './email-template.js';
 import { listRead } from './references.js';
 
 /** Something that objects refer to or belong to, and its list. */
@@ -15,7 +14,12 @@ export interface Other {
 }
 
 export const others: readonly Other[] = [
-  { name: 'Backend', nouns: 'backends', read: backendList, parse: pages.backend },
+  {
+    name: 'Backend',
+    nouns: 'backends',
+    read: (profile) => listRead('backends', profile),
+    parse: pages.backend,
+  },
   { name: 'Scope', nouns: 'scopes', read: (profile) => listRead('scopes', profile), parse: pages.scope },
   { name: 'Role', nouns: 'roles', read: (profile) => listRead('roles', profile), parse: pages.role },
 ];

@@ -1,4 +1,6 @@
-import { pages } from '../server/answers.js';
+import { error, type Place, type Problem } from '../base/problems.js';
+import type { Fields } from '../base/values.js';
+import { type Page, type Parser, pages } from '../server/answers.js';
 import { type ExtraRead, operations, type Scope } from '../server/operations.js';
 import type { Profile, ProfileName } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
@@ -11,6 +13,9 @@ interface Lists {
   readonly organizations: OrganizationIndex;
   readonly scopes: Catalog;
   readonly roles: Catalog;
+  readonly backends: Catalog;
+  /** Found by their username. */
+  readonly users: Catalog;
 }
 
 export type ListName = keyof Lists;
@@ -41,19 +46,46 @@ interface ListType<N extends ListName> {
   after?(list: Lists[N], declared: readonly Declared[], others: OtherNames): Lists[N];
 }
 
+type ExtraList = Exclude<ListName, 'organizations'>;
+
 /** Lists beyond the documented API. */
-const reads: {
-  readonly [profile in ProfileName]: { readonly scopes?: ExtraRead; readonly roles?: ExtraRead };
-} = {
+const reads: { readonly [profile in ProfileName]: { readonly [name in ExtraList]?: ExtraRead } } = {
   documented: {},
   boruta: {
     scopes: { title: 'list scopes', path: '/api/scopes', scope: 'users:manage:all' },
     roles: { title: 'list roles', path: '/api/roles', scope: 'users:manage:all' },
+    backends: { title: 'list backends', path: '/api/backends', scope: 'identity-providers:manage:all' },
+    users: { title: 'list users', path: '/api/users', scope: 'users:manage:all', pageSize: 1000 },
   },
 };
 
-export function listRead(name: 'scopes' | 'roles', profile: Profile): ExtraRead | undefined {
+/** The read of a list; undefined if the profile has none. */
+export function listRead(name: ExtraList, profile: Profile): ExtraRead | undefined {
   return reads[profile.name][name];
+}
+
+/** The problem of a name that no list of the profile's servers can resolve. */
+export function unlisted({ name }: Profile, what: string, place: Place): Problem {
+  return error(
+    'profile-field',
+    `a server of the profile ${name} has no list to find ${what} in by name`,
+    [place],
+    'use the id; if the server is a Boruta, set "profile: boruta" under server',
+  );
+}
+
+function listed(
+  name: ExtraList,
+  parse: Parser<Page<Fields>>,
+  called?: string,
+): Pick<ListType<'scopes'>, 'scope'> & { read(reader: Reader, profile: Profile): Promise<Catalog | null> } {
+  return {
+    scope: (profile) => listRead(name, profile)?.scope,
+    read: async (reader, profile) => {
+      const read = listRead(name, profile);
+      return read === undefined ? null : await readCatalog(name, read, parse, reader, called);
+    },
+  };
 }
 
 const types: { readonly [name in ListName]: ListType<name> } = {
@@ -62,24 +94,14 @@ const types: { readonly [name in ListName]: ListType<name> } = {
     read: readOrganizations,
     after: changedBy,
   },
-  scopes: {
-    scope: ({ name }) => reads[name].scopes?.scope,
-    read: async (reader, { name }) => {
-      const { scopes } = reads[name];
-      return scopes === undefined ? null : await readCatalog('scopes', scopes, pages.scope, reader);
-    },
-  },
-  roles: {
-    scope: ({ name }) => reads[name].roles?.scope,
-    read: async (reader, { name }) => {
-      const { roles } = reads[name];
-      return roles === undefined ? null : await readCatalog('roles', roles, pages.role, reader);
-    },
-  },
+  scopes: listed('scopes', pages.scope),
+  roles: listed('roles', pages.role),
+  backends: listed('backends', pages.backend),
+  users: listed('users', pages.user, 'username'),
 };
 
 /** In the order of messages. */
-export const listNames: readonly ListName[] = ['organizations', 'scopes', 'roles'];
+export const listNames: readonly ListName[] = ['organizations', 'scopes', 'roles', 'backends', 'users'];
 
 export function listScope(name: ListName, profile: Profile): Scope | undefined {
   return types[name].scope(profile);

@@ -56,6 +56,17 @@ export const idOrName: Together = { anyOf: [{ required: ['id'] }, { required: ['
 
 export const noneTwice: Together = { uniqueItems: true };
 
+/** When access ends. */
+export function until() {
+  return optional(
+    z.union([z.iso.date(), z.iso.datetime({ offset: true })], {
+      error: 'expected a day such as 2027-01-31, or a date-time such as 2027-01-31T12:00:00Z',
+    }),
+    'When the access ends: a day (from 00:00 UTC on it), or a date-time. From then on it is removed from those who received it.',
+    '2027-01-31',
+  );
+}
+
 /** The schema of a document; `about` describes the kind, `together` has further keywords. */
 export function document<K extends string, S extends z.ZodRawShape>(
   kind: K,
@@ -104,6 +115,11 @@ export const role = z.strictObject({
     { id: UUID, name: 'billing:read' },
   ]),
 });
+
+export const ownRole = role
+  .extend({ until: until() })
+  .refine((it) => it.id !== undefined || it.name !== undefined, 'needs an id or a name')
+  .meta(idOrName);
 
 export const roles = z.array(
   role.refine((it) => it.id !== undefined || it.name !== undefined, 'needs an id or a name').meta(idOrName),

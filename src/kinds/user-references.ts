@@ -1,7 +1,7 @@
-import { type Fields, isMap, type Value } from '../base/values.js';
+import { type Fields, isMap, mapValues, type Value } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
 import type { Catalog } from './catalog.js';
-import { asElements } from './fields.js';
+import { asElements, keyOf, listsOf, referenceOf } from './fields.js';
 import type { Declared, ResolveContext, Resolved } from './kind.js';
 import type { OrganizationIndex } from './organizations.js';
 import { type ListName, listScope, type References } from './references.js';
@@ -9,7 +9,7 @@ import { userTraits } from './user-schema.js';
 
 /** The lists that the references of a user's document need. */
 export function listsOfUser({ fields }: Declared, profile: Profile): readonly ListName[] {
-  const filled = (list: Value | undefined): boolean => Array.isArray(list) && list.length > 0;
+  const filled = (set: Value | undefined): boolean => listsOf(set).some(({ list }) => list.length > 0);
   return [
     // Memberships that are sent unchanged are looked up too.
     ...((userTraits[profile.name].whole?.includes('organizations') ?? false) || filled(fields.organizations)
@@ -27,56 +27,78 @@ export function listsOfUser({ fields }: Declared, profile: Profile): readonly Li
  * only ids: a wrong name beside an id would mislead a reviewer.
  */
 export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
-  const { references, present, profile, wished } = context;
+  const { references, present, profile, wished, at } = context;
   const resolved: Fields = { ...fields };
   const troubles: string[] = [];
   const confirmed: string[] = [];
   const warnings: Resolved['warnings'][number][] = [];
-  const take = (field: string, { elements, troubles: found, sure }: LookedUp): void => {
-    resolved[field] = elements;
-    troubles.push(...found);
-    if (sure) confirmed.push(field);
+  /** Looks up each list of a declared set. */
+  const take = (field: string, noun: string, lookUp: (list: readonly Value[]) => LookedUp): void => {
+    const declared = fields[field];
+    const found = listsOf(declared).map(({ path, list }) => ({ path, ...lookUp(list) }));
+    if (found.length === 0) return;
+    troubles.push(...found.flatMap((one) => one.troubles));
+    if (found.every(({ sure }) => sure)) confirmed.push(field);
+    const [only] = found;
+    if (Array.isArray(declared)) resolved[field] = only?.elements ?? [];
+    else {
+      const parts: { [part: string]: Fields[] } = {};
+      for (const { path, elements } of found) parts[path[0] ?? ''] = elements;
+      troubles.push(...contradictions(field, noun, parts, at));
+      resolved[field] = mapValues(parts, uniqueElements);
+    }
   };
-  const lookUp = (
-    list: Value,
-    catalog: Catalog | null | undefined,
-    noun: string,
-    own: Fields[],
-    field: string,
-  ) =>
-    findAll(asElements(list), {
-      catalog,
-      noun,
-      own,
-      strict: wished(field),
-      live: userTraits[profile.name].reads?.one !== undefined,
-    });
-
-  if (Array.isArray(fields.authorized_scopes)) {
-    const own = asElements(present.authorized_scopes ?? null);
-    const { authorized_scopes: list } = fields;
-    take('authorized_scopes', lookUp(list, references.scopes, 'scope', own, 'authorized_scopes'));
-  }
-  if (Array.isArray(fields.roles)) {
-    const own = asElements(present.roles ?? null);
-    take('roles', lookUp(fields.roles, references.roles, 'role', own, 'roles'));
-  }
-  if (Array.isArray(fields.organizations) && references.organizations != null) {
-    const { organizations } = references;
-    const members = memberships(fields.organizations, organizations, wished('organizations'));
-    warnings.push(
-      ...members.stale.map((message) => ({ code: 'stale-name' as const, message, field: 'organizations' })),
-    );
-    // A shared name is ambiguous, in removals too.
+  const inCatalog =
+    (catalog: Catalog | null | undefined, noun: string, field: string) => (list: readonly Value[]) =>
+      findAll(list.map(referenceOf), {
+        catalog,
+        noun,
+        own: asElements(present[field] ?? null),
+        strict: wished(field),
+        live: userTraits[profile.name].reads?.one !== undefined,
+      });
+  take('authorized_scopes', 'scope', inCatalog(references.scopes, 'scope', 'authorized_scopes'));
+  take('roles', 'role', inCatalog(references.roles, 'role', 'roles'));
+  const { organizations } = references;
+  if (organizations != null) {
     const own = asElements(present.organizations ?? null);
+    // A shared name is ambiguous, in removals too.
     const told = own.every(({ name }) => typeof name !== 'string' || organizations.byName(name).length <= 1);
-    take('organizations', {
-      ...members,
+    take('organizations', 'organization', (list) => {
+      const members = memberships(list, organizations, wished('organizations'));
+      warnings.push(
+        ...members.stale.map((message) => ({ code: 'stale-name' as const, message, field: 'organizations' })),
+      );
       // Roles in a membership are in no list.
-      sure: userTraits[profile.name].hasRoles && members.sure && told,
+      return { ...members, sure: userTraits[profile.name].hasRoles && members.sure && told };
     });
   }
   return { fields: resolved, troubles: [...new Set(troubles)], confirmed, warnings };
+}
+
+/** Elements without repetitions, which several documents may cause. */
+function uniqueElements(elements: readonly Fields[]): Fields[] {
+  return [...new Map(elements.map((element) => [keyOf(element), element])).values()];
+}
+
+/** Members that one document declares and another one removes. */
+function contradictions(
+  field: string,
+  noun: string,
+  parts: { readonly [part: string]: readonly Fields[] },
+  at: ResolveContext['at'],
+): string[] {
+  const { remove = [], ...others } = parts;
+  const removed = new Map(remove.map((element, index) => [keyOf(element), index]));
+  return Object.entries(others).flatMap(([part, elements]) =>
+    elements.flatMap((element, index) => {
+      const other = removed.get(keyOf(element));
+      if (other === undefined) return [];
+      return [
+        `the ${noun} "${String(element.name ?? element.id)}" is declared at ${at(field, part, index)} and removed at ${at(field, 'remove', other)}: remove one of the two`,
+      ];
+    }),
+  );
 }
 
 /** The elements of a user's lists that still exist on the server. */

@@ -9,25 +9,66 @@ import {
   ignorable,
   noneTwice,
   organizationId,
+  ownRole,
   role,
   roles,
   text,
   UUID,
+  until,
 } from './schema.js';
 import type { ProfileTraits, Traits } from './traits.js';
 
 const scope = lazy(() =>
-  z.strictObject({
-    id: optional(
-      text(),
-      'The id of the scope. Servers use only the id; the boruta profile looks it up by name if it is omitted.',
-      UUID,
-    ),
-    name: text().meta({ description: 'The name of the scope.', examples: ['billing:read'] }),
-    label: optional(text(), 'The name that people see.', 'Read billing'),
-    public: optional(z.boolean(), 'Whether any client may ask for the scope.', false),
-  }),
+  z
+    .strictObject({
+      id: optional(
+        text(),
+        'The id of the scope. Servers use only the id; the boruta profile looks it up by name if it is omitted.',
+        UUID,
+      ),
+      name: optional(text(), 'The name of the scope; the API requires it.', 'billing:read'),
+      label: optional(text(), 'The name that people see.', 'Read billing'),
+      public: optional(z.boolean(), 'Whether any client may ask for the scope.', false),
+      until: until(),
+    })
+    .refine((it) => it.id !== undefined || it.name !== undefined, 'needs an "id" or a "name"')
+    .meta(idOrName),
 );
+
+/** A set: a list is the whole set; `add` and `remove` name members and leave all others alone. */
+function setOf<T extends z.ZodType>(element: T, what: string, example: z.input<T>) {
+  const list = z.array(element);
+  return z
+    .union(
+      [
+        list.meta(noneTwice),
+        z.strictObject({
+          add: list
+            .optional()
+            .meta({ description: `The ${what} to have.`, examples: [[example]], ...noneTwice }),
+          remove: list
+            .optional()
+            .meta({ description: `The ${what} not to have.`, examples: [[example]], ...noneTwice }),
+        }),
+      ],
+      { error: `expected a list of ${what}, or {add: […], remove: […]}` },
+    )
+    .nullable()
+    .optional();
+}
+
+/** An id if it is a UUID, otherwise a name; or an object with one of them. */
+function reference(what: string, example: string) {
+  return z
+    .union([
+      identifier(),
+      z.strictObject({
+        id: optional(identifier(), `The id of the ${what}.`, UUID),
+        name: optional(identifier(), `The name of the ${what}.`, example),
+      }),
+    ])
+    .meta({ description: `The id or the name of the ${what}.`, examples: [example] });
+}
 
 const membership = lazy(() =>
   z
@@ -41,6 +82,7 @@ const membership = lazy(() =>
         ...noneTwice,
         examples: [[{ id: UUID, name: 'billing-admin' }]],
       }),
+      until: until(),
     })
     .refine((it) => it.id !== undefined || it.name !== undefined, 'needs an "id" or a "name"')
     .meta(idOrName),
@@ -120,83 +162,146 @@ export const backend = lazy(() =>
   }),
 );
 
+/** The fields that a document about one user and one about many have. */
+const managed = lazy(() => ({
+  metadata: nullish(
+    anyObject,
+    'Facts about the user, by name. Keys that are not mentioned stay, null removes one; see whole.',
+    { department: { value: 'R&D', status: 'valid' } },
+  ),
+  federated_metadata: nullish(
+    anyObject,
+    'The same, as another server told it. Keys that are not mentioned stay, null removes one; see whole.',
+    { department: { value: 'R&D', status: 'valid' } },
+  ),
+  blocked: nullish(
+    z.boolean(),
+    'Whether the user is blocked from signing in. Blocking counts as destructive.',
+    false,
+  ),
+  group: nullish(text(), 'The groups of the user, one or several with a space between them.', 'staff'),
+  authorized_scopes: setOf(
+    z.union([identifier(), scope()], {
+      error: 'expected the name or id of a scope, or an object with one',
+    }),
+    'scopes',
+    'billing:read',
+  ).meta({
+    description:
+      'The scopes that the user may be granted: a list is the whole set, add and remove name single ones. An empty list removes all; without the field they stay as they are.',
+    examples: [[{ id: UUID, name: 'billing:read', label: 'Read billing' }], { add: ['billing:read'] }],
+  }),
+  organizations: setOf(
+    z.union([identifier(), membership()], {
+      error: 'expected the name or id of an organization, or an object with one',
+    }),
+    'organizations',
+    'acme',
+  ).meta({
+    description:
+      "The organizations that the user is in, each an organization's name or id, or an object with one: a list is the whole set, add and remove name single ones. An empty list removes all; without the field they stay as they are.",
+    examples: [['acme', { id: UUID, roles: [{ id: UUID, name: 'billing-admin' }] }], { add: ['acme'] }],
+  }),
+  roles: setOf(
+    z.union([identifier(), ownRole], {
+      error: 'expected the name or id of a role, or an object with one',
+    }),
+    'roles',
+    'auditor',
+  ).meta({
+    description:
+      "The user's own roles: a list is the whole set, add and remove name single ones. For servers of the boruta profile; the documented API has none.",
+    examples: [[{ id: UUID, name: 'auditor' }], { add: ['auditor'] }],
+  }),
+  whole: z
+    .array(z.enum(['metadata', 'federated_metadata']))
+    .optional()
+    .meta({
+      description: 'Which of these maps are written whole: a key that is not mentioned is removed.',
+      examples: [['metadata']],
+      default: [],
+    }),
+  ignored: ignorable(userTraits),
+}));
+
 export const userSchema = lazy(() =>
   document(
     'User',
     "A user's record: what they belong to and may do. The server creates users, idops never does.",
     {
-      id: identifier().meta({ description: 'The id of the user.', examples: [UUID] }),
+      id: optional(identifier(), 'The id of the user; without it, the username finds the user.', UUID),
       uid: nullish(text(), "The user's id in their backend.", 'ada'),
-      username: nullish(text(), 'The name with which the user signs in.', 'ada@example.com'),
+      username: nullish(
+        z.union([identifier(), text()], { error: 'expected a string' }),
+        'The name with which the user signs in. Without an id it finds the user, if the profile lists users.',
+        'ada@example.com',
+      ),
       totp_registered_at: nullish(
         z.iso.datetime({ offset: true, error: 'expected a date-time such as 2026-01-31T12:00:00Z' }),
         'When the user registered a device for one-time passwords; null removes it.',
         '2026-01-31T12:00:00Z',
       ),
-      metadata: nullish(
-        anyObject,
-        'Facts about the user, by name. Keys that are not mentioned stay, null removes one; see whole.',
-        { department: { value: 'R&D', status: 'valid' } },
-      ),
-      federated_metadata: nullish(
-        anyObject,
-        'The same, as another server told it. Keys that are not mentioned stay, null removes one; see whole.',
-        { department: { value: 'R&D', status: 'valid' } },
-      ),
-      blocked: nullish(
-        z.boolean(),
-        'Whether the user is blocked from signing in. Blocking counts as destructive.',
-        false,
-      ),
-      group: nullish(text(), 'The groups of the user, one or several with a space between them.', 'staff'),
-      authorized_scopes: z
-        .array(scope())
-        .nullable()
-        .optional()
-        .meta({
-          description:
-            'The scopes that the user may be granted, the whole set: an empty list removes all, no list leaves them alone.',
-          examples: [[{ id: UUID, name: 'billing:read', label: 'Read billing' }]],
-          ...noneTwice,
-        }),
-      organizations: z
-        .array(
-          z.union([identifier(), membership()], {
-            error: 'expected the name or id of an organization, or an object with one',
-          }),
-        )
-        .nullable()
-        .optional()
-        .meta({
-          description:
-            "The organizations that the user is in, the whole set: each an organization's name or id, or an object with one. An empty list removes all, no list leaves them alone.",
-          examples: [['acme', { id: UUID, roles: [{ id: UUID, name: 'billing-admin' }] }]],
-          ...noneTwice,
-        }),
-      roles: roles
-        .nullable()
-        .optional()
-        .meta({
-          description:
-            "The user's own roles, the whole set. For servers of the boruta profile; the documented API has none.",
-          examples: [[{ id: UUID, name: 'auditor' }]],
-          ...noneTwice,
-        }),
+      ...managed(),
       backend: nullish(
-        backend(),
-        'The backend that the user comes from, with its settings. The members that are mentioned are managed.',
+        z.union([identifier(), backend()], { error: 'expected a map, or the name of a backend' }),
+        'The backend that the user comes from, with its settings. The members that are mentioned are managed. Beside a username without an id: the name or id of the backend that has the user.',
         { id: UUID, smtp_relay: 'smtp.example.com' },
       ),
-      whole: z
-        .array(z.enum(['metadata', 'federated_metadata']))
-        .optional()
-        .meta({
-          description: 'Which of these maps are written whole: a key that is not mentioned is removed.',
-          examples: [['metadata']],
-          default: [],
-        }),
-      ignored: ignorable(userTraits),
     },
+    { anyOf: [{ required: ['id'] }, { required: ['username'] }] },
+  ),
+);
+
+export const usersSchema = lazy(() =>
+  document(
+    'Users',
+    'Many users: those that it names and those that match. What it declares holds for each of them.',
+    {
+      users: optional(
+        z
+          .array(
+            z.union([
+              identifier(),
+              z
+                .strictObject({
+                  id: optional(identifier(), 'The id of the user.', UUID),
+                  name: optional(identifier(), 'The username.', 'ada@example.com'),
+                  backend: optional(
+                    identifier(),
+                    'The name or id of the backend that has the user.',
+                    'Staff',
+                  ),
+                })
+                .refine((it) => it.id !== undefined || it.name !== undefined, 'needs an "id" or a "name"')
+                .meta(idOrName),
+            ]),
+          )
+          .min(1, 'must not be empty'),
+        'Users by username or id.',
+        ['ada@example.com', { id: UUID }],
+      ),
+      match: optional(
+        z
+          .strictObject({
+            organization: reference('organization', 'acme').optional(),
+            group: optional(
+              z.string().regex(/^[^ ]+$/, 'must be one word'),
+              "One of the words of the user's group.",
+              'staff',
+            ),
+            role: reference('role', 'auditor').optional(),
+            scope: reference('scope', 'billing:read').optional(),
+            backend: reference('backend', 'Staff directory').optional(),
+          })
+          .refine((it) => Object.values(it).some((key) => key !== undefined), 'needs a condition'),
+        'Every user for whom all these conditions hold. scope and role mean those that the user has directly.',
+        { organization: 'acme', group: 'staff' },
+      ),
+      at_least: optional(z.int().min(1), 'Fewer users are an error.', 1),
+      until: until(),
+      ...managed(),
+    },
+    { anyOf: [{ required: ['users'] }, { required: ['match'] }] },
   ),
 );
 
@@ -220,7 +325,6 @@ export const userTraits: ProfileTraits<UserTraits> = {
     doubles: true,
     reads: {
       one: { title: 'show a user', path: '/api/users/:user_id', scope: 'users:manage:all' },
-      all: { title: 'list users', path: '/api/users', scope: 'users:manage:all', pageSize: 1000 },
     },
     whole: ['metadata', 'group', 'authorized_scopes', 'organizations', 'roles'],
     ignored: ['uid', 'username', 'totp_registered_at', 'federated_metadata', 'blocked', 'backend'],

@@ -1,6 +1,6 @@
 import { allSettled, allSettledEach } from '../base/concurrency.js';
 import { identifierKey } from '../base/identifiers.js';
-import { error, type Problem, ProblemsError, warning } from '../base/problems.js';
+import { error, type Place, type Problem, ProblemsError, warning } from '../base/problems.js';
 import {
   compareText,
   ExactNumber,
@@ -12,8 +12,9 @@ import {
   type Value,
 } from '../base/values.js';
 import { answers, pages } from '../server/answers.js';
-import type { ExtraRead } from '../server/operations.js';
-import { type Catalog, readCatalog } from './catalog.js';
+import type { Profile } from '../server/profiles.js';
+import { userByName } from './by-name.js';
+import type { Catalog } from './catalog.js';
 import { missing, readOne, withoutIds } from './discovery.js';
 import {
   asElements,
@@ -23,22 +24,37 @@ import {
   firstText,
   instant,
   keyOf,
+  listsOf,
   map,
   matchSets,
+  memberKey,
   members,
   normalForm,
   plain,
   set,
+  setParts,
   value,
 } from './fields.js';
 import { grantsOf } from './grants.js';
 import { holdingsOf } from './holdings.js';
-import type { Declared, DiscoverContext, Discovered, Finding, Kind, ObserveContext, Traces } from './kind.js';
+import type {
+  Declared,
+  DiscoverContext,
+  Discovered,
+  Finding,
+  Identity,
+  Kind,
+  Naming,
+  ObserveContext,
+  Traces,
+} from './kind.js';
 import { lostElements } from './loss.js';
+import { listRead, type References, unlisted } from './references.js';
 import { profileProblems } from './rules.js';
 import { existing, listsOfUser, resolveUser } from './user-references.js';
 import { backend, userSchema, userTraits } from './user-schema.js';
 import { replaceUser } from './user-whole.js';
+import { users } from './users.js';
 
 const elementNouns: { readonly [list: string]: string } = {
   organizations: 'membership',
@@ -88,15 +104,22 @@ export const user: Kind = {
   get schema() {
     return userSchema();
   },
-  identity: ['id'],
+  identity: ['id', 'username', 'backend'],
+  byName: userByName,
+  many: users,
+  deciding: (has) => (has('id') ? ['id'] : ['username', 'backend']),
   get fields() {
     return fields();
   },
   scopes: { read: 'users:manage:all', write: 'users:manage:all' },
   traits: userTraits,
-  identities: ({ identity }) => [`id ${identity.id}`],
+  identities: ({ identity: { id, username, backend = '' } }) => [
+    id === undefined ? `name ${JSON.stringify([username, backend])}` : `id ${id}`,
+  ],
   check: (declared, profile) => [
     ...declared.flatMap((user) => [
+      ...unidentified(user, profile),
+      ...contradictions(user),
       ...(userTraits[profile.name].scopeNeedsLabel ? unlabelledScopes(user) : []),
       ...(userTraits[profile.name].hasRoles ? membershipRoles(user) : unknownRoles(user)),
       ...(userTraits[profile.name].doubles ? respelledNumbers(user, 'metadata') : []),
@@ -104,14 +127,15 @@ export const user: Kind = {
     ]),
     ...profileProblems(declared, profile, userTraits),
   ],
-  addressPart: ({ id }) => id ?? '',
+  addressPart: ({ id, username }) => id ?? username ?? '',
+  naming,
   called: ({ username, uid }) => firstText(username, uid),
   names: backendName,
   readable: ({ name }) => userTraits[name].reads?.one !== undefined,
   async observe(objects, context) {
-    const { whole = [], reads: { one: read, all } = {} } = userTraits[context.profile.name];
+    const { whole = [], reads: { one: read } = {} } = userTraits[context.profile.name];
     if (read === undefined) return new Map();
-    const listed = await readMany(objects.length, all, context);
+    const listed = await readMany(objects.length, context);
     return new Map(
       await allSettledEach(objects, async (object) => {
         const { identity } = object;
@@ -194,13 +218,16 @@ const WORTH = 0.5;
 /** The list of all users, if that is cheaper than reading them one by one. */
 async function readMany(
   wanted: number,
-  all: ExtraRead | undefined,
-  { reader, alone }: ObserveContext,
+  { reader, alone, profile, holds, list }: ObserveContext,
 ): Promise<Catalog | null> {
-  if (alone || all === undefined || wanted <= FEW) return null;
-  const first = await reader.listExtra({ ...all, pageSize: 1 }, 1, pages.user);
-  if (first?.totalEntries === undefined || wanted < first.totalEntries * WORTH) return null;
-  return await readCatalog('users', all, pages.user, reader).catch((failure: unknown) => {
+  const all = listRead('users', profile);
+  if (alone || all === undefined) return null;
+  if (!holds('users')) {
+    if (wanted <= FEW) return null;
+    const first = await reader.listExtra({ ...all, pageSize: 1 }, 1, pages.user);
+    if (first?.totalEntries === undefined || wanted < first.totalEntries * WORTH) return null;
+  }
+  return await list('users').catch((failure: unknown) => {
     // Without a consistent list, users are read one by one.
     if (failure instanceof ProblemsError) return null;
     throw failure;
@@ -215,7 +242,8 @@ function isWhole(row: Fields | undefined, whole: readonly string[]): row is Fiel
 /** From the list; a user that an option names, or whose row is incomplete, is read on its own. */
 async function find(context: DiscoverContext): Promise<Discovered> {
   const { profile, asked, rows } = context;
-  const { whole = [], reads: { one, all } = {} } = userTraits[profile.name];
+  const { whole = [], reads: { one } = {} } = userTraits[profile.name];
+  const all = listRead('users', profile);
   const wanted = asked.user ?? [];
   const users = wanted.length > 0 || all === undefined ? null : await rows('users', all, pages.user);
   if (users === null && wanted.length === 0) {
@@ -255,6 +283,92 @@ function rolesLost(wanted: Fields, got: Fields): readonly Fields[] {
   return matchSets(asElements(wanted.roles), asElements(got.roles)).removed;
 }
 
+/** The addresses of a user: by id, and by username if it is known and unique. */
+function naming({ id, username }: Identity, { users }: References): Naming {
+  if (id === undefined)
+    return {
+      address: { username: username ?? '' },
+      key: { username: username ?? '' },
+      all: [{ username: username ?? '' }],
+    };
+  const called = users?.byId(id)?.username;
+  const isUnique = typeof called === 'string' && users?.byName(called).length === 1;
+  return { address: { id }, key: { id }, all: isUnique ? [{ id }, { username: called }] : [{ id }] };
+}
+
+/** Users and names that a server of the profile can't find. */
+function unidentified(user: Declared, profile: Profile): Problem[] {
+  const { identity, fields, covers } = user;
+  const listsUsers = listRead('users', profile) !== undefined;
+  if (covers === undefined) {
+    if (identity.id !== undefined) {
+      return typeof fields.backend === 'string' ? [wrongBackend(user.placeOf('backend'))] : [];
+    }
+    if (identity.username === undefined) {
+      return [
+        error(
+          'missing-field',
+          'a User needs an "id" or a "username"',
+          [user.place],
+          'add the username that the user has on the server, or the id',
+        ),
+      ];
+    }
+    return listsUsers ? [] : [unlisted(profile, 'a user', user.placeOf('username'))];
+  }
+  const { named, match } = covers;
+  const nameless =
+    named.length === 0 && match === undefined
+      ? [
+          error(
+            'missing-field',
+            'a Users document needs "users" or "match"',
+            [user.place],
+            'name the users, or say which match',
+          ),
+        ]
+      : [];
+  if (listsUsers) return nameless;
+  return [
+    ...nameless,
+    ...named.flatMap(({ id }, index) =>
+      id === undefined ? [unlisted(profile, 'a user', user.placeOf('users', index))] : [],
+    ),
+    ...(match === undefined ? [] : [unlisted(profile, 'matching users', user.placeOf('match'))]),
+  ];
+}
+
+function wrongBackend(place: Place): Problem {
+  return error(
+    'wrong-type',
+    'beside an id, "backend" must be a map',
+    [place],
+    'the name of a backend helps to find a user by username; an id needs no help',
+  );
+}
+
+/** A member that one document both adds and removes. */
+function contradictions(user: Declared): Problem[] {
+  return Object.entries(user.fields).flatMap(([field, declared]) => {
+    if (!isMap(declared)) return [];
+    const { add, remove } = setParts(declared);
+    const removed = new Map(remove.map((element, index) => [memberKey(element), index]));
+    return add.flatMap((element, index) => {
+      const key = memberKey(element);
+      const other = removed.get(key);
+      if (key === undefined || other === undefined) return [];
+      return [
+        error(
+          'duplicate-element',
+          `"${key}" is both added to and removed from ${field}`,
+          [user.placeOf(field, 'add', index), user.placeOf(field, 'remove', other)],
+          'remove one of the two',
+        ),
+      ];
+    });
+  });
+}
+
 function unknownRoles(user: Declared): Problem[] {
   if (user.fields.roles === undefined) return [];
   return [
@@ -268,36 +382,37 @@ function unknownRoles(user: Declared): Problem[] {
 }
 
 function membershipRoles(user: Declared): Problem[] {
-  const { organizations } = user.fields;
-  if (!Array.isArray(organizations)) return [];
-  return organizations.flatMap((membership, index) =>
-    isMap(membership) && membership.roles !== undefined
-      ? [
-          error(
-            'profile-field',
-            'Boruta ignores the roles inside a membership: roles belong to the user',
-            [user.placeOf('organizations', index, 'roles')],
-            'move them to the "roles" of the user, beside "organizations"',
-          ),
-        ]
-      : [],
+  return listsOf(user.fields.organizations).flatMap(({ path, list }) =>
+    list.flatMap((membership, index) =>
+      isMap(membership) && membership.roles !== undefined
+        ? [
+            error(
+              'profile-field',
+              'Boruta ignores the roles inside a membership: roles belong to the user',
+              [user.placeOf('organizations', ...path, index, 'roles')],
+              'move them to the "roles" of the user, beside "organizations"',
+            ),
+          ]
+        : [],
+    ),
   );
 }
 
 function unlabelledScopes(user: Declared): Problem[] {
-  const scopes = user.fields.authorized_scopes;
-  if (!Array.isArray(scopes)) return [];
-  return scopes.flatMap((scope, index) =>
-    isMap(scope) && scope.label === undefined
-      ? [
-          error(
-            'missing-field',
-            'a scope of a user needs a "label"',
-            [user.placeOf('authorized_scopes', index)],
-            'the API requires name and label in each element of authorized_scopes',
-          ),
-        ]
-      : [],
+  const needed = ['name', 'label'];
+  return listsOf(user.fields.authorized_scopes).flatMap(({ path, list }) =>
+    list.flatMap((scope, index) => {
+      const missing = needed.filter((member) => !isMap(scope) || scope[member] === undefined);
+      if (missing.length === 0 || path.includes('remove')) return [];
+      return [
+        error(
+          'missing-field',
+          `a scope of a user needs a ${missing.map((member) => `"${member}"`).join(' and a ')}`,
+          [user.placeOf('authorized_scopes', ...path, index)],
+          'the API requires name and label in each element of authorized_scopes',
+        ),
+      ];
+    }),
   );
 }
 
@@ -308,15 +423,18 @@ function repeatedElements(
   value: Value,
   within: (string | number)[] = [],
 ): Problem[] {
-  if (!Array.isArray(value) || !['organizations', 'authorized_scopes', 'roles'].includes(field)) return [];
-  const at = [...within, field];
+  if (!['organizations', 'authorized_scopes', 'roles'].includes(field)) return [];
+  return listsOf(value).flatMap(({ path, list }) => repeatedIn(user, list, [...within, field, ...path]));
+}
+
+function repeatedIn(user: Declared, list: readonly Value[], at: (string | number)[]): Problem[] {
   const first = new Map<string, number>();
-  return value.flatMap((element, index) => {
+  return list.flatMap((element, index) => {
     const inner = isMap(element)
       ? repeatedElements(user, 'roles', element.roles ?? null, [...at, index])
       : [];
-    const key = isMap(element) ? (element.id ?? element.name) : element;
-    if (typeof key !== 'string') return inner;
+    const key = memberKey(element);
+    if (key === undefined) return inner;
     // UUIDs ignore case.
     const same = identifierKey(key);
     const before = first.get(same);

@@ -1,8 +1,17 @@
 import { identifierKey } from '../base/identifiers.js';
 import { type Place, type Problem, warning } from '../base/problems.js';
-import { ExactNumber, type Fields, type Json, put, reveal, Sensitive, type Value } from '../base/values.js';
+import {
+  ExactNumber,
+  type Fields,
+  isMap,
+  type Json,
+  put,
+  reveal,
+  Sensitive,
+  type Value,
+} from '../base/values.js';
 import { type FieldType, isSecret } from '../kinds/fields.js';
-import type { Declared, Kind } from '../kinds/kind.js';
+import type { Declared, Kind, Many } from '../kinds/kind.js';
 import { FileReference } from '../kinds/schema.js';
 import type { Profile } from '../server/profiles.js';
 import { valuePlace } from '../yaml/check.js';
@@ -36,14 +45,16 @@ export function request(
 /** Builds the declared object of a valid document. */
 export class Builder {
   readonly #kind: Kind;
+  readonly #many: Many | undefined;
   readonly #root: Node;
   readonly #notes: ReadonlyMap<string, Note>;
   readonly #reading: Reading;
   /** The bodies by the path of their field. */
   #bodies: Map<string, Body> | undefined;
 
-  constructor(kind: Kind, root: Node, notes: ReadonlyMap<string, Note>, reading: Reading) {
+  constructor({ kind, many }: DocumentKind, root: Node, notes: ReadonlyMap<string, Note>, reading: Reading) {
     this.#kind = kind;
+    this.#many = many;
     this.#root = root;
     this.#notes = notes;
     this.#reading = reading;
@@ -98,24 +109,33 @@ export class Builder {
     const kind = this.#kind;
     const { file } = this.#reading;
     const identity: { [part: string]: string } = {};
-    for (const part of kind.identity) {
+    // Names in place of an id are no fields; beside an id they are.
+    const { byName } = kind;
+    const isNamed = byName !== undefined && data[byName.id] === undefined && this.#many === undefined;
+    const isOnlyField = (part: string): boolean =>
+      !isNamed && byName?.names.includes(part) === true && kind.fields[part] !== undefined;
+    for (const part of this.#many === undefined ? kind.identity : []) {
+      if (isOnlyField(part)) continue;
       // A value of a process variable is sensitive, and not part of an address.
       const value = this.#value(data[part] ?? null, [part]);
-      if (typeof value === 'string') identity[part] = this.#identifier(part, value);
+      const text = isNamed && isMap(value) ? (value.id ?? value.name) : value;
+      if (typeof text === 'string') identity[part] = this.#identifier(part, text);
     }
     const fields: Fields = {};
     for (const [name, type] of Object.entries(kind.fields)) {
-      if (data[name] !== undefined) fields[name] = this.#field(type, data[name], [name]);
+      if (data[name] === undefined || (isNamed && byName.names.includes(name))) continue;
+      fields[name] = this.#field(type, data[name], [name]);
     }
     return new DeclaredDocument(
       {
         kind: kind.name,
         identity,
-        fields,
+        fields: this.#many === undefined ? fields : this.#many.fields(fields, data),
         absent: data.state === 'absent',
         whole: names(data.whole),
         ignored: names(data.ignored),
         ...(typeof data.did_generation === 'number' ? { generation: data.did_generation } : {}),
+        ...(this.#many === undefined ? {} : { covers: this.#many.covers(data) }),
       },
       { root: this.#root, file, bodies: this.#bodies },
     );
@@ -123,7 +143,8 @@ export class Builder {
 
   /** An id in its normal form, but unchanged if the server only accepts UUIDs, so that it can refuse it. */
   #identifier(part: string, value: string): string {
-    return part === 'name' || this.#reading.profile.limits?.uuids === true ? value : identifierKey(value);
+    const isId = part.endsWith('id') || part === 'type';
+    return !isId || this.#reading.profile.limits?.uuids === true ? value : identifierKey(value);
   }
 
   #field(type: FieldType, value: unknown, path: Path): Value {
@@ -190,6 +211,12 @@ export function missingFileHint(field: string, text: string, place: Place): Prob
     [place],
     `to send the content of the file, write ${field}: {file: ${path}}`,
   );
+}
+
+/** What a document is about: one object, or many. */
+export interface DocumentKind {
+  readonly kind: Kind;
+  readonly many?: Many;
 }
 
 /** The context of a document. */

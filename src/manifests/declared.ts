@@ -1,7 +1,7 @@
 import type { KindName } from '../base/kind-names.js';
 import type { Place, Span } from '../base/problems.js';
 import type { Fields } from '../base/values.js';
-import type { Declared, Identity } from '../kinds/kind.js';
+import type { Covers, Declared, Identity } from '../kinds/kind.js';
 import { pathKey } from '../yaml/resolve.js';
 import type { SourceFile } from '../yaml/source-file.js';
 import { find, type Node, type Path, startOf } from '../yaml/tree.js';
@@ -24,6 +24,7 @@ export class DeclaredDocument implements Declared {
   readonly whole: readonly string[];
   readonly ignored: readonly string[];
   declare readonly generation?: number;
+  declare readonly covers?: Covers;
   readonly #written: Written;
 
   constructor(
@@ -37,6 +38,7 @@ export class DeclaredDocument implements Declared {
     this.whole = object.whole;
     this.ignored = object.ignored;
     if (object.generation !== undefined) this.generation = object.generation;
+    if (object.covers !== undefined) this.covers = object.covers;
     this.#written = written;
   }
 

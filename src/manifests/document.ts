@@ -10,7 +10,7 @@ import type { SourceFile } from '../yaml/source-file.js';
 import { type MapNode, type Node, type Path, startOf } from '../yaml/tree.js';
 import { typeOf } from '../yaml/types.js';
 import type { BodyRequest } from './bodies.js';
-import type { ReadDocument, Reading } from './builder.js';
+import type { DocumentKind, ReadDocument, Reading } from './builder.js';
 import { Builder, isObject, request } from './builder.js';
 
 /**
@@ -30,9 +30,11 @@ export function readDocument(document: ParsedDocument, reading: Reading): Promis
     return Promise.resolve({ declared: undefined, problems: [problem] });
   }
   const { root } = document;
-  const kind = readKind(root, reading);
-  if (!('schema' in kind)) return Promise.resolve({ declared: undefined, problems: kind });
-  const { data, problems, notes } = check({ schema: kind.schema, root, file, variables, name: kind.name });
+  const read = readKind(root, reading);
+  if (!('kind' in read)) return Promise.resolve({ declared: undefined, problems: read });
+  const { kind, many } = read;
+  const { schema, name } = many ?? kind;
+  const { data, problems, notes } = check({ schema, root, file, variables, name });
   const sensitive = sensitiveIdentities(kind, root, file, notes);
   const found = [
     ...problems.filter((problem) => !sensitive.some((other) => covers(other, problem))),
@@ -44,7 +46,7 @@ export function readDocument(document: ParsedDocument, reading: Reading): Promis
       problems: [...found, ...bodies],
     }));
   }
-  return new Builder(kind, root, notes, reading).build(data, found);
+  return new Builder(read, root, notes, reading).build(data, found);
 }
 
 /** Whether a problem makes another one, about the value at the same place, redundant. */
@@ -55,9 +57,9 @@ function covers(one: Problem, other: Problem): boolean {
   return about && a?.file === b?.file && a?.line === b?.line && a?.column === b?.column;
 }
 
-function readKind(root: MapNode, { file, variables }: Reading): Kind | readonly Problem[] {
+function readKind(root: MapNode, { file, variables }: Reading): DocumentKind | readonly Problem[] {
   const entry = root.entries.get('kind');
-  const names = kinds.map(({ name }) => name);
+  const names = kinds.flatMap(({ name, many }) => (many === undefined ? [name] : [name, many.name]));
   if (entry === undefined) {
     const hint = `write one of ${names.join(', ')}`;
     return [
@@ -81,7 +83,9 @@ function readKind(root: MapNode, { file, variables }: Reading): Kind | readonly 
     if (resolved.unknown) return variables.takeProblems();
     name = resolved.text;
   }
-  if (isKindName(name)) return kindOf(name);
+  if (isKindName(name)) return { kind: kindOf(name) };
+  const ofMany = kinds.find(({ many }) => many?.name === name);
+  if (ofMany?.many !== undefined) return { kind: ofMany, many: ofMany.many };
   const similar = nearest(name, names);
   return [
     error(
@@ -131,7 +135,8 @@ function decidesElement(type: FieldType, path: Path): boolean {
     return inner !== undefined && decidesElement(inner, rest);
   }
   if (type.type !== 'set') return false;
-  const [, member, ...rest] = path;
+  // The elements may be within `add` or `remove`.
+  const [, member, ...rest] = typeof path[0] === 'string' ? path.slice(1) : path;
   if (member === undefined || member === 'id' || member === 'name') return true;
   const inner = type.nested[member];
   return inner !== undefined && decidesElement(inner, rest);

@@ -3,8 +3,9 @@ import pLimit from 'p-limit';
 import { Pauses } from '../base/concurrency.js';
 import { error, type Problem, ProblemsError, sortByPlace } from '../base/problems.js';
 import type { Json } from '../base/values.js';
-import { kinds } from '../kinds/index.js';
-import type { Declared } from '../kinds/kind.js';
+import { addressOf, kindOf, kinds } from '../kinds/index.js';
+import type { Declared, Identity } from '../kinds/kind.js';
+import { mergeDocuments } from '../kinds/merge-documents.js';
 import type { Project } from '../project/project.js';
 import type { OnSecret } from '../secrets/redactor.js';
 import type { Profile } from '../server/profiles.js';
@@ -111,6 +112,7 @@ export async function loadManifests(project: Project, options: ManifestOptions):
   for (const document of read) for (const problem of document.problems) problems.push(problem);
   const declared = read.flatMap(({ declared }) => (declared === undefined ? [] : [declared]));
   for (const problem of duplicates(declared)) problems.push(problem);
+  for (const problem of contradictions(declared)) problems.push(problem);
   for (const kind of kinds) {
     const ofKind = declared.filter((object) => object.kind === kind.name);
     for (const problem of kind.check(ofKind, profile)) problems.push(problem);
@@ -206,6 +208,39 @@ function duplicates(declared: readonly Declared[]): Problem[] {
     }
   }
   return problems;
+}
+
+/** Documents that declare different things about one object, as far as documents tell. */
+function contradictions(declared: readonly Declared[]): Problem[] {
+  const about = new Map<string, { identity: Identity; documents: Declared[] }>();
+  if (!declared.some(({ covers }) => covers !== undefined)) return [];
+  for (const document of declared) {
+    if (kindOf(document.kind).many === undefined) continue;
+    for (const identity of document.covers?.named ?? [document.identity]) {
+      const address = addressOf(document.kind, identity);
+      const before = about.get(address);
+      if (before === undefined) about.set(address, { identity, documents: [document] });
+      else before.documents.push(document);
+    }
+  }
+  const found = new Map<string, Problem>();
+  for (const { identity, documents } of about.values()) {
+    const [first] = documents;
+    if (first === undefined || documents.every(({ covers }) => covers === undefined)) continue;
+    for (const { path, places } of mergeDocuments(identity, documents).contradictions) {
+      const [one, other] = places.map(({ file, line, column }) => `${file}:${line}:${column}`);
+      found.set(
+        `${path} ${one} ${other}`,
+        error(
+          'contradiction',
+          `two documents declare "${path}" differently for ${addressOf(first.kind, identity)}`,
+          places,
+          'declare one value, or leave the object out of one of the documents',
+        ),
+      );
+    }
+  }
+  return [...found.values()];
 }
 
 const SHOWN = 10;

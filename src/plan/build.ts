@@ -4,13 +4,21 @@ import { addressOf, kindOf, kinds, regenerated } from '../kinds/index.js';
 import type { Declared, Finding, Kind, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
 import { type PendingRestore, stillLost } from '../kinds/loss.js';
-import { type ListName, listNames, listScope, type ReadLists, type References } from '../kinds/references.js';
+import {
+  heldLists,
+  type ListName,
+  listNames,
+  listScope,
+  type ReadLists,
+  type References,
+} from '../kinds/references.js';
 import { secretsIn } from '../secrets/hash.js';
 import { eachWithSlowHashes, withSlowHashes } from '../secrets/slow-hash.js';
 import { operations, type Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import { Decider } from './decider.js';
 import { planDigest } from './digest.js';
+import { expand, listsOfNames } from './expand.js';
 import { blockLosses, blockProtected, markPrivileged } from './guards.js';
 import { listsFor, type Observed, observe } from './observe.js';
 import type { BuildOptions, PlanHeader } from './options.js';
@@ -30,6 +38,7 @@ import {
   type Subject,
   sameObjects,
 } from './subjects.js';
+import { endsAfter, withDates } from './until.js';
 
 /** A plan, and what plans its changes again after a wait or a failure. */
 export interface Planned {
@@ -43,10 +52,11 @@ export interface Planned {
  * The one planner: observes what the manifests declare and compares. Sends only GETs.
  * Throws an AggregateError of the reader's failures, and a ProblemsError for a target that matches nothing.
  */
-export async function buildPlan(options: BuildOptions): Promise<Planned> {
+export async function buildPlan(given: BuildOptions): Promise<Planned> {
+  const { options, names, warnings, holdsUntil } = await withDocumentsById(given);
   const { selection, profile, state, recognise } = options;
-  const subjects = candidates(options);
-  const { live, references, read } = await observeSubjects(subjects, options);
+  const subjects = candidates(options, await heldLists(options.read?.lists ?? {}));
+  const { live, references, read } = await observeSubjects(subjects, names, options);
   const decider = new Decider(options, references);
   const addressed = subjects.map((subject) => ({
     subject,
@@ -78,19 +88,23 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
     options,
   );
   const { targets, kinds: asked, shard } = selection;
-  const isPartial = targets.length > 0 || asked.length > 0 || shard !== undefined;
+  const isPartial =
+    targets.length > 0 || asked.length > 0 || shard !== undefined || options.endedOnly === true;
   return {
     plan: {
       ...plan,
       ...(shard === undefined ? {} : { shard }),
       ...(isPartial ? { partial: true } : {}),
       warnings: [
+        ...warnings,
         ...guarded.warnings,
         ...leftOut(restoresLeftOut(options)),
         ...missingLists(references),
         ...idleWarnings(decided.changes),
       ],
       settled: decided.settled,
+      ...(given.asOf === undefined ? {} : { asOf: given.asOf.toISOString() }),
+      ...(holdsUntil === undefined ? {} : { holdsUntil }),
       ...(selected.length === 0 && options.declared.length > 0 ? { leavesOut: true } : {}),
     },
     replan: replanOf(options, byKey, decider, read),
@@ -103,17 +117,48 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
   };
 }
 
+/** The options with documents about single objects, by id, and the lists that were read to find them. */
+async function withDocumentsById(options: BuildOptions): Promise<{
+  readonly options: BuildOptions;
+  readonly names: readonly ListName[];
+  readonly warnings: readonly PlanWarning[];
+  readonly holdsUntil: string | undefined;
+}> {
+  const { declared, selection, profile, state } = options;
+  const names = listsOfNames(declared, selection.targets, profile);
+  const read = reusableLists(options.read, [], names);
+  const references =
+    names.length === 0 ? {} : (await observe([], names, { ...options, lists: read.lists })).references;
+  const expanded = expand(declared, references);
+  const now = options.asOf ?? options.now;
+  const dated = withDates(expanded.declared, declared, { state, now, endedOnly: options.endedOnly === true });
+  const { holdsUntil, warnings } = endsAfter(dated.declared, now);
+  const lists = { ...options.read?.lists, ...read.lists };
+  return {
+    options: {
+      ...options,
+      declared: dated.declared,
+      ...(names.length === 0 ? {} : { read: { at: read.at, lists } }),
+    },
+    names,
+    warnings: [...expanded.warnings, ...dated.warnings, ...warnings],
+    holdsUntil,
+  };
+}
+
 /** Reads the subjects and the lists that they refer to, except those that were just read. */
 async function observeSubjects(
   subjects: readonly Subject[],
+  names: readonly ListName[],
   options: BuildOptions,
 ): Promise<Observed<Subject> & { readonly read: ReadLists }> {
   const own = subjects.filter(({ elsewhere }) => !elsewhere);
   const documents = own.flatMap(({ declared }) => declared ?? []);
-  const needed = listsFor(referring(own, options), options.profile);
+  const needed = [...names, ...listsFor(referring(own, options), options.profile)];
   const read = reusableLists(options.read, subjects, needed);
+  const known = subjects.filter(({ declared }) => declared?.trouble === undefined);
   const observed = await whileHashing(documents, options, () =>
-    observe(subjects, needed, { ...options, lists: read.lists }),
+    observe(known, needed, { ...options, lists: read.lists }),
   );
   return { ...observed, read };
 }

@@ -17,8 +17,11 @@ import {
   contrast,
   desired,
   holdsHashed,
+  isByMember,
   isSecret,
   lackOf,
+  listsOf,
+  membersAmong,
   value,
 } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
@@ -29,7 +32,8 @@ import type { References } from '../kinds/references.js';
 import { ignoredTrouble, takenFields } from '../kinds/rules.js';
 import type { Profile } from '../server/profiles.js';
 import { type LastShown, undeclaredDrift, withDrift } from './drift.js';
-import type { Change, FieldChange, PlanWarning, Source } from './plan.js';
+import type { Change, FieldChange, PlanWarning, Source, UntilChanges } from './plan.js';
+import { type Dates, endFields, takeEnds, untilChanges, withEnds } from './until.js';
 
 /** The state's record of an object, with secrets that can be compared. */
 export interface Recorded {
@@ -41,6 +45,8 @@ export interface Recorded {
   readonly generation?: number;
   readonly pendingRun?: string;
   readonly asDeleted: (live: Fields) => boolean;
+  /** Recorded ends of access. */
+  readonly until?: Dates;
   /** The object as the server showed it last. */
   readonly left?: LastShown;
   /** What an unfinished update took away; the next one restores it. */
@@ -94,7 +100,7 @@ function liveValue({ exists, fields }: Live, field: string): Value | undefined {
 function compareFields(given: CompareInput): Change {
   const live = concealKnownSecrets(given);
   const input = live === given.live ? given : { ...given, live };
-  const { declared } = input;
+  const { declared, recorded } = input;
   const kind = kindOf(declared.kind);
   const lost = lostOf(kind, input);
   const restored = restoredFields(kind, lost, input);
@@ -106,32 +112,48 @@ function compareFields(given: CompareInput): Change {
     profile: input.profile,
     present: present.fields,
     wished: (field) => declared.remembered !== true && Object.hasOwn(declared.fields, field),
+    at: (...path) => {
+      const { file, line } = declared.placeOf(...path);
+      return `${file}:${line}`;
+    },
   });
   const {
-    fields: resolved,
+    fields: dated,
     troubles,
     confirmed,
-    warnings: named,
+    warnings: staleNames,
   } = resolution ?? { fields: taken, troubles: [], confirmed: [], warnings: none };
-  const stale = named.map(({ field, ...warning }) => {
+  const stale = staleNames.map(({ field, ...warning }) => {
     const { length: _length, text: _text, ...place } = declared.placeOf(field);
     return { ...warning, place };
   });
+  const { fields: resolved, ends } = takeEnds(kind, dated);
   const known = knowledge(input, present);
   // An undo of the run that restores something must not take it away again.
   const before = { ...present.fields, ...withBack(kind, present.fields, lost) };
   const observed = known.source(Object.keys(resolved));
+  const named = namedMembers(kind, resolved);
+  const byMember = Object.keys(named);
   const base = (expected: Fields): Change => {
-    const change = baseChange(input, present, { before, expected, observed, managed: Object.keys(own) });
+    const managed = Object.keys(own);
+    const until = untilChanges(ends, recorded?.until ?? {}, resolved, present.fields);
+    const change = baseChange(input, present, { before, expected, observed, managed, byMember, until });
     return stale.length === 0 ? change : { ...change, warnings: stale };
   };
   const blocked = (reason: string): Change => ({ ...base({}), action: 'blocked', reason });
-  const unfit = idTrouble(declared.identity, input.profile) ?? live?.trouble;
+  const unfit = declared.trouble ?? idTrouble(declared.identity, input.profile) ?? live?.trouble;
   if (unfit !== undefined) return blocked(unfit);
+  const moved = declared.conditions?.find(
+    (one) => !kind.many?.holds(one, { ...live?.beside, ...live?.fields }),
+  );
+  if (moved !== undefined) return blocked(unmatched(kind, moved));
   if (troubles.length > 0) return blocked(troubles.join('; '));
 
-  // A map is merged into its value before the loss.
-  const wanted = wantedFields(kind, resolved, declared, before);
+  // A map is merged into its value before the loss. Members of a set are merged into the live set; a record is not enough.
+  const isLive = (field: string): boolean => Object.hasOwn(live?.fields ?? {}, field);
+  const wanted = wantedFields(kind, resolved, declared, (field) =>
+    !Object.hasOwn(named, field) || isLive(field) ? before[field] : undefined,
+  );
   const asked = Object.entries(wanted.fields);
   // Most objects are as declared; their parts need no comparison.
   const asserts = input.assert && observed === 'recorded';
@@ -161,7 +183,7 @@ function compareFields(given: CompareInput): Change {
   const gone = unrestorable(kind, input.recorded?.restore?.run, restored);
   if (gone !== undefined) return blocked(gone);
   if (wanted.unknowable.length > 0) return blocked(unmergeable(kind, wanted.unknowable));
-  if (differing.length === 0 && !asserts) return base(wanted.fields);
+  if (differing.length === 0 && !asserts) return withEnds(base(wanted.fields), recorded?.until);
   const { requests, expected, warnings = [], trouble } = kind.update(planInput);
   const refused = trouble ?? tooLarge(requests, input.profile);
   if (refused !== undefined) return blocked(refused);
@@ -169,7 +191,7 @@ function compareFields(given: CompareInput): Change {
   if (Object.keys(expected).length === 0) return base(wanted.fields);
   const changesOf = (some: typeof parts): FieldChange[] =>
     some.map(({ field, part }) => ({
-      ...fieldChange(part),
+      ...fieldChange(part, named[field]),
       ...(confirmed.includes(field) ? { confirmed: true } : {}),
     }));
   return {
@@ -177,7 +199,7 @@ function compareFields(given: CompareInput): Change {
     action: 'update',
     requests,
     // The server may differ from the record, so everything asserted is shown.
-    fields: changesOf(asserts ? parts : differing),
+    fields: [...changesOf(asserts ? parts : differing), ...endFields(base({}).apply.until, recorded?.until)],
     destructions: kind.destructions(changesOf(differing)),
     warnings: [
       ...stale,
@@ -307,7 +329,13 @@ function baseChange(
     expected,
     observed,
     managed,
-  }: Pick<Change['apply'], 'before' | 'expected' | 'managed'> & { readonly observed: Source },
+    byMember,
+    until,
+  }: Pick<Change['apply'], 'before' | 'expected' | 'managed'> & {
+    readonly observed: Source;
+    readonly byMember: readonly string[];
+    readonly until: UntilChanges | undefined;
+  },
 ): Change {
   const { declared, recorded, address, key } = input;
   return {
@@ -329,6 +357,9 @@ function baseChange(
       before,
       existed: present.exists ?? null,
       managed,
+      ...(byMember.length === 0 ? {} : { byMember }),
+      ...(until === undefined ? {} : { until }),
+      ...(declared.ended === undefined ? {} : { ended: declared.ended }),
       ...(present.exists === true ? { seen: present.shown } : {}),
       ...(declared.generation === undefined ? {} : { generation: declared.generation }),
       ...(declared.generation === undefined || recorded?.generation === undefined
@@ -338,17 +369,28 @@ function baseChange(
   };
 }
 
+/** The elements that each set of `{add, remove}` names. */
+function namedMembers(kind: Kind, fields: Fields): { readonly [field: string]: readonly Fields[] } {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([field, declared]) => {
+      if (!isByMember(kind.fields[field] ?? value, declared)) return [];
+      return [[field, listsOf(declared).flatMap(({ list }) => asElements([...list]))]];
+    }),
+  );
+}
+
+/** `present` gives the known value of a field. */
 function wantedFields(
   kind: Kind,
   fields: Fields,
   declared: Declared,
-  present: Fields,
+  present: (field: string) => Value | undefined,
 ): { fields: Fields; unknowable: string[] } {
   const wanted: Fields = {};
   const unknowable: string[] = [];
   for (const [field, asked] of Object.entries(fields)) {
     const type = kind.fields[field] ?? value;
-    const whole = desired(type, asked, present[field], declared.whole.includes(field));
+    const whole = desired(type, asked, present(field), declared.whole.includes(field));
     if (whole !== undefined) wanted[field] = whole;
     else if (typeof asked === 'object' && asked !== null && Object.keys(asked).length > 0)
       unknowable.push(field);
@@ -358,19 +400,40 @@ function wantedFields(
 
 function unmergeable(kind: Kind, fields: readonly string[]): string {
   const names = fields.join(' and ');
+  const sets = fields.filter((field) => kind.fields[field]?.type === 'set');
+  if (sets.length > 0) {
+    return (
+      `the server doesn't show the present ${sets.join(' and ')} of this ${kind.noun}, so members can't be added or removed: ` +
+      `declare the whole set`
+    );
+  }
   return (
     `the present value of ${names} is unknown, so the manifest's value can't be merged into it: ` +
     `this ${kind.noun} can't be read and nothing is recorded; with "whole: [${fields.join(', ')}]" the manifest's value becomes the whole value`
   );
 }
 
-function fieldChange(part: Contrast): FieldChange {
+/** Why a change that was declared for matching objects isn't made. */
+function unmatched({ noun }: Kind, condition: Fields): string {
+  const keys = Object.keys(condition).join(', ');
+  return `this ${noun} no longer matches the document that declares the change (${keys}): plan again`;
+}
+
+/** `named` are the members of a set that are shown; all if undefined. */
+function fieldChange(part: Contrast, named: readonly Fields[] | undefined): FieldChange {
   const { path, type, wanted, got } = part;
+  const after = asItWillBe(part);
+  if (named !== undefined) {
+    const before = membersAmong(got ?? null, named);
+    const members = membersAmong(after, named);
+    const sensitive = holdsSensitive(before) || holdsSensitive(members);
+    return { path, type: type.type, before, after: members, sensitive, byMember: true };
+  }
   const sensitive =
     isSecret(type) ||
     holdsSensitive(wanted) ||
     (got !== undefined && (got instanceof HashedSecret || holdsSensitive(got)));
-  return { path, type: type.type, before: got, after: asItWillBe(part), sensitive, ...lackOf(part) };
+  return { path, type: type.type, before: got, after, sensitive, ...lackOf(part) };
 }
 
 function updateWarnings(kind: Kind, live: Live | undefined, parts: readonly Contrast[]): PlanWarning[] {

@@ -119,6 +119,7 @@ function recorded(record: ResourceRecord, hasher: Hasher): Recorded {
     run: record.run,
     asDeleted: (live) =>
       record.deleted !== undefined && record.deleted === deletedHash(record.kind, live, hasher),
+    ...(record.until === undefined ? {} : { until: record.until }),
     ...(record.left === undefined
       ? {}
       : { left: { run: record.left.run, fields: restoreFields(record.left, hasher) } }),

@@ -8,7 +8,7 @@ import {
   Sensitive,
   type Value,
 } from '../base/values.js';
-import { normalForm, value } from '../kinds/fields.js';
+import { asElements, keyOf, matchSets, normalForm, set, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import { Hasher } from '../secrets/hash.js';
 import { operationPath, operations } from '../server/operations.js';
@@ -26,18 +26,35 @@ export function planDigest(scope: DigestScope, changes: readonly Change[]): stri
   const hasher = digestHasher(scope);
   const requests = changes.flatMap((change) => {
     const types = kindOf(change.kind).fields;
-    return change.requests.map(({ operation, params, body }) => {
-      const fields =
-        body === undefined ? null : mapValues(body, (field, name) => normalForm(types[name] ?? value, field));
+    const normal = (field: Value, name: string): Value =>
+      normalForm(types[name] ?? value, managedPart(change, name) ?? field);
+    const sent = change.requests.map(({ operation, params, body }) => {
+      const fields = body === undefined ? null : mapValues(body, normal);
       return canonical([
         operations[operation].method,
         operationPath(operation, params),
         withHashes(fields, hasher),
       ]);
     });
+    return [...sent, ...endsOf(change)];
   });
   const text = canonical({ format_version: 1, server, requests: requests.sort() });
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;
+}
+
+/** The new ends of access, which are recorded and not sent. */
+function endsOf({ action, apply: { key, until } }: Change): string[] {
+  if (until === undefined || action === 'blocked') return [];
+  const ends = mapValues(until, (members) => mapValues(members, (end) => end?.at ?? null));
+  return [canonical([key, ends])];
+}
+
+/** The managed members of a set of which others are sent along; undefined if all are managed. */
+function managedPart({ fields, apply: { byMember } }: Change, name: string): Value | undefined {
+  if (byMember?.includes(name) !== true) return undefined;
+  const { before = [], after = [] } = fields.find(({ path }) => path === name) ?? {};
+  const { added, removed } = matchSets(asElements(after), asElements(before));
+  return { add: normalForm(set(), [...added]), remove: removed.map(keyOf).sort() };
 }
 
 /** Hashes the secrets in a digest: slowly, so that nobody can guess one from the digest, and with a salt that every machine knows. */

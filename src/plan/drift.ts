@@ -1,7 +1,7 @@
 import { type Fields, holdsSensitive, isMap, same, type Value } from '../base/values.js';
 import type { FieldChange } from '../kinds/change.js';
 import type { Declared } from '../kinds/declared.js';
-import { contrast, type FieldTypes, value } from '../kinds/fields.js';
+import { asElements, contrast, type FieldTypes, matchSets, membersAmong, value } from '../kinds/fields.js';
 import { holdsSecretKey } from '../secrets/names.js';
 import { type Action, type Change, isPrivileged, type Plan, type Share } from './plan.js';
 
@@ -23,7 +23,9 @@ export function withDrift(
   shown: (field: string) => Value | undefined,
 ): readonly FieldChange[] {
   return fields.map((field) => {
-    const recorded = recordedAt(field.path, types, left.fields, shown);
+    const recorded = field.byMember
+      ? recordedMembers(field, left.fields, shown)
+      : recordedAt(field.path, types, left.fields, shown);
     if (recorded === undefined) return field;
     const declared = isAsLeft(field, types, recorded) ? {} : { declared: 'changed' as const };
     return { ...field, drift: { recorded, run: left.run, ...declared } };
@@ -72,6 +74,20 @@ function isAsLeft({ path, after }: FieldChange, types: FieldTypes, recorded: Val
   // A key of a map is compared as one value.
   const type = types[path] ?? value;
   return contrast(type, path, after, recorded).every(({ verdict }) => verdict !== 'different');
+}
+
+/** The managed members that idops saw last in a set, if they have changed. */
+function recordedMembers(
+  { path, before = [], after }: FieldChange,
+  left: Fields,
+  shown: (field: string) => Value | undefined,
+): Value | undefined {
+  const [was, now] = [left[path], shown(path)];
+  if (was === undefined || now === undefined) return undefined;
+  const named = [...asElements(before), ...asElements(after)];
+  const members = membersAmong(was, named);
+  const { added, removed } = matchSets(membersAmong(now, named), members);
+  return added.length + removed.length === 0 ? undefined : members;
 }
 
 /** The value that idops saw last at a path, if it has changed; undefined if it has not, or if one value is unknown. */

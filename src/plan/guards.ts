@@ -208,6 +208,7 @@ async function findAll(
     reader,
     profile,
     alone: false,
+    holds: () => false,
     asked: {},
     known: [],
     list: (name) => holdList({}, name, { reader, profile }, () => {}),

@@ -77,6 +77,7 @@ export async function observe<T extends Wanted>(
     reader: stoppable.reader,
     profile,
     alone,
+    holds: (name) => lists[name] !== undefined,
     list: (name) => holdList(lists, name, { reader: stoppable.reader, profile }, () => progress.step()),
   };
   const live = new Map<T, Live>();

@@ -25,6 +25,10 @@ export interface PlanHeader {
 }
 
 export interface BuildOptions extends PlanHeader {
+  /** The instant at which it is decided which access has ended; by default `now`. */
+  readonly asOf?: Date | undefined;
+  /** Only remove access that has ended. */
+  readonly endedOnly?: boolean;
   readonly declared: readonly Declared[];
   readonly reader: Reader;
   readonly state: State;

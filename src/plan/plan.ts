@@ -43,6 +43,19 @@ export interface Change {
   readonly apply: ApplyInfo;
 }
 
+/** The end of a member's access. */
+export interface End {
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  /** The name of the member. */
+  readonly name?: string;
+  /** Whether idops added the member with an end. */
+  readonly received: boolean;
+}
+
+/** Ends of access, by field and id of the member. */
+export type UntilChanges = { readonly [field: string]: { readonly [id: string]: End | null } };
+
 /** What apply needs in addition: values from the server's answers, not to be printed. */
 export interface ApplyInfo {
   /** The key of the object's record: its address by id, which a rename doesn't change. */
@@ -59,6 +72,12 @@ export interface ApplyInfo {
   readonly seen?: Fields;
   /** The declared fields. */
   readonly managed: readonly string[];
+  /** Recorded ends of access to change, by field and id of the member; null for one that no longer has an end. */
+  readonly until?: UntilChanges;
+  /** Members of sets that it removes because their access has ended, by field. */
+  readonly ended?: { readonly [field: string]: readonly string[] };
+  /** Those of them that are sets of which only named members are managed. */
+  readonly byMember?: readonly string[];
   /** The declared `did_generation`, to be recorded. */
   readonly generation?: number;
   /** The recorded one; left out if there is none. */
@@ -100,6 +119,10 @@ export interface Plan {
   readonly settled?: readonly string[];
   /** True if manifests declare something, and nothing of it is selected. */
   readonly leavesOut?: boolean;
+  /** The instant at which it was decided which access has ended, if it isn't that of the plan. */
+  readonly asOf?: string;
+  /** The first declared end of access after that: the plan is stale from then on. */
+  readonly holdsUntil?: string;
   /** The run that it undoes; left out if it follows manifests. */
   readonly undoes?: string;
   /** The arguments of the command that makes the same plan again. */

@@ -1,6 +1,7 @@
 import { noProgress } from '../base/progress.js';
 import type { Fields } from '../base/values.js';
 import { altered } from '../kinds/declared.js';
+import { isByMember, value as valueType } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Kind, Live } from '../kinds/kind.js';
 import type { PendingRestore } from '../kinds/loss.js';
@@ -102,6 +103,7 @@ function carriesIn({ body = {}, params }: WriteRequest, { fields }: Kind, declar
       name !== 'id' &&
       !ids.has(value) &&
       (declared.fields[name] === undefined ||
+        isByMember(fields[name] ?? valueType, declared.fields[name]) ||
         (fields[name]?.type === 'map' && !declared.whole.includes(name))),
   );
 }

@@ -52,6 +52,7 @@ const storedSchema = z.looseObject({
   server: z.string(),
   environment: z.string().nullable(),
   created_at: z.string(),
+  holds_until: z.string().optional(),
   digest: z.string(),
   apply: sealSchema,
 });
@@ -100,7 +101,10 @@ function observedOf(change: Change, hasher: Hasher): Json {
   const secret = secretFields(change);
   const before = mapValues(apply.before, (field, name) => {
     const type = types[name] ?? value;
-    const normal = withoutLabels(type, normalForm(type, field));
+    const shown = apply.byMember?.includes(name)
+      ? (fields.find(({ path }) => path === name)?.before ?? [])
+      : field;
+    const normal = withoutLabels(type, normalForm(type, shown));
     return secret.has(name) ? new Sensitive(withHashes(normal, hasher)) : normal;
   });
   const generation = fields.find(({ path }) => path === 'did_generation');
@@ -212,6 +216,11 @@ export async function staleness(stored: StoredPlan, now: Plan, left?: readonly s
       `it is for the environment ${stored.environment ?? 'none'}, and this is ${now.environment ?? 'none'}`,
     );
   compare(partOf(stored.apply), partOf(now));
+  const { holds_until: end } = stored;
+  const instant = now.asOf ?? now.createdAt;
+  if (end !== undefined && Date.parse(instant) >= Date.parse(end)) {
+    found.push(`it held until ${end}, when access ends that it still gives`);
+  }
   const before = new Map(stored.apply.objects.map((object) => [object.address, object]));
   // With another token, an object may have its name or its id as address.
   const { objects: whole } = await seal(now, stored.apply, (text) => text);

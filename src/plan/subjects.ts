@@ -47,10 +47,10 @@ export function undocumented(
 }
 
 /** The objects to look at: the documents that a target may match, pending restores, and what pruning may delete. */
-export function candidates(options: BuildOptions): Subject[] {
+export function candidates(options: BuildOptions, references: References = {}): Subject[] {
   const { declared, selection, prune, state } = options;
   const documents = ownAndAlike(
-    declared.filter(({ kind, identity }) => mayMean(selection, kind, identity)),
+    declared.filter(({ kind, identity }) => mayMean(selection, kind, identity, references)),
     selection,
   );
   const named = new Set(declared.map((document) => addressOf(document.kind, document.identity)));
@@ -84,9 +84,7 @@ function ownAndAlike(documents: readonly Declared[], selection: Selection): Subj
     return { kind, identity, declared: document, ...(own ? {} : { elsewhere: true }) };
   });
   const looked = new Set(subjects.flatMap(({ kind, elsewhere }) => (elsewhere ? [] : [kind])));
-  return subjects.filter(
-    ({ kind, elsewhere }) => !elsewhere || (kindOf(kind).naming !== undefined && looked.has(kind)),
-  );
+  return subjects.filter(({ kind, elsewhere }) => !elsewhere || (isNamedLater(kind) && looked.has(kind)));
 }
 
 function hasRestore({ kind, owed }: ResourceRecord, { restores, profile }: BuildOptions): boolean {
@@ -108,10 +106,22 @@ export function restoresLeftOut(options: BuildOptions): string[] {
     .map(([address]) => address);
 }
 
-/** Whether an object may be selected; kinds with names from the server are decided after reading. */
-function mayMean(selection: Selection, kind: KindName, identity: Identity): boolean {
-  if (kindOf(kind).naming !== undefined) return mayMatchKind(selection, kind);
-  return isSelected(selection, kind, [addressOf(kind, identity)]);
+/** Whether the list with a kind's objects, which gives their addresses, is read with the objects themselves. */
+function isNamedLater(kind: KindName): boolean {
+  const { naming, byName } = kindOf(kind);
+  return naming !== undefined && byName === undefined;
+}
+
+/** Whether an object may be selected; some can only be decided after reading. */
+function mayMean(
+  selection: Selection,
+  kind: KindName,
+  identity: Identity,
+  references: References = {},
+): boolean {
+  if (isNamedLater(kind)) return mayMatchKind(selection, kind);
+  const { all } = addresses({ kind, identity, declared: undefined }, undefined, references);
+  return isSelected(selection, kind, all);
 }
 
 export interface Addresses {

@@ -80,6 +80,7 @@ export async function discoverAll(
     reader: stoppable.reader,
     profile,
     alone: false,
+    holds: (name) => lists[name] !== undefined,
     asked,
     // The server can't have objects whose id fits in no path.
     known: known.filter(({ identity }) => idTrouble(identity, profile) === undefined),

@@ -152,7 +152,7 @@ function idOf(
   if (isMap(element) && typeof element.id === 'string') return element.id;
   const resolved = kind.resolve?.(
     { [field]: [element] },
-    { references, profile, present: fields, wished: () => true },
+    { references, profile, present: fields, wished: () => true, at: () => '' },
   );
   if (resolved === undefined || resolved.troubles.length > 0) return undefined;
   const list = resolved.fields[field];

@@ -34,6 +34,8 @@ export function planJson(plan: Plan, { debug, only }: { debug: boolean; only?: S
     profile: plan.profile,
     environment: plan.environment,
     ...(plan.shard === undefined ? {} : { shard: plan.shard }),
+    ...(plan.asOf === undefined ? {} : { now: plan.asOf }),
+    ...(plan.holdsUntil === undefined ? {} : { holds_until: plan.holdsUntil }),
     ...(plan.partial === undefined ? {} : { partial: plan.partial }),
     summary: {
       update,

@@ -154,6 +154,16 @@ export const planSchema = z
     profile: text('The server profile', 'documented'),
     environment: z.string().nullable().meta(said('The chosen environment', 'production')),
     shard,
+    now: z
+      .string()
+      .optional()
+      .describe('The instant of --now, at which it was decided which access has ended'),
+    holds_until: z
+      .string()
+      .optional()
+      .describe(
+        'The first declared end of access; the plan is stale from then on. There if a document declares one',
+      ),
     partial: z.literal(true).optional().describe('There if --target, --kind or --shard leave objects out'),
     summary: z
       .strictObject({

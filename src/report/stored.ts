@@ -47,6 +47,8 @@ export function planOfJson(json: PlanJson, { objects, targets, kinds }: Sealed):
     server: json.server,
     profile: json.profile as Plan['profile'],
     environment: json.environment,
+    ...(json.now === undefined ? {} : { asOf: json.now }),
+    ...(json.holds_until === undefined ? {} : { holdsUntil: json.holds_until }),
     ...(json.shard === undefined ? {} : { shard: json.shard }),
     changes: [...changes, ...unchanged.map(({ address }) => unchangedOf(address))],
     requiredScopes: json.required_scopes as Plan['requiredScopes'],

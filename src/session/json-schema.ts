@@ -40,7 +40,8 @@ function withoutDefaults(part: unknown): void {
 }
 
 const sources: { readonly [name in SchemaName]: () => z.ZodType } = {
-  manifest: () => z.union(kinds.map(({ schema }) => schema)),
+  manifest: () =>
+    z.union(kinds.flatMap(({ schema, many }) => (many === undefined ? [schema] : [schema, many.schema]))),
   config: () => configSchema,
   plan: () => planSchema,
   run: () => z.union([resultSchema, journalLineSchema]),

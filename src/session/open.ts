@@ -99,7 +99,7 @@ async function open(
   }
   const reading = { reader, concurrency, progress, signal };
   const planner = new Planner(
-    { project, server, manifests, home, redactor, reading, shard },
+    { project, server, manifests, home, redactor, reading, shard, asOf: options.now },
     held.state,
     held.read,
   );

@@ -1,11 +1,12 @@
 import { type CommanderError, InvalidArgumentError, Option } from 'commander';
+import * as z from 'zod';
 import { type KindName, kindNames } from '../base/kind-names.js';
 import { error, type Problem } from '../base/problems.js';
 import type { Safety } from '../base/safety.js';
 import { MAX_SHARDS, parseShard, type Shard } from '../base/shard.js';
 import type { Limits } from '../plan/approve.js';
 import { shares } from '../plan/plan.js';
-import type { PlanOptions } from './session.js';
+import type { PlanOptions, SessionOptions } from './session.js';
 
 /* The options that the command line shares with the `args` of the action. */
 
@@ -15,6 +16,8 @@ export interface SelectionOptions {
   readonly prune?: boolean;
   readonly assert?: boolean;
   readonly shard?: Shard | 'auto';
+  readonly now?: Date;
+  readonly ended?: boolean;
 }
 
 export interface ConnectionOptions {
@@ -138,6 +141,20 @@ export function connectionOptions(): Option[] {
   ];
 }
 
+/** The instant at which it is decided which access has ended. */
+export function nowOption(): Option {
+  return new Option(
+    '--now <INSTANT>',
+    'decide at this instant which access has ended, such as 2027-01-31T00:00:00Z (the present)',
+  ).argParser((text: string): Date => {
+    const { success } = z.union([z.iso.date(), z.iso.datetime({ offset: true })]).safeParse(text);
+    const instant = new Date(text);
+    if (!success || Number.isNaN(instant.getTime()))
+      throw new InvalidArgumentError('expected a day or a date-time such as 2027-01-31T00:00:00Z.');
+    return instant;
+  });
+}
+
 export function messageOption(): Option {
   return new Option('--message <TEXT>', 'why, for the journal and idops runs; one line').argParser(notEmpty);
 }
@@ -151,8 +168,14 @@ export function planOptionsOf({
   kind,
   prune = false,
   assert = false,
+  ended = false,
 }: SelectionOptions): PlanOptions {
-  return { targets: target, kinds: kind, prune, assert };
+  return { targets: target, kinds: kind, prune, assert, ended };
+}
+
+/** The session's instant, if an option gives one. */
+export function instantOf({ now }: Pick<SelectionOptions, 'now'>): Pick<SessionOptions, 'now'> {
+  return now === undefined ? {} : { now };
 }
 
 export function sessionOptionsOf({
@@ -174,13 +197,14 @@ export function planFileConflicts({
   assert = false,
   shard,
   out,
+  ended = false,
 }: SelectionOptions & { readonly out?: string }): Problem[] {
   const given = target.length + kind.length > 0 || shard !== undefined || out !== undefined;
-  if (!given && !prune && !assert) return [];
+  if (!given && !prune && !assert && !ended) return [];
   return [
     error(
       'wrong-option',
-      "--target, --kind, --prune, --assert, --shard and --out don't go with a plan file",
+      "--target, --kind, --prune, --assert, --shard, --ended and --out don't go with a plan file",
       [],
       'a stored plan says itself what it is about',
     ),

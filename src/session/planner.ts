@@ -38,6 +38,7 @@ export interface PlannerOptions {
   readonly home: StateHome;
   readonly redactor: Redactor;
   readonly shard: Shard | undefined;
+  readonly asOf: Date | undefined;
 }
 
 /** How a plan is rebuilt when it is applied, and which command applies it. */
@@ -91,11 +92,12 @@ export class Planner {
   async plan(asked: PlanOptions = {}): Promise<Plan> {
     const plans = this.#current;
     const { shard, manifests } = this.#options;
-    const { targets = [], kinds = [], prune = false, assert = false } = asked;
+    const { targets = [], kinds = [], prune = false, assert = false, ended = false } = asked;
     if (prune) refuse(await pruneRefusals(manifests));
     const selection = { targets, kinds, shard };
     const { declared } = manifests;
-    const built = await this.#build({ declared, selection, prune, assert, restores: 'all' });
+    const restores = ended ? 'none' : 'all';
+    const built = await this.#build({ declared, selection, prune, assert, restores, endedOnly: ended });
     const given: StoredOptions = {
       targets: [...targets],
       kinds: [...kinds],
@@ -103,7 +105,7 @@ export class Planner {
       assert,
       ...(shard === undefined ? {} : { shard }),
     };
-    const made = { ...built.plan, again: againOf(given) };
+    const made = { ...built.plan, again: [...againOf(given), ...(ended ? ['--ended'] : [])] };
     plans.set(made, { replan: built.replan, command: 'apply' });
     this.#madeWith.set(made, given);
     return made;
@@ -187,6 +189,7 @@ export class Planner {
       prune: false,
       assert: false,
       restores: 'none',
+      asOf: this.#options.asOf,
       checks: await bodyChecks(project, what.declared),
       ...this.#header(),
       ...what,

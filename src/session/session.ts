@@ -29,6 +29,8 @@ export interface SessionOptions extends ServerOverrides {
   readonly concurrency?: number | undefined;
   /** Seconds that one request may take; 30 by default. */
   readonly timeout?: number | undefined;
+  /** The instant at which it is decided which access has ended; by default the time of each plan. */
+  readonly now?: Date;
   /** Receives the progress. */
   readonly progress?: Progress;
   /** Once aborted, nothing new is started. */
@@ -49,6 +51,8 @@ export interface PlanOptions extends Partial<Selection> {
   readonly prune?: boolean;
   /** Send even if the recorded value already matches. */
   readonly assert?: boolean;
+  /** Only remove access that has ended. */
+  readonly ended?: boolean;
 }
 
 /** A plan that puts back what a run changed. */

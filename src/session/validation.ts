@@ -7,6 +7,7 @@ import { ignoredProblems } from '../kinds/rules.js';
 import { mailOf } from '../mail/servers.js';
 import { loadManifests, tellSecrets } from '../manifests/load.js';
 import { bodyChecks, checkDeclaredTemplates } from '../plan/body-checks.js';
+import { endedProblems } from '../plan/until.js';
 import type { Project } from '../project/index.js';
 import { Hasher, restoreFields } from '../secrets/hash.js';
 import type { OnSecret } from '../secrets/redactor.js';
@@ -20,6 +21,8 @@ export interface Validation {
   readonly problems: readonly Problem[];
   /** How many documents are valid. */
   readonly objects: number;
+  /** The valid documents, in the order of files and lines. */
+  readonly declared: readonly Declared[];
 }
 
 /**
@@ -28,7 +31,11 @@ export interface Validation {
  */
 export async function validateProject(
   load: () => Promise<Project>,
-  { onSecret, signal }: { readonly onSecret: OnSecret; readonly signal?: AbortSignal },
+  {
+    onSecret,
+    signal,
+    now = new Date(),
+  }: { readonly onSecret: OnSecret; readonly signal?: AbortSignal; readonly now?: Date },
 ): Promise<Validation> {
   const pauses = new Pauses(signal);
   try {
@@ -48,11 +55,19 @@ export async function validateProject(
     const addresses = [...project.addressProblems(), ...(await project.sharedStateProblems())];
     await pauses.pause();
     return {
-      problems: [...addresses, ...settings, ...loaded.problems, ...ignored, ...bodies],
+      problems: [
+        ...addresses,
+        ...settings,
+        ...loaded.problems,
+        ...ignored,
+        ...endedProblems(loaded.declared, now),
+        ...bodies,
+      ],
       objects: loaded.declared.length,
+      declared: loaded.declared,
     };
   } catch (failure) {
-    return { problems: inputProblems(failure, signal), objects: 0 };
+    return { problems: inputProblems(failure, signal), objects: 0, declared: [] };
   }
 }
 

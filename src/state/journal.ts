@@ -3,7 +3,7 @@ import { parseJson, stringifyJson } from '../base/json.js';
 import { kindNames } from '../base/kind-names.js';
 import { type ProblemsError, problemError } from '../base/problems.js';
 import { isSurelyAlive, processMark } from '../base/process.js';
-import { identitySchema, jsonFields } from './state.js';
+import { endSchema, identitySchema, jsonFields } from './state.js';
 
 export const RESTORE_HINT =
   'put a good copy back, or remove it with idops runs forget RUN; what it says of its run is then no longer known';
@@ -109,6 +109,20 @@ const sendingLine = z
     body: storedFields.nullable().describe('the body of the request'),
     expected: storedFields.describe('the object that is expected afterwards'),
     managed: z.array(z.string()).describe('the fields that manifests declare'),
+    until: z
+      .record(z.string(), z.record(z.string(), endSchema.nullable()))
+      .optional()
+      .describe(
+        'changed ends of access, by field and id of the member; null for one that has no end any more',
+      ),
+    ended: z
+      .record(z.string(), z.array(z.string()))
+      .optional()
+      .describe('members that it removes because their access has ended, by field'),
+    by_member: z
+      .array(z.string())
+      .optional()
+      .describe('those of them that are sets of which manifests declare only single members'),
     generation: z.int().optional().meta(doc('the generation to be recorded', 2)),
     recorded_generation: z
       .int()

@@ -29,6 +29,13 @@ export const identitySchema = z
     'has an id that no path can carry',
   );
 
+/** When the access to a member ends. */
+export const endSchema = z.strictObject({
+  at: z.string(),
+  name: z.string().exactOptional(),
+  received: z.boolean(),
+});
+
 /** The record of an object. Parsing must not change it. */
 export const recordSchema = z.strictObject({
   kind: z.enum(kindNames),
@@ -47,6 +54,8 @@ export const recordSchema = z.strictObject({
   left: stored.extend({ run: z.string().nullable() }).optional(),
   /** Former names that manifests may still write beside the id. */
   former_names: z.array(z.string()).optional(),
+  /** When access ends, by field and by the id of the member, and whether idops added the member with that end. */
+  until: z.record(z.string(), z.record(z.string(), endSchema)).optional(),
   /** Fields of a request whose outcome is unknown. */
   uncertain: z.array(z.string()).optional(),
   did_generation: z.int().min(0).optional(),

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { nearest } from '../base/nearest.js';
 import { error, type Place, type Problem } from '../base/problems.js';
+import type { Json } from '../base/values.js';
 import { isSecretField, looksSecret, shownKey } from '../secrets/names.js';
 import { coerce } from './coerce.js';
 import { type Note, pathKey, resolve } from './resolve.js';
@@ -38,14 +39,14 @@ export function check<T>(subject: Unchecked<T>): Checked<T> {
   let result = schema.safeParse(value, { error: withoutMessage });
   const tried = new Set<string>();
   while (!result.success) {
-    if (!coerce(value, flatten(result.error.issues), notes, tried)) break;
+    if (!coerce(value, flatten(result.error.issues, value), notes, tried)) break;
     result = schema.safeParse(value, { error: withoutMessage });
   }
   if (result.success) {
     const failed = fromVariables.some(({ severity }) => severity === 'error');
     return { data: failed ? undefined : result.data, problems: fromVariables, notes };
   }
-  const issues = flatten(result.error.issues).filter(
+  const issues = flatten(result.error.issues, value).filter(
     ({ path }) => notes.get(pathKey(path))?.unknown !== true,
   );
   return {
@@ -70,12 +71,13 @@ interface Issue {
   readonly values?: readonly unknown[];
 }
 
-function flatten(issues: readonly z.core.$ZodIssue[], base: Path = []): Issue[] {
+function flatten(issues: readonly z.core.$ZodIssue[], value: Json, base: Path = []): Issue[] {
   return issues.flatMap((issue) => {
     const path = [...base, ...issue.path.map((step) => (typeof step === 'number' ? step : String(step)))];
     if (issue.code === 'invalid_union') {
-      const branch = intendedBranch(issue.errors);
-      if (branch !== undefined) return flatten(branch, path);
+      const inner = memberAt(value, issue.path);
+      const branch = intendedBranch(issue.errors, inner);
+      if (branch !== undefined) return flatten(branch, inner ?? null, path);
     }
     const { code } = issue;
     // For an invalid key, the message says what a valid one is.
@@ -86,6 +88,8 @@ function flatten(issues: readonly z.core.$ZodIssue[], base: Path = []): Issue[] 
         path,
         message,
         ...(issue.code === 'invalid_type' ? { expected: issue.expected } : {}),
+        // A text in place of a list gets the hint of a list.
+        ...(issue.code === 'invalid_union' && issue.errors.some(expectsList) ? { expected: 'array' } : {}),
         ...(issue.code === 'unrecognized_keys' ? { keys: issue.keys } : {}),
         ...(issue.code === 'invalid_value' ? { values: issue.values } : {}),
       },
@@ -93,9 +97,23 @@ function flatten(issues: readonly z.core.$ZodIssue[], base: Path = []): Issue[] 
   });
 }
 
-/** The one branch whose type fits, unless the value looks like none of them. */
+function expectsList([issue]: readonly z.core.$ZodIssue[]): boolean {
+  return issue?.code === 'invalid_type' && issue.path.length === 0 && issue.expected === 'array';
+}
+
+function memberAt(value: Json | undefined, path: readonly PropertyKey[]): Json | undefined {
+  let member = value;
+  for (const step of path) {
+    if (typeof member !== 'object' || member === null) return undefined;
+    member = (member as { readonly [key: PropertyKey]: Json })[step];
+  }
+  return member;
+}
+
+/** The one branch whose type fits, unless the value looks like none of them: it lacks a member, and has a strange one. */
 function intendedBranch(
   errors: readonly (readonly z.core.$ZodIssue[])[],
+  value: Json | undefined,
 ): readonly z.core.$ZodIssue[] | undefined {
   const fitting = errors.filter(
     (branch) =>
@@ -106,7 +124,10 @@ function intendedBranch(
   const [branch] = fitting;
   if (fitting.length !== 1 || branch === undefined) return undefined;
   const strange = branch.some(({ code }) => code === 'unrecognized_keys');
-  return strange && branch.some(({ code, path }) => code === 'invalid_type' && path.length === 1)
+  return strange &&
+    branch.some(
+      ({ code, path }) => code === 'invalid_type' && path.length === 1 && memberAt(value, path) === undefined,
+    )
     ? undefined
     : branch;
 }

@@ -52,6 +52,8 @@ export interface Site {
   readonly sandbox: Sandbox;
   /** Set while requests are to be met with a fault. */
   fault: ((request: SandboxRequest) => Intercept | undefined | Promise<undefined>) | undefined;
+  /** The instant at which access has ended or not; the present if it isn't set. */
+  now: Date | undefined;
   session<T>(work: (session: Session) => Promise<T>, progress?: Progress): Promise<T>;
   writing<T>(
     command: WritingCommand,
@@ -63,6 +65,8 @@ export interface Site {
   /** The manifests from now on: one document each. */
   declare(...documents: readonly Doc[]): Promise<void>;
   plan(...documents: readonly Doc[]): Promise<Plan>;
+  /** Removes access that has ended, and nothing else. */
+  end(): Promise<Ran>;
   apply(...documents: readonly Doc[]): Promise<Ran>;
   undo(run: string | null): Promise<Ran & { readonly left: readonly string[] }>;
   /** The requests since the last call that are no GETs, as `METHOD path`. */
@@ -102,6 +106,7 @@ export async function site(options: SiteOptions = {}): Promise<Site> {
   const given = (progress: Progress | undefined): SessionOptions => ({
     ...(progress === undefined ? {} : { progress }),
     ...(concurrency === undefined ? {} : { concurrency }),
+    ...(made?.now === undefined ? {} : { now: made.now }),
     // No server here needs the time that another one may need.
     network: { delay: () => atOnce(), ...(retries === undefined ? {} : { retries }) },
     pause: () => atOnce(),
@@ -123,6 +128,7 @@ export async function site(options: SiteOptions = {}): Promise<Site> {
     folder,
     sandbox,
     fault: undefined,
+    now: undefined,
     session,
     writing,
     use,
@@ -134,6 +140,9 @@ export async function site(options: SiteOptions = {}): Promise<Site> {
     async apply(...documents) {
       await declareGiven(documents);
       return await writing('apply', async (opened) => carryOut(opened, await opened.plan()));
+    },
+    async end() {
+      return await writing('apply', async (opened) => carryOut(opened, await opened.plan({ ended: true })));
     },
     async undo(run) {
       return await writing('undo', async (opened) => {

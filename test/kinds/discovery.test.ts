@@ -32,6 +32,7 @@ function server(
     reader,
     profile: boruta,
     alone: false,
+    holds: () => false,
     asked,
     known,
     list: async () => null,

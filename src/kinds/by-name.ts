@@ -1,0 +1,77 @@
+import { isUuid } from '../base/identifiers.js';
+import { type Fields, isMap, type Value } from '../base/values.js';
+import type { Catalog } from './catalog.js';
+import { textOf } from './fields.js';
+import type { ByName } from './kind.js';
+import type { ListName, References } from './references.js';
+
+/** Users are found by their username, which is unique in a backend. */
+export const userByName: ByName = {
+  id: 'id',
+  names: ['username', 'backend'],
+  lists: ({ backend }) => (backend === undefined ? ['users'] : ['users', 'backends']),
+  find({ username = '', backend }, references) {
+    const { users } = references;
+    if (users == null) return `the server offers no list of users to find "${username}" in: use the id`;
+    const home = backend === undefined ? undefined : findIn('backend', backend, references);
+    if (typeof home === 'string') return home;
+    const found = users.byName(username).filter((row) => home === undefined || idOf(row.backend) === home.id);
+    const ids = found.flatMap(({ id }) => (typeof id === 'string' ? [id] : []));
+    const [id] = ids;
+    if (id !== undefined && ids.length === 1) return { id };
+    if (ids.length > 1) {
+      const candidates = found.map((row) => `${String(row.id)}${inBackend(row)}`).join(', ');
+      return `${ids.length} users are called "${username}" (${candidates}): add "backend", or use the id`;
+    }
+    const within = home === undefined ? '' : ` in the backend "${backend}"`;
+    const lack = `the server has no user "${username}"${within}: correct the name, or create the user there`;
+    return `${lack}${users.proposal(username)}`;
+  },
+};
+
+/** The backend of a template by its name. */
+export const templateByName: ByName = {
+  id: 'backend_id',
+  names: ['backend'],
+  lists: () => ['backends'],
+  find({ backend = '', ...rest }, references) {
+    const found = findIn('backend', backend, references);
+    return typeof found === 'string' ? found : { ...rest, backend_id: found.id };
+  },
+};
+
+/** The list in which a thing is found by name. */
+export const listOf: { readonly [key: string]: ListName } = {
+  organization: 'organizations',
+  role: 'roles',
+  scope: 'scopes',
+  backend: 'backends',
+};
+
+/** Finds one by a text, `{id}` or `{name}` in the list of its noun. */
+export function findIn(
+  noun: string,
+  wanted: Value,
+  references: References,
+): { readonly id: string } | string {
+  const list: Catalog | null | undefined = references[listOf[noun] ?? 'organizations'];
+  const { id, name } = isMap(wanted) ? wanted : isUuid(textOf(wanted)) ? { id: wanted } : { name: wanted };
+  const byId = typeof id === 'string';
+  const text = String(byId ? id : name);
+  if (list == null) return `the server offers no list of ${noun}s to find "${text}" in`;
+  const rows = byId ? [list.byId(text)] : list.byName(text);
+  const ids = rows.flatMap((row) => (typeof row?.id === 'string' ? [row.id] : []));
+  const [only] = ids;
+  if (only !== undefined && ids.length === 1) return { id: only };
+  if (ids.length > 1) return `${ids.length} ${noun}s are called "${text}" (${ids.join(', ')}): use the id`;
+  return `the server has no ${noun} ${byId ? 'with the id ' : ''}"${text}": correct it${byId ? '' : list.proposal(text)}`;
+}
+
+export function idOf(backend: Value | undefined): Value | undefined {
+  return backend !== undefined && isMap(backend) ? backend.id : undefined;
+}
+
+function inBackend({ backend }: Fields): string {
+  if (backend === undefined || !isMap(backend)) return '';
+  return ` in the backend "${String(backend.name ?? backend.id)}"`;
+}

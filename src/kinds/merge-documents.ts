@@ -1,0 +1,176 @@
+import type { Place } from '../base/problems.js';
+import { type Fields, isMap, same, type Value } from '../base/values.js';
+import { listsOf, memberKey, setParts, value } from './fields.js';
+import { kindOf } from './index.js';
+import type { Declared, Identity, Kind } from './kind.js';
+
+/** Two documents that declare different things about one object. */
+export interface Contradiction {
+  /** The field, or the key of a map. */
+  readonly path: string;
+  readonly places: readonly [Place, Place];
+}
+
+/** What several documents declare about one object. */
+export interface Merged {
+  readonly document: Declared;
+  readonly contradictions: readonly Contradiction[];
+}
+
+/** A document and the path of a value in it. */
+interface Source {
+  readonly document: Declared;
+  readonly path: readonly (string | number)[];
+}
+
+/**
+ * One document from several about the same object. A document about this object alone comes first. Sets are joined, maps by key;
+ * other values must be equal. Pure.
+ */
+export function mergeDocuments(identity: Identity, documents: readonly Declared[]): Merged {
+  const [first] = documents;
+  if (first === undefined) throw new Error('no document to merge');
+  const kind = kindOf(first.kind);
+  const sources = new Map<string, Source>();
+  const contradictions: Contradiction[] = [];
+  const fields: Fields = {};
+  for (const field of new Set(documents.flatMap(({ fields }) => Object.keys(fields)))) {
+    const parts = documents.flatMap((document) => {
+      const declared = document.fields[field];
+      return declared === undefined ? [] : [{ document, declared }];
+    });
+    const [one] = parts;
+    if (one === undefined) continue;
+    sources.set(field, { document: one.document, path: [field] });
+    fields[field] = parts.length === 1 ? one.declared : joined(kind, field, parts, sources, contradictions);
+  }
+  const conditions = documents.flatMap((document) => document.conditions ?? []);
+  const sourceOf = (path: readonly (string | number)[]): Source => {
+    for (let length = path.length; length > 0; length -= 1) {
+      const source = sources.get(path.slice(0, length).join('\0'));
+      if (source !== undefined) return { ...source, path: [...source.path, ...path.slice(length)] };
+    }
+    return { document: first, path };
+  };
+  const document: Declared = {
+    kind: first.kind,
+    identity,
+    fields,
+    absent: first.absent,
+    whole: union(documents.map(({ whole }) => whole)),
+    ignored: union(documents.map(({ ignored }) => ignored)),
+    ...(conditions.length === 0 ? {} : { conditions }),
+    get place() {
+      return first.place;
+    },
+    get declaredAt() {
+      return first.declaredAt;
+    },
+    placeOf: (...path) => {
+      const source = sourceOf(path);
+      return source.document.placeOf(...source.path);
+    },
+    placeWithin: (field, part) => sourceOf([field]).document.placeWithin(field, part),
+  };
+  return { document, contradictions };
+}
+
+/** A document about many objects, as one about a single object. */
+export function documentFor(many: Declared, identity: Identity, condition: Fields | undefined): Declared {
+  const { kind, fields, absent, whole, ignored } = many;
+  return {
+    kind,
+    identity,
+    fields,
+    absent,
+    whole,
+    ignored,
+    ...(condition === undefined ? {} : { conditions: [condition] }),
+    get place() {
+      return many.place;
+    },
+    get declaredAt() {
+      return many.declaredAt;
+    },
+    placeOf: (...path) => many.placeOf(...path),
+    placeWithin: (field, part) => many.placeWithin(field, part),
+  };
+}
+
+function joined(
+  kind: Kind,
+  field: string,
+  parts: readonly { readonly document: Declared; readonly declared: Value }[],
+  sources: Map<string, Source>,
+  contradictions: Contradiction[],
+): Value {
+  const { type } = kind.fields[field] ?? value;
+  const placeOf = ({ document, path }: Source): Place => document.placeOf(...path);
+  const differs = (path: string, one: Source, other: Source): void => {
+    contradictions.push({ path, places: [placeOf(one), placeOf(other)] });
+  };
+  if (type === 'set') return joinedSet(field, parts, sources, differs);
+  const isPartwise = (type === 'map' || type === 'members') && parts.every(({ declared }) => isMap(declared));
+  const joint: Fields = {};
+  const seen = new Map<string, Source>();
+  for (const { document, declared } of parts) {
+    const own: [string, Value][] =
+      isPartwise && isMap(declared) ? Object.entries(declared) : [['', declared]];
+    for (const [key, wanted] of own) {
+      const path = key === '' ? [field] : [field, key];
+      const source = { document, path };
+      const before = seen.get(key);
+      if (before === undefined) {
+        seen.set(key, source);
+        sources.set(path.join('\0'), source);
+        joint[key] = wanted;
+      } else if (!same(joint[key] ?? null, wanted)) differs(path.join('.'), before, source);
+    }
+  }
+  return isPartwise ? joint : (joint[''] ?? null);
+}
+
+/** The parts of a set that several documents declare, which are checked once their names are resolved. */
+function joinedSet(
+  field: string,
+  parts: readonly { readonly document: Declared; readonly declared: Value }[],
+  sources: Map<string, Source>,
+  differs: (path: string, one: Source, other: Source) => void,
+): Value {
+  const joint: { [part: string]: Value[] } = {};
+  let whole: { readonly source: Source; readonly list: Value } | undefined;
+  for (const { document, declared } of parts) {
+    const { whole: own } = setParts(declared);
+    if (own !== undefined) {
+      const source = { document, path: [field] };
+      if (whole === undefined) {
+        whole = { source, list: own };
+        joint.whole = [];
+      } else if (!same(whole.list, own)) differs(field, whole.source, source);
+      else continue;
+    }
+    for (const { path, list } of listsOf(declared)) {
+      const [part = 'whole'] = path;
+      joint[part] ??= [];
+      const joining = joint[part];
+      list.forEach((element, index) => {
+        sources.set([field, part, joining.length].join('\0'), { document, path: [field, ...path, index] });
+        joining.push(element);
+      });
+    }
+  }
+  const { remove = [], ...others } = joint;
+  const sourceOf = (part: string, index: number) => sources.get([field, part, index].join('\0'));
+  const removed = new Map(remove.map((element, index) => [memberKey(element), sourceOf('remove', index)]));
+  for (const [part, elements] of Object.entries(others)) {
+    elements.forEach((element, index) => {
+      const [one, other] = [sourceOf(part, index), removed.get(memberKey(element))];
+      if (one !== undefined && other !== undefined) differs(field, one, other);
+    });
+  }
+  return joint;
+}
+
+function union(lists: readonly (readonly string[])[]): readonly string[] {
+  return [...new Set(lists.flat())];
+}

@@ -1,0 +1,135 @@
+import { isUuid } from '../base/identifiers.js';
+import { type Fields, isMap, mapValues, type Value } from '../base/values.js';
+import { findIn, idOf, listOf, userByName } from './by-name.js';
+import { asElements, referenceOf, textOf } from './fields.js';
+import type { Covers, Identity, Many } from './kind.js';
+import type { References } from './references.js';
+import { usersSchema } from './user-schema.js';
+
+/** The sets whose members may have an end. */
+const timed = ['organizations', 'authorized_scopes', 'roles'];
+
+/** Documents about many users. */
+export const users: Many = {
+  name: 'Users',
+  get schema() {
+    return usersSchema();
+  },
+  covers({ users: named, match, at_least: atLeast }) {
+    return {
+      named: Array.isArray(named) ? named.map(identityOf) : [],
+      ...(isObject(match) ? { match: conditionOf(match) } : {}),
+      ...(typeof atLeast === 'number' ? { atLeast } : {}),
+    };
+  },
+  fields(fields, { until }) {
+    if (typeof until !== 'string') return fields;
+    const dated = (list: Value): Value =>
+      Array.isArray(list) ? list.map((element) => ({ until, ...referenceOf(element) })) : list;
+    return mapValues(fields, (declared, field) => {
+      if (!timed.includes(field)) return declared;
+      if (!isMap(declared)) return dated(declared);
+      return declared.add === undefined ? declared : { ...declared, add: dated(declared.add) };
+    });
+  },
+  lists({ named, match }) {
+    const byName = named.filter(({ id }) => id === undefined);
+    return [
+      ...byName.flatMap((identity) => userByName.lists(identity)),
+      ...(match === undefined
+        ? []
+        : (['users', ...Object.keys(match).flatMap((key) => listOf[key] ?? [])] as const)),
+    ];
+  },
+  find(covers, references) {
+    const found = new Map<string, Fields | undefined>();
+    const lost: { identity: Identity; why: string }[] = [];
+    const { condition, troubles } = resolveCondition(covers, references);
+    if (condition !== undefined && troubles.length === 0) {
+      for (const row of references.users?.all() ?? []) {
+        if (typeof row.id !== 'string') continue;
+        const unknown = unknownIn(condition, row);
+        if (unknown !== undefined) {
+          troubles.push(
+            `the list of users doesn't show "${unknown}" of ${row.id}, so the match can't be checked`,
+          );
+          break;
+        }
+        if (holds(condition, row)) found.set(row.id, condition);
+      }
+    }
+    for (const identity of covers.named) {
+      const known = identity.id === undefined ? userByName.find(identity, references) : identity;
+      if (typeof known === 'string') lost.push({ identity, why: known });
+      else found.set(known.id ?? '', undefined);
+    }
+    return { found, lost, troubles };
+  },
+  holds,
+};
+
+function isObject(value: unknown): value is { readonly [key: string]: unknown } {
+  return typeof value === 'object' && value !== null;
+}
+
+/** A text is an id if it is a UUID, otherwise a name. */
+function identityOf(reference: unknown): Identity {
+  if (typeof reference === 'string')
+    return isUuid(reference) ? { id: reference.toLowerCase() } : { username: reference };
+  const { id, name, backend } = isObject(reference) ? reference : {};
+  if (typeof id === 'string') return { id };
+  return { username: String(name), ...(typeof backend === 'string' ? { backend } : {}) };
+}
+
+function conditionOf(match: { readonly [key: string]: unknown }): Fields {
+  return Object.fromEntries(
+    Object.entries(match).flatMap(([key, wanted]): [string, Value][] => {
+      if (typeof wanted === 'string') return [[key, wanted]];
+      if (!isObject(wanted)) return [];
+      const { id, name } = wanted;
+      return [[key, typeof id === 'string' ? { id } : { name: String(name) }]];
+    }),
+  );
+}
+
+/** The condition with ids in place of names. */
+function resolveCondition(
+  { match }: Covers,
+  references: References,
+): { condition: Fields | undefined; troubles: string[] } {
+  if (match === undefined) return { condition: undefined, troubles: [] };
+  const troubles: string[] = [];
+  if (references.users == null) troubles.push('the server offers no list of users, so none can match');
+  const condition = Object.entries(match).map(([key, wanted]): [string, Value] => {
+    if (key === 'group') return [key, wanted];
+    const found = findIn(key, wanted, references);
+    if (typeof found !== 'string') return [key, found.id];
+    troubles.push(found);
+    return [key, ''];
+  });
+  return { condition: Object.fromEntries(condition), troubles };
+}
+
+/** The fields of a user that a condition needs. */
+const fieldOf: { readonly [key: string]: string } = {
+  organization: 'organizations',
+  role: 'roles',
+  scope: 'authorized_scopes',
+  group: 'group',
+  backend: 'backend',
+};
+
+function unknownIn(condition: Fields, row: Fields): string | undefined {
+  return Object.keys(condition)
+    .map((key) => fieldOf[key] ?? key)
+    .find((field) => row[field] === undefined);
+}
+
+function holds(condition: Fields, fields: Fields): boolean {
+  return Object.entries(condition).every(([key, wanted]) => {
+    const field = fields[fieldOf[key] ?? key] ?? null;
+    if (key === 'group') return textOf(field).split(' ').includes(textOf(wanted));
+    if (key === 'backend') return idOf(field) === wanted;
+    return asElements(field).some(({ id }) => id === wanted);
+  });
+}

@@ -1,0 +1,125 @@
+import { error, type Problem, ProblemsError } from '../base/problems.js';
+import { altered } from '../kinds/declared.js';
+import { addressOf, kindOf, kinds } from '../kinds/index.js';
+import type { Declared, Identity } from '../kinds/kind.js';
+import { documentFor, mergeDocuments } from '../kinds/merge-documents.js';
+import { type ListName, listScope, type References } from '../kinds/references.js';
+import type { Profile } from '../server/profiles.js';
+import type { PlanWarning } from './plan.js';
+
+/** Documents about single objects, by id as far as their names are found. */
+export interface Expanded {
+  readonly declared: readonly Declared[];
+  readonly warnings: readonly PlanWarning[];
+}
+
+/** The lists in which the objects of documents are found by name. */
+export function listsOfNames(
+  documents: readonly Declared[],
+  targets: readonly string[],
+  profile: Profile,
+): readonly ListName[] {
+  const names = new Set<ListName>();
+  for (const { kind, identity, covers } of documents) {
+    const { byName, many } = kindOf(kind);
+    const needed =
+      covers === undefined
+        ? byName !== undefined && identity[byName.id] === undefined
+          ? byName.lists(identity)
+          : []
+        : (many?.lists(covers) ?? []);
+    for (const name of needed) names.add(name);
+  }
+  for (const { name, byName } of kinds) {
+    if (byName === undefined) continue;
+    const isNamed = targets.some((target) => target.startsWith(`${name}/`) && !isById(target));
+    if (isNamed) for (const list of byName.lists({})) names.add(list);
+  }
+  return [...names].filter((name) => listScope(name, profile) !== undefined);
+}
+
+/** Whether a target can only be meant as an id or as all objects. */
+function isById(target: string): boolean {
+  return /^[^/]*\/([0-9a-f-]*\*?|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})(\/.*)?$/i.test(target);
+}
+
+/**
+ * Finds the ids for names, makes one document for each object that a document about many covers, and joins those about one object.
+ * Throws a ProblemsError if it can't be known which objects a document covers, or if they are too few.
+ */
+export function expand(documents: readonly Declared[], references: References): Expanded {
+  if (documents.every(isPlain)) return { declared: documents, warnings: [] };
+  const problems: Problem[] = [];
+  const warnings: PlanWarning[] = [];
+  const plain: Declared[] = [];
+  /** The documents about each object, by its address. */
+  const covering = new Map<string, { identity: Identity; documents: Declared[] }>();
+  const cover = (document: Declared): void => {
+    const address = addressOf(document.kind, document.identity);
+    const before = covering.get(address);
+    if (before === undefined) covering.set(address, { identity: document.identity, documents: [document] });
+    else before.documents.push(document);
+  };
+  for (const document of documents) {
+    const { many, noun } = kindOf(document.kind);
+    if (document.covers === undefined) plain.push(withId(document, references));
+    else if (many !== undefined) {
+      const { found, lost, troubles } = many.find(document.covers, references);
+      problems.push(...troubles.map((trouble) => error('no-such-name', trouble, [document.place])));
+      const { atLeast = 0 } = document.covers;
+      if (troubles.length === 0 && found.size < Math.max(atLeast, 1)) {
+        const count = `this document covers ${found.size} ${noun}${found.size === 1 ? '' : 's'}`;
+        if (found.size < atLeast) {
+          const hint = 'correct "match" or "users", or lower "at_least"';
+          problems.push(
+            error('too-few-objects', `${count}, and at_least is ${atLeast}`, [document.place], hint),
+          );
+        } else if (lost.length === 0) {
+          const { file, inProject, line } = document.place;
+          const place = { file, line, ...(inProject === undefined ? {} : { inProject }) };
+          warnings.push({ code: 'too-few-objects', message: `${count}`, place });
+        }
+      }
+      for (const [id, condition] of found) cover(documentFor(document, { id }, condition));
+      for (const { identity, why } of lost) {
+        cover(altered(documentFor(document, identity, undefined), { trouble: why }));
+      }
+    }
+  }
+  if (problems.length > 0) throw new ProblemsError(problems);
+  const own = plain.map((document) => {
+    const address = addressOf(document.kind, document.identity);
+    const others = covering.get(address);
+    if (others === undefined || document.trouble !== undefined) return document;
+    covering.delete(address);
+    return merge(document.identity, [document, ...others.documents]);
+  });
+  const rest = [...covering.values()].map(({ identity, documents }) => merge(identity, documents));
+  return { declared: [...own, ...rest], warnings };
+}
+
+function isPlain({ kind, identity, covers }: Declared): boolean {
+  const { byName } = kindOf(kind);
+  return covers === undefined && (byName === undefined || identity[byName.id] !== undefined);
+}
+
+function withId(document: Declared, references: References): Declared {
+  const { byName } = kindOf(document.kind);
+  if (byName === undefined || isPlain(document)) return document;
+  const found = byName.find(document.identity, references);
+  return typeof found === 'string'
+    ? altered(document, { trouble: found })
+    : altered(document, { identity: found });
+}
+
+function merge(identity: Identity, documents: readonly Declared[]): Declared {
+  const [only, ...others] = documents;
+  if (only !== undefined && others.length === 0) return only;
+  const { document, contradictions } = mergeDocuments(identity, documents);
+  if (contradictions.length === 0) return document;
+  const told = contradictions.map(
+    ({ path, places: [one, other] }) =>
+      `"${path}" is declared differently at ${one.file}:${one.line} and ${other.file}:${other.line}`,
+  );
+  return altered(document, { trouble: `${told.join('; ')}: declare one value` });
+}

@@ -1,0 +1,338 @@
+import { type Problem, warning } from '../base/problems.js';
+import { compareText, type Fields, isMap, mapValues, type Value } from '../base/values.js';
+import type { FieldChange, PlanWarning } from '../kinds/change.js';
+import { altered } from '../kinds/declared.js';
+import { asElements, listsOf, memberKey, setParts } from '../kinds/fields.js';
+import { addressOf, kindOf } from '../kinds/index.js';
+import type { Declared, Identity, Kind } from '../kinds/kind.js';
+import { documentFor } from '../kinds/merge-documents.js';
+import type { ResourceRecord, State } from '../state/state.js';
+import type { Change, End, UntilChanges } from './plan.js';
+
+/** The recorded ends of access, by field and member. */
+export type Dates = NonNullable<ResourceRecord['until']>;
+
+type RecordedDate = Dates[string][string];
+
+/** The instant at which access ends: that of a time, or 00:00 UTC of a day. ISO 8601, UTC. */
+export function instantOf(until: Value | undefined): string | undefined {
+  if (typeof until !== 'string') return undefined;
+  const at = new Date(until);
+  return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
+}
+
+/** The instant at which the access of a declared member ends; undefined if it has no end. */
+export function endOf(element: Value): string | undefined {
+  return isMap(element) ? instantOf(element.until) : undefined;
+}
+
+/** Declared members with an end, in all documents. */
+class DeclaredDates {
+  readonly #places = new Map<string, Declared>();
+
+  constructor(documents: readonly Declared[]) {
+    for (const document of documents) {
+      for (const [field, declared] of Object.entries(document.fields)) {
+        for (const element of listsOf(declared).flatMap(({ list }) => list)) {
+          const [end, member] = [endOf(element), memberKey(element)];
+          if (end !== undefined && member !== undefined) this.#places.set(key(field, member, end), document);
+        }
+      }
+    }
+  }
+
+  /** A document that declares this end for this member. */
+  documentOf(field: string, id: string, { at, name = '' }: RecordedDate): Declared | undefined {
+    return this.#places.get(key(field, id, at)) ?? this.#places.get(key(field, name, at));
+  }
+}
+
+function key(field: string, member: string, end: string): string {
+  return JSON.stringify([field, member.toLowerCase(), end]);
+}
+
+export interface DatedDocuments {
+  readonly declared: readonly Declared[];
+  readonly warnings: readonly PlanWarning[];
+}
+
+/**
+ * Documents in which access that has ended is removed from those who received it. `documents` are about single objects; `written` are
+ * all as they are in manifests. With `endedOnly`, nothing else is left. Pure.
+ */
+export function withDates(
+  documents: readonly Declared[],
+  written: readonly Declared[],
+  { state, now, endedOnly }: { readonly state: State; readonly now: Date; readonly endedOnly: boolean },
+): DatedDocuments {
+  const dated = Object.entries(state.resources).filter(([, { until }]) => until !== undefined);
+  const declares = new DeclaredDates(written);
+  const present = new Map<string, Declared>();
+  const declared: Declared[] = [];
+  for (const document of documents) {
+    const address = addressOf(document.kind, document.identity);
+    present.set(address, document);
+    const record = Object.hasOwn(state.resources, address) ? state.resources[address] : undefined;
+    const split = splitEnded(document, record?.until ?? {}, now);
+    if (!endedOnly) declared.push(split.document);
+    else if (split.ended !== undefined) declared.push(split.ended);
+  }
+  const unmanaged: string[] = [];
+  for (const [address, { identity, until = {} }] of dated) {
+    const removed: { [field: string]: Value } = {};
+    let source: Declared | undefined;
+    const own = present.get(address);
+    for (const [field, members] of Object.entries(until)) {
+      for (const [id, date] of Object.entries(members)) {
+        const names = own === undefined ? [] : namesIn(own, field);
+        if (names.includes(id) || (date.name !== undefined && names.includes(date.name))) continue;
+        const document = declares.documentOf(field, id, date);
+        if (document === undefined) unmanaged.push(`${date.name ?? id} of ${address}`);
+        else if (date.received && Date.parse(date.at) <= now.getTime()) {
+          source ??= document;
+          const { [field]: before = [] } = removed;
+          removed[field] = [...(Array.isArray(before) ? before : []), { id }];
+        }
+      }
+    }
+    if (source !== undefined && own === undefined) declared.push(removalOf(identity, removed, source));
+  }
+  return { declared, warnings: unmanagedWarnings(unmanaged) };
+}
+
+/** The members that a document names in a field. */
+function namesIn({ fields }: Declared, field: string): readonly string[] {
+  return listsOf(fields[field])
+    .flatMap(({ list }) => list)
+    .flatMap((element) => memberKey(element) ?? []);
+}
+
+function removalOf(
+  identity: Identity,
+  removed: { readonly [field: string]: Value },
+  source: Declared,
+): Declared {
+  const fields = Object.fromEntries(
+    Object.entries(removed).map(([field, remove]): [string, Value] => [field, { add: [], remove }]),
+  );
+  return altered(documentFor(source, identity, undefined), { fields, ended: endedIn(removed), whole: [] });
+}
+
+function endedIn(removed: { readonly [field: string]: Value }): {
+  readonly [field: string]: readonly string[];
+} {
+  return Object.fromEntries(
+    Object.entries(removed).map(([field, list]) => [
+      field,
+      Array.isArray(list) ? list.flatMap((element) => memberKey(element) ?? []) : [],
+    ]),
+  );
+}
+
+/** A document without access that has ended, and the removals alone; undefined if there are none. */
+function splitEnded(
+  document: Declared,
+  recorded: Dates,
+  now: Date,
+): { document: Declared; ended: Declared | undefined } {
+  const { fields: types } = kindOf(document.kind);
+  const fields: Fields = { ...document.fields };
+  const removed: { [field: string]: Value } = {};
+  let changed = false;
+  for (const [field, declared] of Object.entries(document.fields)) {
+    if (types[field]?.type !== 'set') continue;
+    const isEnded = (element: Value): boolean => {
+      const end = endOf(element);
+      return end !== undefined && Date.parse(end) <= now.getTime();
+    };
+    const { whole, add, remove } = setParts(declared);
+    const over = [...(Array.isArray(whole) ? whole : []), ...add].filter(isEnded);
+    if (over.length === 0) continue;
+    changed = true;
+    const received: Value[] = [];
+    const stay: Value[] = [];
+    for (const element of over) {
+      const id = receivedAs(element, recorded[field]);
+      if (id === undefined) stay.push(withoutEnd(element));
+      else received.push({ id });
+    }
+    if (received.length > 0) removed[field] = received;
+    const current = (list: readonly Value[]): Value[] => list.filter((element) => !isEnded(element));
+    fields[field] = {
+      ...(whole === undefined ? {} : { whole: Array.isArray(whole) ? current(whole) : whole, stay }),
+      add: current(add),
+      remove: [...remove, ...received],
+    };
+  }
+  const hasRemoved = Object.keys(removed).length > 0;
+  if (!changed) return { document, ended: undefined };
+  return {
+    document: altered(document, { fields, ...(hasRemoved ? { ended: endedIn(removed) } : {}) }),
+    ended: hasRemoved ? removalOf(document.identity, removed, document) : undefined,
+  };
+}
+
+/** The recorded id of a member, if the object received it with an end. */
+function receivedAs(element: Value, dates: Dates[string] = {}): string | undefined {
+  const member = memberKey(element)?.toLowerCase();
+  const found = Object.entries(dates).find(
+    ([id, { name }]) => id.toLowerCase() === member || (name !== undefined && name.toLowerCase() === member),
+  );
+  return found?.[1].received === true ? found[0] : undefined;
+}
+
+/** Declared ends, by field: the resolved element and the instant. */
+type Ends = { readonly [field: string]: readonly { readonly element: Fields; readonly at: string }[] };
+
+/** Takes the ends out of resolved sets. */
+export function takeEnds(kind: Kind, fields: Fields): { readonly fields: Fields; readonly ends: Ends } {
+  const ends: { [field: string]: { element: Fields; at: string }[] } = {};
+  const plain = mapValues(fields, (declared, field) => {
+    if (kind.fields[field]?.type !== 'set') return declared;
+    const dated = listsOf(declared).flatMap(({ list }) =>
+      list.flatMap((element) => {
+        const at = endOf(element);
+        return at === undefined || !isMap(element) ? [] : [{ element, at }];
+      }),
+    );
+    if (dated.length === 0) return declared;
+    ends[field] = dated;
+    const without = (list: Value): Value => (Array.isArray(list) ? list.map(withoutEnd) : list);
+    return isMap(declared) ? mapValues(declared, without) : without(declared);
+  });
+  return { fields: plain, ends };
+}
+
+/** What to record about ends: new and changed ones, and null for members that are declared without one now. */
+export function untilChanges(
+  ends: Ends,
+  recorded: Dates,
+  resolved: Fields,
+  present: Fields,
+): UntilChanges | undefined {
+  const changes: { [field: string]: { [id: string]: End | null } } = {};
+  for (const [field, declared] of Object.entries(resolved)) {
+    const own = new Map((ends[field] ?? []).map(({ element, at }) => [String(element.id), { element, at }]));
+    const known = recorded[field] ?? {};
+    const held = present[field];
+    const next: { [id: string]: End | null } = {};
+    for (const [id, { element, at }] of own) {
+      const before = known[id];
+      if (before?.at === at) continue;
+      const isHeld = held !== undefined && asElements(held).some((member) => member.id === id);
+      const { name } = element;
+      next[id] = {
+        at,
+        ...(typeof name === 'string' ? { name } : {}),
+        received: before?.received ?? !isHeld,
+      };
+    }
+    const permanent = listsOf(declared)
+      .filter(({ path }) => !path.includes('remove') && !path.includes('stay'))
+      .flatMap(({ list }) => asElements([...list]).map(({ id }) => String(id)));
+    for (const id of permanent) if (known[id] !== undefined && !own.has(id)) next[id] = null;
+    if (Object.keys(next).length > 0) changes[field] = next;
+  }
+  return Object.keys(changes).length === 0 ? undefined : changes;
+}
+
+/** Ends that change, as a plan shows them. */
+export function endFields(changes: UntilChanges = {}, recorded: Dates = {}): FieldChange[] {
+  return Object.entries(changes).flatMap(([field, members]) =>
+    Object.entries(members).map(([id, end]): FieldChange => {
+      const before = recorded[field]?.[id];
+      const name = end?.name ?? before?.name ?? id;
+      return {
+        path: `${field}[${JSON.stringify(name)}].until`,
+        type: 'value',
+        before: before?.at ?? null,
+        after: end?.at ?? null,
+        sensitive: false,
+      };
+    }),
+  );
+}
+
+/** An unchanged object whose ends have to be recorded. */
+export function withEnds(change: Change, recorded: Dates | undefined): Change {
+  const fields = endFields(change.apply.until, recorded);
+  return fields.length === 0 ? change : { ...change, action: 'adopt', fields };
+}
+
+/** Days before its end at which a plan lists an access. */
+const SOON = 14 * 24 * 60 * 60 * 1000;
+
+/** The first end after an instant, and warnings about those within 14 days. */
+export function endsAfter(
+  documents: readonly Declared[],
+  now: Date,
+): { readonly holdsUntil: string | undefined; readonly warnings: readonly PlanWarning[] } {
+  const soon = new Map<string, { name: string; at: string; field: string; count: number }>();
+  let first: string | undefined;
+  for (const { fields } of documents) {
+    for (const [field, declared] of Object.entries(fields)) {
+      for (const element of listsOf(declared).flatMap(({ list }) => list)) {
+        const at = endOf(element);
+        if (at === undefined || Date.parse(at) <= now.getTime()) continue;
+        if (first === undefined || at < first) first = at;
+        if (Date.parse(at) > now.getTime() + SOON) continue;
+        const name = isMap(element) ? String(element.name ?? element.id) : '';
+        const text = key(field, name, at);
+        const before = soon.get(text);
+        if (before === undefined) soon.set(text, { name, at, field, count: 1 });
+        else before.count += 1;
+      }
+    }
+  }
+  return {
+    holdsUntil: first,
+    warnings: [...soon.values()]
+      .sort((a, b) => compareText(a.at, b.at) || compareText(a.name, b.name))
+      .map(({ name, at, field, count }) => ({
+        code: 'access-ends-soon',
+        message: `"${name}" in ${field} of ${count === 1 ? '1 object' : `${count} objects`} ends at ${at}`,
+      })),
+  };
+}
+
+/** A declared element without its end. */
+export function withoutEnd(element: Value): Value {
+  if (!isMap(element)) return element;
+  const { until: _, ...rest } = element;
+  return rest;
+}
+
+const NAMED = 3;
+
+function unmanagedWarnings(unmanaged: readonly string[]): PlanWarning[] {
+  if (unmanaged.length === 0) return [];
+  const more = unmanaged.length > NAMED ? ` and ${unmanaged.length - NAMED} more` : '';
+  return [
+    {
+      code: 'unmanaged-end',
+      message: `access with a recorded end is declared by no document any more, so nothing will remove it: ${unmanaged.slice(0, NAMED).join(', ')}${more}`,
+    },
+  ];
+}
+
+/** Warnings about declared access that has ended. */
+export function endedProblems(documents: readonly Declared[], now: Date): Problem[] {
+  return documents.flatMap((document) =>
+    Object.entries(document.fields).flatMap(([field, declared]) =>
+      listsOf(declared).flatMap(({ path, list }) =>
+        list.flatMap((element, index) => {
+          const at = endOf(element);
+          if (at === undefined || Date.parse(at) > now.getTime()) return [];
+          return [
+            warning(
+              'access-ended',
+              `"${memberKey(element) ?? ''}" in ${field} ended at ${at}`,
+              [document.placeOf(field, ...path, index)],
+              'apply removes it from those who received it; then remove it here, or change its date',
+            ),
+          ];
+        }),
+      ),
+    ),
+  );
+}

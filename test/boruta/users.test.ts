@@ -1,0 +1,346 @@
+import { describe, expect, test } from 'vitest';
+import { ProblemsError } from '../../src/base/problems.js';
+import { loadProject } from '../../src/project/index.js';
+import { openSession } from '../../src/session/open.js';
+import { readStoredPlan } from '../../src/session/plan-file.js';
+import { applyAll } from '../approving.js';
+import { changeOf, type Doc, ids, type Site, site, todo, user } from './site.js';
+
+const ada = `User/${ids.ada}`;
+const grace = `User/${ids.grace}`;
+const byName = { kind: 'User', username: 'ada@acme.example' };
+
+const names = (
+  at: Site,
+  field: 'organizations' | 'authorized_scopes' | 'roles',
+  id: string = ids.ada,
+): string[] =>
+  user(at, id)
+    [field].map((element) => {
+      const { organizations } = at.sandbox.data;
+      return String(
+        'name' in element ? element.name : organizations.find((one) => one.id === element.id)?.name,
+      );
+    })
+    .sort();
+
+const fieldsOf = (plan: Awaited<ReturnType<Site['plan']>>, address: string) =>
+  changeOf(plan, address).fields.map(({ path, before, after }) => [path, before, after]);
+
+async function problemsOf(work: Promise<unknown>): Promise<string[]> {
+  const failure = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(failure instanceof ProblemsError)) throw new Error('no problems', { cause: failure });
+  return failure.problems.map(({ code, places }) => `${code} ${places.map(({ line }) => line).join(' ')}`);
+}
+
+describe('names', () => {
+  test('find users, scopes, roles, organizations and backends; the plan has ids', async () => {
+    const at = await site();
+    const ran = await at.apply(
+      {
+        ...byName,
+        backend: 'Company directory',
+        organizations: ['globex'],
+        roles: ['accountant'],
+        authorized_scopes: ['reports:read'],
+      },
+      { kind: 'EmailTemplate', backend: 'Company directory', type: 'tx_code', txt_content: '{{ tx_code }}' },
+    );
+    expect(ran.said).toEqual({ [ada]: 'applied', [`EmailTemplate/${ids.backend}/tx_code`]: 'applied' });
+    expect(names(at, 'organizations')).toEqual(['globex']);
+    expect(names(at, 'roles')).toEqual(['accountant']);
+    expect(todo(await at.plan())).toEqual([]);
+  });
+
+  test.each<[string, Doc, string]>([
+    ['no user has it', { ...byName, username: 'ida@acme.example' }, 'did you mean "ada@acme.example"?'],
+    ['the backend has no such user', { ...byName, backend: 'Elsewhere' }, 'no backend "Elsewhere"'],
+    ['no scope has it', { ...byName, authorized_scopes: ['billing:raed'] }, 'did you mean "billing:read"?'],
+  ])('are blocked if %s', async (_, document, said) => {
+    const at = await site();
+    const [change] = (await at.plan({ group: 'x', ...document })).changes;
+    expect(change).toMatchObject({ action: 'blocked', requests: [] });
+    expect(change?.reason).toContain(said);
+  });
+
+  test('that several users have are blocked with the candidates, and the backend narrows them', async () => {
+    const at = await site();
+    const [first] = at.sandbox.data.backends;
+    if (first === undefined) throw new Error('no backend');
+    at.sandbox.data.backends.push({ ...first, id: ids.nobody, name: 'Partners', is_default: false });
+    at.sandbox.data.users.push({ ...user(at), id: ids.nobody, backend_id: ids.nobody });
+    expect(changeOf(await at.plan({ ...byName, group: 'x' }), 'User/ada@acme.example').reason).toContain(
+      `2 users are called "ada@acme.example" (${ids.ada} in the backend "Company directory"`,
+    );
+    expect(todo(await at.plan({ ...byName, backend: 'Partners', group: 'x' }))).toEqual([
+      `update User/${ids.nobody}`,
+    ]);
+  });
+
+  test('select objects as targets', async () => {
+    const at = await site();
+    await at.declare({ ...byName, group: 'x' }, { kind: 'User', id: ids.grace, group: 'x' });
+    const target = async (...targets: string[]) =>
+      await at.session(async (opened) => todo(await opened.plan({ targets })));
+    expect(await target('User/ada@acme.example')).toEqual([`update ${ada}`]);
+    expect(await target('User/*@globex.example')).toEqual([`update ${grace}`]);
+    expect(await target(ada)).toEqual([`update ${ada}`]);
+  });
+
+  test('are refused under a profile that lists nothing', async () => {
+    const at = await site({ profile: 'documented' });
+    const found = problemsOf(
+      at.plan(
+        { ...byName, group: 'x' },
+        { kind: 'Users', users: ['ada@acme.example'], match: { group: 'staff' }, group: 'x' },
+        { kind: 'EmailTemplate', backend: 'Company directory', type: 'tx_code', txt_content: 'x' },
+      ),
+    );
+    expect((await found).map((line) => line.split(' ')[0])).toEqual(Array(4).fill('profile-field'));
+  });
+});
+
+describe('sets of members to add and remove', () => {
+  const changes = {
+    ...byName,
+    organizations: { add: ['globex', 'initech'], remove: ['acme'] },
+    authorized_scopes: { remove: ['billing:write', 'reports:read'] },
+  };
+
+  test('change those members, leave the others alone, and show no more', async () => {
+    const at = await site();
+    user(at).organizations.push({ id: ids.umbrella, roles: [] });
+    const plan = await at.plan(changes);
+    expect(fieldsOf(plan, ada).map(([path]) => path)).toEqual(['authorized_scopes', 'organizations']);
+    await at.apply();
+    expect(names(at, 'organizations')).toEqual(['globex', 'initech', 'umbrella']);
+    expect(names(at, 'authorized_scopes')).toEqual(['billing:read']);
+    expect(todo(await at.plan())).toEqual([]);
+  });
+
+  test('a member that nobody names is no drift, makes no plan stale, and survives apply and undo', async () => {
+    const at = await site();
+    await at.declare(changes);
+    const stored = await at.session(async (opened) => await opened.storePlan(await opened.plan()));
+    user(at).organizations.push({ id: ids.umbrella, roles: [] });
+    const again = await at.session((opened) => opened.planStored(readStoredPlan(stored, 'plan.json')));
+    expect(again.problems).toEqual([]);
+    const { run } = await at.apply();
+    user(at).organizations.push({ id: ids.nobody, roles: [] });
+    at.sandbox.data.organizations.push({ id: ids.nobody, name: 'later', label: null });
+    const undone = await at.undo(run);
+    expect(undone).toMatchObject({ said: { [ada]: 'applied' }, left: [] });
+    expect(names(at, 'organizations')).toEqual(['acme', 'globex', 'later', 'umbrella']);
+    expect(names(at, 'authorized_scopes')).toEqual(['billing:read', 'billing:write']);
+  });
+
+  test('one that is added between the plan and the request is sent along', async () => {
+    const at = await site();
+    await at.declare(changes);
+    await at.writing('apply', async (opened) => {
+      const plan = await opened.plan();
+      user(at).organizations.push({ id: ids.umbrella, roles: [] });
+      const { result } = await applyAll(opened, plan);
+      expect(result.results.map(({ status }) => status)).toEqual(['applied']);
+    });
+    expect(names(at, 'organizations')).toEqual(['globex', 'initech', 'umbrella']);
+  });
+
+  test('are blocked if the present set is not live', async () => {
+    const at = await site({ profile: 'documented' });
+    const plan = await at.plan({ kind: 'User', id: ids.ada, organizations: { add: ['acme'] } });
+    expect(changeOf(plan, ada).reason).toContain("members can't be added or removed");
+  });
+
+  test('a member that is both added and removed is an error with both places', async () => {
+    const at = await site();
+    const both = { kind: 'User', id: ids.ada, roles: { add: ['member'], remove: ['member'] } };
+    expect(await problemsOf(at.plan(both))).toEqual(['duplicate-element 6 9']);
+    const other = { kind: 'Users', users: [{ id: ids.ada }], roles: { remove: ['member'] } };
+    const one = { kind: 'User', id: ids.ada, roles: ['member'] };
+    expect(await problemsOf(at.plan(one, other))).toEqual([expect.stringContaining('contradiction')]);
+    // By name and by id, only the server tells.
+    const role = at.sandbox.data.roles.find(({ name }) => name === 'member');
+    const byId = { ...other, roles: { remove: [{ id: role?.id ?? '' }] } };
+    expect(changeOf(await at.plan(one, byId), ada).reason).toContain('is declared at');
+  });
+});
+
+describe('a document about many users', () => {
+  const staff = { kind: 'Users', match: { organization: 'globex' }, roles: { add: ['accountant'] } };
+
+  test('covers those that it names and those that match, and joins other documents', async () => {
+    const at = await site();
+    await at.apply(
+      staff,
+      {
+        kind: 'Users',
+        users: ['grace@globex.example'],
+        metadata: { phone: { value: '1', status: 'valid' } },
+      },
+      { ...byName, group: 'ops', roles: ['member'] },
+    );
+    expect(names(at, 'roles')).toEqual(['accountant', 'member']);
+    expect(names(at, 'roles', ids.grace)).toEqual(['accountant']);
+    expect(user(at, ids.grace).metadata).toMatchObject({ phone: { value: '1' }, department: {} });
+    expect(user(at).group).toBe('ops');
+  });
+
+  test('two values for one field are an error with both places, equal ones are fine', async () => {
+    const at = await site();
+    const one = { kind: 'Users', users: [{ id: ids.ada }], group: 'a' };
+    expect(await problemsOf(at.plan(one, { ...one, group: 'b' }))).toEqual(['contradiction 8 8']);
+    expect(todo(await at.plan(one, { ...one }))).toEqual([`update ${ada}`]);
+    const matched = { ...staff, group: 'b' };
+    expect(changeOf(await at.plan({ ...byName, group: 'a' }, matched), ada).reason).toContain(
+      '"group" is declared differently at manifests/0.yaml:4 and manifests/1.yaml',
+    );
+  });
+
+  test.each<[string, Doc, string]>([
+    ['fewer users than at_least', { ...staff, at_least: 3 }, 'too-few-objects'],
+    ['a condition that nothing has', { ...staff, match: { organization: 'nowhere' } }, 'no-such-name'],
+    ['neither users nor match', { kind: 'Users', group: 'x' }, 'missing-field'],
+    ['an empty match', { kind: 'Users', match: {}, group: 'x' }, 'wrong-value'],
+  ])('%s is an error', async (_, document, code) => {
+    const at = await site();
+    expect((await problemsOf(at.plan(document))).map((line) => line.split(' ')[0])).toEqual([code]);
+  });
+
+  test('nobody matches: a warning; a user who leaves the match keeps what they have', async () => {
+    const at = await site();
+    await at.apply(staff);
+    user(at, ids.grace).organizations.splice(0);
+    user(at).organizations.splice(0);
+    const plan = await at.plan();
+    expect(plan.warnings.map(({ code }) => code)).toEqual(['too-few-objects']);
+    expect(names(at, 'roles', ids.grace)).toEqual(['accountant']);
+  });
+
+  test('a user who leaves the match between plan and request is skipped', async () => {
+    const at = await site();
+    await at.declare(staff);
+    await at.writing('apply', async (opened) => {
+      const plan = await opened.plan();
+      user(at, ids.grace).organizations.splice(0);
+      const { result } = await applyAll(opened, plan);
+      expect(result.results.map(({ address, status }) => [address, status])).toContainEqual([
+        grace,
+        'skipped',
+      ]);
+    });
+    expect(names(at, 'roles', ids.grace)).toEqual([]);
+  });
+
+  test('a shard takes its users of it', async () => {
+    const at = await site();
+    await at.declare(staff);
+    const plans = await Promise.all(
+      [1, 2].map(async (index) => {
+        const project = await loadProject({ cwd: at.folder, variables: { IDOPS_TOKEN: at.sandbox.token } });
+        const session = await openSession(project, { shard: { index, count: 2 } });
+        const plan = await session.plan();
+        await session.close();
+        return todo(plan);
+      }),
+    );
+    expect(plans.flat().sort()).toEqual(todo(await at.plan()).sort());
+  });
+});
+
+describe('access that ends', () => {
+  const dated = { ...byName, organizations: { add: [{ name: 'initech', until: '2027-01-31' }, 'globex'] } };
+  const before = new Date('2027-01-30T23:59:59Z');
+  const after = new Date('2027-01-31T00:00:00Z');
+
+  test('is removed from who received it, and undo does not give it back', async () => {
+    const at = await site();
+    at.now = before;
+    const { plan } = await at.apply(dated);
+    expect(plan.holdsUntil).toBe('2027-01-31T00:00:00.000Z');
+    expect(names(at, 'organizations')).toEqual(['acme', 'globex', 'initech']);
+    expect(todo(await at.plan())).toEqual([]);
+    at.now = after;
+    const removal = await at.plan();
+    expect(changeOf(removal, ada).destructions).toEqual(['removes the membership "initech"']);
+    const { run } = await at.apply();
+    expect(names(at, 'organizations')).toEqual(['acme', 'globex']);
+    expect(todo(await at.plan())).toEqual([]);
+    expect(await at.undo(run)).toMatchObject({
+      said: {},
+      left: [`${ada}: access that has ended is not given back`],
+    });
+  });
+
+  test('is left to who had it before', async () => {
+    const at = await site();
+    user(at).organizations.push({ id: ids.initech, roles: [] });
+    at.now = before;
+    const plan = await at.plan(dated);
+    expect(todo(plan)).toEqual([`adopt ${ada}`]);
+    expect(fieldsOf(plan, ada)).toEqual([
+      ['organizations["initech"].until', null, '2027-01-31T00:00:00.000Z'],
+    ]);
+    await at.apply();
+    at.now = after;
+    expect(todo(await at.plan())).toEqual([]);
+    expect(names(at, 'organizations')).toEqual(['acme', 'globex', 'initech']);
+  });
+
+  test('a changed end is shown and changes the digest; a whole set lets it end too', async () => {
+    const at = await site();
+    at.now = before;
+    const whole = (until: string) => ({ ...byName, organizations: ['acme', { name: 'initech', until }] });
+    await at.apply(whole('2027-01-31'));
+    const [later, latest] = [await at.plan(whole('2027-02-28')), await at.plan(whole('2027-03-31'))];
+    expect(todo(later)).toEqual([`adopt ${ada}`]);
+    expect(later.digest).not.toBe(latest.digest);
+    await at.apply(whole('2027-02-28'));
+    at.now = new Date('2027-02-28T00:00:01Z');
+    await at.apply();
+    expect(names(at, 'organizations')).toEqual(['acme']);
+  });
+
+  test('--ended removes that alone, also from a user who has left the match', async () => {
+    const at = await site();
+    at.now = before;
+    const many = {
+      kind: 'Users',
+      match: { group: 'staff' },
+      roles: { add: ['accountant'] },
+      until: '2027-01-31',
+    };
+    await at.apply(many);
+    expect(names(at, 'roles')).toContain('accountant');
+    user(at).group = 'elsewhere';
+    await at.declare(many, { kind: 'User', id: ids.grace, group: 'not now' });
+    at.now = after;
+    const { plan } = await at.end();
+    expect(todo(plan)).toEqual([`update ${ada}`]);
+    expect(names(at, 'roles')).not.toContain('accountant');
+    expect(user(at, ids.grace).group).not.toBe('not now');
+  });
+
+  test('a removed document takes nothing away, and the plan says that nothing will', async () => {
+    const at = await site();
+    at.now = before;
+    await at.apply(dated);
+    at.now = after;
+    const plan = await at.plan({ ...byName, group: 'staff finance' });
+    expect(todo(plan)).toEqual([]);
+    expect(plan.warnings.map(({ code }) => code)).toEqual(['unmanaged-end']);
+  });
+
+  test('a stored plan is stale from its first end on', async () => {
+    const at = await site();
+    at.now = before;
+    await at.declare(dated);
+    const stored = await at.session(async (opened) => await opened.storePlan(await opened.plan()));
+    at.now = after;
+    const { problems } = await at.session((opened) => opened.planStored(readStoredPlan(stored, 'plan.json')));
+    expect(problems.map(({ code }) => code)).toEqual(['stale-plan']);
+  });
+});
