@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { config, project } from './running.js';
+import { config, failed, project } from './running.js';
 
 const manifests = { 'manifests/a.yaml': 'kind: Organization\nname: acme\nlabel: New\n' };
 
@@ -49,10 +49,7 @@ describe('what is in the way is told in a sentence, and what to do', () => {
   ])('%s', async (args, message) => {
     const { idops, folder } = await project({ ...manifests, README: 'a file' });
     await mkdir(join(folder, 'there'));
-    const { code, stderr } = await idops(args);
-    expect(code).toBe(1);
-    expect(stderr).toContain(message);
-    expect(stderr).toMatch(/= help: /);
+    const { stderr } = await failed(idops(args), message, /= help: /);
     expect(stderr).not.toMatch(/mkdir|scandir|, open|, read/);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
-import { config, journals, project } from './running.js';
+import { config, journals, project, succeeded } from './running.js';
 import { expectToFit } from './schemas.js';
 
 const renamed = 'kind: Organization\nname: acme\nlabel: ACME Corporation\n';
@@ -49,8 +49,7 @@ const fiveKindFiles = {
 describe('applying', () => {
   it('does to all five kinds what the plan says, in order, and the next plan is empty', async () => {
     const { idops, sandbox, writes } = await project(fiveKindFiles);
-    const { code, stdout } = await idops('apply --yes');
-    expect(code).toBe(0);
+    const { stdout } = await succeeded(idops('apply --yes'));
     expect(stdout).toContain('Applied: 7 applied.');
     expect(writes()).toEqual([
       `PATCH /api/organizations/${ids.acme}`,
@@ -142,8 +141,7 @@ describe('destruction', () => {
 describe('the result in JSON', () => {
   it('is alone on standard output, and fits its schema', async () => {
     const { idops } = await project(fiveKindFiles);
-    const { code, stdout, stderr } = await idops('apply --yes --format json');
-    expect(code).toBe(0);
+    const { stdout, stderr } = await succeeded(idops('apply --yes --format json'));
     const result = JSON.parse(stdout);
     expectToFit('run', result);
     expect(result).toMatchObject({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
-import { project, sure } from './running.js';
+import { project, succeeded, sure } from './running.js';
 
 function client(generation: number): { [path: string]: string } {
   return {
@@ -64,8 +64,7 @@ describe('idops regenerate-did', () => {
   it('regenerates one DID now, journals it, and leaves the number alone', async () => {
     const { idops, writes, files, read, sandbox } = await project(client(7));
     await idops('apply --yes');
-    const { code, stdout } = await idops(`regenerate-did ${ids.portal} --yes`);
-    expect(code).toBe(0);
+    const { stdout } = await succeeded(idops(`regenerate-did ${ids.portal} --yes`));
     expect(stdout).toContain('Applied: 1 applied.');
     const { did } = sandbox.data.clients.find(({ id }) => id === ids.portal) ?? {};
     expect(stdout.replace(/\s+/g, ' ')).toContain(`note: the DID is now ${did} `);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Intercept, SandboxRequest } from '../../src/sandbox/index.js';
 import { ids } from '../sandbox/asking.js';
-import { boruta, config, journals, project } from './running.js';
+import { boruta, config, failed, journals, project, succeeded } from './running.js';
 
 const probe = 'GET /api/idops-doctor';
 const list = 'GET /api/organizations?page=1';
@@ -116,8 +116,7 @@ describe('where no profile is written out', () => {
   ])('an answer that tells nothing (%s) blocks nothing, and is told', async (status, answer) => {
     const intercept = ({ path }: SandboxRequest) => (path === '/api/idops-doctor' ? answer : undefined);
     const { idops, writes } = await project(all(user), { intercept });
-    const { code, stdout } = await idops('plan --format json');
-    expect(code).toBe(0);
+    const { stdout } = await succeeded(idops('plan --format json'));
     const { changes, warnings } = planned(stdout);
     expect(changes.map(({ action }) => action)).toEqual(['update']);
     expect(warnings).toEqual([
@@ -130,9 +129,7 @@ describe('where no profile is written out', () => {
     const intercept = ({ path }: SandboxRequest): Intercept | undefined =>
       path === '/api/idops-doctor' ? { kind: 'answer', status: 500, body: {} } : undefined;
     const { idops, writes } = await project(all(user), { intercept });
-    const { code, stderr } = await idops('apply --yes');
-    expect(code).toBe(1);
-    expect(stderr).toContain('ask for a path that no server has');
+    await failed(idops('apply --yes'), 'ask for a path that no server has');
     expect(writes()).toEqual([]);
   });
 });
@@ -165,9 +162,6 @@ describe('a profile that is written out', () => {
       'idops.yaml': config.replace('server:\n', 'server:\n  trust_profile: true\n'),
       ...all(user),
     });
-    const { code, stderr } = await idops('plan');
-    expect(code).toBe(1);
-    expect(stderr).toContain('trust_profile is set without a profile');
-    expect(stderr).toMatch(/idops\.yaml:3:\d+/);
+    await failed(idops('plan'), 'trust_profile is set without a profile', /idops\.yaml:3:\d+/);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { fileBackend } from '../../src/state/file/index.js';
 import { ids } from '../sandbox/asking.js';
-import { boruta, project, sure, type TestProject } from './running.js';
+import { boruta, project, succeeded, sure, type TestProject } from './running.js';
 import { expectToFit } from './schemas.js';
 
 /** What somebody does on the server beside idops. */
@@ -227,8 +227,7 @@ describe('what was changed on the server since idops read it', () => {
     const manifest = await made.read('manifests/users.yaml');
     await made.write({ 'manifests/users.yaml': manifest.replace(/ {2}phone:\n(?: {4}.*\n)+/, '') });
 
-    const plan = await made.idops('plan --detailed-exitcode');
-    expect(plan.code).toBe(0);
+    const plan = await succeeded(made.idops('plan --detailed-exitcode'));
     const words = plan.stdout.replaceAll(/\s+/g, ' ');
     expect(words).toMatch(
       /metadata.note: \(absent\) → \{.*by hand.*\} changed on the server since idops read it, and no manifest declares it/,
@@ -278,8 +277,7 @@ describe('what was changed on the server since idops read it', () => {
     expect(plan).toMatchObject({ summary: { update: 1, blocked: 0 }, warnings: [] });
     expect((await made.idops('apply --yes')).code).toBe(0);
     for (const command of ['plan --detailed-exitcode', 'apply --yes', 'plan --detailed-exitcode']) {
-      const told = await made.idops(command);
-      expect(told.code).toBe(0);
+      const told = await succeeded(made.idops(command));
       expect(told.stdout.replaceAll(/\s+/g, ' ')).toMatch(
         /warning\[stale-name\]: User\/\S+ the organization with the id \S+ is called "contoso" now, .*: write "contoso" \(manifests\/users.yaml:\d+:1\)/,
       );
@@ -300,8 +298,7 @@ describe('what was changed on the server since idops read it', () => {
     const made = await project({}, { profile: 'boruta' });
     const { url, token } = made.sandbox;
     const env = { IDOPS_BASE_URL: undefined, IDOPS_TOKEN: token };
-    const init = await made.idops(`init new --yes --base-url ${url} --ci none`, { env });
-    expect(init).toMatchObject({ code: 0 });
+    await succeeded(made.idops(`init new --yes --base-url ${url} --ci none`, { env }));
     await label(made, 'By hand');
     const cwd = join(made.folder, 'new');
     expect((await made.idops('plan --only drift', { cwd, env })).stdout).toContain('since idops read it');

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Intercept } from '../../src/sandbox/index.js';
 import { ids } from '../sandbox/asking.js';
-import { project } from './running.js';
+import { failed, project } from './running.js';
 
 const organization = 'kind: Organization\nname: acme\nlabel: New\n';
 const template = `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: new\n`;
@@ -21,9 +21,7 @@ describe('a fault that passes', () => {
     expect((await idops(`plan --retries ${retries}`)).code).toBe(1);
     expect(reads()).toHaveLength(tries);
     for (const wrong of ['-1', '1.5', 'x', '101']) {
-      const { code, stderr } = await idops(`plan --retries=${wrong}`);
-      expect(code).toBe(1);
-      expect(stderr).toContain('It must be a whole number from 0 to 100');
+      await failed(idops(`plan --retries=${wrong}`), 'It must be a whole number from 0 to 100');
     }
   });
 });
@@ -34,9 +32,7 @@ describe('a server that refuses', () => {
       { 'manifests/all.yaml': [organization, template].join('---\n') },
       { tokens: { token: ['users:manage:all'] } },
     );
-    const { code, stderr } = await idops('apply --yes');
-    expect(code).toBe(1);
-    expect(stderr).toContain('It needs the scope identity-providers:manage:all');
+    await failed(idops('apply --yes'), 'It needs the scope identity-providers:manage:all');
     expect(writes()).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
-import { boruta, project, type TestProject } from './running.js';
+import { boruta, project, refused, succeeded, type TestProject } from './running.js';
 
 /** Three runs: two of them write acme, which the second renames, and one ada. */
 async function written(): Promise<TestProject> {
@@ -24,8 +24,7 @@ describe('idops runs', () => {
     const why = 'OPS-7: back to \u001b[31mstaff\u001b[0m';
     expect((await idopsWith(['apply', '--yes', '--message', why], { env })).code).toBe(0);
     const runsOf = async (filter: string): Promise<string[]> => {
-      const { code, stdout } = await idops(`runs --format json ${filter}`);
-      expect(code).toBe(0);
+      const { stdout } = await succeeded(idops(`runs --format json ${filter}`));
       return JSON.parse(stdout).runs.map(({ run }: { run: string }) => run);
     };
     const all = await runsOf('');
@@ -60,8 +59,7 @@ describe('idops runs', () => {
     state.resources[`User/${ids.ada}`].fields.username = 'ada@new.example';
     state.resources[`User/${ids.ada}`].left = undefined;
     await write({ '.idops/state.json': JSON.stringify(state) });
-    const { code, stdout } = await idops('runs --address ada@new.example');
-    expect(code).toBe(0);
+    const { stdout } = await succeeded(idops('runs --address ada@new.example'));
     expect(stdout).toContain(`update User/${ids.ada}`);
   });
 });
@@ -70,8 +68,7 @@ describe('idops runs --address', () => {
   it('shows what runs did to one object, with differences, the newest last, whatever it was called', async () => {
     const { idops } = await written();
     for (const address of ['Organization/acme', 'Organization/acme-2', `Organization/${ids.acme}`]) {
-      const { code, stdout } = await idops(`runs --address ${address}`);
-      expect(code).toBe(0);
+      const { stdout } = await succeeded(idops(`runs --address ${address}`));
       expect(stdout.indexOf('"ACME Corp" → "ACME 1"')).toBeGreaterThan(0);
       expect(stdout.indexOf('"ACME 1" → "ACME 2"')).toBeGreaterThan(stdout.indexOf('"ACME Corp" → "ACME 1"'));
       expect(stdout).not.toContain('User/');
@@ -106,8 +103,7 @@ describe('idops runs --address', () => {
 
   it('says where nothing is known of an object', async () => {
     const { idops } = await written();
-    const wrong = await idops('runs --address Organization/acmee');
-    expect(wrong).toMatchObject({ code: 1, stdout: '' });
+    const wrong = await refused(idops('runs --address Organization/acmee'));
     expect(wrong.stderr.replaceAll(/\s+/g, ' ')).toContain(
       'error[no-such-address]: no run of this state wrote Organization/acmee ',
     );
@@ -170,8 +166,7 @@ describe('idops runs --address', () => {
     const plan = await idops('plan');
     expect(plan.stdout).not.toContain('Read invoices');
     expect((await idops('apply --yes')).code).toBe(0);
-    const { code, stdout } = await idops(`runs --address ${ids.ada}`);
-    expect(code).toBe(0);
+    const { stdout } = await succeeded(idops(`runs --address ${ids.ada}`));
     expect(stdout).not.toContain('label');
   });
 });

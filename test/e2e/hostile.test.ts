@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { project, type Ran } from './running.js';
+import { project, type Ran, succeeded } from './running.js';
 
 const esc = '\u001b';
 const hostile = [
@@ -36,8 +36,7 @@ describe('text that would forge output', () => {
       sandbox.data.organizations.push({ id: `hostile-${index}`, name, label: `${name} before` });
     });
     for (const args of ['plan --debug', 'plan --format json', 'apply --yes --debug']) {
-      const ran = await idops(args);
-      expect(ran.code).toBe(0);
+      const ran = await succeeded(idops(args));
       expectHarmless(ran);
     }
   });

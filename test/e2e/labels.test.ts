@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SandboxSeed } from '../../src/sandbox/index.js';
 import { ids } from '../sandbox/asking.js';
-import { boruta, project, startedSeed, sure, type TestProject } from './running.js';
+import { boruta, project, startedSeed, succeeded, sure, type TestProject } from './running.js';
 import { expectToFit } from './schemas.js';
 
 const user = (group: string): string => `kind: User\nid: ${ids.ada}\ngroup: ${group}\n`;
@@ -115,8 +115,7 @@ describe('what the server calls an object', () => {
       },
     );
     for (const format of ['text', 'markdown', 'html', 'github', 'json']) {
-      const { stdout, code } = await idops(`plan --format ${format}`, { env: { PIN: secret } });
-      expect(code).toBe(0);
+      const { stdout } = await succeeded(idops(`plan --format ${format}`, { env: { PIN: secret } }));
       expect(stdout).toContain(`User/${ids.ada}`);
       expect(stdout).not.toContain('sesame');
     }

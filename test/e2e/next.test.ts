@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { project, sure } from './running.js';
+import { failed, project, succeeded, sure } from './running.js';
 
 const organization = 'kind: Organization\nname: acme\nlabel: Acme Inc.\n';
 
@@ -18,8 +18,7 @@ test('each command says what can follow, and what it says works as it stands', a
   expect(applied).toMatchObject({ code: 0, stdout: expect.stringMatching(/Applied: 1 applied\.\n$/) });
   const undo = typed(applied.stderr, 'To put back what this run changed: ');
   expect(undo).toMatch(/^undo \S+ --env production$/);
-  const undone = await made.idops(`${undo} --yes`);
-  expect(undone.code).toBe(0);
+  const undone = await succeeded(made.idops(`${undo} --yes`));
   expect(undone.stderr).toContain('If the manifests still say otherwise, the next apply does it again');
   const again = await made.idops(`${undo} --yes`);
   expect(again.stdout).toContain('Nothing to put back.');
@@ -37,12 +36,8 @@ test('a plan of which something is blocked is stored with what that means, and w
     'manifests/a.yaml': organization,
     'manifests/b.yaml': 'kind: Organization\nname: nowhere\nlabel: Nowhere\n',
   });
-  const planned = await made.idops('plan --out plan.json');
-  expect(planned.code).toBe(1);
-  expect(planned.stderr).toContain("it can't be applied while a change is blocked");
-  const refused = await made.idops('apply plan.json');
-  expect(refused.code).toBe(1);
-  expect(refused.stderr).toContain('one without it: idops plan --target');
+  await failed(made.idops('plan --out plan.json'), "it can't be applied while a change is blocked");
+  await failed(made.idops('apply plan.json'), 'one without it: idops plan --target');
   expect((await made.idops('apply --yes')).stderr).toContain('mend it, or leave it out with --target');
   await made.idops('plan --target Organization/acme --out plan.json');
   expect(await made.idops('apply plan.json')).toMatchObject({ code: 0 });

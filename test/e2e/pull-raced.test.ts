@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { temporaryFileName } from '../../src/base/write-file.js';
 import { ids } from '../sandbox/asking.js';
 import { signal } from './in-process.js';
-import { project, sure } from './running.js';
+import { project, refused, sure } from './running.js';
 
 const manifest = `kind: Organization
 id: ${ids.acme}
@@ -49,8 +49,7 @@ describe('what somebody else does while the server is read', () => {
       await change(join(folder, which)).catch(() => {});
       after = await at.files();
     });
-    const pulled = await at.idops('pull --type tx_code');
-    expect(pulled).toMatchObject({ code: 1, stdout: '' });
+    const pulled = await refused(at.idops('pull --type tx_code'));
     expect(pulled.stderr).toMatch(
       /error\[(?:file-moved|output-is-input)\]: (?:b\/x\.txt|manifests\/a\.yaml) /,
     );
@@ -71,9 +70,7 @@ describe('the files of a pull', () => {
     const left = temporaryFileName().replace(/^\.idops-\d+/, '.idops-999999999');
     const at = await project({ ...files, [`b/${left}`]: 'half' });
     await at.write({ 'manifests/emails': 'no folder' });
-    const refused = await at.idops(`pull --backend ${ids.backend}`);
-    expect(refused).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toContain('error[not-writable]');
+    await refused(at.idops(`pull --backend ${ids.backend}`), 'error[not-writable]');
     expect(await at.read('b/x.txt')).toBe('old');
     expect(await at.read('manifests/a.yaml')).toBe(manifest);
     expect(Object.keys(await at.files()).filter((path) => path.endsWith('.tmp'))).toEqual([]);
@@ -81,8 +78,6 @@ describe('the files of a pull', () => {
 
   it('go into no folder that can not be made, which is told', async () => {
     const at = await project({ ...files, afile: 'x' });
-    const pulled = await at.idops('pull --out afile/below');
-    expect(pulled).toMatchObject({ code: 1, stdout: '' });
-    expect(pulled.stderr).toContain('error[not-writable]: afile/below');
+    await refused(at.idops('pull --out afile/below'), 'error[not-writable]: afile/below');
   });
 });

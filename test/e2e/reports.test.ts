@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { get } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
-import { boruta, config, project, sure } from './running.js';
+import { boruta, config, failed, project, succeeded, sure } from './running.js';
 
 const template = `kind: EmailTemplate
 backend_id: ${ids.backend}
@@ -80,8 +80,7 @@ describe('the page of a run', () => {
 
   it('is written in spite of sample data that can not be read, which is said', async () => {
     const { idops, read } = await project({ ...files, 'manifests/samples/tx_code.yaml': '- a\n' });
-    const { code, stderr } = await idops('apply --yes --format html=apply.html');
-    expect(code).toBe(0);
+    const { stderr } = await succeeded(idops('apply --yes --format html=apply.html'));
     expect(stderr).toContain('warning[wrong-type]: sample data must be one map, got a list');
     expect(await read('apply.html')).toContain('<strong>1</strong> applied');
   });
@@ -90,8 +89,7 @@ describe('the page of a run', () => {
 describe('validate', () => {
   it('warns of what is questionable in bodies, or refuses it', async () => {
     const { idops, write } = await project({ ...files, 'manifests/tx_code.html': '<p>{{#a}}</p>' });
-    const warned = await idops('validate --format github');
-    expect(warned.code).toBe(0);
+    const warned = await succeeded(idops('validate --format github'));
     expect(warned.stdout).toContain(
       '::warning file=manifests/tx_code.html,line=1,col=4,title=idops template-syntax::',
     );
@@ -106,8 +104,7 @@ describe('validate', () => {
 describe('preview', () => {
   it('writes a page of all declared templates, and needs no server', async () => {
     const { idops, read, reads } = await project(files);
-    const { code, stdout } = await idops('preview');
-    expect(code).toBe(0);
+    const { stdout } = await succeeded(idops('preview'));
     expect(stdout).toBe('preview.html: 1 email template\n');
     const page = await read('preview.html');
     expect(page).toContain('Hello Ada Lovelace, 007</pre>');
@@ -121,10 +118,7 @@ describe('preview', () => {
       'manifests/samples/tx_code.yaml': '- a\n',
       'manifests/x.yaml': 'kind: Tree\n',
     });
-    const { code, stderr } = await idops('preview');
-    expect(code).toBe(1);
-    expect(stderr).toContain('sample data must be one map, got a list');
-    expect(stderr).toContain('unknown kind "Tree"');
+    await failed(idops('preview'), 'sample data must be one map, got a list', 'unknown kind "Tree"');
   });
 
   it('holds back what came from a process variable', async () => {

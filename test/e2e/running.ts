@@ -169,6 +169,24 @@ export async function succeeded(running: Promise<Ran>): Promise<Ran> {
   return ran;
 }
 
+/** What a command came to that has to fail, and to say all of this. */
+export async function failed(running: Promise<Ran>, ...said: readonly (string | RegExp)[]): Promise<Ran> {
+  const ran = await running;
+  expect(ran.code, ran.stdout + ran.stderr).toBe(1);
+  for (const part of said) {
+    if (typeof part === 'string') expect(ran.stderr).toContain(part);
+    else expect(ran.stderr).toMatch(part);
+  }
+  return ran;
+}
+
+/** The same, with nothing on standard output. */
+export async function refused(running: Promise<Ran>, ...said: readonly (string | RegExp)[]): Promise<Ran> {
+  const ran = await failed(running, ...said);
+  expect(ran.stdout).toBe('');
+  return ran;
+}
+
 /** Every file below a folder, by its path. */
 export async function filesIn(folder: string): Promise<Files> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });

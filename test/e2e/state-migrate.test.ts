@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../cleanups.js';
 import { ids } from '../sandbox/asking.js';
-import { project, succeeded, sure, type TestProject } from './running.js';
+import { failed, project, succeeded, sure, type TestProject } from './running.js';
 
 const secret = 'a-smtp-password-of-somebody';
 const user = (group: string): string =>
@@ -147,8 +147,7 @@ describe('idops state migrate', () => {
   it('is missed at another path of a file or a branch', async () => {
     const { idops, write } = await applied();
     const refusedWith = async (args: string, what: string) => {
-      const { code, stderr } = await idops(args, { env });
-      expect([code, stderr]).toEqual([1, expect.stringContaining(`${what} has a record of this server`)]);
+      await failed(idops(args, { env }), `${what} has a record of this server`);
     };
     await write({ 'idops.yaml': `${inFile}state: {path: other/state.json}\n` });
     await refusedWith('apply --yes', '.idops/state.json');

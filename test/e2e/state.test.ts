@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
 import { writesHeld } from './gate.js';
-import { project, succeeded, sure, type TestProject } from './running.js';
+import { failed, project, succeeded, sure, type TestProject } from './running.js';
 
 const secret = 'a-smtp-password-of-somebody';
 
@@ -92,8 +92,7 @@ describe('idops state rm', () => {
     const { idops, sandbox, read } = await applied();
     const sent = sandbox.requests.length;
     const before = JSON.parse(await read('.idops/state.json'));
-    const { code, stderr } = await idops(`state rm User/${ids.ada} --yes`);
-    expect(code).toBe(0);
+    const { stderr } = await succeeded(idops(`state rm User/${ids.ada} --yes`));
     expect(stderr).toContain(`Removed the record of User/${ids.ada}.`);
     expect(sandbox.requests).toHaveLength(sent);
     const after = JSON.parse(await read('.idops/state.json'));
@@ -126,9 +125,7 @@ describe('idops state rm', () => {
     await running.ended;
     open();
     const before = (await files())['.idops/state.json'];
-    const { code, stderr } = await idops(`state rm ${ids.ada} --yes`);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/error\[record-needed\]: run \S+ did not end/);
+    await failed(idops(`state rm ${ids.ada} --yes`), /error\[record-needed\]: run \S+ did not end/);
     expect((await files())['.idops/state.json']).toBe(before);
   });
 

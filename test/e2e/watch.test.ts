@@ -7,7 +7,16 @@ import { afterwards } from '../cleanups.js';
 import { ids } from '../sandbox/asking.js';
 import { listening as serving } from '../server/serving.js';
 import { gate } from './gate.js';
-import { config, type Files, filesIn, journals, project, sure, type TestProject } from './running.js';
+import {
+  config,
+  type Files,
+  filesIn,
+  journals,
+  project,
+  refused,
+  sure,
+  type TestProject,
+} from './running.js';
 import { expectToBeTold, expectToFit } from './schemas.js';
 import { watching } from './watching.js';
 
@@ -424,10 +433,7 @@ describe('what ends idops watch', () => {
     ['--format text --format json', 'choose one of them'],
   ])('is %s, at once', async (args, message) => {
     const at = await project({ 'manifests/all.yaml': organization('New') });
-    const { code, stdout, stderr } = await at.idops(`watch ${args}`);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain('error[wrong-option]');
-    expect(stderr).toContain(message);
+    await refused(at.idops(`watch ${args}`), 'error[wrong-option]', message);
     expect(at.reads()).toEqual([]);
   });
 });

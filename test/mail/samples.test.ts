@@ -116,23 +116,23 @@ describe('a body that takes more than it may', () => {
     expect(left).toBe(178);
   });
 
-  it('is told where lists repeat each other without end', () => {
-    const list = [...Array(100).keys()];
-    const body = '{{#a}}{{#a}}{{#a}}{{#a}}x{{/a}}{{/a}}{{/a}}{{/a}}';
-    const [first] = renderMails([{ txt: body }], undefined, [{ a: list }]).variants;
-    expect(first?.mails[0]?.txt).toEqual({ tooLong: 'it goes into sections more than 100,000 times' });
-  });
-
-  it('is told where a long text is repeated', () => {
-    const [first] = renderMails([{ txt: '{{#a}}{{{ b }}}{{/a}}' }], undefined, [
+  it.each([
+    [
+      'lists repeat each other without end',
+      '{{#a}}{{#a}}{{#a}}{{#a}}x{{/a}}{{/a}}{{/a}}{{/a}}',
+      { a: [...Array(100).keys()] },
+      'it goes into sections more than 100,000 times',
+    ],
+    [
+      'a long text is repeated',
+      '{{#a}}{{{ b }}}{{/a}}',
       { a: [...Array(300).keys()], b: 'x'.repeat(10_000) },
-    ]).variants;
-    expect(first?.mails[0]?.txt).toEqual({ tooLong: 'it has more than 2,000,000 characters' });
-  });
-
-  it('is told where it is long itself', () => {
-    const [first] = renderMails([{ txt: 'x'.repeat(1_048_577) }], undefined, [{}]).variants;
-    expect(first?.mails[0]?.txt).toEqual({ tooLong: 'it has more than 1,048,576 characters' });
+      'it has more than 2,000,000 characters',
+    ],
+    ['it is long itself', 'x'.repeat(1_048_577), {}, 'it has more than 1,048,576 characters'],
+  ])('is told where %s', (_, txt, given, tooLong) => {
+    const [first] = renderMails([{ txt }], undefined, [given]).variants;
+    expect(first?.mails[0]?.txt).toEqual({ tooLong });
   });
 
   it.each([

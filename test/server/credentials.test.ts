@@ -3,7 +3,6 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { ProblemsError } from '../../src/base/problems.js';
 import { createRedactor } from '../../src/secrets/redactor.js';
 import {
   bearerToken,
@@ -19,6 +18,7 @@ import type { Scope } from '../../src/server/operations.js';
 import { neededVariables, runTokenCommand } from '../../src/server/token-command.js';
 import { temporaryFolder } from '../cleanups.js';
 import { deadlines } from '../deadlines.js';
+import { problemOf } from './serving.js';
 
 const scope = 'users:manage:all';
 
@@ -26,16 +26,6 @@ let folder: string;
 beforeEach(async () => {
   folder = await temporaryFolder('credentials');
 });
-
-async function problemOf(making: () => unknown): Promise<{ code: string; message: string }> {
-  try {
-    await making();
-  } catch (failure) {
-    if (failure instanceof ProblemsError && failure.problems[0] !== undefined) return failure.problems[0];
-    throw failure;
-  }
-  throw new Error('expected a problem');
-}
 
 async function headerValue(credentials: Credentials): Promise<string> {
   return (await credentials.current(scope)).value;

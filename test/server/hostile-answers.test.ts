@@ -1,10 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { ProblemsError } from '../../src/base/problems.js';
 import { OrganizationIndex, readOrganizations } from '../../src/kinds/organizations.js';
 import { secretTextsIn } from '../../src/server/answers.js';
-import { failureOf, json, listening, regenerate, rename, serve, use } from './serving.js';
+import { failureOf, json, listening, problemOf, regenerate, rename, serve, use } from './serving.js';
 
 const row = (id: number) => ({ id: `o${id}`, name: `name ${id}` });
 
@@ -139,15 +138,6 @@ describe('a list of organizations', () => {
     return { read: () => readOrganizations(use(origin).reader), received };
   }
 
-  async function refusalOf(promise: Promise<unknown>): Promise<string> {
-    const failure = await promise.then(
-      () => 'it succeeded',
-      (reason: unknown) => reason,
-    );
-    if (!(failure instanceof ProblemsError)) throw failure;
-    return failure.message;
-  }
-
   const odd = (number: number) => [row(2 * number), row(2 * number + 1)];
 
   test.each<[string, (number: number) => object, string, number]>([
@@ -206,7 +196,7 @@ describe('a list of organizations', () => {
     ],
   ])('%s', async (_, page, message, requests) => {
     const { read, received } = await listing(page);
-    expect(await refusalOf(read())).toContain(message);
+    expect((await problemOf(read)).message).toContain(message);
     expect(received).toHaveLength(requests);
   });
 

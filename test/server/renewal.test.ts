@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { ProblemsError } from '../../src/base/problems.js';
 import type { Retrying } from '../../src/base/progress.js';
 import { createRedactor } from '../../src/secrets/redactor.js';
 import { checkBaseUrl, isBaseUrl } from '../../src/server/base-url.js';
@@ -7,7 +6,7 @@ import { clientCredentials, type TokenNetwork } from '../../src/server/client-cr
 import { type Credentials, Renewing, type Token } from '../../src/server/credentials.js';
 import type { Scope } from '../../src/server/operations.js';
 import { defaultPatience, Patience } from '../../src/server/retry.js';
-import { failureOf, json, regenerate, rename, serve, use } from './serving.js';
+import { failureOf, json, problemOf, regenerate, rename, serve, use } from './serving.js';
 
 function tokens(...texts: string[]): Credentials & { readonly asked: () => number } {
   let asked = 0;
@@ -121,15 +120,6 @@ describe('client credentials', () => {
     return { obtain, secrets, pauses };
   }
 
-  async function problemOf(promise: Promise<unknown>) {
-    const failure = await promise.then(
-      () => new Error('it succeeded'),
-      (reason: unknown) => reason,
-    );
-    if (failure instanceof ProblemsError && failure.problems[0] !== undefined) return failure.problems[0];
-    throw failure;
-  }
-
   test('ask for a token with the scopes that are needed', async () => {
     const { origin, received } = await serve((response) =>
       json(response, 200, { access_token: 'the-token', token_type: 'Bearer', expires_in: 3600 }),
@@ -167,7 +157,7 @@ describe('client credentials', () => {
   test('try as often as it is wanted', async () => {
     const { origin, received } = await serve((response) => response.writeHead(503).end());
     const { obtain } = source(origin, { retries: 5 });
-    expect((await problemOf(obtain(new Set()))).code).toBe('token-unavailable');
+    expect((await problemOf(() => obtain(new Set()))).code).toBe('token-unavailable');
     expect(received).toHaveLength(6);
   });
 
@@ -187,7 +177,7 @@ describe('client credentials', () => {
     );
     const told: Retrying[] = [];
     const { obtain, pauses } = source(origin, { onRetry: (again) => told.push(again) });
-    expect(await problemOf(obtain(new Set()))).toMatchObject({
+    expect(await problemOf(() => obtain(new Set()))).toMatchObject({
       code: 'token-unavailable',
       message: expect.stringMatching(/answered 429; it asks to wait 86400 s$/),
       hint: 'try again later',
@@ -207,7 +197,9 @@ describe('client credentials', () => {
       redact: (text) => redactor.redact(text),
       onSecret: (secret) => redactor.add(secret),
     });
-    expect((await problemOf(obtain(new Set()))).message).toMatch(/answered 401: bad Basic \(sensitive\)$/);
+    expect((await problemOf(() => obtain(new Set()))).message).toMatch(
+      /answered 401: bad Basic \(sensitive\)$/,
+    );
   });
 
   test('ask for the scopes that the configuration names, and no others', async () => {
@@ -247,7 +239,7 @@ describe('client credentials', () => {
     [200, { access_token: 'two words' }, 'bad-token', 'white space'],
   ])('answered with %i %j: %s', async (status, body, code, sentence) => {
     const { origin, received } = await serve((response) => json(response, status, body));
-    const problem = await problemOf(source(origin).obtain(new Set()));
+    const problem = await problemOf(() => source(origin).obtain(new Set()));
     expect(problem.code).toBe(code);
     expect(problem.message).toContain(sentence);
     expect(received).toHaveLength(1);
@@ -257,7 +249,7 @@ describe('client credentials', () => {
     const { origin, server } = await serve(() => {});
     await new Promise((resolve) => server.close(resolve));
     const { obtain, pauses } = source(origin);
-    const problem = await problemOf(obtain(new Set()));
+    const problem = await problemOf(() => obtain(new Set()));
     expect(problem).toMatchObject({ code: 'token-unavailable' });
     expect(problem.message).toContain(
       `the token address ${origin}/oauth/token could not be reached: the connection was refused`,

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
-import type { Problem } from '../../src/base/problems.js';
+import { type Problem, ProblemsError } from '../../src/base/problems.js';
 import { type BaseUrl, checkBaseUrl, isBaseUrl } from '../../src/server/base-url.js';
 import { type Connection, type ConnectOptions, connect } from '../../src/server/client.js';
 import { bearerToken } from '../../src/server/credentials.js';
@@ -111,6 +111,17 @@ export async function failureOf(request: Promise<unknown>): Promise<ServerFailur
   );
   if (outcome instanceof ServerFailure) return outcome;
   throw new Error('expected a ServerFailure', { cause: outcome });
+}
+
+/** The problem that something is refused with. */
+export async function problemOf(work: () => unknown): Promise<Problem> {
+  try {
+    await work();
+  } catch (failure) {
+    if (failure instanceof ProblemsError && failure.problems[0] !== undefined) return failure.problems[0];
+    throw failure;
+  }
+  throw new Error('expected a problem');
 }
 
 export const regenerate = { operation: 'regenerateDid', params: { client_id: 'c1' } } as const;
