@@ -5,7 +5,6 @@ import { treeOf } from '../report/trees.js';
 import { ids } from '../sandbox/asking.js';
 import { type ActionOptions, acme, githubToken, pullRequest, type Workspace, workspace } from './running.js';
 
-/** The comments that idops wrote on a pull request. */
 function plans({ github }: Workspace): string[] {
   return github.comments.filter(({ body }) => body.startsWith('<!-- idops-plan')).map(({ body }) => body);
 }
@@ -225,7 +224,6 @@ describe('what GitHub refuses', () => {
 });
 
 describe('apply of what was approved', () => {
-  /** A pull request that was planned and merged. */
   async function merged(files: { readonly [path: string]: string }): Promise<Workspace> {
     const site = await workspace(files);
     await site.run({}, pullRequest());

@@ -5,7 +5,6 @@ import { type ActionRun, acme, pullRequest, type Workspace, workspace } from './
 
 const sha = 'abc123';
 
-/** A pull request that was planned and merged. */
 async function merged(
   files: { readonly [path: string]: string },
   inputs: { readonly [name: string]: string } = {},
@@ -21,12 +20,10 @@ function apply(site: Workspace, inputs: { readonly [name: string]: string } = {}
   return site.run({ command: 'apply', ...inputs }, { sha, env: { GITHUB_RUN_ATTEMPT: '2' } });
 }
 
-/** What apply said on the pull request. */
 function results({ github }: Workspace): string[] {
   return github.comments.filter(({ body }) => body.startsWith('## idops apply')).map(({ body }) => body);
 }
 
-/** The one result. */
 function result(site: Workspace): string {
   expect(results(site)).toHaveLength(1);
   return results(site)[0] ?? '';

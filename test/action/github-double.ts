@@ -43,7 +43,6 @@ export interface DoubleRun {
   jobs: { conclusion: string }[];
 }
 
-/** What a run uploaded. */
 export interface DoubleArtifact {
   id: number;
   run: number;
@@ -134,13 +133,11 @@ export async function githubDouble({ pageSize = perPageMost } = {}) {
     return pull;
   }
 
-  /** Approves what a pull request shows by now. */
   function review(number: number, as: Partial<DoubleReview> = {}): void {
     const jo = { id: 9, login: 'jo' };
     reviews.push({ number, by: jo, mayPush: true, commit: branchHead, at: now(), ...as });
   }
 
-  /** Keeps files that a run uploads. */
   function upload(run: number, uploaded: { readonly [name: string]: string }): void {
     const bytes = Object.entries(uploaded).map(([name, text]) => [name, strToU8(text)]);
     ids += 1;

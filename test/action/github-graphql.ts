@@ -1,7 +1,6 @@
 import { buildSchema, type GraphQLSchema, graphql } from 'graphql';
 import type { DoubleRemark, DoubleReview } from './github-double.js';
 
-/** The id by which GraphQL knows a comment. */
 export function nodeOf({ id }: Pick<DoubleRemark, 'id'>): string {
   return `IC_${id}`;
 }

@@ -23,7 +23,6 @@ interface Merged {
   readonly site: Workspace;
   plan(): Promise<ActionRun>;
   apply(digest?: string): Promise<ActionRun>;
-  /** The stored plan as the second job has it. */
   readonly artifact: string;
 }
 

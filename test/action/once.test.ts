@@ -5,7 +5,6 @@ import { type ActionRun, acme, pullRequest, type Workspace, workspace } from './
 
 const approvedOnly = { command: 'apply', 'expect-digest': 'from-pull-request' };
 
-/** Plans a pull request, as pushed to its branch. */
 async function plans(site: Workspace, number: number, label?: string): Promise<void> {
   if (label !== undefined) await site.write(acme(label));
   await site.run({}, pullRequest(number));

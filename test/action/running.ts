@@ -11,10 +11,8 @@ import { type Printed, runActionInProcess, summaryFile } from './in-process.js';
 const bundle = resolve('dist/action.js');
 /** The search path, which a run in this process may have been told otherwise. */
 const searchPath = process.env.PATH;
-/** The token of GitHub that the runs get. */
 export const githubToken = 'ghs_0123456789abcdefTOKEN';
 
-/** What a run of the action came to. */
 export interface ActionRun {
   readonly code: number | null;
   /** The log as a person gets to see it, and what the runner was told to mask in it. */
@@ -60,7 +58,6 @@ environments:
     vars: {where: production}
 `;
 
-/** The manifest of one organization. */
 export const acme = (label: string): { [path: string]: string } => ({
   'manifests/organizations.yaml': `kind: Organization\nname: acme\nlabel: ${label}\n`,
 });
@@ -68,7 +65,6 @@ export const acme = (label: string): { [path: string]: string } => ({
 /** The repository that workflows run in, as events tell it. */
 export const repository = { id: 1, full_name: 'acme/identity', default_branch: 'main' };
 
-/** Sets up a workspace with these files. */
 export async function workspace(
   files: { readonly [path: string]: string },
   { pageSize, ...options }: SandboxOptions & { readonly pageSize?: number } = {},
@@ -187,7 +183,6 @@ async function uploadPlan(github: GithubDouble, run: number, outputs: ActionRun[
   github.upload(run, Object.fromEntries(await Promise.all(files)));
 }
 
-/** Runs the action in a process of its own. */
 async function started({ cwd, env }: Surroundings, cancelled?: Promise<unknown>): Promise<Printed> {
   const child = spawn(process.execPath, [bundle], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   void cancelled?.then(() => child.kill('SIGINT'));

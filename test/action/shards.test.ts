@@ -30,7 +30,6 @@ const idle = parts.filter((part) => !busy.includes(part));
 
 type Inputs = { readonly [name: string]: string };
 
-/** Plans each part for the pull request. */
 async function planAll(site: Workspace, inputs: Inputs = {}): Promise<ActionRun[]> {
   const runs: ActionRun[] = [];
   for (const shard of parts) runs.push(await site.run({ ...inputs, shard }, pullRequest()));

@@ -6,6 +6,7 @@ import type { Change, Plan } from '../../src/plan/plan.js';
 import { outcomes } from '../../src/report/turn.js';
 import type { Cycle, CyclePlan } from '../../src/session/watch/cycle.js';
 import { changeFor, declared, live } from '../plan/fixtures.js';
+import { resultOf } from '../report/plans.js';
 
 const shown = { id: 'o', name: 'acme', label: 'Old' };
 const changed = changeFor(declared('Organization', { name: 'acme' }, { label: 'New' }), {
@@ -19,7 +20,6 @@ const drifted: Change = {
 };
 const plan = (...changes: Change[]) => ({ changes }) as unknown as Plan;
 
-/** A plan that was made a moment ago. */
 function planned(of: Plan, declared: CyclePlan['declared'] = []): CyclePlan {
   return { plan: of, declared, seconds: 0.3 };
 }
@@ -88,11 +88,8 @@ describe('metrics', () => {
 
   it('leave out of that what was applied', async () => {
     const metrics = new Metrics(300);
-    const usual = { action: 'update', httpStatus: 200, attempts: 1, unverified: [], error: null } as const;
-    const results = [
-      { ...usual, address: one.address, status: 'applied' },
-      { ...usual, address: drifted.address, status: 'failed' },
-    ] as const;
+    const { address } = drifted;
+    const results = [resultOf(), resultOf({ address, status: 'failed' })];
     const ended = { outcome: 'failed', plan: plan(one, drifted), took: { plan: 0.2, apply: 12 } } as const;
     metrics.ended(turn({ ...ended, result: { run: 'r', results, interrupted: false } }), 1);
     const lines = await linesOf(metrics);

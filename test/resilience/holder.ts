@@ -9,7 +9,6 @@ export async function deadPid(): Promise<number> {
   return child.pid ?? 0;
 }
 
-/** What a lock holds that a process left behind. */
 export function holder(more: object = {}): string {
   return JSON.stringify({
     user: 'ada',

@@ -41,7 +41,6 @@ interface ServerKill {
   readonly work: 'before' | 'after';
 }
 
-/** What the runs after a kill came to. */
 export interface Outcome {
   /** What is wrong, a sentence each; empty where all is well. */
   readonly wrong: readonly string[];

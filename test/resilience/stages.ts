@@ -26,11 +26,9 @@ export interface Image {
 /** A project that was applied once, and what is declared next. */
 export interface Stage {
   readonly profile: SandboxProfile;
-  /** After the first run. */
   readonly first: Image;
   /** The server as an undisturbed second run leaves it. */
   readonly wanted: SandboxSeed;
-  /** How many writes that one sends. */
   readonly writes: number;
 }
 
@@ -73,7 +71,6 @@ function secondManifests(profile: SandboxProfile): string {
 
 const temporary: string[] = [];
 
-/** Removes what the stages left. */
 export async function cleanUp(): Promise<void> {
   for (const folder of temporary.splice(0)) await rm(folder, { recursive: true, force: true });
 }
@@ -128,7 +125,6 @@ export function surroundings(folder: string, { url, token }: Sandbox) {
 /** Several kills are looked at at once, and a process has one folder and one set of variables. */
 const oneAtATime = pLimit(1);
 
-/** Runs what isn't killed, in this process. */
 export async function run(folder: string, sandbox: Sandbox, args: readonly string[]): Promise<Ran> {
   return await oneAtATime(async () => {
     const ran = runInProcess(args, surroundings(folder, sandbox));
@@ -137,13 +133,11 @@ export async function run(folder: string, sandbox: Sandbox, args: readonly strin
   });
 }
 
-/** Throws where a command doesn't succeed. */
 export async function succeed(ran: Promise<Ran>): Promise<void> {
   const { code, stderr, stdout } = await ran;
   if (code !== 0) throw new Error(`exit ${code}: ${stderr}${stdout}`);
 }
 
-/** A process that is gone. */
 const gone = spawnSync('true').pid;
 
 /**

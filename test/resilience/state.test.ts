@@ -18,7 +18,6 @@ const ada = (group: string): Doc => ({ kind: 'User', id: ids.ada, group });
 const stateOf = (at: Site): string => join(at.folder, '.idops', 'state.json');
 const runsOf = (at: Site): string => join(at.folder, '.idops', 'runs');
 
-/** The requests that can't be taken back. */
 function dangerous(at: Site): string[] {
   return at.sandbox.requests
     .filter(({ method }) => method === 'DELETE' || method === 'POST')

@@ -13,7 +13,6 @@ import { holder } from './holder.js';
 
 /** A state somewhere, of which somebody else can take the lock and give it back. */
 interface Place {
-  /** What the configuration says of it. */
   readonly config: string;
   readonly env?: { readonly [name: string]: string };
   takeOver(at: TestProject): Promise<void>;

@@ -17,7 +17,6 @@ async function planned(): Promise<TestProject> {
   return at;
 }
 
-/** Changes one resource record in the state. */
 async function changeRecord(
   at: TestProject,
   address: string,

@@ -539,7 +539,6 @@ describe('no credential gets into a manifest', () => {
   });
 });
 
-/** A configuration with these globs. */
 function globs(patterns: string): Given {
   return { 'idops.yaml': `version: 1\nmanifests: [${patterns}]\n` };
 }

@@ -46,7 +46,6 @@ id: ${ids.portal}
 did_generation: 1
 `;
 
-/** What a run leaves behind, to be spoiled. */
 let state: string;
 let journal: { readonly name: string; readonly text: string };
 let storedPlan: string;
@@ -135,7 +134,6 @@ const spoiling = fc.record({
 
 type Spoiling = typeof spoiling extends fc.Arbitrary<infer T> ? T : never;
 
-/** Changes one value of a JSON text, somewhere. */
 function spoil(text: string, { at, how, key, value }: Spoiling): string {
   const root: unknown = JSON.parse(text);
   const places: [{ [key: string]: unknown }, string][] = [];

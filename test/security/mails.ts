@@ -1,7 +1,6 @@
 import { project, sure, type TestProject } from '../e2e/running.js';
 import { ids } from '../sandbox/asking.js';
 
-/** A project with these bodies, each the HTML and the text of an email. */
 export function mails(bodies: readonly string[]): Promise<TestProject> {
   const files = Object.fromEntries(bodies.map((body, at) => [`bodies/${at}.html`, body]));
   const manifests = bodies.map((_, at) => {

@@ -14,7 +14,6 @@ const files = {
 };
 const posix = describe.skipIf(process.platform === 'win32');
 
-/** Runs a line of the shell in a project. */
 async function shell(at: TestProject, line: string): Promise<Ran> {
   const args = ['-c', line.replaceAll('idops ', `"${process.execPath}" "${cli}" `)];
   const env = { PATH: process.env.PATH, IDOPS_BASE_URL: at.sandbox.url, IDOPS_TOKEN: at.sandbox.token };

@@ -82,7 +82,6 @@ function echo(): Intercept {
 }
 
 interface Server {
-  /** Whether requests to the admin API are answered with everything secret. */
   echoes: boolean;
 }
 

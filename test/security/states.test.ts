@@ -115,7 +115,6 @@ describe('two states in one folder', () => {
     expect((await at.idops('plan')).stderr).toContain('had not ended');
   });
 
-  /** A run of each of the two states, A's first. */
   async function bothApplied(): Promise<{ at: TestProject; a: string; b: string }> {
     const at = await project(files);
     const apply = async (args: string): Promise<string> => {

@@ -32,7 +32,6 @@ async function opened(at: Site): Promise<WritingSession> {
   return await openForWriting(await projectOf(at), 'apply');
 }
 
-/** The codes of the problems that something ends with. */
 async function codesOf(work: () => unknown): Promise<string[]> {
   try {
     await work();

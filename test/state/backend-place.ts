@@ -36,7 +36,6 @@ export const elsewhere = {
   command: 'apply',
 };
 
-/** What names a process of this machine that is gone. */
 export function gone(): object {
   const { pid } = spawnSync(process.execPath, ['-e', '']);
   return { ...ownProcess(), user: 'grace', pid, started: 'before 1', command: 'apply' };

@@ -46,7 +46,6 @@ interface Place {
   kept(): Promise<string[]>;
 }
 
-/** A place that can be out of reach. */
 async function place(): Promise<Place> {
   const folder = await temporaryFolder('kept');
   const backend = await fileBackend({ path: join(folder, 'a.json'), allowTracked: true });
@@ -96,7 +95,6 @@ async function withAnswer(reach: Place['reach']): Promise<Place> {
   return at;
 }
 
-/** Ends a run that was left unfinished. */
 async function settle(runs: RunStore, ...lines: readonly JournalLine[]): Promise<void> {
   const content = await runs.read(run);
   if (content === null) throw new Error('no journal');

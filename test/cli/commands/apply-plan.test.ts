@@ -1,20 +1,14 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Result } from '../../../src/apply/result.js';
 import { commandLine, nextAfter } from '../../../src/cli/commands/apply-plan.js';
+import { resultOf } from '../../report/plans.js';
 
 type Part = Pick<Result['results'][number], 'status' | 'action'>;
 
-const resultOf = (...parts: Part[]): Result => ({
+const ofParts = (...parts: Part[]): Result => ({
   run: 'r1',
   interrupted: false,
-  results: parts.map((part) => ({
-    address: 'Organization/acme',
-    httpStatus: 200,
-    attempts: 1,
-    unverified: [],
-    error: null,
-    ...part,
-  })),
+  results: parts.map((part) => resultOf(part)),
 });
 
 const updated = { status: 'applied', action: 'update' } as const;
@@ -28,15 +22,15 @@ describe('what to do after a run', () => {
   const on = 'To go on, which plans anew and sends what is left: idops apply';
   const settle = 'idops runs settle r1 Organization/acme';
   it.each([
-    ['that went well', resultOf(updated), here, [back]],
-    ['that failed in part', resultOf(updated, failed), here, [on, back]],
-    ['that did nothing', resultOf(failed), here, [on]],
-    ['that may have done it', resultOf({ status: 'unknown', action: 'update' }), here, [on, back]],
-    ['that recorded alone', resultOf({ status: 'applied', action: 'adopt' }), here, []],
-    ['that regenerated', resultOf({ status: 'applied', action: 'regenerate' }), here, []],
+    ['that went well', ofParts(updated), here, [back]],
+    ['that failed in part', ofParts(updated, failed), here, [on, back]],
+    ['that did nothing', ofParts(failed), here, [on]],
+    ['that may have done it', ofParts({ status: 'unknown', action: 'update' }), here, [on, back]],
+    ['that recorded alone', ofParts({ status: 'applied', action: 'adopt' }), here, []],
+    ['that regenerated', ofParts({ status: 'applied', action: 'regenerate' }), here, []],
     [
       'whose regeneration is unknown',
-      resultOf({ status: 'unknown', action: 'regenerate' }),
+      ofParts({ status: 'unknown', action: 'regenerate' }),
       here,
       [
         `Look at Organization/acme on the server. If it was regenerated: ${settle} --done`,
@@ -45,24 +39,24 @@ describe('what to do after a run', () => {
     ],
     [
       'of undo',
-      resultOf(updated),
+      ofParts(updated),
       undone,
       ['If the manifests still say otherwise, the next apply does it again: change them too.'],
     ],
     [
       'of undo that failed',
-      resultOf(failed),
+      ofParts(failed),
       undone,
       ['To go on, which puts back what is left: idops undo r0'],
     ],
-    ['with nothing to do', { ...resultOf(), run: null }, here, []],
+    ['with nothing to do', { ...ofParts(), run: null }, here, []],
   ])('%s', (_, result, plan, sentences) => {
     expect(nextAfter(result, plan, global)).toEqual(sentences);
   });
 
   it('names the environment and the options that find the project again', () => {
     const options = { ...global, config: "it's/idops.yaml", baseUrl: 'https://id.example.com' };
-    expect(nextAfter(resultOf(updated), { environment: 'production' }, options)).toEqual([
+    expect(nextAfter(ofParts(updated), { environment: 'production' }, options)).toEqual([
       `To put back what this run changed: idops undo r1 --config 'it'\\''s/idops.yaml' --env production --base-url https://id.example.com`,
     ]);
   });
@@ -75,7 +69,7 @@ test('a command is printed as a shell takes it', () => {
 
 test('what goes on with the rest of a plan leaves out what it left out', () => {
   const again = ['apply', '--target', 'Organization/acme', '--target', 'User/*', '--kind', 'User', '--prune'];
-  expect(nextAfter(resultOf(failed), { environment: 'eu', again }, global)).toEqual([
+  expect(nextAfter(ofParts(failed), { environment: 'eu', again }, global)).toEqual([
     "To go on, which plans anew and sends what is left: idops apply --target Organization/acme --target 'User/*' --kind User --prune --env eu",
   ]);
 });

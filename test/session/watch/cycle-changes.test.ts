@@ -5,25 +5,16 @@ import type { Plan } from '../../../src/plan/plan.js';
 import type { Cycle } from '../../../src/session/watch/cycle.js';
 import { CycleChanges } from '../../../src/session/watch/cycle-changes.js';
 import { changeFor, declared, live } from '../../plan/fixtures.js';
+import { planOf, resultOf } from '../../report/plans.js';
 
 function plan(label: string | null, digest = 'sha256:1'): Plan {
   const shown = live({ id: 'o', name: 'acme' }, { id: 'o', name: 'acme', label: label ?? 'New' });
-  return {
-    server: 'https://id.example.com',
-    profile: 'documented',
-    environment: null,
-    createdAt: new Date().toISOString(),
-    toolVersion: '1',
-    changes: [changeFor(declared('Organization', { name: 'acme' }, { label: 'New' }), { live: shown })],
-    requiredScopes: [],
-    warnings: [],
-    digest,
-  };
+  const change = changeFor(declared('Organization', { name: 'acme' }, { label: 'New' }), { live: shown });
+  return planOf([change], { createdAt: new Date().toISOString(), digest });
 }
 
 function result(status: 'applied' | 'failed', run: string): Result {
-  const one = { address: 'User/1', action: 'update', httpStatus: 200, attempts: 1, unverified: [] } as const;
-  return { run, results: [{ ...one, status, error: null }], interrupted: false };
+  return { run, results: [resultOf({ status })], interrupted: false };
 }
 
 function turn(parts: Partial<Cycle>): Cycle {

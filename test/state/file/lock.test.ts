@@ -18,7 +18,6 @@ beforeEach(async () => {
   state = join(folder, 'state.json');
 });
 
-/** Another process of this machine. */
 async function running(): Promise<{ pid: number; end: () => Promise<void> }> {
   const child = spawn(process.execPath, ['--eval', 'setInterval(() => {}, 1000); console.log(1)'], {
     stdio: ['ignore', 'pipe', 'ignore'],

@@ -32,7 +32,6 @@ export async function inFiles(
   };
 }
 
-/** The text of a state after something was done to it. */
 export function spoilt(text: string, how: 'garbage' | 'newer' | 'moved'): string {
   if (how === 'garbage') return text.slice(0, text.length / 2);
   const state = JSON.parse(text);

@@ -271,7 +271,6 @@ function git(cwd: string, ...args: string[]): string {
   return execFileSync('git', args, { cwd, encoding: 'utf8' });
 }
 
-/** When a lock's lease ran out. */
 const expires = '2026-01-31T12:00:00.000Z';
 
 function changeLock(bare: string, name: string, change: (holder: object) => object): void {

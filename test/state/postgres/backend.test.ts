@@ -20,7 +20,6 @@ function open(name = 'a'): StateBackend {
   return postgresBackend({ url: server.url(database), name });
 }
 
-/** Leaves a lock of a process on another machine. */
 async function leave(seenAt: string, shard = ''): Promise<void> {
   await server.sql(
     database,

@@ -9,12 +9,10 @@ export function runLine(run: string, state: Pick<State, 'lineage' | 'salt'>): Ru
   return { ...ownRunLine(run, state, 'a'), host: 'a-host-that-is-gone' };
 }
 
-/** One of the lines of a run. */
 export function line(seq: number, note?: string): JournalLine {
   return { ...answer, seq, ...(note === undefined ? {} : { notes: [note] }) };
 }
 
-/** A record of a user, with these fields. */
 export function recordOf(id: string, fields: ResourceRecord['fields'] = {}): ResourceRecord {
   return {
     kind: 'User',

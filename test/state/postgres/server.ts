@@ -17,7 +17,6 @@ export const noPostgres = platforms.includes(`${process.platform}-${process.arch
   ? null
   : `there is no PostgreSQL for tests on ${process.platform}-${process.arch}`;
 
-/** A PostgreSQL of one's own. */
 export interface PostgresServer {
   readonly port: number;
   /** The folder of its sockets. */
