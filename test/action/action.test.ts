@@ -3,7 +3,15 @@ import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
 import { treeOf } from '../report/trees.js';
 import { ids } from '../sandbox/asking.js';
-import { type ActionOptions, acme, githubToken, pullRequest, type Workspace, workspace } from './running.js';
+import {
+  type ActionOptions,
+  acme,
+  githubToken,
+  organizations,
+  pullRequest,
+  type Workspace,
+  workspace,
+} from './running.js';
 
 function plans({ github }: Workspace): string[] {
   return github.comments.filter(({ body }) => body.startsWith('<!-- idops-plan')).map(({ body }) => body);
@@ -507,11 +515,7 @@ describe('hostile text', () => {
 
 describe('a plan of 2,000 changes', () => {
   it('gives a comment that GitHub takes, with the destructive ones in it, and a summary within its limit', async () => {
-    const organizations = Array.from({ length: 1990 }, (_, index) => ({
-      id: `10000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
-      name: `organization-${index}`,
-      label: `label ${index}`,
-    }));
+    const { all, manifest, seed } = organizations(1990);
     const templates = Array.from({ length: 10 }, (_, index) => ({
       id: `30000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
       backend_id: `20000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
@@ -519,21 +523,11 @@ describe('a plan of 2,000 changes', () => {
       txt_content: 'code',
       html_content: '<p>code</p>',
     }));
-    const none = { users: [], backends: [], keyPairs: [], clients: [], scopes: [], roles: [] };
-    const site = await workspace(
-      {
-        'manifests/a.yaml': organizations
-          .map(({ name }) => `kind: Organization\nname: ${name}\nlabel: "ünïcode ${name}"\n`)
-          .join('---\n'),
-        'manifests/b.yaml': templates
-          .map(
-            ({ backend_id }) =>
-              `kind: EmailTemplate\nbackend_id: ${backend_id}\ntype: tx_code\nstate: absent\n`,
-          )
-          .join('---\n'),
-      },
-      { seed: { ...none, organizations, templates } },
+    const deleted = templates.map(
+      ({ backend_id }) => `kind: EmailTemplate\nbackend_id: ${backend_id}\ntype: tx_code\nstate: absent\n`,
     );
+    const files = { 'manifests/a.yaml': manifest, 'manifests/b.yaml': deleted.join('---\n') };
+    const site = await workspace(files, { seed: { ...seed, templates } });
     const { code, outputs, summary } = await site.run({}, pullRequest());
     expect(code).toBe(0);
     expect(outputs).toMatchObject({ update: '1990', delete: '10', destructive: '10' });
@@ -542,6 +536,6 @@ describe('a plan of 2,000 changes', () => {
     expect(body.length).toBeLessThanOrEqual(65_536);
     for (const { backend_id } of templates) expect(body).toContain(`EmailTemplate/${backend_id}/tx_code`);
     expect(Buffer.byteLength(summary)).toBeLessThanOrEqual(1024 * 1024);
-    for (const { name } of organizations) expect(summary).toContain(`Organization/${name}`);
+    for (const { name } of all) expect(summary).toContain(`Organization/${name}`);
   });
 });

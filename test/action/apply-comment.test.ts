@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Intercept, SandboxRequest } from '../../src/sandbox/options.js';
 import { ids } from '../sandbox/asking.js';
-import { type ActionRun, acme, pullRequest, type Workspace, workspace } from './running.js';
+import { type ActionRun, acme, organizations, pullRequest, type Workspace, workspace } from './running.js';
 
 const sha = 'abc123';
 
@@ -136,18 +136,8 @@ describe('the comment after apply', () => {
   });
 
   it('is never longer than GitHub takes', async () => {
-    const organizations = Array.from({ length: 2000 }, (_, index) => ({
-      id: `10000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
-      name: `organization-${index}`,
-      label: `label ${index}`,
-    }));
-    const none = { users: [], backends: [], keyPairs: [], clients: [], scopes: [], roles: [], templates: [] };
-    const files = {
-      'manifests/a.yaml': organizations
-        .map(({ name }) => `kind: Organization\nname: ${name}\nlabel: "ünïcode ${'x'.repeat(150)} ${name}"\n`)
-        .join('---\n'),
-    };
-    const site = await merged(files, {}, { seed: { ...none, organizations } });
+    const { manifest, seed } = organizations(2000, 'x'.repeat(150));
+    const site = await merged({ 'manifests/a.yaml': manifest }, {}, { seed });
     const refused = await apply(site, { 'expect-digest': 'from-pull-request' });
     expect(refused.log).toContain('pull request #7 approves no plan for this environment');
     site.github.comments.splice(0);

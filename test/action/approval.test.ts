@@ -341,10 +341,7 @@ describe('the pull request whose comment approves', () => {
     ['for another branch', { env: { GITHUB_REF: 'refs/heads/develop' } }],
   ])('is not that of the event which closed it %s', async (_, change) => {
     const { site } = await planned();
-    await refused(site, 'pull request #7 is not merged, or not what brought', {
-      ...closed(site),
-      ...change,
-    });
+    await refused(site, 'pull request #7 is not merged, or not what brought', { ...closed(site), ...change });
   });
 
   it('is named by pr-number where the event names none, and held to the same', async () => {

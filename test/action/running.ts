@@ -62,6 +62,20 @@ export const acme = (label: string): { [path: string]: string } => ({
   'manifests/organizations.yaml': `kind: Organization\nname: acme\nlabel: ${label}\n`,
 });
 
+/** So many organizations of a server that has nothing else, and a manifest that gives each a label with this text. */
+export function organizations(count: number, text = '') {
+  const all = Array.from({ length: count }, (_, index) => ({
+    id: `10000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
+    name: `organization-${index}`,
+    label: `label ${index}`,
+  }));
+  const none = { users: [], backends: [], keyPairs: [], clients: [], scopes: [], roles: [], templates: [] };
+  const manifests = all.map(
+    ({ name }) => `kind: Organization\nname: ${name}\nlabel: "ünïcode ${text}${name}"\n`,
+  );
+  return { all, manifest: manifests.join('---\n'), seed: { ...none, organizations: all } };
+}
+
 /** The repository that workflows run in, as events tell it. */
 export const repository = { id: 1, full_name: 'acme/identity', default_branch: 'main' };
 

@@ -141,10 +141,7 @@ describe('examples/github', () => {
       'expect-digest': "${{ inputs.digest || 'from-pull-request' }}",
     });
     expect(JSON.stringify(plan)).not.toContain('secrets.IDOPS_TOKEN');
-    expect(workflow('merge.yml').concurrency).toMatchObject({
-      queue: 'max',
-      'cancel-in-progress': false,
-    });
+    expect(workflow('merge.yml').concurrency).toMatchObject({ queue: 'max', 'cancel-in-progress': false });
   });
 
   it('shards.yml does the same for each part, one push after the other', () => {
@@ -159,9 +156,7 @@ describe('examples/github', () => {
       environment: 'production',
     });
     // GitHub keeps no empty output, so none of a part without changes takes the place of another's.
-    expect(plan?.outputs).toEqual({
-      changed: "${{ steps.plan.outputs.changed == 'true' && 'true' || '' }}",
-    });
+    expect(plan?.outputs).toEqual({ changed: "${{ steps.plan.outputs.changed == 'true' && 'true' || '' }}" });
     const [, plans, upload] = plan?.steps ?? [];
     expect(plans?.with?.shard).toBe('${{ matrix.shard }}/${{ strategy.job-total }}');
     const [, download, applies] = apply?.steps ?? [];

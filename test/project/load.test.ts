@@ -245,9 +245,10 @@ environments:
   });
 
   test('are checked for their shape although they were not chosen', async () => {
-    expect(
-      await codesOf(() => load('version: 1\nenvironments:\n  a:\n    manifest: []\n    state: []\n')),
-    ).toEqual(['unknown-field idops.yaml:4:5', 'wrong-type idops.yaml:5:12']);
+    const codes = await codesOf(() =>
+      load('version: 1\nenvironments:\n  a:\n    manifest: []\n    state: []\n'),
+    );
+    expect(codes).toEqual(['unknown-field idops.yaml:4:5', 'wrong-type idops.yaml:5:12']);
   });
 });
 
@@ -262,9 +263,8 @@ describe('the server', () => {
       variables: { IDOPS_BASE_URL: 'https://a.example.com', IDOPS_TOKEN: 'a-token' },
     });
     expect(tokenOf(await project.server())).toBe('a-token');
-    expect((await project.server({ baseUrl: 'https://b.example.com' })).baseUrl).toBe(
-      'https://b.example.com',
-    );
+    const baseUrl = 'https://b.example.com';
+    expect((await project.server({ baseUrl })).baseUrl).toBe(baseUrl);
     const bare = await load('version: 1\n');
     expect(await codesOf(() => bare.server())).toEqual(['missing-field', 'missing-field']);
   });
@@ -276,11 +276,8 @@ describe('the server', () => {
     await writeFile(join(cwd, 'token'), '\uFEFFfile\r\n');
     expect(tokenOf(await project.server())).toBe('variable');
     expect((await project.server()).baseUrl).toBe('https://id.example.com');
-    expect((await project.server({ tokenFile: 'token' })).auth).toEqual({
-      way: 'token_file',
-      path: join(cwd, 'token'),
-      shown: 'token',
-    });
+    const { auth } = await project.server({ tokenFile: 'token' });
+    expect(auth).toEqual({ way: 'token_file', path: join(cwd, 'token'), shown: 'token' });
     const without = await load(server.replace(`\${IDOPS_TOKEN}`, 'written'));
     expect(tokenOf(await without.server())).toBe('written');
   });

@@ -87,9 +87,7 @@ describe('idops runs prune', () => {
     const post = /regenerate_did$/;
     const at = await project(
       { 'manifests/all.yaml': acme('One') },
-      {
-        intercept: ({ path }) => (post.test(path) ? { kind: 'answer', status: 502 } : undefined),
-      },
+      { intercept: ({ path }) => (post.test(path) ? { kind: 'answer', status: 502 } : undefined) },
     );
     expect((await at.idops(`regenerate-did ${ids.portal} --yes`)).code).toBe(1);
     expect((await at.idops('apply --yes')).code).toBe(0);

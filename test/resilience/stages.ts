@@ -116,10 +116,7 @@ const searchPath = process.env.PATH;
 
 /** What a command is given, here and in a process of its own. */
 export function surroundings(folder: string, { url, token }: Sandbox) {
-  return {
-    cwd: folder,
-    env: { PATH: searchPath, HOME: folder, IDOPS_BASE_URL: url, IDOPS_TOKEN: token },
-  };
+  return { cwd: folder, env: { PATH: searchPath, HOME: folder, IDOPS_BASE_URL: url, IDOPS_TOKEN: token } };
 }
 
 /** Several kills are looked at at once, and a process has one folder and one set of variables. */

@@ -320,10 +320,7 @@ describe('what Kubernetes mounts from a ConfigMap is read', () => {
     'kind: EmailTemplate\nbackend_id: b\ntype: tx_code\n' +
     'txt_content: {file: emails/tx.txt}\nhtml_content: {file: emails/tx.html}\n';
   const html = '<meta charset="utf-8"><p>Hello {{ tx_code }}</p>';
-  const mails = (folder = '') => ({
-    [`${folder}tx.txt`]: 'Hello {{ tx_code }}',
-    [`${folder}tx.html`]: html,
-  });
+  const mails = (folder = '') => ({ [`${folder}tx.txt`]: 'Hello {{ tx_code }}', [`${folder}tx.html`]: html });
 
   it.each([
     [

@@ -26,6 +26,16 @@ async function adopted(did: string | null = 'did:example:first'): Promise<TestPr
   return at;
 }
 
+/** Expects that a plan and an apply are refused with these words, and that nothing is sent. */
+async function expectBlocked(at: TestProject, ...parts: readonly string[]): Promise<void> {
+  const plan = await at.idops('plan');
+  expect(plan.code).toBe(1);
+  const said = plan.stdout.replaceAll(/\s+/g, ' ');
+  for (const part of parts) expect(said).toContain(part);
+  expect((await at.idops('apply --yes')).code).toBe(1);
+  expect(at.writes()).toEqual([]);
+}
+
 describe('an older copy of the state', () => {
   it('regenerates nothing again: the client is blocked until a person takes the DID that is there', async () => {
     const at = await adopted();
@@ -35,14 +45,7 @@ describe('an older copy of the state', () => {
     // Another machine, whose journals this one never sees, did the second.
     regenerated(at, 'did:example:second');
     await at.write(client(2));
-    const plan = await at.idops('plan');
-    expect(plan.code).toBe(1);
-    const said = plan.stdout.replaceAll(/\s+/g, ' ');
-    for (const part of ['did:example:first', 'did:example:second', `idops state rm ${key}`]) {
-      expect(said).toContain(part);
-    }
-    expect((await at.idops('apply --yes')).code).toBe(1);
-    expect(at.writes()).toEqual([]);
+    await expectBlocked(at, 'did:example:first', 'did:example:second', `idops state rm ${key}`);
 
     expect((await at.idops(`state rm ${key} --yes`)).code).toBe(0);
     const accepted = await at.idops('apply --yes');
@@ -64,14 +67,7 @@ describe('an older copy of the state', () => {
     // Another machine made the first.
     regenerated(at, 'did:example:first');
     await at.write(client(2));
-    const plan = await at.idops('plan');
-    expect(plan.code).toBe(1);
-    const said = plan.stdout.replaceAll(/\s+/g, ' ');
-    for (const part of ['DID was none', 'is did:example:first now', `idops state rm ${key}`]) {
-      expect(said).toContain(part);
-    }
-    expect((await at.idops('apply --yes')).code).toBe(1);
-    expect(at.writes()).toEqual([]);
+    await expectBlocked(at, 'DID was none', 'is did:example:first now', `idops state rm ${key}`);
     expect((await at.idops(`state rm ${key} --yes`)).code).toBe(0);
     expect((await at.idops('apply --yes')).code).toBe(0);
     expect(at.writes()).toEqual([]);

@@ -58,10 +58,7 @@ describe('with base-url as an input', () => {
         ...pullRequest(),
         env: { IDOPS_BASE_URL: '', IDOPS_SECRET: 'a-secret-of-the-workflow' },
       };
-      const inputs = {
-        'base-url': made.sandbox.url,
-        ...(environment ? { environment: 'production' } : {}),
-      };
+      const inputs = { 'base-url': made.sandbox.url, ...(environment ? { environment: 'production' } : {}) };
       const withToken = await made.run(inputs, options);
       expect(withToken.outputs, withToken.log).toMatchObject({ update: '1' });
       const without = await made.run({ ...inputs, token: '' }, options);

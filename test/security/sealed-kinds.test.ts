@@ -7,9 +7,7 @@ it('a stored plan can be applied whatever the token is: the kinds in its address
   const at = await project(
     { 'manifests/all.yaml': manifest },
     {
-      tokens: {
-        EmailTemplate: ['clients:manage:all', 'users:manage:all', 'identity-providers:manage:all'],
-      },
+      tokens: { EmailTemplate: ['clients:manage:all', 'users:manage:all', 'identity-providers:manage:all'] },
     },
   );
   expect((await at.idops('plan --out plan.json')).code).toBe(0);

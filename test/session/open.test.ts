@@ -13,11 +13,7 @@ import { gate } from '../e2e/gate.js';
 
 const ada = { kind: 'User', id: ids.ada, group: 'audit' };
 const acme = { kind: 'Organization', id: ids.acme, label: 'New' };
-const regenerated = (generation: number) => ({
-  kind: 'Client',
-  id: ids.portal,
-  did_generation: generation,
-});
+const regenerated = (generation: number) => ({ kind: 'Client', id: ids.portal, did_generation: generation });
 const any = { maxDestructive: Number.POSITIVE_INFINITY };
 
 async function projectOf({ folder, sandbox }: Site, config?: string): Promise<Project> {
