@@ -8,20 +8,11 @@ import type { Judgement } from './outcome.js';
 import type { ChangeResult, Status } from './result.js';
 
 /** The outcome of one change. */
-export interface Outcome {
-  readonly status: Status;
-  readonly httpStatus: number | null;
-  readonly attempts: number;
+export interface Outcome extends Omit<ChangeResult, 'address' | 'label' | 'action'> {
   /** Whether the server may have done it although no answer says so. */
   readonly ambiguous: boolean;
   /** What the server showed afterwards; undefined if it showed nothing usable. */
   readonly after: Fields | undefined;
-  readonly unverified: readonly string[];
-  readonly error: string | null;
-  /** The parts of the error that are the object's own values. */
-  readonly ownValues?: readonly string[];
-  /** What a person should know although the change succeeded. */
-  readonly notes?: readonly string[];
   /** The server's actual profile, if it is another one and its updates lose what they don't mention. */
   readonly otherProfile?: string | undefined;
 }

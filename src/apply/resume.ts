@@ -9,7 +9,7 @@ import { withSlowHashes } from '../secrets/slow-hash.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 import type { RunStore } from '../state/backend.js';
-import { type AnsweredLine, type JournalContent, RESTORE_HINT } from '../state/journal.js';
+import { type AnsweredLine, type JournalContent, RESTORE_HINT, withoutAnswer } from '../state/journal.js';
 import { awaitsEnd, isSplit, newestSettled, openRuns, partOf, withSettled } from '../state/shards.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import { type Entry, entriesOf } from './journal-entries.js';
@@ -181,17 +181,13 @@ export async function resumeRun(
       findings.push(
         `${sending.address}: ${outcome.sentence}${owed && outcome.status !== 'unknown' ? '; the next apply that takes it in puts it back' : ''}`,
       );
+      const { status, ambiguous, unverified, after } = outcome;
+      const error = status === 'applied' ? null : 'the run ended before there was an answer';
       additions.push({
-        type: 'answered',
-        seq: sending.seq,
-        at,
-        status: outcome.status,
-        ambiguous: outcome.ambiguous,
-        http_status: null,
-        attempts: 0,
-        after: outcome.after === undefined ? null : storeFields(outcome.after, journalHasher),
-        unverified: [...outcome.unverified],
-        error: outcome.status === 'applied' ? null : 'the run ended before there was an answer',
+        ...withoutAnswer(sending.seq, at, status, error),
+        ambiguous,
+        after: after === undefined ? null : storeFields(after, journalHasher),
+        unverified: [...unverified],
       });
     }
     return { resources, findings, additions };

@@ -1,7 +1,7 @@
 import { objectKey } from '../base/identifiers.js';
 import { problemError } from '../base/problems.js';
 import type { StateBackend } from '../state/backend.js';
-import type { JournalContent } from '../state/journal.js';
+import { type JournalContent, withoutAnswer } from '../state/journal.js';
 import type { State } from '../state/state.js';
 import { type Entry, entriesOf } from './journal-entries.js';
 
@@ -13,7 +13,6 @@ export interface SettleOptions {
   readonly state: State;
   readonly backend: Pick<StateBackend, 'save' | 'runs'>;
   readonly by: string;
-  readonly now: Date;
 }
 
 function regenerationIn(content: JournalContent, address: string): Entry | undefined {
@@ -33,7 +32,7 @@ export function isAbout(content: JournalContent, address: string): boolean {
  * (`nothing-to-settle`) if the run left none open at that address.
  */
 export async function settleRegeneration(options: SettleOptions): Promise<void> {
-  const { content, address, done, state, backend, now } = options;
+  const { content, address, done, state, backend } = options;
   const entry = regenerationIn(content, address);
   const key = entry?.sending.key ?? '';
   const { [key]: record } = state.resources;
@@ -47,7 +46,7 @@ export async function settleRegeneration(options: SettleOptions): Promise<void> 
   // Nobody has seen the new DID: the next apply records it.
   const settled = done ? { ...known, fields: {}, hashes: {} } : known;
   const { generation } = entry.sending;
-  const at = now.toISOString();
+  const at = new Date().toISOString();
   const resources = {
     ...state.resources,
     [key]: {
@@ -59,18 +58,8 @@ export async function settleRegeneration(options: SettleOptions): Promise<void> 
   await backend.save({ ...state, serial: state.serial + 1, resources });
   const journal = await backend.runs.reopen(content);
   try {
-    await journal.write({
-      type: 'answered',
-      seq: entry.sending.seq,
-      at,
-      status: done ? 'applied' : 'failed',
-      ambiguous: false,
-      http_status: null,
-      attempts: 0,
-      after: null,
-      unverified: [],
-      error: done ? null : `not done, as ${options.by} says`,
-    });
+    const error = done ? null : `not done, as ${options.by} says`;
+    await journal.write(withoutAnswer(entry.sending.seq, at, done ? 'applied' : 'failed', error));
     await journal.write({ type: 'end', at, interrupted: false, by: options.by });
   } finally {
     await journal.close();

@@ -2,7 +2,13 @@ import { relative } from 'node:path';
 import { stringifyJson } from '../base/json.js';
 import type { RunStore, StateBackend } from './backend.js';
 import { fileRuns } from './file/runs.js';
-import type { AnsweredLine, Journal, JournalContent, JournalLine, RunLine, SendingLine } from './journal.js';
+import {
+  type Journal,
+  type JournalContent,
+  type JournalLine,
+  type RunLine,
+  withoutAnswer,
+} from './journal.js';
 
 /**
  * Adds a local buffer to a remote backend: journal lines that it can't take in the middle of a run are written to a folder, and brought
@@ -110,7 +116,11 @@ class BufferedJournal implements Journal {
       return await this.#keep(line);
     }
     // The line may have arrived all the same: without this answer nobody would know that nothing was sent.
-    if (line.type === 'sending') await this.#keep(line, notSent(line)).catch(() => {});
+    if (line.type === 'sending') {
+      const why = 'not sent: the journal could not be written';
+      const answer = withoutAnswer(line.seq, new Date().toISOString(), 'skipped', why);
+      await this.#keep(line, answer).catch(() => {});
+    }
     throw failure;
   }
 
@@ -146,19 +156,4 @@ class BufferedJournal implements Journal {
     await this.#base.close();
     await (await this.#keeping)?.close();
   }
-}
-
-function notSent({ seq }: SendingLine): AnsweredLine {
-  return {
-    type: 'answered',
-    seq,
-    at: new Date().toISOString(),
-    status: 'skipped',
-    ambiguous: false,
-    http_status: null,
-    attempts: 0,
-    after: null,
-    unverified: [],
-    error: 'not sent: the journal could not be written',
-  };
 }

@@ -178,6 +178,17 @@ export type SendingLine = z.infer<typeof sendingLine>;
 export type AnsweredLine = z.infer<typeof answeredLine>;
 export type JournalLine = z.infer<typeof journalLineSchema>;
 
+/** The line of a request to which no answer came. */
+export function withoutAnswer(
+  seq: number,
+  at: string,
+  status: AnsweredLine['status'],
+  error: string | null,
+): AnsweredLine {
+  const unseen = { ambiguous: false, http_status: null, attempts: 0, after: null, unverified: [] };
+  return { type: 'answered', seq, at, status, ...unseen, error };
+}
+
 /** The journal of a run that is being written. */
 export interface Journal {
   /** Resolves when the line is durable. Rejects with a ProblemsError if it may not be: then nothing may be sent. */

@@ -36,7 +36,6 @@ it('a regeneration is settled under the name of the run that left it open, and o
       state: openSince('run-2'),
       backend,
       by: 'ada',
-      now: new Date(at),
     });
   await expect(settle('run-1')).rejects.toMatchObject({ problems: [{ code: 'nothing-to-settle' }] });
   expect([saved, written]).toEqual([[], []]);

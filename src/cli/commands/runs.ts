@@ -144,7 +144,6 @@ export async function settleRun(
       state: await backend.load(content.run.server),
       backend,
       by: userName(),
-      now: new Date(),
     });
   });
   context.output.message(`${address} is settled.`);
