@@ -61,7 +61,10 @@ export function mergeJournals(contents: readonly JournalContent[], name: string)
   const ends = contents.flatMap(({ lines }) => lines.filter((line) => line.type === 'end'));
   const end = ends.toSorted((a, b) => (a.at < b.at ? -1 : 1)).at(-1);
   const isEnded = open.length === 0 && end !== undefined;
-  const isCut = contents.some((content) => isInterrupted(content) && !wasBegunAgain(content, contents));
+  const isCut = contents.some((content) => {
+    const last = content.lines.at(-1);
+    return last?.type === 'end' && last.interrupted && !wasBegunAgain(content, contents);
+  });
   return {
     run: { ...oldest.run, run: name },
     lines: isEnded ? [...lines, { ...end, interrupted: isCut }] : lines,
@@ -92,11 +95,6 @@ function mayBeDone({ sending, answered }: Entry): boolean {
   if (answered === undefined) return true;
   if (answered.status === 'failed') return answered.ambiguous || answered.after !== null;
   return answered.status !== 'skipped';
-}
-
-function isInterrupted({ lines }: JournalContent): boolean {
-  const last = lines.at(-1);
-  return last?.type === 'end' && last.interrupted;
 }
 
 function wasBegunAgain({ run }: JournalContent, contents: readonly JournalContent[]): boolean {

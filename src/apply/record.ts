@@ -204,10 +204,21 @@ function nextRecord(
     ...emptyRecord(asked, context),
     ...(before?.did_generation === undefined ? {} : { did_generation: before.did_generation }),
   };
+  const { before: was = {} } = asked;
+  const generation = asked.generation === undefined ? {} : { did_generation: asked.generation };
+  const { name = '', field = '' } = kindOf(asked.kind).regeneration ?? {};
   switch (asked.action) {
     case 'adopt':
       if (kindOf(asked.kind).regeneration === undefined) return adoptedRecord(base, before, asked, context);
-      return { ...base, ...generation(asked), ...storeFields(adoptedFields(asked), context.hasher) };
+      return {
+        ...base,
+        ...generation,
+        // A field without a value is null.
+        ...storeFields(
+          { ...textsOf(was, name, field), ...(was[field] === null ? { [field]: null } : {}) },
+          context.hasher,
+        ),
+      };
     case 'regenerate':
       if (outcome.status === 'unknown') {
         return { ...(before ?? base), pending_regeneration: context.run };
@@ -215,8 +226,12 @@ function nextRecord(
       if (outcome.status !== 'applied') return undefined;
       return {
         ...base,
-        ...generation(asked),
-        ...storeFields(regeneratedFields(asked, outcome.after), context.hasher),
+        ...generation,
+        // An answer without the field leaves it unknown.
+        ...storeFields(
+          { ...textsOf(was, name), ...textsOf(outcome.after ?? {}, name, field) },
+          context.hasher,
+        ),
       };
     case 'delete':
       if (outcome.status !== 'applied') return undefined;
@@ -249,22 +264,6 @@ function adoptedRecord(
   if (before !== undefined) return { ...before, managed: [...asked.managed] };
   const { left } = lastShown(asked, asked.before, context);
   return { ...base, ...(left === undefined ? {} : { left: { ...left, run: null } }) };
-}
-
-function generation({ generation }: Asked): { did_generation?: number } {
-  return generation === undefined ? {} : { did_generation: generation };
-}
-
-/** The name and the regenerated field of an adopted object; a field without a value is null. */
-function adoptedFields({ kind, before = {} }: Asked): Fields {
-  const { name = '', field = '' } = kindOf(kind).regeneration ?? {};
-  return { ...textsOf(before, name, field), ...(before[field] === null ? { [field]: null } : {}) };
-}
-
-/** The name and the regenerated field after a regeneration; an answer without the field leaves it unknown. */
-function regeneratedFields({ kind, before = {} }: Asked, answer: Fields = {}): Fields {
-  const { name = '', field = '' } = kindOf(kind).regeneration ?? {};
-  return { ...textsOf(before, name), ...textsOf(answer, name, field) };
 }
 
 function textsOf(fields: Fields, ...names: readonly string[]): Fields {

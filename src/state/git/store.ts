@@ -215,7 +215,8 @@ export class Store implements LockStore {
             await this.#confirm(made);
             const held = this.#own(made);
             // After a long sleep of this machine, another may take it over at any moment.
-            if (held !== undefined && remaining(held.holder) < LEASE / 2) await this.#renew(held);
+            if (held !== undefined && Date.parse(held.holder.expires) - Date.now() < LEASE / 2)
+              await this.#renew(held);
           }),
         release: async () => {
           clearInterval(timer);
@@ -286,21 +287,16 @@ function lockCommit(holder: Holder): Commit {
 const schema = holderSchema.extend({ expires: z.iso.datetime(), nonce: z.string() });
 
 /** Who holds a lock, and until when (ISO 8601, UTC). */
-export type Holder = z.infer<typeof schema>;
+type Holder = z.infer<typeof schema>;
 
 /** The lease of a lock, in milliseconds. */
-export const LEASE = 10 * 60_000;
+const LEASE = 10 * 60_000;
 /** Milliseconds by which clocks of machines may differ. */
 const SKEW = 5 * 60_000;
 
 /** Whether a lock has ended: its process is gone, or its lease ran out. */
-export function isExpired(holder: Holder | null): holder is Holder {
+function isExpired(holder: Holder | null): holder is Holder {
   return holder !== null && (processStatus(holder) === 'gone' || Date.now() > endOf(holder));
-}
-
-/** Milliseconds left of the lease. */
-export function remaining({ expires }: Holder): number {
-  return Date.parse(expires) - Date.now();
 }
 
 /** When a lock that isn't renewed may be taken over; a time of `Date.now()`. */
@@ -309,7 +305,7 @@ function endOf({ expires }: Holder): number {
 }
 
 /** The status of a lock, with its lease. */
-export function statusOf(holder: Holder | null): LockStatus {
+function statusOf(holder: Holder | null): LockStatus {
   // Only a process of this host can be judged.
   const end =
     holder === null || processStatus(holder) === 'gone'

@@ -136,19 +136,13 @@ interface Row {
   readonly record: string;
 }
 
-interface Rows {
-  readonly head: string;
-  readonly revision: string;
-  readonly records: readonly Row[];
-}
-
-async function readAll(statements: Statements, name: string): Promise<Rows | undefined> {
+async function readAll(statements: Statements, name: string) {
   const { rows } = await statements.run<{ head: string; revision: string }>(
     'SELECT head::text, revision FROM idops.states WHERE name = $1',
     [name],
   );
   const [state] = rows;
-  return state === undefined ? undefined : { ...state, records: await readRecords(statements, name) };
+  return state && { ...state, records: await readRecords(statements, name) };
 }
 
 /** Inserts a state without records if there is none; says whether it did. */
@@ -182,7 +176,10 @@ async function readRecords(statements: Statements, name: string): Promise<Row[]>
 }
 
 async function change(statements: Statements, name: string, records: Merge['records']): Promise<void> {
-  const entries = [...records].map(([key, record]) => ({ address: addressOf(key), record }));
+  const entries = [...records].map(([key, record]) => ({
+    address: JSON.stringify(key).slice(1, -1),
+    record,
+  }));
   for (let at = 0; at < entries.length; at += PAGE) {
     const page = entries.slice(at, at + PAGE);
     const gone = page.filter(({ record }) => record === null);
@@ -221,10 +218,6 @@ async function describe(
     'UPDATE idops.states SET head = $2, revision = $3, saved_at = pg_catalog.clock_timestamp() WHERE name = $1',
     [name, stringifyJson(head), revision],
   );
-}
-
-function addressOf(key: string): string {
-  return JSON.stringify(key).slice(1, -1);
 }
 
 /** A hash: an address may be too long for an index. */

@@ -52,7 +52,8 @@ export function secretsOf(text: string): string[] {
 /** The target of settings. Throws a ProblemsError (`wrong-value`, `bad-certificate`) that doesn't show the URL. */
 export function targetOf({ url: text, name, tls = {} }: PostgresSettings): Target {
   if (name === '' || name.length > LONGEST_NAME || /\p{Cc}/u.test(name) || !name.isWellFormed()) {
-    throw refused(
+    throw problemError(
+      'wrong-value',
       `a state in PostgreSQL needs a name of at most ${LONGEST_NAME} characters, without control characters`,
       'name it after its environment, such as production',
     );
@@ -99,13 +100,15 @@ function urlOf(text: string): URL {
   if (url === undefined) throw badUrl();
   for (const name of url.searchParams.keys()) {
     if (!parameters.includes(name))
-      throw refused(
+      throw problemError(
+        'wrong-value',
         'the URL of the database has a parameter that idops does not take',
         `${SIGNS}; of parameters it takes ${parameters.join(', ')}, and certificates are named with ca_file, client_cert_file and client_key_file of state.postgres`,
       );
     // Of two values, other programs take the last.
     if (new Set(url.searchParams.getAll(name)).size > 1)
-      throw refused(
+      throw problemError(
+        'wrong-value',
         `the URL of the database has ${name} twice, with different values`,
         'leave one of them out',
       );
@@ -125,7 +128,7 @@ const SIGNS =
   'write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE with one host, and with signs such as @, /, # and % of the password as %40, %2F, %23 and %25';
 
 function badUrl(): ProblemsError {
-  return refused('the URL of the database is no URL of PostgreSQL', SIGNS);
+  return problemError('wrong-value', 'the URL of the database is no URL of PostgreSQL', SIGNS);
 }
 
 const modes: readonly string[] = ['allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'disable'];
@@ -136,7 +139,8 @@ function tlsOf(host: string, given: URLSearchParams, tls: PostgresTls): false | 
   const { ca, cert, key } = tls;
   const own = [ca, cert, key].some((text) => text !== undefined);
   if (mode === 'disable' && own) {
-    throw refused(
+    throw problemError(
+      'wrong-value',
       'the URL of the database turns TLS off, and certificates for it are given',
       'leave one of them out',
     );
@@ -171,7 +175,8 @@ function modeOf(given: URLSearchParams): string | undefined {
   const said = [mode, ssl === null ? null : (words[ssl] ?? '')].filter((one) => one !== null);
   const isOff = new Set(said.map((one) => one === 'disable'));
   if (isOff.size < 2 && said.every((one) => modes.includes(one))) return said[0];
-  throw refused(
+  throw problemError(
+    'wrong-value',
     'the sslmode or ssl in the URL of the database is none that idops takes',
     `sslmode is one of ${modes.join(', ')}, ssl is true or false, and both say the same; an authority of your own is named with ca_file of state.postgres`,
   );
@@ -190,8 +195,4 @@ function check(
     const message = `the file that ${member} of state.postgres names does not hold ${what} in PEM form`;
     throw problemError('bad-certificate', message, 'check which file is named there');
   }
-}
-
-function refused(message: string, hint: string): ProblemsError {
-  return problemError('wrong-value', message, hint);
 }
