@@ -17,16 +17,13 @@ export async function refuseTracked(
 ): Promise<void> {
   const files = paths.flatMap((path) => [path, lockPath(path)]);
   if (!written && ![...files, journals].some(isThere)) return;
-  refuseAll(await trackedOf(files, journals));
-}
-
-function refuseAll(paths: readonly string[]): void {
-  const [first, ...others] = paths;
+  const tracked = await trackedOf(files, journals);
+  const [first, ...others] = tracked;
   if (first === undefined) return;
   const more = others.length === 0 ? '' : ` and ${others.length} more of the state`;
   // Paths from the root of the work tree, so that the command works anywhere in it.
-  const out = paths.slice(0, 3).map((path) => shellWord(`:/${path}`));
-  const rest = paths.length > 3 ? ' and so on' : '';
+  const out = tracked.slice(0, 3).map((path) => shellWord(`:/${path}`));
+  const rest = tracked.length > 3 ? ' and so on' : '';
   throw problemError(
     'state-tracked',
     `git tracks ${first}${more}, so a commit decides what idops believes was recorded`,
