@@ -185,7 +185,18 @@ export class Attempt {
   }
 
   #answered(change: Change, { status, data, attempts }: Extract<Sent, { data: Fields }>): Outcome {
-    const { different, values, unverified } = compareAnswer(this.#kind, change, data);
+    const { regeneration } = this.#kind;
+    const isRegenerated = change.action === 'regenerate' && regeneration !== undefined;
+    const { [regeneration?.field ?? '']: before } = change.apply.before;
+    const { [regeneration?.field ?? '']: now } = data;
+    const { different, values, unverified }: Verification =
+      change.action === 'update'
+        ? verify(this.#kind, change.apply.expected, data)
+        : {
+            different: [],
+            values: [],
+            unverified: isRegenerated && typeof now !== 'string' ? [regeneration.field] : [],
+          };
     const kept = `the server answered ${status} and kept another value: ${different.join('; ')}`;
     const wrong = [...(different.length > 0 ? [kept] : []), ...this.#otherServer(change, data)];
     const isOff = wrong.length > 0;
@@ -198,7 +209,7 @@ export class Attempt {
       unverified,
       error: isOff ? wrong.join('; ') : null,
       ownValues: values,
-      notes: notesOf(this.#kind, change, data),
+      notes: isRegenerated && typeof before === 'string' && before === now ? [regeneration.same(before)] : [],
     };
   }
 
@@ -271,23 +282,4 @@ function attemptsOf(sent: Sent): number {
   if ('data' in sent) return sent.attempts;
   if ('open' in sent) return sent.open.attempts;
   return 'closed' in sent ? sent.closed.attempts : 0;
-}
-
-function compareAnswer(kind: Kind, change: Change, answer: Fields): Verification {
-  if (change.action === 'update') return verify(kind, change.apply.expected, answer);
-  const { regeneration } = kind;
-  const missing = change.action === 'regenerate' && typeof answer[regeneration?.field ?? ''] !== 'string';
-  return {
-    different: [],
-    values: [],
-    unverified: missing && regeneration !== undefined ? [regeneration.field] : [],
-  };
-}
-
-function notesOf({ regeneration }: Kind, change: Change, answer: Fields): string[] {
-  if (change.action !== 'regenerate' || regeneration === undefined) return [];
-  const { [regeneration.field]: before } = change.apply.before;
-  return typeof before === 'string' && before === answer[regeneration.field]
-    ? [regeneration.same(before)]
-    : [];
 }

@@ -59,7 +59,11 @@ export class RunLock {
         this.confirm().catch((failure: unknown) => {
           if (!isLeased()) throw failure;
         }),
-      holds: () => isLeased() || this.#isSure(),
+      holds: () => {
+        this.#notice();
+        const sure = this.#confirmed?.stops === this.#stops && isWithin(this.#confirmed.began, GOOD);
+        return sure || isLeased();
+      },
     };
   }
 
@@ -79,11 +83,6 @@ export class RunLock {
       this.#isAway = !hasProblem(failure, 'locked');
       throw failure;
     }
-  }
-
-  #isSure(): boolean {
-    this.#notice();
-    return this.#confirmed?.stops === this.#stops && isWithin(this.#confirmed.began, GOOD);
   }
 
   #notice(): void {

@@ -219,12 +219,10 @@ export class Planner {
 
 /** The command that plans the same again. */
 function againOf({ targets, kinds, prune, assert, shard }: StoredOptions): readonly string[] {
-  const repeated = (option: string, values: readonly string[]): string[] =>
-    values.flatMap((value) => [option, value]);
   return [
     'apply',
-    ...repeated('--target', targets),
-    ...repeated('--kind', kinds),
+    ...targets.flatMap((target) => ['--target', target]),
+    ...kinds.flatMap((kind) => ['--kind', kind]),
     ...(prune ? ['--prune'] : []),
     ...(assert ? ['--assert'] : []),
     ...(shard === undefined ? [] : ['--shard', shardText(shard)]),
