@@ -117,7 +117,7 @@ describe('a shard', () => {
       expect((await idops(`plan plan-${index}.json`)).stdout).toContain(`Shard:       ${index}/3`);
     }
     const beside = await idops('apply plan-2.json --shard 2/3');
-    expect(beside.stderr).toContain("--shard and --out don't go with a plan file");
+    expect(beside.stderr).toContain("--ended and --out don't go with a plan file");
     for (const index of [2, 1, 3]) await succeeded(idops(`apply plan-${index}.json`));
     expect((await idops('plan --detailed-exitcode')).code).toBe(0);
     await write({ 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: Other\n' });

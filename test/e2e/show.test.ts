@@ -74,7 +74,7 @@ describe('a stored plan', () => {
     const { idops } = await stored();
     await idops('plan --out plan.json', { env });
     for (const option of ['--target User/*', '--prune', '--out other.json']) {
-      await refused(idops(`plan plan.json ${option}`), "--shard and --out don't go with a plan file");
+      await refused(idops(`plan plan.json ${option}`), "--ended and --out don't go with a plan file");
     }
     await idops('plan --kind Organization --target Organization/globex --out part.json', { env });
     expect((await idops('plan part.json')).code).toBe(0);
