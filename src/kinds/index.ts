@@ -1,6 +1,7 @@
 import { kindNames } from '../base/kind-names.js';
 import { client } from './client.js';
 import { emailTemplate } from './email-template.js';
+import type { Access } from './grants.js';
 import { keyPair } from './key-pair.js';
 import type { Declared, Email, Identity, Kind, KindName, Regeneration } from './kind.js';
 import { organization } from './organization.js';
@@ -28,10 +29,15 @@ export const regenerated: { readonly kind: Kind; readonly regeneration: Regenera
   ),
 );
 
-/** Commands that regenerate name no kind, so there can be only one. */
+/** The kind whose objects are given memberships, scopes and roles. */
+export const holding: { readonly kind: Kind; readonly access: Access } = only(
+  kinds.flatMap((kind) => (kind.access === undefined ? [] : [{ kind, access: kind.access }])),
+);
+
+/** Commands about these name no kind, so there can be only one. */
 function only<T>(found: readonly T[]): T {
   const [one, ...others] = found;
-  if (one === undefined || others.length > 0) throw new Error('one kind has a regeneration, and no other');
+  if (one === undefined || others.length > 0) throw new Error('one kind has it, and no other');
   return one;
 }
 

@@ -4,9 +4,9 @@ import { othersOf } from '../apply/owner.js';
 import { identifierKey } from '../base/identifiers.js';
 import { error, type Place, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { compareText, type Fields, isMap, type Value } from '../base/values.js';
-import type { Access, Grant } from '../kinds/grants.js';
-import { addressOf, kinds } from '../kinds/index.js';
-import type { Declared, Kind } from '../kinds/kind.js';
+import type { Grant } from '../kinds/grants.js';
+import { addressOf, holding } from '../kinds/index.js';
+import type { Declared } from '../kinds/kind.js';
 import { heldLists, holdList, listNames, listScope, type References } from '../kinds/references.js';
 import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/load.js';
 import { isPrivilegedHolding } from '../plan/guards.js';
@@ -47,12 +47,7 @@ interface Known {
   readonly notes: readonly string[];
 }
 
-const kind: Kind & { readonly access: Access } = holdingKind();
-
-function holdingKind(): Kind & { readonly access: Access } {
-  for (const one of kinds) if (one.access !== undefined) return { ...one, access: one.access };
-  throw new Error('no kind is given anything');
-}
+const { kind, access: given } = holding;
 
 /**
  * Who has what: live if the profile lists them, otherwise as the state records it. Sends only GETs. Throws a ProblemsError (`not-found`)
@@ -65,11 +60,11 @@ export async function access(
 ): Promise<ShownAccess> {
   const redactor = options.redactor ?? createRedactor();
   const { profile } = await project.server(options).catch(() => project);
-  const known = kind.access.listed(profile)
+  const known = given.listed(profile)
     ? await live(project, { ...options, redactor })
     : await recorded(project, options, redactor);
   const { holders, references, state, manifests } = known;
-  const { given, notes } = await givenIn(project, state, redactor);
+  const { since, notes } = await givenIn(project, state, redactor);
   const { privileged } = project.safety();
   const documents = new Map(
     manifests.declared
@@ -79,15 +74,13 @@ export async function access(
   const rows = holders.flatMap(({ id, fields }) => {
     const document = documents.get(identifierKey(id));
     const user = { id, username: kind.called?.(fields) ?? null };
-    const blocked = kind.access.blocked(fields);
+    const blocked = given.blocked(fields);
     const unique = new Map(
-      kind.access
-        .of(fields, references)
-        .map((one) => [JSON.stringify([one.type, one.id, one.name, one.via]), one]),
+      given.of(fields, references).map((one) => [JSON.stringify([one.type, one.id, one.name, one.via]), one]),
     );
     return [...unique.values()].map((grant): ShownGrant => {
       const { type, name, via } = grant;
-      const since = given.get(grantKey(addressOf(kind.name, { id }), grant));
+      const origin = since.get(grantKey(addressOf(kind.name, { id }), grant));
       return {
         user,
         type,
@@ -98,8 +91,8 @@ export async function access(
           type !== 'organization' &&
           isPrivilegedHolding(privileged, { type, name: name ?? undefined, listed: true }),
         blocked,
-        since: since?.at ?? null,
-        run: since?.run ?? null,
+        since: origin?.at ?? null,
+        run: origin?.run ?? null,
         declaredAt: document === undefined ? null : placeOf(document, grant),
         until: null,
       };
@@ -183,7 +176,7 @@ async function recorded(project: Project, { signal }: SessionOptions, redactor: 
         : [
             `declared and never recorded, so unknown: ${named(unwritten.map(({ identity }) => identity.id ?? ''))}`,
           ]),
-      ...kind.access.fields(project.profile).flatMap((field) => {
+      ...given.fields(project.profile).flatMap((field) => {
         const without = holders.filter(({ fields }) => fields[field] === undefined).map(({ id }) => id);
         return without.length === 0 ? [] : [`${field} unknown: ${named(without)}`];
       }),
@@ -206,10 +199,10 @@ async function givenIn(project: Project, state: State | undefined, redactor: Red
     const isOther = await othersOf(state, { backend, environment: project.environment });
     const { runs, problems } = await readRuns(backend.runs, state);
     const own = runs.filter(({ contents: [{ run }] }) => !isOther(run));
-    return { given: givenBy(own), notes: problems.map(({ message }) => message) };
+    return { since: givenBy(own), notes: problems.map(({ message }) => message) };
   } catch (failure) {
     if (!(failure instanceof ProblemsError)) throw failure;
-    return { given: new Map<string, never>(), notes: failure.problems.map(({ message }) => message) };
+    return { since: new Map<string, never>(), notes: failure.problems.map(({ message }) => message) };
   }
 }
 
