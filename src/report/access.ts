@@ -24,6 +24,8 @@ export interface ShownGrant {
   readonly declaredAt: Place | null;
   /** When it ends; null if no end is recorded. */
   readonly until: string | null;
+  /** Whether it has ended by the wanted instant, so that the next apply removes it. */
+  readonly ended: boolean;
 }
 
 export interface ShownAccess {
@@ -104,12 +106,12 @@ function sourceOf({ source, asOf }: ShownAccess): string {
 
 /** What stands behind a grant, escaped. */
 function detailsOf(grant: ShownGrant, withBlocked: boolean): string {
-  const { via, since, run, declaredAt, until, blocked } = grant;
+  const { via, since, run, declaredAt, until, ended, blocked } = grant;
   return [
     ...(withBlocked && blocked === true ? ['blocked'] : []),
     ...(via === null ? [] : [`via ${viaNoun(grant)} ${bare(via)}`]),
     ...(since === null ? [] : [`since ${since.slice(0, 10)} by run ${bare(run ?? '')}`]),
-    ...(until === null ? [] : [`until ${bare(until)}`]),
+    ...(until === null ? [] : [`${ended ? 'ended' : 'until'} ${bare(until)}`]),
     ...(declaredAt === null ? [] : [`${bare(declaredAt.file)}:${declaredAt.line}`]),
   ].join(', ');
 }
@@ -125,8 +127,13 @@ function usersOf(grants: readonly ShownGrant[]): number {
 function summaryOf({ grants, users, isWhole }: ShownAccess): string {
   const privileged = grants.filter((grant) => grant.privileged);
   const who = isWhole ? `${usersOf(grants)} of ${plural(users, 'user')}` : plural(usersOf(grants), 'user');
-  const sum = `${who}, ${plural(grants.length, 'grant')}, ${privileged.length} privileged`;
-  return privileged.length === 0 ? `${sum}.` : `${sum} (${plural(usersOf(privileged), 'user')}).`;
+  const ended = grants.filter((grant) => grant.ended).length;
+  return `${[
+    who,
+    plural(grants.length, 'grant'),
+    `${privileged.length} privileged${privileged.length === 0 ? '' : ` (${plural(usersOf(privileged), 'user')})`}`,
+    ...(ended === 0 ? [] : [`${ended} ended`]),
+  ].join(', ')}.`;
 }
 
 /** Grants in groups of one user or one thing. */
@@ -242,13 +249,13 @@ ${grants.map(tableRow)}</tbody>
 }
 
 function tableRow(grant: ShownGrant): Insertable {
-  const { user, type, privileged, blocked, via, since, run, until, declaredAt } = grant;
+  const { user, type, privileged, blocked, via, since, run, until, ended, declaredAt } = grant;
   return markup`<tr><th scope="row">${userCalled(user)}${user.username === null ? null : markup` <small class="quiet">${user.id}</small>`}${
     blocked === true ? markup` <span class="badge blocked">blocked</span>` : null
   }</th><td>${type} <code>${called(grant)}</code>${
     privileged ? markup` <span class="badge update">privileged</span>` : null
   }</td><td>${via === null ? null : `${viaNoun(grant)} ${via}`}</td><td>${since}${
     run === null ? null : markup` <small class="quiet">run ${run}</small>`
-  }</td><td>${until}</td><td>${declaredAt === null ? null : markup`<code>${declaredAt.file}:${declaredAt.line}</code>`}</td></tr>
+  }</td><td>${until}${ended ? ' (ended)' : null}</td><td>${declaredAt === null ? null : markup`<code>${declaredAt.file}:${declaredAt.line}</code>`}</td></tr>
 `;
 }

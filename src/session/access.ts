@@ -95,6 +95,7 @@ export async function access(
         run: origin?.run ?? null,
         declaredAt: document === undefined ? null : placeOf(document, grant),
         until: null,
+        ended: false,
       };
     });
   });

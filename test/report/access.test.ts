@@ -20,6 +20,7 @@ const grant: ShownGrant = {
   run: null,
   declaredAt: null,
   until: null,
+  ended: false,
 };
 
 function shown(...grants: Partial<ShownGrant>[]): ShownAccess {
@@ -93,8 +94,8 @@ ada@acme.example (u1) blocked
     scope billing:read privileged  via role admin, since 2026-01-30 by run r1, manifests/users.yaml:4
 
 u2
-    role ro1  until 2026-02-01T00:00:00Z
+    role ro1  ended 2026-01-31
 
-2 of 2 users, 3 grants, 1 privileged (1 user).
+2 of 2 users, 3 grants, 1 privileged (1 user), 1 ended.
 `);
 });
