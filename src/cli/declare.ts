@@ -23,7 +23,6 @@ import { type ExitCode, exit, exitMeanings } from './exit.js';
 import {
   age,
   faultNames,
-  instant,
   interval,
   listenAddress,
   milliseconds,
@@ -170,7 +169,7 @@ export function declare(action: Act): Command {
         .default([], 'all'),
     );
   holders
-    .option('--now <INSTANT>', 'show what has ended by then', instant)
+    .addOption(nowOption())
     .addOption(format('access'))
     .action(action(async () => (await import('./commands/access.js')).access));
 

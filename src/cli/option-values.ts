@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import * as z from 'zod';
 import type { SandboxFaults } from '../sandbox/options.js';
 
 /** `--keep`, in milliseconds. */
@@ -7,11 +8,6 @@ export function age(value: string): number {
   const hours = { h: 1, d: 24, w: 168 }[unit];
   if (hours === undefined) throw new InvalidArgumentError('It must be an age such as 12h, 90d or 8w.');
   return Number(number) * hours * 3_600_000;
-}
-
-/** `--now`. */
-export function instant(value: string): Date {
-  return instantOf(value, 'T00:00:00Z');
 }
 
 /** `--since`. */
@@ -27,19 +23,10 @@ export function until(value: string): Date {
 /** A date with a time of the day, an instant, or an age before now. */
 function moment(value: string, time: string): Date {
   if (/^\d+[hdw]$/.test(value)) return new Date(Date.now() - age(value));
-  return instantOf(value, time, ', or an age such as 7d');
-}
-
-function instantOf(value: string, time: string, otherwise = ''): Date {
-  const text = /^\d{4}-\d\d-\d\d$/.test(value) ? `${value}${time}` : value;
-  const [, day = ''] =
-    /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/i.exec(text) ?? [];
-  const date = new Date(text);
-  // A Date takes 30 February for 2 March.
-  const isDay = new Date(`${day}T00:00:00Z`).getUTCDate() === Number(day.slice(8));
-  if (isDay && !Number.isNaN(date.getTime())) return date;
+  const text = z.iso.date().safeParse(value).success ? `${value}${time}` : value;
+  if (z.iso.datetime({ offset: true }).safeParse(text).success) return new Date(text);
   throw new InvalidArgumentError(
-    `It must be a date such as 2026-01-31 (UTC) or an instant such as 2026-01-31T12:00:00Z${otherwise}.`,
+    'It must be a date such as 2026-01-31 (UTC), an instant such as 2026-01-31T12:00:00Z, or an age such as 7d.',
   );
 }
 

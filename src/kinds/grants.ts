@@ -2,7 +2,7 @@ import type { Fields, Value } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
 import { asElements } from './fields.js';
 import { holdingsOf } from './holdings.js';
-import type { References } from './references.js';
+import type { ListName, References } from './references.js';
 
 /** Something that somebody was given. */
 export interface Grant {
@@ -22,6 +22,8 @@ export interface Access {
   listed(profile: Profile): boolean;
   /** The fields with lists of what is given. */
   fields(profile: Profile): readonly string[];
+  /** The lists that have the names. */
+  readonly lists: readonly ListName[];
   of(fields: Fields, references: References): Grant[];
   /** Null if unknown. */
   blocked(fields: Fields): boolean | null;

@@ -167,12 +167,13 @@ export const user: Kind = {
   // A blocked user can't sign in.
   holdings: { of: holdingsOf, counts: ({ blocked }) => blocked !== true },
   access: {
-    listed: ({ name }) => userTraits[name].reads?.all !== undefined,
+    listed: (profile) => listRead('users', profile) !== undefined,
     fields: ({ name }) => [
       'organizations',
       'authorized_scopes',
       ...(userTraits[name].hasRoles ? ['roles'] : []),
     ],
+    lists: ['organizations', 'scopes', 'roles'],
     of: grantsOf,
     blocked: ({ blocked }) => (typeof blocked === 'boolean' ? blocked : null),
   },

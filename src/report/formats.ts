@@ -202,10 +202,10 @@ export const listReport: Report<ShownListing> = {
 export const accessReport: Report<ShownAccess> = {
   redact: redactReport,
   formats: {
-    text: async () => (await import('./access.js')).accessText,
-    csv: async () => (await import('./access.js')).accessCsv,
-    json: async () => (await import('./access.js')).accessJson,
-    html: async () => (await import('./access.js')).accessHtml,
+    text: async (shown, look) => (await import('./access.js')).accessText(shown, look),
+    csv: async (shown) => (await import('./access.js')).accessCsv(shown),
+    json: async (shown) => (await import('./access.js')).accessJson(shown),
+    html: async (shown) => (await import('./access.js')).accessHtml(shown),
   },
 };
 

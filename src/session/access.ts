@@ -4,18 +4,20 @@ import { othersOf } from '../apply/owner.js';
 import { identifierKey } from '../base/identifiers.js';
 import { error, type Place, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { compareText, type Fields, isMap, type Value } from '../base/values.js';
+import { listsOf } from '../kinds/fields.js';
 import type { Grant } from '../kinds/grants.js';
 import { addressOf, holding } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
-import { heldLists, holdList, listNames, listScope, type References } from '../kinds/references.js';
+import { heldLists, holdList, listScope, type References } from '../kinds/references.js';
 import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/load.js';
+import { expand, listsOfNames } from '../plan/expand.js';
 import { isPrivilegedHolding } from '../plan/guards.js';
 import { matchesPattern } from '../plan/select.js';
 import type { Project } from '../project/index.js';
 import { discoverAll } from '../pull/discover.js';
 import type { ShownAccess, ShownGrant } from '../report/access.js';
 import { createRedactor, type Redactor } from '../secrets/redactor.js';
-import type { State } from '../state/state.js';
+import type { ResourceRecord, State } from '../state/state.js';
 import { backendOf } from './backend.js';
 import { withPullContext } from './pull.js';
 import type { SessionOptions } from './session.js';
@@ -66,13 +68,12 @@ export async function access(
   const { holders, references, state, manifests } = known;
   const { since, notes } = await givenIn(project, state, redactor);
   const { privileged } = project.safety();
-  const documents = new Map(
-    manifests.declared
-      .filter((one) => one.kind === kind.name)
-      .map((one) => [identifierKey(one.identity.id ?? ''), one]),
-  );
+  const { declared, notes: undeclared } = expanded(manifests.declared, references);
+  const documents = new Map(declared.map((one) => [identifierKey(one.identity.id ?? ''), one]));
   const rows = holders.flatMap(({ id, fields }) => {
     const document = documents.get(identifierKey(id));
+    const key = addressOf(kind.name, { id });
+    const { until: ends = {} } = state?.resources[key] ?? {};
     const user = { id, username: kind.called?.(fields) ?? null };
     const blocked = given.blocked(fields);
     const unique = new Map(
@@ -80,7 +81,8 @@ export async function access(
     );
     return [...unique.values()].map((grant): ShownGrant => {
       const { type, name, via } = grant;
-      const origin = since.get(grantKey(addressOf(kind.name, { id }), grant));
+      const origin = since.get(grantKey(key, grant));
+      const until = endIn(ends, grant);
       return {
         user,
         type,
@@ -94,8 +96,8 @@ export async function access(
         since: origin?.at ?? null,
         run: origin?.run ?? null,
         declaredAt: document === undefined ? null : placeOf(document, grant),
-        until: null,
-        ended: false,
+        until,
+        ended: until !== null && Date.parse(until) <= (options.now ?? new Date()).getTime(),
       };
     });
   });
@@ -108,7 +110,7 @@ export async function access(
     asOf: known.asOf?.toISOString() ?? null,
     users: holders.length,
     grants: rows.filter((row) => isWanted(request, row)).sort(byUser),
-    notes: [...known.notes, ...notes],
+    notes: [...known.notes, ...notes, ...undeclared],
     byGrant:
       request.user.length === 0 &&
       request.organization.length + request.scope.length + request.role.length > 0,
@@ -126,7 +128,8 @@ async function live(project: Project, options: SessionOptions): Promise<Known> {
       const asOf = new Date();
       const { found, lists, notes: told } = await discoverAll({ kinds: [kind], asked: {}, known }, [], look);
       const { reader, profile } = look;
-      for (const name of listNames)
+      const needed = [...given.lists, ...listsOfNames(manifests.declared, [], profile)];
+      for (const name of needed)
         if (listScope(name, profile) !== undefined) holdList(lists, name, { reader, profile }, () => {});
       return {
         source: 'live',
@@ -159,8 +162,8 @@ async function recorded(project: Project, { signal }: SessionOptions, redactor: 
   }));
   const times = records.map(({ recorded_at }) => Date.parse(recorded_at));
   const ids = new Set(holders.map(({ id }) => identifierKey(id)));
-  const unwritten = manifests.declared.filter(
-    (one) => one.kind === kind.name && !ids.has(identifierKey(one.identity.id ?? '')),
+  const unwritten = expanded(manifests.declared, {}).declared.filter(
+    ({ identity }) => !ids.has(identifierKey(identity.id ?? '')),
   );
   return {
     source: 'recorded',
@@ -212,15 +215,35 @@ function placeOf(document: Declared, { path }: Grant): Place | null {
   let fields: Fields = document.fields;
   const at: (string | number)[] = [];
   for (const { field, element } of path) {
-    const { [field]: list } = fields;
-    const elements: readonly Value[] = Array.isArray(list) ? list : [];
-    const index = elements.findIndex((declared) => declares(declared, element));
-    const { [index]: found } = elements;
+    const [found] = listsOf(fields[field]).flatMap(({ path: part, list }) => {
+      const index = part.includes('remove') ? -1 : list.findIndex((declared) => declares(declared, element));
+      const { [index]: declared } = list;
+      return declared === undefined ? [] : [{ declared, part: [...part, index] }];
+    });
     if (found === undefined) return null;
-    at.push(field, index);
-    fields = isMap(found) ? found : {};
+    at.push(field, ...found.part);
+    fields = isMap(found.declared) ? found.declared : {};
   }
   return document.placeOf(...at);
+}
+
+/** When a grant ends, if its user received it with an end. */
+function endIn(ends: NonNullable<ResourceRecord['until']>, { path: [outermost] }: Grant): string | null {
+  const { field = '', element = {} } = outermost ?? {};
+  const end = Object.entries(ends[field] ?? {}).find(([id]) => declares({ id }, element))?.[1];
+  return end?.received === true ? end.at : null;
+}
+
+/** The documents about single users; a note if it isn't known whom a document covers. */
+function expanded(documents: readonly Declared[], references: References) {
+  const own = documents.filter((one) => one.kind === kind.name);
+  try {
+    return { declared: expand(own, references).declared, notes: [] };
+  } catch (failure) {
+    if (!(failure instanceof ProblemsError)) throw failure;
+    const why = failure.problems.map(({ message }) => message);
+    return { declared: [], notes: why.map((message) => `where it is declared is unknown: ${message}`) };
+  }
 }
 
 /** Whether a declared element, by its id or otherwise its name, is one of the server. */

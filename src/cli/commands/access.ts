@@ -1,6 +1,7 @@
 import { escapeText } from '../../base/escape.js';
 import { accessReport } from '../../report/formats.js';
 import { type AccessRequest, access as accessOf } from '../../session/access.js';
+import { instantOf } from '../../session/options.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, show, showsText } from '../formats.js';
@@ -13,7 +14,11 @@ export async function access(
   const formats = parseFormats(options.format, accessReport);
   const { user, organization, scope, role } = options;
   const request = { user, organization, scope, role };
-  const shown = await accessOf(await context.project(), context.sessionOptions(), request);
+  const shown = await accessOf(
+    await context.project(),
+    { ...context.sessionOptions(), ...instantOf(options) },
+    request,
+  );
   if (!showsText(formats)) {
     for (const sentence of shown.notes) context.output.message(escapeText(`Note: ${sentence}`));
   }
