@@ -11,6 +11,7 @@ import { type Profile, profiles } from '../server/profiles.js';
 import { isProblem, type ProxyServer, proxyFor } from '../server/proxy.js';
 import type { TokenCommand } from '../server/token-command.js';
 import type { Checked } from '../yaml/check.js';
+import { valueAt } from '../yaml/coerce.js';
 import { resolve as resolveAll } from '../yaml/resolve.js';
 import { decode, readBytes, type SourceFile, shownPath } from '../yaml/source-file.js';
 import { find } from '../yaml/tree.js';
@@ -408,16 +409,10 @@ export class Settings {
     for (const { path, tainted } of notes.values()) {
       if (!tainted || path[0] !== 'auth' || path.includes('token_url') || path.includes('client_id'))
         continue;
-      const value = path.reduce<unknown>(memberOf, data);
+      const value = valueAt(data, path);
       if (typeof value === 'string') this.#secrets.push(value);
     }
   }
-}
-
-function memberOf(value: unknown, step: string | number): unknown {
-  if (Array.isArray(value)) return value[Number(step)];
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
-  return (value as { readonly [name: string]: unknown })[step];
 }
 
 const addresses = [

@@ -37,7 +37,7 @@ export class Needles {
     this.#begins[hashAt(needle, 0)] = 1;
     const same = lengths.find((one) => one.length === length);
     if (same === undefined) lengths.push({ length, needles: new Map([[needle, edges]]) });
-    else if (!same.needles.has(needle)) same.needles.set(needle, edges);
+    else if ((same.needles.get(needle) ?? noEdges) === noEdges) same.needles.set(needle, edges);
     if (same === undefined) lengths.sort((one, other) => other.length - one.length);
   }
 

@@ -160,7 +160,6 @@ export const answers = {
 export interface Page<T> {
   /** Rows may have no id. */
   readonly rows: readonly T[];
-  readonly pageNumber?: number;
   readonly pageSize?: number;
   readonly totalPages?: number;
   readonly totalEntries?: number;
@@ -185,11 +184,10 @@ function pageOf<T>(row: z.ZodType<T>): Parser<Page<T>> {
   return (document) => {
     const page = parse(schema, document);
     if ('wrong' in page) return page;
-    const { data, page_number, page_size, total_pages, total_entries } = page.value;
+    const { data, page_size, total_pages, total_entries } = page.value;
     return {
       value: {
         rows: data,
-        ...(page_number == null ? {} : { pageNumber: page_number }),
         ...(page_size == null ? {} : { pageSize: page_size }),
         ...(total_pages == null ? {} : { totalPages: total_pages }),
         ...(total_entries == null ? {} : { totalEntries: total_entries }),

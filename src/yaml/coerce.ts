@@ -58,8 +58,9 @@ function convert(expected: string | undefined, value: Json | undefined, note: No
   return typeof value === 'string' ? parseText(expected, value) : undefined;
 }
 
-function valueAt(value: Json, path: Path): Json | undefined {
-  let at: Json | undefined = value;
+/** The value at a path, without inherited members. */
+export function valueAt(value: unknown, path: Path): Json | undefined {
+  let at = value as Json | undefined;
   for (const step of path) {
     if (typeof at !== 'object' || at === null || at instanceof ExactNumber) return undefined;
     at = Array.isArray(at) ? at[Number(step)] : Object.hasOwn(at, step) ? at[String(step)] : undefined;

@@ -13,7 +13,7 @@ async function turns(count: number): Promise<void> {
 
 function pageOf(number: number, pages: number): Page<Fields> {
   const rows = [0, 1].map((index) => ({ id: `${number}-${index}` }));
-  return { rows, pageNumber: number, pageSize: size, totalPages: pages, totalEntries: pages * size };
+  return { rows, pageSize: size, totalPages: pages, totalEntries: pages * size };
 }
 
 describe('a list of several pages', () => {

@@ -40,7 +40,6 @@ function pages(all: readonly Organization[], size: number, clamped = false) {
     const page = clamped ? Math.min(asked, Math.max(last, 1)) : asked;
     return {
       rows: all.slice((page - 1) * size, page * size),
-      pageNumber: page,
       pageSize: size,
       totalPages: last,
       totalEntries: all.length,
