@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { defaulted } from '../base/members.js';
 import type { ProblemCode } from '../base/problems.js';
 
 /** The checks of email bodies, described for users. */
@@ -34,10 +35,7 @@ export type CheckLevel = 'error' | 'warning' | 'off';
 export type ChecksSettings = { readonly [code in CheckCode]?: CheckLevel | undefined };
 
 const level = (code: CheckCode) =>
-  z
-    .enum(['error', 'warning', 'off'])
-    .optional()
-    .meta({ description: checkDescriptions[code], examples: ['error'], default: 'warning' });
+  defaulted(z.enum(['error', 'warning', 'off']), 'warning', checkDescriptions[code], 'error');
 
 /** `checks` of the configuration. */
 export const checksSchema = z

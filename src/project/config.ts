@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { kindNames } from '../base/kind-names.js';
-import { optional } from '../base/members.js';
+import { defaulted, optional } from '../base/members.js';
 import { approvedFor, defaultSafety } from '../base/safety.js';
 import { limits } from '../mail/limits.js';
 import { checksSchema } from '../mail/settings.js';
@@ -134,34 +134,26 @@ export const serverSchema = z
       'https://id.example.com',
       '${IDOPS_BASE_URL}',
     ),
-    profile: z
-      .enum(Object.keys(profiles))
-      .optional()
-      .meta({
-        description:
-          'What the server offers beyond the documented API; better written out. idops doctor tells which one fits.',
-        examples: ['boruta'],
-        default: 'documented',
-      }),
-    trust_profile: z
-      .boolean()
-      .optional()
-      .meta({
-        description:
-          'Beside a written-out profile: leave out the one GET that makes sure that updates on this server destroy nothing that they do not mention.',
-        examples: [true],
-        default: false,
-      }),
+    profile: defaulted(
+      z.enum(Object.keys(profiles)),
+      'documented',
+      'What the server offers beyond the documented API; better written out. idops doctor tells which one fits.',
+      'boruta',
+    ),
+    trust_profile: defaulted(
+      z.boolean(),
+      false,
+      'Beside a written-out profile: leave out the one GET that makes sure that updates on this server destroy nothing that they do not mention.',
+      true,
+    ),
     auth: authSchema.optional(),
     tls: tlsSchema.optional(),
-    allow_insecure_http: z
-      .boolean()
-      .optional()
-      .meta({
-        description: 'Allow http, which shows the token to the network, to other hosts than this one.',
-        examples: [true],
-        default: false,
-      }),
+    allow_insecure_http: defaulted(
+      z.boolean(),
+      false,
+      'Allow http, which shows the token to the network, to other hosts than this one.',
+      true,
+    ),
   })
   .meta({
     description: 'The server to manage. Optional if --base-url and IDOPS_TOKEN are given.',
@@ -218,15 +210,12 @@ export const safetySchema = z
     max_destructive: most('How many destructive changes one apply may make.', defaultSafety.maxDestructive),
     max_changes: most('How many objects one apply may change. Without it there is no limit.'),
     max_privileged: most('How many privileged changes one apply may make.', defaultSafety.maxPrivileged),
-    privileged: z
-      .array(text().regex(/^(?!role:$)/, 'must name a role after "role:"'))
-      .optional()
-      .meta({
-        description:
-          'Scopes that make a change privileged if it gives them to a user; "role:NAME" for roles. "*" stands for any characters.',
-        examples: [['*:manage:all', 'role:admin']],
-        default: defaultSafety.privileged,
-      }),
+    privileged: defaulted(
+      z.array(text().regex(/^(?!role:$)/, 'must name a role after "role:"')),
+      defaultSafety.privileged,
+      'Scopes that make a change privileged if it gives them to a user; "role:NAME" for roles. "*" stands for any characters.',
+      ['*:manage:all', 'role:admin'],
+    ),
     protect: optional(
       z.array(text().regex(addressPattern, 'must be an address such as User/root@example.com or KeyPair/*')),
       'Addresses of objects that no plan changes. "*" stands for any characters.',
@@ -247,16 +236,12 @@ export const safetySchema = z
 
 export const limitsSchema = z
   .strictObject({
-    body_characters: z
-      .int()
-      .min(1, 'must be 1 or more')
-      .optional()
-      .meta({
-        description:
-          'How many characters all body files may have together. Checking them takes memory in proportion.',
-        examples: [100_000_000],
-        default: limits.allBodiesCharacters,
-      }),
+    body_characters: defaulted(
+      z.int().min(1, 'must be 1 or more'),
+      limits.allBodiesCharacters,
+      'How many characters all body files may have together. Checking them takes memory in proportion.',
+      100_000_000,
+    ),
   })
   .meta({
     description: 'How much idops takes, if a project has more than usual.',

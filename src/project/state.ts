@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { optional } from '../base/members.js';
+import { defaulted, optional } from '../base/members.js';
 import { error, type Problem, refuse } from '../base/problems.js';
 import { Sensitive } from '../base/values.js';
 
@@ -21,27 +21,25 @@ const text = () => z.string().min(1, 'must not be empty');
 
 const gitSchema = z
   .strictObject({
-    remote: text()
-      // Git would take others for an option or a program.
-      .regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u, 'must be the name of a remote, or its address')
-      .optional()
-      .meta({
-        description: 'A remote of the repository of the configuration, by its name or its URL.',
-        examples: ['origin'],
-        default: DEFAULT_REMOTE,
-      }),
-    branch: z
-      .string()
-      .regex(
-        /^(?![-./])(?!.*(?:\/[./]|\.\.|\.lock(?:\/|$)))[\w./-]*[\w-]$/,
-        'must be the name of a branch: letters (a to z), digits, "_", "-", "." and "/"',
-      )
-      .optional()
-      .meta({
-        description: 'A branch of its own for states and journals; the first run makes it.',
-        examples: ['idops-state'],
-        default: DEFAULT_BRANCH,
-      }),
+    remote: defaulted(
+      text()
+        // Git would take others for an option or a program.
+        .regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u, 'must be the name of a remote, or its address'),
+      DEFAULT_REMOTE,
+      'A remote of the repository of the configuration, by its name or its URL.',
+      'origin',
+    ),
+    branch: defaulted(
+      z
+        .string()
+        .regex(
+          /^(?![-./])(?!.*(?:\/[./]|\.\.|\.lock(?:\/|$)))[\w./-]*[\w-]$/,
+          'must be the name of a branch: letters (a to z), digits, "_", "-", "." and "/"',
+        ),
+      DEFAULT_BRANCH,
+      'A branch of its own for states and journals; the first run makes it.',
+      'idops-state',
+    ),
     path: optional(
       z
         .string()
@@ -59,9 +57,7 @@ const gitSchema = z
   });
 
 const pem = (what: string, example: string) =>
-  text()
-    .optional()
-    .meta({ description: `A PEM file with ${what}; relative to the configuration.`, examples: [example] });
+  optional(text(), `A PEM file with ${what}; relative to the configuration.`, example);
 
 const postgresSchema = z
   .strictObject({
@@ -92,22 +88,18 @@ export const statePlaces = ['path', 'git', 'postgres'] as const;
 
 export const stateSettingsSchema = z
   .strictObject({
-    path: text()
-      .optional()
-      .meta({
-        description:
-          'The state file, relative to the configuration. A state belongs to one server; an environment NAME has .idops/NAME/state.json by default.',
-        examples: ['.idops/production.json'],
-        default: DEFAULT_STATE,
-      }),
-    allow_tracked: z
-      .boolean()
-      .optional()
-      .meta({
-        description: 'Take a state, a lock and journals that git tracks; they are refused otherwise.',
-        examples: [true],
-        default: false,
-      }),
+    path: defaulted(
+      text(),
+      DEFAULT_STATE,
+      'The state file, relative to the configuration. A state belongs to one server; an environment NAME has .idops/NAME/state.json by default.',
+      '.idops/production.json',
+    ),
+    allow_tracked: defaulted(
+      z.boolean(),
+      false,
+      'Take a state, a lock and journals that git tracks; they are refused otherwise.',
+      true,
+    ),
     git: gitSchema.optional(),
     postgres: postgresSchema.optional(),
   })

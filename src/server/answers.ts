@@ -18,44 +18,33 @@ export type Parser<T> = (document: unknown) => Parsed<T>;
 
 const maxDepth = 100;
 
-const text = z.string().nullable().exactOptional();
-const flag = z.boolean().nullable().exactOptional();
+/** A member that may be null or absent. */
+const maybe = <S extends z.ZodType>(schema: S) => schema.nullable().exactOptional();
+
+const text = maybe(z.string());
+const flag = maybe(z.boolean());
 /** `587.0` is an integer too. */
 const integer = z.preprocess(
   (value) => (value instanceof ExactNumber ? plainNumber(value.text) : value),
   z.int32(),
 );
-const int = integer.nullable().exactOptional();
+const int = maybe(integer);
 /** An id that later requests use in a path. */
-const identifier = z
-  .string()
-  .refine(isPathParameter, 'an id that no path can carry')
-  .nullable()
-  .exactOptional();
-const texts = z.array(z.string()).nullable().exactOptional();
+const identifier = maybe(z.string().refine(isPathParameter, 'an id that no path can carry'));
+const texts = maybe(z.array(z.string()));
 
 /** Not copied, which would lose a member `__proto__`. */
 const anyObject = z.custom<{ [key: string]: Json }>(
   (value) => isMap(value) && !deeperThan(maxDepth, value),
   `expected an object, nested ${maxDepth} levels at most`,
 );
-const object = anyObject.nullable().exactOptional();
-const objects = z.array(anyObject).nullable().exactOptional();
+const object = maybe(anyObject);
+const objects = maybe(z.array(anyObject));
 
-const secret = z
-  .string()
-  .transform((value) => new Sensitive(value))
-  .nullable()
-  .exactOptional();
+const secret = maybe(z.string().transform((value) => new Sensitive(value)));
 
-const namedScopes = z
-  .array(z.object({ id: text, name: text, public: flag }))
-  .nullable()
-  .exactOptional();
-const roles = z
-  .array(z.object({ id: text, name: text, scopes: namedScopes }))
-  .nullable()
-  .exactOptional();
+const namedScopes = maybe(z.array(z.object({ id: text, name: text, public: flag })));
+const roles = maybe(z.array(z.object({ id: text, name: text, scopes: namedScopes })));
 
 const organization = z.object({ id: identifier, name: text, label: text });
 const listedScope = z.object({ id: text, name: text, label: text, public: flag });
@@ -100,15 +89,9 @@ const user = z.object({
   federated_metadata: object,
   blocked: flag,
   group: text,
-  authorized_scopes: z
-    .array(z.object({ id: text, name: text, label: text, public: flag }))
-    .nullable()
-    .exactOptional(),
-  organizations: z
-    .array(z.object({ id: text, name: text, label: text, roles }))
-    .nullable()
-    .exactOptional(),
-  backend: backend.nullable().exactOptional(),
+  authorized_scopes: maybe(z.array(z.object({ id: text, name: text, label: text, public: flag }))),
+  organizations: maybe(z.array(z.object({ id: text, name: text, label: text, roles }))),
+  backend: maybe(backend),
   // Not documented; a server that shows roles resets them unless they are sent back.
   roles,
 });
@@ -141,7 +124,7 @@ export function about<T>(asked: { readonly [member: string]: string }, parse: Pa
   };
 }
 
-const count = integer.pipe(z.int32().min(0)).nullable().exactOptional();
+const count = maybe(integer.pipe(z.int32().min(0)));
 const counts = { page_number: count, page_size: count, total_pages: count, total_entries: count };
 
 export type Organization = z.infer<typeof organization>;
