@@ -130,7 +130,7 @@ describe('a page of organizations', () => {
     const data = [{ id: 'o1', name: 'a' }, { name: 'b' }, {}];
     const page = { data, page_number: 1, page_size: 500, total_pages: 1, total_entries: 3 };
     expect(pages.organization(page)).toEqual({
-      value: { rows: data, pageNumber: 1, pageSize: 500, totalPages: 1, totalEntries: 3 },
+      value: { rows: data, pageSize: 500, totalPages: 1, totalEntries: 3 },
     });
   });
 

@@ -13,7 +13,6 @@ describe('the reader', () => {
     );
     expect(await use(origin).reader.listOrganizations(2)).toEqual({
       rows: [{ id: 'o1', name: 'acme' }],
-      pageNumber: 2,
       totalPages: 3,
     });
     expect(received[0]).toMatchObject({ method: 'GET', url: '/api/organizations?page=2', body: '' });
