@@ -8,7 +8,7 @@
  * try {
  *   const plan = await session.plan();
  *   console.log(await show(planReport, 'text', { plan }, redactor));
- *   await session.apply(approve(plan, { maxDestructive: project.maxDestructive() }));
+ *   await session.apply(approve(plan, project.safety()));
  * } catch (error) {
  *   console.error(await show(problemsReport, 'text', problemsOf(error), redactor));
  * } finally {
@@ -30,6 +30,7 @@ export { type KindName, kindNames } from './base/kind-names.js';
 export { problemCodes } from './base/problem-codes.js';
 export { type Place, type Problem, type ProblemCode, ProblemsError, type Severity } from './base/problems.js';
 export type { Progress, Retrying, Stepped } from './base/progress.js';
+export type { Safety } from './base/safety.js';
 export type { Shard } from './base/shard.js';
 export { ExactNumber, type Fields, type Json, Sensitive, type Value } from './base/values.js';
 export { version } from './base/version.js';

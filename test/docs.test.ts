@@ -168,3 +168,19 @@ test('the way of an apply in CONTRIBUTING names functions that are there', async
       new RegExp(`^(?:export |  )(?:async )?(?:function )?${name}[(<]`, 'm'),
     );
 });
+
+// Nothing here runs conftest, so the rules are compared with the schema of what they read.
+test('the rules for conftest read fields that plans have', async () => {
+  const [, rules = ''] = /```rego\n(.*?)```/s.exec(await readFile('docs/plans.md', 'utf8')) ?? [];
+  const schema = JSON.parse(await readFile('schemas/plan.schema.json', 'utf8'));
+  const change = schema.properties.changes.items;
+  const known: { readonly [name: string]: { readonly properties: object } } = {
+    input: schema,
+    change,
+    field: change.properties.fields.items,
+  };
+  const read = [...rules.matchAll(/\b(input|change|field)\.(\w+)/g)];
+  expect(read.length).toBeGreaterThan(8);
+  for (const [path, name = '', member = ''] of read)
+    expect(Object.keys(known[name]?.properties ?? {}), path).toContain(member);
+});

@@ -55,7 +55,7 @@ async function apply(project: Project, file: string): Promise<number> {
   try {
     // Made again from what is there now; approve refuses it if it isn't the one that was stored.
     const { plan } = await session.planStored(stored);
-    const approved = approve(plan, { maxDestructive: project.maxDestructive() });
+    const approved = approve(plan, project.safety());
     const { result, problems } = await session.apply(approved);
     console.log(await show(resultReport, 'markdown', { result, plan }, redactor));
     await tell(problems);

@@ -20,6 +20,7 @@ import { titleLine } from './log.js';
 import { type Ending, writeSummary } from './outputs.js';
 import { folderOf } from './places.js';
 import { reportResult } from './result-comment.js';
+import { approversFor, checkApprovers } from './safety.js';
 import { fileOf } from './shard.js';
 import { planSummary } from './text.js';
 
@@ -31,6 +32,7 @@ export async function planAndApply(job: Job, given: Inputs): Promise<Ending> {
   job.setShard(stored?.apply.shard);
   const inputs = job.withShard(given);
   const project = await job.project(inputs);
+  const safety = await job.guard(inputs, project);
   const opened = await openForWriting(project, 'apply', job.sessionOptions(inputs));
   return await job.within(opened, async (session) => {
     const made =
@@ -40,8 +42,10 @@ export async function planAndApply(job: Job, given: Inputs): Promise<Ending> {
     const shown = redactPlan(made.plan, job.redactor);
     await job.logPlan(made.plan, shown);
     await writeSummary(planSummary(await job.shared(inputs, shown)));
-    const { plan, approval } = await checkApproval(job, inputs, session, made, stored);
-    const approved = approve(plan, limitsOf(project.safety(), inputs));
+    const checked = await checkApproval(job, inputs, session, made, stored);
+    const { plan, approval } = checked;
+    const approved = approve(plan, limitsOf(safety, inputs));
+    await checkApprovers(job, inputs, approversFor(plan, safety), checked);
     job.setPhase('sending');
     const { result: became, problems: found } = await session.apply(approved, approval);
     const result = redactReport(became, job.redactor);

@@ -16,6 +16,8 @@ import { commentKey } from './places.js';
 export interface Checked {
   readonly plan: Plan;
   readonly approval?: Approval;
+  /** When the approved plan was shown, in milliseconds. */
+  readonly since?: number;
 }
 
 /** A plan made now, and its differences from the stored plan, if there is one. */
@@ -101,6 +103,7 @@ async function checked(
     workflow_run: runId,
     url: runUrl,
   };
+  const shownAt = approved === null ? {} : { since: approved.since };
   const history = session.approvalHistory();
   const made = approved?.stored == null ? null : new Date(approved.stored.created_at);
   const used = whyUsedUp(history, approval, since, made);
@@ -113,15 +116,15 @@ async function checked(
   const left = usedBy(history, approval)?.left;
   if (left !== undefined) {
     // `planStored` compared a stored plan already.
-    if (stored !== undefined) return { plan, approval };
+    if (stored !== undefined) return { plan, approval, ...shownAt };
     if (approved?.stored == null) throw stale(`${source} approved ${digest}, of which a part was applied`);
     const rest = await session.planStored(approved.stored, left);
     refuse(rest.problems);
-    return { plan: rest.plan, approval };
+    return { plan: rest.plan, approval, ...shownAt };
   }
   const now = await markPlan(plan, job.redactor);
   const observed = approved?.marker.plan?.observed ?? now.observed;
-  if (digest === now.digest && observed === now.observed) return { plan, approval };
+  if (digest === now.digest && observed === now.observed) return { plan, approval, ...shownAt };
   const why = digest === now.digest ? 'the server was changed since' : `it is ${now.digest} now`;
   throw stale(
     [

@@ -22,6 +22,8 @@ export interface ApprovedPlan {
   readonly run: WorkflowRun;
   /** The plan that this run stored; null if its artifact holds none. */
   readonly stored: StoredPlan | null;
+  /** When the comment and the artifact were both there, in milliseconds. */
+  readonly since: number;
 }
 
 /** Which plan approves. */
@@ -65,8 +67,9 @@ export async function approvedPlan(
     throw refusal(`${what} is not what its run wrote: ${run.html_url} keeps another text`);
   const isReviewed =
     (mode ?? ((await api.requiresReviews(pull.base.ref)) ? 'reviewed' : 'merged')) === 'reviewed';
-  if (isReviewed) await checkReview(api, pull, Math.max(comment.since, kept.since));
-  return { marker, run, stored: kept.stored };
+  const since = Math.max(comment.since, kept.since);
+  if (isReviewed) await checkReview(api, pull, since);
+  return { marker, run, stored: kept.stored, since };
 }
 
 /** The text of idops' comment at the merge, and the time of its last edit. Of several comments, the newest counts. */

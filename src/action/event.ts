@@ -9,6 +9,8 @@ export interface WorkflowEvent {
   readonly sha: string;
   /** The merge commit of the pull request that `pr-number` names. */
   readonly merge?: string | null;
+  /** The commit before this run's: of the branch before a push, or of a pull request's base; null if the event names none. */
+  readonly before: string | null;
   /** The commit that `actions/checkout` checks out by default. */
   readonly commit: string;
   /** The branch of the run; null for a tag or a pull request. */
@@ -45,6 +47,7 @@ export function readEvent(env: Environment): WorkflowEvent {
     owner,
     repository,
     sha: headCommit(env, payload),
+    before: commitOf(at(pull, 'base', 'sha') ?? member(payload, 'before')),
     commit: env.GITHUB_SHA ?? '',
     branch,
     onDefaultBranch:
@@ -69,6 +72,12 @@ const onBranches: ReadonlySet<string> = new Set(['push', 'workflow_dispatch']);
 
 function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
+}
+
+/** A commit; null for the zeros of a branch that is new. */
+function commitOf(value: unknown): string | null {
+  const text = textOf(value);
+  return text === null || /^0*$/.test(text) ? null : text;
 }
 
 function branchOf(ref: unknown): string | null {

@@ -145,6 +145,12 @@ function limitOf({ status, response }: RawFailure): number | null {
   return status === 429 ? longestWait : null;
 }
 
+/** Null for a 404; throws any other failure. */
+function orMissing(failure: RawFailure): null {
+  if (failure.status === 404) return null;
+  throw failure;
+}
+
 /** Whether GitHub certainly did nothing. After an answer such as 502, or none, the outcome is unknown. */
 function isRefused({ status, response }: RawFailure): boolean {
   return response !== undefined && status !== undefined && status >= 300 && status < 500;
@@ -197,7 +203,7 @@ interface Actor {
 /** A pull request. */
 export interface PullRequest {
   readonly number: number;
-  readonly base: { readonly ref: string };
+  readonly base: { readonly ref: string; readonly sha?: string };
   /** The last commit of its branch. */
   readonly head: { readonly sha: string };
   /** Null if it isn't merged. */
@@ -315,6 +321,18 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
     },
     async pullRequest(number: number): Promise<PullRequest> {
       return (await rest.pulls.get({ ...at, pull_number: number })).data;
+    },
+    /** The text of a file at a commit; null if there is none. */
+    async file(path: string, ref: string): Promise<string | null> {
+      const found = await rest.repos.getContent({ ...at, path, ref }).catch(orMissing);
+      const content = found !== null && 'content' in found.data ? found.data.content : null;
+      return content === null ? null : Buffer.from(content, 'base64').toString('utf8');
+    },
+    /** Whether an account is a member of a team of the organization. */
+    async isMember(team: string, username: string): Promise<boolean> {
+      const asked = { org: at.owner, team_slug: team, username };
+      const found = await rest.teams.getMembershipForUserInOrg(asked).catch(orMissing);
+      return found?.data.state === 'active';
     },
     async run(id: string): Promise<WorkflowRun> {
       return (await rest.actions.getWorkflowRun({ ...at, run_id: Number(id) })).data;

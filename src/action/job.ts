@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { escapeLines } from '../base/escape.js';
 import { type Problem, ProblemsError } from '../base/problems.js';
+import type { Safety } from '../base/safety.js';
 import type { Shard } from '../base/shard.js';
 import { writeOutput } from '../base/write-file.js';
 import type { Plan } from '../plan/plan.js';
@@ -21,6 +22,7 @@ import type { Inputs } from './inputs.js';
 import { Log } from './log.js';
 import { folderOf, variablesOf } from './places.js';
 import { Posts } from './posts.js';
+import { type Guarding, guardingOf } from './safety.js';
 import { subjectOf } from './subject.js';
 import type { SharedPlan } from './text.js';
 
@@ -39,6 +41,7 @@ export class Job {
   #phase: 'before' | 'sending' | 'reported' = 'before';
   #shard: Shard | undefined;
   #temporary: string | undefined;
+  #guarding: Guarding | undefined;
 
   constructor(signal: AbortSignal, secrets: readonly string[]) {
     this.signal = signal;
@@ -87,6 +90,7 @@ export class Job {
       pinned: baseUrl !== undefined,
       signal: this.signal,
       redactor: this.redactor,
+      ...(this.#guarding === undefined ? {} : { safety: this.#guarding.safety, approvable: true }),
     };
   }
 
@@ -112,6 +116,12 @@ export class Job {
       config,
       env: environment,
     });
+  }
+
+  /** The settings of `safety` that hold for this run. Call it before a session is opened. */
+  async guard(inputs: Inputs, project: Project): Promise<Safety> {
+    this.#guarding = await guardingOf(this, inputs, project);
+    return this.#guarding.safety;
   }
 
   /** Sample data for the emails of a page. */
@@ -148,7 +158,7 @@ export class Job {
   ): Promise<SharedPlan> {
     const forge = await forgeOf(process.env, folderOf(inputs), this.event.sha);
     const subject = subjectOf(inputs, inputs.args, this.redactor.redact, plan);
-    return { plan, only: inputs.args.only, forge, subject };
+    return { plan, only: inputs.args.only, forge, subject, note: this.#guarding?.note ?? '' };
   }
 
   /** The folder for plans and reports without a path of their own. */

@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import type { Approvers } from '../base/safety.js';
 import { writeOutput } from '../base/write-file.js';
 import { changesServer, leavesRestores, type Plan, summarize } from '../plan/plan.js';
 import { planReport } from '../report/formats.js';
@@ -15,6 +16,7 @@ import type { Job } from './job.js';
 import { commentKind, markerLine, markPlan } from './marker.js';
 import { type Ending, writeSummary } from './outputs.js';
 import { commentKey, configOf, folderOf } from './places.js';
+import { approversFor, awaitedSentence } from './safety.js';
 import { fileOf } from './shard.js';
 import { planSummary, planText, type SharedPlan } from './text.js';
 
@@ -22,6 +24,7 @@ import { planSummary, planText, type SharedPlan } from './text.js';
 export async function planAndReport(job: Job, inputs: Inputs): Promise<Ending> {
   const name = fileOf('plan', inputs.shard);
   const project = await job.project(inputs);
+  const safety = await job.guard(inputs, project);
   const opened = await openSession(project, job.sessionOptions(inputs));
   const { plan, planFile } = await job.within(opened, async (session) => {
     if (inputs.planFile !== undefined) {
@@ -48,7 +51,7 @@ export async function planAndReport(job: Job, inputs: Inputs): Promise<Ending> {
   const taken = markerLine({ kind, ...marker }).length + 1;
   const mode = await job.posts.approveMode(inputs);
   const next = (isWhole: boolean) =>
-    kind === 'shown' ? approvesNothing : nextSentence(shared, mode, isWhole);
+    kind === 'shown' ? approvesNothing : nextSentence(shared, mode, isWhole, approversFor(plan, safety));
   const { text, isWhole } = planText(shared, job.event, { taken, next });
   const first = markerLine({ kind, ...marker, plan: isWhole ? marker.plan : null });
   const opens = tells || inputs.comment === 'true';
@@ -91,7 +94,12 @@ async function writePlan(
 }
 
 /** What happens next with a plan of a pull request, in one sentence of Markdown. `mode` is null if nobody knows whether reviews count. */
-function nextSentence({ plan, subject }: SharedPlan, mode: ApproveMode | null, isWhole: boolean): string {
+function nextSentence(
+  { plan, subject }: SharedPlan,
+  mode: ApproveMode | null,
+  isWhole: boolean,
+  needed: readonly Approvers[],
+): string {
   const where = subject.environment === null ? 'the server' : code(subject.environment);
   if (summarize(plan).blocked > 0)
     return `Merging applies nothing to ${where}: \`apply\` refuses this plan as long as a change is blocked.`;
@@ -102,7 +110,7 @@ function nextSentence({ plan, subject }: SharedPlan, mode: ApproveMode | null, i
     mode === 'merged'
       ? ''
       : `, after an approving review of this plan${mode === 'reviewed' ? '' : ' if the branch requires reviews'}`;
-  return `Merging applies this to ${where}${review}, after a review of the environment if it requires one.`;
+  return `Merging applies this to ${where}${review}, after a review of the environment if it requires one. ${awaitedSentence(needed)}`.trimEnd();
 }
 
 /** The same for a plan that no merge applies. */

@@ -28,6 +28,8 @@ export interface SharedPlan {
   /** The forge that shows its files; undefined if unknown. */
   readonly forge: Forge | undefined;
   readonly subject: Subject;
+  /** What must be said before anything else, in Markdown; may be empty. */
+  readonly note: string;
 }
 
 /** What a text has besides the plan. */
@@ -75,9 +77,10 @@ interface Head {
 }
 
 /** The heading of a plan, and what a reader must know first. */
-function headOf({ plan, subject }: SharedPlan, note: string): Head {
+function headOf({ plan, subject, note: before }: SharedPlan, note: string): Head {
   const { adopt, blocked } = summarize(plan);
   const sentences = [
+    before,
     note,
     blocked > 0 ? 'What is blocked can not be done as things are, and `apply` refuses the whole plan.' : '',
     adopt > 0 && blocked === 0 && !changesServer(plan)

@@ -98,6 +98,7 @@ export const problemCodes = [
   'profile-field',
   'profile-limit',
   'profile-unsure',
+  'protected',
   'prune-refused',
   'pruned',
   'record-needed',

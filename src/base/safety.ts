@@ -39,3 +39,32 @@ export const defaultSafety: Safety = {
   keep: [],
   approvers: [],
 };
+
+/** Settings that hold what both of two versions ask for. */
+export function stricter(one: Safety, other: Safety): Safety {
+  const both = <T>(key: (safety: Safety) => readonly T[]): readonly T[] => {
+    const all = [one, other].flatMap(key).map((setting) => [JSON.stringify(setting), setting] as const);
+    return [...new Map(all).values()];
+  };
+  // With approvers for it, a protected object can be changed: both versions must say so.
+  const opens = [one, other].every(({ approvers }) => approvers.some((entry) => entry.for === 'protected'));
+  return {
+    maxDestructive: Math.min(one.maxDestructive, other.maxDestructive),
+    maxPrivileged: Math.min(one.maxPrivileged, other.maxPrivileged),
+    maxChanges: Math.min(one.maxChanges, other.maxChanges),
+    privileged: both(({ privileged }) => privileged),
+    protect: both(({ protect }) => protect),
+    keep: both(({ keep }) => keep),
+    approvers: both(({ approvers }) => approvers).filter((entry) => opens || entry.for !== 'protected'),
+  };
+}
+
+/** What differs between two versions of the settings: `maxPrivileged: 0 → 5`. */
+export function safetyChanges(before: Safety, after: Safety): string[] {
+  const text = (value: unknown) => (value === Number.POSITIVE_INFINITY ? 'none' : JSON.stringify(value));
+  return (Object.keys(after) as (keyof Safety)[]).flatMap((name) => {
+    const [was, is] = [text(before[name]), text(after[name])];
+    const setting = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    return was === is ? [] : [`${setting}: ${was} → ${is}`];
+  });
+}

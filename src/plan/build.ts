@@ -70,7 +70,7 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
   const byKey = new Map(selected.map((one) => [one.key, one]));
   const unprotected = blockProtected(
     decided.changes.map(withoutIdleWarnings),
-    options.safety.protect,
+    options.safety,
     ({ apply }) => byKey.get(apply.key)?.all ?? [],
   );
   const guarded = await guardProfile(unprotected, {
@@ -323,7 +323,7 @@ export async function regenerationPlan(
   const readable = regenerated.kind.readable(options.profile);
   const { profile, recognise, state } = options;
   const { changes, warnings } = await guardProfile(
-    blockProtected([change], options.safety.protect, ({ address }) => [address]),
+    blockProtected([change], options.safety, ({ address }) => [address]),
     { profile, seen: undefined, recognise, state },
   );
   return {

@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import type { Keep } from '../base/safety.js';
+import type { Keep, Safety } from '../base/safety.js';
 import { type Fields, holdsSensitive, type Value } from '../base/values.js';
 import { readRows } from '../kinds/catalog.js';
 import { elementName } from '../kinds/fields.js';
@@ -121,13 +121,26 @@ function namesById({ resources }: State): ReadonlyMap<string | undefined, Set<st
   return names;
 }
 
-/** Blocks changes of objects that `safety.protect` names, and changes that take something away from one. */
+/**
+ * Blocks changes of objects that `safety.protect` names, and changes that take something away from one. With approvers for them, marks
+ * them instead.
+ */
 export function blockProtected(
   changes: readonly Change[],
-  patterns: readonly string[],
+  { protect: patterns, approvers }: Pick<Safety, 'protect' | 'approvers'>,
   addressesOf: (change: Change) => readonly string[],
 ): readonly Change[] {
   if (patterns.length === 0) return changes;
+  const isApproved = approvers.some((entry) => entry.for === 'protected');
+  const guarded = (change: Change, pattern: string, why: string): Change => {
+    if (!isApproved) return withReason(change, why);
+    const message = `${why}, unless an approver of safety.approvers approves it`;
+    return {
+      ...change,
+      protectedBy: pattern,
+      warnings: [...change.warnings, { code: 'protected', message }],
+    };
+  };
   const protecting = (addresses: readonly string[]) =>
     patterns.find((pattern) => addresses.some((address) => matchesTarget(pattern, address)));
   return changes.map((change) => {
@@ -135,7 +148,7 @@ export function blockProtected(
     if (!isChanging(change)) return change;
     const name = kindOf(kind).called?.(change.apply.before);
     const own = protecting([...addressesOf(change), ...(name === undefined ? [] : [`${kind}/${name}`])]);
-    if (own !== undefined) return withReason(change, `safety.protect has ${own}: no plan changes it`);
+    if (own !== undefined) return guarded(change, own, `safety.protect has ${own}: no plan changes it`);
     const { succession } = kindOf(kind);
     if (succession === undefined || !takesOver(change) || change.destructions.length === 0) return change;
     const former = formerHolders(change, changes);
@@ -145,7 +158,7 @@ export function blockProtected(
         : protecting(former);
     if (taken === undefined) return change;
     const unsure = former === undefined ? '; which one has it now is unknown' : '';
-    return withReason(change, `it ${succession.moves(former)}, and safety.protect has ${taken}${unsure}`);
+    return guarded(change, taken, `it ${succession.moves(former)}, and safety.protect has ${taken}${unsure}`);
   });
 }
 

@@ -29,6 +29,8 @@ export interface Change {
   readonly destructions: readonly string[];
   /** The privileged scopes and roles that it gives, a sentence each; left out if none. */
   readonly privileges?: readonly string[];
+  /** The pattern of `safety.protect` that it may be changed against, after an approval; left out if none does. */
+  readonly protectedBy?: string;
   /** The requests, in this order. */
   readonly requests: readonly WriteRequest[];
   /** The differences. */

@@ -9,7 +9,7 @@ import { some } from '../mail/words.js';
 import { type Profile, profiles } from '../server/profiles.js';
 import { check } from '../yaml/check.js';
 import type { Note } from '../yaml/resolve.js';
-import { fileName, readSource, type SourceFile, shownPath, unreadable } from '../yaml/source-file.js';
+import { fileName, readSource, SourceFile, shownPath, unreadable } from '../yaml/source-file.js';
 import { find, type MapNode, type ScalarNode } from '../yaml/tree.js';
 import { type VariableSources, Variables } from '../yaml/variables.js';
 import { DEFAULT_MANIFESTS, limitsSchema, manifestsSchema, safetySchema, serverSchema } from './config.js';
@@ -185,6 +185,14 @@ export class Project {
       keep: given.keep ?? defaultSafety.keep,
       approvers: given.approvers ?? defaultSafety.approvers,
     };
+  }
+
+  /** The same project with another text of its configuration, such as an earlier one. Throws a ProblemsError as `loadProject` does. */
+  withText(text: string): Project {
+    const { cwd, root, environment } = this;
+    const file = new SourceFile({ file: this.file }, text);
+    const options = { cwd, variables: this.#process, tokenFile: this.#tokenFile };
+    return new Project(options, root, file, environment, readConfig(file, environment));
   }
 
   /** The place of a setting; empty if the configuration doesn't have it. */

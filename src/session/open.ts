@@ -98,8 +98,10 @@ async function open(
     throw new ProblemsError([orphaned]);
   }
   const reading = { reader, concurrency, progress, signal };
+  const { safety = project.safety(), approvable = false } = options;
+  const guards = approvable ? safety : { ...safety, approvers: [] };
   const planner = new Planner(
-    { project, server, manifests, home, redactor, reading, shard, asOf: options.now },
+    { project, server, manifests, home, redactor, reading, shard, safety: guards, asOf: options.now },
     held.state,
     held.read,
   );

@@ -3,6 +3,7 @@ import { othersOf, refuseOther, type StateHome } from '../apply/owner.js';
 import { type Left, undoRun } from '../apply/undo.js';
 import { quote } from '../base/escape.js';
 import { problemError, refuse } from '../base/problems.js';
+import type { Safety } from '../base/safety.js';
 import { type Shard, shardText } from '../base/shard.js';
 import { version } from '../base/version.js';
 import type { Declared } from '../kinds/kind.js';
@@ -39,6 +40,7 @@ export interface PlannerOptions {
   readonly redactor: Redactor;
   readonly shard: Shard | undefined;
   readonly asOf: Date | undefined;
+  readonly safety: Safety;
 }
 
 /** How a plan is rebuilt when it is applied, and which command applies it. */
@@ -199,7 +201,7 @@ export class Planner {
   }
 
   #header(): PlanHeader {
-    const { server, project } = this.#options;
+    const { server, project, safety } = this.#options;
     return {
       server: server.baseUrl,
       profile: server.profile,
@@ -207,7 +209,7 @@ export class Planner {
       toolVersion: version,
       now: new Date(),
       recognise: server.profileTrusted ? null : this.recognise,
-      safety: project.safety(),
+      safety,
     };
   }
 

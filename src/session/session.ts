@@ -4,6 +4,7 @@ import type { Pause } from '../apply/read-back.js';
 import type { Left } from '../apply/undo.js';
 import type { Problem } from '../base/problems.js';
 import type { Progress } from '../base/progress.js';
+import type { Safety } from '../base/safety.js';
 import type { Shard } from '../base/shard.js';
 import type { Declared } from '../kinds/kind.js';
 import type { ApprovedPlan } from '../plan/approve.js';
@@ -41,6 +42,10 @@ export interface SessionOptions extends ServerOverrides {
   readonly message?: string | undefined;
   /** How requests are paced, retried and logged. */
   readonly network?: Partial<Pick<SendingOptions, 'rate' | 'retries' | 'onTry' | 'delay' | 'random'>>;
+  /** The settings of `safety`; by default those of the configuration. */
+  readonly safety?: Safety;
+  /** Whether who applies asks the approvers that `safety` names, so that a protected object can be changed. */
+  readonly approvable?: boolean;
   /** How to wait for a server that may still be working on a request. */
   readonly pause?: Pause;
 }

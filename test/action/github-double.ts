@@ -101,6 +101,10 @@ export async function githubDouble({ pageSize = perPageMost } = {}) {
     reviews: [] as DoubleReview[],
     /** The files that every pull request changes. */
     files: [] as string[],
+    /** Texts of files, by `COMMIT:PATH`. */
+    contents: new Map<string, string>(),
+    /** The members of teams, by their slug. */
+    teams: new Map<string, readonly string[]>(),
     /** How many reviews a branch requires, by a ruleset or by its protection. */
     required: { byRuleset: 0, byProtection: 0, byCodeOwners: 0 },
     faults: [] as DoubleFault[],
@@ -109,7 +113,20 @@ export async function githubDouble({ pageSize = perPageMost } = {}) {
     /** Every body that was sent. */
     received: [] as string[],
   };
-  const { comments, issues, pulls, runs, artifacts, reviews, files, required, faults, requests } = kept;
+  const {
+    comments,
+    issues,
+    pulls,
+    runs,
+    artifacts,
+    reviews,
+    files,
+    contents,
+    teams,
+    required,
+    faults,
+    requests,
+  } = kept;
   let ids = 1000;
   let clock = Date.parse('2026-01-01T00:00:00Z');
 
@@ -286,6 +303,9 @@ export async function githubDouble({ pageSize = perPageMost } = {}) {
       response.writeHead(200, { 'content-type': 'application/zip' });
       return void response.end(artifact.data);
     }
+    const [, team = '', login = ''] =
+      /^\/orgs\/acme\/teams\/([^/]+)\/memberships\/(.+)$/.exec(address.pathname) ?? [];
+    if (teams.get(team)?.includes(login) === true) return send(200, { state: 'active' });
     const [, path = ''] = /^\/repos\/acme\/identity\/(.*)$/.exec(address.pathname) ?? [];
     const [, sha] = /^commits\/(\w+)\/pulls$/.exec(path) ?? [];
     if (method === 'GET' && sha !== undefined) {
@@ -303,6 +323,9 @@ export async function githubDouble({ pageSize = perPageMost } = {}) {
       const pull = pulls.find((one) => one.number === Number(pullNumber));
       return pull === undefined ? send(404, { message: 'Not Found' }) : send(200, pull);
     }
+    const [, file = ''] = /^contents\/(.+)$/.exec(decodeURIComponent(path)) ?? [];
+    const content = contents.get(`${address.searchParams.get('ref')}:${file}`);
+    if (content !== undefined) return send(200, { content: Buffer.from(content).toString('base64') });
     const [, changed] = /^pulls\/(\d+)\/files$/.exec(path) ?? [];
     if (method === 'GET' && changed !== undefined) return paged(files.map((filename) => ({ filename })));
     const [, number] = /^issues\/(\d+)\/comments$/.exec(path) ?? [];

@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest';
+import { type Safety, safetyChanges, stricter } from '../../src/base/safety.js';
+import { type ActionOptions, pullRequest, type Workspace, workspace } from './running.js';
+
+const inputs = { command: 'apply', 'expect-digest': 'from-pull-request' };
+const user = 'User/40000000-0000-4000-8000-000000000001';
+
+const configOf = (safety: string) => `version: 1
+server: {base_url: "\${IDOPS_BASE_URL}", auth: {token: "\${IDOPS_TOKEN}"}}
+safety: ${safety}
+`;
+const grant = `kind: User
+id: 40000000-0000-4000-8000-000000000001
+authorized_scopes: [{id: all, name: "users:manage:all", label: All}]
+`;
+
+/** A pull request that grants a scope, under these settings; `before` are those of its base. */
+async function planned(safety: string, before = safety): Promise<{ site: Workspace; comment: string }> {
+  const site = await workspace({ 'idops.yaml': configOf(safety), 'manifests/users.yaml': grant });
+  site.github.contents.set('ba5e:idops.yaml', configOf(before));
+  const { payload, ...options } = pullRequest();
+  const { pull_request: pull } = payload as { pull_request: { base: object } };
+  const base = { ...pull.base, sha: 'ba5e' };
+  const { log } = await site.run(
+    {},
+    { ...options, payload: { ...payload, pull_request: { ...pull, base } } },
+  );
+  return { site, comment: site.github.comments[0]?.body ?? log };
+}
+
+const push: ActionOptions = { sha: 'abc123', payload: { before: 'ba5e' } };
+
+/** What the apply after the merge says; null if it was done. */
+async function applied(site: Workspace, given: object = inputs, options = push): Promise<string | null> {
+  if (site.github.pulls.length === 0) site.github.merge(7, 'abc123');
+  const { code, log } = await site.run({ command: 'apply', ...given }, options);
+  expect(site.writes()).toHaveLength(code === 0 ? 1 : 0);
+  return code === 0 ? null : log;
+}
+
+describe('a pull request that changes safety', () => {
+  it('is told before anything else, and the stricter of both versions holds', async () => {
+    const { site, comment } = await planned('{max_privileged: 1}', '{max_privileged: 0}');
+    const told = comment.indexOf('**This changes `safety`:** `max_privileged: 0 → 1`');
+    expect(told).toBeGreaterThan(0);
+    expect(told).toBeLessThan(comment.indexOf('privileged change**'));
+    expect(await applied(site)).toContain('too-privileged');
+  });
+
+  it('counts from the next one on', async () => {
+    const { site } = await planned('{max_privileged: 1}');
+    expect(await applied(site)).toBeNull();
+  });
+
+  it('blocks what it takes out of protect', async () => {
+    const { comment } = await planned('{max_privileged: 1}', `{max_privileged: 1, protect: [${user}]}`);
+    expect(comment).toContain('no plan changes it');
+  });
+
+  it('applies nothing if the former version can not be read', async () => {
+    const { site } = await planned('{max_privileged: 1}');
+    site.github.faults.push({ method: 'GET', path: /contents/, status: 403, message: 'no' });
+    expect(await applied(site)).toContain('idops.yaml before this change');
+  });
+});
+
+describe('safety.approvers', () => {
+  const settings = '{max_privileged: 1, approvers: [{for: privileged, users: [Ada], teams: [security]}]}';
+  const by = (login: string) => ({ by: { id: 11, login } });
+
+  it('are named in the comment, and mentioned nowhere', async () => {
+    const { comment } = await planned(settings);
+    expect(comment).toContain(
+      'an approving review of this plan by `Ada` or a member of the team `security` for privileged changes',
+    );
+    expect(comment).not.toMatch(/@(?:Ada|security)/i);
+  });
+
+  it.each<[string, (site: Workspace) => void, boolean]>([
+    ['without a review', () => {}, false],
+    ['with a review of somebody else', ({ github }) => github.review(7, by('jo')), false],
+    ['with a review of one of them', ({ github }) => github.review(7, by('ada')), true],
+    [
+      'with a review of a member of the team',
+      ({ github }) => {
+        github.teams.set('security', ['jo']);
+        github.review(7, by('jo'));
+      },
+      true,
+    ],
+    [
+      'with a review of an earlier commit',
+      ({ github }) => github.review(7, { ...by('ada'), commit: 'old' }),
+      false,
+    ],
+    [
+      'with a review from before the plan',
+      ({ github }) => github.review(7, { ...by('ada'), at: '2026-01-01T00:00:00Z' }),
+      false,
+    ],
+    [
+      'after one of them asked for changes',
+      ({ github }) => {
+        github.review(7, by('ada'));
+        github.review(7, { ...by('ada'), state: 'CHANGES_REQUESTED' });
+      },
+      false,
+    ],
+  ])('let a plan be applied %s or not', async (_, review, isApplied) => {
+    const { site } = await planned(settings);
+    review(site);
+    const told = await applied(site, { ...inputs, approve: 'merged' });
+    if (isApplied) expect(told).toBeNull();
+    else expect(told).toContain('privileged changes need an approving review of this plan by Ada');
+  });
+
+  it('start the workflow themselves, if it is started by hand', async () => {
+    const { site } = await planned(settings);
+    const options = (actor: string): ActionOptions => ({
+      sha: 'abc123',
+      event: 'workflow_dispatch',
+      env: { GITHUB_TRIGGERING_ACTOR: actor },
+    });
+    expect(await applied(site, {}, options('jo'))).toContain('privileged changes need to be started by Ada');
+    expect(await applied(site, {}, options('ada'))).toBeNull();
+  });
+
+  it('of protected objects let these be changed', async () => {
+    const guarded = `{max_privileged: 1, protect: [${user}], approvers: [{for: protected, users: [ada]}]}`;
+    const { site, comment } = await planned(guarded);
+    expect(comment).toContain('for changes of protected objects');
+    site.github.review(7, by('ada'));
+    expect(await applied(site)).toBeNull();
+  });
+});
+
+describe('the stricter of two versions', () => {
+  const one: Safety = {
+    maxDestructive: 5,
+    maxPrivileged: 0,
+    maxChanges: Number.POSITIVE_INFINITY,
+    privileged: ['a'],
+    protect: ['User/a'],
+    keep: [{ scope: 'a', at_least: 2 }],
+    approvers: [{ for: 'privileged', users: ['ada'] }],
+  };
+  const other: Safety = {
+    ...one,
+    maxDestructive: 1,
+    maxPrivileged: 9,
+    maxChanges: 3,
+    privileged: ['b'],
+    protect: [],
+    keep: [],
+    approvers: [{ for: 'protected', users: ['mallory'] }],
+  };
+
+  it('has the lower limits, and what either guards; only both can open what is protected', () => {
+    const both = { ...one, maxDestructive: 1, maxChanges: 3, privileged: ['a', 'b'] };
+    expect(stricter(one, other)).toEqual(both);
+    expect(stricter(other, other)).toEqual(other);
+  });
+
+  it('is told by what differs', () => {
+    expect(safetyChanges(one, { ...one, maxChanges: 3, protect: [] })).toEqual([
+      'max_changes: none → 3',
+      'protect: ["User/a"] → []',
+    ]);
+  });
+});

@@ -1,0 +1,79 @@
+import { expect, it } from 'vitest';
+import { ids } from '../sandbox/asking.js';
+import { boruta, project, type TestProject } from './running.js';
+
+const grace = '40000000-0000-4000-8000-000000000002';
+const userOf = (id: string, fields: string): string => `kind: User\nid: ${id}\n${fields}\n`;
+const reading = '{name: "billing:read"}';
+
+async function guarded(safety: string, manifest: string): Promise<TestProject> {
+  const files = { 'idops.yaml': `${boruta}safety: ${safety}\n`, 'manifests/users.yaml': manifest };
+  return await project(files, { profile: 'boruta' });
+}
+
+it('a privileged change is marked in every format, and stops apply and undo', async () => {
+  const manifest = userOf(grace, `authorized_scopes: [${reading}]`);
+  const { idops, write, writes } = await guarded('{privileged: ["billing:*"]}', manifest);
+  const address = `User/${grace}`;
+  expect((await idops('plan')).stdout).toContain('    privileged: gives the scope "billing:read"\n');
+  expect((await idops('plan --format markdown')).stdout).toContain('### Privileged (1)');
+  expect((await idops('plan --format html')).stdout).toContain('<strong>Privileged:</strong>');
+  expect((await idops('plan --format github')).stdout).toMatch(
+    /^::warning [^:]*title=idops privileged update/,
+  );
+  const json = JSON.parse((await idops('plan --format json')).stdout);
+  expect(json.summary.privileged).toBe(1);
+  expect(json.changes[0]).toMatchObject({ address, privileged: true });
+
+  expect(await idops('apply --yes')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('too-privileged'),
+  });
+  expect(await idops('apply --yes --allow-privileged 1 --allow-changes 0')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('too-many-changes'),
+  });
+  expect(writes()).toEqual([]);
+  expect((await idops('apply --yes --allow-privileged 1')).code).toBe(0);
+
+  await write({ 'manifests/users.yaml': userOf(grace, 'authorized_scopes: []') });
+  expect((await idops('apply --yes')).code).toBe(0);
+  expect(await idops('undo --last --yes')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('too-privileged'),
+  });
+  expect((await idops('undo --last --yes --allow-privileged 1')).code).toBe(0);
+});
+
+it('a server with privileged users is adopted without a privileged change', async () => {
+  const manifest = userOf(ids.ada, `authorized_scopes: [${reading}, {name: "billing:write"}]`);
+  const { idops } = await guarded('{privileged: ["billing:*"]}', manifest);
+  const plan = JSON.parse((await idops('plan --format json --assert')).stdout);
+  expect(plan.summary).toMatchObject({ update: 0, unchanged: 1 });
+  expect(plan.summary).not.toHaveProperty('privileged');
+});
+
+it('a protected object is not changed, by its username and by undo neither', async () => {
+  const manifest = [userOf(ids.ada, 'group: other'), userOf(grace, 'group: other')].join('---\n');
+  const { idops, write, writes } = await guarded('{}', manifest);
+  expect((await idops('apply --yes')).code).toBe(0);
+  const sent = writes().length;
+  await write({ 'idops.yaml': `${boruta}safety: {protect: [User/ada@acme.example]}\n` });
+  const undone = await idops('undo --last --yes');
+  expect(undone).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('safety.protect has User/ada@acme.example'),
+  });
+  expect(writes()).toHaveLength(sent + 1);
+});
+
+it('too few holders of a scope block every change that takes it away', async () => {
+  const manifest = userOf(ids.ada, 'authorized_scopes: []');
+  const { idops, write } = await guarded('{keep: [{scope: "billing:read", at_least: 1}]}', manifest);
+  const { code, stdout } = await idops('plan');
+  expect(code).toBe(1);
+  expect(stdout.replace(/\s+/g, ' ')).toContain('this plan would leave 0 with the scope "billing:read"');
+  const other = userOf(grace, `authorized_scopes: [${reading}]`);
+  await write({ 'manifests/users.yaml': `${manifest}---\n${other}` });
+  expect((await idops('plan')).code).toBe(0);
+});
