@@ -8,6 +8,7 @@ import {
   commanderMessage,
   connectionOptions,
   debugOption,
+  endedOption,
   messageOption,
   onlyOption,
   planFileConflicts,
@@ -160,7 +161,14 @@ function whole(text: string, least: number): number | undefined {
 
 /** The options of the command line that `args` takes. */
 export function argsOptions(): Option[] {
-  return [...selectionOptions(), onlyOption(), messageOption(), ...connectionOptions(), debugOption()];
+  return [
+    ...selectionOptions(),
+    endedOption(),
+    onlyOption(),
+    messageOption(),
+    ...connectionOptions(),
+    debugOption(),
+  ];
 }
 
 function readArgs(given: readonly string[], problems: Problem[]): Args {

@@ -8,6 +8,7 @@ import {
   connectionOptions,
   debugOption,
   discoveryOptions,
+  endedOption,
   kindOption,
   messageOption,
   notEmpty,
@@ -104,7 +105,7 @@ export function declare(action: Act): Command {
     .argument('[planfile]', 'a plan stored with plan --out: apply exactly that, without a question')
     .description('plan, show, ask, apply')
     .option('--yes', "don't ask")
-    .option('--ended', 'only remove access that has ended (until)')
+    .addOption(endedOption())
     .addOption(messageOption())
     .action(action(async () => (await import('./commands/apply.js')).apply));
 

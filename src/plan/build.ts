@@ -18,9 +18,9 @@ import { operations, type Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import { Decider } from './decider.js';
 import { planDigest } from './digest.js';
-import { expand, listsOfNames } from './expand.js';
+import { expand } from './expand.js';
 import { blockLosses, blockProtected, markPrivileged } from './guards.js';
-import { listsFor, type Observed, observe } from './observe.js';
+import { listsFor, listsOfNames, type Observed, observe } from './observe.js';
 import type { BuildOptions, PlanHeader } from './options.js';
 import { arrange } from './order.js';
 import type { Change, Plan, PlanWarning } from './plan.js';
@@ -129,7 +129,7 @@ async function withDocumentsById(options: BuildOptions): Promise<{
   const read = reusableLists(options.read, [], names);
   const references =
     names.length === 0 ? {} : (await observe([], names, { ...options, lists: read.lists })).references;
-  const expanded = expand(declared, references);
+  const expanded = expand(declared, references, options.safety.protect);
   const now = options.asOf ?? options.now;
   const dated = withDates(expanded.declared, declared, { state, now, endedOnly: options.endedOnly === true });
   const { holdsUntil, warnings } = endsAfter(dated.declared, now);

@@ -1,11 +1,12 @@
 import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { altered } from '../kinds/declared.js';
-import { addressOf, kindOf, kinds } from '../kinds/index.js';
+import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Identity } from '../kinds/kind.js';
 import { documentFor, mergeDocuments } from '../kinds/merge-documents.js';
-import { type ListName, listScope, type References } from '../kinds/references.js';
-import type { Profile } from '../server/profiles.js';
+import type { References } from '../kinds/references.js';
 import type { PlanWarning } from './plan.js';
+import { matchesTarget } from './select.js';
+import { addresses } from './subjects.js';
 
 /** Documents about single objects, by id as far as their names are found. */
 export interface Expanded {
@@ -13,41 +14,15 @@ export interface Expanded {
   readonly warnings: readonly PlanWarning[];
 }
 
-/** The lists in which the objects of documents are found by name. */
-export function listsOfNames(
-  documents: readonly Declared[],
-  targets: readonly string[],
-  profile: Profile,
-): readonly ListName[] {
-  const names = new Set<ListName>();
-  for (const { kind, identity, covers } of documents) {
-    const { byName, many } = kindOf(kind);
-    const needed =
-      covers === undefined
-        ? byName !== undefined && identity[byName.id] === undefined
-          ? byName.lists(identity)
-          : []
-        : (many?.lists(covers) ?? []);
-    for (const name of needed) names.add(name);
-  }
-  for (const { name, byName } of kinds) {
-    if (byName === undefined) continue;
-    const isNamed = targets.some((target) => target.startsWith(`${name}/`) && !isById(target));
-    if (isNamed) for (const list of byName.lists({})) names.add(list);
-  }
-  return [...names].filter((name) => listScope(name, profile) !== undefined);
-}
-
-/** Whether a target can only be meant as an id or as all objects. */
-function isById(target: string): boolean {
-  return /^[^/]*\/([0-9a-f-]*\*?|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})(\/.*)?$/i.test(target);
-}
-
 /**
  * Finds the ids for names, makes one document for each object that a document about many covers, and joins those about one object.
  * Throws a ProblemsError if it can't be known which objects a document covers, or if they are too few.
  */
-export function expand(documents: readonly Declared[], references: References): Expanded {
+export function expand(
+  documents: readonly Declared[],
+  references: References,
+  protect: readonly string[],
+): Expanded {
   if (documents.every(isPlain)) return { declared: documents, warnings: [] };
   const problems: Problem[] = [];
   const warnings: PlanWarning[] = [];
@@ -80,7 +55,18 @@ export function expand(documents: readonly Declared[], references: References): 
           warnings.push({ code: 'too-few-objects', message: `${count}`, place });
         }
       }
-      for (const [id, condition] of found) cover(documentFor(document, { id }, condition));
+      const left: string[] = [];
+      for (const [id, condition] of found) {
+        const { all } = addresses(
+          { kind: document.kind, identity: { id }, declared: undefined },
+          undefined,
+          references,
+        );
+        const isProtected = protect.some((pattern) => all.some((one) => matchesTarget(pattern, one)));
+        if (condition !== undefined && isProtected) left.push(all.at(-1) ?? id);
+        else cover(documentFor(document, { id }, condition));
+      }
+      if (left.length > 0) warnings.push(leftOut(document, left));
       for (const { identity, why } of lost) {
         cover(altered(documentFor(document, identity, undefined), { trouble: why }));
       }
@@ -96,6 +82,16 @@ export function expand(documents: readonly Declared[], references: References): 
   });
   const rest = [...covering.values()].map(({ identity, documents }) => merge(identity, documents));
   return { declared: [...own, ...rest], warnings };
+}
+
+/** A note about matched objects that no plan changes. */
+function leftOut({ declaredAt }: Declared, left: readonly string[]): PlanWarning {
+  const some = `${left.slice(0, 3).join(', ')}${left.length > 3 ? ` and ${left.length - 3} more` : ''}`;
+  return {
+    code: 'left-out',
+    message: `"match" leaves out ${some}: safety.protect names ${left.length === 1 ? 'it' : 'them'}`,
+    place: declaredAt,
+  };
 }
 
 function isPlain({ kind, identity, covers }: Declared): boolean {

@@ -131,13 +131,44 @@ export function listsFor(declared: readonly Declared[], profile: Profile): reado
   return declared.flatMap((document) => kindOf(document.kind).refersTo?.(document, profile) ?? []);
 }
 
+/** The lists in which the objects of documents are found by name. */
+export function listsOfNames(
+  documents: readonly Declared[],
+  targets: readonly string[],
+  profile: Profile,
+): readonly ListName[] {
+  const names = new Set<ListName>();
+  for (const { kind, identity, covers } of documents) {
+    const { byName, many } = kindOf(kind);
+    const needed =
+      covers === undefined
+        ? byName !== undefined && identity[byName.id] === undefined
+          ? byName.lists(identity)
+          : []
+        : (many?.lists(covers) ?? []);
+    for (const name of needed) names.add(name);
+  }
+  for (const { name, byName } of kinds) {
+    if (byName === undefined) continue;
+    const isNamed = targets.some((target) => target.startsWith(`${name}/`) && !isById(target));
+    if (isNamed) for (const list of byName.lists({})) names.add(list);
+  }
+  return [...names].filter((name) => listScope(name, profile) !== undefined);
+}
+
+/** Whether a target can only be meant as an id or as all objects. */
+function isById(target: string): boolean {
+  return /^[^/]*\/([0-9a-f-]*\*?|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})(\/.*)?$/i.test(target);
+}
+
 /** The scopes that documents need: those of their kinds, and those of the lists that they refer to; sorted. */
 export function scopesOf(declared: readonly Declared[], profile: Profile): Scope[] {
   const own = declared.flatMap(({ kind }) => {
     const { readable, scopes } = kindOf(kind);
     return readable(profile) ? [scopes.read, scopes.write] : [scopes.write];
   });
-  const listing = listsFor(declared, profile).flatMap((list) => listScope(list, profile) ?? []);
+  const lists = [...listsFor(declared, profile), ...listsOfNames(declared, [], profile)];
+  const listing = lists.flatMap((list) => listScope(list, profile) ?? []);
   return [...new Set([...own, ...listing])].sort();
 }
 

@@ -66,7 +66,9 @@ export function candidates(options: BuildOptions, references: References = {}): 
     const { kind, identity, run, deleted, managed } = record;
     // idops doesn't own what no run wrote, nor what an undo put back, which manages nothing.
     const isOwn = run !== null && managed.length > 0;
-    if (prune && kindOf(kind).deletion !== undefined && deleted === undefined && isOwn) {
+    // A document whose object wasn't found may declare it.
+    const isSure = declared.every((document) => document.kind !== kind || document.trouble === undefined);
+    if (prune && kindOf(kind).deletion !== undefined && deleted === undefined && isOwn && isSure) {
       return [{ kind, identity, declared: undefined }];
     }
     return hasRestore(record, options)

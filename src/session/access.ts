@@ -10,8 +10,9 @@ import { addressOf, holding } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
 import { heldLists, holdList, listScope, type References } from '../kinds/references.js';
 import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/load.js';
-import { expand, listsOfNames } from '../plan/expand.js';
+import { expand } from '../plan/expand.js';
 import { isPrivilegedHolding } from '../plan/guards.js';
+import { listsOfNames } from '../plan/observe.js';
 import { matchesPattern } from '../plan/select.js';
 import type { Project } from '../project/index.js';
 import { discoverAll } from '../pull/discover.js';
@@ -238,7 +239,7 @@ function endIn(ends: NonNullable<ResourceRecord['until']>, { path: [outermost] }
 function expanded(documents: readonly Declared[], references: References) {
   const own = documents.filter((one) => one.kind === kind.name);
   try {
-    return { declared: expand(own, references).declared, notes: [] };
+    return { declared: expand(own, references, []).declared, notes: [] };
   } catch (failure) {
     if (!(failure instanceof ProblemsError)) throw failure;
     const why = failure.problems.map(({ message }) => message);

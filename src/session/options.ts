@@ -141,6 +141,10 @@ export function connectionOptions(): Option[] {
   ];
 }
 
+export function endedOption(): Option {
+  return new Option('--ended', 'only remove access that has ended (until)');
+}
+
 /** The instant at which it is decided which access has ended. */
 export function nowOption(): Option {
   return new Option(

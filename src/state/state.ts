@@ -31,9 +31,9 @@ export const identitySchema = z
 
 /** When the access to a member ends. */
 export const endSchema = z.strictObject({
-  at: z.string(),
-  name: z.string().exactOptional(),
-  received: z.boolean(),
+  at: z.string().describe('the instant at which it ends'),
+  name: z.string().exactOptional().describe('the name of the member'),
+  received: z.boolean().describe('whether idops added the member with an end; only then is it removed'),
 });
 
 /** The record of an object. Parsing must not change it. */

@@ -78,7 +78,7 @@ describe('examples/github', () => {
   });
 
   it.each([
-    ['drift.yml', { contents: 'read', issues: 'write' }, [undefined]],
+    ['drift.yml', { contents: 'read', issues: 'write' }, [{ contents: 'write' }, undefined]],
     [
       'merge.yml',
       {},

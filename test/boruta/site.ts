@@ -35,6 +35,8 @@ export interface SiteOptions extends Omit<SandboxOptions, 'intercept'> {
   readonly uses?: 'documented' | 'boruta';
   readonly concurrency?: number;
   readonly retries?: number;
+  /** Further settings of `safety`. */
+  readonly safety?: { readonly [setting: string]: Json };
 }
 
 /** What applying came to. */
@@ -75,7 +77,7 @@ export interface Site {
 
 /** Starts a sandbox that behaves like Boruta, with a project beside it; both are gone after the test. */
 export async function site(options: SiteOptions = {}): Promise<Site> {
-  const { uses, concurrency, retries, ...sandboxOptions } = options;
+  const { uses, concurrency, retries, safety, ...sandboxOptions } = options;
   const folder = await temporaryFolder('boruta');
   let made: Site | undefined;
   const sandbox = await startSandbox({
@@ -96,7 +98,7 @@ export async function site(options: SiteOptions = {}): Promise<Site> {
           trust_profile: true,
           auth: { token: '${IDOPS_TOKEN}' },
         },
-        safety: { max_destructive: 10_000 },
+        safety: { max_destructive: 10_000, ...safety },
         checks: { 'missing-link': 'off' },
       }),
     );

@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
 import { ProblemsError } from '../../src/base/problems.js';
 import { loadProject } from '../../src/project/index.js';
+import { loadSeed } from '../../src/sandbox/seed.js';
 import { openSession } from '../../src/session/open.js';
 import { readStoredPlan } from '../../src/session/plan-file.js';
 import { applyAll } from '../approving.js';
@@ -80,6 +83,20 @@ describe('names', () => {
     ]);
   });
 
+  test('that match nothing keep --prune from deleting what they may mean', async () => {
+    const at = await site();
+    const template = {
+      kind: 'EmailTemplate',
+      backend: 'Company directory',
+      type: 'tx_code',
+      txt_content: '{{ tx_code }}',
+    };
+    await at.apply(template);
+    await at.declare({ ...template, backend: 'Renamed' }, { kind: 'User', id: ids.ada, group: 'x' });
+    const plan = await at.session((opened) => opened.plan({ prune: true, targets: ['*'] }));
+    expect(plan.changes.map(({ action }) => action)).toEqual(['update', 'blocked']);
+  });
+
   test('select objects as targets', async () => {
     const at = await site();
     await at.declare({ ...byName, group: 'x' }, { kind: 'User', id: ids.grace, group: 'x' });
@@ -101,6 +118,17 @@ describe('names', () => {
     );
     expect((await found).map((line) => line.split(' ')[0])).toEqual(Array(4).fill('profile-field'));
   });
+});
+
+test('one set of manifests fits two servers whose ids differ', async () => {
+  const text = readFileSync('examples/environments/manifests/access.yaml', 'utf8');
+  for (const other of ['-4000-', '-5000-']) {
+    const at = await site({ seed: JSON.parse(JSON.stringify(loadSeed('demo')).replaceAll('-4000-', other)) });
+    const documents = parseAllDocuments(text.replace('${portal}', ids.portal.replace('-4000-', other)));
+    const ran = await at.apply(...documents.map((document) => document.toJS() as Doc));
+    expect(Object.values(ran.said)).toEqual(['applied', 'applied', 'applied']);
+    expect(todo(await at.plan())).toEqual([]);
+  }
 });
 
 describe('sets of members to add and remove', () => {
@@ -218,6 +246,18 @@ describe('a document about many users', () => {
     const plan = await at.plan();
     expect(plan.warnings.map(({ code }) => code)).toEqual(['too-few-objects']);
     expect(names(at, 'roles', ids.grace)).toEqual(['accountant']);
+  });
+
+  test('a match leaves out who is protected, with a note; one who is named is blocked', async () => {
+    const at = await site({ safety: { protect: ['User/grace@*'] } });
+    const plan = await at.plan(staff);
+    expect(todo(plan)).toEqual([`update ${ada}`]);
+    expect(plan.warnings.map(({ code, message }) => [code, message])).toEqual([
+      ['left-out', expect.stringContaining('User/grace@globex.example')],
+    ]);
+    expect(changeOf(await at.plan({ ...staff, users: ['grace@globex.example'] }), grace).action).toBe(
+      'blocked',
+    );
   });
 
   test('a user who leaves the match between plan and request is skipped', async () => {
