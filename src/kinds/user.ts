@@ -1,18 +1,7 @@
 import { allSettled, allSettledEach } from '../base/concurrency.js';
-import { identifierKey } from '../base/identifiers.js';
-import { error, type Place, type Problem, ProblemsError, warning } from '../base/problems.js';
-import {
-  compareText,
-  ExactNumber,
-  type Fields,
-  isMap,
-  keptSpelling,
-  lazy,
-  mapValues,
-  type Value,
-} from '../base/values.js';
+import { ProblemsError } from '../base/problems.js';
+import { compareText, type Fields, isMap, lazy, mapValues, type Value } from '../base/values.js';
 import { answers, pages } from '../server/answers.js';
-import type { Profile } from '../server/profiles.js';
 import { userByName } from './by-name.js';
 import type { Catalog } from './catalog.js';
 import { missing, readOne, withoutIds } from './discovery.js';
@@ -24,21 +13,17 @@ import {
   firstText,
   instant,
   keyOf,
-  listsOf,
   map,
   matchSets,
-  memberKey,
   members,
   normalForm,
   plain,
   set,
-  setParts,
   value,
 } from './fields.js';
 import { grantsOf } from './grants.js';
 import { holdingsOf } from './holdings.js';
 import type {
-  Declared,
   DiscoverContext,
   Discovered,
   Finding,
@@ -49,8 +34,9 @@ import type {
   Traces,
 } from './kind.js';
 import { lostElements } from './loss.js';
-import { listRead, type References, unlisted } from './references.js';
+import { listRead, type References } from './references.js';
 import { profileProblems } from './rules.js';
+import { userProblems } from './user-checks.js';
 import { existing, listsOfUser, resolveUser } from './user-references.js';
 import { backend, userSchema, userTraits } from './user-schema.js';
 import { replaceUser } from './user-whole.js';
@@ -117,14 +103,7 @@ export const user: Kind = {
     id === undefined ? `name ${JSON.stringify([username, backend])}` : `id ${id}`,
   ],
   check: (declared, profile) => [
-    ...declared.flatMap((user) => [
-      ...unidentified(user, profile),
-      ...contradictions(user),
-      ...(userTraits[profile.name].scopeNeedsLabel ? unlabelledScopes(user) : []),
-      ...(userTraits[profile.name].hasRoles ? membershipRoles(user) : unknownRoles(user)),
-      ...(userTraits[profile.name].doubles ? respelledNumbers(user, 'metadata') : []),
-      ...Object.entries(user.fields).flatMap(([field, value]) => repeatedElements(user, field, value)),
-    ]),
+    ...declared.flatMap((user) => userProblems(user, profile)),
     ...profileProblems(declared, profile, userTraits),
   ],
   addressPart: ({ id, username }) => id ?? username ?? '',
@@ -295,187 +274,4 @@ function naming({ id, username }: Identity, { users }: References): Naming {
   const called = users?.byId(id)?.username;
   const isUnique = typeof called === 'string' && users?.byName(called).length === 1;
   return { address: { id }, key: { id }, all: isUnique ? [{ id }, { username: called }] : [{ id }] };
-}
-
-/** Users and names that a server of the profile can't find. */
-function unidentified(user: Declared, profile: Profile): Problem[] {
-  const { identity, fields, covers } = user;
-  const listsUsers = listRead('users', profile) !== undefined;
-  if (covers === undefined) {
-    if (identity.id !== undefined) {
-      return typeof fields.backend === 'string' ? [wrongBackend(user.placeOf('backend'))] : [];
-    }
-    if (identity.username === undefined) {
-      return [
-        error(
-          'missing-field',
-          'a User needs an "id" or a "username"',
-          [user.place],
-          'add the username that the user has on the server, or the id',
-        ),
-      ];
-    }
-    return listsUsers ? [] : [unlisted(profile, 'a user', user.placeOf('username'))];
-  }
-  const { named, match } = covers;
-  const nameless =
-    named.length === 0 && match === undefined
-      ? [
-          error(
-            'missing-field',
-            'a Users document needs "users" or "match"',
-            [user.place],
-            'name the users, or say which match',
-          ),
-        ]
-      : [];
-  if (listsUsers) return nameless;
-  return [
-    ...nameless,
-    ...named.flatMap(({ id }, index) =>
-      id === undefined ? [unlisted(profile, 'a user', user.placeOf('users', index))] : [],
-    ),
-    ...(match === undefined ? [] : [unlisted(profile, 'matching users', user.placeOf('match'))]),
-  ];
-}
-
-function wrongBackend(place: Place): Problem {
-  return error(
-    'wrong-type',
-    'beside an id, "backend" must be a map',
-    [place],
-    'the name of a backend helps to find a user by username; an id needs no help',
-  );
-}
-
-/** A member that one document both adds and removes. */
-function contradictions(user: Declared): Problem[] {
-  return Object.entries(user.fields).flatMap(([field, declared]) => {
-    if (!isMap(declared)) return [];
-    const { add, remove } = setParts(declared);
-    const removed = new Map(remove.map((element, index) => [memberKey(element), index]));
-    return add.flatMap((element, index) => {
-      const key = memberKey(element);
-      const other = removed.get(key);
-      if (key === undefined || other === undefined) return [];
-      return [
-        error(
-          'duplicate-element',
-          `"${key}" is both added to and removed from ${field}`,
-          [user.placeOf(field, 'add', index), user.placeOf(field, 'remove', other)],
-          'remove one of the two',
-        ),
-      ];
-    });
-  });
-}
-
-function unknownRoles(user: Declared): Problem[] {
-  if (user.fields.roles === undefined) return [];
-  return [
-    error(
-      'profile-field',
-      'the documented API has no "roles" of a user; only those of its organizations',
-      [user.placeOf('roles')],
-      'if the server is a Boruta, set "profile: boruta" under server; otherwise remove the field',
-    ),
-  ];
-}
-
-function membershipRoles(user: Declared): Problem[] {
-  return listsOf(user.fields.organizations).flatMap(({ path, list }) =>
-    list.flatMap((membership, index) =>
-      isMap(membership) && membership.roles !== undefined
-        ? [
-            error(
-              'profile-field',
-              'Boruta ignores the roles inside a membership: roles belong to the user',
-              [user.placeOf('organizations', ...path, index, 'roles')],
-              'move them to the "roles" of the user, beside "organizations"',
-            ),
-          ]
-        : [],
-    ),
-  );
-}
-
-function unlabelledScopes(user: Declared): Problem[] {
-  const needed = ['name', 'label'];
-  return listsOf(user.fields.authorized_scopes).flatMap(({ path, list }) =>
-    list.flatMap((scope, index) => {
-      const missing = needed.filter((member) => !isMap(scope) || scope[member] === undefined);
-      if (missing.length === 0 || path.includes('remove')) return [];
-      return [
-        error(
-          'missing-field',
-          `a scope of a user needs a ${missing.map((member) => `"${member}"`).join(' and a ')}`,
-          [user.placeOf('authorized_scopes', ...path, index)],
-          'the API requires name and label in each element of authorized_scopes',
-        ),
-      ];
-    }),
-  );
-}
-
-/** Duplicate elements in a list of a user, or in the roles of a membership. */
-function repeatedElements(
-  user: Declared,
-  field: string,
-  value: Value,
-  within: (string | number)[] = [],
-): Problem[] {
-  if (!['organizations', 'authorized_scopes', 'roles'].includes(field)) return [];
-  return listsOf(value).flatMap(({ path, list }) => repeatedIn(user, list, [...within, field, ...path]));
-}
-
-function repeatedIn(user: Declared, list: readonly Value[], at: (string | number)[]): Problem[] {
-  const first = new Map<string, number>();
-  return list.flatMap((element, index) => {
-    const inner = isMap(element)
-      ? repeatedElements(user, 'roles', element.roles ?? null, [...at, index])
-      : [];
-    const key = memberKey(element);
-    if (key === undefined) return inner;
-    // UUIDs ignore case.
-    const same = identifierKey(key);
-    const before = first.get(same);
-    if (before === undefined) {
-      first.set(same, index);
-      return inner;
-    }
-    return [
-      ...inner,
-      error(
-        'duplicate-element',
-        `"${key}" is twice in ${at.join('.')}`,
-        [user.placeOf(...at, index), user.placeOf(...at, before)],
-        'remove one of the two',
-      ),
-    ];
-  });
-}
-
-/** Warns about decimals that the server respells; their value stays. */
-function respelledNumbers(declared: Declared, field: string): Problem[] {
-  const value = declared.fields[field];
-  if (value === undefined) return [];
-  const told = numbersIn(value).flatMap((text) => {
-    const kept = keptSpelling(text);
-    return kept === text ? [] : [`${text} as ${kept}`];
-  });
-  if (told.length === 0) return [];
-  return [
-    warning(
-      'number-spelling',
-      `this server keeps ${[...new Set(told)].join(', ')}`,
-      [declared.placeOf(field)],
-      'the two compare as equal; a text, in quotation marks, keeps its spelling',
-    ),
-  ];
-}
-
-function numbersIn(value: Value): string[] {
-  if (typeof value === 'number' || value instanceof ExactNumber) return [String(value)];
-  if (Array.isArray(value)) return value.flatMap(numbersIn);
-  return isMap(value) ? Object.values(value).flatMap(numbersIn) : [];
 }

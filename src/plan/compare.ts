@@ -146,7 +146,8 @@ function compareFields(given: CompareInput): Change {
   const moved = declared.conditions?.find(
     (one) => !kind.many?.holds(one, { ...live?.beside, ...live?.fields }),
   );
-  if (moved !== undefined) return blocked(unmatched(kind, moved));
+  if (moved !== undefined)
+    return blocked(`this ${kind.noun} no longer matches the document that declares the change: plan again`);
   if (troubles.length > 0) return blocked(troubles.join('; '));
 
   // A map is merged into its value before the loss. Members of a set are merged into the live set; a record is not enough.
@@ -411,12 +412,6 @@ function unmergeable(kind: Kind, fields: readonly string[]): string {
     `the present value of ${names} is unknown, so the manifest's value can't be merged into it: ` +
     `this ${kind.noun} can't be read and nothing is recorded; with "whole: [${fields.join(', ')}]" the manifest's value becomes the whole value`
   );
-}
-
-/** Why a change that was declared for matching objects isn't made. */
-function unmatched({ noun }: Kind, condition: Fields): string {
-  const keys = Object.keys(condition).join(', ');
-  return `this ${noun} no longer matches the document that declares the change (${keys}): plan again`;
 }
 
 /** `named` are the members of a set that are shown; all if undefined. */
