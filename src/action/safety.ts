@@ -61,7 +61,7 @@ export async function guardingOf(
     if (inputs.command === 'apply')
       throw refusal(
         message,
-        'the job needs the permission contents: read; run it again when that is put right',
+        'the job needs the permissions actions: read, contents: read and pull-requests: read; run it again when that is put right',
       );
     log.annotate('warning', `${message}. Whether safety is changed is unknown.`);
     return { safety, note: '' };
