@@ -10,7 +10,7 @@ import {
   type Value,
 } from '../base/values.js';
 import { asElements, type FieldType, holdsHashed, normalForm, value } from '../kinds/fields.js';
-import { kindOf } from '../kinds/index.js';
+import { isAddressedByName, kindOf } from '../kinds/index.js';
 import type { Identity, KindName } from '../kinds/kind.js';
 import { deletedHash } from '../plan/decider.js';
 import type { Action, Seen, UntilChanges } from '../plan/plan.js';
@@ -149,7 +149,7 @@ function withFormerNames(
   asked: Asked,
   hasher: Hasher,
 ): ResourceRecord {
-  if (kindOf(asked.kind).naming === undefined) return record;
+  if (!isAddressedByName(asked.kind)) return record;
   const known = [...(before?.former_names ?? []), before?.left?.fields.name, asked.before?.name];
   const former = known.flatMap((name) =>
     typeof name === 'string' && name !== record.left?.fields.name && !hasher.conceals(name) ? [name] : [],

@@ -45,6 +45,12 @@ export function isKindName(name: string): name is KindName {
   return Object.hasOwn(byName, name);
 }
 
+/** Whether the address of an object is made of its name, which the server's list gives. */
+export function isAddressedByName(kind: KindName): boolean {
+  const { naming, byName } = kindOf(kind);
+  return naming !== undefined && byName === undefined;
+}
+
 /** `KIND/ID`, or for a template `KIND/BACKEND/TYPE`. */
 export function addressOf(kind: KindName, identity: Identity): string {
   return `${kind}/${kindOf(kind).addressPart(identity)}`;

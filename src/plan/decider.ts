@@ -1,6 +1,6 @@
 import { identifierKey } from '../base/identifiers.js';
 import type { Fields } from '../base/values.js';
-import { kindOf } from '../kinds/index.js';
+import { isAddressedByName, kindOf } from '../kinds/index.js';
 import type { Declared, KindName, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
 import type { PendingRestore } from '../kinds/loss.js';
@@ -94,7 +94,7 @@ export function deletedHash(kind: KindName, answer: Fields, hasher: Hasher): str
 function formerNames({ resources }: State): ReadonlyMap<string, readonly string[]> {
   return new Map(
     Object.values(resources).flatMap(({ kind, identity: { id }, left, former_names: former = [] }) => {
-      if (kindOf(kind).naming === undefined || id === undefined) return [];
+      if (!isAddressedByName(kind) || id === undefined) return [];
       const last = left?.fields.name;
       return [[identifierKey(id), typeof last === 'string' ? [...former, last] : former] as const];
     }),

@@ -1,7 +1,7 @@
 import { error, ProblemsError } from '../base/problems.js';
 import { isOfRun } from '../base/shard.js';
 import { assign } from '../base/values.js';
-import { addressOf, kindOf } from '../kinds/index.js';
+import { addressOf, isAddressedByName, kindOf } from '../kinds/index.js';
 import type { Declared, Identity, KindName, Live } from '../kinds/kind.js';
 import type { References } from '../kinds/references.js';
 import type { ResourceRecord } from '../state/state.js';
@@ -86,7 +86,9 @@ function ownAndAlike(documents: readonly Declared[], selection: Selection): Subj
     return { kind, identity, declared: document, ...(own ? {} : { elsewhere: true }) };
   });
   const looked = new Set(subjects.flatMap(({ kind, elsewhere }) => (elsewhere ? [] : [kind])));
-  return subjects.filter(({ kind, elsewhere }) => !elsewhere || (isNamedLater(kind) && looked.has(kind)));
+  return subjects.filter(
+    ({ kind, elsewhere }) => !elsewhere || (isAddressedByName(kind) && looked.has(kind)),
+  );
 }
 
 function hasRestore({ kind, owed }: ResourceRecord, { restores, profile }: BuildOptions): boolean {
@@ -108,12 +110,6 @@ export function restoresLeftOut(options: BuildOptions): string[] {
     .map(([address]) => address);
 }
 
-/** Whether the list with a kind's objects, which gives their addresses, is read with the objects themselves. */
-function isNamedLater(kind: KindName): boolean {
-  const { naming, byName } = kindOf(kind);
-  return naming !== undefined && byName === undefined;
-}
-
 /** Whether an object may be selected; some can only be decided after reading. */
 function mayMean(
   selection: Selection,
@@ -121,7 +117,7 @@ function mayMean(
   identity: Identity,
   references: References = {},
 ): boolean {
-  if (isNamedLater(kind)) return mayMatchKind(selection, kind);
+  if (isAddressedByName(kind)) return mayMatchKind(selection, kind);
   const { all } = addresses({ kind, identity, declared: undefined }, undefined, references);
   return isSelected(selection, kind, all);
 }

@@ -2,7 +2,7 @@ import type { Entry } from '../apply/journal-entries.js';
 import type { Answers, Result } from '../apply/result.js';
 import { bare } from '../base/escape.js';
 import { assign } from '../base/values.js';
-import { kindOf } from '../kinds/index.js';
+import { isAddressedByName, kindOf } from '../kinds/index.js';
 import type { Identity, KindName } from '../kinds/kind.js';
 import type { Planned } from '../plan/build.js';
 import type { Plan } from '../plan/plan.js';
@@ -65,10 +65,10 @@ export function labelResult(result: Result, { changes }: Plan, answers: Answers)
   const results = result.results.map((one) => {
     const change = byAddress.get(one.address);
     if (change === undefined) return one;
-    const { called, naming, regeneration } = kindOf(change.kind);
+    const { called, regeneration } = kindOf(change.kind);
     const answer = answers.get(change) ?? {};
     // An address that is made of the name keeps the name that the plan has.
-    const name = naming === undefined ? called?.(answer) : undefined;
+    const name = isAddressedByName(change.kind) ? undefined : called?.(answer);
     const did = change.action === 'regenerate' ? answer[regeneration?.field ?? ''] : undefined;
     return {
       ...one,
@@ -97,9 +97,9 @@ export function namesTold(entries: readonly Entry[]): Names {
 
 /** The label of an object when a run ended, as far as the journal tells. */
 export function labelIn({ sending, answered }: Entry, names: Names): { readonly label?: string } {
-  const { called, naming } = kindOf(sending.kind);
+  const { called } = kindOf(sending.kind);
   // An address that is made of the name keeps the name that the object had.
-  const after = naming === undefined ? (answered?.after?.fields ?? {}) : {};
+  const after = isAddressedByName(sending.kind) ? {} : (answered?.after?.fields ?? {});
   const ownName = called?.(sending.before.fields) ?? called?.(after) ?? sending.label;
   return labelOf(sending, sending.identity, ownName, names);
 }
