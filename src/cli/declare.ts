@@ -4,6 +4,7 @@ import { version } from '../base/version.js';
 import { namesOfFormats } from '../report/format-names.js';
 import {
   allowOptions,
+  byOption,
   collect,
   connectionOptions,
   debugOption,
@@ -82,6 +83,7 @@ export function declare(action: Act): Command {
         'none',
       ]),
     )
+    .addOption(byOption())
     .option('--yes', "don't ask; use defaults")
     .action(action(async () => (await import('./commands/init.js')).init));
 
@@ -142,6 +144,8 @@ export function declare(action: Act): Command {
       notEmpty,
     )
     .option('--check', 'write nothing; exit 1 if the server differs from the files')
+    .option('--declared', 'add no document and no field: only bring up to date what is declared')
+    .addOption(byOption())
     .option('--force', 'overwrite files that were edited since they were pulled or committed')
     .option('--all-templates', 'include built-in email templates, which nobody customised')
     .addOption(format('pull'))

@@ -2,7 +2,7 @@ import { isUuid } from '../base/identifiers.js';
 import { type Fields, isMap, type Value } from '../base/values.js';
 import type { Catalog } from './catalog.js';
 import { textOf } from './fields.js';
-import type { ByName } from './kind.js';
+import type { ByName, Identity } from './kind.js';
 import type { ListName, References } from './references.js';
 
 /** Users are found by their username, which is unique in a backend. */
@@ -39,6 +39,19 @@ export const templateByName: ByName = {
     return typeof found === 'string' ? found : { ...rest, backend_id: found.id };
   },
 };
+
+/** Names that find this object and no other; undefined if none of the candidates do. */
+export function onlyNames(
+  byName: ByName,
+  id: string | undefined,
+  candidates: readonly Identity[],
+  references: References,
+): Identity | undefined {
+  return candidates.find((names) => {
+    const found = byName.find(names, references);
+    return typeof found !== 'string' && id !== undefined && found[byName.id] === id;
+  });
+}
 
 /** The list in which a thing is found by name. */
 export const listOf: { readonly [key: string]: ListName } = {

@@ -2,12 +2,28 @@ import type { Parser } from '../server/answers.js';
 import type { ExtraRead, PathParameters } from '../server/operations.js';
 import type { Asked, DiscoverContext, Discovery, Identity, KindName, Live, ObserveContext } from './kind.js';
 
-/** Whether options ask for an object. */
-export function isAsked({ options }: Discovery, identity: Identity, asked: Asked): boolean {
-  return Object.entries(options).every(([option, part]) => {
+/** Whether options ask for an object; without what the server shows, whether they may. */
+export function isAsked(
+  { options, within }: Discovery,
+  identity: Identity,
+  asked: Asked,
+  live?: Pick<Live, 'fields' | 'beside'>,
+): boolean {
+  const isIn = (option: string, id: unknown): boolean => {
     const wanted = asked[option] ?? [];
-    return wanted.length === 0 || wanted.includes(identity[part] ?? '');
-  });
+    return wanted.length === 0 || (typeof id === 'string' && wanted.includes(id));
+  };
+  return (
+    Object.entries(options).every(([option, part]) => isIn(option, identity[part])) &&
+    (within === undefined ||
+      live === undefined ||
+      isIn(within.option, within.idOf({ ...live.beside, ...live.fields })))
+  );
+}
+
+/** Whether an option names this object. */
+export function isAskedByName({ options }: Discovery, identity: Identity, asked: Asked): boolean {
+  return Object.entries(options).some(([option, part]) => asked[option]?.includes(identity[part] ?? ''));
 }
 
 /** The ids that options ask for, otherwise the known ones. */

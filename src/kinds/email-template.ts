@@ -2,10 +2,9 @@ import * as z from 'zod';
 import { allSettled, allSettledEach } from '../base/concurrency.js';
 import { nullish, optional } from '../base/members.js';
 import { error, type Problem } from '../base/problems.js';
-import { compareText, type Fields, isMap, lazy, Sensitive, same } from '../base/values.js';
-import { pages } from '../server/answers.js';
+import { compareText, type Fields, lazy, Sensitive, same } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
-import { templateByName } from './by-name.js';
+import { idOf, onlyNames, templateByName } from './by-name.js';
 import type { FieldChange, PlanWarning } from './change.js';
 import { altered } from './declared.js';
 import { body, carried, isBlank, textOf, value } from './fields.js';
@@ -196,6 +195,14 @@ export const emailTemplate: Kind = {
   discovery: {
     options: { backend: 'backend_id', type: 'type' },
     find,
+    named: {
+      lists: () => ['backends'],
+      identity({ identity: { backend_id = '', type = '' } }, references) {
+        const name = references.backends?.byId(backend_id)?.name;
+        if (typeof name !== 'string') return undefined;
+        return onlyNames(templateByName, backend_id, [{ backend: name, type }], references);
+      },
+    },
     writes: ['txt_content', 'html_content'],
     files: { folder: 'emails', endings: { txt_content: 'txt', html_content: 'html' } },
   },
@@ -349,17 +356,13 @@ async function find(context: DiscoverContext): Promise<Discovered> {
   return { found: [], notes: [unnamed], unasked: 'no backend is known, so no template was read' };
 }
 
-async function backendsOf({ rows, profile }: DiscoverContext, named: readonly Identity[]): Promise<string[]> {
+async function backendsOf({ list, profile }: DiscoverContext, named: readonly Identity[]): Promise<string[]> {
   const known = named.flatMap(({ backend_id }) => backend_id ?? []);
-  const [backends, users] = [listRead('backends', profile), listRead('users', profile)];
-  if (backends === undefined || users === undefined) return known;
-  const own = await rows('backends', backends, pages.backend);
+  if (listRead('backends', profile) === undefined) return known;
+  const own = await list('backends');
   // Users show the backends, too.
-  const shown = own ?? (await rows('users', users, pages.user)) ?? [];
-  const ids = shown.map((row) => {
-    if (own !== null) return row.id;
-    return isMap(row.backend) ? row.backend.id : undefined;
-  });
+  const shown = own ?? (await list('users'));
+  const ids = [...(shown?.all() ?? [])].map((row) => (own === null ? idOf(row.backend) : row.id));
   return [...known, ...ids.flatMap((id) => (typeof id === 'string' ? [id] : []))];
 }
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { KindName } from '../base/kind-names.js';
 import type { Problem } from '../base/problems.js';
-import type { Fields } from '../base/values.js';
+import type { Fields, Value } from '../base/values.js';
 import type { Page, Parser } from '../server/answers.js';
 import type { ExtraRead, Scope, WriteRequest } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
@@ -224,6 +224,15 @@ export interface Discovered {
 export interface Discovery {
   /** The options that select some of them, and the part of the identity that each gives. */
   readonly options: { readonly [option: string]: string };
+  /** The id by which a further option selects an object with these fields. */
+  readonly within?: { readonly option: string; idOf(fields: Fields): Value | undefined };
+  /** How a new document names an object in place of its id. */
+  readonly named?: {
+    /** The lists that are needed, given what was found. */
+    lists(found: readonly Finding[]): readonly ListName[];
+    /** Names that find only this object; undefined if there are none. */
+    identity(finding: Finding, references: References): Identity | undefined;
+  };
   /** Called if the kind is readable. */
   find(context: DiscoverContext): Promise<Discovered>;
   /** The fields of new documents; by default all that the server doesn't ignore. */

@@ -108,7 +108,21 @@ export const organization: Kind = {
       ...(unknown.length === 0 ? {} : { trouble: unknownWhole('organization', unknown) }),
     };
   },
-  discovery: { options: {}, find },
+  discovery: {
+    options: {},
+    find,
+    named: {
+      lists: () => ['organizations'],
+      identity: (
+        {
+          live: {
+            fields: { name },
+          },
+        },
+        { organizations },
+      ) => (typeof name === 'string' && organizations?.byName(name).length === 1 ? { name } : undefined),
+    },
+  },
   destructions: () => [],
 };
 

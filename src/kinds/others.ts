@@ -1,27 +1,18 @@
 import type { OtherName } from '../base/kind-names.js';
 import { type Fields, isMap } from '../base/values.js';
-import { type Page, type Parser, pages } from '../server/answers.js';
-import type { ExtraRead } from '../server/operations.js';
-import type { Profile } from '../server/profiles.js';
-import { listRead } from './references.js';
+import type { ListName } from './references.js';
 
 /** Something that objects refer to or belong to, and its list. */
 export interface Other {
   readonly name: OtherName;
   readonly nouns: string;
-  read(profile: Profile): ExtraRead | undefined;
-  readonly parse: Parser<Page<Fields>>;
+  readonly list: ListName;
 }
 
 export const others: readonly Other[] = [
-  {
-    name: 'Backend',
-    nouns: 'backends',
-    read: (profile) => listRead('backends', profile),
-    parse: pages.backend,
-  },
-  { name: 'Scope', nouns: 'scopes', read: (profile) => listRead('scopes', profile), parse: pages.scope },
-  { name: 'Role', nouns: 'roles', read: (profile) => listRead('roles', profile), parse: pages.role },
+  { name: 'Backend', nouns: 'backends', list: 'backends' },
+  { name: 'Scope', nouns: 'scopes', list: 'scopes' },
+  { name: 'Role', nouns: 'roles', list: 'roles' },
 ];
 
 /** A row for people; undefined if it has no id. */

@@ -33,9 +33,16 @@ export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
   const confirmed: string[] = [];
   const warnings: Resolved['warnings'][number][] = [];
   /** Looks up each list of a declared set. */
-  const take = (field: string, noun: string, lookUp: (list: readonly Value[]) => LookedUp): void => {
+  const take = (
+    field: string,
+    noun: string,
+    lookUp: (list: readonly Value[], joined: boolean) => LookedUp,
+  ): void => {
     const declared = fields[field];
-    const found = listsOf(declared).map(({ path, list }) => ({ path, ...lookUp(list) }));
+    const found = listsOf(declared).map(({ path, list }) => ({
+      path,
+      ...lookUp(list, isMap(declared ?? null)),
+    }));
     if (found.length === 0) return;
     troubles.push(...found.flatMap((one) => one.troubles));
     if (found.every(({ sure }) => sure)) confirmed.push(field);
@@ -64,8 +71,8 @@ export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
     const own = asElements(present.organizations ?? null);
     // A shared name is ambiguous, in removals too.
     const told = own.every(({ name }) => typeof name !== 'string' || organizations.byName(name).length <= 1);
-    take('organizations', 'organization', (list) => {
-      const members = memberships(list, organizations, wished('organizations'));
+    take('organizations', 'organization', (list, joined) => {
+      const members = memberships(list, organizations, wished('organizations'), joined);
       warnings.push(
         ...members.stale.map((message) => ({ code: 'stale-name' as const, message, field: 'organizations' })),
       );
@@ -210,6 +217,7 @@ function memberships(
   references: readonly Value[],
   index: OrganizationIndex,
   strict: boolean,
+  joined: boolean,
 ): LookedUp & { readonly stale: readonly string[] } {
   const troubles: string[] = [];
   const stale: string[] = [];
@@ -224,7 +232,8 @@ function memberships(
     }
     const id = String(row.id);
     if (seen.has(id)) {
-      troubles.push(`the organization ${id} is twice in organizations: remove one of the two`);
+      // Several documents may add the same member.
+      if (!joined) troubles.push(`the organization ${id} is twice in organizations: remove one of the two`);
       return [];
     }
     seen.add(id);

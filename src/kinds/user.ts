@@ -2,7 +2,7 @@ import { allSettled, allSettledEach } from '../base/concurrency.js';
 import { ProblemsError } from '../base/problems.js';
 import { compareText, type Fields, isMap, lazy, mapValues, type Value } from '../base/values.js';
 import { answers, pages } from '../server/answers.js';
-import { userByName } from './by-name.js';
+import { idOf, onlyNames, userByName } from './by-name.js';
 import type { Catalog } from './catalog.js';
 import { missing, readOne, withoutIds } from './discovery.js';
 import {
@@ -34,7 +34,7 @@ import type {
   Traces,
 } from './kind.js';
 import { lostElements } from './loss.js';
-import { listRead, type References } from './references.js';
+import { type ListName, listRead, type References } from './references.js';
 import { profileProblems } from './rules.js';
 import { userProblems } from './user-checks.js';
 import { existing, listsOfUser, resolveUser } from './user-references.js';
@@ -156,7 +156,12 @@ export const user: Kind = {
     of: grantsOf,
     blocked: ({ blocked }) => (typeof blocked === 'boolean' ? blocked : null),
   },
-  discovery: { options: { user: 'id' }, find },
+  discovery: {
+    options: { user: 'id' },
+    within: { option: 'backend', idOf: ({ backend }) => idOf(backend) },
+    find,
+    named: { lists: listsOfNames, identity: namesOf },
+  },
   destructions: (fields) =>
     fields.flatMap(({ path, before, after, confirmed = false }) => {
       if (path === 'blocked') return after === true ? ['blocks the user'] : [];
@@ -219,27 +224,44 @@ function isWhole(row: Fields | undefined, whole: readonly string[]): row is Fiel
   return row !== undefined && whole.every((field) => row[field] !== undefined);
 }
 
+/** The backends tell users with the same username apart. */
+function listsOfNames(found: readonly Finding[]): readonly ListName[] {
+  const names = new Set(found.map(({ live }) => live.fields.username));
+  return names.size === found.length ? ['users'] : ['users', 'backends'];
+}
+
+function namesOf({ identity, live }: Finding, references: References): Identity | undefined {
+  const { username, backend } = { ...live.beside, ...live.fields };
+  if (typeof username !== 'string') return undefined;
+  const home = backend !== undefined && isMap(backend) ? backend.name : undefined;
+  const candidates = [{ username }, ...(typeof home === 'string' ? [{ username, backend: home }] : [])];
+  return onlyNames(userByName, identity.id, candidates, references);
+}
+
 /** From the list; a user that an option names, or whose row is incomplete, is read on its own. */
 async function find(context: DiscoverContext): Promise<Discovered> {
-  const { profile, asked, rows } = context;
+  const { profile, asked, list } = context;
   const { whole = [], reads: { one } = {} } = userTraits[profile.name];
   const all = listRead('users', profile);
   const wanted = asked.user ?? [];
-  const users = wanted.length > 0 || all === undefined ? null : await rows('users', all, pages.user);
+  const users = wanted.length > 0 || all === undefined ? null : await list('users');
   if (users === null && wanted.length === 0) {
     const note = 'the server offers no list of users: name users with --user ID';
     return { found: [], notes: [note] };
   }
-  const listed: readonly Fields[] = users ?? [...new Set(wanted)].map((id) => ({ id }));
+  const isElsewhere = ({ backend }: Fields): boolean =>
+    (asked.backend ?? []).length > 0 && !asked.backend?.some((id) => id === idOf(backend));
+  const listed: readonly Fields[] =
+    users === null ? [...new Set(wanted)].map((id) => ({ id })) : [...users.all()];
   const found = await allSettled(
     listed.map(async (row): Promise<Finding[]> => {
       const { id } = row;
-      if (typeof id !== 'string') return [];
+      if (typeof id !== 'string' || (row.backend !== undefined && isElsewhere(row))) return [];
       const shown =
         isWhole(row, whole) || one === undefined
           ? row
           : await readOne(context, one, { user_id: id }, answers.user.one);
-      if (shown === null) return [];
+      if (shown === null || isElsewhere(shown)) return [];
       const called = [shown.username, shown.uid].find((name) => typeof name === 'string');
       const identity = { id };
       return [
@@ -253,7 +275,7 @@ async function find(context: DiscoverContext): Promise<Discovered> {
   );
   return {
     found: found.flat().sort((a, b) => compareText(a.identity.id ?? '', b.identity.id ?? '')),
-    notes: withoutIds(listed.filter(({ id }) => typeof id !== 'string').length, 'users'),
+    notes: withoutIds(users?.anonymous ?? 0, 'users'),
   };
 }
 

@@ -14,6 +14,17 @@ export interface Expanded {
   readonly warnings: readonly PlanWarning[];
 }
 
+/** Documents by object. */
+export interface Covering {
+  /** Documents about single objects, in order, by id as far as their names are found. */
+  readonly plain: readonly Declared[];
+  /** Those of documents about many, for each object, by its address. */
+  readonly covering: Map<string, { readonly identity: Identity; readonly documents: Declared[] }>;
+  /** Why it can't be known which objects a document covers, or that they are too few. */
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly PlanWarning[];
+}
+
 /**
  * Finds the ids for names, makes one document for each object that a document about many covers, and joins those about one object.
  * Throws a ProblemsError if it can't be known which objects a document covers, or if they are too few.
@@ -24,6 +35,25 @@ export function expand(
   protect: readonly string[],
 ): Expanded {
   if (documents.every(isPlain)) return { declared: documents, warnings: [] };
+  const { plain, covering, problems, warnings } = coverObjects(documents, references, protect);
+  if (problems.length > 0) throw new ProblemsError([...problems]);
+  const own = plain.map((document) => {
+    const address = addressOf(document.kind, document.identity);
+    const others = covering.get(address);
+    if (others === undefined || document.trouble !== undefined) return document;
+    covering.delete(address);
+    return mergeAbout(document.identity, [document, ...others.documents]);
+  });
+  const rest = [...covering.values()].map(({ identity, documents }) => mergeAbout(identity, documents));
+  return { declared: [...own, ...rest], warnings };
+}
+
+/** Finds the ids for names, and makes one document for each object that a document about many covers. */
+export function coverObjects(
+  documents: readonly Declared[],
+  references: References,
+  protect: readonly string[],
+): Covering {
   const problems: Problem[] = [];
   const warnings: PlanWarning[] = [];
   const plain: Declared[] = [];
@@ -72,16 +102,7 @@ export function expand(
       }
     }
   }
-  if (problems.length > 0) throw new ProblemsError(problems);
-  const own = plain.map((document) => {
-    const address = addressOf(document.kind, document.identity);
-    const others = covering.get(address);
-    if (others === undefined || document.trouble !== undefined) return document;
-    covering.delete(address);
-    return merge(document.identity, [document, ...others.documents]);
-  });
-  const rest = [...covering.values()].map(({ identity, documents }) => merge(identity, documents));
-  return { declared: [...own, ...rest], warnings };
+  return { plain, covering, problems, warnings };
 }
 
 /** A note about matched objects that no plan changes. */
@@ -108,7 +129,8 @@ function withId(document: Declared, references: References): Declared {
     : altered(document, { identity: found });
 }
 
-function merge(identity: Identity, documents: readonly Declared[]): Declared {
+/** One document from several about an object, with a trouble if they contradict each other. */
+export function mergeAbout(identity: Identity, documents: readonly Declared[]): Declared {
   const [only, ...others] = documents;
   if (only !== undefined && others.length === 0) return only;
   const { document, contradictions } = mergeDocuments(identity, documents);

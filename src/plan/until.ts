@@ -63,7 +63,11 @@ export interface DatedDocuments {
 export function withDates(
   documents: readonly Declared[],
   written: readonly Declared[],
-  { state, now, endedOnly }: { readonly state: State; readonly now: Date; readonly endedOnly: boolean },
+  {
+    state,
+    now,
+    endedOnly,
+  }: { readonly state: Pick<State, 'resources'>; readonly now: Date; readonly endedOnly: boolean },
 ): DatedDocuments {
   const dated = Object.entries(state.resources).filter(([, { until }]) => until !== undefined);
   const declares = new DeclaredDates(written);

@@ -1,12 +1,14 @@
 import pLimit from 'p-limit';
 import { allSettled } from '../base/concurrency.js';
+import { isUuid } from '../base/identifiers.js';
 import type { OtherName } from '../base/kind-names.js';
-import { error, type Problem } from '../base/problems.js';
+import { error, type Problem, refuse } from '../base/problems.js';
 import type { Progress } from '../base/progress.js';
 import { compareText } from '../base/values.js';
+import { findIn } from '../kinds/by-name.js';
 import { readRows } from '../kinds/catalog.js';
 import { isAsked } from '../kinds/discovery.js';
-import { kinds as everyKind } from '../kinds/index.js';
+import { addressOf, kinds as everyKind } from '../kinds/index.js';
 import type { Asked, Declared, DiscoverContext, Discovered, Finding, Kind, Known } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
 import { type Other, otherOf } from '../kinds/others.js';
@@ -31,6 +33,8 @@ export interface LookOptions {
   readonly profile: Profile;
   readonly concurrency: number;
   readonly progress: Progress;
+  /** Lists that are read, once each. */
+  readonly lists: HeldLists;
   /** Aborted when nothing more may be read. */
   readonly signal?: AbortSignal;
 }
@@ -41,16 +45,16 @@ export interface Wanted {
   readonly asked: Asked;
   /** What manifests and the state name. */
   readonly known: readonly Known[];
+  /** How new documents refer to objects: by names if these are unique. */
+  readonly by?: 'name' | 'id';
+  /** Look for nothing that isn't declared. */
+  readonly declaredOnly?: boolean;
 }
 
 /** The objects that were found, and the lists that they refer to. */
 export interface DiscoveredAll {
   readonly found: readonly { readonly kind: Kind; readonly finding: Finding }[];
   readonly references: References;
-  /** The same lists, for later reads. */
-  readonly lists: HeldLists;
-  /** Reads a list of the profile, once. */
-  readonly rows: DiscoverContext['rows'];
   /** A sentence for each thing that can't be looked for. */
   readonly notes: readonly string[];
   /** What was asked for by id and doesn't exist. */
@@ -62,21 +66,20 @@ export interface DiscoveredAll {
  * AggregateError of everything that the reader threw.
  */
 export async function discoverAll(
-  { kinds, asked, known }: Wanted,
+  { kinds, asked, known, by = 'id', declaredOnly = false }: Wanted,
   declared: readonly Declared[],
   look: LookOptions,
 ): Promise<DiscoveredAll> {
-  const { reader, profile } = look;
+  const { reader, profile, lists } = look;
   const stoppable = abortable(reader, look.signal);
   const limit = pLimit(look.concurrency);
-  const lists: HeldLists = {};
   const reads = new Map<string, ReturnType<DiscoverContext['rows']>>();
   const rows: DiscoverContext['rows'] = (noun, read, parse) => {
     const reading = reads.get(read.path) ?? readRows(noun, read, parse, stoppable.reader);
     reads.set(read.path, reading);
     return reading;
   };
-  const byKind = await discoverKinds(kinds, look, {
+  const byKind = await discoverKinds(declaredOnly ? [] : kinds, look, {
     reader: stoppable.reader,
     profile,
     alone: false,
@@ -94,7 +97,10 @@ export async function discoverAll(
   });
   const found = kinds.flatMap((kind) =>
     (byKind.get(kind)?.found ?? [])
-      .filter(({ identity }) => kind.discovery !== undefined && isAsked(kind.discovery, identity, asked))
+      .filter(
+        ({ identity, live }) =>
+          kind.discovery !== undefined && isAsked(kind.discovery, identity, asked, live),
+      )
       .map((finding) => ({ kind, finding })),
   );
   const referring = [
@@ -103,20 +109,29 @@ export async function discoverAll(
       undocumented(kind.name, identity, { fields: live.fields }),
     ),
   ];
-  const needed = new Set(
-    referring.flatMap((one) => kinds.find(({ name }) => name === one.kind)?.refersTo?.(one, profile) ?? []),
-  );
+  const present = new Set(declared.map(({ kind, identity }) => addressOf(kind, identity)));
+  const naming = kinds.flatMap((kind) => {
+    const own = found.filter((one) => one.kind === kind).map(({ finding }) => finding);
+    const isNew = own.some(({ identity }) => !present.has(addressOf(kind.name, identity)));
+    return by === 'name' && isNew ? (kind.discovery?.named?.lists(own) ?? []) : [];
+  });
+  const needed = new Set([
+    ...referring.flatMap(
+      (one) => kinds.find(({ name }) => name === one.kind)?.refersTo?.(one, profile) ?? [],
+    ),
+    ...naming,
+  ]);
   await Promise.all(
     listNames
       .filter((name) => needed.has(name) && listScope(name, profile) !== undefined)
       .map((name) => holdList(lists, name, { reader, profile }, () => {})),
   );
-  const unread = kinds.filter((kind) => kind.discovery !== undefined && !byKind.has(kind));
+  const unread = kinds.filter(
+    (kind) => kind.discovery !== undefined && !byKind.has(kind) && !(declaredOnly && kind.readable(profile)),
+  );
   return {
     found,
     references: await heldLists(lists),
-    lists,
-    rows,
     notes: [...unreadable(unread, profile), ...kinds.flatMap((kind) => byKind.get(kind)?.notes ?? [])],
     missing: kinds.flatMap((kind) => missing(kind, found, asked, byKind.get(kind), profile)),
   };
@@ -182,18 +197,33 @@ function missing(
   );
 }
 
+/** What is asked for, with ids in place of the names of backends. Throws a ProblemsError if one isn't found. */
+export async function withAskedIds(asked: Asked, { reader, profile, lists }: LookOptions): Promise<Asked> {
+  const { backend = [] } = asked;
+  if (backend.every(isUuid) || listScope('backends', profile) === undefined) return asked;
+  await holdList(lists, 'backends', { reader, profile }, () => {});
+  const references = await heldLists(lists);
+  const found = backend.map((one) => findIn('backend', one, references));
+  refuse(found.flatMap((one) => (typeof one === 'string' ? [error('not-found', `--backend: ${one}`)] : [])));
+  return { ...asked, backend: found.flatMap((one) => (typeof one === 'string' ? [] : [one.id])) };
+}
+
 /** Problems of what was asked for: ids that no path can carry, and options of kinds that were left out. */
 export function askedProblems(asked: Asked, kinds: readonly Kind[], profile: Profile): Problem[] {
   return everyKind.flatMap((kind) =>
     Object.entries(kind.discovery?.options ?? {}).flatMap(([option, part]) =>
       (asked[option] ?? []).flatMap((id) => {
-        if (!kinds.includes(kind)) {
+        const limits = kinds.some((one) => one === kind || one.discovery?.within?.option === option);
+        if (!limits) {
           return [
             error('wrong-option', `--${option} goes with the kind ${kind.name}, which isn't asked for`),
           ];
         }
         const usable = identifier().safeParse(id).success;
-        const why = usable ? idTrouble({ [part]: id }, profile) : `the ${part} can't name an object`;
+        // The name of a backend is looked up.
+        const isName = option === 'backend' && !isUuid(id) && listScope('backends', profile) !== undefined;
+        const trouble = isName ? undefined : idTrouble({ [part]: id }, profile);
+        const why = usable ? trouble : `the ${part} can't name an object`;
         return why === undefined ? [] : [error('wrong-option', `--${option}: ${why}`)];
       }),
     ),
@@ -211,20 +241,18 @@ export interface FoundOther {
 /** Lists what objects refer to or belong to, with a note for each list that can't be read. */
 export async function discoverOthers(
   wanted: readonly Other[],
-  profile: Profile,
-  rows: DiscoverContext['rows'],
+  { reader, profile, lists }: LookOptions,
 ): Promise<{ readonly found: readonly FoundOther[]; readonly notes: readonly string[] }> {
   const found: FoundOther[] = [];
   const notes: string[] = [];
-  for (const { name: kind, nouns, read, parse } of wanted) {
-    const list = read(profile);
-    if (list === undefined) {
+  for (const { name: kind, nouns, list } of wanted) {
+    if (listScope(list, profile) === undefined) {
       notes.push(`${nouns} can't be read with the profile ${profile.name}`);
       continue;
     }
-    const listed = await rows(nouns, list, parse);
+    const listed = await holdList(lists, list, { reader, profile }, () => {});
     if (listed === null) notes.push(`the server offers no list of ${nouns}`);
-    const own = (listed ?? []).flatMap((row) => otherOf(row) ?? []);
+    const own = [...(listed?.all() ?? [])].flatMap((row) => otherOf(row) ?? []);
     found.push(...own.map((one) => ({ kind, ...one })).sort((a, b) => compareText(a.id, b.id)));
   }
   return { found, notes };

@@ -1,5 +1,16 @@
+import { isUuid } from '../base/identifiers.js';
 import type { Place } from '../base/problems.js';
-import { assign, isMap, type Json, mapValues, reveal, same } from '../base/values.js';
+import {
+  assign,
+  type Fields,
+  isMap,
+  type Json,
+  mapValues,
+  reveal,
+  same,
+  type Value,
+} from '../base/values.js';
+import { isBlank } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Finding, Identity, Kind, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
@@ -31,6 +42,8 @@ interface DraftField extends Written {
 export interface FreshDocument {
   readonly kind: Kind;
   readonly identity: Identity;
+  /** The same as the document names it: by names or by ids. */
+  readonly named: Identity;
   readonly address: string;
   /** Its name for people. */
   readonly called: string | null;
@@ -55,6 +68,8 @@ export interface FreshOptions {
   readonly names: VariableNames;
   readonly holds: (text: string) => boolean;
   readonly references: References;
+  /** How new documents and members refer to objects: by names if these are unique. */
+  readonly by: 'name' | 'id';
 }
 
 interface Draft extends FreshDocument {
@@ -82,7 +97,9 @@ export function freshDocuments(
   };
 }
 
-function draftOf(kind: Kind, { identity, live, called }: Finding, options: FreshOptions): Draft {
+function draftOf(kind: Kind, finding: Finding, options: FreshOptions): Draft {
+  const { identity, live, called } = finding;
+  const named = namesFor(kind, finding, options);
   const { ignored = [] } = kind.traits[options.profile.name];
   const { writes, files } = kind.discovery ?? {};
   const address = displayAddress(kind, identity, options);
@@ -91,7 +108,10 @@ function draftOf(kind: Kind, { identity, live, called }: Finding, options: Fresh
   const said = new Map<string, DraftField>();
   for (const [field, type] of Object.entries(kind.fields)) {
     const value = live.fields[field];
-    const isWritten = writes === undefined ? !Object.hasOwn(identity, field) : writes.includes(field);
+    // A name in place of an id is no field.
+    const isName = named !== identity && kind.byName?.names.includes(field) === true && field in named;
+    const isOwn = !isName && !Object.hasOwn(identity, field);
+    const isWritten = writes === undefined ? isOwn : writes.includes(field);
     if (value === undefined || !isWritten || ignored.includes(field)) continue;
     if (files?.endings[field] !== undefined && typeof value === 'string') {
       if (hasCredential(value, options)) {
@@ -102,7 +122,43 @@ function draftOf(kind: Kind, { identity, live, called }: Finding, options: Fresh
     const written = writeField(type, field, value, writing);
     if (written !== undefined) said.set(field, { ...written, isBody: false });
   }
-  return { kind, identity, live, called, address, said, toSet, left };
+  return { kind, identity, named, live, called, address, said, toSet, left };
+}
+
+/** The names by which a document finds an object if it can have them, otherwise its ids. */
+function namesFor(kind: Kind, finding: Finding, options: FreshOptions): Identity {
+  const { identity } = finding;
+  if (options.by === 'id') return identity;
+  const named = kind.discovery?.named?.identity(finding, options.references);
+  const isUsable =
+    named !== undefined &&
+    Object.values(named).every((name) => isUsableName(name, options)) &&
+    kind.schema.safeParse({ kind: kind.name, ...named }).success;
+  return isUsable ? named : identity;
+}
+
+/** Whether a document can have a name in place of an id. */
+function isUsableName(name: string, { holds }: Pick<FreshOptions, 'holds'>): boolean {
+  return !isBlank(name) && !isUuid(name) && !name.includes('${') && !hasCredential(name, { holds });
+}
+
+/** The id of an element of a set, if need be looked up by its name. */
+export function idOf(
+  kind: Kind,
+  field: string,
+  element: Value,
+  present: Fields,
+  { references, profile }: Pick<FreshOptions, 'references' | 'profile'>,
+): string | undefined {
+  if (isMap(element) && typeof element.id === 'string') return element.id;
+  const resolved = kind.resolve?.(
+    { [field]: [element] },
+    { references, profile, present, wished: () => true, at: () => '' },
+  );
+  if (resolved === undefined || resolved.troubles.length > 0) return undefined;
+  const list = resolved.fields[field];
+  const found = Array.isArray(list) ? list[0] : undefined;
+  return found !== undefined && isMap(found) && typeof found.id === 'string' ? found.id : undefined;
 }
 
 /** The address by name, or by id if the name contains a credential. */
@@ -111,14 +167,15 @@ export function displayAddress(kind: Kind, identity: Identity, { references, hol
   return hasCredential(named, { holds }) ? addressOf(kind.name, identity) : named;
 }
 
-export function writingOf(
-  kind: Kind,
-  address: string,
-  { profile, names, holds }: FreshOptions,
-): WriteContext {
+export function writingOf(kind: Kind, address: string, options: FreshOptions): WriteContext {
+  const { profile, names, holds, by } = options;
   const { elements = {} } = kind.traits[profile.name].limits ?? {};
   const open = mapValues(elements, ({ types }) => Object.keys(types));
-  return { address, names, holds, open, toSet: [], left: [] };
+  const nameOf: WriteContext['nameOf'] = (field, { id, name }) => {
+    if (by === 'id' || typeof id !== 'string' || typeof name !== 'string') return undefined;
+    return isUsableName(name, options) && idOf(kind, field, name, {}, options) === id ? name : undefined;
+  };
+  return { address, names, holds, open, nameOf, toSet: [], left: [] };
 }
 
 /** Removes fields that a document can't declare; false if it can't even identify the object. */
@@ -153,9 +210,9 @@ const UNWRITABLE = " can't be declared with the server's value";
 
 /** Why a document doesn't read back as written, or the first error of `validate`. */
 function refusalOf(draft: Draft, profile: Profile): string | undefined {
-  const { kind, identity, said } = draft;
+  const { kind, named, said } = draft;
   const values = [...said].map(([field, { value }]) => [field, reveal(value)]);
-  const whole = { kind: kind.name, ...identity, ...Object.fromEntries(values) };
+  const whole = { kind: kind.name, ...named, ...Object.fromEntries(values) };
   const isSound = kind.schema.safeParse(whole).success && isReadBack(membersOf(draft, ({ raw }) => raw));
   if (!isSound) return UNWRITABLE;
   return kind.check([declaredOf(draft)], profile).find(({ severity }) => severity === 'error')?.message;
@@ -187,7 +244,11 @@ export function troubleOf(
   return reason ?? 'a plan would change it, whatever the document says';
 }
 
-export function declaredOf({ kind, identity, said }: Omit<FreshDocument, 'toSet'>): Declared {
+export function declaredOf({
+  kind,
+  identity,
+  said,
+}: Pick<FreshDocument, 'kind' | 'identity' | 'said'>): Declared {
   // It is in no file yet.
   const place: Place = { file: '', line: 1, column: 1, length: 1 };
   const fields = Object.fromEntries([...said].map(([field, { value }]) => [field, value]));
@@ -209,12 +270,12 @@ export function declaredOf({ kind, identity, said }: Omit<FreshDocument, 'toSet'
 }
 
 export function membersOf(
-  { kind, identity, said }: Pick<FreshDocument, 'kind' | 'identity' | 'said'>,
+  { kind, named, said }: Pick<FreshDocument, 'kind' | 'named' | 'said'>,
   written: (said: DraftField, field: string) => Json,
 ): { [key: string]: Json } {
-  const named = mapValues({ ...identity }, escapeVariables);
+  const ids = mapValues({ ...named }, escapeVariables);
   const fields = [...said].map(([field, one]) => [field, written(one, field)]);
-  return { kind: kind.name, ...named, ...Object.fromEntries(fields) };
+  return { kind: kind.name, ...ids, ...Object.fromEntries(fields) };
 }
 
 /** The server's values of the fields that a document declares. */

@@ -24,6 +24,8 @@ export interface WriteContext {
   readonly holds: (text: string) => boolean;
   /** By field, members of its elements that are no secret, whatever the element's key. */
   readonly open: { readonly [field: string]: readonly string[] };
+  /** The name that a document can have in place of an element's id. */
+  readonly nameOf: (field: string, element: Fields) => string | undefined;
   readonly toSet: VariableToSet[];
   /** A sentence for each part that can't be written. */
   readonly left: string[];
@@ -94,14 +96,15 @@ function writeMembers(
   });
 }
 
-/** An element's id, name and sets; the server decides the rest. */
+/** An element's name or its id and name, and its sets; the server decides the rest. */
 function writeElement(
   nested: { readonly [field: string]: FieldType },
   element: Fields,
   path: Path,
   writing: WriteContext,
 ): Written | undefined {
-  const named = ['id', 'name'].flatMap((member) => {
+  const name = path.length === 1 ? writing.nameOf(String(path[0]), element) : undefined;
+  const named = (name === undefined ? ['id', 'name'] : ['name']).flatMap((member) => {
     const text = element[member];
     // What identifies an element can't come from a variable.
     if (typeof text !== 'string' || hasCredential(text, writing)) return [];
@@ -113,6 +116,7 @@ function writeElement(
     const written = inner === undefined ? undefined : writeTyped(type, inner, [...path, member], writing);
     return written === undefined ? [] : [[member, written] as const];
   });
+  if (name !== undefined && sets.length === 0) return { raw: escapeVariables(name), value: name };
   return fromMembers([...named, ...sets]);
 }
 

@@ -5,6 +5,7 @@ import {
   desired,
   type FieldType,
   type FieldTypes,
+  membersAmong,
   value as plain,
 } from '../kinds/fields.js';
 import { parseVariables } from '../yaml/interpolation.js';
@@ -26,6 +27,8 @@ export interface MergeContext {
   /** Keys that somebody added to the map on the server. */
   readonly added: readonly string[];
   readonly writing: WriteContext;
+  /** Members that other documents declare or remove: they are not added to a whole set. */
+  readonly others: readonly Fields[];
   /** The id of an element of a set, if known. */
   readonly idOf: (element: Value) => string | undefined;
   /** Takes the new and the former text of a body file; returns why it can't be written. */
@@ -45,6 +48,9 @@ export function mergeField(
 ): Written {
   if (type.type === 'set' && Array.isArray(declared.raw) && Array.isArray(declared.value)) {
     return mergeSet(type.nested, declared.raw, declared.value, live, path, merging);
+  }
+  if (type.type === 'set' && isMap(declared.raw) && isMap(declared.value)) {
+    return mergeParts(type.nested, declared, live, path, merging);
   }
   const wanted = desired(type, declared.value, live, merging.whole);
   const matches =
@@ -81,18 +87,16 @@ function mergeSet(
   const left = new Set(asElements(live));
   const kept = raws.flatMap((raw, index): Written[] => {
     const value = values[index] ?? null;
-    const id = merging.idOf(value);
-    const name = isMap(value) ? value.name : value;
-    const found = [...left].find((one) => (id === undefined ? one.name === name : one.id === id));
+    const found = findElement(value, left, merging);
     if (found === undefined) return [];
     left.delete(found);
-    return [
-      isMap(raw) && isMap(value)
-        ? mergeElement(nested, { raw, value }, found, path, merging)
-        : { raw, value },
-    ];
+    return [mergeElement(nested, { raw, value }, found, path, merging)];
   });
-  const added = writeField({ type: 'set', nested }, merging.field, [...left], merging.writing);
+  for (const other of membersAmong([...left], merging.others)) left.delete(other);
+  // New members are written like those beside them.
+  const byId = raws.some((raw) => isMap(raw) && raw.id !== undefined);
+  const writing = byId ? { ...merging.writing, nameOf: () => undefined } : merging.writing;
+  const added = writeField({ type: 'set', nested }, merging.field, [...left], writing);
   if (added === undefined) {
     const declared = { raw: [...raws], value: [...values] };
     return keep(declared, path, ' has an element on the server that no document can name', merging);
@@ -103,6 +107,39 @@ function mergeSet(
   };
 }
 
+/** Of the members that a document adds those that the server has, and of those that it removes the others. */
+function mergeParts(
+  nested: FieldTypes,
+  declared: Written,
+  live: Value,
+  path: Path,
+  merging: MergeContext,
+): Written {
+  const there = new Set(asElements(live));
+  const parts = Object.keys(declared.value as Fields).map((part): [string, Written] => {
+    const list = memberOf(declared, part);
+    if (!Array.isArray(list.raw) || !Array.isArray(list.value)) return [part, list];
+    const values = list.value;
+    const kept = list.raw.flatMap((raw: Json, index): Written[] => {
+      const value = values[index] ?? null;
+      const found = findElement(value, there, merging);
+      if (part === 'remove') return found === undefined ? [{ raw, value }] : [];
+      return found === undefined
+        ? []
+        : [mergeElement(nested, { raw, value }, found, [...path, part], merging)];
+    });
+    return [part, { raw: kept.map(({ raw }) => raw), value: kept.map(({ value }) => value) }];
+  });
+  return fromMembers(parts);
+}
+
+/** The live element that a document means. */
+function findElement(value: Value, among: Iterable<Fields>, { idOf }: MergeContext): Fields | undefined {
+  const id = idOf(value);
+  const name = isMap(value) ? value.name : value;
+  return [...among].find((one) => (id === undefined ? one.name === name : one.id === id));
+}
+
 /** An element with the server's name and the sets that the document declares of it. */
 function mergeElement(
   nested: FieldTypes,
@@ -111,8 +148,9 @@ function mergeElement(
   path: Path,
   merging: MergeContext,
 ): Written {
+  if (!isMap(declared.raw) || !isMap(declared.value)) return declared;
   return fromMembers(
-    Object.keys(declared.value as Fields).map((key) => {
+    Object.keys(declared.value).map((key) => {
       const member = memberOf(declared, key);
       const now = live[key];
       const type = nested[key];

@@ -33,6 +33,7 @@ export async function pullFresh(wishes: PullWishes, look: LookOptions): Promise<
     names: new VariableNames(),
     holds: wishes.holds,
     references,
+    by: wishes.by ?? 'id',
   });
   return {
     files: filesOf(documents, wishes.holds),

@@ -1,18 +1,22 @@
 import { objectKey } from '../base/identifiers.js';
-import { error, type Problem, refuse } from '../base/problems.js';
-import type { Fields, Json } from '../base/values.js';
-import { isAsked } from '../kinds/discovery.js';
-import { kindOf } from '../kinds/index.js';
-import type { Declared, Finding, Live } from '../kinds/kind.js';
+import { error, type Place, type Problem, refuse, warning } from '../base/problems.js';
+import { assign, type Fields, type Json } from '../base/values.js';
+import { altered } from '../kinds/declared.js';
+import { isAsked, isAskedByName } from '../kinds/discovery.js';
+import { addressOf, kindOf } from '../kinds/index.js';
+import type { Declared, Finding, Kind, Live } from '../kinds/kind.js';
+import { heldLists, holdList } from '../kinds/references.js';
 import type { LoadedManifests, ManifestSource } from '../manifests/load.js';
-import { observe } from '../plan/observe.js';
+import { coverObjects, mergeAbout } from '../plan/expand.js';
+import { listsOfNames, observe } from '../plan/observe.js';
 import type { Seen } from '../plan/plan.js';
 import { addresses } from '../plan/subjects.js';
+import { withDates } from '../plan/until.js';
 import type { Project } from '../project/index.js';
 import { BodyFiles } from './bodies.js';
 import { type DiscoveredAll, discoverAll, type LookOptions } from './discover.js';
 import { editFields, type FieldEdit } from './edit.js';
-import { freshDocuments, type LeftOut, seenOf, seenOfNew } from './fresh.js';
+import { type FreshOptions, freshDocuments, type LeftOut, seenOf, seenOfNew, troubleOf } from './fresh.js';
 import { VariableNames, type VariableToSet } from './literal.js';
 import { placeDocuments } from './placement.js';
 import { type PullWishes, withoutBuiltIn } from './pull-fresh.js';
@@ -27,6 +31,14 @@ interface DocumentAt {
   written(): Json;
 }
 
+export interface IntoOptions extends LookOptions {
+  readonly tokenFile?: string | undefined;
+  /** Undefined if it can't be used. */
+  readonly state: Parameters<typeof withDates>[2]['state'] | undefined;
+  /** The instant at which it is decided which access has ended. */
+  readonly now: Date;
+}
+
 /**
  * Works out the edits that make a project's manifests and bodies declare what the server has, with GETs only. Throws an
  * AggregateError of what the reader threw, and a ProblemsError if a new document has no place.
@@ -35,34 +47,39 @@ export async function pullInto(
   project: Project,
   manifests: LoadedManifests,
   wishes: PullWishes,
-  look: LookOptions & {
-    readonly tokenFile?: string | undefined;
-    /** The recorded fields of an object, by its key in the state. */
-    readonly knownOf?: (key: string) => Fields | undefined;
-  },
+  look: IntoOptions,
 ): Promise<PullResult> {
-  const { kinds, asked, builtIn, holds } = wishes;
+  const { kinds, asked, builtIn, holds, by = 'id', declaredOnly = false } = wishes;
   const { profile } = look;
-  const all = manifests.sources.flatMap((source) =>
-    source.documents.flatMap(({ declared, written }, number): DocumentAt[] =>
-      declared === undefined ? [] : [{ source, number, declared, written }],
-    ),
-  );
-  const concerned = all.filter(({ declared }) => {
-    const kind = kindOf(declared.kind);
+  const isConcerned = ({ kind: name, identity }: Declared, live?: Live): boolean => {
+    const kind = kindOf(name);
     const { discovery } = kind;
     if (!kinds.includes(kind) || discovery === undefined || !kind.readable(profile)) return false;
-    return isAsked(discovery, declared.identity, asked);
-  });
+    return isAsked(discovery, live === undefined ? identity : assign(identity, live.identity), asked, live);
+  };
   // Before the server is read, so that a link made meanwhile is noticed.
   const bodies = new BodyFiles(project, manifests, look.tokenFile);
   await bodies.look();
-  const declared = concerned.map((one) => one.declared);
-  const discovered = await discoverAll(wishes, declared, look);
+  const {
+    documents: written,
+    many,
+    problems,
+  } = await documentsById(manifests, kinds, project.safety().protect, look);
+  const asDeclared = written.filter(({ declared }) => isConcerned(declared));
+  const covered = [...many.values()].filter(({ declared }) => isConcerned(declared));
+  const discovered = await discoverAll(
+    wishes,
+    [...asDeclared, ...covered].map((one) => one.declared),
+    look,
+  );
   const { references } = discovered;
-  const { live, found } = await lookUp(concerned, discovered, look);
+  const { live, found } = await lookUp([...asDeclared, ...covered], discovered, look);
+  const concerned = asDeclared.filter((one) => isConcerned(one.declared, live.get(one)));
   const names = new VariableNames();
-  const options = { profile, names, holds, references, builtIn };
+  const options = { profile, names, holds, references, builtIn, declaredOnly, by };
+  const resources = new Map(Object.entries(look.state?.resources ?? {}));
+  const knownOf = (key: string) => resources.get(key)?.left?.fields as Fields | undefined;
+  const othersOf = ({ kind, identity }: Declared) => many.get(addressOf(kind, identity))?.documents ?? [];
   const updates = concerned.map((one): Wanted => {
     const now = live.get(one);
     if (now === undefined) return { one, update: undefined };
@@ -72,7 +89,8 @@ export async function pullInto(
       update: updateOf(one.declared, one.written(), now, {
         ...options,
         bodyTrouble,
-        known: look.knownOf?.(addresses({ ...one.declared, declared: one.declared }, now, references).key),
+        others: othersOf(one.declared),
+        known: knownOf(addresses({ ...one.declared, declared: one.declared }, now, references).key),
       }),
     };
   });
@@ -80,8 +98,20 @@ export async function pullInto(
     for (const body of update?.bodies ?? []) bodies.want(one.source, body);
   }
   const edited = editedSources(updates);
-  const left = [...updates.flatMap(({ update }) => update?.left ?? []), ...bodies.conflicts()];
-  const fresh = withoutBuiltIn(discovered, builtIn).filter((one) => !found.has(one.finding));
+  const manyLeft = differingMany(covered, live, { profile, references });
+  const left = [
+    ...problems,
+    ...updates.flatMap(({ update }) => update?.left ?? []),
+    ...bodies.conflicts(),
+    ...manyLeft,
+  ];
+  // An object that only documents about many cover gets its own document if an option names it.
+  const isNew = ({ kind: { discovery }, finding }: DiscoveredAll['found'][number]): boolean => {
+    const one = found.get(finding);
+    if (one === undefined) return true;
+    return 'documents' in one && discovery !== undefined && isAskedByName(discovery, finding.identity, asked);
+  };
+  const fresh = declaredOnly ? [] : withoutBuiltIn(discovered, builtIn).filter(isNew);
   const { documents, left: leftOut } = freshDocuments(fresh, options);
   const changed = await placeDocuments(documents, edited, project, manifests, wishes, bodies);
   const toSet = [
@@ -99,13 +129,21 @@ export async function pullInto(
     if (isMade) return 'updated';
     return update.left.length + update.bodies.length === 0 ? 'unchanged' : 'left';
   });
+  const kept = new Set(
+    concerned.flatMap(({ source }, index) => (outcomes[index] === 'left' ? source.path : [])),
+  );
   const seen = updates.flatMap(({ one, update }, index) => {
     const now = live.get(one);
     const isWhole = update !== undefined && update.left.length === 0 && outcomes[index] !== 'left';
-    return isWhole && now?.exists === true ? [seenOf(update.declared, now, options)] : [];
+    if (!isWhole || now?.exists !== true) return [];
+    return [
+      seenOf(mergeAbout(one.declared.identity, [update.declared, ...othersOf(one.declared)]), now, options),
+    ];
   });
   return {
     files: files.filter(({ path, action }) => action !== 'unchanged' || own.has(path)),
+    // A file with a document that was left may hold an edit.
+    settled: files.filter(({ path, action }) => action !== 'unchanged' || (own.has(path) && !kept.has(path))),
     added: documents.length,
     updated: outcomes.filter((outcome) => outcome === 'updated').length,
     unchanged: outcomes.filter((outcome) => outcome === 'unchanged').length,
@@ -118,14 +156,96 @@ export async function pullInto(
   };
 }
 
+/** An object that documents about many cover. */
+interface Covered {
+  /** What they declare together. */
+  readonly declared: Declared;
+  readonly documents: readonly Declared[];
+}
+
+/** The documents with ids in place of names, and what documents about many declare of each object, by its address. */
+async function documentsById(
+  manifests: LoadedManifests,
+  kinds: readonly Kind[],
+  protect: readonly string[],
+  { reader, profile, lists, state, now }: IntoOptions,
+): Promise<{
+  documents: readonly DocumentAt[];
+  many: ReadonlyMap<string, Covered>;
+  problems: readonly Problem[];
+}> {
+  const all = manifests.sources.flatMap((source) =>
+    source.documents.flatMap(({ declared, written }, number): DocumentAt[] =>
+      declared === undefined || !kinds.includes(kindOf(declared.kind))
+        ? []
+        : [{ source, number, declared, written }],
+    ),
+  );
+  const declared = all.map((one) => one.declared);
+  for (const name of listsOfNames(declared, [], profile))
+    holdList(lists, name, { reader, profile }, () => {});
+  const { plain, covering, problems } = coverObjects(declared, await heldLists(lists), protect);
+  const each = [...covering.values()].flatMap(({ documents }) => documents);
+  const current = withDates(each, [], { state: state ?? { resources: {} }, now, endedOnly: false }).declared;
+  let at = 0;
+  const many = [...covering].map(([address, { identity, documents }]): [string, Covered] => {
+    const own = current.slice(at, at + documents.length);
+    at += documents.length;
+    return [address, { declared: mergeAbout(identity, own), documents: own }];
+  });
+  const single = all.filter((one) => one.declared.covers === undefined);
+  return {
+    documents: single.map((one, index) => ({ ...one, declared: plain[index] ?? one.declared })),
+    many: new Map(many),
+    problems,
+  };
+}
+
+/** What documents about many declare and the server doesn't have: a warning for each document and field. */
+function differingMany(
+  covered: readonly Covered[],
+  live: ReadonlyMap<Subject, Live>,
+  options: Pick<FreshOptions, 'profile' | 'references'>,
+): Problem[] {
+  const differing = new Map<string, { place: Place; field: string; addresses: string[] }>();
+  for (const one of covered) {
+    const now = live.get(one);
+    if (now === undefined || (troubleOf(one.declared, now, options) === undefined && now.exists)) continue;
+    for (const document of one.documents) {
+      for (const [field, value] of Object.entries(document.fields)) {
+        if (troubleOf(altered(document, { fields: { [field]: value } }), now, options) === undefined)
+          continue;
+        const place = document.placeOf(field);
+        const key = JSON.stringify([place, field]);
+        const before = differing.get(key) ?? { place, field, addresses: [] };
+        before.addresses.push(addressOf(document.kind, assign(document.identity, now.identity)));
+        differing.set(key, before);
+      }
+    }
+  }
+  return [...differing.values()].map(({ place, field, addresses: those }) => {
+    const shown = those.slice(0, 3).join(', ');
+    const more = those.length > 3 ? ` and ${those.length - 3} more` : '';
+    return warning(
+      'not-pulled',
+      `${field} of ${shown}${more} differs from what this document declares, and pull changes no document about many`,
+      [place],
+      'change it by hand, or apply it; idops plan shows both values',
+    );
+  });
+}
+
+/** What is looked up: a document, or an object that documents about many cover. */
+type Subject = DocumentAt | Covered;
+
 type Wanted = { readonly one: DocumentAt; readonly update: Update | undefined };
 
 /** The live object of each document: one that was found, otherwise read now. */
 async function lookUp(
-  concerned: readonly DocumentAt[],
-  { found: all, references, lists }: DiscoveredAll,
+  concerned: readonly Subject[],
+  { found: all, references }: DiscoveredAll,
   look: LookOptions,
-): Promise<{ live: ReadonlyMap<DocumentAt, Live>; found: ReadonlySet<Finding> }> {
+): Promise<{ live: ReadonlyMap<Subject, Live>; found: ReadonlyMap<Finding, Subject> }> {
   const keyOf = (subject: Parameters<typeof addresses>[0], now: Live | undefined): string =>
     objectKey(addresses(subject, now, references).key);
   const byKey = new Map(
@@ -134,19 +254,20 @@ async function lookUp(
       finding,
     ]),
   );
-  const live = new Map<DocumentAt, Live>();
-  const found = new Set<Finding>();
-  const take = (one: DocumentAt, now: Live | undefined): boolean => {
+  const live = new Map<Subject, Live>();
+  const found = new Map<Finding, Subject>();
+  const take = (one: Subject, now: Live | undefined): boolean => {
     const { kind, identity } = one.declared;
     const finding = byKey.get(keyOf({ kind, identity, declared: one.declared }, now));
     if (finding === undefined) return false;
-    found.add(finding);
+    // A document about the object alone comes first.
+    if (!found.has(finding)) found.set(finding, one);
     live.set(one, finding.live);
     return true;
   };
-  const others = concerned.filter((one) => !take(one, undefined));
+  const others = concerned.filter((one) => one.declared.trouble === undefined && !take(one, undefined));
   const wanted = others.map(({ declared: { kind, identity } }) => ({ kind, identity }));
-  const observed = await observe(wanted, [], { ...look, lists });
+  const observed = await observe(wanted, [], look);
   for (const [index, one] of others.entries()) {
     const object = wanted[index];
     const now = object === undefined ? undefined : observed.live.get(object);
@@ -188,6 +309,8 @@ function editedSources(updates: readonly Wanted[]): ReadonlyMap<ManifestSource, 
 /** The outcome of a pull; nothing is written yet. */
 export interface PullResult {
   readonly files: readonly PulledFile[];
+  /** Those that hold no edit afterwards. */
+  readonly settled: readonly PulledFile[];
   /** New documents. */
   readonly added: number;
   /** Changed documents. */

@@ -1,11 +1,12 @@
 import { error, type Place, type Problem } from '../base/problems.js';
 import { type Fields, isMap, type Json, mapValues, same, type Value } from '../base/values.js';
 import { altered } from '../kinds/declared.js';
-import { value as plain } from '../kinds/fields.js';
+import { listsOf, value as plain } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Kind, Live } from '../kinds/kind.js';
+import { mergeDocuments } from '../kinds/merge-documents.js';
 import { ignoredFields } from '../kinds/rules.js';
-import { displayAddress, type FreshOptions, troubleOf, writingOf } from './fresh.js';
+import { displayAddress, type FreshOptions, idOf, troubleOf, writingOf } from './fresh.js';
 import type { VariableToSet } from './literal.js';
 import { mergeField } from './merge.js';
 
@@ -35,6 +36,10 @@ export interface Update {
 
 export interface UpdateOptions extends FreshOptions {
   readonly builtIn: boolean;
+  /** Add no key to a map. */
+  readonly declaredOnly: boolean;
+  /** Documents about many objects that cover this one. */
+  readonly others: readonly Declared[];
   /** The recorded fields of the object. */
   readonly known: Fields | undefined;
   /** Why a text can't be written to the file that a document names; undefined if it can. */
@@ -57,9 +62,15 @@ export function updateOf(declared: Declared, written: Json, live: Live, options:
   if (!live.exists) {
     return { ...nothing, left: [left(live.trouble ?? `the server has no such ${kind.noun}`)] };
   }
-  const whole = troubleOf(declared, live, options);
+  const othersIn = (field: string): Fields[] => namedByOthers(kind, field, live, options);
+  /** Why a plan would change these fields, beside what other documents declare. */
+  const troubleWith = (some: Fields): string | undefined => {
+    const joined = mapValues(some, (said, field) => besideOthers(said, othersIn(field)));
+    return troubleOf(altered(declared, { fields: joined }), live, options);
+  };
+  const whole = troubleWith({ ...declared.fields });
   const added = mapValues({ ...declared.fields }, (said, field) =>
-    addedKeys(said, live.fields[field], options.known?.[field]),
+    options.declaredOnly ? [] : addedKeys(said, live.fields[field], options.known?.[field]),
   );
   if (whole === undefined && Object.values(added).every((keys) => keys.length === 0)) return nothing;
   if (!options.builtIn && kind.deletion?.isBuiltIn(live.fields) === true) {
@@ -73,8 +84,6 @@ export function updateOf(declared: Declared, written: Json, live: Live, options:
   const bodies: BodyEdit[] = [];
   const toSet: VariableToSet[] = [];
   const problems: Problem[] = [];
-  const troubleWith = (field: string, value: Value): string | undefined =>
-    troubleOf(altered(declared, { fields: { [field]: value } }), live, options);
   /** An error of `validate` that the new value would add. */
   const refusalOf = (field: string, value: Value): string | undefined => {
     const errorsOf = (one: Declared): string[] =>
@@ -83,12 +92,19 @@ export function updateOf(declared: Declared, written: Json, live: Live, options:
         .flatMap(({ severity, message }) => (severity === 'error' ? [message] : []));
     const before = errorsOf(declared);
     const next = altered(declared, { fields: { ...declared.fields, [field]: value } });
-    const message = errorsOf(next).find((one) => !before.includes(one));
+    const message = errorsOf(next).find((one) => !before.includes(one)) ?? contradicted(next, field);
     return message && `${field} stays as it is: with what the server has, ${message}`;
+  };
+  /** A document about many that declares another value. */
+  const contradicted = (next: Declared, field: string): string | undefined => {
+    const one = altered(next, { fields: { [field]: next.fields[field] ?? null } });
+    const [other] = mergeDocuments(declared.identity, [one, ...options.others]).contradictions;
+    const place = other?.places[1];
+    return place && `the document at ${place.file}:${place.line} declares another value`;
   };
   const ignored = ignoredFields(declared.fields, kind.traits[options.profile.name]);
   for (const [field, value] of Object.entries(declared.fields)) {
-    const wrong = troubleWith(field, value);
+    const wrong = troubleWith({ [field]: value });
     const news = kind.fields[field]?.type === 'map' ? (added[field] ?? []) : [];
     if (wrong === undefined && news.length === 0) continue;
     const place = declared.placeOf(field);
@@ -109,7 +125,8 @@ export function updateOf(declared: Declared, written: Json, live: Live, options:
       whole: declared.whole.includes(field),
       added: news,
       writing,
-      idOf: (element) => idOf(kind, field, element, live, options),
+      others: othersIn(field),
+      idOf: (element) => idOf(kind, field, element, live.fields, options),
       body: (path, text, before) => {
         const trouble = options.bodyTrouble(path, text);
         if (trouble === undefined) own.push({ path, text, before, field, place });
@@ -119,7 +136,7 @@ export function updateOf(declared: Declared, written: Json, live: Live, options:
     const trouble =
       writing.left.length > 0
         ? undefined
-        : (troubleWith(field, merged.value) ?? refusalOf(field, merged.value));
+        : (troubleWith({ [field]: merged.value }) ?? refusalOf(field, merged.value));
     problems.push(...(trouble === undefined ? writing.left : [trouble]).map((reason) => left(reason, place)));
     if (trouble !== undefined) continue;
     if (!same(merged.raw, raw)) fields[field] = merged.raw;
@@ -141,21 +158,17 @@ function addedKeys(said: Value, now: Value | undefined, known: Value | undefined
   );
 }
 
-/** The id of an element, if need be looked up by its name. */
-function idOf(
-  kind: Kind,
-  field: string,
-  element: Value,
-  { fields }: Live,
-  { references, profile }: UpdateOptions,
-): string | undefined {
-  if (isMap(element) && typeof element.id === 'string') return element.id;
-  const resolved = kind.resolve?.(
-    { [field]: [element] },
-    { references, profile, present: fields, wished: () => true, at: () => '' },
-  );
-  if (resolved === undefined || resolved.troubles.length > 0) return undefined;
-  const list = resolved.fields[field];
-  const found = Array.isArray(list) ? list[0] : undefined;
-  return isMap(found) && typeof found.id === 'string' ? found.id : undefined;
+/** The members of a set that documents about many name. */
+function namedByOthers(kind: Kind, field: string, live: Live, options: UpdateOptions): Fields[] {
+  return options.others
+    .flatMap(({ fields }) => listsOf(fields[field]).flatMap(({ list }) => list))
+    .flatMap((element) => {
+      const id = idOf(kind, field, element, live.fields, options);
+      return id === undefined ? [] : [{ id }];
+    });
+}
+
+/** A whole set that leaves alone the members that other documents name. */
+function besideOthers(said: Value, others: readonly Fields[]): Value {
+  return Array.isArray(said) && others.length > 0 ? { whole: said, stay: [...others] } : said;
 }

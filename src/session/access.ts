@@ -127,8 +127,8 @@ async function live(project: Project, options: SessionOptions): Promise<Known> {
     {},
     async ({ server, manifests, look, known, notes, state }) => {
       const asOf = new Date();
-      const { found, lists, notes: told } = await discoverAll({ kinds: [kind], asked: {}, known }, [], look);
-      const { reader, profile } = look;
+      const { found, notes: told } = await discoverAll({ kinds: [kind], asked: {}, known }, [], look);
+      const { reader, profile, lists } = look;
       const needed = [...given.lists, ...listsOfNames(manifests.declared, [], profile)];
       for (const name of needed)
         if (listScope(name, profile) !== undefined) holdList(lists, name, { reader, profile }, () => {});

@@ -2,6 +2,7 @@ import type { OtherName } from '../base/kind-names.js';
 import type { Problem } from '../base/problems.js';
 import { addressOf } from '../kinds/index.js';
 import { others } from '../kinds/others.js';
+import { listScope } from '../kinds/references.js';
 import type { Project } from '../project/index.js';
 import { discoverAll, discoverOthers } from '../pull/discover.js';
 import type { ShownListing } from '../report/pull.js';
@@ -25,15 +26,20 @@ export async function list(
 ): Promise<Listing> {
   const { kinds: wanted = [], asked = {}, others: besides = [] } = request;
   const isAll = wanted.length === 0 && Object.values(asked).every((ids = []) => ids.length === 0);
-  return await withPullContext(project, options, request, async ({ server, look, known, notes }) => {
+  return await withPullContext(project, options, request, async (context) => {
+    const { server, look, known, notes } = context;
     const besidesAlone = besides.length > 0 && wanted.length === 0;
-    const wishes = { ...wishesOf(request), ...(besidesAlone ? { kinds: [] } : {}), known };
+    const wishes = {
+      ...wishesOf({ ...request, asked: context.asked }),
+      ...(besidesAlone ? { kinds: [] } : {}),
+      known,
+    };
     const seen = await discoverAll(wishes, [], look);
     const { profile } = server;
-    const named = others.filter(({ name, read }) =>
-      besides.length === 0 ? isAll && read(profile) !== undefined : besides.includes(name),
+    const named = others.filter(({ name, list: own }) =>
+      besides.length === 0 ? isAll && listScope(own, profile) !== undefined : besides.includes(name),
     );
-    const beside = await discoverOthers(named, profile, seen.rows);
+    const beside = await discoverOthers(named, look);
     return {
       server: server.baseUrl,
       profile: profile.name,

@@ -84,11 +84,20 @@ export function discoveryOptions(): Option[] {
   const repeatable = (flags: string, description: string): Option =>
     new Option(flags, `${description} (repeatable)`).argParser(collect).default([], 'all');
   return [
-    repeatable('--backend <ID>', 'only email templates of this backend'),
+    repeatable('--backend <ID>', 'only the users and email templates of this backend, an id or a name'),
     repeatable('--type <TYPE>', 'only email templates of this type'),
     repeatable('--user <ID>', 'only this user'),
     repeatable('--client <ID>', 'only this client; required if the server lists none'),
   ];
+}
+
+export function byOption(): Option {
+  return new Option(
+    '--by <HOW>',
+    'what new documents refer to: names if they are unique and the server lists them, or ids',
+  )
+    .choices(['name', 'id'])
+    .default('name');
 }
 
 export function discoveryOptionsOf({ kind, backend, type, user, client }: Omit<PullingOptions, 'format'>): {

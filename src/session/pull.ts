@@ -4,9 +4,8 @@ import { failuresIn } from '../base/concurrency.js';
 import { realPath } from '../base/paths.js';
 import { type Problem, ProblemsError, problemError, refuse } from '../base/problems.js';
 import { noProgress, withoutHarm } from '../base/progress.js';
-import type { Fields } from '../base/values.js';
 import { makeFolder } from '../base/write-file.js';
-import { kindOf, kinds } from '../kinds/index.js';
+import { kinds } from '../kinds/index.js';
 import type { Asked, Kind, KindName, Known } from '../kinds/kind.js';
 import { isHidden } from '../manifests/access.js';
 import { matchGlobs } from '../manifests/find-manifests.js';
@@ -14,7 +13,7 @@ import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/l
 import { isInside } from '../manifests/symlinks.js';
 import type { Seen } from '../plan/plan.js';
 import type { Project, ServerSettings } from '../project/index.js';
-import { askedProblems, type LookOptions } from '../pull/discover.js';
+import { askedProblems, type LookOptions, withAskedIds } from '../pull/discover.js';
 import { manifestHead, type NewFile } from '../pull/layout.js';
 import { type FreshPull, pullFresh } from '../pull/pull-fresh.js';
 import { type PullResult, pullInto } from '../pull/pull-into.js';
@@ -44,6 +43,10 @@ export interface PullRequest {
   readonly asked?: Asked;
   /** Also built-in templates, which nobody customised. */
   readonly builtIn?: boolean;
+  /** Add no document and no field. */
+  readonly declared?: boolean;
+  /** How new documents refer to objects: by names if these are unique (default), or by ids. */
+  readonly by?: 'name' | 'id';
 }
 
 /** The result of a pull; nothing is written yet. */
@@ -73,18 +76,14 @@ export async function pull(
   { out, force = false, ...request }: PullRequest & { readonly out?: string; readonly force?: boolean },
 ): Promise<Pulling> {
   return await withPullContext(project, options, request, async (context) => {
-    const { server, manifests, look, known, notes, holds, state, record } = context;
-    const wishes = { ...wishesOf(request), known, holds };
+    const { server, manifests, look, asked, known, notes, holds, state, record } = context;
+    const wishes = { ...wishesOf({ ...request, asked }), known, holds };
     const shared = { server: server.baseUrl, profile: server.profile.name };
     if (out === undefined) {
       // Only a pull into manifests has to understand all of them.
       refuse(manifests.problems);
-      const resources = new Map(Object.entries(state?.resources ?? {}));
-      const rest = await pullInto(project, manifests, wishes, {
-        ...look,
-        tokenFile: options.tokenFile,
-        knownOf: (key) => resources.get(key)?.left?.fields as Fields | undefined,
-      });
+      const into = { ...look, tokenFile: options.tokenFile, state, now: options.now ?? new Date() };
+      const rest = await pullInto(project, manifests, wishes, into);
       return {
         ...shared,
         ...rest,
@@ -95,7 +94,7 @@ export async function pull(
           if (!force) refuse(await editedFiles(rest.files, project, state?.pulled));
           const isNew = rest.files.some(({ action }) => action !== 'unchanged');
           if (isNew) await writeFiles(rest.files, project.root, project.cwd, options.signal);
-          return await record(rest.seen, rest.files);
+          return await record(rest.seen, rest.settled);
         },
       };
     }
@@ -119,6 +118,7 @@ export async function pull(
       ...shared,
       apart,
       files,
+      settled: files,
       added: isThere ? 0 : fresh.documents.length,
       updated: 0,
       unchanged: isThere ? fresh.documents.length : 0,
@@ -131,7 +131,7 @@ export async function pull(
       check: () => checkFiles(files, folder, project.cwd),
       async write() {
         if (options.signal?.aborted) throw interruptedBefore();
-        if (isThere) return await record(apart ? [] : fresh.seen, files);
+        if (isThere) return await record(apart ? [] : fresh.seen, apart ? [] : files);
         const made = await makeFolder(folder, 0o644).catch((failure: unknown) => {
           const hint = 'name a folder that can be made; nothing was written';
           throw notWritable(folder, project.cwd, failure, hint);
@@ -143,7 +143,7 @@ export async function pull(
           throw failure;
         }
         // Files that no configuration names are not in the state.
-        return await record(apart ? [] : fresh.seen, files);
+        return await record(apart ? [] : fresh.seen, apart ? [] : files);
       },
     };
   });
@@ -191,6 +191,8 @@ export interface PullContext {
   readonly server: ServerSettings;
   readonly manifests: LoadedManifests;
   readonly look: LookOptions;
+  /** What is asked for, with ids in place of names. */
+  readonly asked: Asked;
   /** What manifests and the state name. */
   readonly known: readonly Known[];
   readonly notes: readonly string[];
@@ -225,10 +227,12 @@ export async function withPullContext<T>(
   const network = { onRetry: progress.retry, ...options.network };
   const reading = { concurrency, timeout, redactor, signal, network };
   return await withReader(server, declared, reading, async (reader) => {
+    const look = { reader, profile, concurrency, progress, signal, lists: {} };
     const done = await work({
       server,
       manifests,
-      look: { reader, profile, concurrency, progress, signal },
+      look,
+      asked: await withAskedIds(request.asked ?? {}, look),
       known: [...declared, ...Object.values(state?.resources ?? {})],
       notes,
       holds: redactor.holds,
@@ -260,9 +264,20 @@ async function loadState(
 }
 
 /** What is looked for, with defaults for what the request leaves out. */
-export function wishesOf({ kinds: wanted, asked = {}, builtIn = false }: PullRequest) {
-  const chosen: readonly Kind[] = wanted === undefined || wanted.length === 0 ? kinds : wanted.map(kindOf);
-  return { kinds: kinds.filter((kind) => chosen.includes(kind)), asked, builtIn };
+export function wishesOf({
+  kinds: wanted,
+  asked = {},
+  builtIn = false,
+  by = 'name',
+  declared = false,
+}: PullRequest) {
+  const isWanted = ({ name, discovery }: Kind): boolean => {
+    if (wanted !== undefined && wanted.length > 0) return wanted.includes(name);
+    // A backend limits everything: what belongs to none is left out.
+    const isWithin = discovery?.within !== undefined || discovery?.options.backend !== undefined;
+    return (asked.backend ?? []).length === 0 || isWithin;
+  };
+  return { kinds: kinds.filter(isWanted), asked, builtIn, by, declaredOnly: declared };
 }
 
 /** A fresh set of files, with the head of new manifests if they are in the project. */

@@ -37,7 +37,7 @@ export async function recordPull(
   seen: readonly Seen[],
   { server, before, files, redactor }: RecordPullOptions,
 ): Promise<Problem[]> {
-  if (seen.length === 0) return [];
+  if (seen.length + files.length === 0) return [];
   try {
     const { environment, root } = await project;
     const backend = await backendOf(await project, redactor.add);

@@ -15,7 +15,7 @@ describe('idops pull into an empty project', () => {
     expect(pulled.stdout).toContain(`wrote manifests/emails/${ids.backend}/tx_code.html\n`);
     expect(pulled.stdout).toContain('Next: idops plan');
     expect(pulled.stdout).toContain('wrote manifests/clients.yaml\n');
-    expect(await at.read('manifests/users.yaml')).toMatch(/^# ada@acme\.example\nkind: User\n/);
+    expect(await at.read('manifests/users.yaml')).toMatch(/^kind: User\nusername: ada@acme\.example\n/);
     expect(await at.idops('validate')).toMatchObject({ code: 0, stdout: '13 objects are valid.\n' });
     expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
     const { '.idops/state.json': recorded, ...rest } = await at.files();
@@ -112,12 +112,10 @@ label: "Old"  # to be mended
     expect(await at.read('manifests/all.yaml')).toBe(
       `${organizations.replace('   # the first', ' # the first').replace('"Old"  #', 'ACME Corp #')}---
 kind: Organization
-id: ${ids.initech}
 name: initech
 label: Initech
 ---
 kind: Organization
-id: ${ids.umbrella}
 name: umbrella
 label: null
 `,
@@ -207,6 +205,122 @@ label: null
     expect(pulled.code).toBe(1);
     expect(pulled.stderr).toContain('the server has no organization "nobody"');
     expect(pulled.stderr).toContain('--> manifests/a.yaml:1:1');
+  });
+});
+
+describe('names', () => {
+  it('stand for ids if they are unique and no document takes them for something else; --by id writes ids', async () => {
+    const at = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
+    const { users, organizations, backends } = at.sandbox.data;
+    const [ada, grace] = users;
+    const [home] = backends;
+    const [acme, globex] = organizations;
+    if (!ada || !grace || !home || !acme || !globex) throw new Error('the sandbox has other data');
+    const second = { ...home, id: '20000000-0000-4000-8000-000000000002', name: 'Partners' };
+    backends.push(second);
+    const twin = {
+      ...structuredClone(grace),
+      id: '40000000-0000-4000-8000-000000000003',
+      backend_id: second.id,
+    };
+    users.push({ ...twin, username: ada.username });
+    Object.assign(acme, { name: '7d000000-0000-4000-8000-000000000000' });
+    Object.assign(globex, { name: 'a${b}' });
+    const [organization] = [at.sandbox.data.organizations[2]];
+    Object.assign(at.sandbox.data.organizations[3] ?? {}, { name: organization?.name });
+    expect(await at.idops('pull')).toMatchObject({ code: 0 });
+    const written = await at.read('manifests/users.yaml');
+    expect(written).toContain('username: ada@acme.example\nbackend: Company directory\n');
+    expect(written).toContain('username: ada@acme.example\nbackend: Partners\n');
+    expect(written).toContain('username: grace@globex.example\nmetadata');
+    expect(written).toContain('- billing:read\n');
+    expect(written).toContain(`- id: ${ids.acme}\n`);
+    expect(await at.read('manifests/email-templates.yaml')).toContain('backend: Company directory\n');
+    expect((await at.read('manifests/organizations.yaml')).match(/^id: /gm)).toHaveLength(4);
+    expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
+    expect(await at.idops('pull --check')).toMatchObject({ code: 0 });
+    expect(await at.idops('pull --out fresh --by id')).toMatchObject({ code: 0 });
+    expect(await at.read('fresh/users.yaml')).toContain(`kind: User\nid: ${ids.ada}\n`);
+    expect(await at.read('fresh/users.yaml')).not.toMatch(/^ +- \w+$/m);
+  });
+});
+
+describe('sets that add or remove, and documents about many', () => {
+  const users = `kind: User
+username: ada@acme.example
+organizations: {add: [acme, initech], remove: [globex]} # mine
+---
+kind: Users
+match: {organization: globex}
+organizations: {add: [globex, umbrella]}
+`;
+
+  it('pull takes out of a document what differs, leaves other members alone, and only tells what a document about many declares', async () => {
+    const at = await project({ 'idops.yaml': boruta, 'manifests/users.yaml': users }, { profile: 'boruta' });
+    const pulled = await at.idops('pull --kind User');
+    expect(pulled).toMatchObject({ code: 0 });
+    expect(pulled.stderr).toContain('warning[not-pulled]: organizations of User/');
+    const expected = users.replace('acme, initech', 'acme').replace('[globex]} #', '[]} #');
+    // Grace is covered by the second document.
+    expect(await at.read('manifests/users.yaml')).toBe(expected);
+    expect(await at.idops('pull --kind User --check')).toMatchObject({ code: 1 });
+    await at.write({ 'manifests/users.yaml': expected.replace('add: [globex, umbrella]', 'add: [globex]') });
+    expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
+    expect(await at.idops('pull --kind User --check')).toMatchObject({ code: 0 });
+    expect(await at.idops(`pull --user ${ids.grace} --kind User --force`)).toMatchObject({ code: 0 });
+    expect(await at.read('manifests/users.yaml')).toContain('username: grace@globex.example\n');
+    expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
+  });
+
+  it('a whole set takes in no member that a document about many names', async () => {
+    const whole = users.replace(/organizations: .* # mine/, 'organizations: [acme]');
+    const declared = whole.replace('add: [globex, umbrella]', 'add: [globex]');
+    const at = await project({ 'idops.yaml': boruta, 'manifests/a.yaml': declared }, { profile: 'boruta' });
+    expect(await at.idops('pull --kind User --declared --check')).toMatchObject({ code: 0 });
+    expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
+  });
+});
+
+describe('idops pull --declared', () => {
+  it('brings up to date what is declared, asks for nothing else, and adds no document and no field', async () => {
+    const declared = 'kind: User\nusername: ada@acme.example\ngroup: other\norganizations: []\n';
+    const at = await project({ 'idops.yaml': boruta, 'manifests/a.yaml': declared }, { profile: 'boruta' });
+    expect(await at.idops('pull --declared --check')).toMatchObject({ code: 1 });
+    expect(await at.idops('pull --declared')).toMatchObject({ code: 0 });
+    expect(await at.files()).toMatchObject({
+      'manifests/a.yaml':
+        'kind: User\nusername: ada@acme.example\ngroup: staff finance\norganizations:\n  - acme\n  - globex\n',
+    });
+    expect(Object.keys(await at.files()).filter((path) => path.startsWith('manifests'))).toHaveLength(1);
+    expect(await at.idops('pull --declared --check')).toMatchObject({ code: 0 });
+    const asked = at.sandbox.requests.map(({ path }) => path.replace(/[?].*/, ''));
+    expect(new Set(asked)).toEqual(new Set(['/api/users', '/api/organizations']));
+  });
+});
+
+describe('idops pull --backend', () => {
+  it.each([
+    ['an id', ids.backend],
+    ['a name', 'Company directory'],
+  ])('by %s limits users and templates, and asks for nothing else', async (_, backend) => {
+    const at = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
+    const { users, backends } = at.sandbox.data;
+    const [home] = backends;
+    const [ada] = users;
+    if (!home || !ada) throw new Error('the sandbox has other data');
+    backends.push({ ...home, id: '20000000-0000-4000-8000-000000000002', name: 'Partners' });
+    const other = { ...structuredClone(ada), id: '40000000-0000-4000-8000-000000000003', username: 'eve' };
+    users.push({ ...other, backend_id: '20000000-0000-4000-8000-000000000002' });
+    expect(await at.idopsWith(['pull', '--backend', backend])).toMatchObject({ code: 0 });
+    const paths = Object.keys(await at.files()).filter((path) => /^manifests[/][^/]*$/.test(path));
+    expect(paths).toEqual(['manifests/email-templates.yaml', 'manifests/users.yaml']);
+    expect(await at.read('manifests/users.yaml')).not.toContain('eve');
+    const kinds = at.sandbox.requests.map(({ path }) => /^[/]api[/]([a-z-]+)/.exec(path)?.[1]);
+    expect(new Set(kinds)).toEqual(new Set(['backends', 'users', 'organizations', 'scopes', 'roles']));
+    expect(at.sandbox.requests.every(({ path }) => !path.includes('000000000002'))).toBe(true);
+    const lost = await at.idops('pull --backend Nowhere');
+    expect(lost).toMatchObject({ code: 1, stdout: '' });
+    expect(lost.stderr).toContain('error[not-found]: --backend: the server has no backend "Nowhere"');
   });
 });
 

@@ -60,7 +60,7 @@ async function pulled(place: Place, profile: SandboxProfile, request: PullReques
   return await withReader(server, [], options, (reader) =>
     pullFresh(
       { ...wishesOf(request), known: [], holds: redactor.holds },
-      { reader, profile: known, concurrency: 10, progress: noProgress },
+      { reader, profile: known, concurrency: 10, progress: noProgress, lists: {} },
     ),
   );
 }
@@ -74,6 +74,7 @@ describe.each(['documented', 'boruta'] as const)('%s', (profile) => {
           const { files, toSet, documents } = await pulled(place, profile, {
             builtIn,
             asked: { backend: backends },
+            kinds: kinds.map(({ name }) => name),
           });
           const count = (name: string) => documents.filter(({ kind }) => kind.name === name).length;
           expect(count('Organization')).toBe(seed.organizations.length);

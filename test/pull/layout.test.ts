@@ -14,7 +14,7 @@ it('as many files as it takes have the documents of a kind, none larger than a m
     const address = `Organization/${id}`;
     const identity = { id };
     const live = { exists: true, identity, fields: {} };
-    return { kind: organization, identity, address, called: null, live, said, toSet: [] };
+    return { kind: organization, identity, named: identity, address, called: null, live, said, toSet: [] };
   });
   const files = filesOf(documents, () => false);
   expect(files.map(({ path }) => path)).toEqual([
@@ -33,7 +33,13 @@ it('a field that no manifest is large enough for is left out, in words', () => {
   const live = { exists: true, identity, fields: { id: 'a', name: 'a', label: 'é'.repeat(9_000_000) } };
   const { documents, left } = freshDocuments(
     [{ kind: organization, finding: { identity, called: null, live } }],
-    { profile: documented, names: new VariableNames(), holds: () => false, references: {} as never },
+    {
+      profile: documented,
+      names: new VariableNames(),
+      holds: () => false,
+      references: {} as never,
+      by: 'id',
+    },
   );
   expect(documents.map(({ said }) => [...said.keys()])).toEqual([['name']]);
   expect(left.map(({ reason }) => reason)).toEqual(["label can't be declared with the server's value"]);

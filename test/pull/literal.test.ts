@@ -14,6 +14,7 @@ function writing(
     names: new VariableNames(),
     holds,
     open: { metadata: ['status', 'display'] },
+    nameOf: () => undefined,
     toSet: [],
     left: [],
   };

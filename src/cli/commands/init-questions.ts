@@ -11,6 +11,7 @@ export interface InitOptions extends GlobalOptions {
   readonly tokenEnv?: string;
   readonly ci?: CiName;
   readonly yes?: boolean;
+  readonly by?: 'name' | 'id';
 }
 
 /** Why a text is no name of a variable; never repeats the text, which may be a token. */

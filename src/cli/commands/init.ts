@@ -114,7 +114,7 @@ const unseen: InspectedServer = { fits: null, fresh: null, problems: [], record:
 /** Inspects the server, if its address and a token are known, and reports what was found. */
 async function look(
   context: Context,
-  { profile }: InitOptions,
+  { profile, by = 'name' }: InitOptions,
   baseUrl: string,
   token: TokenSource,
   pulls: boolean,
@@ -128,7 +128,7 @@ async function look(
     return unseen;
   }
   const tokenFile = 'file' in token ? token.file : undefined;
-  const looked = await inspectServer({ baseUrl, tokenFile, token: value, profile }, pulls, {
+  const looked = await inspectServer({ baseUrl, tokenFile, token: value, profile, by }, pulls, {
     ...context.sessionOptions(),
     redactor,
     signal,

@@ -14,19 +14,23 @@ interface Options extends PullingOptions {
   readonly check?: boolean;
   readonly force?: boolean;
   readonly allTemplates?: boolean;
+  readonly declared?: boolean;
+  readonly by: 'name' | 'id';
 }
 
 /** `idops pull`: writes manifests and bodies that declare what the server has. */
 export async function pull(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
   const formats = parseFormats(options.format, pullReport);
   const { output, signal } = context;
-  const { out, check = false, force = false, allTemplates = false } = options;
+  const { out, check = false, force = false, allTemplates = false, declared = false, by } = options;
   const outputs = filesOf(formats);
   await context.refuseOutputs(outputs);
   const project = await context.project();
   const request = {
     ...discoveryOptionsOf(options),
     builtIn: allTemplates,
+    declared,
+    by,
     force,
     ...(out === undefined ? {} : { out }),
   };
@@ -64,8 +68,9 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
     output.message(`interrupted: ${outcome}`);
     return exit.interrupted;
   }
-  if (problems.length + refused.length > 0) return exit.failed;
-  return check && changes ? exit.failed : exit.done;
+  // Documents about many that differ are only told, unless a check asks.
+  const failed = problems.some(({ severity }) => severity === 'error') || refused.length > 0;
+  return failed || (check && (changes || problems.length > 0)) ? exit.failed : exit.done;
 }
 
 function nothingToPull({ notes }: Pulling): ProblemsError {

@@ -28,11 +28,13 @@ export interface ServerOptions {
   readonly token: string | undefined;
   /** Undefined for the profile that fits. */
   readonly profile: ProfileName | undefined;
+  /** How manifests refer to objects: by names if these are unique, or by ids. */
+  readonly by: 'name' | 'id';
 }
 
 /** Finds out which profile fits a server and, if `pulls`, what it has. Sends only GETs. */
 export async function inspectServer(
-  { profile, ...given }: ServerOptions,
+  { profile, by, ...given }: ServerOptions,
   pulls: boolean,
   options: ReaderOptions & { readonly progress?: Progress },
 ): Promise<InspectedServer> {
@@ -61,8 +63,15 @@ export async function inspectServer(
     if (!pulls || signal.aborted) return nothing;
     const { [profile ?? fits ?? server.profile.name]: own = server.profile } = profiles;
     try {
-      const wishes = { ...wishesOf({}), known: [], holds: redactor.holds };
-      const fresh = await pullFresh(wishes, { reader, profile: own, concurrency, progress, signal });
+      const wishes = { ...wishesOf({ by }), known: [], holds: redactor.holds };
+      const fresh = await pullFresh(wishes, {
+        reader,
+        profile: own,
+        concurrency,
+        progress,
+        signal,
+        lists: {},
+      });
       const record: InspectedServer['record'] = async (root, files) => {
         const variables = { ...process.env, IDOPS_ENV: undefined };
         const project = loadProject({ cwd: root, config: CONFIG, variables });
