@@ -596,7 +596,7 @@ describe('examples/gitlab', () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
   it('applies by hand, one at a time, the plan that was stored', () => {
-    expect(Object.keys(jobs)).toEqual(['validate', 'plan', 'note', 'apply', 'drift']);
+    expect(Object.keys(jobs)).toEqual(['validate', 'plan', 'note', 'apply', 'ended', 'drift']);
     expect(usual.image).toEqual({ name: `ghcr.io/idops/idops:${version}`, entrypoint: [''] });
     expect(apply).toMatchObject({
       resource_group: 'idops-production',
@@ -620,7 +620,7 @@ describe('examples/gitlab', () => {
       expect(script.join('\n')).toContain('--base-url "$IDOPS_BASE_URL"');
   });
 
-  it('gives the token that can write to one job, and none to a fork', () => {
+  it('gives the token that can write to the jobs that apply, and none to a fork', () => {
     const fork = '$CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_PROJECT_ID';
     for (const { rules } of [plan, note]) {
       for (const rule of rules) if (rule.if.includes('merge_request_event')) expect(rule.if).toContain(fork);

@@ -137,7 +137,7 @@ describe('idops init', () => {
     for (const said of [
       "write the server's address into idops.yaml",
       'set IDOPS_TOKEN to a token',
-      'create the secrets IDOPS_PLAN_TOKEN, IDOPS_TOKEN in CI',
+      'create the secrets IDOPS_TOKEN, IDOPS_PLAN_TOKEN in CI',
       'Next: cd new && idops doctor',
     ]) {
       expect(stderr).toContain(said);
@@ -278,7 +278,7 @@ describe('idops init', () => {
     expect(await read('idops.yaml')).toBe(config);
     expect(await read('.github/workflows/idops-merge.yml')).toContain('${{ vars.IDOPS_BASE_URL }}');
     expect(stderr).toContain('check the branch (main), the environment (production) and the paths');
-    expect(stderr).toContain('create the secrets IDOPS_PLAN_TOKEN, IDOPS_TOKEN in CI');
+    expect(stderr).toContain('create the secrets IDOPS_TOKEN, IDOPS_PLAN_TOKEN in CI');
     expect(stderr).not.toContain('move the workflows');
     // What was left as it was is nobody's to edit.
     expect((await idops('init')).stderr).not.toContain('To do:');
