@@ -4,7 +4,8 @@ import { ProblemsError } from '../base/problems.js';
 import type { StoredPlan } from '../plan/stored.js';
 import { readStoredPlan } from '../session/plan-file.js';
 import type { WorkflowEvent } from './event.js';
-import type { GithubApi, PullRequest, Review, WorkflowRun } from './github.js';
+import type { GithubApi } from './github.js';
+import type { PullRequest, Review, WorkflowRun } from './github-objects.js';
 import { isAbout, type Marker, readMarker } from './marker.js';
 import { refusal } from './merged-pull.js';
 

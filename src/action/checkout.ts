@@ -2,7 +2,8 @@ import { git } from '../base/git.js';
 import { findWorkTree } from '../base/paths.js';
 import { problemError } from '../base/problems.js';
 import type { WorkflowEvent } from './event.js';
-import { GithubFailure, type PullRequest, withGithub } from './github.js';
+import { GithubFailure, withGithub } from './github.js';
+import type { PullRequest } from './github-objects.js';
 import type { Inputs } from './inputs.js';
 import { folderOf } from './places.js';
 

@@ -1,6 +1,7 @@
 import { type ProblemsError, problemError } from '../base/problems.js';
 import type { WorkflowEvent } from './event.js';
-import type { GithubApi, PullRequest } from './github.js';
+import type { GithubApi } from './github.js';
+import type { PullRequest } from './github-objects.js';
 
 /** What somebody can do who knows that the plan is right. */
 export function wayOut(digest: string): string {
