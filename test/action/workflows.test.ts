@@ -206,7 +206,16 @@ describe('action.yml', () => {
     expect([...new Set(read)].sort()).toEqual(Object.keys(action.inputs).sort());
     const outputs = readFileSync('src/action/outputs.ts', 'utf8');
     const set = [...outputs.matchAll(/setOutput\('([a-z-]+)'/g)].map(([, name]) => name);
-    const counts = ['update', 'delete', 'regenerate', 'adopt', 'blocked', 'unchanged', 'destructive'];
+    const counts = [
+      'update',
+      'delete',
+      'regenerate',
+      'adopt',
+      'blocked',
+      'unchanged',
+      'destructive',
+      'privileged',
+    ];
     expect([...set, ...counts].sort()).toEqual(Object.keys(action.outputs).sort());
   });
 

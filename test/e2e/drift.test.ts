@@ -122,12 +122,12 @@ describe('drift', () => {
 
 describe('what was changed on the server since idops read it', () => {
   /** A project whose manifests `pull` wrote. */
-  async function pulled(profile = boruta): Promise<TestProject> {
+  async function pulled(profile = boruta, options = ''): Promise<TestProject> {
     const made = await project(
       { 'idops.yaml': profile },
       { profile: profile === boruta ? 'boruta' : 'documented' },
     );
-    expect((await made.idops('pull')).code).toBe(0);
+    expect((await made.idops(`pull ${options}`)).code).toBe(0);
     return made;
   }
   const label = (made: TestProject, text: string) =>
@@ -270,7 +270,7 @@ describe('what was changed on the server since idops read it', () => {
   });
 
   it('renames an organization that a pull wrote, and then asks for its new name beside ids', async () => {
-    const made = await pulled();
+    const made = await pulled(boruta, '--by id');
     const file = 'manifests/organizations.yaml';
     await made.write({ [file]: (await made.read(file)).replace('name: globex', 'name: contoso') });
     const plan = JSON.parse((await made.idops('plan --format json')).stdout);

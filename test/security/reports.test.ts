@@ -121,7 +121,7 @@ describe('what is masked in a finished file', () => {
       if (plan === null) throw new Error('there is no plan');
       const file = join(await temporaryFolder('reports'), name);
       const render = formats[name] ?? String;
-      const report = { redact: redactPlan, formats: { [name]: async () => (made: Plan) => render(made) } };
+      const report = { redact: redactPlan, formats: { [name]: async (made: Plan) => render(made) } };
       await show([{ name, file }], report, plan, context);
       expect(await readFile(file, 'utf8')).toBe(render(redactPlan(plan, context.redactor)));
     },
