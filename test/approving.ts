@@ -12,7 +12,8 @@ export async function within<S extends Session, T>(session: S, work: (session: S
   }
 }
 
-/** Applies a plan as somebody who allows all that it destroys. */
+/** Applies a plan as somebody who allows all that it destroys and gives. */
 export async function applyAll(session: WritingSession, plan: Plan, asked = 0): Promise<Applied> {
-  return await session.apply(approve(plan, { maxDestructive: Number.POSITIVE_INFINITY, asked }));
+  const all = Number.POSITIVE_INFINITY;
+  return await session.apply(approve(plan, { maxDestructive: all, maxPrivileged: all, asked }));
 }

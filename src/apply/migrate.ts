@@ -82,15 +82,20 @@ export async function migrate(
   // Commands with the new place are refused until everything is there.
   await to.save({ ...state, resources: {}, moved_to: from.place, arriving: true });
   const there = new Set(await to.runs.list());
+  const same: string[] = [];
   for (const content of journals) {
     const { run } = content.run;
     if (there.has(run)) {
-      // Both places may share one folder of journals.
-      if (isSame(await to.runs.read(run).catch(() => null), content)) continue;
+      if (isSame(await to.runs.read(run).catch(() => null), content)) {
+        same.push(run);
+        continue;
+      }
       await to.runs.remove([run]);
     }
     await copy(content, to.runs);
   }
+  // Both places may share the journals.
+  await to.runs.assign?.(same);
   await to.save(state);
   const arrived = await to.saved();
   if (arrived === undefined || textOf(arrived) !== textOf(state))

@@ -4,9 +4,9 @@
  */
 export const problemCodes = [
   'absent-with-fields',
-  'alias-explosion',
   'access-ended',
   'access-ends-soon',
+  'alias-explosion',
   'already-undone',
   'approval-used',
   'auth-elsewhere',

@@ -17,7 +17,9 @@ export interface Approvers {
 
 /** The settings of `safety`, with their defaults. */
 export interface Safety {
+  /** How many destructive changes a run may make. */
   readonly maxDestructive: number;
+  /** How many privileged changes a run may make. */
   readonly maxPrivileged: number;
   /** Infinity if there is no limit. */
   readonly maxChanges: number;
@@ -25,7 +27,9 @@ export interface Safety {
   readonly privileged: readonly string[];
   /** Patterns of addresses that no plan changes. */
   readonly protect: readonly string[];
+  /** How many users must keep a scope or a role. */
   readonly keep: readonly Keep[];
+  /** Who must approve a kind of change before the action applies it. */
   readonly approvers: readonly Approvers[];
 }
 

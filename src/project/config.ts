@@ -182,9 +182,13 @@ const keepSchema = z
     scope: optional(
       text(),
       'The name or the id of a scope: their own, or one that a role of theirs contains.',
+      'users:manage:all',
     ),
-    role: optional(text(), 'The name or the id of a role.'),
-    at_least: z.int().min(1, 'must be 1 or more').describe('How many users must have it.'),
+    role: optional(text(), 'The name or the id of a role.', 'admin'),
+    at_least: z
+      .int()
+      .min(1, 'must be 1 or more')
+      .meta({ description: 'How many users must have it.', examples: [2] }),
   })
   .refine(({ scope, role }) => (scope === undefined) !== (role === undefined), {
     error: 'needs either "scope" or "role"',
@@ -193,12 +197,13 @@ const keepSchema = z
 
 const approversSchema = z
   .strictObject({
-    for: z.enum(approvedFor).describe('The kind of change.'),
+    for: z.enum(approvedFor).meta({ description: 'The kind of change.', examples: ['privileged'] }),
     teams: optional(
       z.array(text()).min(1, 'must not be empty'),
       'Teams of the organization on GitHub, by slug.',
+      ['security'],
     ),
-    users: optional(z.array(text()).min(1, 'must not be empty'), 'Accounts on GitHub.'),
+    users: optional(z.array(text()).min(1, 'must not be empty'), 'Accounts on GitHub.', ['ada']),
   })
   .refine(({ teams, users }) => teams !== undefined || users !== undefined, {
     error: 'needs "teams" or "users"',

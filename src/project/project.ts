@@ -173,9 +173,10 @@ export class Project {
     return this.safety().maxDestructive;
   }
 
-  /** The limits and guards of `safety`, with their defaults. */
-  safety(): Safety {
-    const given = this.#section('safety', safetySchema) ?? {};
+  /** The limits and guards of `safety`, with their defaults. Without `limits`, the limits are those by default: their variables may be unset. */
+  safety({ limits = true }: { readonly limits?: boolean } = {}): Safety {
+    const left = new Set(limits ? [] : ['max_destructive', 'max_privileged', 'max_changes']);
+    const given = this.#section('safety', safetySchema, left) ?? {};
     return {
       maxDestructive: given.max_destructive ?? defaultSafety.maxDestructive,
       maxPrivileged: given.max_privileged ?? defaultSafety.maxPrivileged,
@@ -266,8 +267,8 @@ export class Project {
     return `environments ${names.length === 2 ? names.join(' and ') : some(names)} set it: choose one with --env`;
   }
 
-  #section<T>(name: string, schema: z.ZodType<T>): T | undefined {
-    const { data, problems } = this.#resolved(name, schema, false);
+  #section<T>(name: string, schema: z.ZodType<T>, left?: ReadonlySet<string>): T | undefined {
+    const { data, problems } = this.#resolved(name, schema, false, left);
     refuse(problems);
     return data;
   }

@@ -1,17 +1,21 @@
 import { error, type Problem } from '../base/problems.js';
 import { kinds } from '../kinds/index.js';
+import type { Kind } from '../kinds/kind.js';
+import { listScope } from '../kinds/references.js';
 import type { Project } from '../project/index.js';
 import type { Profile } from '../server/profiles.js';
 
 /** The problem of `safety.keep` under a profile that can't list who has a scope or a role. */
-export function keepProblems(project: Project, { name }: Profile): readonly Problem[] {
+export function keepProblems(project: Project, profile: Profile): readonly Problem[] {
   const places = project.placeOf('safety', 'keep');
   const holders = kinds.filter(({ holdings }) => holdings !== undefined);
-  if (places.length === 0 || holders.every(({ traits }) => traits[name].reads?.all !== undefined)) return [];
+  const isListed = ({ byName }: Kind): boolean =>
+    byName?.lists({}).every((list) => listScope(list, profile) !== undefined) === true;
+  if (places.length === 0 || holders.every(isListed)) return [];
   return [
     error(
       'profile-field',
-      `safety.keep needs a server that lists ${holders.map(({ noun }) => `${noun}s`).join(' and ')}, and the profile ${name} has no such list`,
+      `safety.keep needs a server that lists ${holders.map(({ noun }) => `${noun}s`).join(' and ')}, and the profile ${profile.name} has no such list`,
       places,
       'remove it, or set the profile of the server if it is another one',
     ),

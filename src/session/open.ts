@@ -98,7 +98,7 @@ async function open(
     throw new ProblemsError([orphaned]);
   }
   const reading = { reader, concurrency, progress, signal };
-  const { safety = project.safety(), approvable = false } = options;
+  const { safety = project.safety({ limits: command !== undefined }), approvable = false } = options;
   const guards = approvable ? safety : { ...safety, approvers: [] };
   const planner = new Planner(
     { project, server, manifests, home, redactor, reading, shard, safety: guards, asOf: options.now },

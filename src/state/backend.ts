@@ -96,6 +96,8 @@ export interface RunStore {
    * writes it.
    */
   reopen(content: JournalContent): Promise<Journal>;
+  /** Assigns journals to this state, if the backend records of each to which state it belongs: what is left of another can be removed then. */
+  assign?(runs: readonly string[]): Promise<void>;
   /** Removes journals; one that isn't there is no error. */
   remove(runs: readonly string[]): Promise<void>;
 }

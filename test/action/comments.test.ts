@@ -112,7 +112,8 @@ describe('the commit of a plan of a pull request that pr-number names', () => {
   it('is not told as that of a branch that moved on', async () => {
     const { site, plan } = await open(head);
     const [pull] = site.github.pulls;
-    const heads = [head, 'fade'.padEnd(40, '0')];
+    // The settings of the base are read before the plan is made.
+    const heads = [head, head, 'fade'.padEnd(40, '0')];
     Object.defineProperty(pull, 'head', { enumerable: true, get: () => ({ sha: heads.shift() }) });
     const { code, log } = await plan();
     expect([code, log]).toEqual([0, expect.stringContaining('pull request #8 ends with fade00000000 now')]);

@@ -36,8 +36,8 @@ describe('a value of another type is told as it is written, with what to write',
     ],
     [
       `${user}authorized_scopes: ["users:read"]\n`,
-      '"authorized_scopes[0]" in User: expected a map, got the string "users:read"',
-      'write its fields as "key: value" on lines below, indented further',
+      'a scope of a user needs a "name" and a "label"',
+      'the API requires name and label in each element of authorized_scopes',
     ],
     [
       `${user}metadata: [a]\n`,

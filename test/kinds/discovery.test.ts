@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Fields } from '../../src/base/values.js';
+import { Catalog } from '../../src/kinds/catalog.js';
 import { kindOf } from '../../src/kinds/index.js';
 import type { Asked, DiscoverContext, Known } from '../../src/kinds/kind.js';
 import { type Parser, pages, type Template } from '../../src/server/answers.js';
@@ -35,7 +36,12 @@ function server(
     holds: () => false,
     asked,
     known,
-    list: async () => null,
+    list: async (name) => {
+      const path = `/api/${name}`;
+      read.push(path);
+      const rows = lists[path];
+      return rows === undefined ? null : (new Catalog(rows) as never);
+    },
     limit: (work) => work(),
     rows: async (_, { path }) => {
       read.push(path);

@@ -104,6 +104,15 @@ export function postgresRuns(database: Database, lock: StateLock, state: string)
       });
       return postgresJournal(database, lock, run, writer, content.lines.length + 1);
     },
+    async assign(runs) {
+      if (runs.length === 0) return;
+      await lock.write(async (statements) => {
+        await statements.run('UPDATE idops.runs SET state = $2 WHERE run = ANY ($1::text[])', [
+          [...runs],
+          state,
+        ]);
+      });
+    },
     async remove(runs) {
       if (runs.length === 0) return;
       await lock.write(async (statements) => {
