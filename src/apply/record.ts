@@ -9,7 +9,7 @@ import {
   same,
   type Value,
 } from '../base/values.js';
-import { asElements, type FieldType, holdsHashed, normalForm, value } from '../kinds/fields.js';
+import { type FieldType, holdsHashed, normalForm, value } from '../kinds/fields.js';
 import { isAddressedByName, kindOf } from '../kinds/index.js';
 import type { Identity, KindName } from '../kinds/kind.js';
 import { deletedHash } from '../plan/decider.js';
@@ -20,6 +20,7 @@ import { eachWithSlowHashes } from '../secrets/slow-hash.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import type { Outcome } from './attempt-outcome.js';
 import { pendingRestoreAfter, storeRestore } from './pending-restores.js';
+import { newEnds, withEnds } from './record-ends.js';
 
 /** What was asked for one object, as far as the state needs it. */
 export interface Asked {
@@ -57,7 +58,7 @@ export function recordInto(
 ): boolean {
   const before = Object.hasOwn(resources, asked.key) ? resources[asked.key] : undefined;
   const { otherProfile: profile } = outcome;
-  const next = nextRecord(before, asked, outcome, context);
+  const next = nextRecord(before, asked, outcome, context) ?? failedRecord(before, asked, outcome, context);
   const after =
     profile === undefined
       ? next
@@ -77,26 +78,15 @@ export function recordInto(
   return true;
 }
 
-/** A record with the ends of access: none of members that the object doesn't have any more. */
-function withEnds(
-  { until: _, ...record }: ResourceRecord,
+/** The record of a change that failed, if it added members with an end all the same. */
+function failedRecord(
   before: ResourceRecord | undefined,
-  { until = {}, expected }: Asked,
-  { status }: ObservedOutcome,
-): ResourceRecord {
-  const isDone = status === 'applied' || status === 'not_converged';
-  const known = before?.until ?? {};
-  const fields = new Set([...Object.keys(known), ...(isDone ? Object.keys(until) : [])]);
-  const ends = [...fields].flatMap((field) => {
-    const members = { ...known[field], ...(isDone ? until[field] : {}) };
-    const list = isDone ? expected[field] : undefined;
-    const held = Array.isArray(list) ? new Set(asElements(list).map(({ id }) => id)) : undefined;
-    const kept = Object.entries(members).flatMap(([id, end]) =>
-      end === null || held?.has(id) === false ? [] : [[id, end] as const],
-    );
-    return kept.length === 0 ? [] : [[field, Object.fromEntries(kept)] as const];
-  });
-  return ends.length === 0 ? record : { ...record, until: Object.fromEntries(ends) };
+  asked: Asked,
+  outcome: ObservedOutcome,
+  context: RecordContext,
+): ResourceRecord | undefined {
+  if (Object.keys(newEnds(asked, outcome)).length === 0) return undefined;
+  return before ?? { ...emptyRecord(asked, context), managed: [] };
 }
 
 /** Records with what the server showed of unchanged objects; the very same records if there is no news. */

@@ -159,7 +159,9 @@ function undoEntry({ sending, answered }: Entry, hasher: Hasher, source: string)
     const was = before[name];
     const became = sending.action === 'delete' ? null : ((name in shown ? shown : asked)[name] ?? null);
     const undone =
-      sending.by_member?.includes(name) && was !== undefined && !holdsSensitive(was)
+      (sending.by_member?.includes(name) || sending.ended?.[name] !== undefined) &&
+      was !== undefined &&
+      !holdsSensitive(was)
         ? undoMembers(name, asElements(was), asElements(became), sending.ended?.[name])
         : undoField(type, name, wish, was, became);
     left.push(...undone.left);

@@ -138,6 +138,7 @@ function joinedSet(
   differs: (path: string, one: Source, other: Source) => void,
 ): Value {
   const joint: { [part: string]: Value[] } = {};
+  const sourceOf = (part: string, index: number) => sources.get([field, part, index].join('\0'));
   let whole: { readonly source: Source; readonly list: Value } | undefined;
   for (const { document, declared } of parts) {
     const { whole: own } = setParts(declared);
@@ -159,8 +160,17 @@ function joinedSet(
       });
     }
   }
+  for (const [part, elements] of Object.entries(joint)) {
+    const ends = new Map<string | undefined, number>();
+    elements.forEach((element, index) => {
+      const former = ends.get(memberKey(element)) ?? index;
+      const [one, other] = [sourceOf(part, former), sourceOf(part, index)];
+      const isSame = same(endIn(elements[former]), endIn(element));
+      if (!isSame && one !== undefined && other !== undefined) differs(`${field}.until`, one, other);
+      ends.set(memberKey(element), former);
+    });
+  }
   const { remove = [], ...others } = joint;
-  const sourceOf = (part: string, index: number) => sources.get([field, part, index].join('\0'));
   const removed = new Map(remove.map((element, index) => [memberKey(element), sourceOf('remove', index)]));
   for (const [part, elements] of Object.entries(others)) {
     elements.forEach((element, index) => {
@@ -169,6 +179,11 @@ function joinedSet(
     });
   }
   return joint;
+}
+
+/** When the access of a declared member ends, as it is written; null if it has no end. */
+function endIn(element: Value | undefined): Value {
+  return (element !== undefined && isMap(element) ? element.until : undefined) ?? null;
 }
 
 function union(lists: readonly (readonly string[])[]): readonly string[] {

@@ -88,16 +88,26 @@ function uniqueElements(elements: readonly Fields[]): Fields[] {
   return [...new Map(elements.map((element) => [keyOf(element), element])).values()];
 }
 
-/** Members that one document declares and another one removes. */
+/** Members that one document declares and another one removes, and members with two ends. */
 function contradictions(
   field: string,
   noun: string,
   parts: { readonly [part: string]: readonly Fields[] },
   at: ResolveContext['at'],
 ): string[] {
+  const twice = Object.entries(parts).flatMap(([part, elements]) => {
+    const first = new Map(elements.toReversed().map((one) => [keyOf(one), elements.indexOf(one)]));
+    return elements.flatMap((element, index) => {
+      const former = first.get(keyOf(element)) ?? index;
+      if ((elements[former]?.until ?? null) === (element.until ?? null)) return [];
+      return [
+        `the ${noun} "${String(element.name ?? element.id)}" ends differently at ${at(field, part, former)} and ${at(field, part, index)}: declare one end`,
+      ];
+    });
+  });
   const { remove = [], ...others } = parts;
   const removed = new Map(remove.map((element, index) => [keyOf(element), index]));
-  return Object.entries(others).flatMap(([part, elements]) =>
+  const both = Object.entries(others).flatMap(([part, elements]) =>
     elements.flatMap((element, index) => {
       const other = removed.get(keyOf(element));
       if (other === undefined) return [];
@@ -106,6 +116,7 @@ function contradictions(
       ];
     }),
   );
+  return [...twice, ...both];
 }
 
 /** The elements of a user's lists that still exist on the server. */
@@ -231,9 +242,9 @@ function memberships(
       return [];
     }
     const id = String(row.id);
-    if (seen.has(id)) {
-      // Several documents may add the same member.
-      if (!joined) troubles.push(`the organization ${id} is twice in organizations: remove one of the two`);
+    // Several documents may add the same member.
+    if (seen.has(id) && !joined) {
+      troubles.push(`the organization ${id} is twice in organizations: remove one of the two`);
       return [];
     }
     seen.add(id);

@@ -125,6 +125,8 @@ async function withDocumentsById(options: BuildOptions): Promise<{
   readonly holdsUntil: string | undefined;
 }> {
   const { declared, selection, profile, state } = options;
+  // The documents of an undo have ids, and no ends.
+  if (options.adjust !== undefined) return { options, names: [], warnings: [], holdsUntil: undefined };
   const names = listsOfNames(declared, selection.targets, profile);
   const read = reusableLists(options.read, [], names);
   const references =

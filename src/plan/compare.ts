@@ -33,7 +33,7 @@ import { ignoredTrouble, takenFields } from '../kinds/rules.js';
 import type { Profile } from '../server/profiles.js';
 import { type LastShown, undeclaredDrift, withDrift } from './drift.js';
 import type { Change, FieldChange, PlanWarning, Source, UntilChanges } from './plan.js';
-import { type Dates, endFields, takeEnds, untilChanges, withEnds } from './until.js';
+import { type Dates, endFields, takeEnds, untilChanges, withEnds, withoutGone } from './until.js';
 
 /** The state's record of an object, with secrets that can be compared. */
 export interface Recorded {
@@ -104,7 +104,7 @@ function compareFields(given: CompareInput): Change {
   const kind = kindOf(declared.kind);
   const lost = lostOf(kind, input);
   const restored = restoredFields(kind, lost, input);
-  const own = takenFields(declared.fields, kind.traits[input.profile.name]);
+  const own = takenFields(withoutGone(declared, live?.fields ?? {}), kind.traits[input.profile.name]);
   const taken = { ...restored, ...own };
   const present = presentObject(input);
   const resolution = kind.resolve?.(taken, {

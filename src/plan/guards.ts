@@ -213,18 +213,19 @@ function afterwards(now: Fields, apply: Change['apply'] | undefined): Fields {
 /** All objects of a kind, as the server lists them. */
 async function findAll(
   find: NonNullable<Kind['discovery']>['find'],
-  { reader: given, profile, concurrency, signal }: BuildOptions,
+  { reader: given, profile, concurrency, signal, read }: BuildOptions,
 ): Promise<readonly Finding[]> {
   const { reader, check } = abortable(given, signal);
   const limit = pLimit(concurrency);
+  const lists = { ...read?.lists };
   const { found } = await find({
     reader,
     profile,
     alone: false,
-    holds: () => false,
+    holds: (name) => lists[name] !== undefined,
     asked: {},
     known: [],
-    list: (name) => holdList({}, name, { reader, profile }, () => {}),
+    list: (name) => holdList(lists, name, { reader, profile }, () => {}),
     limit: (read) =>
       limit(async () => {
         check();

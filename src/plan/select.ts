@@ -4,7 +4,7 @@ import { addressOf, kindOf } from '../kinds/index.js';
 import type { Identity, KindName } from '../kinds/kind.js';
 
 /**
- * Whether a text matches a pattern in which `*` stands for any characters, `/` among them.
+ * Whether a text matches a pattern in which `*` matches any characters, `/` among them.
  * Walks along the text instead of backtracking, so that no pattern can make it slow.
  */
 export function matchesPattern(pattern: string, text: string): boolean {

@@ -172,7 +172,7 @@ export function checkTargets(
         'no-such-target',
         `--target ${target} matches nothing that the manifests declare${among}`,
         [],
-        'an address is KIND/ID, such as User/9b1d…; * stands for any characters',
+        'an address is KIND/ID, such as User/9b1d…; * matches any characters',
       ),
     ),
   );

@@ -56,6 +56,9 @@ export interface DatedDocuments {
   readonly warnings: readonly PlanWarning[];
 }
 
+/** Ids of members to remove, by field. */
+type Removed = { [field: string]: string[] };
+
 /**
  * Documents in which access that has ended is removed from those who received it. `documents` are about single objects; `written` are
  * all as they are in manifests. With `endedOnly`, nothing else is left. Pure.
@@ -64,44 +67,77 @@ export function withDates(
   documents: readonly Declared[],
   written: readonly Declared[],
   {
-    state,
+    state: { resources },
     now,
     endedOnly,
   }: { readonly state: Pick<State, 'resources'>; readonly now: Date; readonly endedOnly: boolean },
 ): DatedDocuments {
-  const dated = Object.entries(state.resources).filter(([, { until }]) => until !== undefined);
   const declares = new DeclaredDates(written);
-  const present = new Map<string, Declared>();
-  const declared: Declared[] = [];
-  for (const document of documents) {
-    const address = addressOf(document.kind, document.identity);
-    present.set(address, document);
-    const record = Object.hasOwn(state.resources, address) ? state.resources[address] : undefined;
-    const split = splitEnded(document, record?.until ?? {}, now);
-    if (!endedOnly) declared.push(split.document);
-    else if (split.ended !== undefined) declared.push(split.ended);
-  }
+  const present = new Set<string>();
   const unmanaged: string[] = [];
-  for (const [address, { identity, until = {} }] of dated) {
-    const removed: { [field: string]: Value } = {};
-    let source: Declared | undefined;
-    const own = present.get(address);
-    for (const [field, members] of Object.entries(until)) {
-      for (const [id, date] of Object.entries(members)) {
-        const names = own === undefined ? [] : namesIn(own, field);
-        if (names.includes(id) || (date.name !== undefined && names.includes(date.name))) continue;
-        const document = declares.documentOf(field, id, date);
-        if (document === undefined) unmanaged.push(`${date.name ?? id} of ${address}`);
-        else if (date.received && Date.parse(date.at) <= now.getTime()) {
-          source ??= document;
-          const { [field]: before = [] } = removed;
-          removed[field] = [...(Array.isArray(before) ? before : []), { id }];
-        }
-      }
+  const declared = documents.flatMap((document): Declared[] => {
+    const address = addressOf(document.kind, document.identity);
+    present.add(address);
+    const record = Object.hasOwn(resources, address) ? resources[address] : undefined;
+    const { fields, removed } = withoutEnded(document, record?.until ?? {}, now);
+    const { source } = addLate(removed, record, { address, document, declares, now, unmanaged });
+    if (Object.keys(removed).length === 0) {
+      if (endedOnly) return [];
+      return [fields === document.fields ? document : altered(document, { fields })];
     }
-    if (source !== undefined && own === undefined) declared.push(removalOf(identity, removed, source));
+    if (endedOnly) return [removalOf(document.identity, removed, source ?? document)];
+    return [altered(document, { fields: withRemoved(fields, removed), ended: removed })];
+  });
+  for (const [address, record] of Object.entries(resources)) {
+    if (record.until === undefined || present.has(address)) continue;
+    const removed: Removed = {};
+    const { source } = addLate(removed, record, { address, declares, now, unmanaged });
+    if (source !== undefined) declared.push(removalOf(record.identity, removed, source));
   }
   return { declared, warnings: unmanagedWarnings(unmanaged) };
+}
+
+/**
+ * Adds received members whose access has ended, and that only documents declare which no longer cover the object. `source` is one of
+ * these documents.
+ */
+function addLate(
+  removed: Removed,
+  record: Pick<ResourceRecord, 'until' | 'left'> | undefined,
+  {
+    address,
+    document,
+    declares,
+    now,
+    unmanaged,
+  }: {
+    readonly address: string;
+    readonly document?: Declared;
+    readonly declares: DeclaredDates;
+    readonly now: Date;
+    readonly unmanaged: string[];
+  },
+): { readonly source: Declared | undefined } {
+  let source: Declared | undefined;
+  for (const [field, members] of Object.entries(record?.until ?? {})) {
+    const names = document === undefined ? [] : namesIn(document, field);
+    for (const [id, date] of Object.entries(members)) {
+      if (names.includes(id) || (date.name !== undefined && names.includes(date.name))) continue;
+      const other = declares.documentOf(field, id, date);
+      if (other === undefined) {
+        if (isHeld(record?.left?.fields[field], id)) unmanaged.push(`${date.name ?? id} of ${address}`);
+      } else if (date.received && Date.parse(date.at) <= now.getTime()) {
+        source ??= other;
+        removed[field] = [...(removed[field] ?? []), id];
+      }
+    }
+  }
+  return { source };
+}
+
+/** Whether a set, as the server showed it last, has a member; one that it never showed may have it. */
+function isHeld(set: Value | undefined, id: string): boolean {
+  return set === undefined || asElements(set).some((element) => element.id === id);
 }
 
 /** The members that a document names in a field. */
@@ -111,69 +147,67 @@ function namesIn({ fields }: Declared, field: string): readonly string[] {
     .flatMap((element) => memberKey(element) ?? []);
 }
 
-function removalOf(
-  identity: Identity,
-  removed: { readonly [field: string]: Value },
-  source: Declared,
-): Declared {
-  const fields = Object.fromEntries(
-    Object.entries(removed).map(([field, remove]): [string, Value] => [field, { add: [], remove }]),
-  );
-  return altered(documentFor(source, identity, undefined), { fields, ended: endedIn(removed), whole: [] });
+/** A document that removes these members, and does nothing else. */
+function removalOf(identity: Identity, removed: Removed, source: Declared): Declared {
+  const fields = withRemoved({}, removed);
+  return altered(documentFor(source, identity, undefined), { fields, ended: removed, whole: [] });
 }
 
-function endedIn(removed: { readonly [field: string]: Value }): {
-  readonly [field: string]: readonly string[];
-} {
-  return Object.fromEntries(
-    Object.entries(removed).map(([field, list]) => [
-      field,
-      Array.isArray(list) ? list.flatMap((element) => memberKey(element) ?? []) : [],
-    ]),
-  );
+function withRemoved(fields: Fields, removed: Removed): Fields {
+  const sets = Object.entries(removed).map(([field, ids]): [string, Value] => {
+    const { [field]: declared } = fields;
+    const { remove, ...parts } = declared === undefined || !isMap(declared) ? {} : declared;
+    const whole = declared === undefined || isMap(declared) ? {} : { whole: declared };
+    const going = [...(Array.isArray(remove) ? remove : []), ...ids.map((id) => ({ id }))];
+    return [field, { ...whole, ...parts, remove: going }];
+  });
+  return { ...fields, ...Object.fromEntries(sets) };
 }
 
-/** A document without access that has ended, and the removals alone; undefined if there are none. */
-function splitEnded(
-  document: Declared,
+/** The fields of a document without access that has ended, and the members that the object received with such an end. */
+function withoutEnded(
+  { kind, fields: declaredFields }: Declared,
   recorded: Dates,
   now: Date,
-): { document: Declared; ended: Declared | undefined } {
-  const { fields: types } = kindOf(document.kind);
-  const fields: Fields = { ...document.fields };
-  const removed: { [field: string]: Value } = {};
-  let changed = false;
-  for (const [field, declared] of Object.entries(document.fields)) {
+): { readonly fields: Fields; readonly removed: Removed } {
+  const { fields: types } = kindOf(kind);
+  const changed: Fields = {};
+  const removed: Removed = {};
+  const isEnded = (element: Value): boolean => {
+    const end = endOf(element);
+    return end !== undefined && Date.parse(end) <= now.getTime();
+  };
+  const current = (list: readonly Value[]): Value[] => list.filter((element) => !isEnded(element));
+  for (const [field, declared] of Object.entries(declaredFields)) {
     if (types[field]?.type !== 'set') continue;
-    const isEnded = (element: Value): boolean => {
-      const end = endOf(element);
-      return end !== undefined && Date.parse(end) <= now.getTime();
-    };
     const { whole, add, remove } = setParts(declared);
     const over = [...(Array.isArray(whole) ? whole : []), ...add].filter(isEnded);
     if (over.length === 0) continue;
-    changed = true;
-    const received: Value[] = [];
-    const stay: Value[] = [];
-    for (const element of over) {
-      const id = receivedAs(element, recorded[field]);
-      if (id === undefined) stay.push(withoutEnd(element));
-      else received.push({ id });
-    }
+    const ids = over.map((element) => receivedAs(element, recorded[field]));
+    const received = ids.filter((id) => id !== undefined);
     if (received.length > 0) removed[field] = received;
-    const current = (list: readonly Value[]): Value[] => list.filter((element) => !isEnded(element));
-    fields[field] = {
+    const stay = over.filter((_, index) => ids[index] === undefined).map(withoutEnd);
+    changed[field] = {
       ...(whole === undefined ? {} : { whole: Array.isArray(whole) ? current(whole) : whole, stay }),
       add: current(add),
-      remove: [...remove, ...received],
+      remove: [...remove],
     };
   }
-  const hasRemoved = Object.keys(removed).length > 0;
-  if (!changed) return { document, ended: undefined };
-  return {
-    document: altered(document, { fields, ...(hasRemoved ? { ended: endedIn(removed) } : {}) }),
-    ended: hasRemoved ? removalOf(document.identity, removed, document) : undefined,
-  };
+  const isSame = Object.keys(changed).length === 0;
+  return { fields: isSame ? declaredFields : { ...declaredFields, ...changed }, removed };
+}
+
+/** The fields of a document without removals of members that the object doesn't have: the server may not know them any more. */
+export function withoutGone({ fields, ended = {} }: Declared, live: Fields): Fields {
+  const sets = Object.keys(ended).map((field): [string, Value] => {
+    const { [field]: declared = null } = fields;
+    const { [field]: held } = live;
+    if (held === undefined || !isMap(declared) || !Array.isArray(declared.remove)) return [field, declared];
+    const isGone = (element: Value): boolean =>
+      ended[field]?.includes(memberKey(element) ?? '') === true && !isHeld(held, memberKey(element) ?? '');
+    return [field, { ...declared, remove: declared.remove.filter((element) => !isGone(element)) }];
+  });
+  return sets.length === 0 ? fields : { ...fields, ...Object.fromEntries(sets) };
 }
 
 /** The recorded id of a member, if the object received it with an end. */

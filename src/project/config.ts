@@ -218,12 +218,12 @@ export const safetySchema = z
     privileged: defaulted(
       z.array(text().regex(/^(?!role:$)/, 'must name a role after "role:"')),
       defaultSafety.privileged,
-      'Scopes that make a change privileged if it gives them to a user; "role:NAME" for roles. "*" stands for any characters.',
+      'Scopes that make a change privileged if it gives them to a user; "role:NAME" for roles. "*" matches any characters.',
       ['*:manage:all', 'role:admin'],
     ),
     protect: optional(
       z.array(text().regex(addressPattern, 'must be an address such as User/root@example.com or KeyPair/*')),
-      'Addresses of objects that no plan changes. "*" stands for any characters.',
+      'Addresses of objects that no plan changes. "*" matches any characters.',
       ['User/root@example.com', 'KeyPair/*'],
     ),
     keep: optional(

@@ -23,7 +23,7 @@ import { backendOf } from './backend.js';
 import { withPullContext } from './pull.js';
 import type { SessionOptions } from './session.js';
 
-/** Whose access and access to what is wanted, by id or name, in which `*` stands for any characters; empty lists mean all. */
+/** Whose access and access to what is wanted, by id or name, in which `*` matches any characters; empty lists mean all. */
 export interface AccessRequest {
   readonly user: readonly string[];
   readonly organization: readonly string[];

@@ -1,7 +1,5 @@
 import { error, type Problem } from '../base/problems.js';
 import { kinds } from '../kinds/index.js';
-import type { Kind } from '../kinds/kind.js';
-import { listScope } from '../kinds/references.js';
 import type { Project } from '../project/index.js';
 import type { Profile } from '../server/profiles.js';
 
@@ -9,9 +7,7 @@ import type { Profile } from '../server/profiles.js';
 export function keepProblems(project: Project, profile: Profile): readonly Problem[] {
   const places = project.placeOf('safety', 'keep');
   const holders = kinds.filter(({ holdings }) => holdings !== undefined);
-  const isListed = ({ byName }: Kind): boolean =>
-    byName?.lists({}).every((list) => listScope(list, profile) !== undefined) === true;
-  if (places.length === 0 || holders.every(isListed)) return [];
+  if (places.length === 0 || holders.every(({ access }) => access?.listed(profile))) return [];
   return [
     error(
       'profile-field',

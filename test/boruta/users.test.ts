@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { ProblemsError } from '../../src/base/problems.js';
+import type { Json } from '../../src/base/values.js';
 import { loadProject } from '../../src/project/index.js';
 import { loadSeed } from '../../src/sandbox/seed.js';
 import { openSession } from '../../src/session/open.js';
@@ -275,6 +276,24 @@ describe('a document about many users', () => {
     expect(names(at, 'roles', ids.grace)).toEqual([]);
   });
 
+  test('is applied with --kind, and refers to an organization by the name that the same plan gives it', async () => {
+    const at = await site();
+    await at.declare(
+      { kind: 'Organization', id: ids.initech, name: 'initrode' },
+      { kind: 'Users', match: { organization: 'globex' }, organizations: { add: ['initrode'] } },
+    );
+    const ofKind = await at.session((opened) => opened.plan({ kinds: ['User'] }));
+    expect(todo(ofKind)).toEqual([`update ${ada}`, `update ${grace}`]);
+    expect(todo(await at.plan())).toEqual([
+      'update Organization/initrode',
+      `update ${ada}`,
+      `update ${grace}`,
+    ]);
+    await at.apply();
+    expect(names(at, 'organizations')).toContain('initrode');
+    expect(todo(await at.plan())).toEqual([]);
+  });
+
   test('a shard takes its users of it', async () => {
     const at = await site();
     await at.declare(staff);
@@ -362,6 +381,78 @@ describe('access that ends', () => {
     expect(todo(plan)).toEqual([`update ${ada}`]);
     expect(names(at, 'roles')).not.toContain('accountant');
     expect(user(at, ids.grace).group).not.toBe('not now');
+  });
+
+  test('is removed also if another document still declares the user who has left the match', async () => {
+    const at = await site();
+    at.now = before;
+    const many = {
+      kind: 'Users',
+      match: { group: 'staff' },
+      roles: { add: ['accountant'] },
+      until: '2027-01-31',
+    };
+    const own = { ...byName, metadata: { phone: { value: '1', status: 'valid' } } };
+    await at.apply(many, own);
+    user(at).group = 'elsewhere';
+    at.now = after;
+    expect(changeOf(await at.plan(), ada).destructions).toEqual(['removes the role "accountant"']);
+    await at.apply();
+    expect(names(at, 'roles')).toEqual(['member']);
+  });
+
+  test('of a whole set is not given back by an undo, which warns of nothing else', async () => {
+    const at = await site();
+    at.now = before;
+    await at.apply({ ...byName, organizations: ['acme', { name: 'initech', until: '2027-01-31' }] });
+    at.now = after;
+    const { run } = await at.apply();
+    const undone = await at.undo(run);
+    expect(undone).toMatchObject({ said: {}, left: [`${ada}: access that has ended is not given back`] });
+    expect(undone.plan.warnings).toEqual([]);
+    expect(names(at, 'organizations')).toEqual(['acme']);
+  });
+
+  test('is recorded if the change that gave it failed after that', async () => {
+    const at = await site();
+    at.now = before;
+    at.fault = ({ path }) =>
+      path.startsWith('/api/roles') ? { kind: 'replace', status: 404, body: {} } : undefined;
+    const failed = await at.apply({ ...dated, roles: [{ id: ids.nobody }] });
+    expect(failed.said[ada]).toMatch(/^failed: .*500/);
+    expect(names(at, 'organizations')).toContain('initech');
+    at.fault = undefined;
+    at.now = after;
+    await at.apply(dated);
+    expect(names(at, 'organizations')).toEqual(['acme', 'globex']);
+  });
+
+  test('and that the server does not know any more blocks nothing', async () => {
+    const at = await site();
+    at.now = before;
+    await at.apply(dated);
+    user(at).organizations = user(at).organizations.filter(({ id }) => id !== ids.initech);
+    const { organizations } = at.sandbox.data;
+    organizations.splice(
+      organizations.findIndex(({ id }) => id === ids.initech),
+      1,
+    );
+    at.now = after;
+    expect(todo(await at.plan())).toEqual([]);
+  });
+
+  test('twice, with two ends, is an error with both places', async () => {
+    const at = await site();
+    const until = (day: string, organization: Json) => ({
+      kind: 'Users',
+      users: [{ id: ids.ada }],
+      organizations: { add: [organization] },
+      until: day,
+    });
+    const ends = [until('2027-01-31', 'initech'), until('2027-02-28', 'initech')];
+    expect(await problemsOf(at.plan(...ends))).toEqual([expect.stringContaining('contradiction')]);
+    const byId = [until('2027-01-31', 'initech'), until('2027-02-28', { id: ids.initech })];
+    expect(changeOf(await at.plan(...byId), ada).reason).toContain('ends differently at manifests/0.yaml');
   });
 
   test('a removed document takes nothing away, and the plan says that nothing will', async () => {
