@@ -7935,8 +7935,8 @@ change3]));const rows=[...this.ids].map(([id,row])=>{const change3=given.get(id)
 ...row,...change3};if(typeof row.name==="string"&&typeof next.name==="string"&&next.name!==row.name)present3.set(id,row.
 name);return next});return new _OrganizationIndex(rows,{...others2,present:present3})}checkName(id,name3){const{present:present3,
 former}=this.others;const key3=identifierKey(id);const called=this.ids.get(key3)?.name;if(called===void 0||called===name3||
-present3.get(key3)===name3)return"right";const isHeld=this.byName(name3).length>0||[...present3.values()].includes(name3);
-return!isHeld&&former.get(key3)?.includes(name3)===true?"stale":"wrong"}presentName(id){const key3=identifierKey(id);const name3=this.
+present3.get(key3)===name3)return"right";const isHeld2=this.byName(name3).length>0||[...present3.values()].includes(name3);
+return!isHeld2&&former.get(key3)?.includes(name3)===true?"stale":"wrong"}presentName(id){const key3=identifierKey(id);const name3=this.
 others.present.get(key3)??this.ids.get(key3)?.name;return typeof name3==="string"?name3:void 0}find(reference2){const byId=this.
 byId(reference2);return this.#only(reference2,byId===void 0?[]:[byId])}findNamed(name3){return this.#only(name3,[])}#only(reference2,candidates2){
 const named4=names3=>[...names3].flatMap(([id,name3])=>{const row=this.ids.get(id);return name3===reference2&&row!==void 0?
@@ -8130,17 +8130,16 @@ id??"";const{unknown:unknown3}=wholeFields(desired2,present3.fields,traits4[prof
 fields,["name","label"]),...desired2};return{requests:[{operation:"updateOrganization",params:{organization_id:id},body:body2}],
 expected:body2,...unknown3.length===0?{}:{trouble:unknownWhole("organization",unknown3)}}},discovery:{options:{},find:find4,
 named:{lists:()=>["organizations"],identity:({live:{fields:{name:name3}}},{organizations})=>typeof name3==="string"&&organizations?.
-byName(name3).length===1?{name:name3}:void 0}},destructions:()=>[]}}});function holdingsOf(fields2,{scopes,roles:roles3}){const holding2=(type,element,within5,catalog=null)=>{const id=textIn(
-element.id);const row=id===void 0?void 0:catalog?.byId(id);const listed3=textIn(row?.name);return{type,id,name:listed3??
-textIn(element.name),listed:listed3!==void 0,element,within:within5}};const scopesIn=(list2,within5)=>asElements(list2??
-null).map(element=>holding2("scope",element,within5,scopes));const rolesIn=(list2,within5)=>asElements(list2??null).flatMap(
-element=>{const role2=holding2("role",element,within5,roles3);const row=role2.id===void 0?void 0:roles3?.byId(role2.id);
-const inner=row?.scopes??element.scopes;return[role2,...scopesIn(inner,`${within5}/${keyOf(element)}`).map(one=>({...one,
-through:role2}))]});return[...scopesIn(fields2.authorized_scopes,"authorized_scopes"),...rolesIn(fields2.roles,"roles"),
-...rolesIn(fields2["backend.roles"],"backend.roles"),...asElements(fields2.organizations??null).flatMap(membership2=>rolesIn(
-membership2.roles,`organizations/${keyOf(membership2)}`))]}function textIn(value4){const text6=value4===void 0?void 0:reveal(
-value4);return typeof text6==="string"?text6:void 0}var init_holdings=__esm({"src/kinds/holdings.ts"(){"use strict";init_values();
-init_fields()}});function grantsOf(fields2,references2){const{organizations=null,authorized_scopes=null,roles:roles3=null}=fields2;const memberships2=asElements(
+byName(name3).length===1?{name:name3}:void 0}},destructions:()=>[]}}});function holdingsOf(fields2,{scopes,roles:roles3}){const holding=(type,element,within5,catalog=null)=>{const id=textIn(element.
+id);const row=id===void 0?void 0:catalog?.byId(id);const listed3=textIn(row?.name);return{type,id,name:listed3??textIn(element.
+name),listed:listed3!==void 0,element,within:within5}};const scopesIn=(list2,within5)=>asElements(list2??null).map(element=>holding(
+"scope",element,within5,scopes));const rolesIn=(list2,within5)=>asElements(list2??null).flatMap(element=>{const role2=holding(
+"role",element,within5,roles3);const row=role2.id===void 0?void 0:roles3?.byId(role2.id);const inner=row?.scopes??element.
+scopes;return[role2,...scopesIn(inner,`${within5}/${keyOf(element)}`).map(one=>({...one,through:role2}))]});return[...scopesIn(
+fields2.authorized_scopes,"authorized_scopes"),...rolesIn(fields2.roles,"roles"),...rolesIn(fields2["backend.roles"],"ba\
+ckend.roles"),...asElements(fields2.organizations??null).flatMap(membership2=>rolesIn(membership2.roles,`organizations/${keyOf(
+membership2)}`))]}function textIn(value4){const text6=value4===void 0?void 0:reveal(value4);return typeof text6==="strin\
+g"?text6:void 0}var init_holdings=__esm({"src/kinds/holdings.ts"(){"use strict";init_values();init_fields()}});function grantsOf(fields2,references2){const{organizations=null,authorized_scopes=null,roles:roles3=null}=fields2;const memberships2=asElements(
 organizations).flatMap(element=>{const path=[{field:"organizations",element}];const id=textOrNull(element.id);const name3=(id===
 null?null:textOrNull(references2.organizations?.byId(id)?.name))??textOrNull(element.name);const own5={type:"organizatio\
 n",id,name:name3,via:null,path};return[own5,...held({roles:element.roles??null},references2,name3??id,path)]});return[...memberships2,
@@ -8302,48 +8301,51 @@ length<=1);take2("organizations","organization",(list2,joined3)=>{const members3
 "organizations"),joined3);warnings.push(...members3.stale.map(message=>({code:"stale-name",message,field:"organizations"})));
 return{...members3,sure:userTraits[profile.name].hasRoles&&members3.sure&&told5}})}return{fields:resolved2,troubles:[...new Set(
 troubles)],confirmed,warnings}}function uniqueElements(elements2){return[...new Map(elements2.map(element=>[keyOf(element),
-element])).values()]}function contradictions2(field2,noun,parts,at3){const{remove=[],...others2}=parts;const removed=new Map(
-remove.map((element,index)=>[keyOf(element),index]));return Object.entries(others2).flatMap(([part,elements2])=>elements2.
-flatMap((element,index)=>{const other=removed.get(keyOf(element));if(other===void 0)return[];return[`the ${noun} "${String(
-element.name??element.id)}" is declared at ${at3(field2,part,index)} and removed at ${at3(field2,"remove",other)}: remov\
-e one of the two`]}))}function existing(lists,{organizations,scopes,roles:roles3}){const isIn=(catalog,{id})=>catalog==null||
-catalog.unsure||typeof id==="string"&&catalog.byId(id)!==void 0;const kept=Object.entries(lists).map(([field2,list2])=>{
-if(!Array.isArray(list2))return[field2,list2];const elements2=asElements(list2);if(field2==="authorized_scopes")return[field2,
-elements2.filter(scope2=>isIn(scopes,scope2))];if(field2==="roles")return[field2,elements2.filter(role2=>isIn(roles3,role2))];
-return[field2,elements2.filter(member2=>isIn(organizations,member2))]});return Object.fromEntries(kept.filter(([,list2])=>!Array.
-isArray(list2)||list2.length>0))}function findAll(list2,{catalog,noun,own:own5,strict,live}){if(catalog==null){return{elements:[
-...list2],troubles:[],sure:live&&catalog===void 0&&list2.length===0}}const isShared=name3=>catalog.byName(name3).length>
-1;const troubles=[];let sure=own5.every(({name:name3})=>typeof name3!=="string"||!isShared(name3));const elements2=list2.
-map(element=>{const row=typeof element.id==="string"?byId(element.id):byName2(String(element.name));if(typeof row==="str\
-ing"){troubles.push(row);return element}if(typeof row?.name!=="string"||isShared(row.name))sure=false;if(row===void 0)return element;
-const misnamed=strict?nameConflict(noun,element,row):void 0;if(misnamed!==void 0)troubles.push(misnamed);return asOnServer(
-element,row,own5)});return{elements:elements2,troubles,sure};function byId(id){const row=catalog?.byId(id)??own5.find(one=>one.
-id===id);if(row!==void 0||catalog?.unsure===true)return row;if(!strict)return`the server has no ${noun} with the id ${id}\
- any more, so it can't be restored`;return`the server has no ${noun} with the id ${id}: correct the id, or create the ${noun}\
- there`}function byName2(name3){const listed3=catalog?.byName(name3)??[];const found2=listed3.length>0?listed3:own5.filter(
-one=>one.name===name3);const ids=[...new Set(found2.flatMap(({id})=>typeof id==="string"?[id]:[]))];const[row]=found2;if(row!==
-void 0&&ids.length===1)return row;if(ids.length>1){return`${ids.length} ${noun}s are called "${name3}" (${ids.join(", ")}\
-): refer to one by its id`}const unsure2=catalog?.unsure===true?" (its list has rows without an id)":"";if(!strict)return`\
-the server has no ${noun} "${name3}"${unsure2} any more, so it can't be restored`;const lack=`the server has no ${noun} \
-"${name3}"${unsure2}: correct the name, or create the ${noun} there`;return`${lack}${catalog?.proposal(name3)??""}`}}function nameConflict(noun,{
-id,name:name3},row){if(typeof name3!=="string"||typeof row.name!=="string"||name3===row.name)return void 0;return wrongName(
-noun,String(id),row.name,name3)}function wrongName(noun,id,called,name3){return`the ${noun} with the id ${id} is called \
-"${called}" on the server, not "${name3}": correct the id or the name`}function asOnServer(element,row,own5){const{scopes:_,
-...declared}=element;const isNew=!own5.some(({id})=>id===row.id);return{...declared,...declared.public!==void 0&&row.public!==
-void 0?{public:row.public}:{},...isNew&&row.scopes!==void 0?{scopes:row.scopes}:{},...row.id===void 0?{}:{id:row.id},...typeof row.
-name==="string"?{name:row.name}:{}}}function memberships(references2,index,strict,joined3){const troubles=[];const stale3=[];
-const seen=new Set;let sure=true;const elements2=references2.flatMap(reference2=>{const element=isMap(reference2)?reference2:
-{};const row=findMember(reference2,index);if(typeof row==="string"){troubles.push(row);return[]}const id=String(row.id);
-if(seen.has(id)){if(!joined3)troubles.push(`the organization ${id} is twice in organizations: remove one of the two`);return[]}
-seen.add(id);if(typeof row.name!=="string"||index.byName(row.name).length>1)sure=false;const{name:name3}=element;const standing=strict&&
-typeof name3==="string"?index.checkName(id,name3):"right";if(standing==="wrong"){troubles.push(wrongName("organization",
-id,index.presentName(id)??"",String(name3)))}if(standing==="stale"){stale3.push(`the organization with the id ${id} is c\
-alled "${String(row.name)}" now, and "${String(name3)}" is a former name: write "${String(row.name)}"`)}return[{...row,...element,
-id,...typeof row.name==="string"?{name:row.name}:{}}]});return{elements:elements2,troubles,sure,stale:stale3}}function findMember(reference2,organizations){
-if(!isMap(reference2))return organizations.find(String(reference2));if(typeof reference2.id!=="string")return organizations.
-findNamed(String(reference2.name));const row=organizations.byId(reference2.id);if(row!==void 0)return row;if(organizations.
-unsure)return{id:reference2.id};return organizations.lacksId(reference2.id)}var init_user_references=__esm({"src/kinds/u\
-ser-references.ts"(){"use strict";init_values();init_fields();init_references();init_user_schema()}});function replaceUser({present:present3,desired:desired2,profile,references:references2}){const{[profile.name]:traits5}=userTraits;
+element])).values()]}function contradictions2(field2,noun,parts,at3){const twice=Object.entries(parts).flatMap(([part,elements2])=>{
+const first=new Map(elements2.toReversed().map(one=>[keyOf(one),elements2.indexOf(one)]));return elements2.flatMap((element,index)=>{
+const former=first.get(keyOf(element))??index;if((elements2[former]?.until??null)===(element.until??null))return[];return[
+`the ${noun} "${String(element.name??element.id)}" ends differently at ${at3(field2,part,former)} and ${at3(field2,part,
+index)}: declare one end`]})});const{remove=[],...others2}=parts;const removed=new Map(remove.map((element,index)=>[keyOf(
+element),index]));const both=Object.entries(others2).flatMap(([part,elements2])=>elements2.flatMap((element,index)=>{const other=removed.
+get(keyOf(element));if(other===void 0)return[];return[`the ${noun} "${String(element.name??element.id)}" is declared at ${at3(
+field2,part,index)} and removed at ${at3(field2,"remove",other)}: remove one of the two`]}));return[...twice,...both]}function existing(lists,{
+organizations,scopes,roles:roles3}){const isIn=(catalog,{id})=>catalog==null||catalog.unsure||typeof id==="string"&&catalog.
+byId(id)!==void 0;const kept=Object.entries(lists).map(([field2,list2])=>{if(!Array.isArray(list2))return[field2,list2];
+const elements2=asElements(list2);if(field2==="authorized_scopes")return[field2,elements2.filter(scope2=>isIn(scopes,scope2))];
+if(field2==="roles")return[field2,elements2.filter(role2=>isIn(roles3,role2))];return[field2,elements2.filter(member2=>isIn(
+organizations,member2))]});return Object.fromEntries(kept.filter(([,list2])=>!Array.isArray(list2)||list2.length>0))}function findAll(list2,{
+catalog,noun,own:own5,strict,live}){if(catalog==null){return{elements:[...list2],troubles:[],sure:live&&catalog===void 0&&
+list2.length===0}}const isShared=name3=>catalog.byName(name3).length>1;const troubles=[];let sure=own5.every(({name:name3})=>typeof name3!==
+"string"||!isShared(name3));const elements2=list2.map(element=>{const row=typeof element.id==="string"?byId(element.id):
+byName2(String(element.name));if(typeof row==="string"){troubles.push(row);return element}if(typeof row?.name!=="string"||
+isShared(row.name))sure=false;if(row===void 0)return element;const misnamed=strict?nameConflict(noun,element,row):void 0;
+if(misnamed!==void 0)troubles.push(misnamed);return asOnServer(element,row,own5)});return{elements:elements2,troubles,sure};
+function byId(id){const row=catalog?.byId(id)??own5.find(one=>one.id===id);if(row!==void 0||catalog?.unsure===true)return row;
+if(!strict)return`the server has no ${noun} with the id ${id} any more, so it can't be restored`;return`the server has n\
+o ${noun} with the id ${id}: correct the id, or create the ${noun} there`}function byName2(name3){const listed3=catalog?.
+byName(name3)??[];const found2=listed3.length>0?listed3:own5.filter(one=>one.name===name3);const ids=[...new Set(found2.
+flatMap(({id})=>typeof id==="string"?[id]:[]))];const[row]=found2;if(row!==void 0&&ids.length===1)return row;if(ids.length>
+1){return`${ids.length} ${noun}s are called "${name3}" (${ids.join(", ")}): refer to one by its id`}const unsure2=catalog?.
+unsure===true?" (its list has rows without an id)":"";if(!strict)return`the server has no ${noun} "${name3}"${unsure2} a\
+ny more, so it can't be restored`;const lack=`the server has no ${noun} "${name3}"${unsure2}: correct the name, or creat\
+e the ${noun} there`;return`${lack}${catalog?.proposal(name3)??""}`}}function nameConflict(noun,{id,name:name3},row){if(typeof name3!==
+"string"||typeof row.name!=="string"||name3===row.name)return void 0;return wrongName(noun,String(id),row.name,name3)}function wrongName(noun,id,called,name3){
+return`the ${noun} with the id ${id} is called "${called}" on the server, not "${name3}": correct the id or the name`}function asOnServer(element,row,own5){
+const{scopes:_,...declared}=element;const isNew=!own5.some(({id})=>id===row.id);return{...declared,...declared.public!==
+void 0&&row.public!==void 0?{public:row.public}:{},...isNew&&row.scopes!==void 0?{scopes:row.scopes}:{},...row.id===void 0?
+{}:{id:row.id},...typeof row.name==="string"?{name:row.name}:{}}}function memberships(references2,index,strict,joined3){
+const troubles=[];const stale3=[];const seen=new Set;let sure=true;const elements2=references2.flatMap(reference2=>{const element=isMap(
+reference2)?reference2:{};const row=findMember(reference2,index);if(typeof row==="string"){troubles.push(row);return[]}const id=String(
+row.id);if(seen.has(id)&&!joined3){troubles.push(`the organization ${id} is twice in organizations: remove one of the tw\
+o`);return[]}seen.add(id);if(typeof row.name!=="string"||index.byName(row.name).length>1)sure=false;const{name:name3}=element;
+const standing=strict&&typeof name3==="string"?index.checkName(id,name3):"right";if(standing==="wrong"){troubles.push(wrongName(
+"organization",id,index.presentName(id)??"",String(name3)))}if(standing==="stale"){stale3.push(`the organization with th\
+e id ${id} is called "${String(row.name)}" now, and "${String(name3)}" is a former name: write "${String(row.name)}"`)}return[
+{...row,...element,id,...typeof row.name==="string"?{name:row.name}:{}}]});return{elements:elements2,troubles,sure,stale:stale3}}
+function findMember(reference2,organizations){if(!isMap(reference2))return organizations.find(String(reference2));if(typeof reference2.
+id!=="string")return organizations.findNamed(String(reference2.name));const row=organizations.byId(reference2.id);if(row!==
+void 0)return row;if(organizations.unsure)return{id:reference2.id};return organizations.lacksId(reference2.id)}var init_user_references=__esm(
+{"src/kinds/user-references.ts"(){"use strict";init_values();init_fields();init_references();init_user_schema()}});function replaceUser({present:present3,desired:desired2,profile,references:references2}){const{[profile.name]:traits5}=userTraits;
 const{fields:fields2,unknown:unknown3}=wholeFields(desired2,present3.fields,traits5);if(unknown3.length>0)return blocked(
 unknownWhole("user",unknown3),fields2);const troubles=[];const body2=traits5.elementsNeedIds?withIds(fields2,present3.fields,
 references2,troubles):fields2;troubles.push(...unknownMemberships(body2,references2.organizations));if(troubles.length>0)
@@ -8465,11 +8467,11 @@ length>0)throw new Error("one kind has it, and no other");return one}function is
 name3)}function isAddressedByName(kind){const{naming:naming4,byName:byName2}=kindOf(kind);return naming4!==void 0&&byName2===
 void 0}function addressOf(kind,identity2){return`${kind}/${kindOf(kind).addressPart(identity2)}`}function emailsIn(declared){
 return declared.flatMap(template2=>{const{email:email3}=kindOf(template2.kind);return email3===void 0||template2.absent?
-[]:[{template:template2,email:email3}]})}var byName,kinds,regenerated,holding;var init_kinds=__esm({"src/kinds/index.ts"(){
-"use strict";init_kind_names();init_client();init_email_template();init_key_pair();init_organization();init_user();byName=
-{Organization:organization2,User:user2,KeyPair:keyPair2,EmailTemplate:emailTemplate,Client:client2};kinds=kindNames.map(
-name3=>byName[name3]);regenerated=only(kinds.flatMap(kind=>kind.regeneration===void 0?[]:[{kind,regeneration:kind.regeneration}]));
-holding=only(kinds.flatMap(kind=>kind.access===void 0?[]:[{kind,access:kind.access}]))}});function isInvalidCodePoint(codePoint){return codePoint===0||codePoint>=55296&&codePoint<=57343||codePoint>1114111}function replaceCodePoint(codePoint){
+[]:[{template:template2,email:email3}]})}var byName,kinds,regenerated,accessKind;var init_kinds=__esm({"src/kinds/index.\
+ts"(){"use strict";init_kind_names();init_client();init_email_template();init_key_pair();init_organization();init_user();
+byName={Organization:organization2,User:user2,KeyPair:keyPair2,EmailTemplate:emailTemplate,Client:client2};kinds=kindNames.
+map(name3=>byName[name3]);regenerated=only(kinds.flatMap(kind=>kind.regeneration===void 0?[]:[{kind,regeneration:kind.regeneration}]));
+accessKind=only(kinds.flatMap(kind=>kind.access===void 0?[]:[{kind,access:kind.access}]))}});function isInvalidCodePoint(codePoint){return codePoint===0||codePoint>=55296&&codePoint<=57343||codePoint>1114111}function replaceCodePoint(codePoint){
 if(isInvalidCodePoint(codePoint)){return 65533}if(codePoint>=128&&codePoint<=159){return c1[codePoint-128]||codePoint}return codePoint}
 function codePointToString(codePoint){return codePoint-1>>>0<127||codePoint-160>>>0<55136?String.fromCharCode(codePoint):
 String.fromCodePoint(replaceCodePoint(codePoint))}var c1;var init_decode_codepoint=__esm({"node_modules/entities/dist/de\
@@ -14216,9 +14218,9 @@ async lines=>{const path=`${folder}/${numbered(number4)}`;number4+=1;const files
 return{...holder,expires:new Date(Date.now()+LEASE).toISOString()}}function lockCommit(holder){return{message:JSON.stringify(
 {...holder,turn:randomUUID5()})}}function isExpired(holder){return holder!==null&&(processStatus(holder)==="gone"||Date.
 now()>endOf2(holder))}function endOf2({expires}){return Date.parse(expires)+SKEW}function statusOf(holder){const end=holder===
-null||processStatus(holder)==="gone"?GONE:`whose lease ran out at ${holder.expires} and was not renewed`;const holding2=lockStatus(
-holder,isExpired(holder)?"gone":void 0,end);if(holder===null||holding2.elsewhere===null)return holding2;const last=`its \
-lock ends at ${new Date(endOf2(holder)).toISOString()} unless it is renewed`;return{...holding2,elsewhere:`${holding2.elsewhere}\
+null||processStatus(holder)==="gone"?GONE:`whose lease ran out at ${holder.expires} and was not renewed`;const holding=lockStatus(
+holder,isExpired(holder)?"gone":void 0,end);if(holder===null||holding.elsewhere===null)return holding;const last=`its lo\
+ck ends at ${new Date(endOf2(holder)).toISOString()} unless it is renewed`;return{...holding,elsewhere:`${holding.elsewhere}\
 , and ${last}`}}var TRIES4,PAUSE,FRESH2,UNSEEN,ABOUT,TITLE,TEXT,Store,schema6,LEASE,SKEW;var init_store=__esm({"src/stat\
 e/git/store.ts"(){"use strict";init_p_limit();init_zod();init_process();init_shard();init_holder();init_branch();init_failures();
 TRIES4=300;PAUSE=200;FRESH2=1e3;UNSEEN=Number.NEGATIVE_INFINITY;ABOUT="README.md";TITLE="# The state of idops";TEXT=`${TITLE}\
@@ -16349,14 +16351,14 @@ rootProcessed)){return void 0}const isRootPrimitive=rootProcessed===null||typeof
 rootProcessed);if(isRootPrimitive||isRootNativeRawJSON){return originalStringify(rootProcessed)}const chunks=[];let level3=0;
 const stack=[{parent:{"":rootProcessed},key:"",val:rootProcessed,isArray:Array.isArray(rootProcessed),keys:Array.isArray(
 rootProcessed)?null:Object.keys(rootProcessed),index:0,first:true}];const visited=new WeakSet([rootProcessed]);while(stack.
-length>0){const node2=stack[stack.length-1];if(node2.index===0){chunks.push(node2.isArray?"[":"{");level3++}let isDone=false;
+length>0){const node2=stack[stack.length-1];if(node2.index===0){chunks.push(node2.isArray?"[":"{");level3++}let isDone2=false;
 if(node2.isArray){if(node2.index<node2.val.length){if(!node2.first)chunks.push(",");if(space)chunks.push("\n"+space.repeat(
 level3));const childRaw=node2.val[node2.index];const childVal=prepareVal(node2.val,String(node2.index),childRaw);if(isUnstringifiable(
 childVal)){chunks.push("null");node2.first=false;node2.index++}else{const isComplexObject=childVal!==null&&typeof childVal===
 "object";const isNativeRaw=isRawJSON(childVal);if(isComplexObject&&!isNativeRaw){if(visited.has(childVal)){throw new TypeError(
 "Converting circular structure to JSON")}visited.add(childVal);stack.push({parent:node2.val,key:String(node2.index),val:childVal,
 isArray:Array.isArray(childVal),keys:Array.isArray(childVal)?null:Object.keys(childVal),index:0,first:true});node2.first=
-false;node2.index++}else{chunks.push(originalStringify(childVal));node2.first=false;node2.index++}}}else{isDone=true}}else{
+false;node2.index++}else{chunks.push(originalStringify(childVal));node2.first=false;node2.index++}}}else{isDone2=true}}else{
 while(node2.index<node2.keys.length){const k=node2.keys[node2.index++];const isFilteredOutByArray=propertyList&&!propertyList.
 has(k);if(isFilteredOutByArray)continue;const childRaw=node2.val[k];const childVal=prepareVal(node2.val,k,childRaw);if(isUnstringifiable(
 childVal))continue;if(!node2.first)chunks.push(",");if(space){chunks.push("\n"+space.repeat(level3)+originalStringify(k)+
@@ -16365,7 +16367,7 @@ childVal);if(isComplexObject&&!isNativeRaw){if(visited.has(childVal)){throw new 
  to JSON")}visited.add(childVal);stack.push({parent:node2.val,key:k,val:childVal,isArray:Array.isArray(childVal),keys:Array.
 isArray(childVal)?null:Object.keys(childVal),index:0,first:true});node2.first=false;break}else{chunks.push(originalStringify(
 childVal));node2.first=false}}const isNodeFullyProcessed=node2.index>=node2.keys.length&&stack[stack.length-1]===node2;if(isNodeFullyProcessed){
-isDone=true}}if(isDone){level3--;if(!node2.first&&space)chunks.push("\n"+space.repeat(level3));chunks.push(node2.isArray?
+isDone2=true}}if(isDone2){level3--;if(!node2.first&&space)chunks.push("\n"+space.repeat(level3));chunks.push(node2.isArray?
 "]":"}");visited.delete(node2.val);stack.pop()}}return chunks.join("")};JSONStringify=(value4,replacer,space)=>{try{const supportsRawJSON="\
 rawJSON"in JSON;if(supportsRawJSON){return originalStringify(value4,(key3,val)=>{if(typeof val==="bigint")return JSON.rawJSON(
 val.toString());const hasFunctionReplacer=typeof replacer==="function";if(hasFunctionReplacer)return replacer(key3,val);
@@ -17824,16 +17826,16 @@ concurrency);let refused2;const stoppable=abortable(reader,signal);const limited
 check();if(refused2!==void 0)throw refused2;try{const result=await read2();step();return result}catch(failure2){if(failure2 instanceof
 ServerFailure&&failure2.kind==="unauthorized")refused2=failure2;throw failure2}});const context3={reader:stoppable.reader,
 profile,alone:alone2,holds:name3=>lists[name3]!==void 0,list:name3=>holdList(lists,name3,{reader:stoppable.reader,profile},
-()=>progress.step())};const live=new Map;const asked=kinds.flatMap(kind=>{const own5=kind.readable(profile)?objects3.filter(
-object3=>object3.kind===kind.name):[];return own5.length>0?[{kind,own:own5}]:[]});const wanted=new Set(needed2);const shared=listNames.
-filter(name3=>wanted.has(name3)&&listScope(name3,profile)!==void 0);const steps=stepsOf(asked,shared,lists);if(steps>0)progress.
-phase("Observing",steps);try{await allSettled([...asked.map(async({kind,own:own5})=>{const step=kind.listed===void 0?()=>progress.
-step():()=>{};const observed=await kind.observe(own5,{...context3,limit:limited(step)});if(kind.listed==="own")progress.
-step();for(const[object3,shown4]of observed){live.set(object3,{...shown4,...shownFields(kind,shown4.fields,profile)})}}),
-...shared.map(name3=>context3.list(name3))])}catch(failure2){if(steps>0)progress.end("failed");throw failure2}if(steps>0)
-progress.end();return{live,references:await heldLists(lists)}}function stepsOf(asked,needed2,held2){const shared=new Set(
-needed2);let steps=0;for(const{kind,own:own5}of asked){if(kind.listed===void 0)steps+=own5.length;else if(kind.listed===
-"own")steps+=1;else shared.add(kind.listed)}return steps+[...shared].filter(name3=>held2[name3]===void 0).length}function listsFor(declared,profile){
+()=>{if(planned.has(name3))progress.step()})};const live=new Map;const asked=kinds.flatMap(kind=>{const own5=kind.readable(
+profile)?objects3.filter(object3=>object3.kind===kind.name):[];return own5.length>0?[{kind,own:own5}]:[]});const wanted=new Set(
+needed2);const shared=listNames.filter(name3=>wanted.has(name3)&&listScope(name3,profile)!==void 0);const planned=new Set(
+[...shared,...asked.flatMap(({kind:{listed:listed3="own"}})=>listed3==="own"?[]:listed3)]);const steps=asked.reduce((sum,{
+kind:{listed:listed3},own:own5})=>sum+(listed3===void 0?own5.length:listed3==="own"?1:0),0)+[...planned].filter(name3=>lists[name3]===
+void 0).length;if(steps>0)progress.phase("Observing",steps);try{await allSettled([...asked.map(async({kind,own:own5})=>{
+const step=kind.listed===void 0?()=>progress.step():()=>{};const observed=await kind.observe(own5,{...context3,limit:limited(
+step)});if(kind.listed==="own")progress.step();for(const[object3,shown4]of observed){live.set(object3,{...shown4,...shownFields(
+kind,shown4.fields,profile)})}}),...shared.map(name3=>context3.list(name3))])}catch(failure2){if(steps>0)progress.end("f\
+ailed");throw failure2}if(steps>0)progress.end();return{live,references:await heldLists(lists)}}function listsFor(declared,profile){
 return declared.flatMap(document2=>kindOf(document2.kind).refersTo?.(document2,profile)??[])}function listsOfNames2(documents,targets,profile){
 const names3=new Set;for(const{kind,identity:identity2,covers:covers2}of documents){const{byName:byName2,many}=kindOf(kind);
 const needed2=covers2===void 0?byName2!==void 0&&identity2[byName2.id]===void 0?byName2.lists(identity2):[]:many?.lists(
@@ -18090,46 +18092,58 @@ for(const{document:document2,declared}of parts){const own5=isPartwise&&isMap(dec
 for(const[key3,wanted]of own5){const path=key3===""?[field2]:[field2,key3];const source={document:document2,path};const before=seen.
 get(key3);if(before===void 0){seen.set(key3,source);sources2.set(path.join("\0"),source);joint[key3]=wanted}else if(!same(
 joint[key3]??null,wanted))differs(path.join("."),before,source)}}return isPartwise?joint:joint[""]??null}function joinedSet(field2,parts,sources2,differs){
-const joint={};let whole2;for(const{document:document2,declared}of parts){const{whole:own5}=setParts(declared);if(own5!==
-void 0){const source={document:document2,path:[field2]};if(whole2===void 0){whole2={source,list:own5};joint.whole=[]}else if(!same(
-whole2.list,own5))differs(field2,whole2.source,source);else continue}for(const{path,list:list2}of listsOf(declared)){const[
-part="whole"]=path;joint[part]??=[];const joining=joint[part];list2.forEach((element,index)=>{sources2.set([field2,part,
-joining.length].join("\0"),{document:document2,path:[field2,...path,index]});joining.push(element)})}}const{remove=[],...others2}=joint;
-const sourceOf2=(part,index)=>sources2.get([field2,part,index].join("\0"));const removed=new Map(remove.map((element,index)=>[
-memberKey(element),sourceOf2("remove",index)]));for(const[part,elements2]of Object.entries(others2)){elements2.forEach((element,index)=>{
-const[one,other]=[sourceOf2(part,index),removed.get(memberKey(element))];if(one!==void 0&&other!==void 0)differs(field2,
-one,other)})}return joint}function union2(lists){return[...new Set(lists.flat())]}function instantOf(until2){if(typeof until2!=="string")return void 0;const at3=new Date(until2);return Number.isNaN(at3.
+const joint={};const sourceOf2=(part,index)=>sources2.get([field2,part,index].join("\0"));let whole2;for(const{document:document2,
+declared}of parts){const{whole:own5}=setParts(declared);if(own5!==void 0){const source={document:document2,path:[field2]};
+if(whole2===void 0){whole2={source,list:own5};joint.whole=[]}else if(!same(whole2.list,own5))differs(field2,whole2.source,
+source);else continue}for(const{path,list:list2}of listsOf(declared)){const[part="whole"]=path;joint[part]??=[];const joining=joint[part];
+list2.forEach((element,index)=>{sources2.set([field2,part,joining.length].join("\0"),{document:document2,path:[field2,...path,
+index]});joining.push(element)})}}for(const[part,elements2]of Object.entries(joint)){const ends=new Map;elements2.forEach(
+(element,index)=>{const former=ends.get(memberKey(element))??index;const[one,other]=[sourceOf2(part,former),sourceOf2(part,
+index)];const isSame=same(endIn(elements2[former]),endIn(element));if(!isSame&&one!==void 0&&other!==void 0)differs(`${field2}\
+.until`,one,other);ends.set(memberKey(element),former)})}const{remove=[],...others2}=joint;const removed=new Map(remove.
+map((element,index)=>[memberKey(element),sourceOf2("remove",index)]));for(const[part,elements2]of Object.entries(others2)){
+elements2.forEach((element,index)=>{const[one,other]=[sourceOf2(part,index),removed.get(memberKey(element))];if(one!==void 0&&
+other!==void 0)differs(field2,one,other)})}return joint}function endIn(element){return(element!==void 0&&isMap(element)?
+element.until:void 0)??null}function union2(lists){return[...new Set(lists.flat())]}function instantOf(until2){if(typeof until2!=="string")return void 0;const at3=new Date(until2);return Number.isNaN(at3.
 getTime())?void 0:at3.toISOString()}function endOf(element){return isMap(element)?instantOf(element.until):void 0}var DeclaredDates=class{#places=new Map;constructor(documents){
 for(const document2 of documents){for(const[field2,declared]of Object.entries(document2.fields)){for(const element of listsOf(
 declared).flatMap(({list:list2})=>list2)){const[end,member2]=[endOf(element),memberKey(element)];if(end!==void 0&&member2!==
 void 0)this.#places.set(key(field2,member2,end),document2)}}}}documentOf(field2,id,{at:at3,name:name3=""}){return this.#places.
 get(key(field2,id,at3))??this.#places.get(key(field2,name3,at3))}};function key(field2,member2,end){return JSON.stringify(
-[field2,member2.toLowerCase(),end])}function withDates(documents,written4,{state,now,endedOnly}){const dated=Object.entries(
-state.resources).filter(([,{until:until2}])=>until2!==void 0);const declares=new DeclaredDates(written4);const present3=new Map;
-const declared=[];for(const document2 of documents){const address4=addressOf(document2.kind,document2.identity);present3.
-set(address4,document2);const record2=Object.hasOwn(state.resources,address4)?state.resources[address4]:void 0;const split=splitEnded(
-document2,record2?.until??{},now);if(!endedOnly)declared.push(split.document);else if(split.ended!==void 0)declared.push(
-split.ended)}const unmanaged=[];for(const[address4,{identity:identity2,until:until2={}}]of dated){const removed={};let source;
-const own5=present3.get(address4);for(const[field2,members3]of Object.entries(until2)){for(const[id,date3]of Object.entries(
-members3)){const names3=own5===void 0?[]:namesIn3(own5,field2);if(names3.includes(id)||date3.name!==void 0&&names3.includes(
-date3.name))continue;const document2=declares.documentOf(field2,id,date3);if(document2===void 0)unmanaged.push(`${date3.
-name??id} of ${address4}`);else if(date3.received&&Date.parse(date3.at)<=now.getTime()){source??=document2;const{[field2]:before=[]}=removed;
-removed[field2]=[...Array.isArray(before)?before:[],{id}]}}}if(source!==void 0&&own5===void 0)declared.push(removalOf(identity2,
-removed,source))}return{declared,warnings:unmanagedWarnings(unmanaged)}}function namesIn3({fields:fields2},field2){return listsOf(
-fields2[field2]).flatMap(({list:list2})=>list2).flatMap(element=>memberKey(element)??[])}function removalOf(identity2,removed,source){
-const fields2=Object.fromEntries(Object.entries(removed).map(([field2,remove])=>[field2,{add:[],remove}]));return altered(
-documentFor(source,identity2,void 0),{fields:fields2,ended:endedIn(removed),whole:[]})}function endedIn(removed){return Object.
-fromEntries(Object.entries(removed).map(([field2,list2])=>[field2,Array.isArray(list2)?list2.flatMap(element=>memberKey(
-element)??[]):[]]))}function splitEnded(document2,recorded2,now){const{fields:types3}=kindOf(document2.kind);const fields2={
-...document2.fields};const removed={};let changed2=false;for(const[field2,declared]of Object.entries(document2.fields)){
-if(types3[field2]?.type!=="set")continue;const isEnded=element=>{const end=endOf(element);return end!==void 0&&Date.parse(
-end)<=now.getTime()};const{whole:whole2,add,remove}=setParts(declared);const over=[...Array.isArray(whole2)?whole2:[],...add].
-filter(isEnded);if(over.length===0)continue;changed2=true;const received=[];const stay=[];for(const element of over){const id=receivedAs(
-element,recorded2[field2]);if(id===void 0)stay.push(withoutEnd(element));else received.push({id})}if(received.length>0)removed[field2]=
-received;const current=list2=>list2.filter(element=>!isEnded(element));fields2[field2]={...whole2===void 0?{}:{whole:Array.
-isArray(whole2)?current(whole2):whole2,stay},add:current(add),remove:[...remove,...received]}}const hasRemoved=Object.keys(
-removed).length>0;if(!changed2)return{document:document2,ended:void 0};return{document:altered(document2,{fields:fields2,
-...hasRemoved?{ended:endedIn(removed)}:{}}),ended:hasRemoved?removalOf(document2.identity,removed,document2):void 0}}function receivedAs(element,dates={}){
+[field2,member2.toLowerCase(),end])}function withDates(documents,written4,{state:{resources},now,endedOnly}){const declares=new DeclaredDates(
+written4);const present3=new Set;const unmanaged=[];const declared=documents.flatMap(document2=>{const address4=addressOf(
+document2.kind,document2.identity);present3.add(address4);const record2=Object.hasOwn(resources,address4)?resources[address4]:
+void 0;const{fields:fields2,removed}=withoutEnded(document2,record2?.until??{},now);const{source}=addLate(removed,record2,
+{address:address4,document:document2,declares,now,unmanaged});if(Object.keys(removed).length===0){if(endedOnly)return[];
+return[fields2===document2.fields?document2:altered(document2,{fields:fields2})]}if(endedOnly)return[removalOf(document2.
+identity,removed,source??document2)];return[altered(document2,{fields:withRemoved(fields2,removed),ended:removed})]});for(const[
+address4,record2]of Object.entries(resources)){if(record2.until===void 0||present3.has(address4))continue;const removed={};
+const{source}=addLate(removed,record2,{address:address4,declares,now,unmanaged});if(source!==void 0)declared.push(removalOf(
+record2.identity,removed,source))}return{declared,warnings:unmanagedWarnings(unmanaged)}}function addLate(removed,record2,{
+address:address4,document:document2,declares,now,unmanaged}){let source;for(const[field2,members3]of Object.entries(record2?.
+until??{})){const names3=document2===void 0?[]:namesIn3(document2,field2);for(const[id,date3]of Object.entries(members3)){
+if(names3.includes(id)||date3.name!==void 0&&names3.includes(date3.name))continue;const other=declares.documentOf(field2,
+id,date3);if(other===void 0){if(isHeld(record2?.left?.fields[field2],id))unmanaged.push(`${date3.name??id} of ${address4}`)}else if(date3.
+received&&Date.parse(date3.at)<=now.getTime()){source??=other;removed[field2]=[...removed[field2]??[],id]}}}return{source}}
+function isHeld(set2,id){return set2===void 0||asElements(set2).some(element=>element.id===id)}function namesIn3({fields:fields2},field2){
+return listsOf(fields2[field2]).flatMap(({list:list2})=>list2).flatMap(element=>memberKey(element)??[])}function removalOf(identity2,removed,source){
+const fields2=withRemoved({},removed);return altered(documentFor(source,identity2,void 0),{fields:fields2,ended:removed,
+whole:[]})}function withRemoved(fields2,removed){const sets=Object.entries(removed).map(([field2,ids])=>{const{[field2]:declared}=fields2;
+const{remove,...parts}=declared===void 0||!isMap(declared)?{}:declared;const whole2=declared===void 0||isMap(declared)?{}:
+{whole:declared};const going=[...Array.isArray(remove)?remove:[],...ids.map(id=>({id}))];return[field2,{...whole2,...parts,
+remove:going}]});return{...fields2,...Object.fromEntries(sets)}}function withoutEnded({kind,fields:declaredFields},recorded2,now){
+const{fields:types3}=kindOf(kind);const changed2={};const removed={};const isEnded=element=>{const end=endOf(element);return end!==
+void 0&&Date.parse(end)<=now.getTime()};const current=list2=>list2.filter(element=>!isEnded(element));for(const[field2,declared]of Object.
+entries(declaredFields)){if(types3[field2]?.type!=="set")continue;const{whole:whole2,add,remove}=setParts(declared);const over=[
+...Array.isArray(whole2)?whole2:[],...add].filter(isEnded);if(over.length===0)continue;const ids=over.map(element=>receivedAs(
+element,recorded2[field2]));const received=ids.filter(id=>id!==void 0);if(received.length>0)removed[field2]=received;const stay=over.
+filter((_,index)=>ids[index]===void 0).map(withoutEnd);changed2[field2]={...whole2===void 0?{}:{whole:Array.isArray(whole2)?
+current(whole2):whole2,stay},add:current(add),remove:[...remove]}}const isSame=Object.keys(changed2).length===0;return{fields:isSame?
+declaredFields:{...declaredFields,...changed2},removed}}function withoutGone({fields:fields2,ended={}},live){const sets=Object.
+keys(ended).map(field2=>{const{[field2]:declared=null}=fields2;const{[field2]:held2}=live;if(held2===void 0||!isMap(declared)||
+!Array.isArray(declared.remove))return[field2,declared];const isGone2=element=>ended[field2]?.includes(memberKey(element)??
+"")===true&&!isHeld(held2,memberKey(element)??"");return[field2,{...declared,remove:declared.remove.filter(element=>!isGone2(
+element))}]});return sets.length===0?fields2:{...fields2,...Object.fromEntries(sets)}}function receivedAs(element,dates={}){
 const member2=memberKey(element)?.toLowerCase();const found2=Object.entries(dates).find(([id,{name:name3}])=>id.toLowerCase()===
 member2||name3!==void 0&&name3.toLowerCase()===member2);return found2?.[1].received===true?found2[0]:void 0}function takeEnds(kind,fields2){
 const ends={};const plain4=mapValues(fields2,(declared,field2)=>{if(kind.fields[field2]?.type!=="set")return declared;const dated=listsOf(
@@ -18139,8 +18153,8 @@ list2.map(withoutEnd):list2;return isMap(declared)?mapValues(declared,without3):
 ends}}function untilChanges(ends,recorded2,resolved2,present3){const changes={};for(const[field2,declared]of Object.entries(
 resolved2)){const own5=new Map((ends[field2]??[]).map(({element,at:at3})=>[String(element.id),{element,at:at3}]));const known3=recorded2[field2]??
 {};const held2=present3[field2];const next={};for(const[id,{element,at:at3}]of own5){const before=known3[id];if(before?.
-at===at3)continue;const isHeld=held2!==void 0&&asElements(held2).some(member2=>member2.id===id);const{name:name3}=element;
-next[id]={at:at3,...typeof name3==="string"?{name:name3}:{},received:before?.received??!isHeld}}const permanent=listsOf(
+at===at3)continue;const isHeld2=held2!==void 0&&asElements(held2).some(member2=>member2.id===id);const{name:name3}=element;
+next[id]={at:at3,...typeof name3==="string"?{name:name3}:{},received:before?.received??!isHeld2}}const permanent=listsOf(
 declared).filter(({path})=>!path.includes("remove")&&!path.includes("stay")).flatMap(({list:list2})=>asElements([...list2]).
 map(({id})=>String(id)));for(const id of permanent)if(known3[id]!==void 0&&!own5.has(id))next[id]=null;if(Object.keys(next).
 length>0)changes[field2]=next}return Object.keys(changes).length===0?void 0:changes}function endFields(changes={},recorded2={}){
@@ -18171,54 +18185,55 @@ reason===null?why:`${change3.reason}; ${why}`;return{...change3,action:"blocked"
 exists,fields:fields2},field2){if(!exists)return null;return Object.hasOwn(fields2,field2)?fields2[field2]:void 0}function compareFields(given){
 const live=concealKnownSecrets(given);const input=live===given.live?given:{...given,live};const{declared,recorded:recorded2}=input;
 const kind=kindOf(declared.kind);const lost2=lostOf(kind,input);const restored=restoredFields(kind,lost2,input);const own5=takenFields(
-declared.fields,kind.traits[input.profile.name]);const taken={...restored,...own5};const present3=presentObject(input);const resolution=kind.
-resolve?.(taken,{references:input.references,profile:input.profile,present:present3.fields,wished:field2=>declared.remembered!==
-true&&Object.hasOwn(declared.fields,field2),at:(...path)=>{const{file:file2,line}=declared.placeOf(...path);return`${file2}\
-:${line}`}});const{fields:dated,troubles,confirmed,warnings:staleNames}=resolution??{fields:taken,troubles:[],confirmed:[],
-warnings:none};const stale3=staleNames.map(({field:field2,...warning4})=>{const{length:_length2,text:_text,...place2}=declared.
-placeOf(field2);return{...warning4,place:place2}});const{fields:resolved2,ends}=takeEnds(kind,dated);const known3=knowledge(
-input,present3);const before={...present3.fields,...withBack(kind,present3.fields,lost2)};const observed=known3.source(Object.
-keys(resolved2));const named4=namedMembers(kind,resolved2);const byMember=Object.keys(named4);const base=expected2=>{const managed2=Object.
-keys(own5);const until2=untilChanges(ends,recorded2?.until??{},resolved2,present3.fields);const change3=baseChange(input,
-present3,{before,expected:expected2,observed,managed:managed2,byMember,until:until2});return stale3.length===0?change3:{
-...change3,warnings:stale3}};const blocked3=reason=>({...base({}),action:"blocked",reason});const unfit=declared.trouble??
-idTrouble(declared.identity,input.profile)??live?.trouble;if(unfit!==void 0)return blocked3(unfit);const moved=declared.
-conditions?.find(one=>!kind.many?.holds(one,{...live?.beside,...live?.fields}));if(moved!==void 0)return blocked3(`this ${kind.
-noun} no longer matches the document that declares the change: plan again`);if(troubles.length>0)return blocked3(troubles.
-join("; "));const isLive=field2=>Object.hasOwn(live?.fields??{},field2);const wanted=wantedFields(kind,resolved2,declared,
-field2=>!Object.hasOwn(named4,field2)||isLive(field2)?before[field2]:void 0);const asked=Object.entries(wanted.fields);const asserts=input.
-assert&&observed==="recorded";const parts=!asserts&&asked.every(([field2,goal])=>plainlySame(goal,known3.now(field2)))?[]:
-asked.flatMap(([field2,goal])=>contrast(kind.fields[field2]??value,field2,goal,known3.now(field2)).map(part=>({field:field2,
-part})));const differing=parts.filter(({part})=>part.verdict!=="same");const planInput={declared,present:present3,desired:wanted.
-fields,changed:new Set(differing.map(({field:field2})=>field2)),profile:input.profile,references:input.references};const verdict=kind.
-decide?.(planInput);if(verdict!==void 0){const{reason=null,warnings:warnings2=[],...decided}=verdict;return{...base({}),
-...decided,reason,warnings:[...stale3,...warnings2]}}const gone=unrestorable(kind,input.recorded?.restore?.run,restored);
-if(gone!==void 0)return blocked3(gone);if(wanted.unknowable.length>0)return blocked3(unmergeable(kind,wanted.unknowable));
-if(differing.length===0&&!asserts)return withEnds(base(wanted.fields),recorded2?.until);const{requests,expected,warnings=[],
-trouble}=kind.update(planInput);const refused2=trouble??tooLarge2(requests,input.profile);if(refused2!==void 0)return blocked3(
-refused2);if(Object.keys(expected).length===0)return base(wanted.fields);const changesOf=some2=>some2.map(({field:field2,
-part})=>({...fieldChange(part,named4[field2]),...confirmed.includes(field2)?{confirmed:true}:{}}));return{...base(expected),
-action:"update",requests,fields:[...changesOf(asserts?parts:differing),...endFields(base({}).apply.until,recorded2?.until)],
-destructions:kind.destructions(changesOf(differing)),warnings:[...stale3,...warnings,...restoreWarnings(kind,input.recorded?.
-restore?.run,lost2,expected),...updateWarnings(kind,live,parts.map(({part})=>part))]}}function lostOf(kind,{declared,live,
-recorded:recorded2,references:references2}){if(declared.absent||live===void 0||!live.exists||recorded2?.restore===void 0)
-return{};const lost2=stillLost(kind,recorded2.restore,live.fields);return kind.restorable?.(lost2,references2)??lost2}function withBack(kind,now,lost2){
-return mapValues(lost2,(part,field2)=>withLost(kind.fields[field2]??value,now[field2],part))}function restoredFields(kind,lost2,{
-declared,live,profile}){const back=Object.entries(withBack(kind,live?.fields??{},lost2));const own5=back.filter(([field2])=>!Object.
-hasOwn(declared.fields,field2));return takenFields(Object.fromEntries(own5),kind.traits[profile.name])}function restoreWarnings(kind,run4,lost2,wanted){
-const back=Object.entries(lost2).flatMap(([field2,part])=>{const goal=wanted[field2];if(goal===void 0)return[];if(Array.
-isArray(part)){const ids=new Set(asElements(goal).map(({id})=>id));const elements2=asElements(part).filter(({id})=>ids.has(
-id));return elements2.length===0?[]:[[field2,elements2]]}if(!isMap(part)||!isMap(goal))return[[field2,part]];const members3=Object.
-entries(part).filter(([key3])=>Object.hasOwn(goal,key3));return members3.length===0?[]:[[field2,Object.fromEntries(members3)]]});
-if(back.length===0)return[];const message=`an update of this ${kind.noun} in run ${run4} did not finish and took away ${namesOfLost(
-Object.fromEntries(back))}, which this plan puts back`;return[{code:"restores",message}]}function unrestorable(kind,run4,restored){
-const secret3=Object.keys(restored).filter(field2=>holdsHashed(restored[field2]??null));if(secret3.length===0)return void 0;
-const names3=secret3.join(" and ");return`an update of this ${kind.noun} in run ${run4} did not finish and took away ${names3}\
-, which contains a secret that no journal holds: declare ${names3}, or set it on the server`}function tooLarge2(requests,{
-limits:limits2}){if(limits2===null)return void 0;const largest=Math.max(0,...requests.map(({body:body2})=>body2===void 0?
-0:requestSize(body2)));if(largest<=limits2.requestBytes)return void 0;return`the request would have about ${largest} byt\
-es, and the server accepts ${limits2.requestBytes}: shorten the declared values, or those that are sent along`}function concealKnownSecrets({
-live,recorded:recorded2}){if(live===void 0||recorded2===void 0)return live;const{fields:fields2}=recorded2;if(!Object.values(
+withoutGone(declared,live?.fields??{}),kind.traits[input.profile.name]);const taken={...restored,...own5};const present3=presentObject(
+input);const resolution=kind.resolve?.(taken,{references:input.references,profile:input.profile,present:present3.fields,
+wished:field2=>declared.remembered!==true&&Object.hasOwn(declared.fields,field2),at:(...path)=>{const{file:file2,line}=declared.
+placeOf(...path);return`${file2}:${line}`}});const{fields:dated,troubles,confirmed,warnings:staleNames}=resolution??{fields:taken,
+troubles:[],confirmed:[],warnings:none};const stale3=staleNames.map(({field:field2,...warning4})=>{const{length:_length2,
+text:_text,...place2}=declared.placeOf(field2);return{...warning4,place:place2}});const{fields:resolved2,ends}=takeEnds(
+kind,dated);const known3=knowledge(input,present3);const before={...present3.fields,...withBack(kind,present3.fields,lost2)};
+const observed=known3.source(Object.keys(resolved2));const named4=namedMembers(kind,resolved2);const byMember=Object.keys(
+named4);const base=expected2=>{const managed2=Object.keys(own5);const until2=untilChanges(ends,recorded2?.until??{},resolved2,
+present3.fields);const change3=baseChange(input,present3,{before,expected:expected2,observed,managed:managed2,byMember,until:until2});
+return stale3.length===0?change3:{...change3,warnings:stale3}};const blocked3=reason=>({...base({}),action:"blocked",reason});
+const unfit=declared.trouble??idTrouble(declared.identity,input.profile)??live?.trouble;if(unfit!==void 0)return blocked3(
+unfit);const moved=declared.conditions?.find(one=>!kind.many?.holds(one,{...live?.beside,...live?.fields}));if(moved!==void 0)
+return blocked3(`this ${kind.noun} no longer matches the document that declares the change: plan again`);if(troubles.length>
+0)return blocked3(troubles.join("; "));const isLive=field2=>Object.hasOwn(live?.fields??{},field2);const wanted=wantedFields(
+kind,resolved2,declared,field2=>!Object.hasOwn(named4,field2)||isLive(field2)?before[field2]:void 0);const asked=Object.
+entries(wanted.fields);const asserts=input.assert&&observed==="recorded";const parts=!asserts&&asked.every(([field2,goal])=>plainlySame(
+goal,known3.now(field2)))?[]:asked.flatMap(([field2,goal])=>contrast(kind.fields[field2]??value,field2,goal,known3.now(field2)).
+map(part=>({field:field2,part})));const differing=parts.filter(({part})=>part.verdict!=="same");const planInput={declared,
+present:present3,desired:wanted.fields,changed:new Set(differing.map(({field:field2})=>field2)),profile:input.profile,references:input.
+references};const verdict=kind.decide?.(planInput);if(verdict!==void 0){const{reason=null,warnings:warnings2=[],...decided}=verdict;
+return{...base({}),...decided,reason,warnings:[...stale3,...warnings2]}}const gone=unrestorable(kind,input.recorded?.restore?.
+run,restored);if(gone!==void 0)return blocked3(gone);if(wanted.unknowable.length>0)return blocked3(unmergeable(kind,wanted.
+unknowable));if(differing.length===0&&!asserts)return withEnds(base(wanted.fields),recorded2?.until);const{requests,expected,
+warnings=[],trouble}=kind.update(planInput);const refused2=trouble??tooLarge2(requests,input.profile);if(refused2!==void 0)
+return blocked3(refused2);if(Object.keys(expected).length===0)return base(wanted.fields);const changesOf=some2=>some2.map(
+({field:field2,part})=>({...fieldChange(part,named4[field2]),...confirmed.includes(field2)?{confirmed:true}:{}}));return{
+...base(expected),action:"update",requests,fields:[...changesOf(asserts?parts:differing),...endFields(base({}).apply.until,
+recorded2?.until)],destructions:kind.destructions(changesOf(differing)),warnings:[...stale3,...warnings,...restoreWarnings(
+kind,input.recorded?.restore?.run,lost2,expected),...updateWarnings(kind,live,parts.map(({part})=>part))]}}function lostOf(kind,{
+declared,live,recorded:recorded2,references:references2}){if(declared.absent||live===void 0||!live.exists||recorded2?.restore===
+void 0)return{};const lost2=stillLost(kind,recorded2.restore,live.fields);return kind.restorable?.(lost2,references2)??lost2}
+function withBack(kind,now,lost2){return mapValues(lost2,(part,field2)=>withLost(kind.fields[field2]??value,now[field2],
+part))}function restoredFields(kind,lost2,{declared,live,profile}){const back=Object.entries(withBack(kind,live?.fields??
+{},lost2));const own5=back.filter(([field2])=>!Object.hasOwn(declared.fields,field2));return takenFields(Object.fromEntries(
+own5),kind.traits[profile.name])}function restoreWarnings(kind,run4,lost2,wanted){const back=Object.entries(lost2).flatMap(
+([field2,part])=>{const goal=wanted[field2];if(goal===void 0)return[];if(Array.isArray(part)){const ids=new Set(asElements(
+goal).map(({id})=>id));const elements2=asElements(part).filter(({id})=>ids.has(id));return elements2.length===0?[]:[[field2,
+elements2]]}if(!isMap(part)||!isMap(goal))return[[field2,part]];const members3=Object.entries(part).filter(([key3])=>Object.
+hasOwn(goal,key3));return members3.length===0?[]:[[field2,Object.fromEntries(members3)]]});if(back.length===0)return[];const message=`\
+an update of this ${kind.noun} in run ${run4} did not finish and took away ${namesOfLost(Object.fromEntries(back))}, whi\
+ch this plan puts back`;return[{code:"restores",message}]}function unrestorable(kind,run4,restored){const secret3=Object.
+keys(restored).filter(field2=>holdsHashed(restored[field2]??null));if(secret3.length===0)return void 0;const names3=secret3.
+join(" and ");return`an update of this ${kind.noun} in run ${run4} did not finish and took away ${names3}, which contain\
+s a secret that no journal holds: declare ${names3}, or set it on the server`}function tooLarge2(requests,{limits:limits2}){
+if(limits2===null)return void 0;const largest=Math.max(0,...requests.map(({body:body2})=>body2===void 0?0:requestSize(body2)));
+if(largest<=limits2.requestBytes)return void 0;return`the request would have about ${largest} bytes, and the server acce\
+pts ${limits2.requestBytes}: shorten the declared values, or those that are sent along`}function concealKnownSecrets({live,
+recorded:recorded2}){if(live===void 0||recorded2===void 0)return live;const{fields:fields2}=recorded2;if(!Object.values(
 fields2).some(holdsHashed))return live;return{...live,fields:mapValues(live.fields,(field2,name3)=>concealKnown(field2,fields2[name3]))}}
 function concealKnown(shown4,recorded2){if(recorded2 instanceof HashedSecret){const plain4=!(shown4 instanceof Sensitive);
 return plain4&&recorded2.matches(reveal(shown4))?new Sensitive(reveal(shown4)):shown4}if(recorded2===void 0||!isMap(recorded2)||
@@ -18295,8 +18310,8 @@ targets,kinds:kinds2,shard:shard2},all,{declared,state}){const elsewhere=shard2=
 state.resources)];const lost2=targets.filter(target=>!all.some(address4=>matchesTarget(target,address4))&&!elsewhere.some(
 ({kind,identity:identity2})=>mayMean({targets:[target],kinds:kinds2},kind,identity2)));if(lost2.length===0)return;const among=kinds2.
 length===0?"":` among ${kinds2.join(" and ")}`;throw new ProblemsError(lost2.map(target=>error("no-such-target",`--targe\
-t ${target} matches nothing that the manifests declare${among}`,[],"an address is KIND/ID, such as User/9b1d\u2026; * stands \
-for any characters")))}function sameObjects(subjects){const byKey=new Map;for(const{subject,key:key3}of subjects){if(subject.
+t ${target} matches nothing that the manifests declare${among}`,[],"an address is KIND/ID, such as User/9b1d\u2026; * matches\
+ any characters")))}function sameObjects(subjects){const byKey=new Map;for(const{subject,key:key3}of subjects){if(subject.
 declared===void 0)continue;const others2=byKey.get(key3);if(others2===void 0)byKey.set(key3,[subject.declared]);else others2.
 push(subject.declared)}const twice=[...byKey.values()].filter(group=>group.length>1);return new Map(twice.flatMap(group=>group.
 map(one=>[one,group.filter(other=>other!==one)])))}function blockedAsTwice(others2){const places=others2.map(({place:place2})=>`${place2.
@@ -18377,26 +18392,32 @@ after},{run:run4,readable:readable2}){const kind=kindOf(name3);if(kind.lost===vo
 void 0){const lost2=kind.lost({before,asked:expected,now:after});return Object.keys(lost2).length===0?void 0:seenLoss(run4,
 lost2,after)}if(!ambiguous)return"as before";return{run:run4,before,asked:expected}}function storeRestore(restore,hasher){
 return"before"in restore?{run:restore.run,before:storeFields(restore.before,hasher),asked:storeFields(restore.asked,hasher)}:
-{run:restore.run,lost:storeFields(restore.lost,hasher),seen:storeFields(restore.seen,hasher)}}function recordInto(resources,asked,outcome3,context3){const before=Object.hasOwn(resources,asked.key)?resources[asked.key]:
-void 0;const{otherProfile:profile}=outcome3;const next=nextRecord(before,asked,outcome3,context3);const after=profile===
-void 0?next:{...next??before??{...emptyRecord(asked,context3),managed:[]},other_profile:{profile,run:context3.run}};if(after===
-void 0)return false;forgetFormer(resources,asked);resources[asked.key]=withFormerNames(withEnds2(after,before,asked,outcome3),
-before,asked,context3.hasher);return true}function withEnds2({until:_,...record2},before,{until:until2={},expected},{status}){
-const isDone=status==="applied"||status==="not_converged";const known3=before?.until??{};const fields2=new Set([...Object.
-keys(known3),...isDone?Object.keys(until2):[]]);const ends=[...fields2].flatMap(field2=>{const members3={...known3[field2],
-...isDone?until2[field2]:{}};const list2=isDone?expected[field2]:void 0;const held2=Array.isArray(list2)?new Set(asElements(
-list2).map(({id})=>id)):void 0;const kept=Object.entries(members3).flatMap(([id,end])=>end===null||held2?.has(id)===false?
-[]:[[id,end]]);return kept.length===0?[]:[[field2,Object.fromEntries(kept)]]});return ends.length===0?record2:{...record2,
-until:Object.fromEntries(ends)}}async function withSeen(resources,seen,context3){const records=await eachWithSlowHashes(
-seen,one=>{const before=Object.hasOwn(resources,one.key)?resources[one.key]:void 0;return seenRecord(before,one,context3)});
-const news=seen.flatMap(({key:key3},index)=>{const record2=records[index];return record2===void 0?[]:[[key3,record2]]});
-return news.length===0?resources:{...resources,...Object.fromEntries(news)}}function seenRecord(before,{fields:fields2,...seen},{
-at:at3,hasher}){const asked={...seen,action:"adopt"};const declared=Object.entries(fields2).filter(([name3])=>seen.managed.
-includes(name3));const shown4=shownFields2(asked,Object.fromEntries(declared));const known3=before?.left;const isKnown2=(stored3,hashes)=>known3!==
-void 0&&same(hashes,known3.hashes)&&Object.keys(shown4).every(name3=>Object.hasOwn(known3.fields,name3)&&same(stored3[name3]??
-null,known3.fields[name3]??null));const isPlain3=!Object.values(shown4).some(holdsSensitive);if(Object.keys(shown4).length===
-0||isPlain3&&isKnown2(shown4,{}))return void 0;const stored2=storeFields({...known3&&restoreFields(known3,hasher),...shown4},
-hasher);if(isKnown2(stored2.fields,stored2.hashes))return void 0;const secrets=storeFields(askedSecrets(asked),hasher);const record2=before??
+{run:restore.run,lost:storeFields(restore.lost,hasher),seen:storeFields(restore.seen,hasher)}}init_fields();function isDone({status}){return status==="applied"||status==="not_converged"}function newEnds({until:until2={},
+before={}},outcome3){if(isDone(outcome3))return until2;const{status,ambiguous,after}=outcome3;if(status==="skipped"||after===
+void 0&&!ambiguous)return{};const has=(set2,id)=>asElements(set2??null).some(element=>element.id===id);const added=Object.
+entries(until2).map(([field2,ends])=>{const own5=Object.entries(ends).filter(([id,end])=>end!==null&&!has(before[field2],
+id)&&(after===void 0||has(after[field2],id)));return[field2,Object.fromEntries(own5)]});return Object.fromEntries(added.
+filter(([,ends])=>Object.keys(ends).length>0))}function withEnds2({until:_,...record2},before,asked,outcome3){const known3=before?.
+until??{};const added=newEnds(asked,outcome3);const ends=[...new Set([...Object.keys(known3),...Object.keys(added)])].flatMap(
+field2=>{const members3={...known3[field2],...added[field2]};const list2=isDone(outcome3)?asked.expected[field2]:void 0;
+const held2=Array.isArray(list2)?new Set(asElements(list2).map(({id})=>id)):void 0;const kept=Object.entries(members3).flatMap(
+([id,end])=>end===null||held2?.has(id)===false?[]:[[id,end]]);return kept.length===0?[]:[[field2,Object.fromEntries(kept)]]});
+return ends.length===0?record2:{...record2,until:Object.fromEntries(ends)}}function recordInto(resources,asked,outcome3,context3){const before=Object.hasOwn(resources,asked.key)?resources[asked.key]:
+void 0;const{otherProfile:profile}=outcome3;const next=nextRecord(before,asked,outcome3,context3)??failedRecord(before,asked,
+outcome3,context3);const after=profile===void 0?next:{...next??before??{...emptyRecord(asked,context3),managed:[]},other_profile:{
+profile,run:context3.run}};if(after===void 0)return false;forgetFormer(resources,asked);resources[asked.key]=withFormerNames(
+withEnds2(after,before,asked,outcome3),before,asked,context3.hasher);return true}function failedRecord(before,asked,outcome3,context3){
+if(Object.keys(newEnds(asked,outcome3)).length===0)return void 0;return before??{...emptyRecord(asked,context3),managed:[]}}
+async function withSeen(resources,seen,context3){const records=await eachWithSlowHashes(seen,one=>{const before=Object.hasOwn(
+resources,one.key)?resources[one.key]:void 0;return seenRecord(before,one,context3)});const news=seen.flatMap(({key:key3},index)=>{
+const record2=records[index];return record2===void 0?[]:[[key3,record2]]});return news.length===0?resources:{...resources,
+...Object.fromEntries(news)}}function seenRecord(before,{fields:fields2,...seen},{at:at3,hasher}){const asked={...seen,action:"\
+adopt"};const declared=Object.entries(fields2).filter(([name3])=>seen.managed.includes(name3));const shown4=shownFields2(
+asked,Object.fromEntries(declared));const known3=before?.left;const isKnown2=(stored3,hashes)=>known3!==void 0&&same(hashes,
+known3.hashes)&&Object.keys(shown4).every(name3=>Object.hasOwn(known3.fields,name3)&&same(stored3[name3]??null,known3.fields[name3]??
+null));const isPlain3=!Object.values(shown4).some(holdsSensitive);if(Object.keys(shown4).length===0||isPlain3&&isKnown2(
+shown4,{}))return void 0;const stored2=storeFields({...known3&&restoreFields(known3,hasher),...shown4},hasher);if(isKnown2(
+stored2.fields,stored2.hashes))return void 0;const secrets=storeFields(askedSecrets(asked),hasher);const record2=before??
 {...emptyRecord(asked,{run:null,at:at3}),...secrets};return withFormerNames({...record2,left:{run:null,...stored2}},before,
 asked,hasher)}function withFormerNames(record2,before,asked,hasher){if(!isAddressedByName(asked.kind))return record2;const known3=[
 ...before?.former_names??[],before?.left?.fields.name,asked.before?.name];const former=known3.flatMap(name3=>typeof name3===
@@ -18717,17 +18738,17 @@ utf8",`${shown4} ${text6.detail}`,[place2],"save it as UTF-8")}return error("fil
 [place2])}import{lstatSync}from"node:fs";import{readlink}from"node:fs/promises";import{dirname,isAbsolute,join as join2,parse as parse8,
 relative as relative2,sep as sep2}from"node:path";var MAX_LINKS=40;var mountedData="..data";var mountedFolder=/^\.\.\d{4}_\d{2}_\d{2}_\d{2}_\d{2}_\d{2}\.\d+$/;
 function isInside(path,folder){const way=relative2(folder,path);return way!==""&&way!==".."&&!way.startsWith(`..${sep2}`)&&
-!isAbsolute(way)}async function resolveSymlinks(path,root,way,look2=place2=>lstatSync(place2)){const steps=stepsOf2(relative2(
+!isAbsolute(way)}async function resolveSymlinks(path,root,way,look2=place2=>lstatSync(place2)){const steps=stepsOf(relative2(
 root,path));let place2=root;let links=0;let swapped;for(let step=steps.shift();step!==void 0;step=steps.shift()){const next=step===
 ".."?dirname(place2):join2(place2,step);if(!isInside(next,root)){if(relative2(next,root)!==""&&!isInside(root,next))return null;
 place2=next;continue}const found2=look2(next,steps.length===0);const target=found2.isSymbolicLink()?await readlink(next):
 void 0;if(way!==void 0){const isData=step===mountedData&&target!==void 0&&mountedFolder.test(target);if(step.startsWith(
 ".")&&step!==".."&&!isData&&next!==swapped)way.isHidden=true;if(target===void 0||!isData)swapped=void 0;else swapped=join2(
 place2,target);way.places.push(next)}if(target!==void 0){links+=1;if(links>MAX_LINKS)throw systemError("ELOOP",next);const{
-root:top}=parse8(target);if(top!=="")place2=top;steps.unshift(...stepsOf2(target.slice(top.length)))}else if(steps.length>
+root:top}=parse8(target);if(top!=="")place2=top;steps.unshift(...stepsOf(target.slice(top.length)))}else if(steps.length>
 0&&!found2.isDirectory())throw systemError("ENOTDIR",next);else place2=next}return relative2(place2,root)===""||isInside(
 place2,root)?place2:null}async function leadsOut(path,root){return await resolveSymlinks(path,root).catch(()=>path)===null}
-function stepsOf2(path){return path.split(sep2==="/"?"/":/[\\/]/).filter(step=>step!==""&&step!==".")}function systemError(code2,path){
+function stepsOf(path){return path.split(sep2==="/"?"/":/[\\/]/).filter(step=>step!==""&&step!==".")}function systemError(code2,path){
 return Object.assign(new Error(`${code2}: ${path}`),{code:code2})}var readsAtOnce=16;var Access=class{#root;#states;#files;#folders=new Map;#pauses;constructor(project,more=[],pauses=new Pauses(
 void 0)){this.#pauses=pauses;const{files,states}=project.guarded();this.#root=project.root;this.#states=Promise.all(states.
 map(ways)).then(all=>all.flat());this.#files=realpaths([...files,...more])}async find(path){if(this.#pauses.due)await this.#pauses.
@@ -19367,25 +19388,25 @@ void 0||users2!==void 0,{error:'needs "teams" or "users"'}).meta({anyOf:[{requir
 "How many objects one apply may change. Without it there is no limit."),max_privileged:most("How many privileged changes\
  one apply may make.",defaultSafety.maxPrivileged),privileged:defaulted(array(text4().regex(/^(?!role:$)/,'must name a r\
 ole after "role:"')),defaultSafety.privileged,'Scopes that make a change privileged if it gives them to a user; "role:NA\
-ME" for roles. "*" stands for any characters.',["*:manage:all","role:admin"]),protect:optional2(array(text4().regex(addressPattern,
-"must be an address such as User/root@example.com or KeyPair/*")),'Addresses of objects that no plan changes. "*" stands\
- for any characters.',["User/root@example.com","KeyPair/*"]),keep:optional2(array(keepSchema),"How many users must keep \
-a scope or a role. Needs a profile that lists users.",[{scope:"users:manage:all",at_least:2}]),approvers:optional2(array(
-approversSchema),"Who must approve a kind of change before the GitHub Action applies it.",[{for:"privileged",teams:["sec\
-urity"]}])}).meta({description:"Limits that stop an apply.",examples:[{max_destructive:0}]});var limitsSchema=strictObject(
-{body_characters:defaulted(int().min(1,"must be 1 or more"),limits.allBodiesCharacters,"How many characters all body fil\
-es may have together. Checking them takes memory in proportion.",1e8)}).meta({description:"How much idops takes, if a pr\
-oject has more than usual.",examples:[{body_characters:1e8}]});var sections={server:serverSchema.optional(),manifests:manifestsSchema.
-optional(),vars:optional2(record(variableName,union([string2(),number2(),boolean2()],{error:"expected a string, a number\
- or a boolean"})),"Values for ${NAME} in manifests and in this file; they override process variables.",{support_email:"h\
-elp@example.com"}),allow_env:optional2(array(variableName),"Process variables that may be used as ${NAME}, beside those \
-that start with IDOPS_.",["SMTP_PASSWORD"]),state:stateSettingsSchema.optional(),safety:safetySchema.optional(),checks:checksSchema.
-optional(),limits:limitsSchema.optional()};var environmentSchema=strictObject(sections).describe("Laid over the rest wit\
-h --env: maps merge, lists and single values replace.");var environmentName=string2().regex(/^(?!\.{1,2}$)[\w.-]+$/,'mus\
-t be a name of letters (a to z), digits, "_", "-" and "."');var configSchema=strictObject({version:literal(1).describe("\
-The version of this format."),...sections,environments:optional2(record(environmentName,environmentSchema),"What is diff\
-erent in an environment, by its name. --env chooses one.",{production:{server:{base_url:"https://id.example.com"}}})}).describe(
-"The configuration of an idops project.");init_paths();init_problems();import{lstat,realpath as realpath4}from"node:fs/promises";import{dirname as dirname9,join as join8,
+ME" for roles. "*" matches any characters.',["*:manage:all","role:admin"]),protect:optional2(array(text4().regex(addressPattern,
+"must be an address such as User/root@example.com or KeyPair/*")),'Addresses of objects that no plan changes. "*" matche\
+s any characters.',["User/root@example.com","KeyPair/*"]),keep:optional2(array(keepSchema),"How many users must keep a s\
+cope or a role. Needs a profile that lists users.",[{scope:"users:manage:all",at_least:2}]),approvers:optional2(array(approversSchema),
+"Who must approve a kind of change before the GitHub Action applies it.",[{for:"privileged",teams:["security"]}])}).meta(
+{description:"Limits that stop an apply.",examples:[{max_destructive:0}]});var limitsSchema=strictObject({body_characters:defaulted(
+int().min(1,"must be 1 or more"),limits.allBodiesCharacters,"How many characters all body files may have together. Check\
+ing them takes memory in proportion.",1e8)}).meta({description:"How much idops takes, if a project has more than usual.",
+examples:[{body_characters:1e8}]});var sections={server:serverSchema.optional(),manifests:manifestsSchema.optional(),vars:optional2(
+record(variableName,union([string2(),number2(),boolean2()],{error:"expected a string, a number or a boolean"})),"Values \
+for ${NAME} in manifests and in this file; they override process variables.",{support_email:"help@example.com"}),allow_env:optional2(
+array(variableName),"Process variables that may be used as ${NAME}, beside those that start with IDOPS_.",["SMTP_PASSWOR\
+D"]),state:stateSettingsSchema.optional(),safety:safetySchema.optional(),checks:checksSchema.optional(),limits:limitsSchema.
+optional()};var environmentSchema=strictObject(sections).describe("Laid over the rest with --env: maps merge, lists and \
+single values replace.");var environmentName=string2().regex(/^(?!\.{1,2}$)[\w.-]+$/,'must be a name of letters (a to z)\
+, digits, "_", "-" and "."');var configSchema=strictObject({version:literal(1).describe("The version of this format."),...sections,
+environments:optional2(record(environmentName,environmentSchema),"What is different in an environment, by its name. --en\
+v chooses one.",{production:{server:{base_url:"https://id.example.com"}}})}).describe("The configuration of an idops pro\
+ject.");init_paths();init_problems();import{lstat,realpath as realpath4}from"node:fs/promises";import{dirname as dirname9,join as join8,
 resolve as resolvePath2}from"node:path";var CONFIG="idops.yaml";async function configPath(options){const{cwd,above=true}=options;const given=givenConfig(options);
 if(given!==void 0)return resolvePath2(cwd,given);return(above?await findAbove(CONFIG,cwd):void 0)??resolvePath2(cwd,CONFIG)}
 function givenConfig({config:config3,variables}){return config3??setting(variables,"IDOPS_CONFIG")}function unreadableConfig(path,options,problem){
@@ -19798,8 +19819,8 @@ lockPath(mergedPath(statePath)));const locks=await Promise.all([void 0,...shards
 statePath,shard2)),shard2)));return[...locks,merging?.fate==="unknown"?merging:null].filter(lock=>lock!==null)}}}async function foundLock(path,shard2){
 const holder=await readHolder(path);if(holder===void 0)return null;const nonce=holder?.nonce??null;const removed=async()=>{
 const now=await readHolder(path);if(now===void 0||(now?.nonce??null)!==nonce)return false;await withWriteErrors(`the loc\
-k ${shown3(path)} can't be removed`,()=>rm2(path,{force:true}));return true};const holding2=lockStatus(holder);return{...holding2,
-...shard2===void 0?{}:{shard:shard2},nonce,place:shown3(path),async drop(){if(holder===null||holding2.fate!=="gone")return await removed();
+k ${shown3(path)} can't be removed`,()=>rm2(path,{force:true}));return true};const holding=lockStatus(holder);return{...holding,
+...shard2===void 0?{}:{shard:shard2},nonce,place:shown3(path),async drop(){if(holder===null||holding.fate!=="gone")return await removed();
 const isRemoved=await inTurn(path,holder,holderOf("unlock",new Date),removed);if(!isRemoved)await wait(A_MOMENT);return isRemoved}}}
 var PATIENCE2=3e4;async function exclusively(statePath,work){const until2=performance.now()+PATIENCE2;for(;;){let lock;try{
 lock=await acquireLock(mergedPath(statePath),"merge",new Date)}catch(failure2){if(!hasProblem(failure2,"locked")||performance.
@@ -20130,8 +20151,8 @@ name3)&&!open7.has(name3)?await runs.read(name3).catch(()=>null):await runs.read
 if(shard2!==void 0&&!isFor(name3,shard2,state,kept))continue;const held2=newestSettled(state,name3);const later=kept.has(
 name3)||open7.has(name3)||held2===void 0||name3>held2;if(later||name3===held2&&!await runs.hasEnd(name3).catch(()=>true))
 names3.push(name3)}const contents2=(await Promise.all(names3.map(name3=>read2(name3)))).filter(content=>content!==null&&
-content.run.server===state.server);const isDone=name3=>isNewestHeld(name3)&&!awaitsEnd(state,name3);const own5=contents2.
-filter(({run:run4,ended})=>belongs(run4,state)&&!(ended&&isDone(run4.run)));const others2=contents2.filter(({run:run4,ended})=>!ended&&
+content.run.server===state.server);const isDone2=name3=>isNewestHeld(name3)&&!awaitsEnd(state,name3);const own5=contents2.
+filter(({run:run4,ended})=>belongs(run4,state)&&!(ended&&isDone2(run4.run)));const others2=contents2.filter(({run:run4,ended})=>!ended&&
 !belongs(run4,state));if(others2.length===0||state.serial>0)return own5;const isOther=await othersOf(state,home);const lost2=others2.
 filter(({run:run4})=>!isOther(run4));return contents2.filter(content=>own5.includes(content)||lost2.includes(content))}async function newestRun(runs,state){
 for(const name3 of(await runs.list()).toReversed()){const content=await runs.read(name3).catch(failure2=>{throw maybeNewest(
@@ -20215,11 +20236,11 @@ await backend3.merge({records:new Map,head:now=>runs.reduce(withSettled,{...requ
 1})})}this.notes.push(...findings)}};function isUnchanged(now,{serial,lineage}){return now===void 0?serial===0:now.serial===
 serial&&now.lineage===lineage}function into({ended}){return ended?"it":"the state"}function told3({ended},{run:run4,settled,
 findings},where){const why=ended?"is newer than the state":"had not ended";return[`run ${run4} ${why}: ${settled===0?"no\
-ne":settled} of its answers ${settled===1?"was":"were"} taken into ${where}`,...findings]}init_problems();init_kinds();init_references();function keepProblems(project,profile){const places=project.placeOf("safe\
-ty","keep");const holders=kinds.filter(({holdings})=>holdings!==void 0);const isListed2=({byName:byName2})=>byName2?.lists(
-{}).every(list2=>listScope(list2,profile)!==void 0)===true;if(places.length===0||holders.every(isListed2))return[];return[
-error("profile-field",`safety.keep needs a server that lists ${holders.map(({noun})=>`${noun}s`).join(" and ")}, and the\
- profile ${profile.name} has no such list`,places,"remove it, or set the profile of the server if it is another one")]}init_escape();init_git();init_paths();init_paths();import{readFileSync as readFileSync5}from"node:fs";import{realpath as realpath7}from"node:fs/promises";import{
+ne":settled} of its answers ${settled===1?"was":"were"} taken into ${where}`,...findings]}init_problems();init_kinds();function keepProblems(project,profile){const places=project.placeOf("safety","keep");const holders=kinds.
+filter(({holdings})=>holdings!==void 0);if(places.length===0||holders.every(({access:access3})=>access3?.listed(profile)))
+return[];return[error("profile-field",`safety.keep needs a server that lists ${holders.map(({noun})=>`${noun}s`).join(" \
+and ")}, and the profile ${profile.name} has no such list`,places,"remove it, or set the profile of the server if it is \
+another one")]}init_escape();init_git();init_paths();init_paths();import{readFileSync as readFileSync5}from"node:fs";import{realpath as realpath7}from"node:fs/promises";import{
 isAbsolute as isAbsolute6,relative as relative14,sep as sep9}from"node:path";var plainAddress=/^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;
 var commit=/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;function isCommit(text6){return commit.test(text6)}async function forgeOf(env,folder,sha=headCommit(
 env,eventPayload(env))){const checkout=env.GITHUB_ACTIONS==="true"?onGithub(env,sha):onGitlab(env);if(checkout===void 0||
@@ -20300,40 +20321,41 @@ answered.after,hasher);const{deletion:deletion2}=kind;if(deletion2!==void 0&&(se
 before))){if(sending.action==="delete")return{document:void 0,after:{},left:[]};return{document:documentOf(sending,{},source,
 true),after:deletion2.restored(asked),left:[]}}const wished=sending.action==="delete"?deletion2?.restored(before)??{}:asked;
 const fields2={};const after={};const left=[];for(const[name3,wish]of Object.entries(wished)){const type=kind.fields[name3]??
-value;const was=before[name3];const became=sending.action==="delete"?null:(name3 in shown4?shown4:asked)[name3]??null;const undone=sending.
-by_member?.includes(name3)&&was!==void 0&&!holdsSensitive(was)?undoMembers(name3,asElements(was),asElements(became),sending.
-ended?.[name3]):undoField(type,name3,wish,was,became);left.push(...undone.left);if(undone.value===void 0)continue;fields2[name3]=
-undone.value;after[name3]=became}const none2=Object.keys(fields2).length===0;return{document:none2?void 0:documentOf(sending,
-fields2,source,false),after,left}}function undoMembers(path,was,became,ended=[]){const{added:remove,removed}=matchSets(became,
-was);const add=removed.filter(({id})=>!ended.includes(String(id)));const left=add.length===removed.length?[]:[{path,reason:ENDED}];
-if(add.length+remove.length===0)return{value:void 0,left};return{value:{add,remove:[...remove]},left}}function undoField(type,path,asked,was,became){
-if(type.type==="members"&&isMap(asked)&&isMap(became)&&(was===void 0||isMap(was))){const members3=Object.entries(asked).
-map(([member2,wish])=>{const inner=type.members[member2]??value;return{member:member2,...undoField(inner,`${path}.${member2}`,
-wish,was?.[member2],became[member2]??wish)}});const known3=members3.flatMap(({member:member2,value:value4})=>value4===void 0?
-[]:[[member2,value4]]);return{value:known3.length===0?void 0:Object.fromEntries(known3),left:members3.flatMap(({left})=>left)}}
-const nothing4={value:void 0,left:[]};if(was===void 0)return{...nothing4,left:[{path,reason:UNKNOWN_BEFORE}]};if(holdsSensitive(
-was))return same(was,became)?nothing4:{...nothing4,left:[{path,reason:SECRET_BEFORE}]};if(contrast(type,path,was,became).
-every(({verdict})=>verdict==="same"))return nothing4;if(type.type==="map"&&isMap(was)&&isMap(became))return{value:mapPatch(
-was,became),left:[]};return{value:type.type==="set"?asElements(was):was,left:[]}}function mapPatch(was,became){const changed2=Object.
-keys({...was,...became}).filter(key3=>Object.hasOwn(was,key3)!==Object.hasOwn(became,key3)||!same(was[key3]??null,became[key3]??
-null));return Object.fromEntries(changed2.map(key3=>[key3,Object.hasOwn(was,key3)?was[key3]??null:null]))}function documentOf({
-kind,identity:identity2},fields2,source,absent2){const deciding=kindOf(kind).deciding?.(part=>identity2[part]!==void 0);
-const parts=Object.entries(identity2).filter(([part])=>deciding?.includes(part)??true);return undocumented(kind,Object.fromEntries(
-parts),{fields:fields2,absent:absent2,remembered:true},source)}function withoutConflicts(document2,after,now){const kind=kindOf(
-document2.kind);const address4=addressOf(document2.kind,document2.identity);const present3=markSecrets(kind.fields,now);
-const conflicts=[];const fields2={};for(const[name3,left2]of Object.entries(after)){const type=kind.fields[name3]??value;
-const wished=document2.absent?left2:document2.fields[name3]??null;const parts=withoutConflict(type,name3,wished,left2,present3[name3]);
-conflicts.push(...parts.conflicts);if(parts.value!==void 0&&!document2.absent)fields2[name3]=parts.value}const left=conflicts.
-map(path=>({address:address4,path,reason:CHANGED_SINCE}));if(!document2.absent)return{document:altered(document2,{fields:fields2}),
-left};return{document:left.length>0?altered(document2,{absent:false}):document2,left}}function withoutConflict(type,path,wished,left,present3){
-if(present3===void 0||isByMember(type,wished))return{value:wished,conflicts:[]};const partwise=type.type==="map"||type.type===
-"members";if(partwise&&isMap(wished)&&isMap(left)&&isMap(present3)){const conflicts=[];const kept=Object.entries(wished).
-filter(([key3,was])=>{const inner=type.type==="members"?type.members[key3]??value:value;const now=Object.hasOwn(present3,
-key3)?present3[key3]:type.type==="map"?null:void 0;const part=withoutConflict(inner,`${path}.${key3}`,was,Object.hasOwn(
-left,key3)?left[key3]??null:null,now);conflicts.push(...part.conflicts);return part.value!==void 0});return{value:kept.length===
-0?void 0:Object.fromEntries(kept),conflicts}}const untouched=agrees(type,left,present3)||agrees(type,wished,present3);return untouched?
-{value:wished,conflicts:[]}:{value:void 0,conflicts:[path]}}function agrees(type,wanted,present3){return contrast(type,"",
-wanted,present3).every(({verdict})=>verdict!=="different")}init_escape();init_problems();init_shard();init_schema();init_approve();init_concurrency();init_kinds();init_limits();init_loss();init_references();init_operations();init_values();init_fields();init_kinds();import{createHash as createHash3}from"node:crypto";init_operations();function planDigest(scope2,changes){const{server}=scope2;const hasher=digestHasher(scope2);const requests=changes.
+value;const was=before[name3];const became=sending.action==="delete"?null:(name3 in shown4?shown4:asked)[name3]??null;const undone=(sending.
+by_member?.includes(name3)||sending.ended?.[name3]!==void 0)&&was!==void 0&&!holdsSensitive(was)?undoMembers(name3,asElements(
+was),asElements(became),sending.ended?.[name3]):undoField(type,name3,wish,was,became);left.push(...undone.left);if(undone.
+value===void 0)continue;fields2[name3]=undone.value;after[name3]=became}const none2=Object.keys(fields2).length===0;return{
+document:none2?void 0:documentOf(sending,fields2,source,false),after,left}}function undoMembers(path,was,became,ended=[]){
+const{added:remove,removed}=matchSets(became,was);const add=removed.filter(({id})=>!ended.includes(String(id)));const left=add.
+length===removed.length?[]:[{path,reason:ENDED}];if(add.length+remove.length===0)return{value:void 0,left};return{value:{
+add,remove:[...remove]},left}}function undoField(type,path,asked,was,became){if(type.type==="members"&&isMap(asked)&&isMap(
+became)&&(was===void 0||isMap(was))){const members3=Object.entries(asked).map(([member2,wish])=>{const inner=type.members[member2]??
+value;return{member:member2,...undoField(inner,`${path}.${member2}`,wish,was?.[member2],became[member2]??wish)}});const known3=members3.
+flatMap(({member:member2,value:value4})=>value4===void 0?[]:[[member2,value4]]);return{value:known3.length===0?void 0:Object.
+fromEntries(known3),left:members3.flatMap(({left})=>left)}}const nothing4={value:void 0,left:[]};if(was===void 0)return{
+...nothing4,left:[{path,reason:UNKNOWN_BEFORE}]};if(holdsSensitive(was))return same(was,became)?nothing4:{...nothing4,left:[
+{path,reason:SECRET_BEFORE}]};if(contrast(type,path,was,became).every(({verdict})=>verdict==="same"))return nothing4;if(type.
+type==="map"&&isMap(was)&&isMap(became))return{value:mapPatch(was,became),left:[]};return{value:type.type==="set"?asElements(
+was):was,left:[]}}function mapPatch(was,became){const changed2=Object.keys({...was,...became}).filter(key3=>Object.hasOwn(
+was,key3)!==Object.hasOwn(became,key3)||!same(was[key3]??null,became[key3]??null));return Object.fromEntries(changed2.map(
+key3=>[key3,Object.hasOwn(was,key3)?was[key3]??null:null]))}function documentOf({kind,identity:identity2},fields2,source,absent2){
+const deciding=kindOf(kind).deciding?.(part=>identity2[part]!==void 0);const parts=Object.entries(identity2).filter(([part])=>deciding?.
+includes(part)??true);return undocumented(kind,Object.fromEntries(parts),{fields:fields2,absent:absent2,remembered:true},
+source)}function withoutConflicts(document2,after,now){const kind=kindOf(document2.kind);const address4=addressOf(document2.
+kind,document2.identity);const present3=markSecrets(kind.fields,now);const conflicts=[];const fields2={};for(const[name3,
+left2]of Object.entries(after)){const type=kind.fields[name3]??value;const wished=document2.absent?left2:document2.fields[name3]??
+null;const parts=withoutConflict(type,name3,wished,left2,present3[name3]);conflicts.push(...parts.conflicts);if(parts.value!==
+void 0&&!document2.absent)fields2[name3]=parts.value}const left=conflicts.map(path=>({address:address4,path,reason:CHANGED_SINCE}));
+if(!document2.absent)return{document:altered(document2,{fields:fields2}),left};return{document:left.length>0?altered(document2,
+{absent:false}):document2,left}}function withoutConflict(type,path,wished,left,present3){if(present3===void 0||isByMember(
+type,wished))return{value:wished,conflicts:[]};const partwise=type.type==="map"||type.type==="members";if(partwise&&isMap(
+wished)&&isMap(left)&&isMap(present3)){const conflicts=[];const kept=Object.entries(wished).filter(([key3,was])=>{const inner=type.
+type==="members"?type.members[key3]??value:value;const now=Object.hasOwn(present3,key3)?present3[key3]:type.type==="map"?
+null:void 0;const part=withoutConflict(inner,`${path}.${key3}`,was,Object.hasOwn(left,key3)?left[key3]??null:null,now);conflicts.
+push(...part.conflicts);return part.value!==void 0});return{value:kept.length===0?void 0:Object.fromEntries(kept),conflicts}}
+const untouched=agrees(type,left,present3)||agrees(type,wished,present3);return untouched?{value:wished,conflicts:[]}:{value:void 0,
+conflicts:[path]}}function agrees(type,wanted,present3){return contrast(type,"",wanted,present3).every(({verdict})=>verdict!==
+"different")}init_escape();init_problems();init_shard();init_schema();init_approve();init_concurrency();init_kinds();init_limits();init_loss();init_references();init_operations();init_values();init_fields();init_kinds();import{createHash as createHash3}from"node:crypto";init_operations();function planDigest(scope2,changes){const{server}=scope2;const hasher=digestHasher(scope2);const requests=changes.
 flatMap(change3=>{const types3=kindOf(change3.kind).fields;const normal2=(field2,name3)=>normalForm(types3[name3]??value,
 managedPart(change3,name3)??field2);const sent=change3.requests.map(({operation,params,body:body2})=>{const fields2=body2===
 void 0?null:mapValues(body2,normal2);return canonical([operations[operation].method,operationPath(operation,params),withHashes(
@@ -20360,12 +20382,11 @@ lost:lost2,troubles}=many.find(document2.covers,references2);problems.push(...tr
 trouble,[document2.place])));const{atLeast=0}=document2.covers;if(troubles.length===0&&found2.size<Math.max(atLeast,1)){
 const count3=`this document covers ${found2.size} ${noun}${found2.size===1?"":"s"}`;if(found2.size<atLeast){const hint='\
 correct "match" or "users", or lower "at_least"';problems.push(error("too-few-objects",`${count3}, and at_least is ${atLeast}`,
-[document2.place],hint))}else if(lost2.length===0){const{file:file2,inProject,line}=document2.place;const place2={file:file2,
-line,...inProject===void 0?{}:{inProject}};warnings.push({code:"too-few-objects",message:`${count3}`,place:place2})}}const left=[];
-for(const[id,condition]of found2){const{all}=addresses({kind:document2.kind,identity:{id},declared:void 0},void 0,references2);
-const isProtected=protect.some(pattern=>all.some(one=>matchesTarget(pattern,one)));if(condition!==void 0&&isProtected)left.
-push(all.at(-1)??id);else cover(documentFor(document2,{id},condition))}if(left.length>0)warnings.push(leftOut2(document2,
-left));for(const{identity:identity2,why}of lost2){cover(altered(documentFor(document2,identity2,void 0),{trouble:why}))}}}
+[document2.place],hint))}else if(lost2.length===0){warnings.push({code:"too-few-objects",message:count3,place:document2.
+declaredAt})}}const left=[];for(const[id,condition]of found2){const{all}=addresses({kind:document2.kind,identity:{id},declared:void 0},
+void 0,references2);const isProtected=protect.some(pattern=>all.some(one=>matchesTarget(pattern,one)));if(condition!==void 0&&
+isProtected)left.push(all.at(-1)??id);else cover(documentFor(document2,{id},condition))}if(left.length>0)warnings.push(leftOut2(
+document2,left));for(const{identity:identity2,why}of lost2){cover(altered(documentFor(document2,identity2,void 0),{trouble:why}))}}}
 return{plain:plain4,covering,problems,warnings}}function leftOut2({declaredAt},left){const some2=`${left.slice(0,3).join(
 ", ")}${left.length>3?` and ${left.length-3} more`:""}`;return{code:"left-out",message:`"match" leaves out ${some2}: saf\
 ety.protect names ${left.length===1?"it":"them"}`,place:declaredAt}}function isPlain2({kind,identity:identity2,covers:covers2}){
@@ -20382,48 +20403,49 @@ ROLE.length)]:[]});const names3=[...name3===void 0?[]:[name3],...listed3?[]:call
 0;return own5.some(pattern=>names3.some(one=>matchesPattern(pattern,one)))}function markPrivileged(changes,{safety:{privileged},
 state},references2){if(privileged.length===0)return changes;const given=changes.map(change3=>newHoldings(change3,references2));
 const names3=given.some(holdings=>holdings.length>0)?namesById(state):new Map;return changes.map((change3,at3)=>{const privileges=(given[at3]??
-[]).filter(holding2=>isPrivilegedHolding(privileged,holding2,names3.get(holding2.id))).map(holding2=>sentenceOf2(holding2,
-change3));return privileges.length===0?change3:{...change3,privileges:[...new Set(privileges)]}})}function newHoldings({
-kind,action:action2,fields:fields2,requests,apply},references2){const{holdings}=kindOf(kind);if(holdings===void 0||requests.
-length===0||action2==="delete")return[];const known3=fields2.filter(({before})=>before!==void 0);const had=[...holdings.
-of(fieldsOf(known3,({before})=>before),references2),...holdings.of(fieldsOf(known3,({path})=>apply.before[path]),references2)];
-const keys=new Set(had.flatMap(({id,element,...at3})=>[key2(at3,"id",id),key2(at3,"name",element.name)]));return holdings.
-of(fieldsOf(fields2,({after})=>after),references2).filter(({id,name:name3,...at3})=>id===void 0?!keys.has(key2(at3,"name",
-name3)):!keys.has(key2(at3,"id",id)))}function key2({type,within:within5},by,value4){return value4===void 0?void 0:JSON.
-stringify([type,within5,by,String(value4)])}function fieldsOf(changes,side3){return Object.fromEntries(changes.flatMap(field2=>{
-const value4=side3(field2);return value4===void 0?[]:[[field2.path,value4]]}))}function sentenceOf2({type,element,name:name3,
-within:within5,through},{fields:fields2}){const confirmed=fields2.find(({path})=>within5.startsWith(path))?.confirmed===
-true;const isHidden2=name3===void 0||holdsSensitive(element);const called=elementName(isHidden2?element:{...element,name:name3},
-confirmed);return`gives the ${type}${called}${through===void 0?"":` by the role${elementName(through.element,confirmed)}`}`}
-function namesById({resources}){const names3=new Map;for(const{kind,fields:fields2,left}of Object.values(resources)){const{
-holdings}=kindOf(kind);const recorded2=holdings===void 0?[]:[fields2,left?.fields??{}];for(const{id,name:name3}of recorded2.
-flatMap(one=>holdings?.of(one,{})??[])){if(id!==void 0&&name3!==void 0)names3.set(id,(names3.get(id)??new Set).add(name3))}}
-return names3}function blockProtected(changes,{protect:patterns,approvers},addressesOf2){if(patterns.length===0)return changes;
-const isApproved2=approvers.some(entry=>entry.for==="protected");const guarded=(change3,pattern,why)=>{if(!isApproved2)return withReason(
-change3,why);const message=`${why}, unless an approver of safety.approvers approves it`;return{...change3,protectedBy:pattern,
-warnings:[...change3.warnings,{code:"protected",message}]}};const protecting=addresses3=>patterns.find(pattern=>addresses3.
-some(address4=>matchesTarget(pattern,address4)));return changes.map(change3=>{const{kind}=change3;if(!isChanging(change3))
-return change3;const name3=kindOf(kind).called?.(change3.apply.before);const own5=protecting([...addressesOf2(change3),...name3===
-void 0?[]:[`${kind}/${name3}`]]);if(own5!==void 0)return guarded(change3,own5,`safety.protect has ${own5}: no plan chang\
-es it`);const{succession}=kindOf(kind);if(succession===void 0||!takesOver(change3)||change3.destructions.length===0)return change3;
-const former=formerHolders(change3,changes);const taken=former===void 0?patterns.find(pattern=>mayMatchKind({targets:[pattern],
-kinds:[]},kind)):protecting(former);if(taken===void 0)return change3;const unsure2=former===void 0?"; which one has it n\
-ow is unknown":"";return guarded(change3,taken,`it ${succession.moves(former)}, and safety.protect has ${taken}${unsure2}`)})}
-async function blockLosses(given,options,references2,elsewhere){let changes=given;for(const kind of kinds){const{holdings,
-discovery}=kind;if(holdings===void 0||discovery===void 0)continue;const has=(keep2,fields2)=>holdings.counts(fields2)&&holdings.
-of(fields2,references2).some(({type,id,name:name3})=>keep2[type]!==void 0&&[id,name3].includes(keep2[type]));const loses=(keep2,{
-action:action2,apply})=>action2!=="blocked"&&has(keep2,apply.before)&&!has(keep2,afterwards2(apply.before,apply));const threatened=options.
-safety.keep.filter(keep2=>changes.some(change3=>change3.kind===kind.name&&loses(keep2,change3)));if(threatened.length===
-0)continue;const found2=await findAll2(discovery.find,options);const others2=elsewhere(found2,kind);for(const keep2 of threatened){
-const byId=new Map([...changes,...others2].filter(({action:action2})=>action2!=="blocked").map(change3=>[change3.apply.identity.
-id,change3]));const left=found2.filter(({identity:identity2,live})=>has(keep2,afterwards2(live.fields,byId.get(identity2.
-id)?.apply))).length;if(left>=keep2.at_least)continue;const what=keep2.scope===void 0?`role "${keep2.role}"`:`scope "${keep2.
-scope}"`;const reason=`this plan would leave ${left} with the ${what}, and safety.keep asks for at least ${keep2.at_least}`;
-changes=changes.map(change3=>change3.kind===kind.name&&loses(keep2,change3)?withReason(change3,reason):change3)}}return changes}
-function afterwards2(now,apply){return{...now,...apply?.expected}}async function findAll2(find7,{reader:given,profile,concurrency,
-signal}){const{reader,check:check3}=abortable(given,signal);const limit2=pLimit(concurrency);const{found:found2}=await find7(
-{reader,profile,alone:false,holds:()=>false,asked:{},known:[],list:name3=>holdList({},name3,{reader,profile},()=>{}),limit:read2=>limit2(
-async()=>{check3();return await read2()}),rows:(noun,read2,parse11)=>readRows(noun,read2,parse11,reader)});return found2}init_kinds();init_operations();async function guardProfile(given,{profile,seen,recognise,state}){const changes=blockMarkedKinds(given,state,profile);const advice=seen===
+[]).filter(holding=>isPrivilegedHolding(privileged,holding,names3.get(holding.id))).map(holding=>sentenceOf2(holding,change3));
+return privileges.length===0?change3:{...change3,privileges:[...new Set(privileges)]}})}function newHoldings({kind,action:action2,
+fields:fields2,requests,apply},references2){const{holdings}=kindOf(kind);if(holdings===void 0||requests.length===0||action2===
+"delete")return[];const known3=fields2.filter(({before})=>before!==void 0);const had=[...holdings.of(fieldsOf(known3,({before})=>before),
+references2),...holdings.of(fieldsOf(known3,({path})=>apply.before[path]),references2)];const keys=new Set(had.flatMap(({
+id,element,...at3})=>[key2(at3,"id",id),key2(at3,"name",element.name)]));return holdings.of(fieldsOf(fields2,({after})=>after),
+references2).filter(({id,name:name3,...at3})=>id===void 0?!keys.has(key2(at3,"name",name3)):!keys.has(key2(at3,"id",id)))}
+function key2({type,within:within5},by,value4){return value4===void 0?void 0:JSON.stringify([type,within5,by,String(value4)])}
+function fieldsOf(changes,side3){return Object.fromEntries(changes.flatMap(field2=>{const value4=side3(field2);return value4===
+void 0?[]:[[field2.path,value4]]}))}function sentenceOf2({type,element,name:name3,within:within5,through},{fields:fields2}){
+const confirmed=fields2.find(({path})=>within5.startsWith(path))?.confirmed===true;const isHidden2=name3===void 0||holdsSensitive(
+element);const called=elementName(isHidden2?element:{...element,name:name3},confirmed);return`gives the ${type}${called}${through===
+void 0?"":` by the role${elementName(through.element,confirmed)}`}`}function namesById({resources}){const names3=new Map;
+for(const{kind,fields:fields2,left}of Object.values(resources)){const{holdings}=kindOf(kind);const recorded2=holdings===
+void 0?[]:[fields2,left?.fields??{}];for(const{id,name:name3}of recorded2.flatMap(one=>holdings?.of(one,{})??[])){if(id!==
+void 0&&name3!==void 0)names3.set(id,(names3.get(id)??new Set).add(name3))}}return names3}function blockProtected(changes,{
+protect:patterns,approvers},addressesOf2){if(patterns.length===0)return changes;const isApproved2=approvers.some(entry=>entry.
+for==="protected");const guarded=(change3,pattern,why)=>{if(!isApproved2)return withReason(change3,why);const message=`${why}\
+, unless an approver of safety.approvers approves it`;return{...change3,protectedBy:pattern,warnings:[...change3.warnings,
+{code:"protected",message}]}};const protecting=addresses3=>patterns.find(pattern=>addresses3.some(address4=>matchesTarget(
+pattern,address4)));return changes.map(change3=>{const{kind}=change3;if(!isChanging(change3))return change3;const name3=kindOf(
+kind).called?.(change3.apply.before);const own5=protecting([...addressesOf2(change3),...name3===void 0?[]:[`${kind}/${name3}`]]);
+if(own5!==void 0)return guarded(change3,own5,`safety.protect has ${own5}: no plan changes it`);const{succession}=kindOf(
+kind);if(succession===void 0||!takesOver(change3)||change3.destructions.length===0)return change3;const former=formerHolders(
+change3,changes);const taken=former===void 0?patterns.find(pattern=>mayMatchKind({targets:[pattern],kinds:[]},kind)):protecting(
+former);if(taken===void 0)return change3;const unsure2=former===void 0?"; which one has it now is unknown":"";return guarded(
+change3,taken,`it ${succession.moves(former)}, and safety.protect has ${taken}${unsure2}`)})}async function blockLosses(given,options,references2,elsewhere){
+let changes=given;for(const kind of kinds){const{holdings,discovery}=kind;if(holdings===void 0||discovery===void 0)continue;
+const has=(keep2,fields2)=>holdings.counts(fields2)&&holdings.of(fields2,references2).some(({type,id,name:name3})=>keep2[type]!==
+void 0&&[id,name3].includes(keep2[type]));const loses=(keep2,{action:action2,apply})=>action2!=="blocked"&&has(keep2,apply.
+before)&&!has(keep2,afterwards2(apply.before,apply));const threatened=options.safety.keep.filter(keep2=>changes.some(change3=>change3.
+kind===kind.name&&loses(keep2,change3)));if(threatened.length===0)continue;const found2=await findAll2(discovery.find,options);
+const others2=elsewhere(found2,kind);for(const keep2 of threatened){const byId=new Map([...changes,...others2].filter(({
+action:action2})=>action2!=="blocked").map(change3=>[change3.apply.identity.id,change3]));const left=found2.filter(({identity:identity2,
+live})=>has(keep2,afterwards2(live.fields,byId.get(identity2.id)?.apply))).length;if(left>=keep2.at_least)continue;const what=keep2.
+scope===void 0?`role "${keep2.role}"`:`scope "${keep2.scope}"`;const reason=`this plan would leave ${left} with the ${what}\
+, and safety.keep asks for at least ${keep2.at_least}`;changes=changes.map(change3=>change3.kind===kind.name&&loses(keep2,
+change3)?withReason(change3,reason):change3)}}return changes}function afterwards2(now,apply){return{...now,...apply?.expected}}
+async function findAll2(find7,{reader:given,profile,concurrency,signal,read:read2}){const{reader,check:check3}=abortable(
+given,signal);const limit2=pLimit(concurrency);const lists={...read2?.lists};const{found:found2}=await find7({reader,profile,
+alone:false,holds:name3=>lists[name3]!==void 0,asked:{},known:[],list:name3=>holdList(lists,name3,{reader,profile},()=>{}),
+limit:read3=>limit2(async()=>{check3();return await read3()}),rows:(noun,read3,parse11)=>readRows(noun,read3,parse11,reader)});
+return found2}init_kinds();init_operations();async function guardProfile(given,{profile,seen,recognise,state}){const changes=blockMarkedKinds(given,state,profile);const advice=seen===
 void 0?[]:[{code:"other-profile",message:adviceFor(seen)}];const scope2=changes.filter(isUnsafe).map(firstScope)[0];if(recognise===
 null||scope2===void 0)return{changes,warnings:advice};const probed=seen===void 0?await recognise(scope2):{kind:"recognis\
 ed",profile:seen};switch(probed.kind){case"recognised":if(probed.profile.name===profile.name)return{changes,warnings:[]};
@@ -20501,16 +20523,17 @@ options)),...missingLists(references2),...idleWarnings(decided.changes)],settled
 {}:{asOf:given.asOf.toISOString()},...holdsUntil===void 0?{}:{holdsUntil},...selected.length===0&&options.declared.length>
 0?{leavesOut:true}:{}},replan:replanOf(options,byKey,decider,read2),observed:new Map(addressed.flatMap(({subject,key:key3})=>{
 const shown4=live.get(subject);return shown4===void 0?[]:[[key3,shown4]]}))}}async function withDocumentsById(options){const{
-declared,selection,profile,state}=options;const names3=listsOfNames2(declared,selection.targets,profile);const read2=reusableLists(
-options.read,[],names3);const references2=names3.length===0?{}:(await observe([],names3,{...options,lists:read2.lists})).
-references;const expanded=expand(declared,references2,options.safety.protect);const now=options.asOf??options.now;const dated=withDates(
-expanded.declared,declared,{state,now,endedOnly:options.endedOnly===true});const{holdsUntil,warnings}=endsAfter(dated.declared,
-now);const lists={...options.read?.lists,...read2.lists};return{options:{...options,declared:dated.declared,...names3.length===
-0?{}:{read:{at:read2.at,lists}}},names:names3,warnings:[...expanded.warnings,...dated.warnings,...warnings],holdsUntil}}
-async function observeSubjects(subjects,names3,options){const own5=subjects.filter(({elsewhere})=>!elsewhere);const documents=own5.
-flatMap(({declared})=>declared??[]);const needed2=[...names3,...listsFor(referring(own5,options),options.profile)];const read2=reusableLists(
-options.read,subjects,needed2);const known3=subjects.filter(({declared})=>declared?.trouble===void 0);const observed=await whileHashing(
-documents,options,()=>observe(known3,needed2,{...options,lists:read2.lists}));return{...observed,read:read2}}async function decideAll(selected,twice,decider,observed,signal){
+declared,selection,profile,state}=options;if(options.adjust!==void 0)return{options,names:[],warnings:[],holdsUntil:void 0};
+const names3=listsOfNames2(declared,selection.targets,profile);const read2=reusableLists(options.read,[],names3);const references2=names3.
+length===0?{}:(await observe([],names3,{...options,lists:read2.lists})).references;const expanded=expand(declared,references2,
+options.safety.protect);const now=options.asOf??options.now;const dated=withDates(expanded.declared,declared,{state,now,
+endedOnly:options.endedOnly===true});const{holdsUntil,warnings}=endsAfter(dated.declared,now);const lists={...options.read?.
+lists,...read2.lists};return{options:{...options,declared:dated.declared,...names3.length===0?{}:{read:{at:read2.at,lists}}},
+names:names3,warnings:[...expanded.warnings,...dated.warnings,...warnings],holdsUntil}}async function observeSubjects(subjects,names3,options){
+const own5=subjects.filter(({elsewhere})=>!elsewhere);const documents=own5.flatMap(({declared})=>declared??[]);const needed2=[
+...names3,...listsFor(referring(own5,options),options.profile)];const read2=reusableLists(options.read,subjects,needed2);
+const known3=subjects.filter(({declared})=>declared?.trouble===void 0);const observed=await whileHashing(documents,options,
+()=>observe(known3,needed2,{...options,lists:read2.lists}));return{...observed,read:read2}}async function decideAll(selected,twice,decider,observed,signal){
 const decided=await eachWithSlowHashes(selected,one=>{const live=observed.get(one.subject);const change3=decider.decide(
 one,live);const others2=one.subject.declared&&twice.get(one.subject.declared);return{key:one.key,change:change3&&others2?
 {...change3,...blockedAsTwice(others2)}:change3,isSettled:isSettled(one.subject,live,decider.pendingRestore(one.key))}},
@@ -20717,37 +20740,38 @@ dy-undone",message,hint)}var JUST_BEFORE=5e3;var Planner=class{#options;state;#r
 this.#options=options;this.state=state;this.#read=read2}recognise=scope2=>{this.#probed??=probe(this.#options.reading.reader,
 scope2).catch(failure2=>{this.#probed=void 0;throw failure2});return this.#probed};find(plan){return this.#current.get(plan)}forget(){
 this.#current=new WeakMap}async plan(asked={}){const plans=this.#current;const{shard:shard2,manifests}=this.#options;const{
-targets=[],kinds:kinds2=[],prune=false,assert:assert2=false,ended=false}=asked;if(prune)refuse(await pruneRefusals(manifests));
-const selection={targets,kinds:kinds2,shard:shard2};const{declared}=manifests;const restores=ended?"none":"all";const built=await this.#build(
-{declared,selection,prune,assert:assert2,restores,endedOnly:ended});const given={targets:[...targets],kinds:[...kinds2],
-prune,assert:assert2,...shard2===void 0?{}:{shard:shard2}};const made2={...built.plan,again:[...againOf(given),...ended?
-["--ended"]:[]]};plans.set(made2,{replan:built.replan,command:"apply"});this.#madeWith.set(made2,given);return made2}async store(plan){
-const given=this.#madeWith.get(plan);if(given===void 0)throw new TypeError("only a plan that this session made of the ma\
-nifests can be stored");return await storedPlanText(plan,given,this.#options.redactor)}async stored(stored2,left){const plan=await this.
-plan(stored2.apply);const stale3=await staleness(stored2,plan,left);const problems=stale3.length>0?stale3:storedPlanDiff(
-stored2,plan,this.#options.redactor,left);if(problems.length>0)markStale(plan,problems);return{plan,problems}}async undo(run4,force){
-this.#ofAll();const plans=this.#current;const{home,server}=this.#options;const content=await findRun(home.backend.runs,run4);
-if(content.run.server!==server.baseUrl){const message=`run ${content.run.run} was on ${content.run.server}, and this is ${server.
-baseUrl}`;const hint="choose the environment that it was run with";throw problemError("run-other-server",message,hint)}const isOther=await othersOf(
-this.state,home);if(isOther(content.run))throw refuseOther(content.run,home);const undo=await withSlowHashes(()=>undoRun(
-content,force));const leftOf2=new Map;const made2=await this.#build({declared:undo.declared,restores:{run:content.run.run},
-adjust:(document2,now)=>{const adjusted=undo.adjust(document2,now);leftOf2.set(document2,adjusted.left);return adjusted.
-document}});const again=["undo",content.run.run,...force?["--force"]:[]];const undone=undoPlan({...made2.plan,undoes:content.
-run.run,again},[...undo.left,...[...leftOf2.values()].flat()],content);plans.set(undone.plan,{replan:made2.replan,command:"\
-undo"});return undone}async regeneration(clientId){this.#ofAll();const{redactor,reading}=this.#options;if(!identifier2().
-safeParse(clientId).success)throw new TypeError(`${quote(redactor.redactEcho(String(clientId)))} is not the id of a clie\
-nt`);const plans=this.#current;const made2=await regenerationPlan(clientId,{...reading,...this.#header(),state:this.state});
-const plan=labelPlan(made2,this.state);plans.set(plan,{replan:made2.replan,command:"regenerate-did"});return plan}async#build(what){
-const{project,redactor,reading}=this.#options;const read2=this.#read;this.#read=void 0;const made2=await buildPlan({...reading,
-read:read2!==void 0&&performance.now()-read2.at<JUST_BEFORE?read2:void 0,state:this.state,hasher:new Hasher(this.state,redactor.
-holds),selection:{targets:[],kinds:[]},prune:false,assert:false,restores:"none",asOf:this.#options.asOf,checks:await bodyChecks(
-project,what.declared),...this.#header(),...what});return{...made2,plan:warnOfMasks(labelPlan(made2,this.state),redactor.
-redact)}}#header(){const{server,project,safety}=this.#options;return{server:server.baseUrl,profile:server.profile,environment:project.
-environment,toolVersion:version2,now:new Date,recognise:server.profileTrusted?null:this.recognise,safety}}#ofAll(){if(this.#options.
-shard!==void 0)throw new TypeError("a session of a shard plans what manifests declare, and nothing else")}};function againOf({
-targets,kinds:kinds2,prune,assert:assert2,shard:shard2}){return["apply",...targets.flatMap(target=>["--target",target]),
-...kinds2.flatMap(kind=>["--kind",kind]),...prune?["--prune"]:[],...assert2?["--assert"]:[],...shard2===void 0?[]:["--sh\
-ard",shardText(shard2)]]}async function openSession(project,options={}){const{apply:_,approvalHistory:__,...session}=await open6(project,void 0,options);
+targets=[],kinds:kinds2=[],prune=false,assert:assert2=false,ended=false}=asked;if(prune&&ended){const hint="leave out on\
+e of the two";throw problemError("wrong-option","--ended only removes access that has ended, so it prunes nothing",hint)}
+if(prune)refuse(await pruneRefusals(manifests));const selection={targets,kinds:kinds2,shard:shard2};const{declared}=manifests;
+const restores=ended?"none":"all";const built=await this.#build({declared,selection,prune,assert:assert2,restores,endedOnly:ended});
+const given={targets:[...targets],kinds:[...kinds2],prune,assert:assert2,...shard2===void 0?{}:{shard:shard2}};const made2={
+...built.plan,again:[...againOf(given),...ended?["--ended"]:[]]};plans.set(made2,{replan:built.replan,command:"apply"});
+this.#madeWith.set(made2,given);return made2}async store(plan){const given=this.#madeWith.get(plan);if(given===void 0)throw new TypeError(
+"only a plan that this session made of the manifests can be stored");return await storedPlanText(plan,given,this.#options.
+redactor)}async stored(stored2,left){const plan=await this.plan(stored2.apply);const stale3=await staleness(stored2,plan,
+left);const problems=stale3.length>0?stale3:storedPlanDiff(stored2,plan,this.#options.redactor,left);if(problems.length>
+0)markStale(plan,problems);return{plan,problems}}async undo(run4,force){this.#ofAll();const plans=this.#current;const{home,
+server}=this.#options;const content=await findRun(home.backend.runs,run4);if(content.run.server!==server.baseUrl){const message=`\
+run ${content.run.run} was on ${content.run.server}, and this is ${server.baseUrl}`;const hint="choose the environment t\
+hat it was run with";throw problemError("run-other-server",message,hint)}const isOther=await othersOf(this.state,home);if(isOther(
+content.run))throw refuseOther(content.run,home);const undo=await withSlowHashes(()=>undoRun(content,force));const leftOf2=new Map;
+const made2=await this.#build({declared:undo.declared,restores:{run:content.run.run},adjust:(document2,now)=>{const adjusted=undo.
+adjust(document2,now);leftOf2.set(document2,adjusted.left);return adjusted.document}});const again=["undo",content.run.run,
+...force?["--force"]:[]];const undone=undoPlan({...made2.plan,undoes:content.run.run,again},[...undo.left,...[...leftOf2.
+values()].flat()],content);plans.set(undone.plan,{replan:made2.replan,command:"undo"});return undone}async regeneration(clientId){
+this.#ofAll();const{redactor,reading}=this.#options;if(!identifier2().safeParse(clientId).success)throw new TypeError(`${quote(
+redactor.redactEcho(String(clientId)))} is not the id of a client`);const plans=this.#current;const made2=await regenerationPlan(
+clientId,{...reading,...this.#header(),state:this.state});const plan=labelPlan(made2,this.state);plans.set(plan,{replan:made2.
+replan,command:"regenerate-did"});return plan}async#build(what){const{project,redactor,reading}=this.#options;const read2=this.#read;
+this.#read=void 0;const made2=await buildPlan({...reading,read:read2!==void 0&&performance.now()-read2.at<JUST_BEFORE?read2:
+void 0,state:this.state,hasher:new Hasher(this.state,redactor.holds),selection:{targets:[],kinds:[]},prune:false,assert:false,
+restores:"none",asOf:this.#options.asOf,checks:await bodyChecks(project,what.declared),...this.#header(),...what});return{
+...made2,plan:warnOfMasks(labelPlan(made2,this.state),redactor.redact)}}#header(){const{server,project,safety}=this.#options;
+return{server:server.baseUrl,profile:server.profile,environment:project.environment,toolVersion:version2,now:new Date,recognise:server.
+profileTrusted?null:this.recognise,safety}}#ofAll(){if(this.#options.shard!==void 0)throw new TypeError("a session of a \
+shard plans what manifests declare, and nothing else")}};function againOf({targets,kinds:kinds2,prune,assert:assert2,shard:shard2}){
+return["apply",...targets.flatMap(target=>["--target",target]),...kinds2.flatMap(kind=>["--kind",kind]),...prune?["--pru\
+ne"]:[],...assert2?["--assert"]:[],...shard2===void 0?[]:["--shard",shardText(shard2)]]}async function openSession(project,options={}){const{apply:_,approvalHistory:__,...session}=await open6(project,void 0,options);
 return session}async function openForWriting(project,command,options={}){return await open6(project,command,options)}async function open6(project,command,options){const{concurrency=DEFAULT_CONCURRENCY}=options;const progress=withoutHarm(
 options.progress??noProgress);const life=new Lifecycle(async()=>{await connection.close();return await lock?.release()??
 []});const signal=options.signal===void 0?life.signal:AbortSignal.any([options.signal,life.signal]);const redactor=options.

@@ -30,7 +30,7 @@ export const regenerated: { readonly kind: Kind; readonly regeneration: Regenera
 );
 
 /** The kind whose objects are given memberships, scopes and roles. */
-export const holding: { readonly kind: Kind; readonly access: Access } = only(
+export const accessKind: { readonly kind: Kind; readonly access: Access } = only(
   kinds.flatMap((kind) => (kind.access === undefined ? [] : [{ kind, access: kind.access }])),
 );
 

@@ -80,9 +80,7 @@ export function coverObjects(
             error('too-few-objects', `${count}, and at_least is ${atLeast}`, [document.place], hint),
           );
         } else if (lost.length === 0) {
-          const { file, inProject, line } = document.place;
-          const place = { file, line, ...(inProject === undefined ? {} : { inProject }) };
-          warnings.push({ code: 'too-few-objects', message: `${count}`, place });
+          warnings.push({ code: 'too-few-objects', message: count, place: document.declaredAt });
         }
       }
       const left: string[] = [];

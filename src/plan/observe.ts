@@ -3,7 +3,7 @@ import { allSettled, interrupted } from '../base/concurrency.js';
 import type { Progress } from '../base/progress.js';
 import { lazy } from '../base/values.js';
 import { kindOf, kinds } from '../kinds/index.js';
-import type { Declared, Identity, Kind, KindName, Live, ObserveContext } from '../kinds/kind.js';
+import type { Declared, Identity, KindName, Live, ObserveContext } from '../kinds/kind.js';
 import {
   type HeldLists,
   heldLists,
@@ -78,7 +78,11 @@ export async function observe<T extends Wanted>(
     profile,
     alone,
     holds: (name) => lists[name] !== undefined,
-    list: (name) => holdList(lists, name, { reader: stoppable.reader, profile }, () => progress.step()),
+    list: (name) =>
+      holdList(lists, name, { reader: stoppable.reader, profile }, () => {
+        // A list that is read in place of single objects is no step of its own.
+        if (planned.has(name)) progress.step();
+      }),
   };
   const live = new Map<T, Live>();
   const asked = kinds.flatMap((kind) => {
@@ -87,7 +91,17 @@ export async function observe<T extends Wanted>(
   });
   const wanted = new Set(needed);
   const shared = listNames.filter((name) => wanted.has(name) && listScope(name, profile) !== undefined);
-  const steps = stepsOf(asked, shared, lists);
+  // A list is one step, however many objects it shows; one that was read already is none.
+  const planned = new Set([
+    ...shared,
+    ...asked.flatMap(({ kind: { listed = 'own' } }) => (listed === 'own' ? [] : listed)),
+  ]);
+  const steps =
+    asked.reduce(
+      (sum, { kind: { listed }, own }) =>
+        sum + (listed === undefined ? own.length : listed === 'own' ? 1 : 0),
+      0,
+    ) + [...planned].filter((name) => lists[name] === undefined).length;
   if (steps > 0) progress.phase('Observing', steps);
   try {
     await allSettled<unknown>([
@@ -108,22 +122,6 @@ export async function observe<T extends Wanted>(
   }
   if (steps > 0) progress.end();
   return { live, references: await heldLists(lists) };
-}
-
-/** The number of steps: a list is one step, however many objects it shows; a list that was read already is none. */
-function stepsOf(
-  asked: readonly { readonly kind: Kind; readonly own: readonly unknown[] }[],
-  needed: readonly ListName[],
-  held: HeldLists,
-): number {
-  const shared = new Set(needed);
-  let steps = 0;
-  for (const { kind, own } of asked) {
-    if (kind.listed === undefined) steps += own.length;
-    else if (kind.listed === 'own') steps += 1;
-    else shared.add(kind.listed);
-  }
-  return steps + [...shared].filter((name) => held[name] === undefined).length;
 }
 
 /** The lists that the documents' references have to be looked up in. */

@@ -6,7 +6,7 @@ import { error, type Place, type Problem, ProblemsError, refuse } from '../base/
 import { compareText, type Fields, isMap, type Value } from '../base/values.js';
 import { listsOf } from '../kinds/fields.js';
 import type { Grant } from '../kinds/grants.js';
-import { addressOf, holding } from '../kinds/index.js';
+import { accessKind, addressOf } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
 import { heldLists, holdList, listScope, type References } from '../kinds/references.js';
 import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/load.js';
@@ -50,7 +50,7 @@ interface Known {
   readonly notes: readonly string[];
 }
 
-const { kind, access: given } = holding;
+const { kind, access: given } = accessKind;
 
 /**
  * Who has what: live if the profile lists them, otherwise as the state records it. Sends only GETs. Throws a ProblemsError (`not-found`)

@@ -95,6 +95,14 @@ export class Planner {
     const plans = this.#current;
     const { shard, manifests } = this.#options;
     const { targets = [], kinds = [], prune = false, assert = false, ended = false } = asked;
+    if (prune && ended) {
+      const hint = 'leave out one of the two';
+      throw problemError(
+        'wrong-option',
+        '--ended only removes access that has ended, so it prunes nothing',
+        hint,
+      );
+    }
     if (prune) refuse(await pruneRefusals(manifests));
     const selection = { targets, kinds, shard };
     const { declared } = manifests;

@@ -455,6 +455,19 @@ describe('access that ends', () => {
     expect(changeOf(await at.plan(...byId), ada).reason).toContain('ends differently at manifests/0.yaml');
   });
 
+  test('--ended prunes nothing', async () => {
+    const at = await site();
+    await at.apply({
+      kind: 'EmailTemplate',
+      backend: 'Company directory',
+      type: 'tx_code',
+      txt_content: '{{ tx_code }}',
+    });
+    const plan = at.session((opened) => opened.plan({ ended: true, prune: true }));
+    expect(await problemsOf(plan)).toEqual(['wrong-option ']);
+    expect((await at.end()).plan.changes).toEqual([]);
+  });
+
   test('a removed document takes nothing away, and the plan says that nothing will', async () => {
     const at = await site();
     at.now = before;
