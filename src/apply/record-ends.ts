@@ -1,15 +1,29 @@
-import type { Value } from '../base/values.js';
+import type { Fields, Value } from '../base/values.js';
 import { asElements } from '../kinds/fields.js';
 import type { UntilChanges } from '../plan/plan.js';
 import type { ResourceRecord } from '../state/state.js';
-import type { Asked, ObservedOutcome } from './record.js';
+import type { Status } from './result.js';
 
-function isDone({ status }: Pick<ObservedOutcome, 'status'>): boolean {
+/** A change, as far as the ends of access need it. */
+interface Asked {
+  readonly until?: UntilChanges | undefined;
+  readonly expected: Fields;
+  readonly before?: Fields;
+}
+
+/** What became of it. */
+interface Outcome {
+  readonly status: Status;
+  readonly ambiguous: boolean;
+  readonly after: Fields | undefined;
+}
+
+function isDone({ status }: Pick<Outcome, 'status'>): boolean {
   return status === 'applied' || status === 'not_converged';
 }
 
 /** The ends of access that a change has set: after a failure, those of members that it may have added. */
-export function newEnds({ until = {}, before = {} }: Asked, outcome: ObservedOutcome): UntilChanges {
+export function newEnds({ until = {}, before = {} }: Asked, outcome: Outcome): UntilChanges {
   if (isDone(outcome)) return until;
   const { status, ambiguous, after } = outcome;
   if (status === 'skipped' || (after === undefined && !ambiguous)) return {};
@@ -30,7 +44,7 @@ export function withEnds(
   { until: _, ...record }: ResourceRecord,
   before: ResourceRecord | undefined,
   asked: Asked,
-  outcome: ObservedOutcome,
+  outcome: Outcome,
 ): ResourceRecord {
   const known = before?.until ?? {};
   const added = newEnds(asked, outcome);
