@@ -1,5 +1,6 @@
 import { hasProblem, type Problem, ProblemsError, problemError } from '../base/problems.js';
 import { isOfRun, partCalled, runOf } from '../base/shard.js';
+import { firstFew } from '../base/words.js';
 import type { RunStore } from '../state/backend.js';
 import type { JournalContent } from '../state/journal.js';
 import type { State } from '../state/state.js';
@@ -93,13 +94,10 @@ function identifyRun(names: readonly string[], name: string): string {
   if (only !== undefined && first.length === 1) return only;
   const why =
     first.length > 1
-      ? `${first.length} runs begin with "${name}": ${first.slice(0, NAMED).join(', ')}${first.length > NAMED ? ` and ${first.length - NAMED} more` : ''}`
+      ? `${first.length} runs begin with "${name}": ${firstFew(first, 5)}`
       : `there is no run "${name}"`;
   throw problemError('no-such-run', why, 'idops runs lists them');
 }
-
-/** How many candidates a message names. */
-const NAMED = 5;
 
 /** Merges the journals under the name of the run or part. */
 export function asOne({ name, contents }: Found): JournalContent {

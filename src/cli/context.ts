@@ -1,5 +1,6 @@
 import { bare } from '../base/escape.js';
 import type { Problem } from '../base/problems.js';
+import { firstFew } from '../base/words.js';
 import type { Project } from '../project/index.js';
 import type { ResettableRedactor } from '../secrets/redactor.js';
 import { type Redactor, redactAddress } from '../secrets/redactor.js';
@@ -157,13 +158,9 @@ export function createContext(
   };
 }
 
-const MAX_NAMED = 5;
-
 function openText(addresses: readonly string[]): string | null {
   if (addresses.length === 0) return null;
-  const named = addresses.slice(0, MAX_NAMED).map(bare);
-  const more = addresses.length > MAX_NAMED ? ` and ${addresses.length - MAX_NAMED} more` : '';
-  return `\nEnded at once. Outcome unknown: ${named.join(', ')}${more}; the next plan or apply finds it out.`;
+  return `\nEnded at once. Outcome unknown: ${firstFew(addresses.map(bare), 5)}; the next plan or apply finds it out.`;
 }
 
 /** One attempt of a request, for --debug, without headers and bodies. */

@@ -1,6 +1,7 @@
 import { nearest } from '../base/nearest.js';
 import type { Span } from '../base/problems.js';
 import { isMap } from '../base/values.js';
+import { firstFew, short } from '../base/words.js';
 import { htmlFindings } from './html-checks.js';
 import { limits } from './limits.js';
 import { changedLinks } from './links.js';
@@ -11,7 +12,6 @@ import { type MailOf, ofBareUser, withMetadata } from './servers.js';
 import type { CheckCode } from './settings.js';
 import { type MustacheTemplate, parseMustache, type SyntaxProblem, type TemplateBodies } from './template.js';
 import { addressAttributes, parseBody } from './tree.js';
-import { short, some } from './words.js';
 
 /** The number of unknown names that are reported one by one. */
 const unknownAtMost = 10;
@@ -109,7 +109,7 @@ function changed(before: TemplateBodies, after: TemplateBodies): TemplateFinding
     const ones = links.filter((link) => link.body === body);
     if (ones.length === 0) return [];
     const told = ones.map(({ from, to }) => (from === null ? `a new link to ${to}` : `${from} → ${to}`));
-    const message = `the new ${body} body leads elsewhere: ${some([...new Set(told)])}`;
+    const message = `the new ${body} body leads elsewhere: ${firstFew([...new Set(told)], 5)}`;
     return [
       {
         code: 'changed-link',
@@ -283,7 +283,7 @@ function insecureText(body: string): TemplateFinding[] {
   const found = [...body.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];
   if (found.length === 0) return [];
   const addresses = new Set(found.map(([address]) => address));
-  const message = `the txt body leads to ${some([...addresses].map(short))} without https`;
+  const message = `the txt body leads to ${firstFew([...addresses].map(short), 5)} without https`;
   const at = found.map(({ 0: address, index }) => ({ start: index, end: index + address.length }));
   return [{ code: 'insecure-link', message, body: 'txt', at: { txt: at } }];
 }
@@ -299,5 +299,8 @@ function together(all: readonly NonNullable<TemplateFinding['at']>[]): NonNullab
 }
 
 function list(placeholders: readonly Placeholder[]): string {
-  return some(placeholders.map((placeholder) => short(written(placeholder))));
+  return firstFew(
+    placeholders.map((placeholder) => short(written(placeholder))),
+    5,
+  );
 }

@@ -1,8 +1,8 @@
 import type { Span } from '../base/problems.js';
+import { firstFew, short } from '../base/words.js';
 import { limits } from './limits.js';
 import type { CheckCode } from './settings.js';
 import { addressAttributes, attribute, type Element, parseBody, spotOf } from './tree.js';
-import { short, some } from './words.js';
 
 /** Gmail clips longer HTML, and other clients do the same. */
 const clippedBytes = 102 * 1024;
@@ -64,7 +64,7 @@ function clipped(body: string): HtmlFinding[] {
 function told(code: CheckCode, found: readonly Spotted[], message: (what: string) => string): HtmlFinding[] {
   if (found.length === 0) return [];
   const texts = new Set(found.map(({ text }) => text));
-  return [{ code, message: message(some([...texts].map(short))), at: spotsOf(found) }];
+  return [{ code, message: message(firstFew([...texts].map(short), 5)), at: spotsOf(found) }];
 }
 
 function spotsOf(found: readonly Spotted[]): Span[] {
@@ -96,7 +96,7 @@ function withoutAlt(elements: readonly Element[]): HtmlFinding[] {
   if (images.length === 0) return [];
   const many = images.length === 1 ? '1 image without alt text' : `${images.length} images without alt text`;
   const sources = [...new Set(images.map(({ text }) => text))].filter((source) => source !== '').map(short);
-  const message = `the html body has ${many}${sources.length > 0 ? `: ${some(sources)}` : ''}`;
+  const message = `the html body has ${many}${sources.length > 0 ? `: ${firstFew(sources, 5)}` : ''}`;
   return [{ code: 'image-without-alt', message, at: spotsOf(images) }];
 }
 

@@ -1,10 +1,10 @@
 import { parseUrl } from '../base/parse-url.js';
 import type { Span } from '../base/problems.js';
+import { short } from '../base/words.js';
 import { ownPicture } from './allowed.js';
 import { addressesIn } from './styles.js';
 import { type Part, parseMustache } from './template.js';
 import { addressAttributes, parseBody, spotOf } from './tree.js';
-import { short } from './words.js';
 
 /** A link of an email that changes. */
 export interface ChangedLink {

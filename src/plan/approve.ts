@@ -1,5 +1,6 @@
 import { bare } from '../base/escape.js';
 import { error, type Problem, refuse } from '../base/problems.js';
+import { firstFew } from '../base/words.js';
 import { type Change, countPrivileged, isChanging, type Plan } from './plan.js';
 
 /** The limits of an approval. */
@@ -136,15 +137,10 @@ function blockedBy({ changes }: Plan): [reason: string | null, changes: readonly
   return [...byReason];
 }
 
-/** How many addresses a message names; the plan lists them all. */
-const NAMED = 3;
-
 function blockedMessage(reason: string | null, changes: readonly Change[]): string {
   const [only] = changes;
   if (only !== undefined && changes.length === 1) return `${named(only)} is blocked: ${reason}`;
-  const first = changes.slice(0, NAMED).map(named);
-  const more = changes.length > NAMED ? ` and ${changes.length - NAMED} more` : '';
-  return `${changes.length} objects are blocked (${first.join(', ')}${more}): ${reason}`;
+  return `${changes.length} objects are blocked (${firstFew(changes.map(named))}): ${reason}`;
 }
 
 /** The address of an object, and its name. */

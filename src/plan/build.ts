@@ -1,5 +1,6 @@
 import { interrupted, Pauses } from '../base/concurrency.js';
 import { noProgress } from '../base/progress.js';
+import { firstFew } from '../base/words.js';
 import { addressOf, kindOf, kinds, regenerated } from '../kinds/index.js';
 import type { Declared, Finding, Kind, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
@@ -287,18 +288,14 @@ function isSettled(
   return gone || Object.keys(stillLost(kindOf(kind), restore, live.fields)).length === 0;
 }
 
-const NAMED = 3;
-
 /** A warning about pending restores that the selection leaves out. */
 function leftOut(addresses: readonly string[]): PlanWarning[] {
   if (addresses.length === 0) return [];
-  const more = addresses.length - NAMED;
-  const names = `${addresses.slice(0, NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
   const objects = addresses.length === 1 ? '1 object' : `${addresses.length} objects`;
   return [
     {
       code: 'restores-left-out',
-      message: `what an update took away from ${objects} that --kind or --target leave out is still owed (${names}): an apply without --kind and --target puts it back`,
+      message: `what an update took away from ${objects} that --kind or --target leave out is still owed (${firstFew(addresses)}): an apply without --kind and --target puts it back`,
     },
   ];
 }

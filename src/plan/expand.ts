@@ -1,4 +1,5 @@
 import { error, type Problem, ProblemsError } from '../base/problems.js';
+import { firstFew } from '../base/words.js';
 import { altered } from '../kinds/declared.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Identity } from '../kinds/kind.js';
@@ -105,10 +106,9 @@ export function coverObjects(
 
 /** A note about matched objects that no plan changes. */
 function leftOut({ declaredAt }: Declared, left: readonly string[]): PlanWarning {
-  const some = `${left.slice(0, 3).join(', ')}${left.length > 3 ? ` and ${left.length - 3} more` : ''}`;
   return {
     code: 'left-out',
-    message: `"match" leaves out ${some}: safety.protect names ${left.length === 1 ? 'it' : 'them'}`,
+    message: `"match" leaves out ${firstFew(left)}: safety.protect names ${left.length === 1 ? 'it' : 'them'}`,
     place: declaredAt,
   };
 }

@@ -1,5 +1,6 @@
 import { type Problem, warning } from '../base/problems.js';
 import { compareText, type Fields, isMap, mapValues, type Value } from '../base/values.js';
+import { firstFew } from '../base/words.js';
 import type { FieldChange, PlanWarning } from '../kinds/change.js';
 import { altered } from '../kinds/declared.js';
 import { asElements, listsOf, memberKey, setParts } from '../kinds/fields.js';
@@ -340,15 +341,12 @@ export function withoutEnd(element: Value): Value {
   return rest;
 }
 
-const NAMED = 3;
-
 function unmanagedWarnings(unmanaged: readonly string[]): PlanWarning[] {
   if (unmanaged.length === 0) return [];
-  const more = unmanaged.length > NAMED ? ` and ${unmanaged.length - NAMED} more` : '';
   return [
     {
       code: 'unmanaged-end',
-      message: `access with a recorded end is declared by no document any more, so nothing will remove it: ${unmanaged.slice(0, NAMED).join(', ')}${more}`,
+      message: `access with a recorded end is declared by no document any more, so nothing will remove it: ${firstFew(unmanaged)}`,
     },
   ];
 }

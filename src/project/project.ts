@@ -3,9 +3,9 @@ import { dirname, resolve as resolvePath } from 'node:path';
 import type { z } from 'zod';
 import { type Place, type Problem, ProblemsError, problemError, refuse } from '../base/problems.js';
 import { defaultSafety, type Safety } from '../base/safety.js';
+import { firstFew } from '../base/words.js';
 import { limits } from '../mail/limits.js';
 import { type ChecksSettings, checksSchema } from '../mail/settings.js';
-import { some } from '../mail/words.js';
 import { type Profile, profiles } from '../server/profiles.js';
 import { check } from '../yaml/check.js';
 import type { Note } from '../yaml/resolve.js';
@@ -264,7 +264,7 @@ export class Project {
     });
     if (names.length === 0) return undefined;
     if (names.length === 1) return `environment ${names[0]} sets it: choose it with --env`;
-    return `environments ${names.length === 2 ? names.join(' and ') : some(names)} set it: choose one with --env`;
+    return `environments ${names.length === 2 ? names.join(' and ') : firstFew(names, 5)} set it: choose one with --env`;
   }
 
   #section<T>(name: string, schema: z.ZodType<T>, left?: ReadonlySet<string>): T | undefined {

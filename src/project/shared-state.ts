@@ -3,7 +3,7 @@ import { git } from '../base/git.js';
 import { parseUrl } from '../base/parse-url.js';
 import { findWorkTree, realPath } from '../base/paths.js';
 import { error, type Place, type Problem } from '../base/problems.js';
-import { some } from '../mail/words.js';
+import { firstFew } from '../base/words.js';
 import { find, type ScalarNode } from '../yaml/tree.js';
 import type { Layer } from './layers.js';
 import { DEFAULT_BRANCH, DEFAULT_REMOTE, defaultState, stateOnBranch } from './state.js';
@@ -49,7 +49,7 @@ export async function sharedStates(
     return [
       error(
         'shared-state',
-        `different servers share the state ${shown}: ${[...who, `${names.length === 1 ? 'environment' : 'environments'} ${some(names)}`].join(' and ')}`,
+        `different servers share the state ${shown}: ${[...who, `${names.length === 1 ? 'environment' : 'environments'} ${firstFew(names, 5)}`].join(' and ')}`,
         nodes.slice(0, 1).map(place),
         `a state belongs to one server: leave ${setting.join('.')} out, and each environment has its own (${usual}), or write a different one in each environment`,
       ),

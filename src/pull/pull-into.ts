@@ -1,6 +1,7 @@
 import { objectKey } from '../base/identifiers.js';
 import { error, type Place, type Problem, refuse, warning } from '../base/problems.js';
 import { assign, type Fields, type Json } from '../base/values.js';
+import { firstFew } from '../base/words.js';
 import { altered } from '../kinds/declared.js';
 import { isAsked, isAskedByName } from '../kinds/discovery.js';
 import { addressOf, kindOf } from '../kinds/index.js';
@@ -224,11 +225,9 @@ function differingMany(
     }
   }
   return [...differing.values()].map(({ place, field, addresses: those }) => {
-    const shown = those.slice(0, 3).join(', ');
-    const more = those.length > 3 ? ` and ${those.length - 3} more` : '';
     return warning(
       'not-pulled',
-      `${field} of ${shown}${more} differs from what this document declares, and pull changes no document about many`,
+      `${field} of ${firstFew(those)} differs from what this document declares, and pull changes no document about many`,
       [place],
       'change it by hand, or apply it; idops plan shows both values',
     );

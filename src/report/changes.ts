@@ -1,4 +1,5 @@
 import { type Fields, Sensitive } from '../base/values.js';
+import { firstFew } from '../base/words.js';
 import { kindOf } from '../kinds/index.js';
 import type { Email } from '../kinds/kind.js';
 import { type ChangedLink, changedLinks } from '../mail/links.js';
@@ -10,7 +11,6 @@ import { type Change, isPrivileged, type PlanWarning } from '../plan/plan.js';
 import type { ProfileName } from '../server/profiles.js';
 import { type EmailSide, Emails, emailViews, samplesText } from './emails.js';
 import { type Fold, foldCount, foldPlace } from './fold.js';
-import { firstFew } from './group-results.js';
 import { type Insertable, type Markup, markup } from './markup.js';
 import { labelBeside, type Named } from './names.js';
 import { scrollable } from './page.js';
@@ -113,7 +113,7 @@ function fieldNames(change: Change): Insertable {
   const value = shortValue(change);
   if (value !== undefined)
     return markup`${value.path} <code>${value.before}</code> → <code>${value.after}</code> · `;
-  return `${firstFew(fields, ({ path }) => path)} · `;
+  return `${firstFew(fields.map(({ path }) => path))} · `;
 }
 
 /** The details of a change: differences, losses, warnings, emails. */

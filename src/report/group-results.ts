@@ -1,4 +1,5 @@
 import type { ChangeResult } from '../apply/result.js';
+import { firstFew } from '../base/words.js';
 
 /** More equal items than this are grouped; so many of a group are named. */
 const FEW = 3;
@@ -57,12 +58,5 @@ export function groupResults(results: readonly ChangeResult[]): (readonly Change
 
 /** The first few addresses, and how many more there are. */
 export function someOf(results: readonly ChangeResult[]): string {
-  return firstFew(results, ({ address }) => address);
-}
-
-/** The first few of many, and how many more there are. */
-export function firstFew<T>(all: readonly T[], show: (one: T) => string): string {
-  const named = all.slice(0, FEW).map(show);
-  const more = all.length - named.length;
-  return more > 0 ? `${named.join(', ')} and ${more} more` : named.join(', ');
+  return firstFew(results.map(({ address }) => address));
 }

@@ -1,7 +1,7 @@
+import { firstFew } from '../base/words.js';
 import { type Action, type FieldChange, isPrivileged } from '../plan/plan.js';
 import { driftNote } from './drift.js';
 import { type Fold, foldCount, foldedNames, foldPlace } from './fold.js';
-import { firstFew } from './group-results.js';
 import { type Forge, fileUrl } from './look.js';
 import { code, codeName, prose } from './markdown-escape.js';
 import { isDestructive, isGrave, shortValue } from './review.js';
@@ -59,7 +59,9 @@ function placeLink(
 }
 
 function fieldNames(action: Action, fields: readonly FieldChange[]): string {
-  return action === 'delete' || fields.length === 0 ? '' : `: ${firstFew(fields, ({ path }) => code(path))}`;
+  return action === 'delete' || fields.length === 0
+    ? ''
+    : `: ${firstFew(fields.map(({ path }) => code(path)))}`;
 }
 
 /** The line of equal warnings. */
@@ -71,7 +73,7 @@ export function warningLine(group: WarningGroup, forge: Forge | undefined): stri
   // Without a column, the message may have the place.
   const shown = places.filter((place) => !message.includes(`${place.file}:${place.line}`));
   const notes = [
-    ...(others.length > 0 ? [firstFew(objects, codeName)] : []),
+    ...(others.length > 0 ? [firstFew(objects.map(codeName))] : []),
     ...(shown.length > 0
       ? [`at ${placeList(shown, morePlaces, (place, text) => placeLink(place, text, forge))}`]
       : []),

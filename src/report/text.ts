@@ -1,5 +1,6 @@
 import { bare, escapeText } from '../base/escape.js';
 import { shardText } from '../base/shard.js';
+import { firstFew } from '../base/words.js';
 import { isListed, shareOf } from '../plan/drift.js';
 import { type Action, type Change, isPrivileged, type Plan, summarize } from '../plan/plan.js';
 import { driftSentence, leftOutSentence } from './drift.js';
@@ -93,9 +94,7 @@ function privilegedSentence(plan: Plan): string | null {
 
 function namedSentence(changes: readonly Change[], what: string): string | null {
   if (changes.length === 0) return null;
-  const named = changes.slice(0, NAMED).map(nameOf).join(', ');
-  const more = changes.length - NAMED;
-  return `${changes.length} ${changes.length === 1 ? 'is' : 'are'} ${what}: ${named}${more > 0 ? ` and ${more} more` : ''}.`;
+  return `${changes.length} ${changes.length === 1 ? 'is' : 'are'} ${what}: ${firstFew(changes.map(nameOf), NAMED)}.`;
 }
 
 const marks: { readonly [action in Action]: { mark: string; color: 'yellow' | 'red' | 'magenta' | 'dim' } } =

@@ -1,8 +1,9 @@
 import { escapeText } from '../base/escape.js';
 import type { ProblemCode } from '../base/problems.js';
+import { firstFew } from '../base/words.js';
 import type { Change, Plan, PlanWarning, WarningPlace } from '../plan/plan.js';
 import type { Pen } from './field-text.js';
-import { firstFew, namesIn, withoutNames } from './group-results.js';
+import { namesIn, withoutNames } from './group-results.js';
 import { nameOf } from './names.js';
 import { type AboutWarning, allWarnings, located } from './review.js';
 import { placeList, placesOf, plural, wrap } from './words.js';
@@ -103,7 +104,7 @@ export function togetherLines(groups: readonly WarningGroup[], { paint }: Pen): 
     const places = placeList(group.places, group.morePlaces);
     return [
       ...wrap(`warning[${escapeText(group.code)}]: `, said).map(paint.yellow),
-      ...wrap('    ', firstFew(group.objects, nameOf)).map(paint.yellow),
+      ...wrap('    ', firstFew(group.objects.map(nameOf))).map(paint.yellow),
       ...(places === '' ? [] : wrap('    at ', places).map(paint.yellow)),
     ];
   });

@@ -4,6 +4,7 @@ import { othersOf } from '../apply/owner.js';
 import { identifierKey } from '../base/identifiers.js';
 import { error, type Place, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { compareText, type Fields, isMap, type Value } from '../base/values.js';
+import { firstFew } from '../base/words.js';
 import { listsOf } from '../kinds/fields.js';
 import type { Grant } from '../kinds/grants.js';
 import { accessKind, addressOf } from '../kinds/index.js';
@@ -179,22 +180,14 @@ async function recorded(project: Project, { signal }: SessionOptions, redactor: 
       ...(unwritten.length === 0
         ? []
         : [
-            `declared and never recorded, so unknown: ${named(unwritten.map(({ identity }) => identity.id ?? ''))}`,
+            `declared and never recorded, so unknown: ${firstFew(unwritten.map(({ identity }) => identity.id ?? ''))}`,
           ]),
       ...given.fields(project.profile).flatMap((field) => {
         const without = holders.filter(({ fields }) => fields[field] === undefined).map(({ id }) => id);
-        return without.length === 0 ? [] : [`${field} unknown: ${named(without)}`];
+        return without.length === 0 ? [] : [`${field} unknown: ${firstFew(without)}`];
       }),
     ],
   };
-}
-
-/** How many a sentence names. */
-const NAMED = 5;
-
-function named(ids: readonly string[]): string {
-  const more = ids.length - NAMED;
-  return `${ids.slice(0, NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** What the journals tell of when each grant was given. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { firstFew } from '../../src/base/words.js';
 import type { Change, PlanWarning } from '../../src/plan/plan.js';
-import { firstFew } from '../../src/report/group-results.js';
 import { allWarnings } from '../../src/report/review.js';
 import { groupWarnings } from '../../src/report/warnings.js';
 import { placeList } from '../../src/report/words.js';
@@ -38,7 +38,7 @@ describe('equal warnings', () => {
         places: [],
       },
     ]);
-    expect(groups.map((group) => firstFew(group.objects, ({ label = '' }) => label))).toEqual([
+    expect(groups.map((group) => firstFew(group.objects.map(({ label = '' }) => label)))).toEqual([
       'user0@acme.example, user1@acme.example, user2@acme.example and 2 more',
     ]);
   });

@@ -1,0 +1,10 @@
+/** The first of many names, for a sentence, and how many more there are. */
+export function firstFew(names: readonly string[], most = 3): string {
+  const more = names.length - most;
+  return `${names.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** A text of a body, shortened for a sentence. */
+export function short(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+}
