@@ -6,6 +6,7 @@ import type { Plan } from '../plan/plan.js';
 import { redactReport } from '../secrets/redact-report.js';
 import type { Redactor } from '../secrets/redactor.js';
 import type { ShownAccess } from './access.js';
+import type { ShownContributions } from './contributions.js';
 import type { Diagnosed } from './diagnosis.js';
 import type { History } from './history.js';
 import type { Look } from './look.js';
@@ -131,6 +132,15 @@ export const validationReport: Report<ShownValidation> = {
         : `${(await import('./problems.js')).validText(objects)}.\n`,
     json: async ({ problems }) => (await import('./json.js')).problemsJson(problems),
     github: async ({ problems }, look) => (await import('./github.js')).problemsGithub(problems, look),
+  },
+};
+
+/** `validate --explain`. */
+export const contributionsReport: Report<ShownContributions> = {
+  redact: redactReport,
+  formats: {
+    text: async (shown) => (await import('./contributions.js')).contributionsText(shown),
+    json: async (shown) => (await import('./contributions.js')).contributionsJson(shown),
   },
 };
 

@@ -1,20 +1,10 @@
 import { problemError } from '../base/problems.js';
-import { type Fields, holdsSensitive, isMap, type Value } from '../base/values.js';
+import { holdsSensitive, isMap, type Value } from '../base/values.js';
 import { listsOf } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
 import { matchesTarget } from '../plan/select.js';
-
-/** What a document contributes to an object. */
-export interface Contribution {
-  /** The `kind` in the manifest. */
-  readonly kind: string;
-  /** `file:line` of the document. */
-  readonly at: string;
-  /** The condition of a document about many objects, if it doesn't name this one; only the server knows whether it holds. */
-  readonly condition: Fields | null;
-  readonly fields: readonly { readonly path: string; readonly at: string; readonly value: Value }[];
-}
+import type { Contribution } from '../report/contributions.js';
 
 /**
  * Which documents declare what about an object, without the network: by its address with an id or a name. Throws a ProblemsError
@@ -35,7 +25,7 @@ export function explain(declared: readonly Declared[], address: string): readonl
         kind: covers === undefined ? kind : (many?.name ?? kind),
         at: placeOf(document),
         condition: isNamed ? null : (covers?.match ?? null),
-        fields: fieldsOf(document),
+        declares: fieldsOf(document),
       },
     ];
   });
@@ -61,7 +51,7 @@ function namesOf(declared: readonly Declared[], address: string): ReadonlySet<st
   return names;
 }
 
-function fieldsOf(document: Declared): Contribution['fields'] {
+function fieldsOf(document: Declared): Contribution['declares'] {
   return Object.entries(document.fields).flatMap(([field, value]) => {
     const isParts = isMap(value) && listsOf(value).length > 0 && Object.values(value).every(Array.isArray);
     const parts: [string[], Value][] = isParts

@@ -1,5 +1,4 @@
-import { contributionsText } from '../../report/contributions.js';
-import { validationReport } from '../../report/formats.js';
+import { contributionsReport, validationReport } from '../../report/formats.js';
 import { explain } from '../../session/explain.js';
 import { validateProject } from '../../session/validation.js';
 import type { Context } from '../context.js';
@@ -14,7 +13,11 @@ interface Options {
 
 /** `idops validate`: checks everything that needs no server. */
 export async function validate(context: Context, options: Options): Promise<ExitCode> {
-  const formats = parseFormats(options.format, validationReport);
+  const { explain: address } = options;
+  const formats =
+    address === undefined
+      ? parseFormats(options.format, validationReport)
+      : parseFormats(options.format, contributionsReport);
   const validation = await validateProject(context.project, {
     onSecret: context.redactor.add,
     signal: context.signal,
@@ -22,10 +25,11 @@ export async function validate(context: Context, options: Options): Promise<Exit
   });
   const { problems } = validation;
   context.output.problems(problems);
-  if (options.explain !== undefined && problems.every(({ severity }) => severity !== 'error')) {
-    context.output.result(contributionsText(explain(validation.declared, options.explain), options.explain));
-    return exit.done;
+  const isWrong = problems.some(({ severity }) => severity === 'error');
+  if (address === undefined) await show(formats, validationReport, validation, context);
+  else if (!isWrong) {
+    const documents = explain(validation.declared, address);
+    await show(formats, contributionsReport, { address, documents }, context);
   }
-  await show(formats, validationReport, validation, context);
-  return problems.some(({ severity }) => severity === 'error') ? exit.failed : exit.done;
+  return isWrong ? exit.failed : exit.done;
 }
