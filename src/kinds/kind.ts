@@ -10,7 +10,6 @@ import type { Action, FieldChange, PlanWarning } from './change.js';
 import type { Covers, Declared, Identity } from './declared.js';
 import type { FieldTypes } from './fields.js';
 import type { Access } from './grants.js';
-import type { Holding } from './holdings.js';
 import type { ListName, References } from './references.js';
 import type { ProfileTraits } from './traits.js';
 
@@ -171,13 +170,6 @@ export interface Regeneration {
   same(value: string): string;
 }
 
-/** The scopes and roles that fields give. */
-export interface Holdings {
-  of(fields: Fields, references: References): Holding[];
-  /** Whether an object with these fields can use what it has. */
-  counts(fields: Fields): boolean;
-}
-
 /** The names of the fields with the bodies of an email, and the part of the identity with its type. */
 export interface Email {
   readonly txt: string;
@@ -335,7 +327,6 @@ export interface Kind {
   lost?(traces: Traces): Fields;
   /** The part of a loss whose references still exist. */
   restorable?(lost: Fields, references: References): Fields;
-  readonly holdings?: Holdings;
   /** What objects were given. */
   readonly access?: Access;
   readonly deletion?: Deletion;

@@ -143,8 +143,6 @@ export const user: Kind = {
   },
   lost: lostLists,
   restorable: existing,
-  // A blocked user can't sign in.
-  holdings: { of: holdingsOf, counts: ({ blocked }) => blocked !== true },
   access: {
     listed: (profile) => listRead('users', profile) !== undefined,
     fields: ({ name }) => [
@@ -154,6 +152,7 @@ export const user: Kind = {
     ],
     lists: ['organizations', 'scopes', 'roles'],
     of: grantsOf,
+    holdings: holdingsOf,
     blocked: ({ blocked }) => (typeof blocked === 'boolean' ? blocked : null),
   },
   discovery: {

@@ -54,16 +54,16 @@ export function markPrivileged(
 
 /** What a change gives that its object doesn't have, and that no pending restore gives back. If a list is unknown, all of it is new. */
 function newHoldings({ kind, action, fields, requests, apply }: Change, references: References): Holding[] {
-  const { holdings } = kindOf(kind);
-  if (holdings === undefined || requests.length === 0 || action === 'delete') return [];
+  const { access } = kindOf(kind);
+  if (access === undefined || requests.length === 0 || action === 'delete') return [];
   const known = fields.filter(({ before }) => before !== undefined);
   // `apply.before` has what a pending restore gives back, too.
   const had = [
-    ...holdings.of(
+    ...access.holdings(
       fieldsOf(known, ({ before }) => before),
       references,
     ),
-    ...holdings.of(
+    ...access.holdings(
       fieldsOf(known, ({ path }) => apply.before[path]),
       references,
     ),
@@ -71,8 +71,8 @@ function newHoldings({ kind, action, fields, requests, apply }: Change, referenc
   const keys = new Set(
     had.flatMap(({ id, element, ...at }) => [key(at, 'id', id), key(at, 'name', element.name)]),
   );
-  return holdings
-    .of(
+  return access
+    .holdings(
       fieldsOf(fields, ({ after }) => after),
       references,
     )
@@ -112,9 +112,9 @@ function sentenceOf({ type, element, name, within, through }: Holding, { fields 
 function namesById({ resources }: State): ReadonlyMap<string | undefined, Set<string>> {
   const names = new Map<string | undefined, Set<string>>();
   for (const { kind, fields, left } of Object.values(resources)) {
-    const { holdings } = kindOf(kind);
-    const recorded = holdings === undefined ? [] : [fields, left?.fields ?? {}];
-    for (const { id, name } of recorded.flatMap((one) => holdings?.of(one as Fields, {}) ?? [])) {
+    const { access } = kindOf(kind);
+    const recorded = access === undefined ? [] : [fields, left?.fields ?? {}];
+    for (const { id, name } of recorded.flatMap((one) => access?.holdings(one as Fields, {}) ?? [])) {
       if (id !== undefined && name !== undefined) names.set(id, (names.get(id) ?? new Set()).add(name));
     }
   }
@@ -171,12 +171,13 @@ export async function blockLosses(
 ): Promise<readonly Change[]> {
   let changes = given;
   for (const kind of kinds) {
-    const { holdings, discovery } = kind;
-    if (holdings === undefined || discovery === undefined) continue;
+    const { access, discovery } = kind;
+    if (access === undefined || discovery === undefined) continue;
     const has = (keep: Keep, fields: Fields): boolean =>
-      holdings.counts(fields) &&
-      holdings
-        .of(fields, references)
+      // Who is blocked can't sign in.
+      access.blocked(fields) !== true &&
+      access
+        .holdings(fields, references)
         .some(({ type, id, name }) => keep[type] !== undefined && [id, name].includes(keep[type]));
     const loses = (keep: Keep, { action, apply }: Change): boolean =>
       action !== 'blocked' && has(keep, apply.before) && !has(keep, afterwards(apply.before, apply));

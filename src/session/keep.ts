@@ -6,7 +6,7 @@ import type { Profile } from '../server/profiles.js';
 /** The problem of `safety.keep` under a profile that can't list who has a scope or a role. */
 export function keepProblems(project: Project, profile: Profile): readonly Problem[] {
   const places = project.placeOf('safety', 'keep');
-  const holders = kinds.filter(({ holdings }) => holdings !== undefined);
+  const holders = kinds.filter(({ access }) => access !== undefined);
   if (places.length === 0 || holders.every(({ access }) => access?.listed(profile))) return [];
   return [
     error(
