@@ -265,7 +265,11 @@ export class Attempt {
             { change: again, failure: 'open' in tried ? tried.open : open },
             this.#options,
           );
-      const became = judge(this.#kind, { ...aimOf(change), expected: again.apply.expected }, now);
+      const became = judge(
+        this.#kind,
+        { ...aimOf(change), expected: again.apply.expected, byMember: undefined },
+        now,
+      );
       const end = { ...open, attempts };
       if (now === undefined) return this.#ended(openOutcome(this.#kind, change, end, became, now), again);
       if (became.verdict === 'done') return this.#ended(repaired(aim, end, names, now.fields), again);

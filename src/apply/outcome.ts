@@ -1,5 +1,5 @@
 import type { Fields, Value } from '../base/values.js';
-import { type Contrast, contrast, value } from '../kinds/fields.js';
+import { asElements, type Contrast, contrast, matchSets, membersAmong, value } from '../kinds/fields.js';
 import type { Kind, Live } from '../kinds/kind.js';
 import { namesOfLost } from '../kinds/loss.js';
 import type { Action, Change } from '../plan/plan.js';
@@ -11,11 +11,14 @@ export interface Aim {
   readonly before: Fields;
   /** What was declared or sent along. */
   readonly expected: Fields;
+  /** The sets of which only some members are managed. */
+  readonly byMember?: readonly string[] | undefined;
 }
 
 /** The aim of a change. */
-export function aimOf({ action, apply: { before, expected } }: Pick<Change, 'action' | 'apply'>): Aim {
-  return { action, before, expected };
+export function aimOf({ action, apply }: Pick<Change, 'action' | 'apply'>): Aim {
+  const { before, expected, byMember } = apply;
+  return { action, before, expected, byMember };
 }
 
 /**
@@ -72,14 +75,16 @@ export function judge(kind: Kind, aim: Aim, live: Live | undefined): Judgement {
   }
 }
 
-function judgeUpdate(kind: Kind, { before, expected }: Aim, live: Live): Judgement {
+function judgeUpdate(kind: Kind, { before, expected, byMember = [] }: Aim, live: Live): Judgement {
   if (!live.exists) {
     const sentence = `left nothing that could be read: the ${kind.noun} is not there`;
     return { ...nothing, verdict: 'part', different: ['it is not there'], sentence };
   }
   const now = live.fields;
   const parts = Object.entries(expected).flatMap(([field, asked]) =>
-    partsOf(kind, field, asked, before, now),
+    byMember.includes(field)
+      ? partsOf(kind, field, ...changedMembers(asked, before[field], now[field]))
+      : partsOf(kind, field, asked, before[field], now[field]),
   );
   const lost = kind.lost?.({ before, asked: expected, now }) ?? {};
   const off = parts.filter(({ part }) => part.verdict === 'different');
@@ -125,21 +130,28 @@ interface AimPart {
   readonly kept: boolean;
 }
 
-function partsOf(kind: Kind, field: string, asked: Value, before: Fields, now: Fields): AimPart[] {
+type Maybe = Value | undefined;
+
+/** Of a set as it was asked for, was before and is now: the members that were to be added or removed. */
+function changedMembers(asked: Value, before: Maybe, now: Maybe): [asked: Value, before: Maybe, now: Maybe] {
+  const { added, removed } = matchSets(asElements(asked), asElements(before ?? null));
+  const among = (set: Maybe) => (Array.isArray(set) ? membersAmong(set, [...added, ...removed]) : set);
+  return [membersAmong(asked, added), among(before), among(now)];
+}
+
+function partsOf(kind: Kind, field: string, asked: Value, before: Maybe, now: Maybe): AimPart[] {
   const type = kind.fields[field] ?? value;
-  const was = new Map(contrast(type, field, asked, before[field]).map((part) => [part.path, part]));
+  const was = new Map(contrast(type, field, asked, before).map((part) => [part.path, part]));
   const since = new Map(
-    before[field] === undefined
-      ? []
-      : contrast(type, field, before[field], now[field]).map((part) => [part.path, part]),
+    before === undefined ? [] : contrast(type, field, before, now).map((part) => [part.path, part]),
   );
-  return contrast(type, field, asked, now[field]).map((part) => {
+  return contrast(type, field, asked, now).map((part) => {
     const first = was.get(part.path);
     // Somebody else added a map key that was neither asked for nor there before.
     const changes = first === undefined ? part.type.type !== 'map' : first.verdict !== 'same';
     const shown = since.get(part.path)?.verdict;
     // A map key that is there neither before nor now is unchanged.
-    const absent = shown === undefined && part.type.type === 'map' && before[field] !== undefined;
+    const absent = shown === undefined && part.type.type === 'map' && before !== undefined;
     return { part, changes, kept: shown === 'same' || absent };
   });
 }

@@ -256,6 +256,7 @@ function outcomeOf(
     action,
     before: restoreFields(sending.before, hasher),
     expected: restoreFields(sending.expected, hasher),
+    byMember: sending.by_member,
   };
   const { verdict, unverified, sentence } = judge(kindOf(sending.kind), aim, live);
   if (verdict === 'unseen') {

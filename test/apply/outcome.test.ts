@@ -203,3 +203,18 @@ it('a key of a map that is there neither before nor now was not begun', () => {
     sentence: 'was not done, as reading it back shows',
   });
 });
+
+describe('an update of members of a set', () => {
+  const before = { roles: [{ id: 'a' }, { id: 'b' }] };
+  const expected = { roles: [{ id: 'b' }, { id: 'c' }] };
+  const of = (...roles: readonly string[]) =>
+    judged('User', { before, expected, byMember: ['roles'] }, { roles: roles.map((id) => ({ id })) });
+
+  it.each<[string, readonly string[], Judgement['verdict']]>([
+    ['was done if its members are as asked, whatever others did', ['c', 'b', 'x'], 'done'],
+    ['was not done if its members are as before, whatever others did', ['a', 'x'], 'not-done'],
+    ['was done in part if only some are as asked', ['a', 'b', 'c'], 'part'],
+  ])('%s', (_, roles, verdict) => {
+    expect(of(...roles).verdict).toBe(verdict);
+  });
+});
