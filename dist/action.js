@@ -8453,14 +8453,15 @@ context3,read2,{user_id:id},answers.user.one);if(shown4===null)return[object3,mi
 {exists:true,identity:identity2,fields:shownUser(shown4),names:backendName(shown4)}]}))},refersTo:listsOfUser,resolve:resolveUser,
 update(input){if(userTraits[input.profile.name].whole!==void 0)return replaceUser(input);const{present:present3,desired:desired2}=input;
 return{requests:[{operation:"updateUser",params:{user_id:present3.identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,
-restorable:existing,access:{listed:profile=>listRead("users",profile)!==void 0,fields:({name:name3})=>["organizations","\
-authorized_scopes",...userTraits[name3].hasRoles?["roles"]:[]],lists:["organizations","scopes","roles"],of:grantsOf,holdings:holdingsOf,
-blocked:({blocked:blocked3})=>typeof blocked3==="boolean"?blocked3:null},discovery:{options:{user:"id"},within:{option:"\
-backend",idOf:({backend:backend3})=>idOf(backend3)},find:find5,named:{lists:listsOfNames,identity:namesOf}},destructions:fields2=>fields2.
-flatMap(({path,before,after,confirmed=false})=>{if(path==="blocked")return after===true?["blocks the user"]:[];const loses=elementNouns[path];
-if(loses===void 0||before===void 0)return[];const{removed:left,pairs}=matchSets(asElements(after),asElements(before));const kept=new Set(
-pairs.map(({got})=>keyOf(got)));const removed=left.filter(element=>!kept.has(keyOf(element)));const called=element=>elementName(
-element,confirmed);return[...removed.map(element=>`removes the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
+restorable:existing,holdings:{of:holdingsOf,counts:({blocked:blocked3})=>blocked3!==true},access:{listed:profile=>listRead(
+"users",profile)!==void 0,fields:({name:name3})=>["organizations","authorized_scopes",...userTraits[name3].hasRoles?["ro\
+les"]:[]],lists:["organizations","scopes","roles"],of:grantsOf,blocked:({blocked:blocked3})=>typeof blocked3==="boolean"?
+blocked3:null},discovery:{options:{user:"id"},within:{option:"backend",idOf:({backend:backend3})=>idOf(backend3)},find:find5,
+named:{lists:listsOfNames,identity:namesOf}},destructions:fields2=>fields2.flatMap(({path,before,after,confirmed=false})=>{
+if(path==="blocked")return after===true?["blocks the user"]:[];const loses=elementNouns[path];if(loses===void 0||before===
+void 0)return[];const{removed:left,pairs}=matchSets(asElements(after),asElements(before));const kept=new Set(pairs.map(({
+got})=>keyOf(got)));const removed=left.filter(element=>!kept.has(keyOf(element)));const called=element=>elementName(element,
+confirmed);return[...removed.map(element=>`removes the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
 wanted,got).map(role2=>`removes the role${called(role2)} within the ${loses}${called(got)}`))]})};FEW=50;WORTH=.5}});function kindOf(name3){return byName[name3]}function only(found2){const[one,...others2]=found2;if(one===void 0||others2.
 length>0)throw new Error("one kind has it, and no other");return one}function isKindName(name3){return Object.hasOwn(byName,
 name3)}function isAddressedByName(kind){const{naming:naming4,byName:byName2}=kindOf(kind);return naming4!==void 0&&byName2===
@@ -8877,9 +8878,7 @@ for(const[key3,record2]of records){if(record2===null)delete next[key3];else next
 {"src/state/shards.ts"(){"use strict";init_problems();init_shard()}});function summarizeResult(result){const summary2={applied:0,failed:0,not_converged:0,unknown:0,skipped:0};for(const{status}of result.
 results)summary2[status]+=1;return summary2}function isComplete({results}){return results.every(({status})=>status==="ap\
 plied")}function mayBeUndone({results}){return results.some(({status,action:action2})=>status!=="failed"&&status!=="skip\
-ped"&&(action2==="update"||action2==="delete"))}var init_result=__esm({"src/apply/result.ts"(){"use strict"}});function firstFew(names3,most2=3){const more=names3.length-most2;return`${names3.slice(0,most2).join(", ")}${more>0?` an\
-d ${more} more`:""}`}function short2(text6){return text6.length>80?`${text6.slice(0,79)}\u2026`:text6}var init_words=__esm(
-{"src/base/words.ts"(){"use strict"}});function isApproved(thing){return typeof thing==="object"&&thing!==null&&made.has(thing)}function markStale(plan,problems){
+ped"&&(action2==="update"||action2==="delete"))}var init_result=__esm({"src/apply/result.ts"(){"use strict"}});function isApproved(thing){return typeof thing==="object"&&thing!==null&&made.has(thing)}function markStale(plan,problems){
 stale.set(plan,problems)}function refusalsOf(plan,limits2){return[...stale.get(plan)??[],...refusals(plan,limits2)]}function approve(plan,limits2){
 const{asked=0}=limits2;if(!Number.isFinite(asked))throw new TypeError("asked must be a time of performance.now()");refuse(
 refusalsOf(plan,limits2));const approved=Object.freeze({plan,asked});made.add(approved);return approved}function countDestructions(plan){
@@ -8898,13 +8897,13 @@ plan);if(destructions>maxDestructive){problems.push(error("too-destructive",`the
 plan; if it is meant, use --allow-destructive ${destructions}`))}return problems}function blockedBy({changes}){const byReason=new Map;
 for(const change3 of changes){if(change3.action!=="blocked")continue;byReason.set(change3.reason,[...byReason.get(change3.
 reason)??[],change3])}return[...byReason]}function blockedMessage(reason,changes){const[only2]=changes;if(only2!==void 0&&
-changes.length===1)return`${named3(only2)} is blocked: ${reason}`;return`${changes.length} objects are blocked (${firstFew(
-changes.map(named3))}): ${reason}`}function named3({address:address4,label:label3}){return label3===void 0?address4:`${address4}\
- (${bare(label3)})`}function blockedHint(changes){if(changes.every(({declaredAt})=>declaredAt===null))return void 0;return changes.
-length===1?"mend it, or leave it out with --target":"mend them, or leave them out with --target"}var unlimited,made,stale;
-var init_approve=__esm({"src/plan/approve.ts"(){"use strict";init_escape();init_problems();init_words();init_plan();unlimited=
-{maxDestructive:Number.POSITIVE_INFINITY,maxPrivileged:Number.POSITIVE_INFINITY,maxChanges:Number.POSITIVE_INFINITY};made=
-new WeakSet;stale=new WeakMap}});function withDrift(fields2,types3,left,shown4){return fields2.map(field2=>{const recorded2=field2.byMember?recordedMembers(
+changes.length===1)return`${named3(only2)} is blocked: ${reason}`;const first=changes.slice(0,NAMED).map(named3);const more=changes.
+length>NAMED?` and ${changes.length-NAMED} more`:"";return`${changes.length} objects are blocked (${first.join(", ")}${more}\
+): ${reason}`}function named3({address:address4,label:label3}){return label3===void 0?address4:`${address4} (${bare(label3)}\
+)`}function blockedHint(changes){if(changes.every(({declaredAt})=>declaredAt===null))return void 0;return changes.length===
+1?"mend it, or leave it out with --target":"mend them, or leave them out with --target"}var unlimited,made,stale,NAMED;var init_approve=__esm(
+{"src/plan/approve.ts"(){"use strict";init_escape();init_problems();init_plan();unlimited={maxDestructive:Number.POSITIVE_INFINITY,
+maxPrivileged:Number.POSITIVE_INFINITY,maxChanges:Number.POSITIVE_INFINITY};made=new WeakSet;stale=new WeakMap;NAMED=3}});function withDrift(fields2,types3,left,shown4){return fields2.map(field2=>{const recorded2=field2.byMember?recordedMembers(
 field2,left.fields,shown4):recordedAt(field2.path,types3,left.fields,shown4);if(recorded2===void 0)return field2;const declared=isAsLeft(
 field2,types3,recorded2)?{}:{declared:"changed"};return{...field2,drift:{recorded:recorded2,run:left.run,...declared}}})}
 function undeclaredDrift(fields2,declared,types3,left,shown4){return Object.entries(declared.fields).flatMap(([name3,said2])=>{
@@ -9160,7 +9159,7 @@ return places??(place2===void 0?[]:[place2])}function placeList(places,more=0,sh
 slice(0,namedAtMost).map((place2,index)=>{const{file:file2,line,column}=place2;const spot=`${line}${column===void 0?"":`\
 :${column}`}`;return show(place2,places[index-1]?.file===file2?spot:`${bare(file2)}:${spot}`)});const left=places.length-
 shown4.length+more;return`${shown4.join(", ")}${left>0?` and ${left} more`:""}`}var import_picocolors,lineWidth,defaultBudget,
-actionWords,actions,namedAtMost;var init_words2=__esm({"src/report/words.ts"(){"use strict";import_picocolors=__toESM(require_picocolors(),1);
+actionWords,actions,namedAtMost;var init_words=__esm({"src/report/words.ts"(){"use strict";import_picocolors=__toESM(require_picocolors(),1);
 init_escape();lineWidth=80;defaultBudget=6e4;actionWords={update:"to update",delete:"to delete",regenerate:"to regenerat\
 e",adopt:"to adopt",blocked:"blocked",unchanged:"unchanged"};actions=Object.keys(actionWords);namedAtMost=10}});function driftText(field2,whole2){const{drift}=field2;if(drift===void 0)return null;const since=sinceText(drift);if(isUnplanned(
 field2))return`${since}, and no manifest declares it: it stays so`;const was=field2.sensitive||holdsSensitive(drift.recorded)?
@@ -9180,7 +9179,7 @@ return`Drift: ${plural(fields2,"field")} of ${plural(objects3,"object")} changed
 ...leftOut4].map(([action2,count3])=>`${count3} ${actionWords[action2]}`);const all=[...leftOut4.values()].reduce((sum,count3)=>sum+
 count3,0);const lost2=losesLeftOut===0?"":all===1?", which is destructive":`; ${losesLeftOut} of them destructive`;return`\
 Left out by --only ${only2}: ${counts2.join(", ")}${lost2}.`}var init_drift2=__esm({"src/report/drift.ts"(){"use strict";
-init_escape();init_values();init_drift();init_bodies();init_set_difference();init_values2();init_words2()}});function hunkLines({lines},whole2){const shown4=lines.map(line=>{const first=line.charAt(0);const mark=first==="+"||first===
+init_escape();init_values();init_drift();init_bodies();init_set_difference();init_values2();init_words()}});function hunkLines({lines},whole2){const shown4=lines.map(line=>{const first=line.charAt(0);const mark=first==="+"||first===
 "-"?first:" ";return{mark,text:mark===" "?escapeLine(line.slice(1)):escapeChanged(line.slice(1))}});const cut=spans=>whole2?
 spans:shortened(spans);const partners=shown4.length>mostCompared?new Map:partnersOf(shown4);return shown4.map(({mark,text:text6},index)=>{
 if(mark===" ")return{mark,text:textOf2(cut([plain2(text6)]))};const other=shown4[partners.get(index)??-1]?.text;if(other===
@@ -9217,7 +9216,7 @@ if(text6==="")return{notes:[],hunks:[]};const lines=text6.replace(/\n$/,"").spli
 newStart:1,newLines:lines.length};return{notes:[],hunks:[{...hunk,lines:lines.map(line=>`+${line}`)}]}}function requestTexts({
 requests}){return requests.map(({operation,params})=>`${operations[operation].method} ${escapeText(operationPath(operation,
 params))}`)}var init_view=__esm({"src/report/view.ts"(){"use strict";init_escape();init_values();init_drift();init_operations();
-init_bodies();init_drift2();init_hunks();init_set_difference();init_values2();init_words2()}});function fieldLines(field2,pen){const view=viewField(field2,{whole:pen.debug,room:"terminal"});const drift=view.drift===
+init_bodies();init_drift2();init_hunks();init_set_difference();init_values2();init_words()}});function fieldLines(field2,pen){const view=viewField(field2,{whole:pen.debug,room:"terminal"});const drift=view.drift===
 null?[]:wrap(`${indent}  `,view.drift).map(pen.paint.cyan);return[...viewLines(view,pen),...drift]}function viewLines(view,pen){
 const path=disarm(`${view.path}:`).slice(0,-1);switch(view.view){case"secret":return[`${indent}${path}: ${view.unknown?"\
 (unknown) \u2192 ":""}(sensitive)`];case"set":return setLines(path,view,pen);case"body":return bodyLines(path,view,pen);default:
@@ -9235,7 +9234,7 @@ map(line=>diffLine(line,paint))])]}function diffLine(line,paint){const{mark,span
 const tint=mark==="+"?paint.green:paint.red;const text6=spans?.map(span=>span.change===null?span.text:paint.inverse(span.
 text)).join("");return tint(diffRow(text6===void 0?line:{...line,text:text6}))}function diffRow({mark,text:text6}){return text6===
 ""?`${indent}  \u2502 ${mark}`.trimEnd():`${indent}  \u2502 ${mark}${text6}`}var indent;var init_field_text=__esm({"src/\
-report/field-text.ts"(){"use strict";init_escape();init_view();init_words2();indent="    "}});function groupByKey(items,keyOf5){const groups=new Map;for(const item of items){const key3=keyOf5(item)??item;const group=groups.
+report/field-text.ts"(){"use strict";init_escape();init_view();init_words();indent="    "}});function groupByKey(items,keyOf5){const groups=new Map;for(const item of items){const key3=keyOf5(item)??item;const group=groups.
 get(key3);if(group===void 0)groups.set(key3,[item]);else group.push(item)}return[...groups.values()].flatMap(group=>group.
 length>FEW2?[group]:group.map(item=>[item]))}function namesIn(address4){return address4.split("/").slice(1).filter(name3=>name3.
 length>2)}function withoutNames(text6,names3){return names3.toSorted((a2,b)=>b.length-a2.length).reduce((shorter,name3)=>shorter.
@@ -9244,8 +9243,9 @@ replace(alone(name3),"\u2026"),text6)}function alone(name3){const letters2="[\\p
 const shared=ownValues.reduce((text6,own5)=>text6.replaceAll(own5,"\u2026"),said2);return withoutNames(shared,namesIn(address4))}
 function groupResults(results){return groupByKey(results,result=>{const{status,error:error3,action:action2,httpStatus}=result;
 if(status==="applied"||error3===null)return null;return JSON.stringify([status,action2,httpStatus,gistOf(result,error3)])})}
-function someOf(results){return firstFew(results.map(({address:address4})=>address4))}var FEW2;var init_group_results=__esm(
-{"src/report/group-results.ts"(){"use strict";init_words();FEW2=3}});function shareNotes(plan,only2){const shared=shareOf(plan.changes,only2);return[driftSentence(plan),leftOutSentence(shared,
+function someOf(results){return firstFew(results,({address:address4})=>address4)}function firstFew(all,show){const named4=all.
+slice(0,FEW2).map(show);const more=all.length-named4.length;return more>0?`${named4.join(", ")} and ${more} more`:named4.
+join(", ")}var FEW2;var init_group_results=__esm({"src/report/group-results.ts"(){"use strict";FEW2=3}});function shareNotes(plan,only2){const shared=shareOf(plan.changes,only2);return[driftSentence(plan),leftOutSentence(shared,
 only2)].filter(note=>note!==null)}function shownPart(plan,only2){return only2===void 0?plan:{...plan,changes:shareOf(plan.
 changes,only2).changes}}function reviewGroups(plan,{debug,only:only2}){const{changes}=shareOf(plan.changes,only2);const privileged=changes.
 filter(isPrivileged);const others2=changes.filter(change3=>!isPrivileged(change3));const destructive=others2.filter(isDestructive);
@@ -9282,7 +9282,7 @@ null?`; ${plural(lines,"line")} after`:""}`]:[],...before==="null"?["there was n
 ...notes]}function placeText({file:file2,line}){return`${bare(file2)}:${line}`}function located(warning4){const{message,
 place:place2,morePlaces:morePlaces2}=warning4;return place2?.column===void 0?message:`${message} (${placeList(placesOf(warning4),
 morePlaces2)})`}var shortLength;var init_review=__esm({"src/report/review.ts"(){"use strict";init_escape();init_shard();
-init_kinds();init_approve();init_drift();init_plan();init_drift2();init_view();init_words2();shortLength=100}});function foldChanges(changes,debug){const groups=debug?changes.map(change3=>[change3]):groupByKey(changes,keyOf2);return groups.
+init_kinds();init_approve();init_drift();init_plan();init_drift2();init_view();init_words();shortLength=100}});function foldChanges(changes,debug){const groups=debug?changes.map(change3=>[change3]):groupByKey(changes,keyOf2);return groups.
 flatMap(all=>{const[first]=all;return first===void 0?[]:[{change:all.length===1?first:common(first,all),changes:all}]})}
 function keyOf2(change3){const{kind,action:action2,observed,reason,destructions,privileges,warnings,fields:fields2,requests,
 apply}=change3;const bodies2=kindOf(kind).email;const shown4=value4=>value4===void 0?null:inline(value4);return JSON.stringify(
@@ -9307,7 +9307,7 @@ shown4)+2;return width<=namesWidth?[shown4]:[]});const more=changes.length-fit.l
 changes}){const places=changes.flatMap(({declaredAt})=>declaredAt??[]);const[first]=places;if(first===void 0)return null;
 if(changes.length===1)return placeText(first);const files=[...new Set(places.map(({file:file2})=>bare(file2)))];return`${files.
 slice(0,3).join(", ")}${files.length>3?` and ${files.length-3} more files`:""}`}var namesWidth;var init_fold=__esm({"src\
-/report/fold.ts"(){"use strict";init_escape();init_kinds();init_group_results();init_review();init_values2();init_words2();
+/report/fold.ts"(){"use strict";init_escape();init_kinds();init_group_results();init_review();init_values2();init_words();
 namesWidth=150}});function labelBeside({label:label3}){return label3===void 0?"":` (${bare(label3)})`}function nameOf(named4){return`${bare(
 named4.address)}${labelBeside(named4)}`}function labelOf({kind,address:address4},identity2,ownName,names3){const label3=ownName??
 names3.get(identity2[kindOf(kind).within??""]??"");return label3===void 0||address4===`${kind}/${label3}`?{}:{label:label3}}
@@ -9348,9 +9348,9 @@ has(warning4));return{together:together2,alone:alone2}}function warningLines(ind
 warning4=>wrap(`${indent2}warning[${escapeText(warning4.code)}]: `,located(warning4)).map(paint.yellow))}function togetherLines(groups,{
 paint}){return groups.flatMap(group=>{const said2=`${plural(group.objects.length,"object")}: ${group.message}`;const places=placeList(
 group.places,group.morePlaces);return[...wrap(`warning[${escapeText(group.code)}]: `,said2).map(paint.yellow),...wrap(" \
-   ",firstFew(group.objects.map(nameOf))).map(paint.yellow),...places===""?[]:wrap("    at ",places).map(paint.yellow)]})}
-var FEW3;var init_warnings=__esm({"src/report/warnings.ts"(){"use strict";init_escape();init_words();init_group_results();
-init_names2();init_review();init_words2();FEW3=2}});var text_exports={};__export(text_exports,{changeLines:()=>changeLines,penOf:()=>penOf,planText:()=>planText,summaryLine:()=>summaryLine});
+   ",firstFew(group.objects,nameOf)).map(paint.yellow),...places===""?[]:wrap("    at ",places).map(paint.yellow)]})}var FEW3;
+var init_warnings=__esm({"src/report/warnings.ts"(){"use strict";init_escape();init_group_results();init_names2();init_review();
+init_words();FEW3=2}});var text_exports={};__export(text_exports,{changeLines:()=>changeLines,penOf:()=>penOf,planText:()=>planText,summaryLine:()=>summaryLine});
 function penOf({color,debug}){return{paint:colors(color),debug}}function planText(plan,options){const pen=penOf(options);
 const{paint}=pen;const shared=shareOf(plan.changes,options.only);const listed3=shared.changes.filter(change3=>isListed(change3,
 options.debug));const leftOut4=leftOutSentence(shared,options.only);const told5=toldWarnings(plan,listed3,options.debug);
@@ -9371,27 +9371,28 @@ told6)))].join(" ");return`${[...lines,closing3].join("\n")}
 includes(action2)).map(action2=>`${count3[action2]} ${actionWords[action2]}`),...recorded2>0?[`${recorded2} of them by r\
 ecord`]:[]];return`Plan: ${parts.join(", ")}.`}function destructiveSentence(plan){return namedSentence(plan.changes.filter(
 isDestructive),`destructive${destructiveCount(plan).inAll}`)}function privilegedSentence(plan){return namedSentence(plan.
-changes.filter(isPrivileged),"privileged")}function namedSentence(changes,what){if(changes.length===0)return null;return`${changes.
-length} ${changes.length===1?"is":"are"} ${what}: ${firstFew(changes.map(nameOf),NAMED)}.`}function changeLines(change3,pen){
-return[...headLines(change3,pen),...detailLines(change3,pen)]}function foldLines(fold2,pen){const{change:change3,changes}=fold2;
-if(changes.length===1)return changeLines(change3,pen);const{paint}=pen;const place2=foldPlace(fold2);const value4=change3.
-fields.some(({drift})=>drift!==void 0)?void 0:shortValue(change3);const said2=value4===void 0?"":`: ${value4.path} ${paint.
-red(value4.before)} \u2192 ${paint.green(value4.after)}`;return[`${markOf(change3,pen)} ${paint.bold(foldCount(fold2))}${said2}${place2===
-null?"":paint.dim(`  in ${place2}`)}`,...detailLines(value4===void 0?change3:{...change3,fields:[]},pen),...wrap("    ",
-foldedNames(fold2,isGrave(change3),{name:nameOf,text:bare,json:"--format json"}))]}function detailLines(change3,pen){const{
-paint,debug}=pen;const note=observedNote(change3);return[...note===null?[]:[paint.dim(`    ${note}`)],...change3.reason===
-null?[]:wrap("    reason: ",change3.reason).map(paint.red),...(change3.privileges??[]).flatMap(gain=>wrap("    privilege\
-d: ",gain).map(paint.red)),...change3.destructions.flatMap(loss=>wrap("    destructive: ",loss).map(paint.red)),...change3.
-fields.flatMap(field2=>fieldLines(field2,pen)),...warningLines("    ",change3.warnings,pen),...debug||change3.requests.length>
-1?requestTexts(change3).map(request5=>paint.dim(`    sends ${request5}`)):[]]}function headLines(change3,pen){const{paint}=pen;
-const{address:address4,declaredAt,label:label3}=change3;const head=`${markOf(change3,pen)} ${paint.bold(bare(address4))}${labelBeside(
-change3)}`;if(declaredAt===null)return[head];const place2=`at ${escapeText(declaredAt.file)}:${declaredAt.line}`;return label3===
-void 0?[`${head}${paint.dim(`  ${place2}`)}`]:[head,paint.dim(`    ${place2}`)]}function markOf({action:action2},{paint}){
-const{mark,color}=marks[action2];return paint[color](`${mark} ${action2}`)}var NAMED,marks;var init_text=__esm({"src/rep\
-ort/text.ts"(){"use strict";init_escape();init_shard();init_words();init_drift();init_plan();init_drift2();init_field_text();
-init_fold();init_names2();init_review();init_view();init_warnings();init_words2();NAMED=5;marks={update:{mark:"~",color:"\
-yellow"},delete:{mark:"-",color:"red"},regenerate:{mark:"\u21BB",color:"magenta"},adopt:{mark:"*",color:"dim"},blocked:{
-mark:"!",color:"red"},unchanged:{mark:"=",color:"dim"}}}});var json_exports={};__export(json_exports,{changeJson:()=>changeJson,fieldJson:()=>fieldJson,jsonOf:()=>jsonOf,jsonText:()=>jsonText,
+changes.filter(isPrivileged),"privileged")}function namedSentence(changes,what){if(changes.length===0)return null;const named4=changes.
+slice(0,NAMED2).map(nameOf).join(", ");const more=changes.length-NAMED2;return`${changes.length} ${changes.length===1?"i\
+s":"are"} ${what}: ${named4}${more>0?` and ${more} more`:""}.`}function changeLines(change3,pen){return[...headLines(change3,
+pen),...detailLines(change3,pen)]}function foldLines(fold2,pen){const{change:change3,changes}=fold2;if(changes.length===
+1)return changeLines(change3,pen);const{paint}=pen;const place2=foldPlace(fold2);const value4=change3.fields.some(({drift})=>drift!==
+void 0)?void 0:shortValue(change3);const said2=value4===void 0?"":`: ${value4.path} ${paint.red(value4.before)} \u2192 ${paint.
+green(value4.after)}`;return[`${markOf(change3,pen)} ${paint.bold(foldCount(fold2))}${said2}${place2===null?"":paint.dim(
+`  in ${place2}`)}`,...detailLines(value4===void 0?change3:{...change3,fields:[]},pen),...wrap("    ",foldedNames(fold2,
+isGrave(change3),{name:nameOf,text:bare,json:"--format json"}))]}function detailLines(change3,pen){const{paint,debug}=pen;
+const note=observedNote(change3);return[...note===null?[]:[paint.dim(`    ${note}`)],...change3.reason===null?[]:wrap(" \
+   reason: ",change3.reason).map(paint.red),...(change3.privileges??[]).flatMap(gain=>wrap("    privileged: ",gain).map(
+paint.red)),...change3.destructions.flatMap(loss=>wrap("    destructive: ",loss).map(paint.red)),...change3.fields.flatMap(
+field2=>fieldLines(field2,pen)),...warningLines("    ",change3.warnings,pen),...debug||change3.requests.length>1?requestTexts(
+change3).map(request5=>paint.dim(`    sends ${request5}`)):[]]}function headLines(change3,pen){const{paint}=pen;const{address:address4,
+declaredAt,label:label3}=change3;const head=`${markOf(change3,pen)} ${paint.bold(bare(address4))}${labelBeside(change3)}`;
+if(declaredAt===null)return[head];const place2=`at ${escapeText(declaredAt.file)}:${declaredAt.line}`;return label3===void 0?
+[`${head}${paint.dim(`  ${place2}`)}`]:[head,paint.dim(`    ${place2}`)]}function markOf({action:action2},{paint}){const{
+mark,color}=marks[action2];return paint[color](`${mark} ${action2}`)}var NAMED2,marks;var init_text=__esm({"src/report/t\
+ext.ts"(){"use strict";init_escape();init_shard();init_drift();init_plan();init_drift2();init_field_text();init_fold();init_names2();
+init_review();init_view();init_warnings();init_words();NAMED2=5;marks={update:{mark:"~",color:"yellow"},delete:{mark:"-",
+color:"red"},regenerate:{mark:"\u21BB",color:"magenta"},adopt:{mark:"*",color:"dim"},blocked:{mark:"!",color:"red"},unchanged:{
+mark:"=",color:"dim"}}}});var json_exports={};__export(json_exports,{changeJson:()=>changeJson,fieldJson:()=>fieldJson,jsonOf:()=>jsonOf,jsonText:()=>jsonText,
 placeJson:()=>placeJson,planGitlab:()=>planGitlab,planJson:()=>planJson,problemsJson:()=>problemsJson,resultJson:()=>resultJson});
 function planJson(plan,{debug,only:only2}){const{changes,leftOut:leftOut4}=shareOf(plan.changes,only2);const{objects:drift}=countDrift(
 plan);const privileged=countPrivileged(plan);const{update,delete:deleted,regenerate,adopt,blocked:blocked3,unchanged}=summarize(
@@ -9488,13 +9489,13 @@ length===1?codeName(change3):`**${foldCount(fold2)}**`;return`**${action2}** ${n
 join("")}`}function namesIn2(fold2,all){return foldedNames(fold2,all,{name:codeName,text:code,json:code("--format json")})}
 function placeLink(place2,text6,forge){const url=forge===void 0?void 0:fileUrl(forge,place2);return url===void 0?code(text6):
 `[${code(text6)}](${url})`}function fieldNames(action2,fields2){return action2==="delete"||fields2.length===0?"":`: ${firstFew(
-fields2.map(({path})=>code(path)))}`}function warningLine(group,forge){const{message,objects:objects3,places,morePlaces:morePlaces2}=group;
+fields2,({path})=>code(path))}`}function warningLine(group,forge){const{message,objects:objects3,places,morePlaces:morePlaces2}=group;
 const[only2,...others2]=objects3;const one=only2===void 0?"":`${codeName(only2)}: `;const subject=others2.length>0?`**${plural(
 objects3.length,"object")}**: `:one;const shown4=places.filter(place2=>!message.includes(`${place2.file}:${place2.line}`));
-const notes=[...others2.length>0?[firstFew(objects3.map(codeName))]:[],...shown4.length>0?[`at ${placeList(shown4,morePlaces2,
+const notes=[...others2.length>0?[firstFew(objects3,codeName)]:[],...shown4.length>0?[`at ${placeList(shown4,morePlaces2,
 (place2,text6)=>placeLink(place2,text6,forge))}`]:[]];return`${subject}${prose(message)} (${code(group.code)})${notes.map(
-note=>` \u2014 ${note}`).join("")}`}var init_markdown_lines=__esm({"src/report/markdown-lines.ts"(){"use strict";init_words();
-init_plan();init_drift2();init_fold();init_look();init_markdown_escape();init_review();init_words2()}});var markdown_exports={};__export(markdown_exports,{planComment:()=>planComment,planMarkdown:()=>planMarkdown});function planMarkdown(plan,options){
+note=>` \u2014 ${note}`).join("")}`}var init_markdown_lines=__esm({"src/report/markdown-lines.ts"(){"use strict";init_plan();
+init_drift2();init_fold();init_group_results();init_look();init_markdown_escape();init_review();init_words()}});var markdown_exports={};__export(markdown_exports,{planComment:()=>planComment,planMarkdown:()=>planMarkdown});function planMarkdown(plan,options){
 return planComment(plan,options).text}function planComment(plan,options){const{budget=defaultBudget,only:only2}=options;
 const warnings=groupWarnings(plan,allWarnings(shownPart(plan,only2)));const sections2=sectionsOf(plan,warnings,options);
 const{intro=""}=options;const title=`## ${options.title??`idops plan: ${headline(plan)}`}
@@ -9536,13 +9537,13 @@ ${detail}
 `;const withDetails=[()=>folded(details().short),()=>folded(details().full)];return{rank:rank2,objects:changes.length,differences:changes.
 length*Math.max(1,change3.fields.length),forms:[()=>`- ${changeName(fold2)}
 `,line,...hasDetails(change3,debug)?withDetails:[]]}}function notice(entries,shown4,budget){const counted=(isWarning,noun)=>{
-const all=entries.filter(({rank:rank2})=>rank2==="warnings"===isWarning);const count3=some=>some.reduce((sum,{differences:differences2})=>sum+
+const all=entries.filter(({rank:rank2})=>rank2==="warnings"===isWarning);const count3=some2=>some2.reduce((sum,{differences:differences2})=>sum+
 differences2,0);const whole2=count3(all.filter(entry=>isShownWhole(entry,shown4)));return all.length===0?[]:[`${whole2} \
 of ${plural(count3(all),noun)}`]};const counts2=[...counted(false,"difference"),...counted(true,"warning")].join(" and ");
 return[`> **${counts2} are shown**, since there is room for ${budget.toLocaleString("en")} characters. This carries no a\
 pproval.`,"> All of it: `idops plan`, or `idops plan --format html=plan.html` for a page to look at.",""].join("\n")}var init_markdown=__esm(
 {"src/report/markdown.ts"(){"use strict";init_values();init_plan();init_fold();init_markdown_budget();init_markdown_details();
-init_markdown_escape();init_markdown_lines();init_review();init_warnings();init_words2()}});function parseUrl(text6,base){try{return new URL(text6,base)}catch{return void 0}}var init_parse_url=__esm({"src/base/pa\
+init_markdown_escape();init_markdown_lines();init_review();init_warnings();init_words()}});function parseUrl(text6,base){try{return new URL(text6,base)}catch{return void 0}}var init_parse_url=__esm({"src/base/pa\
 rse-url.ts"(){"use strict"}});var words3,elements,withContent,missed,attributes,properties,imageProperties,valueFunctions,imageFunctions,mediaAndStates,
 ownPicture;var init_allowed=__esm({"src/mail/allowed.ts"(){"use strict";words3=text6=>new Set(text6.trim().split(/\s+/));
 elements=words3(`
@@ -11424,7 +11425,9 @@ if(failure2 instanceof TooMuch)return{refused:failure2.message};throw failure2}}
 find(one=>one.name===name3)?.value}function spotOf({sourceCodeLocation:whole2},name3){if(whole2===void 0||whole2===null)
 return void 0;const{startOffset,endOffset}=(name3===void 0?void 0:whole2.attrs?.[name3])??whole2.startTag??whole2;return{
 start:startOffset,end:endOffset}}var addressAttributes,TooMuch;var init_tree=__esm({"src/mail/tree.ts"(){"use strict";init_dist2();
-init_limits2();addressAttributes=new Set(["href","src","action","formaction","data","background","poster"]);TooMuch=class extends Error{}}});function changedLinks(before,after){const old={txt:targetsOf("txt",before.txt),html:targetsOf("html",before.html)};const whole2=[
+init_limits2();addressAttributes=new Set(["href","src","action","formaction","data","background","poster"]);TooMuch=class extends Error{}}});function some(items){const more=items.length-namedAtMost2;return`${items.slice(0,namedAtMost2).join(", ")}${more>0?` and\
+ ${more} more`:""}`}function short2(text6){return text6.length>80?`${text6.slice(0,79)}\u2026`:text6}var namedAtMost2;var init_words2=__esm(
+{"src/mail/words.ts"(){"use strict";namedAtMost2=5}});function changedLinks(before,after){const old={txt:targetsOf("txt",before.txt),html:targetsOf("html",before.html)};const whole2=[
 ...old.txt??[],...old.html??[]].filter(({text:text6})=>onePlaceholder.test(text6));return["txt","html"].flatMap(body2=>{
 const now=targetsOf(body2,after[body2]);if(now===void 0||before[body2]===after[body2])return[];const had=old[body2];const hosts=new Set(
 had?.map(({text:text6})=>hostOf(text6)));const gone=without(had??[],now);const come=without(now,had??[]);const all=Array.
@@ -11463,8 +11466,8 @@ return"";const other=protocol==="mailto:"?pathname.slice(pathname.lastIndexOf("@
 /idops(\d+)placeholder/g,(_,index)=>placeholders[Number(index)]??"")}function shown2(address4){const written4=text6=>text6.
 replace(placeholder2,"{{ $1 }}");const start=short2(written4(address4));const host2=hostOf(address4);return start.toLowerCase().
 includes(written4(host2))?start:`${start} (at ${short2(written4(host2))})`}var OPEN,CLOSE,FILL,placeholder2,onePlaceholder,
-forOutlook,notRead;var init_links=__esm({"src/mail/links.ts"(){"use strict";init_parse_url();init_words();init_allowed();
-init_styles();init_template();init_tree();OPEN="\uE001";CLOSE="\uE002";FILL="\uE000";placeholder2=/\ue001([^\ue001\ue002]*)\ue002/g;
+forOutlook,notRead;var init_links=__esm({"src/mail/links.ts"(){"use strict";init_parse_url();init_allowed();init_styles();
+init_template();init_tree();init_words2();OPEN="\uE001";CLOSE="\uE002";FILL="\uE000";placeholder2=/\ue001([^\ue001\ue002]*)\ue002/g;
 onePlaceholder=/^\ue001[^\ue001\ue002]*\ue002$/;forOutlook=/<!--\[if[^\]]*\]>|(?:<!--)?<!\[endif\]-->/gi;notRead=new Set(
 ["a","style","script","title"])}});function mailOf(profile,type){if(profile!=="boruta")return void 0;return Object.hasOwn(borutaMails,type)?borutaMails[type]:
 void 0}function ofBareUser(data2){return{...data2,user:{...user3,group:null,confirmed_at:null,last_login_at:null}}}function withMetadata(data2,names3,exampleOf2){
@@ -11651,7 +11654,7 @@ text6.split(/\r?\n/).map(escapeMarkup).join("\n"))}function frameSource(html){re
 /[^ -~]|[&"<>]|:(?=:)|#(?=#)/gu,character=>{const code2=character.codePointAt(0)??0;return`&#${code2===0||code2>=128&&code2<
 160?65533:code2};`}))}var Markup,entities2;var init_markup=__esm({"src/report/markup.ts"(){"use strict";init_escape();Markup=
 class{text;constructor(text6){this.text=text6}toString(){return this.text}};entities2={"&":"&amp;","<":"&lt;",">":"&gt;",
-'"':"&quot;","'":"&#39;",":":"&#58;"}}});var light,dark,statuses,filters,styles;var init_styles2=__esm({"src/report/styles.ts"(){"use strict";init_kind_names();init_words2();
+'"':"&quot;","'":"&#39;",":":"&#58;"}}});var light,dark,statuses,filters,styles;var init_styles2=__esm({"src/report/styles.ts"(){"use strict";init_kind_names();init_words();
 light=`
   --page: #f6f8fa; --card: #ffffff; --text: #1f2328; --quiet: #59636e; --line: #d1d9e0; --link: #0550ae;
   --add: #116329; --add-back: #dafbe1; --cut: #a40e26; --cut-back: #ffebe9; --note: #7a4a00; --note-back: #fff8c5;
@@ -11870,7 +11873,7 @@ null?null:markup` <code class="quiet">${placeText(change3.declaredAt)}</code>`}<
 change)}${place2===null?null:markup`<code>${place2}</code>`}</span>`}function fieldNames2(change3){const{action:action2,
 fields:fields2}=change3;if(action2==="delete"||fields2.length===0)return null;const value4=shortValue(change3);if(value4!==
 void 0)return markup`${value4.path} <code>${value4.before}</code> → <code>${value4.after}</code> · `;return`${firstFew(
-fields2.map(({path})=>path))} \xB7 `}function changeDetails(change3,context3){const{reason,destructions,privileges=[],warnings,
+fields2,({path})=>path)} \xB7 `}function changeDetails(change3,context3){const{reason,destructions,privileges=[],warnings,
 fields:fields2}=change3;const note=context3.done?null:observedNote(change3);const views=fields2.map(field2=>viewField(field2,
 {whole:true,room:"page"}));const rows=views.filter(({view})=>view!=="body");const{email:bodies2}=kindOf(change3.kind);const diffs=views.
 flatMap(view=>view.view==="body"?[bodyDiff(view)]:[]);return[...reason===null?[]:[markup`<p class="loss"><strong>Blocked:</strong> ${reason}</p>\n`],
@@ -11917,10 +11920,11 @@ const{[email3.txt]:txt,[email3.html]:html}=fields2;const held2=txt instanceof Se
 txt:typeof txt==="string"?txt:null,html:typeof html==="string"?html:null};return{label:label3,bodies:bodies2,none:held2?
 "held back, since it holds a secret":none2}}function warningLine2(warning4){return markup`<p class="warning"><strong>Warning:</strong> ${located(
 warning4)} <span>(${warning4.code})</span></p>\n`}var unfoldedChanges,setClasses,setMarks2,lineClasses,linksAtMost,absent;
-var init_changes=__esm({"src/report/changes.ts"(){"use strict";init_values();init_words();init_kinds();init_links();init_servers();
-init_drift();init_plan();init_emails();init_fold();init_markup();init_names2();init_page();init_review();init_view();init_words2();
-unfoldedChanges=12;setClasses={"+":"added","-":"removed","~":"changed","=":"changed"};setMarks2={"+":"+","-":"\u2212","~":"\
-~","=":"="};lineClasses={"+":"added","-":"removed"," ":"same"};linksAtMost=50;absent="there is none, or it is not known"}});function changesPage(page2){const{groups,box}=page2;const entries=groups.flatMap(group=>group.entries);return pageText({
+var init_changes=__esm({"src/report/changes.ts"(){"use strict";init_values();init_kinds();init_links();init_servers();init_drift();
+init_plan();init_emails();init_fold();init_group_results();init_markup();init_names2();init_page();init_review();init_view();
+init_words();unfoldedChanges=12;setClasses={"+":"added","-":"removed","~":"changed","=":"changed"};setMarks2={"+":"+","-":"\
+\u2212","~":"~","=":"="};lineClasses={"+":"added","-":"removed"," ":"same"};linksAtMost=50;absent="there is none, or it \
+is not known"}});function changesPage(page2){const{groups,box}=page2;const entries=groups.flatMap(group=>group.entries);return pageText({
 title:page2.title,content:markup`<header>
 <h1>${page2.heading}</h1>
 <ul class="facts quiet">
@@ -11948,7 +11952,7 @@ return markup`<details class="contents">
 </details>
 `)}</nav>
 </details>
-`}function controls(filters2,only2){const told5=only2.filter(({some})=>some);return markup`<div class="filters">
+`}function controls(filters2,only2){const told5=only2.filter(({some:some2})=>some2);return markup`<div class="filters">
 ${filters2.map(boxes)}
 ${told5.length===0?null:markup`<fieldset><legend>Only</legend>${told5.map(({name:name3,label:label3})=>markup`<label><input type="checkbox" name="only" value="${name3}">${label3}</label>`)}</fieldset>`}
 </div>
@@ -11985,7 +11989,7 @@ privileged,"privileged change")}</strong>, shown first.</p>\n`:null,count3>0?mar
 "destructive change")}</strong>${inAll}, shown ${privileged>0?"next":"first"}.</p>\n`:null,shareNotes(plan,only2).map(note=>markup`<p class="note">${note}</p>\n`),
 plan.warnings.map(warningLine2),single>0?markup`<p class="warning">${plural(single,"warning")} about single changes, shown with them.</p>\n`:
 null]}var init_html2=__esm({"src/report/html.ts"(){"use strict";init_shard();init_drift();init_plan();init_changes();init_changes_page();
-init_fold();init_markup();init_names2();init_review();init_words2()}});var result_text_exports={};__export(result_text_exports,{notesOf:()=>notesOf,partText:()=>partText,resultSummaryLine:()=>resultSummaryLine,
+init_fold();init_markup();init_names2();init_review();init_words()}});var result_text_exports={};__export(result_text_exports,{notesOf:()=>notesOf,partText:()=>partText,resultSummaryLine:()=>resultSummaryLine,
 resultText:()=>resultText});function resultText(result,options){const pen=penOf(options);const{paint,debug}=pen;const groups=debug?
 result.results.map(one=>[one]):groupResults(result.results);const lines=groups.flatMap(([first,...others2])=>{if(first===
 void 0)return[];if(first.status==="applied")return appliedLines(first,pen);return others2.length===0?troubleLines(first,
@@ -12011,7 +12015,7 @@ void 0)?", each with its own values":"";return[...troubleLines(first,pen),...wra
 : `,someOf(others2))]}function attemptsText({httpStatus,attempts}){const parts=[...httpStatus===null?[]:[`HTTP ${httpStatus}`],
 ...attempts>1?[plural(attempts,"attempt")]:[]];return parts.length===0?"":` (${parts.join(", ")})`}var done,statusWords;
 var init_result_text=__esm({"src/report/result-text.ts"(){"use strict";init_result();init_escape();init_shard();init_group_results();
-init_names2();init_text();init_words2();done={update:"updated",delete:"deleted",regenerate:"regenerated",adopt:"adopted",
+init_names2();init_text();init_words();done={update:"updated",delete:"deleted",regenerate:"regenerated",adopt:"adopted",
 blocked:"blocked",unchanged:"unchanged"};statusWords={applied:"applied",failed:"failed",not_converged:"not converged",unknown:"\
 unknown",skipped:"skipped"}}});var github_exports={};__export(github_exports,{annotationCommand:()=>annotationCommand,planGithub:()=>planGithub,problemsGithub:()=>problemsGithub,
 resultGithub:()=>resultGithub});function planGithub(plan,options={}){return[...planAnnotations(plan,options).map(annotation2=>annotationCommand(
@@ -12049,7 +12053,7 @@ result)}`,""].join("\n")}function resultAnnotations(result,plan){const places=ne
 declaredAt})=>[address4,declaredAt]));return result.results.filter(({status})=>status!=="applied").map(one=>annotation("\
 error",one.status,titled(one,one.error??""),places.get(one.address)??null))}var init_github=__esm({"src/report/github.ts"(){
 "use strict";init_escape();init_drift();init_plan();init_drift2();init_look();init_names2();init_result_text();init_review();
-init_words2()}});var result_markdown_exports={};__export(result_markdown_exports,{resultMarkdown:()=>resultMarkdown});function resultMarkdown(result,{
+init_words()}});var result_markdown_exports={};__export(result_markdown_exports,{resultMarkdown:()=>resultMarkdown});function resultMarkdown(result,{
 budget=defaultBudget,title,intro=""}={}){const command=result.undoes===void 0?"apply":"undo";const head=[`## ${title??`i\
 dops ${command}: ${prose(resultSummaryLine(result))}`}`,...result.run===null?[]:["",`Run ${code(result.run)}${partText(result)}`],
 ...intro===""?[]:["",intro],...result.undoes===void 0?[]:["",`Undoes run ${code(result.undoes)}`],...result.interrupted?
@@ -12061,7 +12065,7 @@ ${fitting(lines,budget-head.length-100)}
 `}function fitting(lines,room){let used=0;const kept=lines.filter(line=>{used+=line.length+1;return used<=room});const left=lines.
 length-kept.length;return[...kept,...left>0?[`- and ${plural(left,"more result")}, see the log`]:[]].join("\n")}function ordered({
 results}){return results.toSorted((a2,b)=>Number(a2.status==="applied")-Number(b.status==="applied"))}var init_result_markdown=__esm(
-{"src/report/result-markdown.ts"(){"use strict";init_markdown_escape();init_result_text();init_words2()}});function nextSteps({run:name3,journal,results},{undoes,again=["apply"]}){if(name3===null)return[];const run4=partCalled(
+{"src/report/result-markdown.ts"(){"use strict";init_markdown_escape();init_result_text();init_words()}});function nextSteps({run:name3,journal,results},{undoes,again=["apply"]}){if(name3===null)return[];const run4=partCalled(
 journal??name3);const isLeft2=results.some(({status,action:action2})=>status!=="applied"&&action2!=="regenerate");const isUndoable=mayBeUndone(
 {results});const open7=results.filter(({status,action:action2})=>status==="unknown"&&action2==="regenerate");const settle2=open7.
 flatMap(one=>{const said2=`runs settle ${run4} ${shellWord(one.address)}`;return[{before:`Look at ${nameOf(one)} on the \
@@ -12106,11 +12110,11 @@ word)}:</strong> ${error3}</p>\n`,status!=="applied"&&asked.length>0?markup`<p c
 null,unverified.length===0?null:markup`<p class="warning"><strong>Unverified:</strong> not in the answer: ${unverified.join(
 ", ")}</p>\n`,notesOf(rest).map(note=>markup`<p class="note">${note}</p>\n`)]}var statuses2,order;var init_result_page=__esm(
 {"src/report/result-page.ts"(){"use strict";init_result();init_escape();init_changes();init_changes_page();init_html2();
-init_markup();init_names2();init_next_steps();init_result_text();init_review();init_words2();statuses2={failed:{word:"fa\
-iled",className:"failed",meaning:"The server refused it, or could not be reached."},not_converged:{word:"not converged",
-className:"failed",meaning:"The server answered well, and keeps another value."},unknown:{word:"unknown",className:"doub\
-tful",meaning:"It was sent, and nobody can tell whether it was done."},skipped:{word:"not sent",className:"doubtful",meaning:"\
-It was not sent."},applied:{word:"applied",className:"applied",meaning:""}};order=Object.keys(statuses2)}});var problems_exports={};__export(problems_exports,{problemsText:()=>problemsText,validText:()=>validText});function problemsText(problems,{
+init_markup();init_names2();init_next_steps();init_result_text();init_review();init_words();statuses2={failed:{word:"fai\
+led",className:"failed",meaning:"The server refused it, or could not be reached."},not_converged:{word:"not converged",className:"\
+failed",meaning:"The server answered well, and keeps another value."},unknown:{word:"unknown",className:"doubtful",meaning:"\
+It was sent, and nobody can tell whether it was done."},skipped:{word:"not sent",className:"doubtful",meaning:"It was no\
+t sent."},applied:{word:"applied",className:"applied",meaning:""}};order=Object.keys(statuses2)}});var problems_exports={};__export(problems_exports,{problemsText:()=>problemsText,validText:()=>validText});function problemsText(problems,{
 color}){if(problems.length===0)return"";const paint=colors(color);const repeated2=groupByKey(problems,({severity,code:code2,
 message,hint})=>JSON.stringify([severity,code2,message,hint]));const blocks=repeated2.flatMap(([first,...others2])=>{if(first===
 void 0)return[];const all=[first,...others2];const morePlaces2=all.reduce((sum,problem)=>sum+(problem.morePlaces??0),0);
@@ -12138,7 +12142,7 @@ caret,stop))||1;const gutter=label3=>paint.blue(` ${String(label3).padStart(digi
 "")} ${" ".repeat(before)}${tint("^".repeat(under))}`]}function characterAt(text6,offset){const at3=Math.floor(offset);return/[\udc00-\udfff]/.
 test(text6.charAt(at3))?at3-1:at3}function validText(objects3){return`${objects3} ${objects3===1?"object is":"objects ar\
 e"} valid`}var snippetsAtMost;var init_problems2=__esm({"src/report/problems.ts"(){"use strict";init_escape();init_group_results();
-init_words2();snippetsAtMost=3}});import{readFileSync,readlinkSync}from"node:fs";import{hostname,userInfo}from"node:os";function ownProcess(){return{host:hostname(),
+init_words();snippetsAtMost=3}});import{readFileSync,readlinkSync}from"node:fs";import{hostname,userInfo}from"node:os";function ownProcess(){return{host:hostname(),
 pid:process.pid,started:processStart(process.pid),boot:bootId(),namespace:namespaceId()}}function processStatus(mark){const{
 host:host2,pid,started,boot,namespace}=mark;if(host2!==hostname())return"unknown";if(boot!==bootId()||namespace!==namespaceId())
 return"unknown";const now=processStart(pid);if(pid===process.pid)return started===now?"alive":"gone";try{process.kill(pid,
@@ -12274,7 +12278,7 @@ ng",message,at:[]},...size2]}function clipped(body2){const bytes=Buffer.byteLeng
 const size2=(bytes/1024).toFixed(1);const message=`the html body has ${size2} KB, and mail clients clip what is longer t\
 han 102 KB`;const start=Buffer.from(body2).subarray(0,clippedBytes).toString().replace(/\uFFFD$/,"").length;return[{code:"\
 html-too-large",message,at:[{start,end:start+1}]}]}function told(code2,found2,message){if(found2.length===0)return[];const texts3=new Set(
-found2.map(({text:text6})=>text6));return[{code:code2,message:message(firstFew([...texts3].map(short2),5)),at:spotsOf(found2)}]}
+found2.map(({text:text6})=>text6));return[{code:code2,message:message(some([...texts3].map(short2))),at:spotsOf(found2)}]}
 function spotsOf(found2){return found2.flatMap(({at:at3})=>at3??[])}function charset(elements2){const charsets=elements2.
 flatMap(element=>{const text6=charsetOf(element);return text6===void 0?[]:[{text:text6,at:spotOf(element)}]});if(charsets.
 length===0){const message='the html body declares no character set: <meta charset="utf-8"> is missing';const heads=elements2.
@@ -12284,9 +12288,9 @@ the html body says that it is ${what}, and it is sent as UTF-8`)}function withou
 element=>isImage(element)&&attribute(element,"alt")===void 0).map(element=>({text:attribute(element,"src")??"",at:spotOf(
 element)}));if(images.length===0)return[];const many=images.length===1?"1 image without alt text":`${images.length} imag\
 es without alt text`;const sources2=[...new Set(images.map(({text:text6})=>text6))].filter(source=>source!=="").map(short2);
-const message=`the html body has ${many}${sources2.length>0?`: ${firstFew(sources2,5)}`:""}`;return[{code:"image-without\
--alt",message,at:spotsOf(images)}]}function isImage(element){const{tagName:tag}=element;return tag==="img"||tag==="input"&&
-attribute(element,"type")?.trim().toLowerCase()==="image"}function activeParts(element){const found2=[];const add=(text6,name3)=>found2.
+const message=`the html body has ${many}${sources2.length>0?`: ${some(sources2)}`:""}`;return[{code:"image-without-alt",
+message,at:spotsOf(images)}]}function isImage(element){const{tagName:tag}=element;return tag==="img"||tag==="input"&&attribute(
+element,"type")?.trim().toLowerCase()==="image"}function activeParts(element){const found2=[];const add=(text6,name3)=>found2.
 push({text:text6,at:spotOf(element,name3)});const tag=element.tagName;if(tag==="script"&&!dataBlock.test(attribute(element,
 "type")?.trim()??""))add("<script>");if(embedding.has(tag))add(`<${tag}>`);for(const{name:name3,value:value4}of element.
 attrs){if(/^on[a-z]+$/.test(name3))add(`${name3}=`,name3);if(addressAttributes.has(name3)&&/^(javascript|vbscript|data:text\/html)/i.
@@ -12296,7 +12300,7 @@ return element.attrs.flatMap(({name:name3,value:value4})=>addressAttributes.has(
 function charsetOf(element){if(element.tagName!=="meta")return void 0;const direct=attribute(element,"charset");if(direct!==
 void 0)return direct.trim().toLowerCase();if(attribute(element,"http-equiv")?.trim().toLowerCase()!=="content-type")return void 0;
 return/charset\s*=\s*(?:["']\s*)?([^\s;"']+)/i.exec(attribute(element,"content")??"")?.[1]?.toLowerCase()}var clippedBytes,
-embedding,dataBlock;var init_html_checks=__esm({"src/mail/html-checks.ts"(){"use strict";init_words();init_limits2();init_tree();
+embedding,dataBlock;var init_html_checks=__esm({"src/mail/html-checks.ts"(){"use strict";init_limits2();init_tree();init_words2();
 clippedBytes=102*1024;embedding=new Set(["iframe","object","embed","applet","frame","portal"]);dataBlock=/^application\/(ld\+)?json$/i}});var checks_exports3={};__export(checks_exports3,{checkTemplate:()=>checkTemplate});function checkTemplate({before,after,
 mail}){const parsed2=body2=>parsedBody(body2,mail);const txt=parsed2(after.txt);const html=parsed2(after.html);const had={
 txt:parsed2(before?.txt),html:parsed2(before?.html)};return[...lost("txt",had.txt,txt),...lost("html",had.html,html),...changed(
@@ -12312,58 +12316,58 @@ length===0)return[];const message=`the new ${body2} body lost ${list(gone)}, whi
 st-placeholder",message,body:body2}]}function changed(before,after){const links=changedLinks(before,after).filter(({elsewhere})=>elsewhere);
 return["txt","html"].flatMap(body2=>{const ones=links.filter(link2=>link2.body===body2);if(ones.length===0)return[];const told5=ones.
 map(({from,to})=>from===null?`a new link to ${to}`:`${from} \u2192 ${to}`);const message=`the new ${body2} body leads el\
-sewhere: ${firstFew([...new Set(told5)],5)}`;return[{code:"changed-link",message,body:body2,...within3(body2,ones.flatMap(
-({at:at3})=>at3??[]))}]})}function syntax(body2,template2,mail){if(template2===void 0||!("syntax"in template2))return[];
-const at3=template2.at===void 0?[]:[template2.at];if(template2.limit)return[tooLarge(body2,template2.syntax,at3)];if(mail!==
-void 0)return[unsent(body2,template2.syntax,at3)];const message=`the ${body2} body is not a Mustache template: ${template2.
-syntax}`;return[{code:"template-syntax",message,body:body2,...within3(body2,at3)}]}function tooLarge(body2,why,at3=[]){const message=`\
-the ${body2} body can't be checked or rendered: ${why}; shorten it, or look at what is sent yourself`;return{code:"body-\
-too-large",message,body:body2,...within3(body2,at3)}}function unsent(body2,why,at3){const message=`with this ${body2} bo\
-dy the server sends no mail: ${why}`;return{code:"template-syntax",message,body:body2,...within3(body2,at3),fatal:true}}
-function examined(bodies2,parsed2,mail){const findings=[];const texts3=[];const bare2=[];const strays=[];const empty2=new Map;
-for(const body2 of["txt","html"]){const template2=parsed2[body2];if(template2===void 0||!("examine"in template2))continue;
-const names3=placeholdersOf(template2.parts).map(({name:name3})=>name3);const made2=template2.examine(withMetadata(mail.
-data,names3,exampleOf));if("tooLong"in made2){findings.push(tooLarge(body2,made2.tooLong));continue}for(const{name:name3,
-section,at:at3,raises,prints}of made2.findings){const tag=short2(bodies2[body2]?.slice(at3.start,at3.end)??"");if(raises!==
-void 0)findings.push(unsent(body2,raises,[at3]));else if(prints!==void 0){const message=`the ${body2} body has ${tag}, w\
-hich ends no section: the server prints ${prints}`;strays.push({code:"template-syntax",message,body:body2,...within3(body2,
-[at3])})}else{const found2=empty2.get(tag)??{hint:identify2(name3,section,mail),at:{}};found2.at[body2]=[...found2.at[body2]??
-[],at3];empty2.set(tag,found2)}}const seen=body2==="html"?seenIn:text6=>text6;texts3.push(seen(made2.text));const least=template2.
-examine(ofBareUser(mail.data));if("text"in least)bare2.push(seen(least.text))}const isWhole2=bodies2.txt!==void 0&&bodies2.
-html!==void 0&&texts3.length>0;const lacks2=all=>!all.some(text6=>text6.includes(String(mail.data[mail.link])));if(isWhole2&&
-findings.length===0&&(lacks2(texts3)||lacks2(bare2))){const who=lacks2(texts3)?"":" to a user without a group or metadat\
-a";const message=`no body shows {{ ${mail.link} }}${who}, so the mail comes without what it is for`;findings.push({code:"\
-missing-link",message,body:null,fatal:true})}const emptyOnes=[...empty2].map(([tag,{hint,at:at3}])=>unknownName(at3,`${tag}\
-, which is empty on this server${hint}`));return[...findings,...strays,...firstOf(emptyOnes)]}function seenIn(html){const tree=parseBody(
-html,{located:false});if("refused"in tree)return html;const hidden=new Set(["style","script","title","template"]);return tree.
-elements.filter(({tagName})=>!hidden.has(tagName)).flatMap(({attrs,childNodes})=>[...attrs.filter(({name:name3})=>addressAttributes.
-has(name3)).map(({value:value4})=>value4),...childNodes.flatMap(node2=>"value"in node2?node2.value:[])]).join("\n")}function unknownName(at3,what){
-const body2=at3.txt===void 0?"html":at3.html===void 0?"txt":null;const where=body2===null?"the bodies have":`the ${body2}\
- body has`;return{code:"unknown-placeholder",message:`${where} ${what}`,body:body2,at:at3}}function identify2(name3,section,{
-data:data2,link:link2}){const known3=namesOf2(data2);const bare2=name3.replace(/\s/g,"");if(!section&&bare2===link2)return"\
-; an inverted section has nothing to fill in";if(bare2!==name3&&known3.includes(bare2))return"; write the name without s\
-paces";const similar=/(?:^|[._])(?:url|uri|link|href|code)$/.test(bare2)?link2:nearestName(bare2,known3);return similar===
-void 0?"":`; did you mean ${short2(written2({section,name:similar}))}?`}function nearestName(name3,known3){const longer=known3.
-find(one=>/[._]/.test(one.at(-name3.length-1)??"")&&one.endsWith(name3));return longer??nearest(name3,known3)}function namesOf2(data2){
-return Object.entries(data2).flatMap(([name3,value4])=>isMap(value4)?[name3,...namesOf2(value4).map(inner=>`${name3}.${inner}`)]:
-[name3])}function firstOf(findings){const more=findings.length-unknownAtMost;if(more<=0)return[...findings];return findings.
-slice(0,unknownAtMost).map((finding,index)=>{if(index<unknownAtMost-1)return finding;const at3=together(findings.slice(index).
-map(one=>one.at??{}));return{...finding,message:`${finding.message} (and ${more} more such names)`,at:at3}})}function unreadLive(body2,had,after){
-if(names(after)===void 0||had===void 0||!("syntax"in had)||!had.limit)return[];const message=`the present ${body2} body \
-can't be checked or rendered: ${had.syntax}; look yourself whether the new one lost a placeholder`;return[{code:"body-to\
-o-large",message,body:body2,live:true}]}function mismatch(txt,html){const inTxt=names(txt);const inHtml=names(html);if(inTxt===
-void 0||inHtml===void 0)return[];const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,inHtml);const parts=[
-...onlyTxt.length>0?[`only the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only the html body has ${list(onlyHtml)}`]:
-[]];if(parts.length===0)return[];const at3={...within3("txt",spotsOf2(onlyTxt)).at,...within3("html",spotsOf2(onlyHtml)).
-at};return[{code:"placeholder-mismatch",message:parts.join(", "),body:null,at:at3}]}function insecureText(body2){const found2=[
-...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];if(found2.length===0)return[];const addresses3=new Set(found2.map(([address4])=>address4));
-const message=`the txt body leads to ${firstFew([...addresses3].map(short2),5)} without https`;const at3=found2.map(({0:address4,
-index})=>({start:index,end:index+address4.length}));return[{code:"insecure-link",message,body:"txt",at:{txt:at3}}]}function spotsOf2(placeholders){
-return placeholders.flatMap(({at:at3})=>at3)}function together(all){const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html=all.
-flatMap(({html:html2=[]})=>html2);return{...within3("txt",txt).at,...within3("html",html).at}}function list(placeholders){
-return firstFew(placeholders.map(placeholder3=>short2(written2(placeholder3))),5)}var unknownAtMost;var init_checks3=__esm(
-{"src/mail/checks.ts"(){"use strict";init_nearest();init_values();init_words();init_html_checks();init_limits2();init_links();
-init_mustachex();init_placeholders();init_samples();init_servers();init_template();init_tree();unknownAtMost=10}});var require_identity=__commonJS({"node_modules/yaml/dist/nodes/identity.js"(exports){"use strict";var ALIAS=Symbol.for("\
+sewhere: ${some([...new Set(told5)])}`;return[{code:"changed-link",message,body:body2,...within3(body2,ones.flatMap(({at:at3})=>at3??
+[]))}]})}function syntax(body2,template2,mail){if(template2===void 0||!("syntax"in template2))return[];const at3=template2.
+at===void 0?[]:[template2.at];if(template2.limit)return[tooLarge(body2,template2.syntax,at3)];if(mail!==void 0)return[unsent(
+body2,template2.syntax,at3)];const message=`the ${body2} body is not a Mustache template: ${template2.syntax}`;return[{code:"\
+template-syntax",message,body:body2,...within3(body2,at3)}]}function tooLarge(body2,why,at3=[]){const message=`the ${body2}\
+ body can't be checked or rendered: ${why}; shorten it, or look at what is sent yourself`;return{code:"body-too-large",message,
+body:body2,...within3(body2,at3)}}function unsent(body2,why,at3){const message=`with this ${body2} body the server sends\
+ no mail: ${why}`;return{code:"template-syntax",message,body:body2,...within3(body2,at3),fatal:true}}function examined(bodies2,parsed2,mail){
+const findings=[];const texts3=[];const bare2=[];const strays=[];const empty2=new Map;for(const body2 of["txt","html"]){
+const template2=parsed2[body2];if(template2===void 0||!("examine"in template2))continue;const names3=placeholdersOf(template2.
+parts).map(({name:name3})=>name3);const made2=template2.examine(withMetadata(mail.data,names3,exampleOf));if("tooLong"in
+made2){findings.push(tooLarge(body2,made2.tooLong));continue}for(const{name:name3,section,at:at3,raises,prints}of made2.
+findings){const tag=short2(bodies2[body2]?.slice(at3.start,at3.end)??"");if(raises!==void 0)findings.push(unsent(body2,raises,
+[at3]));else if(prints!==void 0){const message=`the ${body2} body has ${tag}, which ends no section: the server prints ${prints}`;
+strays.push({code:"template-syntax",message,body:body2,...within3(body2,[at3])})}else{const found2=empty2.get(tag)??{hint:identify2(
+name3,section,mail),at:{}};found2.at[body2]=[...found2.at[body2]??[],at3];empty2.set(tag,found2)}}const seen=body2==="ht\
+ml"?seenIn:text6=>text6;texts3.push(seen(made2.text));const least=template2.examine(ofBareUser(mail.data));if("text"in least)
+bare2.push(seen(least.text))}const isWhole2=bodies2.txt!==void 0&&bodies2.html!==void 0&&texts3.length>0;const lacks2=all=>!all.
+some(text6=>text6.includes(String(mail.data[mail.link])));if(isWhole2&&findings.length===0&&(lacks2(texts3)||lacks2(bare2))){
+const who=lacks2(texts3)?"":" to a user without a group or metadata";const message=`no body shows {{ ${mail.link} }}${who}\
+, so the mail comes without what it is for`;findings.push({code:"missing-link",message,body:null,fatal:true})}const emptyOnes=[
+...empty2].map(([tag,{hint,at:at3}])=>unknownName(at3,`${tag}, which is empty on this server${hint}`));return[...findings,
+...strays,...firstOf(emptyOnes)]}function seenIn(html){const tree=parseBody(html,{located:false});if("refused"in tree)return html;
+const hidden=new Set(["style","script","title","template"]);return tree.elements.filter(({tagName})=>!hidden.has(tagName)).
+flatMap(({attrs,childNodes})=>[...attrs.filter(({name:name3})=>addressAttributes.has(name3)).map(({value:value4})=>value4),
+...childNodes.flatMap(node2=>"value"in node2?node2.value:[])]).join("\n")}function unknownName(at3,what){const body2=at3.
+txt===void 0?"html":at3.html===void 0?"txt":null;const where=body2===null?"the bodies have":`the ${body2} body has`;return{
+code:"unknown-placeholder",message:`${where} ${what}`,body:body2,at:at3}}function identify2(name3,section,{data:data2,link:link2}){
+const known3=namesOf2(data2);const bare2=name3.replace(/\s/g,"");if(!section&&bare2===link2)return"; an inverted section\
+ has nothing to fill in";if(bare2!==name3&&known3.includes(bare2))return"; write the name without spaces";const similar=/(?:^|[._])(?:url|uri|link|href|code)$/.
+test(bare2)?link2:nearestName(bare2,known3);return similar===void 0?"":`; did you mean ${short2(written2({section,name:similar}))}\
+?`}function nearestName(name3,known3){const longer=known3.find(one=>/[._]/.test(one.at(-name3.length-1)??"")&&one.endsWith(
+name3));return longer??nearest(name3,known3)}function namesOf2(data2){return Object.entries(data2).flatMap(([name3,value4])=>isMap(
+value4)?[name3,...namesOf2(value4).map(inner=>`${name3}.${inner}`)]:[name3])}function firstOf(findings){const more=findings.
+length-unknownAtMost;if(more<=0)return[...findings];return findings.slice(0,unknownAtMost).map((finding,index)=>{if(index<
+unknownAtMost-1)return finding;const at3=together(findings.slice(index).map(one=>one.at??{}));return{...finding,message:`${finding.
+message} (and ${more} more such names)`,at:at3}})}function unreadLive(body2,had,after){if(names(after)===void 0||had===void 0||
+!("syntax"in had)||!had.limit)return[];const message=`the present ${body2} body can't be checked or rendered: ${had.syntax}\
+; look yourself whether the new one lost a placeholder`;return[{code:"body-too-large",message,body:body2,live:true}]}function mismatch(txt,html){
+const inTxt=names(txt);const inHtml=names(html);if(inTxt===void 0||inHtml===void 0)return[];const onlyTxt=missingFrom(inHtml,
+inTxt);const onlyHtml=missingFrom(inTxt,inHtml);const parts=[...onlyTxt.length>0?[`only the txt body has ${list(onlyTxt)}`]:
+[],...onlyHtml.length>0?[`only the html body has ${list(onlyHtml)}`]:[]];if(parts.length===0)return[];const at3={...within3(
+"txt",spotsOf2(onlyTxt)).at,...within3("html",spotsOf2(onlyHtml)).at};return[{code:"placeholder-mismatch",message:parts.
+join(", "),body:null,at:at3}]}function insecureText(body2){const found2=[...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];if(found2.
+length===0)return[];const addresses3=new Set(found2.map(([address4])=>address4));const message=`the txt body leads to ${some(
+[...addresses3].map(short2))} without https`;const at3=found2.map(({0:address4,index})=>({start:index,end:index+address4.
+length}));return[{code:"insecure-link",message,body:"txt",at:{txt:at3}}]}function spotsOf2(placeholders){return placeholders.
+flatMap(({at:at3})=>at3)}function together(all){const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html=all.flatMap(({html:html2=[]})=>html2);
+return{...within3("txt",txt).at,...within3("html",html).at}}function list(placeholders){return some(placeholders.map(placeholder3=>short2(
+written2(placeholder3))))}var unknownAtMost;var init_checks3=__esm({"src/mail/checks.ts"(){"use strict";init_nearest();init_values();
+init_html_checks();init_limits2();init_links();init_mustachex();init_placeholders();init_samples();init_servers();init_template();
+init_tree();init_words2();unknownAtMost=10}});var require_identity=__commonJS({"node_modules/yaml/dist/nodes/identity.js"(exports){"use strict";var ALIAS=Symbol.for("\
 yaml.alias");var DOC=Symbol.for("yaml.document");var MAP=Symbol.for("yaml.map");var PAIR=Symbol.for("yaml.pair");var SCALAR=Symbol.
 for("yaml.scalar");var SEQ=Symbol.for("yaml.seq");var NODE_TYPE=Symbol.for("yaml.node.type");var isAlias2=node2=>!!node2&&
 typeof node2==="object"&&node2[NODE_TYPE]===ALIAS;var isDocument=node2=>!!node2&&typeof node2==="object"&&node2[NODE_TYPE]===
@@ -17788,36 +17792,33 @@ for(const part of["id","backend_id","type"]){const asked=identity2[part];const g
 "string"&&!sameIdentifier(got,asked)){return`the answer is about another object: ${part} is ${JSON.stringify(got)}`}}return void 0}
 var BRIEF=60;function brief(shown4,other){if(holdsSensitive(shown4)||other!==void 0&&holdsSensitive(other))return"(sensi\
 tive)";const text6=stringifyJson(reveal(shown4));return text6.length<=BRIEF?text6:`${text6.slice(0,BRIEF)}\u2026 (${text6.
-length} characters)`}function aimOf({action:action2,apply}){const{before,expected,byMember}=apply;return{action:action2,before,expected,byMember}}
-var SHOWN="as reading it back shows";var NOBODY_KNOWS="was sent, and nobody can tell whether it was done";var nothing={different:[],
-values:[],unverified:[],lost:{},begun:false};function judge(kind,aim,live){const done2={...nothing,verdict:"done",sentence:`\
-was done, ${SHOWN}`};const notDone={...nothing,verdict:"not-done",sentence:`was not done, ${SHOWN}`};const unseen={...nothing,
-verdict:"unseen",sentence:NOBODY_KNOWS};if(live===void 0)return unseen;switch(aim.action){case"adopt":return done2;case"\
-regenerate":{const{field:field2=""}=kind.regeneration??{};const{[field2]:before}=aim.before;const{[field2]:now}=live.fields;
-return typeof before==="string"&&typeof now==="string"&&before!==now?done2:unseen}case"delete":return kind.deletion?.exists(
-live)===true?notDone:done2;default:return judgeUpdate(kind,aim,live)}}function judgeUpdate(kind,{before,expected,byMember=[]},live){
-if(!live.exists){const sentence3=`left nothing that could be read: the ${kind.noun} is not there`;return{...nothing,verdict:"\
-part",different:["it is not there"],sentence:sentence3}}const now=live.fields;const parts=Object.entries(expected).flatMap(
-([field2,asked])=>byMember.includes(field2)?partsOf4(kind,field2,...changedMembers(asked,before[field2],now[field2])):partsOf4(
-kind,field2,asked,before[field2],now[field2]));const lost2=kind.lost?.({before,asked:expected,now})??{};const off=parts.
-filter(({part})=>part.verdict==="different");const wished=parts.filter(({changes})=>changes);const begun=wished.some(({part})=>part.
-verdict==="same");const kept=off.filter(({changes})=>changes);const found2={different:kept.map(({part})=>sentenceOf(part)),
-values:kept.map(({part})=>valuesOf(part)),unverified:parts.filter(({part})=>part.verdict==="unknown").map(({part})=>part.
-path),lost:lost2,begun};const isWhole2=Object.keys(lost2).length===0;if(off.length===0&&isWhole2){return found2.unverified.
-length===0?{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}:{...found2,verdict:"unseen",sentence:NOBODY_KNOWS}}if(found2.
-different.length===0&&isWhole2&&wished.length>0){return{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.
-filter(({part,kept:kept2})=>part.verdict==="different"&&!kept2);if(!begun&&isWhole2&&neither.length===0){return{...found2,
-verdict:"not-done",sentence:`was not done, ${SHOWN}`}}const paths=which=>which.map(({part})=>part.path).join(", ");const shown4=[
+length} characters)`}function aimOf({action:action2,apply:{before,expected}}){return{action:action2,before,expected}}var SHOWN="as reading it\
+ back shows";var NOBODY_KNOWS="was sent, and nobody can tell whether it was done";var nothing={different:[],values:[],unverified:[],
+lost:{},begun:false};function judge(kind,aim,live){const done2={...nothing,verdict:"done",sentence:`was done, ${SHOWN}`};
+const notDone={...nothing,verdict:"not-done",sentence:`was not done, ${SHOWN}`};const unseen={...nothing,verdict:"unseen",
+sentence:NOBODY_KNOWS};if(live===void 0)return unseen;switch(aim.action){case"adopt":return done2;case"regenerate":{const{
+field:field2=""}=kind.regeneration??{};const{[field2]:before}=aim.before;const{[field2]:now}=live.fields;return typeof before===
+"string"&&typeof now==="string"&&before!==now?done2:unseen}case"delete":return kind.deletion?.exists(live)===true?notDone:
+done2;default:return judgeUpdate(kind,aim,live)}}function judgeUpdate(kind,{before,expected},live){if(!live.exists){const sentence3=`\
+left nothing that could be read: the ${kind.noun} is not there`;return{...nothing,verdict:"part",different:["it is not t\
+here"],sentence:sentence3}}const now=live.fields;const parts=Object.entries(expected).flatMap(([field2,asked])=>partsOf4(
+kind,field2,asked,before,now));const lost2=kind.lost?.({before,asked:expected,now})??{};const off=parts.filter(({part})=>part.
+verdict==="different");const wished=parts.filter(({changes})=>changes);const begun=wished.some(({part})=>part.verdict===
+"same");const kept=off.filter(({changes})=>changes);const found2={different:kept.map(({part})=>sentenceOf(part)),values:kept.
+map(({part})=>valuesOf(part)),unverified:parts.filter(({part})=>part.verdict==="unknown").map(({part})=>part.path),lost:lost2,
+begun};const isWhole2=Object.keys(lost2).length===0;if(off.length===0&&isWhole2){return found2.unverified.length===0?{...found2,
+verdict:"done",sentence:`was done, ${SHOWN}`}:{...found2,verdict:"unseen",sentence:NOBODY_KNOWS}}if(found2.different.length===
+0&&isWhole2&&wished.length>0){return{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.filter(
+({part,kept:kept2})=>part.verdict==="different"&&!kept2);if(!begun&&isWhole2&&neither.length===0){return{...found2,verdict:"\
+not-done",sentence:`was not done, ${SHOWN}`}}const paths=which=>which.map(({part})=>part.path).join(", ");const shown4=[
 ...begun?[`as asked: ${paths(wished.filter(({part})=>part.verdict==="same"))}`]:[],...neither.length>0?[`neither as aske\
 d nor as before: ${paths(neither)}`]:[],...isWhole2?[]:[`lost: ${namesOfLost(lost2)}`]];return{...found2,verdict:"part",
-sentence:`was not done as a whole, ${SHOWN} (${shown4.join("; ")})`}}function changedMembers(asked,before,now){const{added,
-removed}=matchSets(asElements(asked),asElements(before??null));const among=set2=>Array.isArray(set2)?membersAmong(set2,[
-...added,...removed]):set2;return[membersAmong(asked,added),among(before),among(now)]}function partsOf4(kind,field2,asked,before,now){
-const type=kind.fields[field2]??value;const was=new Map(contrast(type,field2,asked,before).map(part=>[part.path,part]));
-const since=new Map(before===void 0?[]:contrast(type,field2,before,now).map(part=>[part.path,part]));return contrast(type,
-field2,asked,now).map(part=>{const first=was.get(part.path);const changes=first===void 0?part.type.type!=="map":first.verdict!==
-"same";const shown4=since.get(part.path)?.verdict;const absent2=shown4===void 0&&part.type.type==="map"&&before!==void 0;
-return{part,changes,kept:shown4==="same"||absent2}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function withoutHarm(progress){let failed=false;const fail=()=>{failed=true};
+sentence:`was not done as a whole, ${SHOWN} (${shown4.join("; ")})`}}function partsOf4(kind,field2,asked,before,now){const type=kind.
+fields[field2]??value;const was=new Map(contrast(type,field2,asked,before[field2]).map(part=>[part.path,part]));const since=new Map(
+before[field2]===void 0?[]:contrast(type,field2,before[field2],now[field2]).map(part=>[part.path,part]));return contrast(
+type,field2,asked,now[field2]).map(part=>{const first=was.get(part.path);const changes=first===void 0?part.type.type!=="\
+map":first.verdict!=="same";const shown4=since.get(part.path)?.verdict;const absent2=shown4===void 0&&part.type.type==="\
+map"&&before[field2]!==void 0;return{part,changes,kept:shown4==="same"||absent2}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function withoutHarm(progress){let failed=false;const fail=()=>{failed=true};
 const tell=telling=>{if(failed)return;try{Promise.resolve(telling()).catch(fail)}catch{fail()}};return{phase:(name3,total)=>tell(
 ()=>progress.phase(name3,total)),begin:address4=>tell(()=>progress.begin?.(address4)),retry:again=>tell(()=>progress.retry?.(
 again)),step:done2=>tell(()=>progress.step(done2)),end:how=>tell(()=>progress.end(how))}}init_values();init_p_limit();init_concurrency();init_values();init_kinds();init_references();init_rules();async function observe(objects3,needed2,{reader,profile,concurrency,progress,signal,lists={},alone:alone2=false}){const limit2=pLimit(
@@ -17912,13 +17913,13 @@ refused?["before"]:["asked","before"]){const restore=seenLoss("",known3.judgemen
 repair(change3,restore,known3.live,aim);if(again===void 0)continue;sent=again;const tried2=await this.#send(again);const answered="\
 data"in tried2&&otherObject(change3.apply.identity,tried2.data)===void 0;attempts+=attemptsOf(tried2);const now=answered?
 {exists:true,identity:known3.live.identity,fields:tried2.data}:await readBackOne(this.#kind,{change:again,failure:"open"in
-tried2?tried2.open:open7},this.#options);const became=judge(this.#kind,{...aimOf(change3),expected:again.apply.expected,
-byMember:void 0},now);const end2={...open7,attempts};if(now===void 0)return this.#ended(openOutcome(this.#kind,change3,end2,
-became,now),again);if(became.verdict==="done")return this.#ended(repaired(aim,end2,names3,now.fields),again);known3={judgement:{
-...judge(this.#kind,aimOf(change3),now),lost:became.lost},live:now};if(Object.keys(known3.judgement.lost).length===0)break}
-const end={...open7,attempts};return this.#ended(openOutcome(this.#kind,change3,end,known3.judgement,known3.live),sent)}};
-function attemptsOf(sent){if("data"in sent)return sent.attempts;if("open"in sent)return sent.open.attempts;return"closed"in
-sent?sent.closed.attempts:0}var FRESH=3e4;var ROUNDS=5;async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#forbidden=new Map;#harmful=new Map;#stop;#tried=new Map;#failedSuccessions=new Set;constructor(options){
+tried2?tried2.open:open7},this.#options);const became=judge(this.#kind,{...aimOf(change3),expected:again.apply.expected},
+now);const end2={...open7,attempts};if(now===void 0)return this.#ended(openOutcome(this.#kind,change3,end2,became,now),again);
+if(became.verdict==="done")return this.#ended(repaired(aim,end2,names3,now.fields),again);known3={judgement:{...judge(this.#kind,
+aimOf(change3),now),lost:became.lost},live:now};if(Object.keys(known3.judgement.lost).length===0)break}const end={...open7,
+attempts};return this.#ended(openOutcome(this.#kind,change3,end,known3.judgement,known3.live),sent)}};function attemptsOf(sent){
+if("data"in sent)return sent.attempts;if("open"in sent)return sent.open.attempts;return"closed"in sent?sent.closed.attempts:
+0}var FRESH=3e4;var ROUNDS=5;async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#forbidden=new Map;#harmful=new Map;#stop;#tried=new Map;#failedSuccessions=new Set;constructor(options){
 const{sending,answered,settled}=options.recorder;const recorder={sending:(...line)=>this.#write(sending(...line)),answered:(...line)=>this.#write(
 answered(...line)),settled:(...line)=>this.#write(settled(...line))};this.#options={...options,recorder}}async run(changes){
 const todo=changes.filter(({action:action2})=>action2!=="unchanged"&&action2!=="blocked");const{progress,concurrency}=this.#options;
@@ -18068,7 +18069,7 @@ spots}of found2)for(const spot of spots.slice(1,placesAtMost))add(field2,spot);c
 Math.max(0,spots.length-placesAtMost),0);return{places:[...seen.values()],more:seen.size===firsts?0:more}}function eachOnce(spots){
 const byStart=new Map(spots.map(spot=>[spot.start,spot]));return[...byStart.values()].sort((a2,b)=>a2.start-b.start)}function bodies({
 txt,html},fields2){return{txt:readable(fields2[txt]),html:readable(fields2[html])}}function readable(body2){return typeof body2===
-"string"||body2===null?body2:void 0}init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();init_problems();init_values();init_words();init_declared();init_fields();init_kinds();init_values();init_fields();init_kinds();function mergeDocuments(identity2,documents){const[first]=documents;if(first===
+"string"||body2===null?body2:void 0}init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();init_problems();init_values();init_declared();init_fields();init_kinds();init_values();init_fields();init_kinds();function mergeDocuments(identity2,documents){const[first]=documents;if(first===
 void 0)throw new Error("no document to merge");const kind=kindOf(first.kind);const sources2=new Map;const contradictions4=[];
 const fields2={};for(const field2 of new Set(documents.flatMap(({fields:fields3})=>Object.keys(fields3)))){const parts=documents.
 flatMap(document3=>{const declared=document3.fields[field2];return declared===void 0?[]:[{document:document3,declared}]});
@@ -18169,8 +18170,9 @@ void 0)soon.set(text6,{name:name3,at:at3,field:field2,count:1});else before.coun
 ...soon.values()].sort((a2,b)=>compareText(a2.at,b.at)||compareText(a2.name,b.name)).map(({name:name3,at:at3,field:field2,
 count:count3})=>({code:"access-ends-soon",message:`"${name3}" in ${field2} of ${count3===1?"1 object":`${count3} objects`}\
  ends at ${at3}`}))}}function withoutEnd(element){if(!isMap(element))return element;const{until:_,...rest}=element;return rest}
-function unmanagedWarnings(unmanaged){if(unmanaged.length===0)return[];return[{code:"unmanaged-end",message:`access with\
- a recorded end is declared by no document any more, so nothing will remove it: ${firstFew(unmanaged)}`}]}function endedProblems(documents,now){
+var NAMED3=3;function unmanagedWarnings(unmanaged){if(unmanaged.length===0)return[];const more=unmanaged.length>NAMED3?`\
+ and ${unmanaged.length-NAMED3} more`:"";return[{code:"unmanaged-end",message:`access with a recorded end is declared by\
+ no document any more, so nothing will remove it: ${unmanaged.slice(0,NAMED3).join(", ")}${more}`}]}function endedProblems(documents,now){
 return documents.flatMap(document2=>Object.entries(document2.fields).flatMap(([field2,declared])=>listsOf(declared).flatMap(
 ({path,list:list2})=>list2.flatMap((element,index)=>{const at3=endOf(element);if(at3===void 0||Date.parse(at3)>now.getTime())
 return[];return[warning2("access-ended",`"${memberKey(element)??""}" in ${field2} ended at ${at3}`,[document2.placeOf(field2,
@@ -18208,7 +18210,7 @@ return{...base({}),...decided,reason,warnings:[...stale3,...warnings2]}}const go
 run,restored);if(gone!==void 0)return blocked3(gone);if(wanted.unknowable.length>0)return blocked3(unmergeable(kind,wanted.
 unknowable));if(differing.length===0&&!asserts)return withEnds(base(wanted.fields),recorded2?.until);const{requests,expected,
 warnings=[],trouble}=kind.update(planInput);const refused2=trouble??tooLarge2(requests,input.profile);if(refused2!==void 0)
-return blocked3(refused2);if(Object.keys(expected).length===0)return base(wanted.fields);const changesOf=some=>some.map(
+return blocked3(refused2);if(Object.keys(expected).length===0)return base(wanted.fields);const changesOf=some2=>some2.map(
 ({field:field2,part})=>({...fieldChange(part,named4[field2]),...confirmed.includes(field2)?{confirmed:true}:{}}));return{
 ...base(expected),action:"update",requests,fields:[...changesOf(asserts?parts:differing),...endFields(base({}).apply.until,
 recorded2?.until)],destructions:kind.destructions(changesOf(differing)),warnings:[...stale3,...warnings,...restoreWarnings(
@@ -19183,12 +19185,12 @@ path)} is a broken link, perhaps to a folder`).sort(),...absent2.flat(),...refus
  has the name of a manifest, and is not read as one`).sort(),...hollow.map(path=>`${shown4(path)} is a folder with the n\
 ame of a manifest, as a mount without its source`).sort(),...deeper.sort()])]}async function unmatchedManifests({project,
 access:access3,globs,ignore,found:found2,read:read2},known3){const bases=[...new Set(globs.map(({pattern})=>fixedSteps(pattern).
-join("/")))];const within5=async(walk,some)=>{if(some.length===0)return[];const below2=some.map(base=>`${base}${base===""?
-"":"/"}**/*.{yaml,yml}`);const options={...walk.options(),ignore:[...ignore,"**/node_modules/**"]};return await glob(below2,
-{...options,caseSensitiveMatch:false})};const named4=new Walk(project);const names3=[...await within5(named4,bases.filter(
-base=>base!=="")),...await within5(new Walk(project),bases.filter(base=>base===""))];const refused2=named4.problems().flatMap(
-({severity,message})=>severity==="error"?[message]:[]);const paths=names3.map(name3=>resolve6(project.root,name3)).filter(
-path=>!found2.has(path)&&!read2.has(path)&&!known3.has(path));if(paths.length===0)return refused2;const others2=await readElsewhere(
+join("/")))];const within5=async(walk,some2)=>{if(some2.length===0)return[];const below2=some2.map(base=>`${base}${base===
+""?"":"/"}**/*.{yaml,yml}`);const options={...walk.options(),ignore:[...ignore,"**/node_modules/**"]};return await glob(
+below2,{...options,caseSensitiveMatch:false})};const named4=new Walk(project);const names3=[...await within5(named4,bases.
+filter(base=>base!=="")),...await within5(new Walk(project),bases.filter(base=>base===""))];const refused2=named4.problems().
+flatMap(({severity,message})=>severity==="error"?[message]:[]);const paths=names3.map(name3=>resolve6(project.root,name3)).
+filter(path=>!found2.has(path)&&!read2.has(path)&&!known3.has(path));if(paths.length===0)return refused2;const others2=await readElsewhere(
 project);const limit2=pLimit(readsAtOnce);const looked=await Promise.all(paths.filter(path=>!others2.has(path)).map(path=>limit2(
 async()=>{const content=await access3.read(path);const shown4=shownPath(path,project.cwd);if("text"in content){return isManifest(
 content.text)?[`${shown4} looks like a manifest, and no glob names it`]:[]}if(content.reason==="private")return[];return[
@@ -19419,7 +19421,7 @@ one,path,cwd);return path}return void 0}async function topOf(cwd){const folder=a
 void 0?void 0:findWorkTree(folder);return top===folder?void 0:top}async function refuseOthers(one,config3,cwd){const own5=process.
 getuid?.();const{uid}=await lstat(one);if(own5===void 0||uid===own5||uid===0)return;const[shown4,owned]=[shownPath(config3,
 cwd),shownPath(one,cwd)];throw problemError("no-config",`there is no idops.yaml in this folder, and ${shown4} is not use\
-d automatically, since ${owned} belongs to another user`,`use --config ${shown4} if you trust it`)}init_problems();import{realpath as realpath5}from"node:fs/promises";import{dirname as dirname10,resolve as resolvePath5}from"node:path";init_words();init_limits2();init_problems();init_values();init_names();var BadVariable=class extends Error{written;constructor(message,written4){super(message);this.written=written4}};var MAX_NESTING=50;
+d automatically, since ${owned} belongs to another user`,`use --config ${shown4} if you trust it`)}init_problems();import{realpath as realpath5}from"node:fs/promises";import{dirname as dirname10,resolve as resolvePath5}from"node:path";init_limits2();init_words2();init_problems();init_values();init_names();var BadVariable=class extends Error{written;constructor(message,written4){super(message);this.written=written4}};var MAX_NESTING=50;
 function parseVariables(text6){return new Scanner2(text6).template(false,0)}var Scanner2=class{#text;#at=0;constructor(text6){
 this.#text=text6}template(inside2,depth){const parts=[];const stop=inside2?/[$}]/g:/\$/g;let literal2="";while(this.#at<
 this.#text.length){stop.lastIndex=this.#at;const next=stop.exec(this.#text)?.index??this.#text.length;literal2+=this.#text.
@@ -19682,7 +19684,7 @@ section.node,["allow_insecure_http"]);const allowInsecureHttp=allows.complete&&a
 value!==false;for(const{path,what}of addresses2){const{node:node2,complete}=find6(section.node,path);if(!complete||node2.
 type!=="scalar")continue;const{text:text6,tainted,unknown:unknown3}=resolve19(node2);if(tainted||unknown3)continue;const checked3=checkBaseUrl(
 text6,{allowInsecureHttp,what,places:[file2.place(node2.range)]});if(!isBaseUrl(checked3))found2.set(`${checked3.code} ${node2.
-range.start}`,checked3)}}return[...found2.values()]}init_git();init_parse_url();init_paths();init_problems();init_words();import{posix as posix3,relative as relative7,resolve as resolve10,
+range.start}`,checked3)}}return[...found2.values()]}init_git();init_parse_url();init_paths();init_problems();init_words2();import{posix as posix3,relative as relative7,resolve as resolve10,
 sep as sep6}from"node:path";async function sharedStates(environments,root,place2){const byPlace=new Map;const isOneRemote=new Set(environments.map(remoteOf)).
 size===1;for(const one of environments){const address4=textAt(one,"server","base_url");const stored2=await placeOf3(one,
 root,isOneRemote);if(address4===void 0||stored2===void 0)continue;byPlace.set(stored2.id,[...byPlace.get(stored2.id)??[],
@@ -19691,10 +19693,10 @@ one=>sharing.some(other=>differ(one,other)));const last=apart.at(-1);if(last===v
 usual}=last.stored;const nodes=[setting3,["server","base_url"]].flatMap(path=>scalarAt(last,...path)??[]);const names3=apart.
 flatMap(({name:name3})=>name3??[]);const who=[...apart.some(({name:name3})=>name3===null)?["the configuration without --\
 env"]:[]];return[error("shared-state",`different servers share the state ${shown4}: ${[...who,`${names3.length===1?"envi\
-ronment":"environments"} ${firstFew(names3,5)}`].join(" and ")}`,nodes.slice(0,1).map(place2),`a state belongs to one se\
-rver: leave ${setting3.join(".")} out, and each environment has its own (${usual}), or write a different one in each env\
-ironment`)]})}function differ(one,other){const isSure=one.address.isLiteral&&other.address.isLiteral;return one.address.
-text!==other.address.text&&(isSure||one.name!==null&&other.name!==null)}function normal({text:text6,isLiteral}){return{text:parseUrl(
+ronment":"environments"} ${some(names3)}`].join(" and ")}`,nodes.slice(0,1).map(place2),`a state belongs to one server: \
+leave ${setting3.join(".")} out, and each environment has its own (${usual}), or write a different one in each environme\
+nt`)]})}function differ(one,other){const isSure=one.address.isLiteral&&other.address.isLiteral;return one.address.text!==
+other.address.text&&(isSure||one.name!==null&&other.name!==null)}function normal({text:text6,isLiteral}){return{text:parseUrl(
 text6)?.href.replace(/\/+$/,"")??text6,isLiteral}}async function placeOf3(one,root,isOneRemote){const{name:name3,config:config3}=one;
 const literal2=(usual,...path2)=>{const found2=textAt(one,...path2);return found2===void 0?usual:found2.isLiteral?found2.
 text:void 0};const setting3=(...path2)=>["state",...path2];if(find6(config3,["state","git"]).complete){const branch=literal2(
@@ -19759,7 +19761,7 @@ place(find6(entry.value,path).node.range)]}).build()}#inEnvironments(...path){if
 ,...all]=this.#all();const base=find6(this.#config,path).node;const names3=this.environments.filter((_,index)=>{const found2=all[index]&&
 find6(all[index],path);return found2?.complete===true&&found2.node!==base});if(names3.length===0)return void 0;if(names3.
 length===1)return`environment ${names3[0]} sets it: choose it with --env`;return`environments ${names3.length===2?names3.
-join(" and "):firstFew(names3,5)} set it: choose one with --env`}#section(name3,schema7,left){const{data:data2,problems}=this.#resolved(
+join(" and "):some(names3)} set it: choose one with --env`}#section(name3,schema7,left){const{data:data2,problems}=this.#resolved(
 name3,schema7,false,left);refuse(problems);return data2}#resolved(name3,schema7,lenient,replaced3){const entry=this.#config.
 entries.get(name3);if(entry===void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced3!==void 0&&entry.
 value.type==="map"?without2(entry.value,member2=>replaced3.has(member2)):entry.value;const variables=new Variables(this.#sources,
@@ -20186,14 +20188,13 @@ var SETTLED=1e4;async function readOpen(entries,hasher,options){const objects3=e
 now()-Date.parse(entry.sending.at)<SETTLED&&outcomeOf2(entry,live2,hasher).status==="failed";const{live,read:read2}=await readBack(
 objects3,isUnsteady,options);return{live:new Map([...live].map(([object3,found2])=>[object3.entry,found2])),read:read2}}
 function outcomeOf2({sending},live,hasher){const{action:action2}=sending;const aim={action:action2,before:restoreFields(
-sending.before,hasher),expected:restoreFields(sending.expected,hasher),byMember:sending.by_member};const{verdict,unverified,
-sentence:sentence3}=judge(kindOf(sending.kind),aim,live);if(verdict==="unseen"){return{status:"unknown",ambiguous:true,after:void 0,
-unverified,sentence:sentence3}}const shown4=action2==="adopt"?void 0:live?.fields;return{status:verdict==="done"?"applie\
-d":"failed",ambiguous:false,after:shown4,unverified:[],sentence:sentence3}}function withoutHashes(fields2,hasher){const{
-hashes}=storeFields(fields2,hasher);const hashed2=new Set(Object.keys(hashes).map(pointer=>pointer.split("/")[1]));return Object.
-fromEntries(Object.entries(fields2).filter(([field2])=>!hashed2.has(field2)))}function isFor(name3,shard2,state,kept){if(!isSplit(
-state,shard2)||partOf(state,shard2).to_end?.includes(name3))return true;const part=partOfRun(name3);return part===void 0?
-kept.has(name3):isShard(part.shard,shard2)}init_problems();init_shard();init_journal();init_shards();async function holdForRun(home,command,options){const{shard:shard2}=options;
+sending.before,hasher),expected:restoreFields(sending.expected,hasher)};const{verdict,unverified,sentence:sentence3}=judge(
+kindOf(sending.kind),aim,live);if(verdict==="unseen"){return{status:"unknown",ambiguous:true,after:void 0,unverified,sentence:sentence3}}
+const shown4=action2==="adopt"?void 0:live?.fields;return{status:verdict==="done"?"applied":"failed",ambiguous:false,after:shown4,
+unverified:[],sentence:sentence3}}function withoutHashes(fields2,hasher){const{hashes}=storeFields(fields2,hasher);const hashed2=new Set(
+Object.keys(hashes).map(pointer=>pointer.split("/")[1]));return Object.fromEntries(Object.entries(fields2).filter(([field2])=>!hashed2.
+has(field2)))}function isFor(name3,shard2,state,kept){if(!isSplit(state,shard2)||partOf(state,shard2).to_end?.includes(name3))
+return true;const part=partOfRun(name3);return part===void 0?kept.has(name3):isShard(part.shard,shard2)}init_problems();init_shard();init_journal();init_shards();async function holdForRun(home,command,options){const{shard:shard2}=options;
 const settling=new Settling(home,options);const lock=await settling.lock(shard2===void 0?command:`${command} --shard ${shardText(
 shard2)}`);try{const state=await settling.settle(true);return{...settling.result(shard2===void 0?joinedState(state):state),
 lock}}catch(failure2){await lock.release();throw failure2}}async function settleForPlan(home,options){const{backend:backend3}=home;
@@ -20236,7 +20237,7 @@ await backend3.merge({records:new Map,head:now=>runs.reduce(withSettled,{...requ
 serial&&now.lineage===lineage}function into({ended}){return ended?"it":"the state"}function told3({ended},{run:run4,settled,
 findings},where){const why=ended?"is newer than the state":"had not ended";return[`run ${run4} ${why}: ${settled===0?"no\
 ne":settled} of its answers ${settled===1?"was":"were"} taken into ${where}`,...findings]}init_problems();init_kinds();function keepProblems(project,profile){const places=project.placeOf("safety","keep");const holders=kinds.
-filter(({access:access3})=>access3!==void 0);if(places.length===0||holders.every(({access:access3})=>access3?.listed(profile)))
+filter(({holdings})=>holdings!==void 0);if(places.length===0||holders.every(({access:access3})=>access3?.listed(profile)))
 return[];return[error("profile-field",`safety.keep needs a server that lists ${holders.map(({noun})=>`${noun}s`).join(" \
 and ")}, and the profile ${profile.name} has no such list`,places,"remove it, or set the profile of the server if it is \
 another one")]}init_escape();init_git();init_paths();init_paths();import{readFileSync as readFileSync5}from"node:fs";import{realpath as realpath7}from"node:fs/promises";import{
@@ -20283,16 +20284,16 @@ state();const own5=pathOnBranch(project,root,settings.in==="git"?settings.path:n
 const found2=[];for(const path of new Set([own5,pathOnBranch(project,root,null)])){for(const[ref,text6]of await seenTexts2(
 root,path).catch(()=>[])){found2.push({place:`${path} in git (${ref})`,from:'FILE (a copy of the configuration beside it\
 , with the former "state")',removal:path===own5?`git update-ref -d ${ref}`:`remove ${path} from that branch`,state:async()=>parseState(
-parseStateJson(text6,path),path)})}}return found2}init_problems();init_shard();init_words();async function findRun(store,name3){return asOne(await findParts(store,name3))}async function findParts(store,given){const names3=await store.
+parseStateJson(text6,path),path)})}}return found2}init_problems();init_shard();async function findRun(store,name3){return asOne(await findParts(store,name3))}async function findParts(store,given){const names3=await store.
 list();const name3=identifyRun(names3,given);const found2=names3.filter(one=>isOfRun(one,name3));const contents2=[];for(const one of found2){
 const content=await store.read(one);if(content!==null)contents2.push(content)}const[first,...others2]=contents2;if(first===
 void 0)throw new ProblemsError(found2.map(withoutFirstLine));return{name:name3,contents:[first,...others2]}}function identifyRun(names3,name3){const levels=[names3.map(runOf),names3.map(partCalled),names3].map(level3=>[...new Set(
 level3)]);const exact=levels.flat().find(one=>one===name3);if(exact!==void 0)return exact;const found2=levels.map(level3=>level3.
 filter(one=>name3!==""&&one.startsWith(name3)));const first=found2.find(level3=>level3.length>0)??[];const[only2]=first;
-if(only2!==void 0&&first.length===1)return only2;const why=first.length>1?`${first.length} runs begin with "${name3}": ${firstFew(
-first,5)}`:`there is no run "${name3}"`;throw problemError("no-such-run",why,"idops runs lists them")}function asOne({name:name3,
-contents:contents2}){const[first,...others2]=contents2;return others2.length===0&&first.run.run===name3?first:mergeJournals(
-contents2,name3)}init_values();init_declared();init_fields();init_kinds();var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
+if(only2!==void 0&&first.length===1)return only2;const why=first.length>1?`${first.length} runs begin with "${name3}": ${first.
+slice(0,NAMED4).join(", ")}${first.length>NAMED4?` and ${first.length-NAMED4} more`:""}`:`there is no run "${name3}"`;throw problemError(
+"no-such-run",why,"idops runs lists them")}var NAMED4=5;function asOne({name:name3,contents:contents2}){const[first,...others2]=contents2;
+return others2.length===0&&first.run.run===name3?first:mergeJournals(contents2,name3)}init_values();init_declared();init_fields();init_kinds();var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
 nal holds";var ENDED="access that has ended is not given back";var CHANGED_SINCE="it was changed since the run (--force \
 puts it back anyway)";function undoRun(content,force){const hasher=new Hasher(content.run);const left=[];const kept=new Map;
 for(const entry of entriesOf(content)){const{answered}=entry;const{address:address4,action:action2}=entry.sending;if(action2===
@@ -20354,7 +20355,7 @@ null:void 0;const part=withoutConflict(inner,`${path}.${key3}`,was,Object.hasOwn
 push(...part.conflicts);return part.value!==void 0});return{value:kept.length===0?void 0:Object.fromEntries(kept),conflicts}}
 const untouched=agrees(type,left,present3)||agrees(type,wished,present3);return untouched?{value:wished,conflicts:[]}:{value:void 0,
 conflicts:[path]}}function agrees(type,wanted,present3){return contrast(type,"",wanted,present3).every(({verdict})=>verdict!==
-"different")}init_escape();init_problems();init_shard();init_schema();init_approve();init_concurrency();init_words();init_kinds();init_limits();init_loss();init_references();init_operations();init_values();init_fields();init_kinds();import{createHash as createHash3}from"node:crypto";init_operations();function planDigest(scope2,changes){const{server}=scope2;const hasher=digestHasher(scope2);const requests=changes.
+"different")}init_escape();init_problems();init_shard();init_schema();init_approve();init_concurrency();init_kinds();init_limits();init_loss();init_references();init_operations();init_values();init_fields();init_kinds();import{createHash as createHash3}from"node:crypto";init_operations();function planDigest(scope2,changes){const{server}=scope2;const hasher=digestHasher(scope2);const requests=changes.
 flatMap(change3=>{const types3=kindOf(change3.kind).fields;const normal2=(field2,name3)=>normalForm(types3[name3]??value,
 managedPart(change3,name3)??field2);const sent=change3.requests.map(({operation,params,body:body2})=>{const fields2=body2===
 void 0?null:mapValues(body2,normal2);return canonical([operations[operation].method,operationPath(operation,params),withHashes(
@@ -20367,7 +20368,7 @@ asElements(after),asElements(before));return{add:normalForm(set(),[...added]),re
 server,environment}){return new Hasher({server,salt:JSON.stringify(["idops plan digest",environment])})}function withHashes(field2,hasher){
 if(field2 instanceof HashedSecret)return{secret:field2.hash};if(field2 instanceof Sensitive)return{secret:hasher.hash(field2.
 reveal())};if(Array.isArray(field2))return field2.map(item=>withHashes(item,hasher));return isMap(field2)?mapValues(field2,
-member2=>withHashes(member2,hasher)):field2}init_problems();init_words();init_declared();init_kinds();function expand(documents,references2,protect){if(documents.every(isPlain2))return{declared:documents,warnings:[]};const{
+member2=>withHashes(member2,hasher)):field2}init_problems();init_declared();init_kinds();function expand(documents,references2,protect){if(documents.every(isPlain2))return{declared:documents,warnings:[]};const{
 plain:plain4,covering,problems,warnings}=coverObjects(documents,references2,protect);if(problems.length>0)throw new ProblemsError(
 [...problems]);const own5=plain4.map(document2=>{const address4=addressOf(document2.kind,document2.identity);const others2=covering.
 get(address4);if(others2===void 0||document2.trouble!==void 0)return document2;covering.delete(address4);return mergeAbout(
@@ -20386,16 +20387,17 @@ declaredAt})}}const left=[];for(const[id,condition]of found2){const{all}=address
 void 0,references2);const isProtected=protect.some(pattern=>all.some(one=>matchesTarget(pattern,one)));if(condition!==void 0&&
 isProtected)left.push(all.at(-1)??id);else cover(documentFor(document2,{id},condition))}if(left.length>0)warnings.push(leftOut2(
 document2,left));for(const{identity:identity2,why}of lost2){cover(altered(documentFor(document2,identity2,void 0),{trouble:why}))}}}
-return{plain:plain4,covering,problems,warnings}}function leftOut2({declaredAt},left){return{code:"left-out",message:`"ma\
-tch" leaves out ${firstFew(left)}: safety.protect names ${left.length===1?"it":"them"}`,place:declaredAt}}function isPlain2({
-kind,identity:identity2,covers:covers2}){const{byName:byName2}=kindOf(kind);return covers2===void 0&&(byName2===void 0||
-identity2[byName2.id]!==void 0)}function withId(document2,references2){const{byName:byName2}=kindOf(document2.kind);if(byName2===
-void 0||isPlain2(document2))return document2;const found2=byName2.find(document2.identity,references2);return typeof found2===
-"string"?altered(document2,{trouble:found2}):altered(document2,{identity:found2})}function mergeAbout(identity2,documents){
-const[only2,...others2]=documents;if(only2!==void 0&&others2.length===0)return only2;const{document:document2,contradictions:contradictions4}=mergeDocuments(
-identity2,documents);if(contradictions4.length===0)return document2;const told5=contradictions4.map(({path,places:[one,other]})=>`\
-"${path}" is declared differently at ${one.file}:${one.line} and ${other.file}:${other.line}`);return altered(document2,
-{trouble:`${told5.join("; ")}: declare one value`})}init_p_limit();init_values();init_catalog();init_fields();init_kinds();init_references();init_plan();var ROLE="role:";function isPrivilegedHolding(patterns,{type,name:name3,listed:listed3},called=[]){const own5=patterns.flatMap(
+return{plain:plain4,covering,problems,warnings}}function leftOut2({declaredAt},left){const some2=`${left.slice(0,3).join(
+", ")}${left.length>3?` and ${left.length-3} more`:""}`;return{code:"left-out",message:`"match" leaves out ${some2}: saf\
+ety.protect names ${left.length===1?"it":"them"}`,place:declaredAt}}function isPlain2({kind,identity:identity2,covers:covers2}){
+const{byName:byName2}=kindOf(kind);return covers2===void 0&&(byName2===void 0||identity2[byName2.id]!==void 0)}function withId(document2,references2){
+const{byName:byName2}=kindOf(document2.kind);if(byName2===void 0||isPlain2(document2))return document2;const found2=byName2.
+find(document2.identity,references2);return typeof found2==="string"?altered(document2,{trouble:found2}):altered(document2,
+{identity:found2})}function mergeAbout(identity2,documents){const[only2,...others2]=documents;if(only2!==void 0&&others2.
+length===0)return only2;const{document:document2,contradictions:contradictions4}=mergeDocuments(identity2,documents);if(contradictions4.
+length===0)return document2;const told5=contradictions4.map(({path,places:[one,other]})=>`"${path}" is declared differen\
+tly at ${one.file}:${one.line} and ${other.file}:${other.line}`);return altered(document2,{trouble:`${told5.join("; ")}:\
+ declare one value`})}init_p_limit();init_values();init_catalog();init_fields();init_kinds();init_references();init_plan();var ROLE="role:";function isPrivilegedHolding(patterns,{type,name:name3,listed:listed3},called=[]){const own5=patterns.flatMap(
 pattern=>{if(type==="scope")return pattern.startsWith(ROLE)?[]:[pattern];return pattern.startsWith(ROLE)?[pattern.slice(
 ROLE.length)]:[]});const names3=[...name3===void 0?[]:[name3],...listed3?[]:called];if(names3.length===0)return own5.length>
 0;return own5.some(pattern=>names3.some(one=>matchesPattern(pattern,one)))}function markPrivileged(changes,{safety:{privileged},
@@ -20403,37 +20405,36 @@ state},references2){if(privileged.length===0)return changes;const given=changes.
 const names3=given.some(holdings=>holdings.length>0)?namesById(state):new Map;return changes.map((change3,at3)=>{const privileges=(given[at3]??
 []).filter(holding=>isPrivilegedHolding(privileged,holding,names3.get(holding.id))).map(holding=>sentenceOf2(holding,change3));
 return privileges.length===0?change3:{...change3,privileges:[...new Set(privileges)]}})}function newHoldings({kind,action:action2,
-fields:fields2,requests,apply},references2){const{access:access3}=kindOf(kind);if(access3===void 0||requests.length===0||
-action2==="delete")return[];const known3=fields2.filter(({before})=>before!==void 0);const had=[...access3.holdings(fieldsOf(
-known3,({before})=>before),references2),...access3.holdings(fieldsOf(known3,({path})=>apply.before[path]),references2)];
-const keys=new Set(had.flatMap(({id,element,...at3})=>[key2(at3,"id",id),key2(at3,"name",element.name)]));return access3.
-holdings(fieldsOf(fields2,({after})=>after),references2).filter(({id,name:name3,...at3})=>id===void 0?!keys.has(key2(at3,
-"name",name3)):!keys.has(key2(at3,"id",id)))}function key2({type,within:within5},by,value4){return value4===void 0?void 0:
-JSON.stringify([type,within5,by,String(value4)])}function fieldsOf(changes,side3){return Object.fromEntries(changes.flatMap(
-field2=>{const value4=side3(field2);return value4===void 0?[]:[[field2.path,value4]]}))}function sentenceOf2({type,element,
-name:name3,within:within5,through},{fields:fields2}){const confirmed=fields2.find(({path})=>within5.startsWith(path))?.confirmed===
-true;const isHidden2=name3===void 0||holdsSensitive(element);const called=elementName(isHidden2?element:{...element,name:name3},
-confirmed);return`gives the ${type}${called}${through===void 0?"":` by the role${elementName(through.element,confirmed)}`}`}
-function namesById({resources}){const names3=new Map;for(const{kind,fields:fields2,left}of Object.values(resources)){const{
-access:access3}=kindOf(kind);const recorded2=access3===void 0?[]:[fields2,left?.fields??{}];for(const{id,name:name3}of recorded2.
-flatMap(one=>access3?.holdings(one,{})??[])){if(id!==void 0&&name3!==void 0)names3.set(id,(names3.get(id)??new Set).add(
-name3))}}return names3}function blockProtected(changes,{protect:patterns,approvers},addressesOf2){if(patterns.length===0)
-return changes;const isApproved2=approvers.some(entry=>entry.for==="protected");const guarded=(change3,pattern,why)=>{if(!isApproved2)
-return withReason(change3,why);const message=`${why}, unless an approver of safety.approvers approves it`;return{...change3,
-protectedBy:pattern,warnings:[...change3.warnings,{code:"protected",message}]}};const protecting=addresses3=>patterns.find(
-pattern=>addresses3.some(address4=>matchesTarget(pattern,address4)));return changes.map(change3=>{const{kind}=change3;if(!isChanging(
-change3))return change3;const name3=kindOf(kind).called?.(change3.apply.before);const own5=protecting([...addressesOf2(change3),
-...name3===void 0?[]:[`${kind}/${name3}`]]);if(own5!==void 0)return guarded(change3,own5,`safety.protect has ${own5}: no\
- plan changes it`);const{succession}=kindOf(kind);if(succession===void 0||!takesOver(change3)||change3.destructions.length===
-0)return change3;const former=formerHolders(change3,changes);const taken=former===void 0?patterns.find(pattern=>mayMatchKind(
-{targets:[pattern],kinds:[]},kind)):protecting(former);if(taken===void 0)return change3;const unsure2=former===void 0?";\
- which one has it now is unknown":"";return guarded(change3,taken,`it ${succession.moves(former)}, and safety.protect ha\
-s ${taken}${unsure2}`)})}async function blockLosses(given,options,references2,elsewhere){let changes=given;for(const kind of kinds){
-const{access:access3,discovery}=kind;if(access3===void 0||discovery===void 0)continue;const has=(keep2,fields2)=>access3.
-blocked(fields2)!==true&&access3.holdings(fields2,references2).some(({type,id,name:name3})=>keep2[type]!==void 0&&[id,name3].
-includes(keep2[type]));const loses=(keep2,{action:action2,apply})=>action2!=="blocked"&&has(keep2,apply.before)&&!has(keep2,
-afterwards2(apply.before,apply));const threatened=options.safety.keep.filter(keep2=>changes.some(change3=>change3.kind===
-kind.name&&loses(keep2,change3)));if(threatened.length===0)continue;const found2=await findAll2(discovery.find,options);
+fields:fields2,requests,apply},references2){const{holdings}=kindOf(kind);if(holdings===void 0||requests.length===0||action2===
+"delete")return[];const known3=fields2.filter(({before})=>before!==void 0);const had=[...holdings.of(fieldsOf(known3,({before})=>before),
+references2),...holdings.of(fieldsOf(known3,({path})=>apply.before[path]),references2)];const keys=new Set(had.flatMap(({
+id,element,...at3})=>[key2(at3,"id",id),key2(at3,"name",element.name)]));return holdings.of(fieldsOf(fields2,({after})=>after),
+references2).filter(({id,name:name3,...at3})=>id===void 0?!keys.has(key2(at3,"name",name3)):!keys.has(key2(at3,"id",id)))}
+function key2({type,within:within5},by,value4){return value4===void 0?void 0:JSON.stringify([type,within5,by,String(value4)])}
+function fieldsOf(changes,side3){return Object.fromEntries(changes.flatMap(field2=>{const value4=side3(field2);return value4===
+void 0?[]:[[field2.path,value4]]}))}function sentenceOf2({type,element,name:name3,within:within5,through},{fields:fields2}){
+const confirmed=fields2.find(({path})=>within5.startsWith(path))?.confirmed===true;const isHidden2=name3===void 0||holdsSensitive(
+element);const called=elementName(isHidden2?element:{...element,name:name3},confirmed);return`gives the ${type}${called}${through===
+void 0?"":` by the role${elementName(through.element,confirmed)}`}`}function namesById({resources}){const names3=new Map;
+for(const{kind,fields:fields2,left}of Object.values(resources)){const{holdings}=kindOf(kind);const recorded2=holdings===
+void 0?[]:[fields2,left?.fields??{}];for(const{id,name:name3}of recorded2.flatMap(one=>holdings?.of(one,{})??[])){if(id!==
+void 0&&name3!==void 0)names3.set(id,(names3.get(id)??new Set).add(name3))}}return names3}function blockProtected(changes,{
+protect:patterns,approvers},addressesOf2){if(patterns.length===0)return changes;const isApproved2=approvers.some(entry=>entry.
+for==="protected");const guarded=(change3,pattern,why)=>{if(!isApproved2)return withReason(change3,why);const message=`${why}\
+, unless an approver of safety.approvers approves it`;return{...change3,protectedBy:pattern,warnings:[...change3.warnings,
+{code:"protected",message}]}};const protecting=addresses3=>patterns.find(pattern=>addresses3.some(address4=>matchesTarget(
+pattern,address4)));return changes.map(change3=>{const{kind}=change3;if(!isChanging(change3))return change3;const name3=kindOf(
+kind).called?.(change3.apply.before);const own5=protecting([...addressesOf2(change3),...name3===void 0?[]:[`${kind}/${name3}`]]);
+if(own5!==void 0)return guarded(change3,own5,`safety.protect has ${own5}: no plan changes it`);const{succession}=kindOf(
+kind);if(succession===void 0||!takesOver(change3)||change3.destructions.length===0)return change3;const former=formerHolders(
+change3,changes);const taken=former===void 0?patterns.find(pattern=>mayMatchKind({targets:[pattern],kinds:[]},kind)):protecting(
+former);if(taken===void 0)return change3;const unsure2=former===void 0?"; which one has it now is unknown":"";return guarded(
+change3,taken,`it ${succession.moves(former)}, and safety.protect has ${taken}${unsure2}`)})}async function blockLosses(given,options,references2,elsewhere){
+let changes=given;for(const kind of kinds){const{holdings,discovery}=kind;if(holdings===void 0||discovery===void 0)continue;
+const has=(keep2,fields2)=>holdings.counts(fields2)&&holdings.of(fields2,references2).some(({type,id,name:name3})=>keep2[type]!==
+void 0&&[id,name3].includes(keep2[type]));const loses=(keep2,{action:action2,apply})=>action2!=="blocked"&&has(keep2,apply.
+before)&&!has(keep2,afterwards2(apply.before,apply));const threatened=options.safety.keep.filter(keep2=>changes.some(change3=>change3.
+kind===kind.name&&loses(keep2,change3)));if(threatened.length===0)continue;const found2=await findAll2(discovery.find,options);
 const others2=elsewhere(found2,kind);for(const keep2 of threatened){const byId=new Map([...changes,...others2].filter(({
 action:action2})=>action2!=="blocked").map(change3=>[change3.apply.identity.id,change3]));const left=found2.filter(({identity:identity2,
 live})=>has(keep2,afterwards2(live.fields,byId.get(identity2.id)?.apply))).length;if(left>=keep2.at_least)continue;const what=keep2.
@@ -20555,10 +20556,11 @@ stop);try{const observed=await observing();await hashing;if(secrets.length>0&&si
  more was asked");return observed}catch(failure2){failed.abort();throw failure2}}function isUnchanged2({action:action2}){
 return action2==="unchanged"}function isSettled({kind,declared},live,restore){if(restore===void 0||live===void 0)return false;
 const gone=!live.exists||declared===void 0||declared.absent;return gone||Object.keys(stillLost(kindOf(kind),restore,live.
-fields)).length===0}function leftOut3(addresses3){if(addresses3.length===0)return[];const objects3=addresses3.length===1?
-"1 object":`${addresses3.length} objects`;return[{code:"restores-left-out",message:`what an update took away from ${objects3}\
- that --kind or --target leave out is still owed (${firstFew(addresses3)}): an apply without --kind and --target puts it\
- back`}]}function missingLists(references2){return listNames.filter(name3=>references2[name3]===null).map(name3=>({code:"\
+fields)).length===0}var NAMED5=3;function leftOut3(addresses3){if(addresses3.length===0)return[];const more=addresses3.length-
+NAMED5;const names3=`${addresses3.slice(0,NAMED5).join(", ")}${more>0?` and ${more} more`:""}`;const objects3=addresses3.
+length===1?"1 object":`${addresses3.length} objects`;return[{code:"restores-left-out",message:`what an update took away \
+from ${objects3} that --kind or --target leave out is still owed (${names3}): an apply without --kind and --target puts \
+it back`}]}function missingLists(references2){return listNames.filter(name3=>references2[name3]===null).map(name3=>({code:"\
 no-list",message:`the server offers no list of ${name3}, so nothing could check that the ids of ${name3} in the manifest\
 s exist and mean what their names say: compare the ids`}))}async function regenerationPlan(id,options){const observedAt=performance.
 now();const{change:change3,live}=await regenerationOf(id,options);const again=async()=>(await regenerationOf(id,{...options,
@@ -21426,7 +21428,7 @@ he pull request sends nothing to ${where} until somebody starts it with a digest
 g sends nothing to ${where}: there is nothing to change.`;const review=mode==="merged"?"":`, after an approving review o\
 f this plan${mode==="reviewed"?"":" if the branch requires reviews"}`;return`Merging applies this to ${where}${review}, \
 after a review of the environment if it requires one. ${awaitedSentence(needed2)}`.trimEnd()}var approvesNothing="This c\
-omment approves nothing: merging applies the plan that a run for the event `pull_request` showed.";init_problems2();init_words2();init_concurrency();init_problems();init_kinds();init_rules();init_servers();async function validateProject(load,{onSecret,signal,now=new Date}){const pauses=new Pauses(signal);try{const project=await load();
+omment approves nothing: merging applies the plan that a run for the event `pull_request` showed.";init_problems2();init_words();init_concurrency();init_problems();init_kinds();init_rules();init_servers();async function validateProject(load,{onSecret,signal,now=new Date}){const pauses=new Pauses(signal);try{const project=await load();
 const loaded=await loadManifests(project,{lenient:true,signal});tellSecrets(loaded,onSecret);const settings=[...project.
 settingsProblems(),...keepProblems(project,project.profile)];const known3=settings.every(({severity})=>severity==="warni\
 ng");const bodies2=known3?checkDeclaredTemplates(loaded.declared,await bodyChecks(project,loaded.declared),await recordedIn(

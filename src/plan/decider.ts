@@ -91,7 +91,7 @@ export function deletedHash(kind: KindName, answer: Fields, hasher: Hasher): str
 }
 
 /** The last recorded names and the former names of objects, by id. */
-function formerNames({ resources }: State): ReadonlyMap<string, readonly string[]> {
+export function formerNames({ resources }: Pick<State, 'resources'>): ReadonlyMap<string, readonly string[]> {
   return new Map(
     Object.values(resources).flatMap(({ kind, identity: { id }, left, former_names: former = [] }) => {
       if (!isAddressedByName(kind) || id === undefined) return [];

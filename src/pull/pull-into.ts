@@ -1,4 +1,4 @@
-import { objectKey } from '../base/identifiers.js';
+import { identifierKey, objectKey } from '../base/identifiers.js';
 import { error, type Place, type Problem, refuse, warning } from '../base/problems.js';
 import { assign, type Fields, type Json } from '../base/values.js';
 import { firstFew } from '../base/words.js';
@@ -8,6 +8,7 @@ import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Finding, Kind, Live } from '../kinds/kind.js';
 import { heldLists, holdList } from '../kinds/references.js';
 import type { LoadedManifests, ManifestSource } from '../manifests/load.js';
+import { formerNames } from '../plan/decider.js';
 import { coverObjects, mergeAbout } from '../plan/expand.js';
 import { listsOfNames, observe } from '../plan/observe.js';
 import type { Seen } from '../plan/plan.js';
@@ -243,7 +244,7 @@ type Wanted = { readonly one: DocumentAt; readonly update: Update | undefined };
 async function lookUp(
   concerned: readonly Subject[],
   { found: all, references }: DiscoveredAll,
-  look: LookOptions,
+  look: IntoOptions,
 ): Promise<{ live: ReadonlyMap<Subject, Live>; found: ReadonlyMap<Finding, Subject> }> {
   const keyOf = (subject: Parameters<typeof addresses>[0], now: Live | undefined): string =>
     objectKey(addresses(subject, now, references).key);
@@ -264,13 +265,27 @@ async function lookUp(
     live.set(one, finding.live);
     return true;
   };
+  const former = formerNames(look.state ?? { resources: {} });
+  /** The one object that had the name of a document when it was recorded, and that no document names otherwise. */
+  const renamed = ({ kind: of, identity: { id, name = '' } }: Declared): Finding | undefined => {
+    const [only, ...more] = all.filter(
+      ({ kind, finding }) =>
+        kind.name === of &&
+        !found.has(finding) &&
+        former.get(identifierKey(finding.identity.id ?? ''))?.includes(name) === true,
+    );
+    return id === undefined && more.length === 0 ? only?.finding : undefined;
+  };
   const others = concerned.filter((one) => one.declared.trouble === undefined && !take(one, undefined));
   const wanted = others.map(({ declared: { kind, identity } }) => ({ kind, identity }));
   const observed = await observe(wanted, [], look);
   for (const [index, one] of others.entries()) {
     const object = wanted[index];
     const now = object === undefined ? undefined : observed.live.get(object);
-    if (now !== undefined && !take(one, now)) live.set(one, now);
+    if (now === undefined || take(one, now)) continue;
+    const finding = now.exists ? undefined : renamed(one.declared);
+    live.set(one, finding?.live ?? now);
+    if (finding !== undefined) found.set(finding, one);
   }
   return { live, found };
 }

@@ -123,6 +123,18 @@ label: null
     expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
   });
 
+  it('follows an organization that was renamed on the server, in its document and where others name it', async () => {
+    const at = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
+    await succeeded(at.idops('pull'));
+    const acme = at.sandbox.data.organizations.find(({ name }) => name === 'acme');
+    if (acme !== undefined) acme.name = 'acme-group';
+    const pulled = await succeeded(at.idops('pull'));
+    expect(pulled.stdout).toContain('0 objects added, 2 updated');
+    expect(await at.read('manifests/organizations.yaml')).toMatch(/^kind: Organization\nname: acme-group\n/);
+    expect(await at.read('manifests/users.yaml')).toContain('acme-group');
+    expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
+  });
+
   it('writes bodies anew where documents name their files, and leaves what is shared, a link or from a variable', async () => {
     const template = (type: string, rest: string): string =>
       `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: ${type}\n${rest}`;
