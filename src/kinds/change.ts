@@ -28,6 +28,8 @@ export interface FieldChange {
   readonly confirmed?: boolean;
   /** What a deletion leaves: the built-in text, or nothing. `removed` for a key of a map, unlike null. */
   readonly becomes?: 'built-in' | 'gone' | 'removed';
+  /** Where it is declared, if several documents declare the object. */
+  readonly places?: readonly WarningPlace[];
   /** For a key of a map that didn't exist, unlike null. */
   readonly was?: 'absent';
   /**

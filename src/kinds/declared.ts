@@ -12,6 +12,8 @@ export interface Covers {
   readonly named: readonly Identity[];
   /** All keys must hold. */
   readonly match?: Fields;
+  /** Those that match and are left out. */
+  readonly except?: readonly Identity[];
   /** Fewer objects are an error. */
   readonly atLeast?: number;
 }
@@ -43,6 +45,8 @@ export declare abstract class Declared {
   readonly ended?: { readonly [field: string]: readonly string[] };
   /** Conditions under which it was declared for this object; each must still hold before a write. */
   readonly conditions?: readonly Fields[];
+  /** Of several documents about one object: the places that declare a field or a part of it. */
+  readonly placesOf?: (path: string) => readonly Place[];
   /** The document's first key. */
   get place(): Place;
   /** Its line, cheaper than `place`. */

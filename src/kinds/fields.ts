@@ -93,7 +93,7 @@ export function contrast(type: FieldType, path: string, wanted: Value, got: Valu
         const there = isThere ? (got[key] ?? null) : null;
         const asked = isWanted ? (wanted[key] ?? null) : null;
         return {
-          path: join(path, key),
+          path: partPath(path, key),
           type,
           verdict: same(asked, there) && isWanted === isThere ? 'same' : 'different',
           wanted: asked,
@@ -119,7 +119,7 @@ export function lackOf({ lacks }: Contrast): { was?: 'absent'; becomes?: 'remove
 function memberContrasts(types: FieldTypes, path: string, wanted: Fields, got: Fields | null): Contrast[] {
   return Object.entries(wanted).flatMap(([name, member]) => {
     const there = got === null ? null : Object.hasOwn(got, name) ? got[name] : undefined;
-    return contrast(types[name] ?? value, join(path, name), member, there);
+    return contrast(types[name] ?? value, partPath(path, name), member, there);
   });
 }
 
@@ -372,7 +372,8 @@ export function elementName(element: Fields, confirmed: boolean): string {
   return ` "${String(name ?? id)}"${beside ? ` (id ${id})` : ''}`;
 }
 
-function join(path: string, key: string): string {
+/** The path of a part of a field. */
+export function partPath(path: string, key: string): string {
   return /^[\w-]+$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
 }
 

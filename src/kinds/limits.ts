@@ -24,7 +24,7 @@ export function idTrouble(identity: Identity, { name, limits }: Profile): string
     (part) => identity[part] !== undefined && !uuid.test(identity[part]),
   );
   if (wrong === undefined) return undefined;
-  return `the ${wrong} ${identity[wrong]} is not a UUID in lower case, as the ids of this server are (profile ${name}): correct it`;
+  return `the ${wrong} ${identity[wrong]} is not a UUID in lower case, as the ids of this server are (profile ${name}): correct it; idops list shows the ids`;
 }
 
 /** Whether a part of an identity is a name, which is in no path of the API. */

@@ -1,6 +1,6 @@
 import type { Place } from '../base/problems.js';
 import { type Fields, isMap, same, type Value } from '../base/values.js';
-import { listsOf, memberKey, setParts, value } from './fields.js';
+import { listsOf, memberKey, partPath, setParts, value } from './fields.js';
 import { kindOf } from './index.js';
 import type { Declared, Identity, Kind } from './kind.js';
 
@@ -9,6 +9,8 @@ export interface Contradiction {
   /** The field, or the key of a map. */
   readonly path: string;
   readonly places: readonly [Place, Place];
+  /** The member of a set that the second document removes. */
+  readonly removed?: string;
 }
 
 /** What several documents declare about one object. */
@@ -70,6 +72,15 @@ export function mergeDocuments(identity: Identity, documents: readonly Declared[
       const source = sourceOf(path);
       return source.document.placeOf(...source.path);
     },
+    placesOf: (path) =>
+      documents.flatMap((document) =>
+        Object.entries(document.fields).flatMap(([field, declared]) => {
+          if (field === path) return [document.placeOf(field)];
+          const keys = path.startsWith(field) && isMap(declared) ? Object.keys(declared) : [];
+          const key = keys.find((one) => partPath(field, one) === path);
+          return key === undefined ? [] : [document.placeOf(field, key)];
+        }),
+      ),
     placeWithin: (field, part) => sourceOf([field]).document.placeWithin(field, part),
   };
   return { document, contradictions };
@@ -106,8 +117,9 @@ function joined(
 ): Value {
   const { type } = kind.fields[field] ?? value;
   const placeOf = ({ document, path }: Source): Place => document.placeOf(...path);
-  const differs = (path: string, one: Source, other: Source): void => {
-    contradictions.push({ path, places: [placeOf(one), placeOf(other)] });
+  const differs: Differs = (path, one, other, removed) => {
+    const places = [placeOf(one), placeOf(other)] as const;
+    contradictions.push({ path, places, ...(removed === undefined ? {} : { removed }) });
   };
   if (type === 'set') return joinedSet(field, parts, sources, differs);
   const isPartwise = (type === 'map' || type === 'members') && parts.every(({ declared }) => isMap(declared));
@@ -130,12 +142,14 @@ function joined(
   return isPartwise ? joint : (joint[''] ?? null);
 }
 
+type Differs = (path: string, one: Source, other: Source, removed?: string) => void;
+
 /** The parts of a set that several documents declare, which are checked once their names are resolved. */
 function joinedSet(
   field: string,
   parts: readonly { readonly document: Declared; readonly declared: Value }[],
   sources: Map<string, Source>,
-  differs: (path: string, one: Source, other: Source) => void,
+  differs: Differs,
 ): Value {
   const joint: { [part: string]: Value[] } = {};
   const sourceOf = (part: string, index: number) => sources.get([field, part, index].join('\0'));
@@ -175,7 +189,7 @@ function joinedSet(
   for (const [part, elements] of Object.entries(others)) {
     elements.forEach((element, index) => {
       const [one, other] = [sourceOf(part, index), removed.get(memberKey(element))];
-      if (one !== undefined && other !== undefined) differs(field, one, other);
+      if (one !== undefined && other !== undefined) differs(field, one, other, memberKey(element));
     });
   }
   return joint;

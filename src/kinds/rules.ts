@@ -60,7 +60,8 @@ export function ignoredTrouble(
   { name }: Profile,
 ): string | undefined {
   const shown = { ...live?.beside, ...live?.fields };
-  const off = unacceptedFields(declared, kind.traits[name]).filter((field) => {
+  const { [name]: traits } = kind.traits;
+  const off = unacceptedFields(declared, traits).filter((field) => {
     const type = kind.fields[field] ?? value;
     const wanted = desired(
       type,
@@ -75,7 +76,8 @@ export function ignoredTrouble(
   });
   if (off.length === 0) return undefined;
   const names = off.map((field) => `"${field}"`).join(', ');
-  const cure = `change it by other means, or accept its live value with "ignored: [${off.join(', ')}]"`;
+  const [instead = 'change it by other means'] = off.flatMap((field) => traits.instead?.[field] ?? []);
+  const cure = `${instead}, or accept its live value with "ignored: [${off.join(', ')}]"`;
   return `the server ignores ${names}, and doesn't show the declared value: ${cure}`;
 }
 
@@ -118,13 +120,14 @@ export function profileProblems(
 }
 
 /** Declared fields that the profile's server ignores; only a plan can tell whether they match. */
-export function ignoredProblems(declared: Declared, { traits }: Kind, { name }: Profile): Problem[] {
-  return unacceptedFields(declared, traits[name]).map((field) =>
+export function ignoredProblems(declared: Declared, { traits: all }: Kind, { name }: Profile): Problem[] {
+  const { [name]: traits } = all;
+  return unacceptedFields(declared, traits).map((field) =>
     error(
       'ignored-field',
       `a server of the profile ${name} ignores "${field}", so it can't be changed`,
       [declared.placeOf(field)],
-      `remove it, or accept its live value with "ignored: [${field}]"`,
+      `${traits.instead?.[field] ?? 'remove it'}, or accept its live value with "ignored: [${field}]"`,
     ),
   );
 }

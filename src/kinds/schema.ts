@@ -62,7 +62,7 @@ export function until() {
     z.union([z.iso.date(), z.iso.datetime({ offset: true })], {
       error: 'expected a day such as 2027-01-31, or a date-time such as 2027-01-31T12:00:00Z',
     }),
-    'When the access ends: a day (from 00:00 UTC on it), or a date-time. From then on it is removed from those who received it.',
+    'When the access ends: at the beginning of a day (00:00 UTC), so the day after the last one, or at an instant. From then on it is removed from those who received it.',
     '2027-01-31',
   );
 }

@@ -11,6 +11,8 @@ export interface Traits {
   readonly whole?: readonly string[];
   /** Fields that the server ignores: never sent, never compared. */
   readonly ignored?: readonly string[];
+  /** What to do instead of declaring an ignored field. */
+  readonly instead?: { readonly [field: string]: string };
   /** Fields in which a blank text becomes null. */
   readonly emptyIsNull?: readonly string[];
   /** What null becomes, by field. */

@@ -40,7 +40,7 @@ function unidentified(user: Declared, profile: Profile): Problem[] {
     }
     return listsUsers ? [] : [unlisted(profile, 'a user', user.placeOf('username'))];
   }
-  const { named, match } = covers;
+  const { named, match, except } = covers;
   const nameless =
     named.length === 0 && match === undefined
       ? [
@@ -52,9 +52,21 @@ function unidentified(user: Declared, profile: Profile): Problem[] {
           ),
         ]
       : [];
-  if (listsUsers) return nameless;
+  const matchless =
+    except === undefined || match !== undefined
+      ? nameless
+      : [
+          ...nameless,
+          error(
+            'missing-field',
+            '"except" needs "match"',
+            [user.placeOf('except')],
+            'remove it, or say which users match',
+          ),
+        ];
+  if (listsUsers) return matchless;
   return [
-    ...nameless,
+    ...matchless,
     ...named.flatMap(({ id }, index) =>
       id === undefined ? [unlisted(profile, 'a user', user.placeOf('users', index))] : [],
     ),

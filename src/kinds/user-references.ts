@@ -1,7 +1,7 @@
 import { type Fields, isMap, mapValues, type Value } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
 import type { Catalog } from './catalog.js';
-import { asElements, keyOf, listsOf, referenceOf } from './fields.js';
+import { asElements, keyOf, listsOf, memberKey, referenceOf } from './fields.js';
 import type { Declared, ResolveContext, Resolved } from './kind.js';
 import type { OrganizationIndex } from './organizations.js';
 import { type ListName, listScope, type References } from './references.js';
@@ -253,6 +253,12 @@ function memberships(
     const standing = strict && typeof name === 'string' ? index.checkName(id, name) : 'right';
     if (standing === 'wrong') {
       troubles.push(wrongName('organization', id, index.presentName(id) ?? '', String(name)));
+    }
+    const present = index.presentName(id);
+    if (strict && element.id === undefined && memberKey(reference) === present && present !== row.name) {
+      stale.push(
+        `this plan renames the organization "${present}" to "${String(row.name)}": write "${String(row.name)}" here too, or the next plan is blocked`,
+      );
     }
     if (standing === 'stale') {
       stale.push(

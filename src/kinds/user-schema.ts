@@ -252,34 +252,29 @@ export const userSchema = lazy(() =>
   ),
 );
 
+const userList = () =>
+  z
+    .array(
+      z.union([
+        identifier(),
+        z
+          .strictObject({
+            id: optional(identifier(), 'The id of the user.', UUID),
+            name: optional(identifier(), 'The username.', 'ada@example.com'),
+            backend: optional(identifier(), 'The name or id of the backend that has the user.', 'Staff'),
+          })
+          .refine((it) => it.id !== undefined || it.name !== undefined, 'needs an "id" or a "name"')
+          .meta(idOrName),
+      ]),
+    )
+    .min(1, 'must not be empty');
+
 export const usersSchema = lazy(() =>
   document(
     'Users',
     'Many users: those that it names and those that match. What it declares holds for each of them.',
     {
-      users: optional(
-        z
-          .array(
-            z.union([
-              identifier(),
-              z
-                .strictObject({
-                  id: optional(identifier(), 'The id of the user.', UUID),
-                  name: optional(identifier(), 'The username.', 'ada@example.com'),
-                  backend: optional(
-                    identifier(),
-                    'The name or id of the backend that has the user.',
-                    'Staff',
-                  ),
-                })
-                .refine((it) => it.id !== undefined || it.name !== undefined, 'needs an "id" or a "name"')
-                .meta(idOrName),
-            ]),
-          )
-          .min(1, 'must not be empty'),
-        'Users by username or id.',
-        ['ada@example.com', { id: UUID }],
-      ),
+      users: optional(userList(), 'Users by username or id.', ['ada@example.com', { id: UUID }]),
       match: optional(
         z
           .strictObject({
@@ -297,11 +292,15 @@ export const usersSchema = lazy(() =>
         'Every user for whom all these conditions hold. scope and role mean those that the user has directly.',
         { organization: 'acme', group: 'staff' },
       ),
+      except: optional(userList(), 'Users whom match leaves out, by username or id.', ['root@example.com']),
       at_least: optional(z.int().min(1), 'Fewer users are an error.', 1),
       until: until(),
       ...managed(),
     },
-    { anyOf: [{ required: ['users'] }, { required: ['match'] }] },
+    {
+      anyOf: [{ required: ['users'] }, { required: ['match'] }],
+      dependentRequired: { except: ['match'] },
+    },
   ),
 );
 
@@ -328,6 +327,10 @@ export const userTraits: ProfileTraits<UserTraits> = {
     },
     whole: ['metadata', 'group', 'authorized_scopes', 'organizations', 'roles'],
     ignored: ['uid', 'username', 'totp_registered_at', 'federated_metadata', 'blocked', 'backend'],
+    instead: {
+      blocked:
+        'take away what the user has with "organizations: []", "authorized_scopes: []" and "roles: []" (this server blocks nobody)',
+    },
     emptyIsNull: ['group'],
     nullBecomes: { metadata: {}, authorized_scopes: [], organizations: [], roles: [] },
     piecemeal: true,

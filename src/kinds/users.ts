@@ -15,10 +15,11 @@ export const users: Many = {
   get schema() {
     return usersSchema();
   },
-  covers({ users: named, match, at_least: atLeast }) {
+  covers({ users: named, match, except, at_least: atLeast }) {
     return {
       named: Array.isArray(named) ? named.map(identityOf) : [],
       ...(isObject(match) ? { match: conditionOf(match) } : {}),
+      ...(Array.isArray(except) ? { except: except.map(identityOf) } : {}),
       ...(typeof atLeast === 'number' ? { atLeast } : {}),
     };
   },
@@ -32,8 +33,8 @@ export const users: Many = {
       return declared.add === undefined ? declared : { ...declared, add: dated(declared.add) };
     });
   },
-  lists({ named, match }) {
-    const byName = named.filter(({ id }) => id === undefined);
+  lists({ named, match, except = [] }) {
+    const byName = [...named, ...except].filter(({ id }) => id === undefined);
     return [
       ...byName.flatMap((identity) => userByName.lists(identity)),
       ...(match === undefined
@@ -58,8 +59,15 @@ export const users: Many = {
         if (holds(condition, row)) found.set(row.id, condition);
       }
     }
+    const withId = (identity: Identity) =>
+      identity.id === undefined ? userByName.find(identity, references) : identity;
+    for (const identity of covers.except ?? []) {
+      const known = withId(identity);
+      if (typeof known === 'string') troubles.push(known);
+      else found.delete(known.id ?? '');
+    }
     for (const identity of covers.named) {
-      const known = identity.id === undefined ? userByName.find(identity, references) : identity;
+      const known = withId(identity);
       if (typeof known === 'string') lost.push({ identity, why: known });
       else found.set(known.id ?? '', undefined);
     }

@@ -199,7 +199,9 @@ function duplicates(declared: readonly Declared[]): Problem[] {
               'duplicate-object',
               `the same ${kind.noun} is declared twice`,
               [object.place, before.place],
-              'put everything about it into one document',
+              kind.many === undefined
+                ? 'put everything about it into one document'
+                : `put everything about it into one document, or use "kind: ${kind.many.name}", of which several may be about one ${kind.noun}`,
             ),
           );
           break;
@@ -227,15 +229,17 @@ function contradictions(declared: readonly Declared[]): Problem[] {
   for (const { identity, documents } of about.values()) {
     const [first] = documents;
     if (first === undefined || documents.every(({ covers }) => covers === undefined)) continue;
-    for (const { path, places } of mergeDocuments(identity, documents).contradictions) {
+    for (const { path, places, removed } of mergeDocuments(identity, documents).contradictions) {
       const [one, other] = places.map(({ file, line, column }) => `${file}:${line}:${column}`);
       found.set(
         `${path} ${one} ${other}`,
         error(
           'contradiction',
-          `two documents declare "${path}" differently for ${addressOf(first.kind, identity)}`,
+          removed === undefined
+            ? `two documents declare "${path}" differently for ${addressOf(first.kind, identity)}`
+            : `one document declares "${removed}" of ${path} for ${addressOf(first.kind, identity)}, and another removes it`,
           places,
-          'declare one value, or leave the object out of one of the documents',
+          'remove one of the two, or leave the object out of one of the documents',
         ),
       );
     }

@@ -106,7 +106,9 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
       settled: decided.settled,
       ...(given.asOf === undefined ? {} : { asOf: given.asOf.toISOString() }),
       ...(holdsUntil === undefined ? {} : { holdsUntil }),
-      ...(selected.length === 0 && options.declared.length > 0 ? { leavesOut: true } : {}),
+      ...(selected.length === 0 && options.declared.length > 0
+        ? { leavesOut: options.endedOnly === true ? 'ended' : true }
+        : {}),
     },
     replan: replanOf(options, byKey, decider, read),
     observed: new Map(

@@ -193,6 +193,7 @@ function compareFields(given: CompareInput): Change {
   const changesOf = (some: typeof parts): FieldChange[] =>
     some.map(({ field, part }) => ({
       ...fieldChange(part, named[field]),
+      ...placesOf(declared, part),
       ...(confirmed.includes(field) ? { confirmed: true } : {}),
     }));
   return {
@@ -412,6 +413,12 @@ function unmergeable(kind: Kind, fields: readonly string[]): string {
     `the present value of ${names} is unknown, so the manifest's value can't be merged into it: ` +
     `this ${kind.noun} can't be read and nothing is recorded; with "whole: [${fields.join(', ')}]" the manifest's value becomes the whole value`
   );
+}
+
+function placesOf({ placesOf: placesIn }: Declared, { path }: Contrast): Pick<FieldChange, 'places'> {
+  const places =
+    placesIn?.(path).map(({ length: _length, text: _text, column: _, ...place }) => place) ?? none;
+  return places.length === 0 ? {} : { places };
 }
 
 /** `named` are the members of a set that are shown; all if undefined. */

@@ -120,7 +120,7 @@ export interface Plan {
   /** The keys of objects whose pending restores are done, or needless since somebody set the value. */
   readonly settled?: readonly string[];
   /** True if manifests declare something, and nothing of it is selected. */
-  readonly leavesOut?: boolean;
+  readonly leavesOut?: true | 'ended';
   /** The instant at which it was decided which access has ended, if it isn't that of the plan. */
   readonly asOf?: string;
   /** The first declared end of access after that: the plan is stale from then on. */

@@ -14,7 +14,16 @@ import { type Fold, foldCount, foldPlace } from './fold.js';
 import { type Insertable, type Markup, markup } from './markup.js';
 import { labelBeside, type Named } from './names.js';
 import { scrollable } from './page.js';
-import { bodyNotes, isDestructive, isGrave, located, observedNote, placeText, shortValue } from './review.js';
+import {
+  bodyNotes,
+  declaredPlaces,
+  isDestructive,
+  isGrave,
+  located,
+  observedNote,
+  placeText,
+  shortValue,
+} from './review.js';
 import type { Span } from './values.js';
 import { type BodyView, type FieldView, fateText, requestTexts, type SetView, viewField } from './view.js';
 import { plural } from './words.js';
@@ -95,7 +104,7 @@ function objects(fold: Fold): Markup {
   return markup`<details${fold.changes.length > unfoldedChanges && !isGrave(fold.change) ? null : markup` open`}><summary>${foldCount(fold)}</summary>
 <ul>${fold.changes.map(
     (change) =>
-      markup`<li><code>${change.address}</code>${labelBeside(change)}${change.declaredAt === null ? null : markup` <code class="quiet">${placeText(change.declaredAt)}</code>`}</li>\n`,
+      markup`<li><code>${change.address}</code>${labelBeside(change)}${declaredPlaces(change).map((place) => markup` <code class="quiet">${placeText(place)}</code>`)}</li>\n`,
   )}</ul>
 </details>
 `;

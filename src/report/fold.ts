@@ -3,9 +3,9 @@ import { kindOf } from '../kinds/index.js';
 import type { Change, FieldChange } from '../plan/plan.js';
 import { groupByKey, namesIn, withoutNames } from './group-results.js';
 import type { Named } from './names.js';
-import { observedNote, placeText } from './review.js';
+import { declaredPlaces, observedNote } from './review.js';
 import { inline } from './values.js';
-import { placesOf } from './words.js';
+import { placeList, placesOf } from './words.js';
 
 /** A change, or changes that differ only in the names of their objects. */
 export interface Fold {
@@ -117,10 +117,10 @@ export function foldedNames(
 
 /** The files of a fold, or the place of a single object. Escaped. */
 export function foldPlace({ changes }: Fold): string | null {
-  const places = changes.flatMap(({ declaredAt }) => declaredAt ?? []);
+  const places = changes.flatMap(declaredPlaces);
   const [first] = places;
   if (first === undefined) return null;
-  if (changes.length === 1) return placeText(first);
+  if (changes.length === 1) return placeList(places);
   const files = [...new Set(places.map(({ file }) => bare(file)))];
   return `${files.slice(0, 3).join(', ')}${files.length > 3 ? ` and ${files.length - 3} more files` : ''}`;
 }

@@ -7,7 +7,7 @@ import { driftNote } from './drift.js';
 import { type Look, stepsTo } from './look.js';
 import { labelBeside, type Named } from './names.js';
 import { resultSummaryLine } from './result-text.js';
-import { headline, isDestructive, isGrave, shareNotes } from './review.js';
+import { declaredPlaces, headline, isDestructive, isGrave, shareNotes } from './review.js';
 import { placeList, placesOf } from './words.js';
 
 type GithubOptions = Partial<Pick<Look, 'folder' | 'stored' | 'only'>>;
@@ -44,26 +44,33 @@ function planAnnotations(plan: Plan, options: Pick<GithubOptions, 'only'> = {}):
         'warning',
         `privileged ${change.action}`,
         `${titled(change, said)}${drifted(change)}`,
-        change.declaredAt,
+        declaredPlaces({ ...change, fields: change.fields.filter(({ type }) => type === 'set') })[0] ?? null,
       );
     }),
     ...of(({ action }) => action === 'blocked').map((change) =>
-      annotation('error', 'blocked', titled(change, change.reason ?? ''), change.declaredAt),
+      annotation('error', 'blocked', titled(change, change.reason ?? ''), declaredPlaces(change)[0] ?? null),
     ),
     ...of((change) => isDestructive(change) && !isPrivileged(change)).map((change) => {
       const message = `${titled(change, change.destructions.join('; '))}${drifted(change)}`;
-      return annotation('warning', `destructive ${change.action}`, message, change.declaredAt);
+      return annotation(
+        'warning',
+        `destructive ${change.action}`,
+        message,
+        declaredPlaces(change)[0] ?? null,
+      );
     }),
     ...plan.warnings.map((warning) => warned(warning, warning.message, null)),
     ...changes.flatMap((change) =>
-      change.warnings.map((warning) => warned(warning, titled(change, warning.message), change.declaredAt)),
+      change.warnings.map((warning) =>
+        warned(warning, titled(change, warning.message), declaredPlaces(change)[0] ?? null),
+      ),
     ),
     ...shareNotes(plan, options.only).map((note) => annotation('notice', 'plan', note, null)),
     ...of((change) => isListed(change, false) && change.action !== 'blocked' && !isGrave(change)).map(
       (change) => {
         const paths = change.action === 'delete' ? [] : change.fields.map(({ path }) => path);
         const message = `${titled(change, paths.join(', '))}${drifted(change)}`;
-        return annotation('notice', change.action, message, change.declaredAt);
+        return annotation('notice', change.action, message, declaredPlaces(change)[0] ?? null);
       },
     ),
   ];

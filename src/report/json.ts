@@ -108,12 +108,16 @@ export function fieldJson({
   sensitive,
   becomes,
   was,
+  places,
   drift,
 }: FieldChange): PlanJson['changes'][number]['fields'][number] {
-  const drifted =
-    drift === undefined ? {} : { drift: { ...drift, recorded: recordedJson(drift.recorded, sensitive) } };
-  if (sensitive)
-    return { path, before: { sensitive: true }, after: { sensitive: true }, sensitive, ...drifted };
+  const more = {
+    ...(places === undefined ? {} : { places: places.map(placeJson) }),
+    ...(drift === undefined
+      ? {}
+      : { drift: { ...drift, recorded: recordedJson(drift.recorded, sensitive) } }),
+  };
+  if (sensitive) return { path, before: { sensitive: true }, after: { sensitive: true }, sensitive, ...more };
   return {
     path,
     before: before === undefined ? { unknown: true } : jsonOf(before),
@@ -122,7 +126,7 @@ export function fieldJson({
     sensitive,
     ...(becomes === undefined ? {} : { becomes }),
     ...(was === undefined ? {} : { was }),
-    ...drifted,
+    ...more,
   };
 }
 

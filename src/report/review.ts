@@ -12,6 +12,7 @@ import {
   type PlanWarning,
   type Share,
   summarize,
+  type WarningPlace,
 } from '../plan/plan.js';
 import { driftSentence, leftOutSentence } from './drift.js';
 import type { DiffLine } from './hunks.js';
@@ -131,6 +132,7 @@ export function idleWords(plan: Plan): string {
     return 'nothing to change of what is selected; of what is left out, something is still owed';
   }
   if (plan.changes.length > 0) return 'nothing to change';
+  if (plan.leavesOut === 'ended') return 'no access has ended';
   if (plan.leavesOut !== true) return 'nothing is declared';
   return plan.shard === undefined
     ? 'nothing of what is selected is declared'
@@ -188,6 +190,16 @@ export function bodyNotes({ before, fate, lines, notes, hunks }: BodyView): stri
     ...(fate === null ? [] : [fate]),
     ...notes,
   ];
+}
+
+/** Where a change is declared: the places of its fields, if several documents declare the object. */
+export function declaredPlaces({
+  declaredAt,
+  fields,
+}: Pick<Change, 'declaredAt' | 'fields'>): readonly WarningPlace[] {
+  const places = fields.flatMap((field) => field.places ?? []);
+  if (places.length === 0) return declaredAt === null ? [] : [declaredAt];
+  return [...new Map(places.map((place) => [`${place.file}:${place.line}`, place])).values()];
 }
 
 /** A place for people, escaped. */

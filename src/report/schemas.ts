@@ -80,6 +80,10 @@ const field = z.strictObject({
     .describe(
       'Of an object that is deleted: whether a text that the server has built in takes the place; of a key of a map: that it is removed',
     ),
+  places: z
+    .array(place)
+    .optional()
+    .describe('Where it is declared; left out unless several documents declare the object'),
   was: z.literal('absent').optional().describe("Of a key of a map: that it wasn't there before"),
   confirmed: z
     .literal(true)

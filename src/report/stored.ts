@@ -158,7 +158,7 @@ function driftOf({
 }
 
 function fieldOfJson(kind: Change['kind'], json: FieldJson): FieldChange {
-  const { path, sensitive, becomes, was, confirmed, drift } = json;
+  const { path, sensitive, becomes, was, confirmed, places, drift } = json;
   return {
     path,
     type: typeAt(kind, path),
@@ -169,6 +169,7 @@ function fieldOfJson(kind: Change['kind'], json: FieldJson): FieldChange {
     ...(becomes === undefined ? {} : { becomes }),
     ...(was === undefined ? {} : { was }),
     ...(confirmed === undefined ? {} : { confirmed }),
+    ...(places === undefined ? {} : { places: places.map(placeOfJson) }),
     ...(drift === undefined ? {} : { drift: driftOf(drift) }),
   };
 }

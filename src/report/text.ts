@@ -8,10 +8,18 @@ import { fieldLines, type Pen } from './field-text.js';
 import { type Fold, foldChanges, foldCount, foldedNames, foldPlace } from './fold.js';
 import type { Look } from './look.js';
 import { labelBeside, nameOf } from './names.js';
-import { destructiveCount, idleWords, isDestructive, isGrave, observedNote, shortValue } from './review.js';
+import {
+  declaredPlaces,
+  destructiveCount,
+  idleWords,
+  isDestructive,
+  isGrave,
+  observedNote,
+  shortValue,
+} from './review.js';
 import { requestTexts } from './view.js';
 import { togetherLines, toldWarnings, warningLines } from './warnings.js';
-import { actions, actionWords, capitalized, colors, wrap } from './words.js';
+import { actions, actionWords, capitalized, colors, placeList, wrap } from './words.js';
 
 export type TextOptions = Pick<Look, 'color' | 'debug' | 'only' | 'stored'>;
 
@@ -156,10 +164,11 @@ function detailLines(change: Change, pen: Pen): string[] {
 /** The action, the object, and its place. */
 function headLines(change: Change, pen: Pen): string[] {
   const { paint } = pen;
-  const { address, declaredAt, label } = change;
+  const { address, label } = change;
   const head = `${markOf(change, pen)} ${paint.bold(bare(address))}${labelBeside(change)}`;
-  if (declaredAt === null) return [head];
-  const place = `at ${escapeText(declaredAt.file)}:${declaredAt.line}`;
+  const places = declaredPlaces(change);
+  if (places.length === 0) return [head];
+  const place = `at ${placeList(places)}`;
   // Name and place rarely fit on one line.
   return label === undefined ? [`${head}${paint.dim(`  ${place}`)}`] : [head, paint.dim(`    ${place}`)];
 }

@@ -18,7 +18,8 @@ export function explain(declared: readonly Declared[], address: string): readonl
     const isNamed = (covers?.named ?? [identity]).some((one) =>
       names.has(addressOf(kind, one).toLowerCase()),
     );
-    const isMatch = covers?.match !== undefined && address.startsWith(`${kind}/`);
+    const isLeftOut = covers?.except?.some((one) => names.has(addressOf(kind, one).toLowerCase()));
+    const isMatch = covers?.match !== undefined && !isLeftOut && address.startsWith(`${kind}/`);
     if (!isNamed && !isMatch) return [];
     return [
       {

@@ -158,7 +158,7 @@ export function endedOption(): Option {
 export function nowOption(): Option {
   return new Option(
     '--now <INSTANT>',
-    'decide at this instant which access has ended, such as 2027-01-31T00:00:00Z (the present)',
+    'decide at this instant which access has ended, such as 2027-01-31T00:00:00Z (the present); apply then removes it now',
   ).argParser((text: string): Date => {
     const { success } = z.union([z.iso.date(), z.iso.datetime({ offset: true })]).safeParse(text);
     const instant = new Date(text);

@@ -84,7 +84,14 @@ function formOf(
 
 /** A field of a change: sets in one order, without its drift. */
 function fieldForm(kind: PlanJson['changes'][number]['kind'], field: { readonly [part: string]: unknown }) {
-  const { path, before, after, drift: _, ...rest } = field as { readonly [part: string]: Json };
+  const {
+    path,
+    before,
+    after,
+    drift: _,
+    places: _places,
+    ...rest
+  } = field as { readonly [part: string]: Json };
   const types = kindOf(kind).fields;
   const type = typeof path === 'string' && Object.hasOwn(types, path) ? types[path] : undefined;
   const form = (side: Json | undefined) => normalForm(type ?? value, side ?? null);

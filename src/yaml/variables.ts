@@ -201,7 +201,7 @@ export class Variables {
       this.#sources.elsewhere?.(name) ??
       (state === undefined
         ? isSecret(name, context)
-          ? `add it to allow_env in the configuration, and ${inEnvironment}`
+          ? `call it IDOPS_${name}, or add it to allow_env in the configuration, and ${inEnvironment}`
           : 'add it to vars in the configuration, or to allow_env and set it'
         : (ownVariables.get(name) ??
           (isSecret(name, context) ? inEnvironment : `set it, or write \${${name}:-default}`)));

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Safety, safetyChanges, stricter } from '../../src/base/safety.js';
 import { type ActionOptions, pullRequest, type Workspace, workspace } from './running.js';
 
@@ -15,8 +15,12 @@ authorized_scopes: [{id: all, name: "users:manage:all", label: All}]
 `;
 
 /** A pull request that grants a scope, under these settings; `before` are those of its base. */
-async function planned(safety: string, before = safety): Promise<{ site: Workspace; comment: string }> {
-  const site = await workspace({ 'idops.yaml': configOf(safety), 'manifests/users.yaml': grant });
+async function planned(
+  safety: string,
+  before = safety,
+  users = grant,
+): Promise<{ site: Workspace; comment: string }> {
+  const site = await workspace({ 'idops.yaml': configOf(safety), 'manifests/users.yaml': users });
   site.github.contents.set('ba5e:idops.yaml', configOf(before));
   const { payload, ...options } = pullRequest();
   const { pull_request: pull } = payload as { pull_request: { base: object } };
@@ -61,6 +65,23 @@ describe('a pull request that changes safety', () => {
     const { site } = await planned('{max_privileged: 1}');
     site.github.faults.push({ method: 'GET', path: /contents/, status: 403, message: 'no' });
     expect(await applied(site)).toContain('idops.yaml before this change');
+  });
+});
+
+describe('access that ends', () => {
+  const until = grant.replace('label: All}', 'label: All, until: 2090-01-02}');
+  afterEach(() => vi.useRealTimers());
+
+  it.each<[string, string, string | null]>([
+    ['before its end is granted as approved', '2090-01-01', null],
+    ['after its end is not granted, since another plan was approved', '2090-01-03', 'stale-plan'],
+  ])('%s', async (_, day, refusal) => {
+    vi.useFakeTimers({ toFake: ['Date'], now: new Date('2089-12-31') });
+    const { site } = await planned('{max_privileged: 1}', '{max_privileged: 1}', until);
+    vi.setSystemTime(new Date(day));
+    const told = await applied(site);
+    if (refusal === null) expect(told).toBeNull();
+    else expect(told).toContain(refusal);
   });
 });
 

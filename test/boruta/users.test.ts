@@ -218,6 +218,30 @@ describe('a document about many users', () => {
     expect(user(at).group).toBe('ops');
   });
 
+  test('leaves out those that it excepts, also by name', async () => {
+    const at = await site();
+    expect(todo(await at.plan({ ...staff, except: ['ada@acme.example'] }))).toEqual([`update ${grace}`]);
+    expect(todo(await at.plan({ ...staff, except: [{ id: ids.grace }] }))).toEqual([`update ${ada}`]);
+  });
+
+  test('each field has the places of the documents that declare it', async () => {
+    const at = await site();
+    const plan = await at.plan(
+      { ...staff, metadata: { phone: { value: '1', status: 'valid' } } },
+      { kind: 'Users', users: ['grace@globex.example'], group: 'ops', roles: { add: ['member'] } },
+    );
+    const places = changeOf(plan, grace).fields.map((field) => [
+      field.path,
+      ...(field.places ?? []).map(({ file, line }) => `${file}:${line}`),
+    ]);
+    expect(places.sort()).toEqual([
+      ['group', 'manifests/1.yaml:6'],
+      ['metadata.phone', 'manifests/0.yaml:12'],
+      ['roles', 'manifests/0.yaml:6', 'manifests/1.yaml:7'],
+    ]);
+    expect(changeOf(plan, ada).fields.every(({ places }) => places === undefined)).toBe(true);
+  });
+
   test('two values for one field are an error with both places, equal ones are fine', async () => {
     const at = await site();
     const one = { kind: 'Users', users: [{ id: ids.ada }], group: 'a' };
@@ -233,6 +257,12 @@ describe('a document about many users', () => {
     ['fewer users than at_least', { ...staff, at_least: 3 }, 'too-few-objects'],
     ['a condition that nothing has', { ...staff, match: { organization: 'nowhere' } }, 'no-such-name'],
     ['neither users nor match', { kind: 'Users', group: 'x' }, 'missing-field'],
+    ['an exception that nobody is', { ...staff, except: ['nobody'] }, 'no-such-name'],
+    [
+      'exceptions without a match',
+      { kind: 'Users', users: ['grace@globex.example'], except: ['nobody'], group: 'x' },
+      'missing-field',
+    ],
     ['an empty match', { kind: 'Users', match: {}, group: 'x' }, 'wrong-value'],
   ])('%s is an error', async (_, document, code) => {
     const at = await site();
@@ -292,6 +322,17 @@ describe('a document about many users', () => {
     await at.apply();
     expect(names(at, 'organizations')).toContain('initrode');
     expect(todo(await at.plan())).toEqual([]);
+  });
+
+  test('warns of a name that the same plan takes from an organization', async () => {
+    const at = await site();
+    const plan = await at.plan(
+      { kind: 'Organization', id: ids.initech, name: 'initrode' },
+      { kind: 'Users', match: { organization: 'globex' }, organizations: { add: ['initech'] } },
+    );
+    expect(changeOf(plan, ada).warnings).toMatchObject([
+      { code: 'stale-name', message: expect.stringContaining('write "initrode" here too') },
+    ]);
   });
 
   test('a shard takes its users of it', async () => {

@@ -74,7 +74,11 @@ export async function init(
   const top = findWorkTree(root);
   const todo = [
     ...(baseUrl === null && isNew
-      ? [`write the server's address into ${CONFIG}, or set IDOPS_BASE_URL`]
+      ? [
+          process.env.IDOPS_BASE_URL
+            ? `keep IDOPS_BASE_URL set, or write the server's address into ${CONFIG}`
+            : `write the server's address into ${CONFIG}, or set IDOPS_BASE_URL`,
+        ]
       : []),
     ...('variable' in token && !process.env[token.variable]
       ? [`set ${token.variable} to a token of the server`]
