@@ -28,7 +28,9 @@ function fieldAt(change: Change, path: string): FieldChange | undefined {
 
 function isAsShown(planned: FieldChange | undefined, now: FieldChange | undefined): boolean {
   if (planned === undefined || now === undefined) return false;
-  if (planned.type === 'set') return same(shownSet(planned), shownSet(now));
+  if (planned.type === 'set') {
+    return same(shownSet(planned), shownSet(now)) && same(shownGains(planned), shownGains(now));
+  }
   return same(planned.before ?? null, now.before ?? null);
 }
 
@@ -43,4 +45,20 @@ function shownSet({ before, after }: FieldChange): Value {
     return [keyOf(element), Object.fromEntries(inner)];
   });
   return Object.fromEntries(elements);
+}
+
+/** The elements that a set gains, by id, with the ids in their lists: a name may have become that of another object. */
+function shownGains({ before, after }: FieldChange): Value {
+  const there = new Set(asElements(before ?? null).map(keyOf));
+  const gains = asElements(after).filter((element) => !there.has(keyOf(element)));
+  return Object.fromEntries(
+    gains.map((element): [string, Value] => [
+      keyOf(element),
+      Object.fromEntries(
+        Object.entries(element).flatMap(([name, member]): [string, Value][] =>
+          Array.isArray(member) ? [[name, asElements(member).map(keyOf).sort()]] : [],
+        ),
+      ),
+    ]),
+  );
 }

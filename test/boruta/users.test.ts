@@ -98,6 +98,33 @@ describe('names', () => {
     expect(plan.changes.map(({ action }) => action)).toEqual(['update', 'blocked']);
   });
 
+  test.each(['roles', 'authorized_scopes', 'organizations'] as const)(
+    'of %s that another object has by the time of the request are not sent',
+    async (field) => {
+      const at = await site();
+      const lists = {
+        roles: at.sandbox.data.roles,
+        authorized_scopes: at.sandbox.data.scopes,
+        organizations: at.sandbox.data.organizations,
+      };
+      const [one, other] = lists[field].filter(
+        ({ id }) => !user(at, ids.grace)[field].some((own) => own.id === id),
+      );
+      await at.declare({
+        kind: 'User',
+        username: 'grace@globex.example',
+        [field]: { add: [String(one?.name)] },
+      });
+      await at.writing('apply', async (opened) => {
+        const plan = await opened.plan();
+        if (one !== undefined && other !== undefined) [one.name, other.name] = [other.name, one.name];
+        const { result } = await applyAll(opened, plan, performance.now());
+        expect(result.results).toMatchObject([{ status: 'skipped', error: expect.stringContaining(field) }]);
+      });
+      expect(at.writes()).toEqual([]);
+    },
+  );
+
   test('select objects as targets', async () => {
     const at = await site();
     await at.declare({ ...byName, group: 'x' }, { kind: 'User', id: ids.grace, group: 'x' });

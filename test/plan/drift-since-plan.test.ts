@@ -79,4 +79,11 @@ describe('a set', () => {
   it('is as shown where what is in an element stays', () => {
     expect(driftSincePlan(roles([acme], [acme]), roles([{ ...acme }], [acme]))).toEqual([]);
   });
+
+  it('moved if it would gain another element, or one that gives something else', () => {
+    const scoped = (id: string) => ({ ...acme, scopes: [{ id }] });
+    expect(driftSincePlan(roles([], [acme]), roles([], [{ ...acme, id: '2' }]))).toEqual(['organizations']);
+    expect(driftSincePlan(roles([], [scoped('s')]), roles([], [scoped('t')]))).toEqual(['organizations']);
+    expect(driftSincePlan(roles([], [scoped('s')]), roles([], [scoped('s')]))).toEqual([]);
+  });
 });
