@@ -131,21 +131,29 @@ export async function pullInto(
     if (isMade) return 'updated';
     return update.left.length + update.bodies.length === 0 ? 'unchanged' : 'left';
   });
-  const kept = new Set(
-    concerned.flatMap(({ source }, index) => (outcomes[index] === 'left' ? source.path : [])),
+  const matching = updates.filter(
+    ({ update }, index) => update?.left.length === 0 && outcomes[index] !== 'left',
   );
-  const seen = updates.flatMap(({ one, update }, index) => {
+  const seen = matching.flatMap(({ one, update }) => {
     const now = live.get(one);
-    const isWhole = update !== undefined && update.left.length === 0 && outcomes[index] !== 'left';
-    if (!isWhole || now?.exists !== true) return [];
+    if (update === undefined || now?.exists !== true) return [];
     return [
       seenOf(mergeAbout(one.declared.identity, [update.declared, ...othersOf(one.declared)]), now, options),
     ];
   });
+  const settled = new Set(matching.map(({ one: { source, number } }) => source.documents[number]));
+  // Pull changes no document about many.
+  const unsettled = new Set(
+    manifests.sources
+      .filter(({ documents: all }) =>
+        all.some((one) => one.declared?.covers === undefined && !settled.has(one)),
+      )
+      .map(({ path }) => path),
+  );
+  const shown = files.filter(({ path, action }) => action !== 'unchanged' || own.has(path));
   return {
-    files: files.filter(({ path, action }) => action !== 'unchanged' || own.has(path)),
-    // A file with a document that was left may hold an edit.
-    settled: files.filter(({ path, action }) => action !== 'unchanged' || (own.has(path) && !kept.has(path))),
+    files: shown,
+    settled: shown.filter(({ path }) => !unsettled.has(path)),
     added: documents.length,
     updated: outcomes.filter((outcome) => outcome === 'updated').length,
     unchanged: outcomes.filter((outcome) => outcome === 'unchanged').length,
@@ -323,7 +331,7 @@ function editedSources(updates: readonly Wanted[]): ReadonlyMap<ManifestSource, 
 /** The outcome of a pull; nothing is written yet. */
 export interface PullResult {
   readonly files: readonly PulledFile[];
-  /** Those that hold no edit afterwards. */
+  /** Those that surely hold no edit afterwards: each of their documents was looked at, and none was left. */
   readonly settled: readonly PulledFile[];
   /** New documents. */
   readonly added: number;

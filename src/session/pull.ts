@@ -33,7 +33,7 @@ import { backendOf } from './backend.js';
 import { DEFAULT_CONCURRENCY, withReader } from './connection.js';
 import { problemsOf } from './failures.js';
 import { refuseInputs } from './outputs.js';
-import { editedFiles, recordPull } from './record-pull.js';
+import { editedFiles, editProblem, recordPull } from './record-pull.js';
 import type { SessionOptions } from './session.js';
 
 /** What is pulled or listed; by default all that the server shows. */
@@ -91,10 +91,12 @@ export async function pull(
         notes: [...notes, ...rest.notes],
         check: () => checkFiles(rest.files, project.root, project.cwd),
         async write() {
-          if (!force) refuse(await editedFiles(rest.files, project, state?.pulled));
+          const edited = await editedFiles(rest.files, project, state?.pulled);
+          if (!force) refuse(edited.map(({ path }) => editProblem(path, project.cwd)));
           const isNew = rest.files.some(({ action }) => action !== 'unchanged');
           if (isNew) await writeFiles(rest.files, project.root, project.cwd, options.signal);
-          return await record(rest.seen, rest.settled);
+          const written = rest.files.filter((one) => one.action !== 'unchanged' && !edited.includes(one));
+          return await record(rest.seen, [...rest.settled, ...written]);
         },
       };
     }

@@ -86,12 +86,13 @@ export function hashesOf(files: readonly Pick<PulledFile, 'path' | 'text'>[], ro
  */
 export async function editedFiles(
   files: readonly PulledFile[],
-  { root, cwd }: { readonly root: string; readonly cwd: string },
+  { root }: Pick<Project, 'root'>,
   written: PulledHashes = {},
-): Promise<Problem[]> {
+): Promise<PulledFile[]> {
   const top = await findWorkTree(root);
-  const problems: Problem[] = [];
-  for (const { path, action, before } of files) {
+  const edited: PulledFile[] = [];
+  for (const file of files) {
+    const { path, action, before } = file;
     if (action !== 'update' || before === undefined) continue;
     const last = written[pathFrom(root, path)];
     if (last === textHash(before) || (last === undefined && top === undefined)) continue;
@@ -100,11 +101,14 @@ export async function editedFiles(
       const committed = await git(top, blob).catch(() => undefined);
       if (committed?.toString('utf8') === before) continue;
     }
-    const message = `${shownPath(path, cwd)} has an edit that neither idops wrote nor the newest commit has`;
-    const hint = 'nothing was written: commit it, or overwrite it with --force';
-    problems.push(error('edited-file', message, [], hint));
+    edited.push(file);
   }
-  return problems;
+  return edited;
+}
+
+export function editProblem(path: string, cwd: string): Problem {
+  const message = `${shownPath(path, cwd)} has an edit that neither idops wrote nor the newest commit has`;
+  return error('edited-file', message, [], 'nothing was written: commit it, or overwrite it with --force');
 }
 
 function pathFrom(root: string, path: string): string {

@@ -373,6 +373,35 @@ describe('an edit', () => {
     await at.write({ [file]: (await at.read(file)).replace('ACME Corp', 'Edited') });
     expect(await pull()).toBe(1);
   });
+
+  it('of one object stays one when others of its file are pulled', async () => {
+    const at = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
+    await succeeded(at.idops('pull'));
+    const users = 'manifests/users.yaml';
+    const edited = (await at.read(users)).replace('group: staff finance', 'group: wanted');
+    await at.write({ [users]: edited });
+    for (const others of [
+      `--user ${ids.grace}`,
+      '--kind KeyPair',
+      `--declared --user ${ids.grace} --force`,
+    ]) {
+      await at.idops(`pull ${others}`);
+      await refused(at.idops('pull'), `error[edited-file]: ${users}`);
+    }
+    expect(await at.read(users)).toBe(edited);
+    const grace = at.sandbox.data.users.find(({ id }) => id === ids.grace);
+    Object.assign(grace ?? {}, { group: 'theirs' });
+    await refused(at.idops(`pull --user ${ids.grace}`), `error[edited-file]: ${users}`);
+    await succeeded(at.idops(`pull --user ${ids.grace} --force`));
+    await refused(at.idops('pull'), `error[edited-file]: ${users}`);
+    expect(await at.read(users)).toMatch(/group: wanted(.|\n)*group: theirs/);
+    await succeeded(at.idops('pull --force'));
+    // A pull of one object leaves a file that holds no edit.
+    Object.assign(grace ?? {}, { group: 'again' });
+    await succeeded(at.idops(`pull --user ${ids.grace}`));
+    Object.assign(grace ?? {}, { group: 'once more' });
+    await succeeded(at.idops('pull'));
+  });
 });
 
 describe('idops pull --out', () => {
