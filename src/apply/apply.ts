@@ -1,4 +1,4 @@
-import { error, hasProblem, type Problem, problemError } from '../base/problems.js';
+import { error, hasProblem, type Problem, problemError, refuse } from '../base/problems.js';
 import { ownProcess, userName } from '../base/process.js';
 import type { ApprovedPlan } from '../plan/approve.js';
 import type { Plan } from '../plan/plan.js';
@@ -19,7 +19,7 @@ import { RunLock } from './run-lock.js';
 import { type BegunRun, type RunState, type RunStateOptions, runStateOf } from './run-state.js';
 
 export interface ApplyOptions
-  extends Omit<ExecuteOptions, 'recorder' | 'permit' | 'notBefore'>,
+  extends Omit<ExecuteOptions, 'recorder' | 'permit' | 'notBefore' | 'asOf'>,
     Omit<RunStateOptions, 'keys'> {
   readonly backend: Pick<StateBackend, 'place' | 'name' | 'save' | 'merge' | 'runs'>;
   readonly hasher: Hasher;
@@ -63,6 +63,7 @@ export async function applyPlan(
   if (plan.changes.every(({ action }) => action === 'unchanged')) {
     return await saveSeen(plan, runState, records, options);
   }
+  refuse(endedSince(plan));
   await lock.confirm();
   const { begun, journal } = await beginRun(plan, runState, records, options);
   try {
@@ -76,14 +77,22 @@ export async function applyPlan(
       },
     });
     const permit = (begun: boolean) => runLock.permit(begun);
-    const executed = await execute(plan, { ...options, notBefore: asked, recorder, permit }).finally(() =>
-      runLock.end(),
+    const { asOf } = plan;
+    const executed = await execute(plan, { ...options, notBefore: asked, recorder, permit, asOf }).finally(
+      () => runLock.end(),
     );
     const run = { plan, begun, journal, resources, runState, runLock, keys };
     return { ...(await endRun(run, executed, options)), answers: executed.answers };
   } finally {
     await journal.close();
   }
+}
+
+/** The problem of a plan that gives access which has ended since, while a question waited for its answer. */
+function endedSince({ asOf, holdsUntil }: Plan): Problem[] {
+  if (asOf !== undefined || holdsUntil === undefined || Date.now() < Date.parse(holdsUntil)) return [];
+  const message = `stale plan: it held until ${holdsUntil}, when access ends that it still gives`;
+  return [error('stale-plan', message, [], 'nothing was sent; plan again and review it')];
 }
 
 /** What there is to do if nothing is to be sent: the records that are news are saved. */

@@ -37,6 +37,8 @@ export interface ExecuteOptions extends SendOptions {
   readonly progress: Progress;
   /** Observations from before this time of `performance.now()` are read again. */
   readonly notBefore?: number;
+  /** The instant at which access has ended or not; without it, the time of each request. */
+  readonly asOf?: string | undefined;
   /** Finds out with one GET which profile the server has. */
   readonly recognise: Recognise;
   /** Once aborted, nothing new is started. */
@@ -176,7 +178,10 @@ class Execution {
     try {
       const tried = replan.carries(planned) ? (this.#tried.get(planned) ?? 0) : undefined;
       const observedAt = change === planned ? replan.observedAt : performance.now();
-      const freshUntil = kind.readable(profile) ? observedAt + FRESH : Number.POSITIVE_INFINITY;
+      const freshUntil = Math.min(
+        kind.readable(profile) ? observedAt + FRESH : Number.POSITIVE_INFINITY,
+        performance.now() + this.#untilEnd(planned),
+      );
       const sent = await attempt.send(change, freshUntil, tried);
       if (tried !== undefined && attempt.tried > 0) this.#tried.set(planned, attempt.tried);
       if (sent === EXPIRED) return sent;
@@ -261,6 +266,9 @@ class Execution {
   async #refresh(planned: Change, since: number): Promise<Change | string> {
     const { replan } = this.#options;
     if (planned.requests.length === 0) return planned;
+    const { ends } = planned.apply;
+    if (ends !== undefined && this.#untilEnd(planned) <= 0)
+      return `not sent, stale: the access to "${ends.name}" ended at ${ends.at}; plan again and review it`;
     if (replan.observedAt >= since && !replan.carries(planned)) return planned;
     let change: Change | undefined;
     try {
@@ -291,6 +299,12 @@ class Execution {
     // The plan says which fields are managed: an undo manages none.
     if (drift.length === 0) return { ...change, apply: { ...change.apply, managed: planned.apply.managed } };
     return `not sent, stale: it was changed on the server since the plan was made (${drift.join(', ')}); plan again and review it`;
+  }
+
+  /** Milliseconds until access ends that a change declares. */
+  #untilEnd({ apply: { ends } }: Change): number {
+    if (ends === undefined || this.#options.asOf !== undefined) return Number.POSITIVE_INFINITY;
+    return Date.parse(ends.at) - Date.now();
   }
 
   #skip(change: Change, reason: string): undefined {

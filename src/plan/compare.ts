@@ -33,7 +33,7 @@ import { ignoredTrouble, takenFields } from '../kinds/rules.js';
 import type { Profile } from '../server/profiles.js';
 import { type LastShown, undeclaredDrift, withDrift } from './drift.js';
 import type { Change, FieldChange, PlanWarning, Source, UntilChanges } from './plan.js';
-import { type Dates, endFields, takeEnds, untilChanges, withEnds, withoutGone } from './until.js';
+import { type Dates, endFields, firstEnd, takeEnds, untilChanges, withEnds, withoutGone } from './until.js';
 
 /** The state's record of an object, with secrets that can be compared. */
 export interface Recorded {
@@ -137,7 +137,9 @@ function compareFields(given: CompareInput): Change {
   const base = (expected: Fields): Change => {
     const managed = Object.keys(own);
     const until = untilChanges(ends, recorded?.until ?? {}, resolved, present.fields);
-    const change = baseChange(input, present, { before, expected, observed, managed, byMember, until });
+    const first = firstEnd(ends);
+    const given = { before, expected, observed, managed, byMember, until, ends: first };
+    const change = baseChange(input, present, given);
     return stale.length === 0 ? change : { ...change, warnings: stale };
   };
   const blocked = (reason: string): Change => ({ ...base({}), action: 'blocked', reason });
@@ -333,8 +335,10 @@ function baseChange(
     managed,
     byMember,
     until,
+    ends,
   }: Pick<Change['apply'], 'before' | 'expected' | 'managed'> & {
     readonly observed: Source;
+    readonly ends: Change['apply']['ends'];
     readonly byMember: readonly string[];
     readonly until: UntilChanges | undefined;
   },
@@ -361,6 +365,7 @@ function baseChange(
       managed,
       ...(byMember.length === 0 ? {} : { byMember }),
       ...(until === undefined ? {} : { until }),
+      ...(ends === undefined ? {} : { ends }),
       ...(declared.ended === undefined ? {} : { ended: declared.ended }),
       ...(present.exists === true ? { seen: present.shown } : {}),
       ...(declared.generation === undefined ? {} : { generation: declared.generation }),

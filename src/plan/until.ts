@@ -8,7 +8,7 @@ import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Identity, Kind } from '../kinds/kind.js';
 import { documentFor } from '../kinds/merge-documents.js';
 import type { ResourceRecord, State } from '../state/state.js';
-import type { Change, End, UntilChanges } from './plan.js';
+import type { ApplyInfo, Change, End, UntilChanges } from './plan.js';
 
 /** The recorded ends of access, by field and member. */
 export type Dates = NonNullable<ResourceRecord['until']>;
@@ -240,6 +240,14 @@ export function takeEnds(kind: Kind, fields: Fields): { readonly fields: Fields;
     return isMap(declared) ? mapValues(declared, without) : without(declared);
   });
   return { fields: plain, ends };
+}
+
+/** The first of declared ends. */
+export function firstEnd(ends: Ends): ApplyInfo['ends'] {
+  const [first] = Object.values(ends)
+    .flat()
+    .sort((a, b) => compareText(a.at, b.at));
+  return first && { at: first.at, name: String(first.element.name ?? first.element.id) };
 }
 
 /** What to record about ends: new and changed ones, and null for members that are declared without one now. */

@@ -1,0 +1,78 @@
+import { describe, expect, test, vi } from 'vitest';
+import { ProblemsError } from '../../src/base/problems.js';
+import { applyAll } from '../approving.js';
+import { afterwards } from '../cleanups.js';
+import { ids, type Site, site, todo, user } from './site.js';
+
+const ada = `User/${ids.ada}`;
+const grace = `User/${ids.grace}`;
+const byName = { kind: 'User', username: 'ada@acme.example' };
+
+const organizations = (at: Site, id: string = ids.ada): string[] =>
+  user(at, id)
+    .organizations.map((one) => String(at.sandbox.data.organizations.find(({ id }) => id === one.id)?.name))
+    .sort();
+
+/** The clock of the machine, which a test sets. */
+function clock(start: string): (now: string) => void {
+  vi.useFakeTimers({ toFake: ['Date'], now: new Date(start) });
+  afterwards(() => vi.useRealTimers());
+  return (now) => vi.setSystemTime(new Date(now));
+}
+
+async function codesOf(work: Promise<unknown>): Promise<string[]> {
+  const failure = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(failure instanceof ProblemsError)) throw new Error('no problems', { cause: failure });
+  return failure.problems.map(({ code }) => code);
+}
+
+describe('access that ends after the plan was made', () => {
+  const until = '2027-01-31T12:00:00Z';
+  const dated = { ...byName, organizations: { add: [{ name: 'initech', until }] } };
+
+  test('is not given by a plan that was shown before its end and is applied after it', async () => {
+    const at = await site();
+    const set = clock('2027-01-31T11:59:53Z');
+    await at.declare(dated);
+    const applied = at.writing('apply', async (opened) => {
+      const plan = await opened.plan();
+      set('2027-01-31T12:00:00Z');
+      return await applyAll(opened, plan);
+    });
+    expect(await codesOf(applied)).toEqual(['stale-plan']);
+    expect(at.writes()).toEqual([]);
+    expect(organizations(at)).not.toContain('initech');
+  });
+
+  test('is not given if it ends during the run, before its own request; the rest is applied', async () => {
+    const at = await site({ concurrency: 1 });
+    const set = clock('2027-01-31T11:59:53Z');
+    at.fault = ({ method }) => {
+      if (method === 'PATCH') set('2027-01-31T12:00:00Z');
+      return undefined;
+    };
+    const also = { kind: 'User', id: ids.grace, organizations: { add: [{ name: 'initech', until }] } };
+    const { said } = await at.apply({ kind: 'Organization', name: 'acme', label: 'Acme' }, dated, also);
+    const stale = expect.stringMatching(/^skipped: not sent, stale: .*initech.* ended.* plan again/);
+    expect(said).toMatchObject({ [ada]: stale, [grace]: expect.stringMatching(/^skipped: /) });
+    expect(at.writes()).toEqual([expect.stringMatching(/organizations/)]);
+    expect(organizations(at)).not.toContain('initech');
+    expect(todo(await at.plan())).toEqual([]);
+  });
+
+  test('is not given by a retry after its end', async () => {
+    const at = await site();
+    const set = clock('2027-01-31T11:59:53Z');
+    at.fault = ({ method }) => {
+      if (method !== 'PATCH') return undefined;
+      set('2027-01-31T12:00:00Z');
+      return { kind: 'answer', status: 503 };
+    };
+    const { said } = await at.apply(dated);
+    expect(said[ada]).toMatch(/^skipped: not sent, stale: /);
+    expect(at.writes()).toHaveLength(1);
+  });
+});
