@@ -53,7 +53,13 @@ export async function placeDocuments(
     if (added !== undefined) byFile.delete(mine);
     const next = bom + (added ?? text);
     const before = bom + source.text;
-    return { path: source.path, action: next === before ? 'unchanged' : 'update', text: next, before };
+    return {
+      path: source.path,
+      action: next === before ? 'unchanged' : 'update',
+      text: next,
+      before,
+      keepsText: text === source.text,
+    };
   });
   const head = manifestHead(root);
   const made = newManifests(byFile, (path) => isThere(join(root, path)));

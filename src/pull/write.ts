@@ -138,4 +138,6 @@ export interface PulledFile {
   readonly text: string;
   /** The text when it was read; undefined if there was no file. */
   readonly before: string | undefined;
+  /** Whether the text is the former one, perhaps with new documents at its end. */
+  readonly keepsText?: boolean;
 }

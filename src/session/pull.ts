@@ -92,7 +92,8 @@ export async function pull(
         check: () => checkFiles(rest.files, project.root, project.cwd),
         async write() {
           const edited = await editedFiles(rest.files, project, state?.pulled);
-          if (!force) refuse(edited.map(({ path }) => editProblem(path, project.cwd)));
+          const overwritten = force ? [] : edited.filter(({ keepsText }) => keepsText !== true);
+          refuse(overwritten.map(({ path }) => editProblem(path, project.cwd)));
           const isNew = rest.files.some(({ action }) => action !== 'unchanged');
           if (isNew) await writeFiles(rest.files, project.root, project.cwd, options.signal);
           const written = rest.files.filter((one) => one.action !== 'unchanged' && !edited.includes(one));

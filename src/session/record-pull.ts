@@ -80,10 +80,7 @@ export function hashesOf(files: readonly Pick<PulledFile, 'path' | 'text'>[], ro
   return Object.fromEntries(files.map(({ path, text }) => [pathFrom(root, path), textHash(text)]));
 }
 
-/**
- * The files that a pull would overwrite although somebody edited them: their text is neither what was written last nor that of the newest
- * commit. A file that was never written by a pull counts as edited only in a work tree of git.
- */
+/** The files to be changed that hold an edit: their text is neither what was written last nor, in git, that of the newest commit. */
 export async function editedFiles(
   files: readonly PulledFile[],
   { root }: Pick<Project, 'root'>,
@@ -94,8 +91,7 @@ export async function editedFiles(
   for (const file of files) {
     const { path, action, before } = file;
     if (action !== 'update' || before === undefined) continue;
-    const last = written[pathFrom(root, path)];
-    if (last === textHash(before) || (last === undefined && top === undefined)) continue;
+    if (written[pathFrom(root, path)] === textHash(before)) continue;
     if (top !== undefined) {
       const blob = ['cat-file', 'blob', `HEAD:${pathFrom(top, path)}`];
       const committed = await git(top, blob).catch(() => undefined);

@@ -49,7 +49,7 @@ describe('what somebody else does while the server is read', () => {
       await change(join(folder, which)).catch(() => {});
       after = await at.files();
     });
-    const pulled = await refused(at.idops('pull --type tx_code'));
+    const pulled = await refused(at.idops('pull --type tx_code --force'));
     expect(pulled.stderr).toMatch(
       /error\[(?:file-moved|output-is-input)\]: (?:b\/x\.txt|manifests\/a\.yaml) /,
     );
@@ -58,7 +58,7 @@ describe('what somebody else does while the server is read', () => {
 
   it('ends it with 130 and nothing written where it is interrupted, even in the last answer', async () => {
     const at = await raced(async () => signal('SIGINT'));
-    const ended = await at.idops('pull --type tx_code');
+    const ended = await at.idops('pull --type tx_code --force');
     expect(ended).toMatchObject({ code: 130, stdout: '' });
     expect(ended.stderr).toContain('error[interrupted]');
     expect(await at.files()).toEqual(files);
@@ -70,7 +70,7 @@ describe('the files of a pull', () => {
     const left = temporaryFileName().replace(/^\.idops-\d+/, '.idops-999999999');
     const at = await project({ ...files, [`b/${left}`]: 'half' });
     await at.write({ 'manifests/emails': 'no folder' });
-    await refused(at.idops(`pull --backend ${ids.backend}`), 'error[not-writable]');
+    await refused(at.idops(`pull --backend ${ids.backend} --force`), 'error[not-writable]');
     expect(await at.read('b/x.txt')).toBe('old');
     expect(await at.read('manifests/a.yaml')).toBe(manifest);
     expect(Object.keys(await at.files()).filter((path) => path.endsWith('.tmp'))).toEqual([]);

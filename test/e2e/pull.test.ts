@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadSeed } from '../../src/sandbox/seed.js';
@@ -108,7 +108,7 @@ label: "Old"  # to be mended
       left: [{ code: 'not-found', place: null }],
     });
     expect(await at.read('manifests/all.yaml')).toBe(organizations);
-    expect(await at.idops('pull --kind Organization --format json')).toMatchObject({ code: 0 });
+    expect(await at.idops('pull --kind Organization --force --format json')).toMatchObject({ code: 0 });
     expect(await at.read('manifests/all.yaml')).toBe(
       `${organizations.replace('   # the first', ' # the first').replace('"Old"  #', 'ACME Corp #')}---
 kind: Organization
@@ -153,7 +153,7 @@ label: null
     );
     await writeFile(join(at.folder, 'elsewhere.txt'), 'c');
     await symlink('../elsewhere.txt', join(at.folder, 'manifests/link.txt'));
-    const pulled = await at.idops('pull --kind EmailTemplate --kind User');
+    const pulled = await at.idops('pull --kind EmailTemplate --kind User --force');
     expect(pulled.code).toBe(1);
     expect(pulled.stderr).toContain(
       'manifests/shared.html is named in several places that need different texts',
@@ -269,7 +269,7 @@ organizations: {add: [globex, umbrella]}
 
   it('pull takes out of a document what differs, leaves other members alone, and only tells what a document about many declares', async () => {
     const at = await project({ 'idops.yaml': boruta, 'manifests/users.yaml': users }, { profile: 'boruta' });
-    const pulled = await at.idops('pull --kind User');
+    const pulled = await at.idops('pull --kind User --force');
     expect(pulled).toMatchObject({ code: 0 });
     expect(pulled.stderr).toContain('warning[not-pulled]: organizations of User/');
     const expected = users.replace('acme, initech', 'acme').replace('[globex]} #', '[]} #');
@@ -298,7 +298,7 @@ describe('idops pull --declared', () => {
     const declared = 'kind: User\nusername: ada@acme.example\ngroup: other\norganizations: []\n';
     const at = await project({ 'idops.yaml': boruta, 'manifests/a.yaml': declared }, { profile: 'boruta' });
     expect(await at.idops('pull --declared --check')).toMatchObject({ code: 1 });
-    expect(await at.idops('pull --declared')).toMatchObject({ code: 0 });
+    expect(await at.idops('pull --declared --force')).toMatchObject({ code: 0 });
     expect(await at.files()).toMatchObject({
       'manifests/a.yaml':
         'kind: User\nusername: ada@acme.example\ngroup: staff finance\norganizations:\n  - acme\n  - globex\n',
@@ -372,6 +372,36 @@ describe('an edit', () => {
     expect(await at.read(file)).toContain('label: ACME Corp');
     await at.write({ [file]: (await at.read(file)).replace('ACME Corp', 'Edited') });
     expect(await pull()).toBe(1);
+  });
+
+  it('outside git is also what neither pull nor init is known to have written', async () => {
+    const declared = 'kind: Organization\nname: acme\nlabel: Mine\n';
+    const at = await project({ 'idops.yaml': sure, [file]: declared });
+    expect(await at.idops('pull --declared --check')).toMatchObject({ code: 1 });
+    await refused(at.idops('pull --declared'), `error[edited-file]: ${file} has an edit that`);
+    expect(await at.read(file)).toBe(declared);
+    await succeeded(at.idops('apply --yes'));
+    change(at, 'Theirs');
+    await refused(at.idops('pull --declared'), `error[edited-file]: ${file}`);
+    await succeeded(at.idops('pull --declared --force'));
+    change(at, 'Again');
+    await succeeded(at.idops('pull --declared'));
+    await rm(join(at.folder, '.idops'), { recursive: true });
+    change(at, 'Once more');
+    await refused(at.idops('pull --declared'), `error[edited-file]: ${file}`);
+    expect(await at.read(file)).toContain('label: Again');
+  });
+
+  it('is not overwritten by new documents behind it, and still one then', async () => {
+    const declared = 'kind: Organization\nname: acme\nlabel: ACME Corp\n---\nkind: KeyPair\nid: ';
+    const key = `${ids.firstKey} # mine\n`;
+    const at = await project({ 'idops.yaml': boruta, [file]: declared + key }, { profile: 'boruta' });
+    await succeeded(at.idops('pull --kind Organization'));
+    const added = await at.read(file);
+    expect(added.startsWith(`${declared}${key}---\n`)).toBe(true);
+    change(at, 'Theirs');
+    await refused(at.idops('pull --kind Organization'), `error[edited-file]: ${file}`);
+    expect(await at.read(file)).toBe(added);
   });
 
   it('of one object stays one when others of its file are pulled', async () => {

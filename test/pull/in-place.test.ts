@@ -32,7 +32,7 @@ describe.each(cases.filter(({ kind, profile }) => kind.readable(profile)))(
               );
             };
             const before = await declared();
-            const pulling = await pull(await load(), {}, { kinds: [kind.name], asked: {} });
+            const pulling = await pull(await load(), {}, { kinds: [kind.name], asked: {}, force: true });
             await pulling.write();
             const after = await declared();
             // Each document mentions what it mentioned; those about other objects come behind.
