@@ -143,6 +143,7 @@ async function beginRun(
       server: plan.server,
       profile: plan.profile,
       environment: plan.environment,
+      ...(plan.asOf === undefined ? {} : { now: plan.asOf }),
       digest: plan.digest,
       salt: state.salt,
     });

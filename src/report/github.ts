@@ -29,7 +29,7 @@ export interface Annotation {
 export function planGithub(plan: Plan, options: GithubOptions = {}): string {
   return [
     ...planAnnotations(plan, options).map((annotation) => annotationCommand(annotation, options)),
-    `idops plan${options.stored === true ? ` made at ${escapeText(plan.createdAt)} for ${escapeText(plan.server)}` : ''}: ${headline(plan)}`,
+    `idops plan${options.stored === true ? ` made at ${escapeText(plan.createdAt)} for ${escapeText(plan.server)}` : ''}${plan.asOf === undefined ? '' : ` as of ${escapeText(plan.asOf)} (--now)`}: ${headline(plan)}`,
     '',
   ].join('\n');
 }

@@ -81,11 +81,12 @@ export function planHtml(plan: Plan, options: HtmlOptions): string {
 }
 
 /** Facts about a plan. */
-export function planFacts({ profile, environment, shard }: Plan): Insertable[] {
+export function planFacts({ profile, environment, shard, asOf }: Plan): Insertable[] {
   return [
     markup`Profile <code>${profile}</code>`,
     markup`Environment ${environment === null ? 'none' : markup`<code>${environment}</code>`}`,
     ...(shard === undefined ? [] : [`Shard ${shardText(shard)}`]),
+    ...(asOf === undefined ? [] : [`As of ${asOf} (--now)`]),
   ];
 }
 

@@ -74,8 +74,9 @@ function isPart({ partial }: Plan, only: Share | undefined): boolean {
 
 function headText(plan: Plan, warnings: number, only: Share | undefined): string {
   const environment = plan.environment === null ? '' : `, environment ${code(plan.environment)}`;
+  const asOf = plan.asOf === undefined ? '' : ` As of ${code(plan.asOf)} (--now).`;
   const lines = [
-    `Server ${code(plan.server)}, profile ${code(plan.profile)}${environment}${plan.shard === undefined ? '' : `, ${shardOf(plan)} of the objects`}.`,
+    `Server ${code(plan.server)}, profile ${code(plan.profile)}${environment}${plan.shard === undefined ? '' : `, ${shardOf(plan)} of the objects`}.${asOf}`,
   ];
   const { count, inAll } = destructiveCount(shownPart(plan, only));
   const privileged = countPrivileged(shownPart(plan, only));

@@ -60,6 +60,7 @@ export function runText(past: PastRun, options: TextOptions): string {
     `Run:         ${paint.bold(escapeText(run.run))} (${ended})`,
     `Command:     ${escapeText(run.command)}, idops ${escapeText(run.tool_version)}`,
     `When:        ${escapeText(run.at)}`,
+    ...(run.now === undefined ? [] : [`As of:       ${escapeText(run.now)} (--now)`]),
     `Who:         ${who(run)}, process ${run.pid}${run.actor === undefined ? '' : ` of ${system(run)}`}`,
     ...(run.commit === undefined ? [] : [`Commit:      ${escapeText(run.commit)}`]),
     ...(run.run_url === undefined ? [] : [`CI:          ${escapeText(run.run_url)}`]),
@@ -188,6 +189,7 @@ function headerOf({ run, ended, changes }: PastRun): object {
     profile: run.profile,
     environment: run.environment,
     tool_version: run.tool_version,
+    ...(run.now === undefined ? {} : { now: run.now }),
     digest: run.digest,
     summary: summarizeResult({ run: run.run, results, interrupted: false }),
   };

@@ -46,6 +46,7 @@ export function planText(plan: Plan, options: TextOptions): string {
     `Environment: ${plan.environment === null ? 'none' : paint.bold(escapeText(plan.environment))}`,
     ...(plan.shard === undefined ? [] : [`Shard:       ${paint.bold(shardText(plan.shard))}`]),
     ...(plan.undoes === undefined ? [] : [`Undoes:      run ${escapeText(plan.undoes)}`]),
+    ...(plan.asOf === undefined ? [] : [`As of:       ${escapeText(plan.asOf)} (--now)`]),
     ...(options.stored === true
       ? [`Made:        ${escapeText(plan.createdAt)} by idops ${escapeText(plan.toolVersion)}`]
       : []),

@@ -68,6 +68,10 @@ const runLine = z
     server: z.string().meta(doc('the base URL of the server', 'https://id.example.com')),
     profile: z.string().meta(doc('the profile that it was used with', 'documented')),
     environment: z.string().nullable().meta(doc('the chosen environment', 'production')),
+    now: z
+      .string()
+      .optional()
+      .describe('the instant of --now, at which it was decided which access has ended'),
     digest: z.string().meta(doc('the digest of the plan', `sha256:${'5f'.repeat(32)}`)),
     salt: z.string().meta(doc('the salt of the hashes in this file', '9f2c…')),
   })

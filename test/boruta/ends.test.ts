@@ -1,8 +1,19 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
+import { readRuns } from '../../src/apply/find-runs.js';
 import { ProblemsError } from '../../src/base/problems.js';
+import { planGithub } from '../../src/report/github.js';
+import { planHtml } from '../../src/report/html.js';
+import { planMarkdown } from '../../src/report/markdown.js';
+import { pastRun } from '../../src/report/past.js';
+import { runText } from '../../src/report/runs.js';
+import { planText } from '../../src/report/text.js';
+import { readShownPlan } from '../../src/session/plan-file.js';
+import { fileRuns } from '../../src/state/file/runs.js';
 import { applyAll } from '../approving.js';
 import { afterwards } from '../cleanups.js';
-import { ids, type Site, site, todo, user } from './site.js';
+import { ids, journalLines, type Site, site, todo, user } from './site.js';
 
 const ada = `User/${ids.ada}`;
 const grace = `User/${ids.grace}`;
@@ -75,4 +86,29 @@ describe('access that ends after the plan was made', () => {
     expect(said[ada]).toMatch(/^skipped: not sent, stale: /);
     expect(at.writes()).toHaveLength(1);
   });
+});
+
+test('--now is shown by every format of a plan, also of a stored one, and by the journal', async () => {
+  const at = await site();
+  at.now = new Date('2027-02-01T00:00:00Z');
+  await at.declare({ ...byName, organizations: { add: ['initech'] } });
+  const text = await at.session(async (opened) => await opened.storePlan(await opened.plan()));
+  await writeFile(join(at.folder, 'plan.json'), text);
+  const stored = await readShownPlan(join(at.folder, 'plan.json'));
+  for (const plan of [await at.plan(), stored]) {
+    const options = { color: false, debug: false, samples: new Map() };
+    expect(planText(plan, options)).toContain('As of:       2027-02-01T00:00:00.000Z (--now)\n');
+    expect(planMarkdown(plan, options)).toContain('As of `2027-02-01T00:00:00.000Z` (--now).');
+    expect(planHtml(plan, options)).toContain('As of 2027-02-01T00:00:00.000Z (--now)');
+    expect(planGithub(plan)).toContain('idops plan as of 2027-02-01T00:00:00.000Z (--now): ');
+  }
+  await at.apply();
+  const [first = ''] = await journalLines(at);
+  expect(JSON.parse(first)).toMatchObject({ now: '2027-02-01T00:00:00.000Z' });
+  const { runs } = await readRuns(fileRuns(`${at.folder}/.idops/runs`));
+  const [run] = await Promise.all(runs.map(pastRun));
+  if (run === undefined) throw new Error('no run');
+  expect(runText(run, { color: false, debug: false })).toContain(
+    'As of:       2027-02-01T00:00:00.000Z (--now)\n',
+  );
 });
