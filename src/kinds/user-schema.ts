@@ -35,6 +35,8 @@ const scope = lazy(() =>
     .meta(idOrName),
 );
 
+const NOT_ADDED = 'ends an access that is added, and nothing is added here: leave it out';
+
 /** A set: a list is the whole set; `add` and `remove` name members and leave all others alone. */
 function setOf<T extends z.ZodType>(element: T, what: string, example: z.input<T>) {
   const list = z.array(element);
@@ -47,6 +49,17 @@ function setOf<T extends z.ZodType>(element: T, what: string, example: z.input<T
             .optional()
             .meta({ description: `The ${what} to have.`, examples: [[example]], ...noneTwice }),
           remove: list
+            .superRefine((members, { addIssue }) => {
+              for (const [at, member] of members.entries()) {
+                if (
+                  typeof member === 'object' &&
+                  member !== null &&
+                  'until' in member &&
+                  member.until !== undefined
+                )
+                  addIssue({ code: 'custom', path: [at, 'until'], message: NOT_ADDED });
+              }
+            })
             .optional()
             .meta({ description: `The ${what} not to have.`, examples: [[example]], ...noneTwice }),
         }),
@@ -301,8 +314,21 @@ export const usersSchema = lazy(() =>
       anyOf: [{ required: ['users'] }, { required: ['match'] }],
       dependentRequired: { except: ['match'] },
     },
+  ).refine(
+    ({ until, authorized_scopes, organizations, roles }) =>
+      until === undefined || [authorized_scopes, organizations, roles].some(adds),
+    { path: ['until'], error: NOT_ADDED },
   ),
 );
+
+/** Whether a declared set has members to add. */
+function adds(
+  declared: readonly unknown[] | { readonly add?: readonly unknown[] | undefined } | null | undefined,
+): boolean {
+  if (declared === undefined || declared === null) return false;
+  const list = 'length' in declared ? declared : declared.add;
+  return list !== undefined && list.length > 0;
+}
 
 interface UserTraits extends Traits {
   /** Whether a scope of a user needs a label. */

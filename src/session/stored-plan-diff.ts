@@ -98,6 +98,10 @@ function fieldForm(kind: PlanJson['changes'][number]['kind'], field: { readonly 
   return { ...rest, before: form(before), after: form(after) };
 }
 
+/** Which ends are near depends on when the plan is applied. */
 function warningKeys(warnings: PlanJson['warnings']): string[] {
-  return warnings.map(({ code, message }) => `${code} ${message}`).sort();
+  return warnings
+    .filter(({ code }) => code !== 'access-ends-soon')
+    .map(({ code, message }) => `${code} ${message}`)
+    .sort();
 }

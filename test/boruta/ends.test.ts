@@ -9,7 +9,7 @@ import { planMarkdown } from '../../src/report/markdown.js';
 import { pastRun } from '../../src/report/past.js';
 import { runText } from '../../src/report/runs.js';
 import { planText } from '../../src/report/text.js';
-import { readShownPlan } from '../../src/session/plan-file.js';
+import { readShownPlan, readStoredPlan } from '../../src/session/plan-file.js';
 import { fileRuns } from '../../src/state/file/runs.js';
 import { applyAll } from '../approving.js';
 import { afterwards } from '../cleanups.js';
@@ -111,4 +111,17 @@ test('--now is shown by every format of a plan, also of a stored one, and by the
   expect(runText(run, { color: false, debug: false })).toContain(
     'As of:       2027-02-01T00:00:00.000Z (--now)\n',
   );
+});
+
+test('a stored plan can be applied at a --now at which other ends are near', async () => {
+  const at = await site();
+  at.now = new Date('2027-01-25T00:00:00Z');
+  await at.declare({ ...byName, organizations: { add: [{ name: 'initech', until: '2027-01-31' }] } });
+  const stored = readStoredPlan(
+    await at.session(async (opened) => await opened.storePlan(await opened.plan())),
+    'plan.json',
+  );
+  at.now = new Date('2026-12-01T00:00:00Z');
+  const { problems } = await at.session((opened) => opened.planStored(stored));
+  expect(problems).toEqual([]);
 });
