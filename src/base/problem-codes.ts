@@ -103,6 +103,7 @@ export const problemCodes = [
   'pruned',
   'record-needed',
   'restores',
+  'restores-dropped',
   'restores-left-out',
   'run-ended-early',
   'run-other-server',

@@ -67,15 +67,27 @@ export function findIn(
   wanted: Value,
   references: References,
 ): { readonly id: string } | string {
+  const { organizations } = references;
   const list: Catalog | null | undefined = references[listOf[noun] ?? 'organizations'];
   const { id, name } = isMap(wanted) ? wanted : isUuid(textOf(wanted)) ? { id: wanted } : { name: wanted };
   const byId = typeof id === 'string';
   const text = String(byId ? id : name);
   if (list == null) return `the server offers no list of ${noun}s to find "${text}" in`;
-  const rows = byId ? [list.byId(text)] : list.byName(text);
+  const listed = byId ? [list.byId(text)] : list.byName(text);
+  // Until its end, a plan that renames an organization accepts both names.
+  const former = noun === 'organization' && listed.length === 0 ? organizations?.findNamed(text) : undefined;
+  const rows = typeof former === 'object' ? [former] : listed;
   const ids = rows.flatMap((row) => (typeof row?.id === 'string' ? [row.id] : []));
   const [only] = ids;
-  if (only !== undefined && ids.length === 1) return { id: only };
+  if (only !== undefined && ids.length === 1) {
+    const called = rows[0]?.name;
+    const isRight =
+      name === called ||
+      (noun === 'organization' && organizations?.checkName(only, String(name)) !== 'wrong');
+    return !byId || name === undefined || isRight
+      ? { id: only }
+      : `the ${noun} with the id ${only} is called "${String(called)}" on the server, not "${String(name)}": correct the id or the name`;
+  }
   if (ids.length > 1) return `${ids.length} ${noun}s are called "${text}" (${ids.join(', ')}): use the id`;
   return `the server has no ${noun} ${byId ? 'with the id ' : ''}"${text}": correct it${byId ? '' : list.proposal(text)}`;
 }

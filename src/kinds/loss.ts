@@ -1,5 +1,5 @@
 import type { Fields, Value } from '../base/values.js';
-import { asElements, contrast, type FieldType, value } from './fields.js';
+import { asElements, contrast, type FieldType, keyOf, value } from './fields.js';
 import type { Kind, Traces } from './kind.js';
 
 /**
@@ -68,4 +68,16 @@ export function stillLost(kind: Pick<Kind, 'fields' | 'lost'>, owed: PendingRest
     );
   const lost = kind.lost?.({ before: owed.lost, asked: owed.lost, now }) ?? {};
   return Object.fromEntries(Object.entries(lost).filter(([field]) => asSeen(field)));
+}
+
+/** The elements of sets that a pending restore was about and that are still missing. Pure. */
+export function missingElements(owed: PendingRestore, now: Fields): Fields {
+  const [before, asked] = 'before' in owed ? [owed.before, owed.asked] : [owed.lost, owed.lost];
+  const missing = Object.entries(before).map(([field, elements]): [string, Value[]] => {
+    const wanted = asElements(asked[field] ?? null).map(keyOf);
+    const there = asElements(now[field] ?? null).map(keyOf);
+    const isMissing = (key: string) => wanted.includes(key) && !there.includes(key);
+    return [field, asElements(elements).filter((element) => isMissing(keyOf(element)))];
+  });
+  return Object.fromEntries(missing.filter(([, elements]) => elements.length > 0));
 }

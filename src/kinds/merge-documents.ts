@@ -1,6 +1,6 @@
 import type { Place } from '../base/problems.js';
-import { type Fields, isMap, same, type Value } from '../base/values.js';
-import { listsOf, memberKey, partPath, setParts, value } from './fields.js';
+import { compareText, type Fields, isMap, same, type Value } from '../base/values.js';
+import { listsOf, memberKey, partPath, referenceOf, setParts, value } from './fields.js';
 import { kindOf } from './index.js';
 import type { Declared, Identity, Kind } from './kind.js';
 
@@ -161,7 +161,7 @@ function joinedSet(
       if (whole === undefined) {
         whole = { source, list: own };
         joint.whole = [];
-      } else if (!same(whole.list, own)) differs(field, whole.source, source);
+      } else if (!same(inOrder(whole.list), inOrder(own))) differs(field, whole.source, source);
       else continue;
     }
     for (const { path, list } of listsOf(declared)) {
@@ -193,6 +193,12 @@ function joinedSet(
     });
   }
   return joint;
+}
+
+/** A declared set in the order of its members. */
+function inOrder(set: Value): Value {
+  if (!Array.isArray(set)) return set;
+  return set.map(referenceOf).sort((a, b) => compareText(memberKey(a) ?? '', memberKey(b) ?? ''));
 }
 
 /** When the access of a declared member ends, as it is written; null if it has no end. */

@@ -149,6 +149,11 @@ function naming({ id, name: given }: Identity, { organizations }: References): N
   const name = typeof row?.name === 'string' ? row.name : given;
   const unique = name !== undefined && (organizations?.byName(name).length ?? 0) <= 1;
   const byName = name === undefined ? [] : [{ name }];
+  // While a plan renames it, its live name selects it too, unless another one has that name.
+  const present = id === undefined ? undefined : organizations?.presentName(id);
+  const found = present === undefined || present === name ? undefined : organizations?.findNamed(present);
+  if (present !== undefined && typeof found === 'object' && found.id === row?.id)
+    byName.push({ name: present });
   const byId = id === undefined ? [] : [{ id }];
   const address = (unique || id === undefined ? byName[0] : undefined) ?? byId[0] ?? {};
   return { address, key: byId[0] ?? address, all: [...byName, ...byId] };

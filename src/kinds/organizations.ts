@@ -107,7 +107,7 @@ export class OrganizationIndex extends Catalog {
 }
 
 function lacks(which: string, what: 'id' | 'name'): string {
-  return `the server has no organization ${which}, and no operation creates one: create it there, or correct the ${what}; to rename one, declare its id beside the new name`;
+  return `the server has no organization ${which}, and no operation creates one: create it there, or correct the ${what}`;
 }
 
 /** Reads all organizations. Throws if the list doesn't add up. */

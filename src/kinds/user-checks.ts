@@ -67,8 +67,8 @@ function unidentified(user: Declared, profile: Profile): Problem[] {
   if (listsUsers) return matchless;
   return [
     ...matchless,
-    ...named.flatMap(({ id }, index) =>
-      id === undefined ? [unlisted(profile, 'a user', user.placeOf('users', index))] : [],
+    ...named.flatMap(({ username }, index) =>
+      username !== undefined ? [unlisted(profile, 'a user', user.placeOf('users', index))] : [],
     ),
     ...(match === undefined ? [] : [unlisted(profile, 'matching users', user.placeOf('match'))]),
   ];

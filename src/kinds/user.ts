@@ -284,7 +284,7 @@ function rolesLost(wanted: Fields, got: Fields): readonly Fields[] {
   return matchSets(asElements(wanted.roles), asElements(got.roles)).removed;
 }
 
-/** The addresses of a user: by id, and by username if it is known and unique. */
+/** The addresses of a user: by id, and by username if it is known. */
 function naming({ id, username }: Identity, { users }: References): Naming {
   if (id === undefined)
     return {
@@ -293,6 +293,6 @@ function naming({ id, username }: Identity, { users }: References): Naming {
       all: [{ username: username ?? '' }],
     };
   const called = users?.byId(id)?.username;
-  const isUnique = typeof called === 'string' && users?.byName(called).length === 1;
-  return { address: { id }, key: { id }, all: isUnique ? [{ id }, { username: called }] : [{ id }] };
+  const all = typeof called === 'string' ? [{ id }, { username: called }] : [{ id }];
+  return { address: { id }, key: { id }, all };
 }

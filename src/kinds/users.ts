@@ -34,7 +34,7 @@ export const users: Many = {
     });
   },
   lists({ named, match, except = [] }) {
-    const byName = [...named, ...except].filter(({ id }) => id === undefined);
+    const byName = [...named, ...except].filter(({ username }) => username !== undefined);
     return [
       ...byName.flatMap((identity) => userByName.lists(identity)),
       ...(match === undefined
@@ -59,8 +59,14 @@ export const users: Many = {
         if (holds(condition, row)) found.set(row.id, condition);
       }
     }
-    const withId = (identity: Identity) =>
-      identity.id === undefined ? userByName.find(identity, references) : identity;
+    const withId = (identity: Identity) => {
+      const { id, username } = identity;
+      if (id === undefined) return userByName.find(identity, references);
+      const called = references.users?.byId(id)?.username;
+      return username === undefined || called === username
+        ? { id }
+        : `the user with the id ${id} is called "${String(called)}" on the server, not "${username}": correct the id or the name`;
+    };
     for (const identity of covers.except ?? []) {
       const known = withId(identity);
       if (typeof known === 'string') troubles.push(known);
@@ -85,8 +91,11 @@ function identityOf(reference: unknown): Identity {
   if (typeof reference === 'string')
     return isUuid(reference) ? { id: reference.toLowerCase() } : { username: reference };
   const { id, name, backend } = isObject(reference) ? reference : {};
-  if (typeof id === 'string') return { id };
-  return { username: String(name), ...(typeof backend === 'string' ? { backend } : {}) };
+  return {
+    ...(typeof id === 'string' ? { id } : {}),
+    ...(typeof name === 'string' ? { username: name } : {}),
+    ...(typeof backend === 'string' ? { backend } : {}),
+  };
 }
 
 function conditionOf(match: { readonly [key: string]: unknown }): Fields {
@@ -95,7 +104,9 @@ function conditionOf(match: { readonly [key: string]: unknown }): Fields {
       if (typeof wanted === 'string') return [[key, wanted]];
       if (!isObject(wanted)) return [];
       const { id, name } = wanted;
-      return [[key, typeof id === 'string' ? { id } : { name: String(name) }]];
+      return [
+        [key, { ...(typeof id === 'string' ? { id } : {}), ...(typeof name === 'string' ? { name } : {}) }],
+      ];
     }),
   );
 }

@@ -1,11 +1,13 @@
 import { interrupted, Pauses } from '../base/concurrency.js';
 import { noProgress } from '../base/progress.js';
+import type { Fields } from '../base/values.js';
 import { firstFew } from '../base/words.js';
 import { addressOf, kindOf, kinds, regenerated } from '../kinds/index.js';
 import type { Declared, Finding, Kind, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
-import { type PendingRestore, stillLost } from '../kinds/loss.js';
+import { missingElements, namesOfLost, type PendingRestore, stillLost } from '../kinds/loss.js';
 import {
+  afterwards,
   heldLists,
   type ListName,
   listNames,
@@ -17,10 +19,10 @@ import { secretsIn } from '../secrets/hash.js';
 import { eachWithSlowHashes, withSlowHashes } from '../secrets/slow-hash.js';
 import { operations, type Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
-import { Decider } from './decider.js';
+import { Decider, formerNames } from './decider.js';
 import { planDigest } from './digest.js';
 import { expand } from './expand.js';
-import { blockLosses, blockProtected, markPrivileged } from './guards.js';
+import { blockLosses, blockProtected, idleKeeps, markPrivileged } from './guards.js';
 import { listsFor, listsOfNames, type Observed, observe } from './observe.js';
 import type { BuildOptions, PlanHeader } from './options.js';
 import { arrange } from './order.js';
@@ -101,6 +103,8 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
         ...guarded.warnings,
         ...leftOut(restoresLeftOut(options)),
         ...missingLists(references),
+        ...idleKeeps(options.safety.keep, references),
+        ...decided.dropped,
         ...idleWarnings(decided.changes),
       ],
       settled: decided.settled,
@@ -134,7 +138,8 @@ async function withDocumentsById(options: BuildOptions): Promise<{
   const read = reusableLists(options.read, [], names);
   const references =
     names.length === 0 ? {} : (await observe([], names, { ...options, lists: read.lists })).references;
-  const expanded = expand(declared, references, options.safety.protect);
+  const others = { present: new Map(), former: formerNames(state) };
+  const expanded = expand(declared, afterwards(references, declared, others), options);
   const now = options.asOf ?? options.now;
   const dated = withDates(expanded.declared, declared, { state, now, endedOnly: options.endedOnly === true });
   const { holdsUntil, warnings } = endsAfter(dated.declared, now);
@@ -175,24 +180,34 @@ async function decideAll(
   decider: Decider,
   observed: ReadonlyMap<Subject, Live>,
   signal: AbortSignal | undefined,
-): Promise<{ readonly changes: readonly Change[]; readonly settled: readonly string[] }> {
+): Promise<{
+  readonly changes: readonly Change[];
+  readonly settled: readonly string[];
+  readonly dropped: readonly PlanWarning[];
+}> {
   const decided = await eachWithSlowHashes(
     selected,
     (one) => {
       const live = observed.get(one.subject);
       const change = decider.decide(one, live);
       const others = one.subject.declared && twice.get(one.subject.declared);
+      const restore = decider.pendingRestore(one.key);
       return {
-        key: one.key,
+        one,
+        live,
+        restore,
         change: change && others ? { ...change, ...blockedAsTwice(others) } : change,
-        isSettled: isSettled(one.subject, live, decider.pendingRestore(one.key)),
+        isSettled: isSettled(one.subject, live, restore),
       };
     },
     new Pauses(signal),
   );
   return {
     changes: decided.flatMap(({ change }) => change ?? []),
-    settled: decided.flatMap(({ key, isSettled }) => (isSettled ? [key] : [])),
+    settled: decided.flatMap(({ one, isSettled }) => (isSettled ? [one.key] : [])),
+    dropped: decided.flatMap(({ one, live, restore }) =>
+      live?.exists === true && restore !== undefined ? droppedRestore(one, live.fields, restore) : [],
+    ),
   };
 }
 
@@ -288,6 +303,22 @@ function isSettled(
   // What is to be pruned is gone already.
   const gone = !live.exists || declared === undefined || declared.absent;
   return gone || Object.keys(stillLost(kindOf(kind), restore, live.fields)).length === 0;
+}
+
+/** A warning about what is missing since somebody set it after an update took it away. */
+function droppedRestore(
+  { subject, address }: Addressed,
+  now: Fields,
+  restore: PendingRestore,
+): PlanWarning[] {
+  const back = stillLost(kindOf(subject.kind), restore, now);
+  const dropped = Object.entries(missingElements(restore, now)).filter(
+    ([field]) => !Object.hasOwn(back, field),
+  );
+  if (dropped.length === 0) return [];
+  const names = namesOfLost(Object.fromEntries(dropped));
+  const message = `${address}: an update in run ${restore.run} did not finish and took away ${names}; somebody has set that since, so it stays away: declare it if it is missed`;
+  return [{ code: 'restores-dropped', message }];
 }
 
 /** A warning about pending restores that the selection leaves out. */

@@ -1,4 +1,6 @@
+import { identifierKey } from '../base/identifiers.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
+import type { Safety } from '../base/safety.js';
 import { firstFew } from '../base/words.js';
 import { altered } from '../kinds/declared.js';
 import { addressOf, kindOf } from '../kinds/index.js';
@@ -6,13 +8,20 @@ import type { Declared, Identity } from '../kinds/kind.js';
 import { documentFor, mergeDocuments } from '../kinds/merge-documents.js';
 import type { References } from '../kinds/references.js';
 import type { PlanWarning } from './plan.js';
-import { matchesTarget } from './select.js';
+import { protecting } from './select.js';
 import { addresses } from './subjects.js';
 
 /** Documents about single objects, by id as far as their names are found. */
 export interface Expanded {
   readonly declared: readonly Declared[];
   readonly warnings: readonly PlanWarning[];
+}
+
+/** The objects that match and are left out. */
+export interface Guarded {
+  readonly safety: Pick<Safety, 'protect'>;
+  /** The id of the user whose token is used, if it is known: servers let nobody change themselves. */
+  readonly ownUser?: string | undefined;
 }
 
 /** Documents by object. */
@@ -30,13 +39,9 @@ export interface Covering {
  * Finds the ids for names, makes one document for each object that a document about many covers, and joins those about one object.
  * Throws a ProblemsError if it can't be known which objects a document covers, or if they are too few.
  */
-export function expand(
-  documents: readonly Declared[],
-  references: References,
-  protect: readonly string[],
-): Expanded {
+export function expand(documents: readonly Declared[], references: References, guarded: Guarded): Expanded {
   if (documents.every(isPlain)) return { declared: documents, warnings: [] };
-  const { plain, covering, problems, warnings } = coverObjects(documents, references, protect);
+  const { plain, covering, problems, warnings } = coverObjects(documents, references, guarded);
   if (problems.length > 0) throw new ProblemsError([...problems]);
   const own = plain.map((document) => {
     const address = addressOf(document.kind, document.identity);
@@ -53,7 +58,7 @@ export function expand(
 export function coverObjects(
   documents: readonly Declared[],
   references: References,
-  protect: readonly string[],
+  { safety: { protect }, ownUser }: Guarded,
 ): Covering {
   const problems: Problem[] = [];
   const warnings: PlanWarning[] = [];
@@ -84,18 +89,22 @@ export function coverObjects(
           warnings.push({ code: 'too-few-objects', message: count, place: document.declaredAt });
         }
       }
-      const left: string[] = [];
+      const left: [address: string, isOwn: boolean][] = [];
       for (const [id, condition] of found) {
         const { all } = addresses(
           { kind: document.kind, identity: { id }, declared: undefined },
           undefined,
           references,
         );
-        const isProtected = protect.some((pattern) => all.some((one) => matchesTarget(pattern, one)));
-        if (condition !== undefined && isProtected) left.push(all.at(-1) ?? id);
+        const isProtected = all.some((one) => protecting(protect, one) !== undefined);
+        const isOwn = ownUser !== undefined && identifierKey(id) === identifierKey(ownUser);
+        if (condition !== undefined && (isProtected || isOwn)) left.push([all.at(-1) ?? id, isOwn]);
         else cover(documentFor(document, { id }, condition));
       }
-      if (left.length > 0) warnings.push(leftOut(document, left));
+      for (const own of [false, true]) {
+        const those = left.flatMap(([address, isOwn]) => (isOwn === own ? [address] : []));
+        if (those.length > 0) warnings.push(leftOut(document, those, own));
+      }
       for (const { identity, why } of lost) {
         cover(altered(documentFor(document, identity, undefined), { trouble: why }));
       }
@@ -105,12 +114,11 @@ export function coverObjects(
 }
 
 /** A note about matched objects that no plan changes. */
-function leftOut({ declaredAt }: Declared, left: readonly string[]): PlanWarning {
-  return {
-    code: 'left-out',
-    message: `"match" leaves out ${firstFew(left)}: safety.protect names ${left.length === 1 ? 'it' : 'them'}`,
-    place: declaredAt,
-  };
+function leftOut({ declaredAt }: Declared, left: readonly string[], isOwn: boolean): PlanWarning {
+  const why = isOwn
+    ? 'the token that is used is theirs, and the server lets nobody change themselves'
+    : `safety.protect names ${left.length === 1 ? 'it' : 'them'}`;
+  return { code: 'left-out', message: `"match" leaves out ${firstFew(left)}: ${why}`, place: declaredAt };
 }
 
 function isPlain({ kind, identity, covers }: Declared): boolean {

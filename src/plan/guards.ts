@@ -12,8 +12,8 @@ import { withReason } from './compare.js';
 import { abortable } from './observe.js';
 import type { BuildOptions } from './options.js';
 import { formerHolders, takesOver } from './order.js';
-import { type Change, isChanging } from './plan.js';
-import { matchesPattern, matchesTarget, mayMatchKind } from './select.js';
+import { type Change, isChanging, type PlanWarning } from './plan.js';
+import { matchesPattern, mayMatchKind, protecting } from './select.js';
 
 const ROLE = 'role:';
 
@@ -141,13 +141,13 @@ export function blockProtected(
       warnings: [...change.warnings, { code: 'protected', message }],
     };
   };
-  const protecting = (addresses: readonly string[]) =>
-    patterns.find((pattern) => addresses.some((address) => matchesTarget(pattern, address)));
+  const protectingOf = (addresses: readonly string[]) =>
+    addresses.map((address) => protecting(patterns, address)).find((pattern) => pattern !== undefined);
   return changes.map((change) => {
     const { kind } = change;
     if (!isChanging(change)) return change;
     const name = kindOf(kind).called?.(change.apply.before);
-    const own = protecting([...addressesOf(change), ...(name === undefined ? [] : [`${kind}/${name}`])]);
+    const own = protectingOf([...addressesOf(change), ...(name === undefined ? [] : [`${kind}/${name}`])]);
     if (own !== undefined) return guarded(change, own, `safety.protect has ${own}: no plan changes it`);
     const { succession } = kindOf(kind);
     if (succession === undefined || !takesOver(change) || change.destructions.length === 0) return change;
@@ -155,10 +155,22 @@ export function blockProtected(
     const taken =
       former === undefined
         ? patterns.find((pattern) => mayMatchKind({ targets: [pattern], kinds: [] }, kind))
-        : protecting(former);
+        : protectingOf(former);
     if (taken === undefined) return change;
     const unsure = former === undefined ? '; which one has it now is unknown' : '';
     return guarded(change, taken, `it ${succession.moves(former)}, and safety.protect has ${taken}${unsure}`);
+  });
+}
+
+/** A warning for each scope or role of `safety.keep` that the server, as far as lists were read, doesn't have: nothing guards it. */
+export function idleKeeps(keeps: readonly Keep[], { scopes, roles }: References): PlanWarning[] {
+  return keeps.flatMap((keep) => {
+    const [noun, list, named = ''] =
+      keep.scope === undefined ? ['role', roles, keep.role] : ['scope', scopes, keep.scope];
+    if (list == null || list.unsure || list.byId(named) !== undefined || list.byName(named).length > 0)
+      return [];
+    const message = `safety.keep names the ${noun} "${named}", which the server doesn't have, so it keeps nothing${list.proposal(named)}`;
+    return [{ code: 'no-such-name', message }];
   });
 }
 

@@ -22,6 +22,8 @@ export interface PlanHeader {
   readonly recognise: Recognise | null;
   /** What may not be changed, and what counts as privileged. */
   readonly safety: Safety;
+  /** The id of the user whose token is used, if the token tells it. */
+  readonly ownUser?: string | undefined;
 }
 
 export interface BuildOptions extends PlanHeader {

@@ -31,6 +31,11 @@ export function matchesTarget(target: string, address: string): boolean {
   return isUuid(id) && matchesPattern(withSmallId(target), withSmallId(address));
 }
 
+/** The pattern of `safety.protect` that names an address, in any letter case: a guard had better guard too much. */
+export function protecting(patterns: readonly string[], address: string): string | undefined {
+  return patterns.find((pattern) => matchesPattern(pattern.toLowerCase(), address.toLowerCase()));
+}
+
 function withSmallId(address: string): string {
   return address.replace(/\/[^/]*/, (id) => id.toLowerCase());
 }

@@ -1,5 +1,6 @@
 import { identifierKey, objectKey } from '../base/identifiers.js';
 import { error, type Place, type Problem, refuse, warning } from '../base/problems.js';
+import type { Safety } from '../base/safety.js';
 import { assign, type Fields, type Json } from '../base/values.js';
 import { firstFew } from '../base/words.js';
 import { altered } from '../kinds/declared.js';
@@ -66,7 +67,7 @@ export async function pullInto(
     documents: written,
     many,
     problems,
-  } = await documentsById(manifests, kinds, project.safety().protect, look);
+  } = await documentsById(manifests, kinds, project.safety(), look);
   const asDeclared = written.filter(({ declared }) => isConcerned(declared));
   const covered = [...many.values()].filter(({ declared }) => isConcerned(declared));
   const discovered = await discoverAll(
@@ -177,7 +178,7 @@ interface Covered {
 async function documentsById(
   manifests: LoadedManifests,
   kinds: readonly Kind[],
-  protect: readonly string[],
+  safety: Pick<Safety, 'protect'>,
   { reader, profile, lists, state, now }: IntoOptions,
 ): Promise<{
   documents: readonly DocumentAt[];
@@ -194,7 +195,7 @@ async function documentsById(
   const declared = all.map((one) => one.declared);
   for (const name of listsOfNames(declared, [], profile))
     holdList(lists, name, { reader, profile }, () => {});
-  const { plain, covering, problems } = coverObjects(declared, await heldLists(lists), protect);
+  const { plain, covering, problems } = coverObjects(declared, await heldLists(lists), { safety });
   const each = [...covering.values()].flatMap(({ documents }) => documents);
   const current = withDates(each, [], { state: state ?? { resources: {} }, now, endedOnly: false }).declared;
   let at = 0;

@@ -232,7 +232,7 @@ function endIn(ends: NonNullable<ResourceRecord['until']>, { path: [outermost] }
 function expanded(documents: readonly Declared[], references: References) {
   const own = documents.filter((one) => one.kind === kind.name);
   try {
-    return { declared: expand(own, references, []).declared, notes: [] };
+    return { declared: expand(own, references, { safety: { protect: [] } }).declared, notes: [] };
   } catch (failure) {
     if (!(failure instanceof ProblemsError)) throw failure;
     const why = failure.problems.map(({ message }) => message);

@@ -48,7 +48,7 @@ function onGitlab(env: Environment): Told | undefined {
     actor: env.GITLAB_USER_LOGIN ?? '',
     commit: isCommit(commit) ? commit : '',
     pull_request: env.CI_MERGE_REQUEST_IID ?? '',
-    run_url: env.CI_PIPELINE_URL || (env.CI_JOB_URL ?? ''),
+    run_url: [env.CI_PIPELINE_URL, env.CI_JOB_URL].find((url) => /^https?:/.test(url ?? '')) ?? '',
   };
 }
 

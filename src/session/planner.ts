@@ -18,7 +18,7 @@ import type { Plan } from '../plan/plan.js';
 import type { Replan } from '../plan/replan.js';
 import { warnOfMasks } from '../plan/review-warnings.js';
 import { type StoredPlan, staleness } from '../plan/stored.js';
-import type { Project, ServerSettings } from '../project/index.js';
+import type { AuthSettings, Project, ServerSettings } from '../project/index.js';
 import { labelPlan } from '../report/names.js';
 import { Hasher } from '../secrets/hash.js';
 import type { Redactor } from '../secrets/redactor.js';
@@ -218,6 +218,7 @@ export class Planner {
       now: new Date(),
       recognise: server.profileTrusted ? null : this.recognise,
       safety,
+      ownUser: subjectOf(server.auth),
     };
   }
 
@@ -237,4 +238,17 @@ function againOf({ targets, kinds, prune, assert, shard }: StoredOptions): reado
     ...(assert ? ['--assert'] : []),
     ...(shard === undefined ? [] : ['--shard', shardText(shard)]),
   ];
+}
+
+/** The user of a token that is a JWT; undefined for others. */
+function subjectOf(auth: AuthSettings): string | undefined {
+  if (auth.way !== 'token') return undefined;
+  const [, payload = '', signature] = String(auth.token.reveal()).split('.');
+  if (signature === undefined) return undefined;
+  try {
+    const { sub } = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
+    return typeof sub === 'string' ? sub : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -119,6 +119,9 @@ describe('what is owed', () => {
     expect(user(at)).toMatchObject({ organizations: [] });
     const lostScopes = user(at).authorized_scopes.length === 0;
     user(at).organizations = [{ id: ids.initech, roles: [] }];
+    expect((await at.plan()).warnings).toMatchObject([
+      { code: 'restores-dropped', message: expect.stringMatching(/"acme".*stays away/) },
+    ]);
     await at.apply();
     expect(user(at).organizations.map(({ id }) => id)).toEqual([ids.initech]);
     if (lostScopes) expect(user(at).authorized_scopes).not.toEqual([]);

@@ -296,6 +296,32 @@ describe('a document about many users', () => {
     expect((await problemsOf(at.plan(document))).map((line) => line.split(' ')[0])).toEqual([code]);
   });
 
+  test('a name beside an id must be the name of that user', async () => {
+    const at = await site();
+    const named = (name: string) => ({ kind: 'Users', users: [{ id: ids.ada, name }], group: 'x' });
+    expect(changeOf(await at.plan(named('grace@globex.example')), ada).reason).toContain(
+      'is called "ada@acme.example"',
+    );
+    expect(todo(await at.plan(named('ada@acme.example')))).toEqual([`update ${ada}`]);
+  });
+
+  test('a match accepts both names of an organization that the same plan renames', async () => {
+    const at = await site();
+    const rename = { kind: 'Organization', id: ids.globex, name: 'globex2' };
+    for (const organization of ['globex', 'globex2', { id: ids.globex, name: 'globex2' }]) {
+      const plan = await at.plan(rename, { kind: 'Users', match: { organization }, group: 'x' });
+      expect(todo(plan)).toEqual(['update Organization/globex2', `update ${ada}`, `update ${grace}`]);
+    }
+  });
+
+  test('equal whole sets are fine in any order', async () => {
+    const at = await site();
+    const one = { kind: 'Users', users: ['ada@acme.example'], organizations: ['initech', 'globex'] };
+    expect(todo(await at.plan(one, { ...one, organizations: ['globex', 'initech'] }))).toEqual([
+      `update ${ada}`,
+    ]);
+  });
+
   test('nobody matches: a warning; a user who leaves the match keeps what they have', async () => {
     const at = await site();
     await at.apply(staff);
@@ -313,9 +339,22 @@ describe('a document about many users', () => {
     expect(plan.warnings.map(({ code, message }) => [code, message])).toEqual([
       ['left-out', expect.stringContaining('User/grace@globex.example')],
     ]);
+    const upper = await site({ safety: { protect: ['User/GRACE@globex.example'] } });
+    expect(todo(await upper.plan(staff))).toEqual([`update ${ada}`]);
     expect(changeOf(await at.plan({ ...staff, users: ['grace@globex.example'] }), grace).action).toBe(
       'blocked',
     );
+  });
+
+  test('a match leaves out the user of the token, with a note', async () => {
+    const payload = Buffer.from(JSON.stringify({ sub: ids.ada })).toString('base64url');
+    const token = `e30.${payload}.signature`;
+    const at = await site({ tokens: { [token]: ['users:manage:all'] }, ownUser: ids.ada });
+    const plan = await at.plan(staff);
+    expect(todo(plan)).toEqual([`update ${grace}`]);
+    expect(plan.warnings).toMatchObject([
+      { code: 'left-out', message: expect.stringContaining('the token that is used is theirs') },
+    ]);
   });
 
   test('a user who leaves the match between plan and request is skipped', async () => {

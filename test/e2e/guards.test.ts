@@ -77,3 +77,12 @@ it('too few holders of a scope block every change that takes it away', async () 
   await write({ 'manifests/users.yaml': `${manifest}---\n${other}` });
   expect((await idops('plan')).code).toBe(0);
 });
+
+it('a scope to keep that the server does not have is told of', async () => {
+  const manifest = userOf(ids.ada, `authorized_scopes: [${reading}]`);
+  const { idops } = await guarded('{keep: [{scope: "billing:raed", at_least: 1}]}', manifest);
+  const { stdout } = await idops('plan');
+  expect(stdout.replace(/\s+/g, ' ')).toContain(
+    'safety.keep names the scope "billing:raed", which the server doesn\'t have, so it keeps nothing; did you mean "billing:read"?',
+  );
+});
