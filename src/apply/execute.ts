@@ -96,8 +96,14 @@ class Execution {
     const { progress, concurrency } = this.#options;
     let fatal: unknown;
     progress.phase('Applying', todo.length);
-    for (const kind of kinds) {
-      const level = todo.filter((change) => change.kind === kind.name);
+    const levels = kinds.flatMap((kind) => {
+      const own = todo.filter((change) => change.kind === kind.name);
+      return [false, true].map((awaiting) => ({
+        kind,
+        level: own.filter(({ awaits }) => (awaits !== undefined) === awaiting),
+      }));
+    });
+    for (const { kind, level } of levels) {
       if (level.length === 0) continue;
       try {
         await this.#applyKind(kind, level, kind.sequential ? 1 : concurrency);
@@ -324,7 +330,15 @@ class Execution {
     }
     if (this.#failedSuccessions.has(change.kind) && givesUp(change))
       return kindOf(change.kind).succession?.failed;
-    return undefined;
+    const { awaits } = change;
+    const failed =
+      awaits === undefined
+        ? undefined
+        : [...this.#outcomes].find(
+            ([{ apply }, { status }]) => awaits.includes(apply.key) && status !== 'applied',
+          );
+    if (failed === undefined) return undefined;
+    return `not sent: ${failed[0].address} did not get what is taken away here, and safety.keep would not hold`;
   }
 
   /** Notes failures that other requests would meet too. */

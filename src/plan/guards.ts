@@ -205,10 +205,23 @@ export async function blockLosses(
           .filter(({ action }) => action !== 'blocked')
           .map((change) => [change.apply.identity.id, change]),
       );
-      const left = found.filter(({ identity, live }) =>
+      const holders = found.filter(({ identity, live }) =>
         has(keep, afterwards(live.fields, byId.get(identity.id)?.apply)),
-      ).length;
-      if (left >= keep.at_least) continue;
+      );
+      const left = holders.length;
+      if (left >= keep.at_least) {
+        const gains = holders.flatMap(({ identity, live }) => {
+          const change = byId.get(identity.id);
+          return change === undefined || has(keep, live.fields) ? [] : [change.apply.key];
+        });
+        if (left - gains.length >= keep.at_least) continue;
+        changes = changes.map((change) =>
+          change.kind === kind.name && loses(keep, change)
+            ? { ...change, awaits: [...(change.awaits ?? []), ...gains] }
+            : change,
+        );
+        continue;
+      }
       const what = keep.scope === undefined ? `role "${keep.role}"` : `scope "${keep.scope}"`;
       const reason = `this plan would leave ${left} with the ${what}, and safety.keep asks for at least ${keep.at_least}`;
       changes = changes.map((change) =>

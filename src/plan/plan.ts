@@ -31,6 +31,8 @@ export interface Change {
   readonly privileges?: readonly string[];
   /** The pattern of `safety.protect` that it may be changed against, after an approval; left out if none does. */
   readonly protectedBy?: string;
+  /** The keys of changes of its kind that must be applied first: otherwise `safety.keep` would not hold. */
+  readonly awaits?: readonly string[];
   /** The requests, in this order. */
   readonly requests: readonly WriteRequest[];
   /** The differences. */

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { SandboxOptions } from '../../src/sandbox/index.js';
 import { ids } from '../sandbox/asking.js';
 import { boruta, project, type TestProject } from './running.js';
 
@@ -6,9 +7,9 @@ const grace = '40000000-0000-4000-8000-000000000002';
 const userOf = (id: string, fields: string): string => `kind: User\nid: ${id}\n${fields}\n`;
 const reading = '{name: "billing:read"}';
 
-async function guarded(safety: string, manifest: string): Promise<TestProject> {
+async function guarded(safety: string, manifest: string, options: SandboxOptions = {}): Promise<TestProject> {
   const files = { 'idops.yaml': `${boruta}safety: ${safety}\n`, 'manifests/users.yaml': manifest };
-  return await project(files, { profile: 'boruta' });
+  return await project(files, { profile: 'boruta', ...options });
 }
 
 it('a privileged change is marked in every format, and stops apply and undo', async () => {
@@ -76,6 +77,26 @@ it('too few holders of a scope block every change that takes it away', async () 
   const other = userOf(grace, `authorized_scopes: [${reading}]`);
   await write({ 'manifests/users.yaml': `${manifest}---\n${other}` });
   expect((await idops('plan')).code).toBe(0);
+});
+
+it('what safety.keep guards is taken from somebody only once somebody else has it', async () => {
+  // The first PATCH is to grant, and fails.
+  const manifest = [
+    userOf(grace, `authorized_scopes: [${reading}]`),
+    userOf(ids.ada, 'authorized_scopes: []'),
+  ];
+  const { idops, writes } = await guarded(
+    '{keep: [{scope: "billing:read", at_least: 1}]}',
+    manifest.join('---\n'),
+    {
+      intercept: ({ method, path }) =>
+        method === 'PATCH' && path.endsWith(grace) ? { kind: 'answer', status: 422 } : undefined,
+    },
+  );
+  const { code, stdout } = await idops('apply --yes');
+  expect(code).toBe(1);
+  expect(stdout.replace(/\s+/g, ' ')).toContain('did not get what is taken away here');
+  expect(writes()).toHaveLength(1);
 });
 
 it('a scope to keep that the server does not have is told of', async () => {
