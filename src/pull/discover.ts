@@ -126,14 +126,13 @@ export async function discoverAll(
       .filter((name) => needed.has(name) && listScope(name, profile) !== undefined)
       .map((name) => holdList(lists, name, { reader, profile }, () => {})),
   );
-  const unread = kinds.filter(
-    (kind) => kind.discovery !== undefined && !byKind.has(kind) && !(declaredOnly && kind.readable(profile)),
-  );
+  const looked = declaredOnly ? kinds.filter((kind) => !kind.readable(profile)) : kinds;
+  const unread = looked.filter((kind) => kind.discovery !== undefined && !byKind.has(kind));
   return {
     found,
     references: await heldLists(lists),
     notes: [...unreadable(unread, profile), ...kinds.flatMap((kind) => byKind.get(kind)?.notes ?? [])],
-    missing: kinds.flatMap((kind) => missing(kind, found, asked, byKind.get(kind), profile)),
+    missing: looked.flatMap((kind) => missing(kind, found, asked, byKind.get(kind), profile)),
   };
 }
 

@@ -77,7 +77,8 @@ export async function pullInto(
   );
   const { references } = discovered;
   const { live, found } = await lookUp([...asDeclared, ...covered], discovered, look);
-  const concerned = asDeclared.filter((one) => isConcerned(one.declared, live.get(one)));
+  const isConcernedLive = (one: Subject): boolean => isConcerned(one.declared, live.get(one));
+  const concerned = asDeclared.filter(isConcernedLive);
   const names = new VariableNames();
   const options = { profile, names, holds, references, builtIn, declaredOnly, by };
   const resources = new Map(Object.entries(look.state?.resources ?? {}));
@@ -101,7 +102,7 @@ export async function pullInto(
     for (const body of update?.bodies ?? []) bodies.want(one.source, body);
   }
   const edited = editedSources(updates);
-  const manyLeft = differingMany(covered, live, { profile, references });
+  const manyLeft = differingMany(covered.filter(isConcernedLive), live, { profile, references });
   const left = [
     ...problems,
     ...updates.flatMap(({ update }) => update?.left ?? []),

@@ -310,6 +310,39 @@ describe('idops pull --declared', () => {
   });
 });
 
+describe('idops pull --declared with an option that names objects', () => {
+  const documents = {
+    'manifests/a.yaml': 'kind: User\nusername: ada@acme.example\ngroup: staff finance\n',
+    'manifests/b.yaml': `kind: User\nid: ${ids.nobody}\ngroup: x\n`,
+  };
+
+  it.each([
+    ['--user', ids.ada],
+    ['--backend', 'Company directory'],
+    ['--backend', ids.backend, '--user', ids.ada],
+  ])('%s %s changes nothing if they are as declared', async (...options) => {
+    const at = await project(
+      { 'idops.yaml': boruta, 'manifests/a.yaml': documents['manifests/a.yaml'] },
+      { profile: 'boruta' },
+    );
+    const checked = await at.idopsWith(['pull', '--declared', ...options, '--check']);
+    expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining('1 unchanged') });
+  });
+
+  it('tells which of them the server does not have, or can not show', async () => {
+    const at = await project({ 'idops.yaml': boruta, ...documents }, { profile: 'boruta' });
+    await at.refused(
+      `pull --declared --user ${ids.nobody} --user ${ids.ada} --check`,
+      `the server has no user with the id ${ids.nobody}`,
+    );
+    const plain = await project({ 'idops.yaml': sure, 'manifests/b.yaml': documents['manifests/b.yaml'] });
+    await plain.refused(
+      `pull --declared --user ${ids.nobody}`,
+      'no user can be read with the profile documented',
+    );
+  });
+});
+
 describe('idops pull --backend', () => {
   it.each([
     ['an id', ids.backend],
@@ -330,6 +363,11 @@ describe('idops pull --backend', () => {
     const kinds = at.sandbox.requests.map(({ path }) => /^[/]api[/]([a-z-]+)/.exec(path)?.[1]);
     expect(new Set(kinds)).toEqual(new Set(['backends', 'users', 'organizations', 'scopes', 'roles']));
     expect(at.sandbox.requests.every(({ path }) => !path.includes('000000000002'))).toBe(true);
+    await at.write({ 'manifests/many.yaml': 'kind: Users\nusers: [eve]\ngroup: other\n' });
+    expect(await at.idops('pull --backend Partners --kind User --check')).toMatchObject({ code: 1 });
+    expect(await at.idopsWith(['pull', '--backend', backend, '--kind', 'User', '--check'])).toMatchObject({
+      code: 0,
+    });
     const lost = await at.idops('pull --backend Nowhere');
     expect(lost).toMatchObject({ code: 1, stdout: '' });
     expect(lost.stderr).toContain('error[not-found]: --backend: the server has no backend "Nowhere"');
