@@ -17,17 +17,27 @@ export interface Contribution {
 export interface ShownContributions {
   readonly address: string;
   readonly documents: readonly Contribution[];
+  /** How many other documents of the kind name their objects by what the address doesn't have. */
+  readonly otherwise: { readonly count: number; readonly by: 'id' | 'name' };
 }
 
-export function contributionsText({ address, documents }: ShownContributions): string {
+/** A sentence about documents that only the server can compare with an address. */
+export function namedOtherwise({ count, by }: ShownContributions['otherwise']): string {
+  return count === 1
+    ? `1 document names an object of this kind by its ${by} and may be about this one: idops plan resolves it.`
+    : `${count} documents name objects of this kind by their ${by}s and may be about this one: idops plan resolves them.`;
+}
+
+export function contributionsText({ address, documents, otherwise }: ShownContributions): string {
   const told = documents.map(({ kind, at, condition, declares }) => {
     const when = condition === null ? '' : `, if the server shows ${inline(condition)}`;
     const lines = declares.map(({ path, at, value }) => `    ${path}: ${inline(value)} (${at})`);
     return [`  ${kind} at ${at}${when}`, ...lines].map(escapeText).join('\n');
   });
-  return `${escapeText(address)}\n${told.join('\n')}\n`;
+  const note = otherwise.count === 0 ? [] : ['', namedOtherwise(otherwise)];
+  return `${[escapeText(address), ...told, ...note].join('\n')}\n`;
 }
 
-export function contributionsJson({ address, documents }: ShownContributions): object {
-  return { format_version: 1, address, documents };
+export function contributionsJson({ address, documents, otherwise }: ShownContributions): object {
+  return { format_version: 1, address, documents, named_otherwise: otherwise.count };
 }

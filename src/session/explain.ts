@@ -1,52 +1,65 @@
+import { isUuid } from '../base/identifiers.js';
 import { problemError } from '../base/problems.js';
 import { holdsSensitive, isMap, type Value } from '../base/values.js';
 import { listsOf } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
-import type { Declared } from '../kinds/kind.js';
+import type { Declared, Identity } from '../kinds/kind.js';
 import { matchesTarget } from '../plan/select.js';
-import type { Contribution } from '../report/contributions.js';
+import { type Contribution, namedOtherwise, type ShownContributions } from '../report/contributions.js';
 
 /**
  * Which documents declare what about an object, without the network: by its address with an id or a name. Throws a ProblemsError
  * (`no-such-address`) if none does.
  */
-export function explain(declared: readonly Declared[], address: string): readonly Contribution[] {
+export function explain(
+  declared: readonly Declared[],
+  address: string,
+): Pick<ShownContributions, 'documents' | 'otherwise'> {
   const names = namesOf(declared, address);
-  const found = declared.flatMap((document): Contribution[] => {
+  const by = isById(address) ? 'name' : 'id';
+  let count = 0;
+  const documents = declared.flatMap((document): Contribution[] => {
     const { kind, identity, covers } = document;
-    const { many } = kindOf(kind);
-    const isNamed = (covers?.named ?? [identity]).some((one) =>
-      names.has(addressOf(kind, one).toLowerCase()),
-    );
-    const isLeftOut = covers?.except?.some((one) => names.has(addressOf(kind, one).toLowerCase()));
-    const isMatch = covers?.match !== undefined && !isLeftOut && address.startsWith(`${kind}/`);
-    if (!isNamed && !isMatch) return [];
-    return [
-      {
-        kind: covers === undefined ? kind : (many?.name ?? kind),
-        at: placeOf(document),
-        condition: isNamed ? null : (covers?.match ?? null),
-        declares: fieldsOf(document),
-      },
-    ];
+    if (!address.startsWith(`${kind}/`)) return [];
+    const { many, naming } = kindOf(kind);
+    const isOne = (one: Identity): boolean => names.has(addressOf(kind, one).toLowerCase());
+    const named = covers?.named ?? [identity];
+    const isNamed = named.some(isOne);
+    const isMatch = covers?.match !== undefined && covers.except?.some(isOne) !== true;
+    if (isNamed || isMatch) {
+      return [
+        {
+          kind: covers === undefined ? kind : (many?.name ?? kind),
+          at: placeOf(document),
+          condition: isNamed ? null : (covers?.match ?? null),
+          declares: fieldsOf(document),
+        },
+      ];
+    }
+    const isOtherwise = named.some((one) => isById(addressOf(kind, one)) === (by === 'id'));
+    if (naming !== undefined && names.size === 1 && isOtherwise) count += 1;
+    return [];
   });
-  if (found.length === 0)
-    throw problemError(
-      'no-such-address',
-      `no document declares ${address}`,
-      'an address is KIND/ID or KIND/NAME',
-    );
-  return found;
+  const otherwise = { count, by } as const;
+  if (documents.length > 0) return { documents, otherwise };
+  throw problemError(
+    'no-such-address',
+    `no document declares ${address}`,
+    count > 0 ? namedOtherwise(otherwise) : 'an address is KIND/ID or KIND/NAME',
+  );
+}
+
+function isById(address: string): boolean {
+  return isUuid(address.split('/')[1] ?? '');
 }
 
 /** The address in lower case, and those of documents that have both an id and a name. */
 function namesOf(declared: readonly Declared[], address: string): ReadonlySet<string> {
   const names = new Set([address.toLowerCase()]);
   for (const { kind, identity, fields } of declared) {
-    const { byName, called } = kindOf(kind);
-    const name = called?.(fields);
-    if (byName === undefined || identity[byName.id] === undefined || name === undefined) continue;
-    const both = [addressOf(kind, identity), `${kind}/${name}`];
+    const name = kindOf(kind).called?.(fields);
+    if (identity.id === undefined || name === undefined) continue;
+    const both = [`${kind}/${identity.id}`, `${kind}/${name}`];
     if (both.some((one) => matchesTarget(address, one))) for (const one of both) names.add(one.toLowerCase());
   }
   return names;

@@ -37,7 +37,39 @@ it('shows which documents declare what about an object, a match as a condition, 
         declares: [{ path: 'organizations.add', at: 'manifests/a.yaml:11', value: ['acme'] }],
       },
     ],
+    named_otherwise: 0,
   });
   expect((await refused(idops('validate --explain Client/x', { env }))).stderr).toContain('no-such-address');
   expect(sandbox.requests).toEqual([]);
+});
+
+it('counts the documents that only the server can compare with the address', async () => {
+  const id = '40000000-0000-4000-8000-000000000001';
+  const { idops, write } = await project(
+    {
+      'idops.yaml': boruta,
+      'manifests/a.yaml':
+        `kind: User\nid: ${id}\ngroup: staff\n---\nkind: Users\nusers: [ada@acme.example]\ngroup: staff\n` +
+        `---\nkind: Users\nusers: [{id: ${id}}]\nroles: {add: [member]}\n---\nkind: KeyPair\nid: ${id}\n`,
+    },
+    { profile: 'boruta' },
+  );
+  const byName = await succeeded(idops('validate --explain User/ada@acme.example'));
+  expect(byName.stdout).toMatch(
+    /Users at manifests\/a.yaml:5\n.*\n\n2 documents name objects .* by their ids /,
+  );
+  expect(byName.stdout).toContain('may be about this one: idops plan resolves them.\n');
+  const byId = await succeeded(idops(`validate --explain User/${id}`));
+  expect(byId.stdout).toContain('1 document names an object of this kind by its name and');
+  const json = await succeeded(idops('validate --explain User/ada@acme.example --format json'));
+  expect(JSON.parse(json.stdout)).toMatchObject({ named_otherwise: 2, documents: [{}] });
+  const grace = await refused(idops('validate --explain User/grace'));
+  expect(grace.stderr).toContain('2 documents name objects of this kind by their ids');
+  // A document with both is about this object alone.
+  const other = `---\nkind: Organization\nid: ${id.replace('1', '2')}\nlabel: x\n`;
+  await write({ 'manifests/a.yaml': `kind: Organization\nid: ${id}\nname: acme\n${other}` });
+  for (const address of ['Organization/acme', `Organization/${id}`]) {
+    const { stdout } = await succeeded(idops(`validate --explain ${address}`));
+    expect(stdout).toMatch(/^Organization[/].*\n {2}Organization at manifests[/]a.yaml:1\n.*\n$/);
+  }
 });

@@ -28,8 +28,7 @@ export async function validate(context: Context, options: Options): Promise<Exit
   const isWrong = problems.some(({ severity }) => severity === 'error');
   if (address === undefined) await show(formats, validationReport, validation, context);
   else if (!isWrong) {
-    const documents = explain(validation.declared, address);
-    await show(formats, contributionsReport, { address, documents }, context);
+    await show(formats, contributionsReport, { address, ...explain(validation.declared, address) }, context);
   }
   return isWrong ? exit.failed : exit.done;
 }
