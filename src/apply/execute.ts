@@ -272,9 +272,9 @@ class Execution {
   async #refresh(planned: Change, since: number): Promise<Change | string> {
     const { replan } = this.#options;
     if (planned.requests.length === 0) return planned;
-    const { ends } = planned.apply;
-    if (ends !== undefined && this.#untilEnd(planned) <= 0)
-      return `not sent, stale: the access to "${ends.name}" ended at ${ends.at}; plan again and review it`;
+    const [first] = planned.apply.ends ?? [];
+    if (first !== undefined && this.#untilEnd(planned) <= 0)
+      return `not sent, stale: the access to "${first.name}" ended at ${first.at}; plan again and review it`;
     if (replan.observedAt >= since && !replan.carries(planned)) return planned;
     let change: Change | undefined;
     try {
@@ -308,9 +308,9 @@ class Execution {
   }
 
   /** Milliseconds until access ends that a change declares. */
-  #untilEnd({ apply: { ends } }: Change): number {
-    if (ends === undefined || this.#options.asOf !== undefined) return Number.POSITIVE_INFINITY;
-    return Date.parse(ends.at) - Date.now();
+  #untilEnd({ apply: { ends: [first] = [] } }: Change): number {
+    if (first === undefined || this.#options.asOf !== undefined) return Number.POSITIVE_INFINITY;
+    return Date.parse(first.at) - Date.now();
   }
 
   #skip(change: Change, reason: string): undefined {

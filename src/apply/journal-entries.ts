@@ -77,7 +77,7 @@ export function mergeJournals(contents: readonly JournalContent[], name: string)
 function merge(former: Entry, entry: Entry): Entry {
   if (!mayBeDone(former)) return entry;
   if (!mayBeDone(entry)) return former;
-  const { before, existed, expected } = former.sending;
+  const { before, existed, expected, until_before: untilBefore } = former.sending;
   const { fields, hashes } = entry.sending.expected;
   const stays = Object.entries(expected.hashes).filter(
     ([pointer]) => !Object.hasOwn(fields, pointer.split('/')[1] ?? ''),
@@ -86,7 +86,11 @@ function merge(former: Entry, entry: Entry): Entry {
     fields: { ...expected.fields, ...fields },
     hashes: { ...Object.fromEntries(stays), ...hashes },
   };
-  return { ...entry, sending: { ...entry.sending, before, existed, expected: asked } };
+  const sending = { ...entry.sending, before, existed, expected: asked };
+  return {
+    ...entry,
+    sending: untilBefore === undefined ? sending : { ...sending, until_before: untilBefore },
+  };
 }
 
 /** Whether the server may have done something of a change. */

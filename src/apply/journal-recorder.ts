@@ -100,6 +100,7 @@ export function journalRecorder(
         body: request?.body === undefined ? null : storeFields(request.body, hasher),
         expected: storeFields(expected, hasher),
       }));
+      const former = resources[key]?.until;
       const label = labels.get(key);
       sequence += 1;
       sequences.set(change, sequence);
@@ -121,6 +122,7 @@ export function journalRecorder(
         ...stored,
         managed: [...managed],
         ...(until === undefined ? {} : { until }),
+        ...(former === undefined ? {} : { until_before: former }),
         ...(ended === undefined ? {} : { ended: mapValues(ended, (ids) => [...ids]) }),
         ...(byMember === undefined ? {} : { by_member: [...byMember] }),
         ...(generation === undefined ? {} : { generation }),

@@ -1,11 +1,14 @@
 import type { Fields, Value } from '../base/values.js';
 import { asElements } from '../kinds/fields.js';
-import type { UntilChanges } from '../plan/plan.js';
+import { kindOf } from '../kinds/index.js';
+import type { KindName } from '../kinds/kind.js';
+import type { End, UntilChanges } from '../plan/plan.js';
 import type { ResourceRecord } from '../state/state.js';
 import type { Status } from './result.js';
 
 /** A change, as far as the ends of access need it. */
 interface Asked {
+  readonly kind: KindName;
   readonly until?: UntilChanges | undefined;
   readonly expected: Fields;
   readonly before?: Fields;
@@ -39,23 +42,44 @@ export function newEnds({ until = {}, before = {} }: Asked, outcome: Outcome): U
   return Object.fromEntries(added.filter(([, ends]) => Object.keys(ends).length > 0));
 }
 
-/** A record with the ends of access: none of members that the object doesn't have any more. */
+/** A record with the ends of access and the members that idops gave: none that the object doesn't have any more. */
 export function withEnds(
-  { until: _, ...record }: ResourceRecord,
-  before: ResourceRecord | undefined,
+  { until: _, given: __, ...record }: ResourceRecord,
+  former: ResourceRecord | undefined,
   asked: Asked,
   outcome: Outcome,
 ): ResourceRecord {
-  const known = before?.until ?? {};
+  const { until: known = {}, given: had = {} } = former ?? {};
+  const { expected, before = {}, kind } = asked;
   const added = newEnds(asked, outcome);
-  const ends = [...new Set([...Object.keys(known), ...Object.keys(added)])].flatMap((field) => {
-    const members = { ...known[field], ...added[field] };
-    const list = isDone(outcome) ? asked.expected[field] : undefined;
-    const held = Array.isArray(list) ? new Set(asElements(list).map(({ id }) => id)) : undefined;
-    const kept = Object.entries(members).flatMap(([id, end]) =>
-      end === null || held?.has(id) === false ? [] : [[id, end] as const],
+  const granting = isDone(outcome) && kindOf(kind).access !== undefined;
+  const sets = granting
+    ? Object.keys(expected).filter((name) => kindOf(kind).fields[name]?.type === 'set')
+    : [];
+  const until: NonNullable<ResourceRecord['until']> = {};
+  const given: NonNullable<ResourceRecord['given']> = {};
+  for (const field of new Set([...Object.keys({ ...known, ...added, ...had }), ...sets])) {
+    const list = isDone(outcome) ? expected[field] : undefined;
+    const held = Array.isArray(list) ? new Set(idsIn(list)) : undefined;
+    const ends = Object.entries({ ...known[field], ...added[field] }).filter(
+      (entry): entry is [string, End] => entry[1] !== null && held?.has(entry[0]) !== false,
     );
-    return kept.length === 0 ? [] : [[field, Object.fromEntries(kept)] as const];
-  });
-  return ends.length === 0 ? record : { ...record, until: Object.fromEntries(ends) };
+    if (ends.length > 0) until[field] = Object.fromEntries(ends);
+    const there = new Set(idsIn(before[field]));
+    const ids = [
+      ...(had[field] ?? []),
+      ...ends.flatMap(([id, { received }]) => (received ? [id] : [])),
+      ...(sets.includes(field) ? idsIn(list).filter((id) => !there.has(id)) : []),
+    ].filter((id) => held?.has(id) !== false);
+    if (ids.length > 0) given[field] = [...new Set(ids)].sort();
+  }
+  return {
+    ...record,
+    ...(Object.keys(until).length === 0 ? {} : { until }),
+    ...(Object.keys(given).length === 0 ? {} : { given }),
+  };
+}
+
+function idsIn(set: Value | undefined): string[] {
+  return asElements(set ?? null).flatMap(({ id }) => (typeof id === 'string' ? [id] : []));
 }

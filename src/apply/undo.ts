@@ -1,4 +1,4 @@
-import { type Fields, holdsSensitive, isMap, same, type Value } from '../base/values.js';
+import { type Fields, holdsSensitive, isMap, mapValues, same, type Value } from '../base/values.js';
 import { altered } from '../kinds/declared.js';
 import {
   asElements,
@@ -11,9 +11,12 @@ import {
 } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
+import type { UntilChanges } from '../plan/plan.js';
 import { undocumented } from '../plan/subjects.js';
+import { type Dates, withoutEnd } from '../plan/until.js';
 import { Hasher, restoreFields } from '../secrets/hash.js';
 import type { JournalContent } from '../state/journal.js';
+import type { ResourceRecord } from '../state/state.js';
 import { type Entry, entriesOf } from './journal-entries.js';
 
 /** Something that an undo leaves as it is, and why. */
@@ -31,6 +34,7 @@ export interface Left {
 const UNKNOWN_BEFORE = 'the value before the run was not known';
 const SECRET_BEFORE = 'the old value was a secret, which no journal holds';
 const ENDED = 'access that has ended is not given back';
+const PASSED = 'its end before the run has passed';
 const CHANGED_SINCE = 'it was changed since the run (--force puts it back anyway)';
 
 /** The undo of a run. */
@@ -43,8 +47,15 @@ export interface Undo {
   adjust(document: Declared, now: Fields): { document: Declared; left: readonly Left[] };
 }
 
+/** What decides which ends of access an undo puts back. */
+export interface UndoEnds {
+  readonly now: Date;
+  /** The present records. */
+  readonly resources: { readonly [key: string]: Pick<ResourceRecord, 'until'> };
+}
+
 /** Makes the undo of a run from its journal. Pure. */
-export function undoRun(content: JournalContent, force: boolean): Undo {
+export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds): Undo {
   const hasher = new Hasher(content.run);
   const left: Left[] = [];
   const kept = new Map<Declared, Fields>();
@@ -56,7 +67,7 @@ export function undoRun(content: JournalContent, force: boolean): Undo {
       continue;
     }
     if (!wasDone(entry)) continue;
-    const undone = undoEntry(entry, hasher, `run ${content.run.run}`);
+    const undone = undoEntry(entry, hasher, `run ${content.run.run}`, { ...ends, force });
     // If nothing was done, nothing is left either.
     const isRefused = answered?.status === 'failed' && !answered.ambiguous && answered.after === null;
     if (!isRefused) left.push(...undone.left.map((why) => ({ address, ...why })));
@@ -68,11 +79,14 @@ export function undoRun(content: JournalContent, force: boolean): Undo {
   return {
     declared: [...kept.keys()],
     left,
-    adjust: (document, now) =>
-      force
-        ? { document, left: [] }
-        : (movedOn(document, now, [...kept.keys()]) ??
-          withoutConflicts(document, kept.get(document) ?? {}, present(document, now))),
+    adjust(given, now) {
+      const after = kept.get(given) ?? {};
+      const document = withoutLost(given, after, now);
+      if (force) return { document, left: [] };
+      return (
+        movedOn(document, now, [...kept.keys()]) ?? withoutConflicts(document, after, present(document, now))
+      );
+    },
   };
 }
 
@@ -126,7 +140,7 @@ function present({ kind }: Declared, now: Fields): Fields {
 }
 
 function wasDone({ sending, answered }: Entry): boolean {
-  if (sending.action === 'adopt') return false;
+  if (sending.action === 'adopt') return sending.until !== undefined;
   // A change that failed or has no answer may have been done; if it wasn't, there is no difference to undo.
   return answered === undefined || answered.status !== 'skipped';
 }
@@ -140,7 +154,12 @@ interface Undone {
 
 type LeftField = Omit<Left, 'address'>;
 
-function undoEntry({ sending, answered }: Entry, hasher: Hasher, source: string): Undone {
+function undoEntry(
+  { sending, answered }: Entry,
+  hasher: Hasher,
+  source: string,
+  context: UndoEnds & { readonly force: boolean },
+): Undone {
   const kind = kindOf(sending.kind);
   const before = restoreFields(sending.before, hasher);
   const asked = restoreFields(sending.expected, hasher);
@@ -154,15 +173,28 @@ function undoEntry({ sending, answered }: Entry, hasher: Hasher, source: string)
   const fields: Fields = {};
   const after: Fields = {};
   const left: LeftField[] = [];
+  const { until, until_before, ended } = sending;
   for (const [name, wish] of Object.entries(wished)) {
+    if (sending.action === 'adopt' && until?.[name] === undefined) continue;
     const type = kind.fields[name] ?? value;
     const was = before[name];
     const became = sending.action === 'delete' ? null : ((name in shown ? shown : asked)[name] ?? null);
+    const isByMember = sending.by_member?.includes(name) === true;
+    const isSet = type.type === 'set' && was !== undefined && !holdsSensitive(was);
+    const isDated = [until, until_before, ended].some((dates) => dates?.[name] !== undefined);
     const undone =
-      (sending.by_member?.includes(name) || sending.ended?.[name] !== undefined) &&
-      was !== undefined &&
-      !holdsSensitive(was)
-        ? undoMembers(name, asElements(was), asElements(became), sending.ended?.[name])
+      isSet && (isByMember || isDated)
+        ? undoSet(
+            type,
+            name,
+            { was, became, ended: ended?.[name] ?? [], isByMember },
+            {
+              former: until_before?.[name] ?? {},
+              changed: until?.[name] ?? {},
+              present: context.resources[sending.key]?.until?.[name] ?? {},
+              ...context,
+            },
+          )
         : undoField(type, name, wish, was, became);
     left.push(...undone.left);
     if (undone.value === undefined) continue;
@@ -173,18 +205,77 @@ function undoEntry({ sending, answered }: Entry, hasher: Hasher, source: string)
   return { document: none ? undefined : documentOf(sending, fields, source, false), after, left };
 }
 
-/** Gives back the members that the run removed, and takes away those that it added; others are left alone. */
-function undoMembers(
+/** The ends of a set's members: before the run, as the run changed them, and now. */
+interface MemberEnds extends Pick<UndoEnds, 'now'> {
+  readonly former: Dates[string];
+  readonly changed: UntilChanges[string];
+  readonly present: Dates[string];
+  readonly force: boolean;
+}
+
+/**
+ * Gives back the members that the run removed, takes away those that it added, and puts ends back. What has ended is left, and so are the
+ * other members of a set of which only single members are managed.
+ */
+function undoSet(
+  type: FieldType,
   path: string,
-  was: readonly Fields[],
-  became: readonly Fields[],
-  ended: readonly string[] = [],
+  {
+    was,
+    became,
+    ended,
+    isByMember,
+  }: {
+    readonly was: Value;
+    readonly became: Value;
+    readonly ended: readonly string[];
+    readonly isByMember: boolean;
+  },
+  { former, changed, present, now, force }: MemberEnds,
 ): ReturnType<typeof undoField> {
-  const { added: remove, removed } = matchSets(became, was);
-  const add = removed.filter(({ id }) => !ended.includes(String(id)));
-  const left = add.length === removed.length ? [] : [{ path, reason: ENDED }];
-  if (add.length + remove.length === 0) return { value: undefined, left };
-  return { value: { add, remove: [...remove] }, left };
+  const left: LeftField[] = [];
+  const { pairs, added, removed } = matchSets(asElements(became), asElements(was));
+  const isOver = (id: string): boolean => Date.parse(former[id]?.at ?? '') <= now.getTime();
+  const back = removed.filter(({ id }) => !ended.includes(String(id)) && !isOver(String(id)));
+  if (back.length < removed.length) left.push({ path, reason: ENDED });
+  const moved = pairs.flatMap(({ got }) => {
+    const id = String(got.id);
+    const { [id]: end } = changed;
+    if (end === undefined || end?.at === former[id]?.at) return [];
+    const isChanged = !force && end?.at !== present[id]?.at;
+    if (!isChanged && !isOver(id)) return [got];
+    const name = former[id]?.name ?? end?.name ?? id;
+    left.push({ path: `${path}[${JSON.stringify(name)}].until`, reason: isChanged ? CHANGED_SINCE : PASSED });
+    return [];
+  });
+  const dated = (element: Fields): Fields => {
+    const id = String(element.id);
+    const end = back.includes(element) || moved.includes(element) ? former[id] : present[id];
+    return end === undefined ? element : { ...element, until: end.at };
+  };
+  if (isByMember) {
+    const add = [...back, ...moved].map(dated);
+    if (add.length + added.length === 0) return { value: undefined, left };
+    return { value: { add, remove: [...added] }, left };
+  }
+  const gone = new Set(removed.filter((element) => !back.includes(element)));
+  const whole = asElements(was).filter((element) => !gone.has(element));
+  const { value } = undoField(type, path, became, whole, became);
+  return { value: value === undefined && moved.length === 0 ? undefined : whole.map(dated), left };
+}
+
+/** The document without ends of members that the object no longer has: an end alone gives nobody access. */
+function withoutLost(document: Declared, after: Fields, now: Fields): Declared {
+  if (!Object.values(document.fields).some((wished) => isMap(wished) && Array.isArray(wished.add)))
+    return document;
+  const idsIn = (set: Value | undefined) => new Set(asElements(set ?? null).map(({ id }) => id));
+  const fields = mapValues(document.fields, (wished, name) => {
+    const { [name]: live } = now;
+    if (live === undefined || !isMap(wished) || !Array.isArray(wished.add)) return wished;
+    const [had, has] = [idsIn(after[name]), idsIn(live)];
+    return { ...wished, add: asElements(wished.add).filter(({ id }) => !had.has(id) || has.has(id)) };
+  });
+  return altered(document, { fields });
 }
 
 /** The value that puts a field back; undefined if there is none. */
@@ -293,7 +384,8 @@ function withoutConflict(
     });
     return { value: kept.length === 0 ? undefined : Object.fromEntries(kept), conflicts };
   }
-  const untouched = agrees(type, left, present) || agrees(type, wished, present);
+  const plain = Array.isArray(wished) ? wished.map(withoutEnd) : wished;
+  const untouched = agrees(type, left, present) || agrees(type, plain, present);
   return untouched ? { value: wished, conflicts: [] } : { value: undefined, conflicts: [path] };
 }
 

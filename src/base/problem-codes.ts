@@ -37,6 +37,7 @@ export const problemCodes = [
   'duplicate-key',
   'duplicate-object',
   'edited-file',
+  'end-not-in-force',
   'env-not-allowed',
   'extra-key-pair',
   'file-exists',

@@ -41,7 +41,7 @@ import {
   type Subject,
   sameObjects,
 } from './subjects.js';
-import { endsAfter, withDates } from './until.js';
+import { endsOf, withDates } from './until.js';
 
 /** A plan, and what plans its changes again after a wait or a failure. */
 export interface Planned {
@@ -56,7 +56,7 @@ export interface Planned {
  * Throws an AggregateError of the reader's failures, and a ProblemsError for a target that matches nothing.
  */
 export async function buildPlan(given: BuildOptions): Promise<Planned> {
-  const { options, names, warnings, holdsUntil } = await withDocumentsById(given);
+  const { options, names, warnings } = await withDocumentsById(given);
   const { selection, profile, state, recognise } = options;
   const subjects = candidates(options, await heldLists(options.read?.lists ?? {}));
   const { live, references, read } = await observeSubjects(subjects, names, options);
@@ -70,6 +70,8 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
   const alike = addressed.filter(({ subject, all }) => isSelected(selection, subject.kind, all));
   const selected = alike.filter(({ subject }) => !subject.elsewhere);
   const decided = await decideAll(selected, sameObjects(alike), decider, live, options.signal);
+  const ends = endsOf(decided.changes, given.asOf ?? given.now);
+  const { holdsUntil } = ends;
   const byKey = new Map(selected.map((one) => [one.key, one]));
   const unprotected = blockProtected(
     decided.changes.map(withoutIdleWarnings),
@@ -100,6 +102,7 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
       ...(isPartial ? { partial: true } : {}),
       warnings: [
         ...warnings,
+        ...ends.warnings,
         ...guarded.warnings,
         ...leftOut(restoresLeftOut(options)),
         ...missingLists(references),
@@ -129,11 +132,10 @@ async function withDocumentsById(options: BuildOptions): Promise<{
   readonly options: BuildOptions;
   readonly names: readonly ListName[];
   readonly warnings: readonly PlanWarning[];
-  readonly holdsUntil: string | undefined;
 }> {
   const { declared, selection, profile, state } = options;
-  // The documents of an undo have ids, and no ends.
-  if (options.adjust !== undefined) return { options, names: [], warnings: [], holdsUntil: undefined };
+  // The documents of an undo have ids, and no ended access.
+  if (options.adjust !== undefined) return { options, names: [], warnings: [] };
   const names = listsOfNames(declared, selection.targets, profile);
   const read = reusableLists(options.read, [], names);
   const references =
@@ -142,7 +144,6 @@ async function withDocumentsById(options: BuildOptions): Promise<{
   const expanded = expand(declared, afterwards(references, declared, others), options);
   const now = options.asOf ?? options.now;
   const dated = withDates(expanded.declared, declared, { state, now, endedOnly: options.endedOnly === true });
-  const { holdsUntil, warnings } = endsAfter(dated.declared, now);
   const lists = { ...options.read?.lists, ...read.lists };
   return {
     options: {
@@ -151,8 +152,7 @@ async function withDocumentsById(options: BuildOptions): Promise<{
       ...(names.length === 0 ? {} : { read: { at: read.at, lists } }),
     },
     names,
-    warnings: [...expanded.warnings, ...dated.warnings, ...warnings],
-    holdsUntil,
+    warnings: [...expanded.warnings, ...dated.warnings],
   };
 }
 

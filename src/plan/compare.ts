@@ -31,9 +31,10 @@ import { namesOfLost, type PendingRestore, stillLost, withLost } from '../kinds/
 import type { References } from '../kinds/references.js';
 import { ignoredTrouble, takenFields } from '../kinds/rules.js';
 import type { Profile } from '../server/profiles.js';
+import type { ResourceRecord } from '../state/state.js';
 import { type LastShown, undeclaredDrift, withDrift } from './drift.js';
 import type { Change, FieldChange, PlanWarning, Source, UntilChanges } from './plan.js';
-import { type Dates, endFields, firstEnd, takeEnds, untilChanges, withEnds, withoutGone } from './until.js';
+import { type Dates, endFields, listEnds, takeEnds, untilChanges, withEnds, withoutGone } from './until.js';
 
 /** The state's record of an object, with secrets that can be compared. */
 export interface Recorded {
@@ -47,6 +48,8 @@ export interface Recorded {
   readonly asDeleted: (live: Fields) => boolean;
   /** Recorded ends of access. */
   readonly until?: Dates;
+  /** Members that idops added, by field. */
+  readonly given?: NonNullable<ResourceRecord['given']>;
   /** The object as the server showed it last. */
   readonly left?: LastShown;
   /** What an unfinished update took away; the next one restores it. */
@@ -128,6 +131,8 @@ function compareFields(given: CompareInput): Change {
     return { ...warning, place };
   });
   const { fields: resolved, ends } = takeEnds(kind, dated);
+  const { until, inForce, undated } = untilChanges(ends, recorded ?? {}, resolved, present.fields);
+  const dates = { until, ends: listEnds(inForce), undated };
   const known = knowledge(input, present);
   // An undo of the run that restores something must not take it away again.
   const before = { ...present.fields, ...withBack(kind, present.fields, lost) };
@@ -136,9 +141,7 @@ function compareFields(given: CompareInput): Change {
   const byMember = Object.keys(named);
   const base = (expected: Fields): Change => {
     const managed = Object.keys(own);
-    const until = untilChanges(ends, recorded?.until ?? {}, resolved, present.fields);
-    const first = firstEnd(ends);
-    const given = { before, expected, observed, managed, byMember, until, ends: first };
+    const given = { before, expected, observed, managed, byMember, ...dates };
     const change = baseChange(input, present, given);
     return stale.length === 0 ? change : { ...change, warnings: stale };
   };
@@ -336,9 +339,11 @@ function baseChange(
     byMember,
     until,
     ends,
+    undated,
   }: Pick<Change['apply'], 'before' | 'expected' | 'managed'> & {
     readonly observed: Source;
-    readonly ends: Change['apply']['ends'];
+    readonly ends: NonNullable<Change['apply']['ends']>;
+    readonly undated: readonly string[];
     readonly byMember: readonly string[];
     readonly until: UntilChanges | undefined;
   },
@@ -365,7 +370,8 @@ function baseChange(
       managed,
       ...(byMember.length === 0 ? {} : { byMember }),
       ...(until === undefined ? {} : { until }),
-      ...(ends === undefined ? {} : { ends }),
+      ...(ends.length === 0 ? {} : { ends }),
+      ...(undated.length === 0 ? {} : { undated }),
       ...(declared.ended === undefined ? {} : { ended: declared.ended }),
       ...(present.exists === true ? { seen: present.shown } : {}),
       ...(declared.generation === undefined ? {} : { generation: declared.generation }),

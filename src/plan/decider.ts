@@ -120,6 +120,7 @@ function recorded(record: ResourceRecord, hasher: Hasher): Recorded {
     asDeleted: (live) =>
       record.deleted !== undefined && record.deleted === deletedHash(record.kind, live, hasher),
     ...(record.until === undefined ? {} : { until: record.until }),
+    ...(record.given === undefined ? {} : { given: record.given }),
     ...(record.left === undefined
       ? {}
       : { left: { run: record.left.run, fields: restoreFields(record.left, hasher) } }),

@@ -80,8 +80,10 @@ export interface ApplyInfo {
   readonly until?: UntilChanges;
   /** Members of sets that it removes because their access has ended, by field. */
   readonly ended?: { readonly [field: string]: readonly string[] };
-  /** The first end among the members that it declares, and the name of that member: nothing may be sent from then on. */
-  readonly ends?: { readonly at: string; readonly name: string };
+  /** When declared access ends, the first end first: nothing may be sent from then on. */
+  readonly ends?: readonly { readonly field: string; readonly name: string; readonly at: string }[];
+  /** Names of members whose declared end is not in force: the object had them before. */
+  readonly undated?: readonly string[];
   /** Those of them that are sets of which only named members are managed. */
   readonly byMember?: readonly string[];
   /** The declared `did_generation`, to be recorded. */

@@ -242,45 +242,55 @@ export function takeEnds(kind: Kind, fields: Fields): { readonly fields: Fields;
   return { fields: plain, ends };
 }
 
-/** The first of declared ends. */
-export function firstEnd(ends: Ends): ApplyInfo['ends'] {
-  const [first] = Object.values(ends)
-    .flat()
+/** Declared ends as a list, the first one first. */
+export function listEnds(ends: Ends): NonNullable<ApplyInfo['ends']> {
+  return Object.entries(ends)
+    .flatMap(([field, members]) => members.map(({ element, at }) => ({ field, at, name: nameIn(element) })))
     .sort((a, b) => compareText(a.at, b.at));
-  return first && { at: first.at, name: String(first.element.name ?? first.element.id) };
 }
 
-/** What to record about ends: new and changed ones, and null for members that are declared without one now. */
+/**
+ * What to record about ends: new and changed ones, and null for members that are declared without one now. `undated` are members that the
+ * object had before, by other means than idops: they get no end. `given` are members that idops added.
+ */
 export function untilChanges(
   ends: Ends,
-  recorded: Dates,
+  { until: recorded = {}, given = {} }: Pick<ResourceRecord, 'until' | 'given'>,
   resolved: Fields,
   present: Fields,
-): UntilChanges | undefined {
+): { readonly until: UntilChanges | undefined; readonly inForce: Ends; readonly undated: readonly string[] } {
   const changes: { [field: string]: { [id: string]: End | null } } = {};
+  const inForce: { [field: string]: Ends[string] } = {};
+  const undated: string[] = [];
   for (const [field, declared] of Object.entries(resolved)) {
-    const own = new Map((ends[field] ?? []).map(({ element, at }) => [String(element.id), { element, at }]));
-    const known = recorded[field] ?? {};
-    const held = present[field];
+    const { [field]: known = {} } = recorded;
+    const { [field]: held } = present;
     const next: { [id: string]: End | null } = {};
-    for (const [id, { element, at }] of own) {
-      const before = known[id];
-      if (before?.at === at) continue;
-      const isHeld = held !== undefined && asElements(held).some((member) => member.id === id);
-      const { name } = element;
-      next[id] = {
-        at,
-        ...(typeof name === 'string' ? { name } : {}),
-        received: before?.received ?? !isHeld,
-      };
+    const isDated = ({ element }: Ends[string][number]): boolean => {
+      const id = String(element.id);
+      const isGiven = known[id]?.received === true || given[field]?.includes(id) === true;
+      return isGiven || held === undefined || !isHeld(held, id);
+    };
+    const own = ends[field] ?? [];
+    inForce[field] = own.filter(isDated);
+    undated.push(...own.filter((one) => !isDated(one)).map(({ element }) => nameIn(element)));
+    for (const { element, at } of inForce[field]) {
+      const { id, name } = element;
+      if (known[String(id)]?.at === at) continue;
+      next[String(id)] = { at, ...(typeof name === 'string' ? { name } : {}), received: true };
     }
+    const dated = new Set(own.map(({ element }) => element.id));
     const permanent = listsOf(declared)
       .filter(({ path }) => !path.includes('remove') && !path.includes('stay'))
       .flatMap(({ list }) => asElements([...list]).map(({ id }) => String(id)));
-    for (const id of permanent) if (known[id] !== undefined && !own.has(id)) next[id] = null;
+    for (const id of permanent) if (known[id] !== undefined && !dated.has(id)) next[id] = null;
     if (Object.keys(next).length > 0) changes[field] = next;
   }
-  return Object.keys(changes).length === 0 ? undefined : changes;
+  return { until: Object.keys(changes).length === 0 ? undefined : changes, inForce, undated };
+}
+
+function nameIn({ id, name }: Fields): string {
+  return String(name ?? id);
 }
 
 /** Ends that change, as a plan shows them. */
@@ -309,37 +319,46 @@ export function withEnds(change: Change, recorded: Dates | undefined): Change {
 /** Days before its end at which a plan lists an access. */
 const SOON = 14 * 24 * 60 * 60 * 1000;
 
-/** The first end after an instant, and warnings about those within 14 days. */
-export function endsAfter(
-  documents: readonly Declared[],
+/** The first end of the declared access, and warnings about those within 14 days. */
+export function endsOf(
+  changes: readonly Change[],
   now: Date,
 ): { readonly holdsUntil: string | undefined; readonly warnings: readonly PlanWarning[] } {
   const soon = new Map<string, { name: string; at: string; field: string; count: number }>();
   let first: string | undefined;
-  for (const { fields } of documents) {
-    for (const [field, declared] of Object.entries(fields)) {
-      for (const element of listsOf(declared).flatMap(({ list }) => list)) {
-        const at = endOf(element);
-        if (at === undefined || Date.parse(at) <= now.getTime()) continue;
-        if (first === undefined || at < first) first = at;
-        if (Date.parse(at) > now.getTime() + SOON) continue;
-        const name = isMap(element) ? String(element.name ?? element.id) : '';
-        const text = key(field, name, at);
-        const before = soon.get(text);
-        if (before === undefined) soon.set(text, { name, at, field, count: 1 });
-        else before.count += 1;
-      }
-    }
+  for (const { field, name, at } of changes.flatMap(({ apply }) => apply.ends ?? [])) {
+    if (first === undefined || at < first) first = at;
+    if (Date.parse(at) > now.getTime() + SOON) continue;
+    const text = key(field, name, at);
+    const before = soon.get(text);
+    if (before === undefined) soon.set(text, { name, at, field, count: 1 });
+    else before.count += 1;
   }
   return {
     holdsUntil: first,
-    warnings: [...soon.values()]
-      .sort((a, b) => compareText(a.at, b.at) || compareText(a.name, b.name))
-      .map(({ name, at, field, count }) => ({
-        code: 'access-ends-soon',
-        message: `"${name}" in ${field} of ${count === 1 ? '1 object' : `${count} objects`} ends at ${at}`,
-      })),
+    warnings: [
+      ...[...soon.values()]
+        .sort((a, b) => compareText(a.at, b.at) || compareText(a.name, b.name))
+        .map(({ name, at, field, count }) => ({
+          code: 'access-ends-soon' as const,
+          message: `"${name}" in ${field} of ${count === 1 ? '1 object' : `${count} objects`} ends at ${at}`,
+        })),
+      ...undatedWarnings(changes),
+    ],
   };
+}
+
+function undatedWarnings(changes: readonly Change[]): PlanWarning[] {
+  const all = changes.flatMap(({ address, apply: { undated = [] } }) =>
+    undated.map((name) => `${name} of ${address}`),
+  );
+  if (all.length === 0) return [];
+  return [
+    {
+      code: 'end-not-in-force',
+      message: `access that was there before idops gave it is not removed when its until passes: ${firstFew(all)}; to let it end, remove it, apply, and add it again with until`,
+    },
+  ];
 }
 
 /** A declared element without its end. */

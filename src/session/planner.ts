@@ -151,7 +151,8 @@ export class Planner {
     }
     const isOther = await othersOf(this.state, home);
     if (isOther(content.run)) throw refuseOther(content.run, home);
-    const undo = await withSlowHashes(() => undoRun(content, force));
+    const ends = { now: this.#options.asOf ?? new Date(), resources: this.state.resources };
+    const undo = await withSlowHashes(() => undoRun(content, force, ends));
     // An object may be compared more than once.
     const leftOf = new Map<Declared, readonly Left[]>();
     const made = await this.#build({

@@ -119,6 +119,10 @@ const sendingLine = z
       .describe(
         'changed ends of access, by field and id of the member; null for one that has no end any more',
       ),
+    until_before: z
+      .record(z.string(), z.record(z.string(), endSchema))
+      .optional()
+      .describe('the recorded ends of access before, by field and id of the member'),
     ended: z
       .record(z.string(), z.array(z.string()))
       .optional()

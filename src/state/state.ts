@@ -56,6 +56,8 @@ export const recordSchema = z.strictObject({
   former_names: z.array(z.string()).optional(),
   /** When access ends, by field and by the id of the member, and whether idops added the member with that end. */
   until: z.record(z.string(), z.record(z.string(), endSchema)).optional(),
+  /** Ids of members that idops added, by field: their access can be given an end. */
+  given: z.record(z.string(), z.array(z.string())).optional(),
   /** Fields of a request whose outcome is unknown. */
   uncertain: z.array(z.string()).optional(),
   did_generation: z.int().min(0).optional(),

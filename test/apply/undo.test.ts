@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { type Left, type Undo, undoRun } from '../../src/apply/undo.js';
+import { type Left, type Undo, undoRun as undoAt } from '../../src/apply/undo.js';
 import { type Fields, Sensitive } from '../../src/base/values.js';
 import type { Declared } from '../../src/kinds/kind.js';
 import { Hasher, storeFields } from '../../src/secrets/hash.js';
 import type { AnsweredLine, JournalContent, SendingLine } from '../../src/state/journal.js';
 import { answer, runLine, sending } from '../state/journal-lines.js';
+
+const undoRun = (content: JournalContent, force: boolean) =>
+  undoAt(content, force, { now: new Date('2026-01-31T12:00:00Z'), resources: {} });
 
 const run = runLine('run-1', { lineage: 'lineage', salt: 'salt' }, 'state.json');
 const hasher = new Hasher(run);

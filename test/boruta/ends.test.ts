@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { readRuns } from '../../src/apply/find-runs.js';
 import { ProblemsError } from '../../src/base/problems.js';
+import type { Json } from '../../src/base/values.js';
 import { planGithub } from '../../src/report/github.js';
 import { planHtml } from '../../src/report/html.js';
 import { planMarkdown } from '../../src/report/markdown.js';
@@ -124,4 +125,131 @@ test('a stored plan can be applied at a --now at which other ends are near', asy
   at.now = new Date('2026-12-01T00:00:00Z');
   const { problems } = await at.session((opened) => opened.planStored(stored));
   expect(problems).toEqual([]);
+});
+
+describe('access that a user has already gets an end', () => {
+  const add = (member: Json) => ({ ...byName, organizations: { add: [member] } });
+  const dated = add({ name: 'initech', until: '2027-01-31' });
+  const end = { name: 'initech', at: '2027-01-31T00:00:00.000Z' };
+
+  async function isRemovedThen(at: Site): Promise<void> {
+    expect(todo(await at.plan())).toEqual([]);
+    at.now = new Date('2027-02-01T00:00:00Z');
+    await at.apply();
+    expect(organizations(at)).toEqual(['acme', 'globex']);
+  }
+
+  test('if idops gave it without one', async () => {
+    const at = await site();
+    at.now = new Date('2027-01-01T00:00:00Z');
+    await at.apply(add('initech'));
+    const { plan } = await at.apply(dated);
+    expect(todo(plan)).toEqual([`adopt ${ada}`]);
+    expect(plan.warnings).toEqual([]);
+    await isRemovedThen(at);
+  });
+
+  test('if idops gave it with one that was taken back', async () => {
+    const at = await site();
+    at.now = new Date('2027-01-01T00:00:00Z');
+    await at.apply(dated);
+    await at.apply(add('initech'));
+    const { plan } = await at.apply(dated);
+    expect(plan.changes[0]?.apply.until).toEqual({
+      organizations: { [ids.initech]: { ...end, received: true } },
+    });
+    await isRemovedThen(at);
+  });
+
+  test('not if idops removed it and somebody else gave it again', async () => {
+    const at = await site();
+    at.now = new Date('2027-01-01T00:00:00Z');
+    await at.apply(add('initech'));
+    await at.apply({ ...byName, organizations: { remove: ['initech'] } });
+    user(at).organizations.push({ id: ids.initech, roles: [] });
+    const plan = await at.plan(dated);
+    expect(todo(plan)).toEqual([]);
+    expect(plan.warnings.map(({ code }) => code)).toEqual(['end-not-in-force']);
+  });
+
+  test('after it was removed and given again, as the warning says', async () => {
+    const at = await site();
+    user(at).organizations.push({ id: ids.initech, roles: [] });
+    at.now = new Date('2027-01-01T00:00:00Z');
+    await at.apply({ ...byName, organizations: { remove: ['initech'] } });
+    await at.apply(dated);
+    await isRemovedThen(at);
+  });
+});
+
+describe('undo', () => {
+  const add = (until: string) => ({ ...byName, organizations: { add: [{ name: 'initech', until }] } });
+  const remove = { ...byName, organizations: { remove: ['initech'] } };
+  const before = new Date('2027-01-01T00:00:00Z');
+  const after = new Date('2027-02-01T00:00:00Z');
+
+  test('does not give back what a run removed before its end and has ended since', async () => {
+    const at = await site();
+    at.now = before;
+    await at.apply(add('2027-01-31'));
+    const { run } = await at.apply(remove);
+    at.now = after;
+    expect(await at.undo(run)).toMatchObject({
+      said: {},
+      left: [`${ada}: access that has ended is not given back`],
+    });
+    expect(organizations(at)).not.toContain('initech');
+  });
+
+  test.each([
+    ['a single member', remove],
+    ['a whole set', { ...byName, organizations: ['acme', 'globex'] }],
+  ])('gives back access whose end is ahead with that end: %s', async (_, without) => {
+    const at = await site();
+    at.now = before;
+    await at.apply(add('2027-01-31'));
+    const { run } = await at.apply(without);
+    expect(await at.undo(run)).toMatchObject({ said: { [ada]: 'applied' }, left: [] });
+    expect(organizations(at)).toContain('initech');
+    at.now = after;
+    await at.apply(add('2027-01-31'));
+    expect(organizations(at)).not.toContain('initech');
+  });
+
+  test.each([
+    ['a single member', (until: string) => add(until)],
+    ['a whole set', (until: string) => ({ ...byName, organizations: ['acme', { name: 'initech', until }] })],
+  ])('of a run that only changed an end puts the end back: %s', async (_, until) => {
+    const at = await site();
+    at.now = before;
+    await at.apply(until('2027-01-31'));
+    const { run } = await at.apply(until('2027-06-30'));
+    const undone = await at.undo(run);
+    expect(undone).toMatchObject({ said: { [ada]: 'applied' }, left: [] });
+    expect(undone.plan.changes[0]?.fields).toMatchObject([
+      { before: '2027-06-30T00:00:00.000Z', after: '2027-01-31T00:00:00.000Z' },
+    ]);
+    at.writes();
+    expect(todo(await at.plan())).toEqual([`adopt ${ada}`]);
+    expect(todo(await at.plan(until('2027-01-31')))).toEqual([]);
+  });
+
+  test('leaves an end that was changed since or has passed, and gives nobody access by an end alone', async () => {
+    const at = await site();
+    at.now = before;
+    await at.apply(add('2027-01-31'));
+    const { run } = await at.apply(add('2027-06-30'));
+    at.now = after;
+    expect(await at.undo(run)).toMatchObject({
+      said: {},
+      left: [`${ada}: its end before the run has passed`],
+    });
+    at.now = before;
+    await at.apply(add('2027-07-31'));
+    expect((await at.undo(run)).left).toEqual([expect.stringContaining('changed since the run')]);
+    await at.apply(add('2027-06-30'));
+    user(at).organizations = [];
+    expect(await at.undo(run)).toMatchObject({ said: {} });
+    expect(organizations(at)).toEqual([]);
+  });
 });
