@@ -56,11 +56,13 @@ export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
     }
   };
   const inCatalog =
-    (catalog: Catalog | null | undefined, noun: string, field: string) => (list: readonly Value[]) =>
+    (catalog: Catalog | null | undefined, noun: string, field: string) =>
+    (list: readonly Value[], joined: boolean) =>
       findAll(list.map(referenceOf), {
         catalog,
         noun,
         own: asElements(present[field] ?? null),
+        byMember: joined,
         strict: wished(field),
         live: userTraits[profile.name].reads?.one !== undefined,
       });
@@ -77,7 +79,7 @@ export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
         ...members.stale.map((message) => ({ code: 'stale-name' as const, message, field: 'organizations' })),
       );
       // Roles in a membership are in no list.
-      return { ...members, sure: userTraits[profile.name].hasRoles && members.sure && told };
+      return { ...members, sure: userTraits[profile.name].hasRoles && members.sure && (joined || told) };
     });
   }
   return { fields: resolved, troubles: [...new Set(troubles)], confirmed, warnings };
@@ -146,13 +148,15 @@ interface Search {
   readonly noun: string;
   /** The user's present elements, which the server surely has. */
   readonly own: readonly Fields[];
+  /** Whether only the declared elements are managed. */
+  readonly byMember: boolean;
   /** Refuse names that differ from the server's. */
   readonly strict: boolean;
   /** Whether the present elements are live. */
   readonly live: boolean;
 }
 
-function findAll(list: readonly Fields[], { catalog, noun, own, strict, live }: Search): LookedUp {
+function findAll(list: readonly Fields[], { catalog, noun, own, byMember, strict, live }: Search): LookedUp {
   // An empty set needs no list; removals show the live names.
   if (catalog == null) {
     return { elements: [...list], troubles: [], sure: live && catalog === undefined && list.length === 0 };
@@ -160,7 +164,7 @@ function findAll(list: readonly Fields[], { catalog, noun, own, strict, live }: 
   // A shared name is ambiguous, in removals too.
   const isShared = (name: string): boolean => catalog.byName(name).length > 1;
   const troubles: string[] = [];
-  let sure = own.every(({ name }) => typeof name !== 'string' || !isShared(name));
+  let sure = byMember || own.every(({ name }) => typeof name !== 'string' || !isShared(name));
   const elements = list.map((element) => {
     const row = typeof element.id === 'string' ? byId(element.id) : byName(String(element.name));
     if (typeof row === 'string') {

@@ -182,6 +182,12 @@ describe('sets of members to add and remove', () => {
     await at.declare(changes);
     const stored = await at.session(async (opened) => await opened.storePlan(await opened.plan()));
     user(at).organizations.push({ id: ids.umbrella, roles: [] });
+    // Another one has its name.
+    at.sandbox.data.organizations.push({
+      id: '10000000-0000-4000-8000-000000000099',
+      name: 'umbrella',
+      label: null,
+    });
     const again = await at.session((opened) => opened.planStored(readStoredPlan(stored, 'plan.json')));
     expect(again.problems).toEqual([]);
     const { run } = await at.apply();
