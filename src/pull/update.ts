@@ -124,7 +124,7 @@ export function updateOf(declared: Declared, written: Json, live: Live, options:
     const writing = writingOf(kind, address, options);
     const own: BodyEdit[] = [];
     const merged = mergeField(kind.fields[field] ?? plain, { raw, value }, now, {
-      field,
+      path: [field],
       whole: declared.whole.includes(field),
       added: news,
       writing,
