@@ -1,17 +1,14 @@
 import pLimit from 'p-limit';
 import { allSettled } from '../base/concurrency.js';
 import { isUuid } from '../base/identifiers.js';
-import type { OtherName } from '../base/kind-names.js';
 import { error, type Problem, refuse } from '../base/problems.js';
 import type { Progress } from '../base/progress.js';
-import { compareText } from '../base/values.js';
 import { findIn } from '../kinds/by-name.js';
 import { readRows } from '../kinds/catalog.js';
 import { isAsked } from '../kinds/discovery.js';
 import { addressOf, kinds as everyKind } from '../kinds/index.js';
 import type { Asked, Declared, DiscoverContext, Discovered, Finding, Kind, Known } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
-import { type Other, otherOf } from '../kinds/others.js';
 import {
   type HeldLists,
   heldLists,
@@ -227,32 +224,4 @@ export function askedProblems(asked: Asked, kinds: readonly Kind[], profile: Pro
       }),
     ),
   );
-}
-
-/** Something on the server that objects refer to or belong to. */
-export interface FoundOther {
-  readonly kind: OtherName;
-  readonly id: string;
-  readonly name: string | null;
-  readonly label: string | null;
-}
-
-/** Lists what objects refer to or belong to, with a note for each list that can't be read. */
-export async function discoverOthers(
-  wanted: readonly Other[],
-  { reader, profile, lists }: LookOptions,
-): Promise<{ readonly found: readonly FoundOther[]; readonly notes: readonly string[] }> {
-  const found: FoundOther[] = [];
-  const notes: string[] = [];
-  for (const { name: kind, nouns, list } of wanted) {
-    if (listScope(list, profile) === undefined) {
-      notes.push(`${nouns} can't be read with the profile ${profile.name}`);
-      continue;
-    }
-    const listed = await holdList(lists, list, { reader, profile }, () => {});
-    if (listed === null) notes.push(`the server offers no list of ${nouns}`);
-    const own = [...(listed?.all() ?? [])].flatMap((row) => otherOf(row) ?? []);
-    found.push(...own.map((one) => ({ kind, ...one })).sort((a, b) => compareText(a.id, b.id)));
-  }
-  return { found, notes };
 }

@@ -58,11 +58,6 @@ export interface LeftOut {
   readonly reason: string;
 }
 
-export interface Fresh {
-  readonly documents: readonly FreshDocument[];
-  readonly left: readonly LeftOut[];
-}
-
 export interface FreshOptions {
   readonly profile: Profile;
   readonly names: VariableNames;
@@ -84,7 +79,7 @@ interface Draft extends FreshDocument {
 export function freshDocuments(
   found: readonly { readonly kind: Kind; readonly finding: Finding }[],
   options: FreshOptions,
-): Fresh {
+): { readonly documents: readonly FreshDocument[]; readonly left: readonly LeftOut[] } {
   const drafts = found.map(({ kind, finding }) => draftOf(kind, finding, options));
   return {
     documents: drafts

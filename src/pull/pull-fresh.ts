@@ -1,3 +1,4 @@
+import type { Problem } from '../base/problems.js';
 import type { Seen } from '../plan/plan.js';
 import { type DiscoveredAll, discoverAll, type LookOptions, type Wanted } from './discover.js';
 import { type FreshDocument, freshDocuments, type LeftOut, seenOfNew } from './fresh.js';
@@ -11,38 +12,41 @@ export interface PullWishes extends Wanted {
   readonly holds: (text: string) => boolean;
 }
 
-/** A pull into an empty folder; nothing is written yet. */
-export interface FreshPull {
+/** What a pull saw; nothing is written yet. */
+export interface PullFindings {
+  /** The live objects of documents that now match the server. */
+  readonly seen: readonly Seen[];
+  /** Variables in place of secrets, to be set before the next plan. */
+  readonly toSet: readonly VariableToSet[];
+  /** Parts of new objects that no document can declare. */
+  readonly leftOut: readonly LeftOut[];
+  /** A sentence for each thing that can't be looked for. */
+  readonly notes: readonly string[];
+  /** What was asked for by id and doesn't exist. */
+  readonly missing: readonly Problem[];
+}
+
+/** A pull into an empty folder. */
+export interface FreshPull extends PullFindings {
   readonly files: readonly NewFile[];
   readonly documents: readonly FreshDocument[];
-  readonly seen: readonly Seen[];
-  /** Variables in place of secrets. */
-  readonly toSet: readonly VariableToSet[];
-  readonly left: readonly LeftOut[];
-  readonly notes: DiscoveredAll['notes'];
-  readonly missing: DiscoveredAll['missing'];
 }
 
 /** Reads a server, with GETs only, and returns manifests and bodies that declare what it has. */
 export async function pullFresh(wishes: PullWishes, look: LookOptions): Promise<FreshPull> {
-  const seen = await discoverAll(wishes, [], look);
-  const { profile } = look;
-  const { references } = seen;
-  const { documents, left } = freshDocuments(withoutBuiltIn(seen, wishes.builtIn), {
-    profile,
-    names: new VariableNames(),
-    holds: wishes.holds,
-    references,
-    by: wishes.by ?? 'id',
-  });
+  const discovered = await discoverAll(wishes, [], look);
+  const { references, notes, missing } = discovered;
+  const { holds, by = 'id', builtIn } = wishes;
+  const options = { profile: look.profile, names: new VariableNames(), holds, references, by };
+  const { documents, left } = freshDocuments(withoutBuiltIn(discovered, builtIn), options);
   return {
-    files: filesOf(documents, wishes.holds),
+    files: filesOf(documents, holds),
     documents,
-    seen: documents.map((one) => seenOfNew(one, { references, profile })),
+    seen: documents.map((one) => seenOfNew(one, options)),
     toSet: documents.flatMap(({ toSet }) => toSet),
-    left,
-    notes: seen.notes,
-    missing: seen.missing,
+    leftOut: left,
+    notes,
+    missing,
   };
 }
 

@@ -12,17 +12,16 @@ import type { LoadedManifests, ManifestSource } from '../manifests/load.js';
 import { formerNames } from '../plan/decider.js';
 import { coverObjects, mergeAbout } from '../plan/expand.js';
 import { listsOfNames, observe } from '../plan/observe.js';
-import type { Seen } from '../plan/plan.js';
 import { addresses } from '../plan/subjects.js';
 import { withDates } from '../plan/until.js';
 import type { Project } from '../project/index.js';
 import { BodyFiles } from './bodies.js';
 import { type DiscoveredAll, discoverAll, type LookOptions } from './discover.js';
 import { editFields, type FieldEdit } from './edit.js';
-import { type FreshOptions, freshDocuments, type LeftOut, seenOf, seenOfNew, troubleOf } from './fresh.js';
-import { VariableNames, type VariableToSet } from './literal.js';
+import { type FreshOptions, freshDocuments, seenOf, seenOfNew, troubleOf } from './fresh.js';
+import { VariableNames } from './literal.js';
 import { placeDocuments } from './placement.js';
-import { type PullWishes, withoutBuiltIn } from './pull-fresh.js';
+import { type PullFindings, type PullWishes, withoutBuiltIn } from './pull-fresh.js';
 import { type Update, updateOf } from './update.js';
 import type { PulledFile } from './write.js';
 
@@ -330,8 +329,8 @@ function editedSources(updates: readonly Wanted[]): ReadonlyMap<ManifestSource, 
   return texts;
 }
 
-/** The outcome of a pull; nothing is written yet. */
-export interface PullResult {
+/** A pull into manifests. */
+export interface PullResult extends PullFindings {
   readonly files: readonly PulledFile[];
   /** Those that surely hold no edit afterwards: each of their documents was looked at, and none was left. */
   readonly settled: readonly PulledFile[];
@@ -341,16 +340,6 @@ export interface PullResult {
   readonly updated: number;
   /** Documents that match the server already. */
   readonly unchanged: number;
-  /** Variables in place of secrets, to be set before the next plan. */
-  readonly toSet: readonly VariableToSet[];
-  /** Parts of new objects that no document can declare. */
-  readonly leftOut: readonly LeftOut[];
   /** Declarations that differ from the server and weren't changed. */
   readonly left: readonly Problem[];
-  /** What was asked for by id and doesn't exist. */
-  readonly missing: readonly Problem[];
-  /** The live objects of documents that now match the server. */
-  readonly seen: readonly Seen[];
-  /** A sentence for each thing that can't be looked for. */
-  readonly notes: readonly string[];
 }

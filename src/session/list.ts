@@ -1,11 +1,12 @@
 import type { OtherName } from '../base/kind-names.js';
 import type { Problem } from '../base/problems.js';
+import { compareText } from '../base/values.js';
 import { addressOf } from '../kinds/index.js';
-import { others } from '../kinds/others.js';
-import { listScope } from '../kinds/references.js';
+import { type Other, otherOf, others } from '../kinds/others.js';
+import { holdList, listScope } from '../kinds/references.js';
 import type { Project } from '../project/index.js';
-import { discoverAll, discoverOthers } from '../pull/discover.js';
-import type { ShownListing } from '../report/pull.js';
+import { discoverAll, type LookOptions } from '../pull/discover.js';
+import type { ListedOther, ShownListing } from '../report/pull.js';
 import type { ProfileName } from '../server/profiles.js';
 import { type PullRequest, wishesOf, withPullContext } from './pull.js';
 import type { SessionOptions } from './session.js';
@@ -55,4 +56,24 @@ export async function list(
       missing: seen.missing,
     };
   });
+}
+
+/** Lists what objects refer to or belong to, with a note for each list that can't be read. */
+async function discoverOthers(
+  wanted: readonly Other[],
+  { reader, profile, lists }: LookOptions,
+): Promise<{ readonly found: readonly ListedOther[]; readonly notes: readonly string[] }> {
+  const found: ListedOther[] = [];
+  const notes: string[] = [];
+  for (const { name: kind, nouns, list } of wanted) {
+    if (listScope(list, profile) === undefined) {
+      notes.push(`${nouns} can't be read with the profile ${profile.name}`);
+      continue;
+    }
+    const listed = await holdList(lists, list, { reader, profile }, () => {});
+    if (listed === null) notes.push(`the server offers no list of ${nouns}`);
+    const own = [...(listed?.all() ?? [])].flatMap((row) => otherOf(row) ?? []);
+    found.push(...own.map((one) => ({ kind, ...one })).sort((a, b) => compareText(a.id, b.id)));
+  }
+  return { found, notes };
 }

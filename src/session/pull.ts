@@ -50,7 +50,7 @@ export interface PullRequest {
 }
 
 /** The result of a pull; nothing is written yet. */
-export interface Pulling extends PullResult {
+export interface Pulling extends Omit<PullResult, 'settled'> {
   /** The base URL of the server. */
   readonly server: string;
   /** The profile that it was read with. */
@@ -117,24 +117,22 @@ export async function pull(
     const isThere = written.length === 0;
     const config = resolve(project.cwd, project.file);
     await refuseInputs(written, config, { project, files: manifests.files });
+    // Files that no configuration names are not in the state.
+    const recordFresh = () => (apart ? record([], []) : record(fresh.seen, files));
     return {
       ...shared,
+      ...fresh,
       apart,
       files,
-      settled: files,
       added: isThere ? 0 : fresh.documents.length,
       updated: 0,
       unchanged: isThere ? fresh.documents.length : 0,
-      toSet: fresh.toSet,
-      leftOut: fresh.left,
       left: [],
-      missing: fresh.missing,
-      seen: fresh.seen,
       notes: [...notes, ...fresh.notes],
       check: () => checkFiles(files, folder, project.cwd),
       async write() {
         if (options.signal?.aborted) throw interruptedBefore();
-        if (isThere) return await record(apart ? [] : fresh.seen, apart ? [] : files);
+        if (isThere) return await recordFresh();
         const made = await makeFolder(folder, 0o644).catch((failure: unknown) => {
           const hint = 'name a folder that can be made; nothing was written';
           throw notWritable(folder, project.cwd, failure, hint);
@@ -145,8 +143,7 @@ export async function pull(
           if (made !== undefined) await rmdir(folder).catch(() => {});
           throw failure;
         }
-        // Files that no configuration names are not in the state.
-        return await record(apart ? [] : fresh.seen, apart ? [] : files);
+        return await recordFresh();
       },
     };
   });

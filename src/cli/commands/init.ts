@@ -148,7 +148,7 @@ async function look(
     output.message('The manifests are empty: run idops pull later.');
   }
   for (const note of fresh?.notes ?? []) output.message(note);
-  for (const { address, reason } of fresh?.left ?? []) output.message(`${address} is left out: ${reason}`);
+  for (const { address, reason } of fresh?.leftOut ?? []) output.message(`${address} is left out: ${reason}`);
   return looked;
 }
 
