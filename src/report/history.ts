@@ -1,7 +1,7 @@
 import { identify } from '../base/identifiers.js';
 import { problemError } from '../base/problems.js';
 import type { PastChange, PastRun } from './past.js';
-import { originJson, pastChangeJson, pastLines, who, why } from './runs.js';
+import { commandOf, originJson, pastChangeJson, pastLines, who, why } from './runs.js';
 import type { TextOptions } from './text.js';
 import { colors, wrap } from './words.js';
 
@@ -16,7 +16,7 @@ export function historyText({ past }: History, options: TextOptions): string {
   if (past.length === 0) return 'No run matches.\n';
   const paint = colors(options.color);
   const lines = past.flatMap(({ run, change }) => [
-    ...wrap('', `${run.run}  ${run.command} by ${who(run)}`).map((line) => paint.bold(line)),
+    ...wrap('', `${run.run}  ${commandOf(run)} by ${who(run)}`).map((line) => paint.bold(line)),
     ...why(run),
     ...pastLines(change, options),
     '',

@@ -28,7 +28,7 @@ export function runsText({ runs, kinds, none }: ShownRuns, { color }: TextOption
     const when = run.at.slice(0, 16).replace('T', ' ');
     const { first, more } = firstOf(past, kinds);
     return [
-      `${paint.bold(escapeText(run.run))}  ${escapeText(when)}  ${escapeText(run.command)}${ofShards(parts)} by ${who(run)}: ${counts(changes)}${mark}`,
+      `${paint.bold(escapeText(run.run))}  ${escapeText(when)}  ${commandOf(run)}${ofShards(parts)} by ${who(run)}: ${counts(changes)}${mark}`,
       ...wrap('    ', `${first.map(nameOf).join(', ')}${more > 0 ? ` and ${more} more` : ''}`),
       ...why(run),
     ];
@@ -58,7 +58,7 @@ export function runText(past: PastRun, options: TextOptions): string {
   const { run, ended, changes, parts = [] } = past;
   const lines = [
     `Run:         ${paint.bold(escapeText(run.run))} (${ended})`,
-    `Command:     ${escapeText(run.command)}, idops ${escapeText(run.tool_version)}`,
+    `Command:     ${commandOf(run)}, idops ${escapeText(run.tool_version)}`,
     `When:        ${escapeText(run.at)}`,
     ...(run.now === undefined ? [] : [`As of:       ${escapeText(run.now)} (--now)`]),
     `Who:         ${who(run)}, process ${run.pid}${run.actor === undefined ? '' : ` of ${system(run)}`}`,
@@ -113,6 +113,11 @@ export function who(run: PastRun['run']): string {
   const request = pull_request === undefined ? '' : ` (pull request ${pull_request})`;
   if (actor !== undefined) return `${bare(actor)}${request}`;
   return `${system(run)}${author === undefined ? '' : `, commit by ${bare(author)}`}${request}`;
+}
+
+/** `apply`, or `undo of RUN`. */
+export function commandOf({ command, undoes }: PastRun['run']): string {
+  return bare(undoes === undefined ? command : `${command} of ${undoes}`);
 }
 
 function system({ user, host }: PastRun['run']): string {
@@ -179,6 +184,7 @@ function headerOf({ run, ended, changes }: PastRun): object {
   return {
     run: run.run,
     command: run.command,
+    ...(run.undoes === undefined ? {} : { undoes: run.undoes }),
     at: run.at,
     ended,
     user: run.user,
