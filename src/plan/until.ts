@@ -86,7 +86,10 @@ export function withDates(
       if (endedOnly) return [];
       return [fields === document.fields ? document : altered(document, { fields })];
     }
-    if (endedOnly) return [removalOf(document.identity, removed, source ?? document)];
+    if (endedOnly) {
+      const known = recordedWhole(document, removed, record);
+      return [removalOf(document.identity, removed, source ?? document, known)];
+    }
     return [altered(document, { fields: withRemoved(fields, removed), ended: removed })];
   });
   for (const [address, record] of Object.entries(resources)) {
@@ -148,9 +151,24 @@ function namesIn({ fields }: Declared, field: string): readonly string[] {
     .flatMap((element) => memberKey(element) ?? []);
 }
 
-/** A document that removes these members, and does nothing else. */
-function removalOf(identity: Identity, removed: Removed, source: Declared): Declared {
-  const fields = withRemoved({}, removed);
+/**
+ * Recorded sets without ended members, if a document declares them whole and the server doesn't show them: these are sent whole, and
+ * nothing else of the document is.
+ */
+function recordedWhole({ fields }: Declared, removed: Removed, record: ResourceRecord | undefined): Fields {
+  if (record === undefined || record.left !== undefined) return {};
+  return Object.fromEntries(
+    Object.entries(removed).flatMap(([field, ids]): [string, Value][] => {
+      const { [field]: set } = record.fields;
+      if (!Array.isArray(set) || !Array.isArray(setParts(fields[field] ?? null).whole)) return [];
+      return [[field, asElements(set).filter(({ id }) => !ids.includes(String(id)))]];
+    }),
+  );
+}
+
+/** A document that removes these members from sets, which are `known` or read, and does nothing else. */
+function removalOf(identity: Identity, removed: Removed, source: Declared, known: Fields = {}): Declared {
+  const fields = withRemoved(known, removed);
   return altered(documentFor(source, identity, undefined), { fields, ended: removed, whole: [] });
 }
 

@@ -253,3 +253,39 @@ describe('undo', () => {
     expect(organizations(at)).toEqual([]);
   });
 });
+
+describe('under the profile documented, which shows no user', () => {
+  const scope = (id: string, name: string) => ({ id, name, label: name });
+  const whole = (...scopes: Json[]) => ({ kind: 'User', id: ids.grace, authorized_scopes: scopes });
+  const dated = { ...scope(ids.reportsRead, 'reports:read'), until: '2027-01-31' };
+  const scopes = (at: Site) => user(at, ids.grace).authorized_scopes.map(({ id }) => id);
+
+  test('--ended removes from a whole set what has ended, and sends nothing else that is declared', async () => {
+    const at = await site({ profile: 'documented' });
+    at.now = new Date('2027-01-01T00:00:00Z');
+    await at.apply(whole(scope('kept', 'kept'), dated));
+    await at.declare({ ...whole(scope('other', 'other'), dated), group: 'not now' });
+    at.now = new Date('2027-02-01T00:00:00Z');
+    const { said, plan } = await at.end();
+    expect(said).toEqual({ [grace]: 'applied' });
+    expect(plan.changes[0]?.destructions).toEqual([
+      expect.stringMatching(/^removes the scope "reports:read"/),
+    ]);
+    expect(scopes(at)).toEqual(['kept']);
+    expect(user(at, ids.grace).group).not.toBe('not now');
+    expect((await at.end()).plan.changes).toEqual([]);
+  });
+
+  test('undo gives back a member of a whole set with its end, unless it has passed', async () => {
+    const at = await site({ profile: 'documented' });
+    at.now = new Date('2027-01-01T00:00:00Z');
+    await at.apply(whole(scope('kept', 'kept'), dated));
+    const { run } = await at.apply(whole(scope('kept', 'kept')));
+    const undone = await at.undo(run);
+    expect(undone).toMatchObject({ said: { [grace]: 'applied' }, left: [] });
+    expect(scopes(at)).toEqual(['kept', ids.reportsRead]);
+    at.now = new Date('2027-02-01T00:00:00Z');
+    await at.apply(whole(scope('kept', 'kept'), dated));
+    expect(scopes(at)).toEqual(['kept']);
+  });
+});
