@@ -19,7 +19,7 @@
  * These are the functions and types that the command and the action use themselves. The embedded server is at `idops/sandbox`.
  */
 import { stringifyJson } from './base/json.js';
-import { type Look, type Report, render } from './report/formats.js';
+import { type RenderOptions, type Report, render } from './report/formats.js';
 import type { Redactor } from './secrets/redactor.js';
 
 export type { Applied } from './apply/apply.js';
@@ -50,9 +50,9 @@ export type { ProjectOptions } from './project/find-config.js';
 export { loadProject, type Project } from './project/project.js';
 export type { ServerSettings } from './project/server.js';
 export {
-  type Look,
   planReport,
   problemsReport,
+  type RenderOptions as Look,
   type Report,
   resultReport,
   type ShownPlan,
@@ -84,7 +84,7 @@ export async function show<T>(
   format: string,
   shown: T,
   redactor: Redactor,
-  look: Partial<Look> = {},
+  look: Partial<RenderOptions> = {},
 ): Promise<string> {
   const usual = { color: false, debug: false, folder: '' };
   const rendering = await render(report, format, report.redact(shown, redactor), { ...usual, ...look });

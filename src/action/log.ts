@@ -1,6 +1,6 @@
 import { escapeLines } from '../base/escape.js';
 import type { Problem } from '../base/problems.js';
-import { type Look, problemsReport, type Report, renderText } from '../report/formats.js';
+import { problemsReport, type RenderOptions, type Report, renderText } from '../report/formats.js';
 import { type Annotation, annotationCommand } from '../report/github.js';
 import type { Inputs } from './inputs.js';
 import { folderInRepository } from './places.js';
@@ -15,7 +15,7 @@ export class Log {
   }
 
   /** How reports look in it. */
-  get look(): Look {
+  get look(): RenderOptions {
     const inputs = this.#inputs;
     const only = inputs?.args.only;
     return {

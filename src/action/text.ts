@@ -1,10 +1,10 @@
 import { escapeText } from '../base/escape.js';
 import type { Problem } from '../base/problems.js';
 import { changesServer, type Plan, type Share, summarize } from '../plan/plan.js';
-import { type Look, problemsReport, renderText } from '../report/formats.js';
-import type { Forge } from '../report/look.js';
+import { problemsReport, type RenderOptions, renderText } from '../report/formats.js';
 import { planComment } from '../report/markdown.js';
 import { fence } from '../report/markdown-escape.js';
+import type { Forge } from '../report/render-options.js';
 import { headline } from '../report/review.js';
 import type { WorkflowEvent } from './event.js';
 import { runAddress } from './places.js';
@@ -19,7 +19,7 @@ const summaryRest = 200_000;
 /** The characters that are shown of problems. */
 const blockRoom = 30_000;
 
-const look: Look = { color: false, debug: false, folder: '' };
+const look: RenderOptions = { color: false, debug: false, folder: '' };
 
 /** A plan, and what is shown of it. */
 export interface SharedPlan {

@@ -129,7 +129,7 @@ export function declare(action: Act): Command {
   limiting(watching, 'with --apply, each turn: ')
     .addOption(
       new Option('--format <NAME>', 'one line for each turn')
-        .choices(namesOfFormats.turn)
+        .choices(namesOfFormats.cycle)
         .argParser(collect)
         .default([], 'text'),
     )

@@ -4,8 +4,8 @@ import { error, type Problem, refuse } from '../base/problems.js';
 import { writeOutput } from '../base/write-file.js';
 import {
   formatNames,
-  type Look,
   problemsReport,
+  type RenderOptions,
   type Report,
   render,
   renderText,
@@ -65,7 +65,7 @@ export function githubFolder(): string {
 }
 
 /** How to show a result; colours are those of standard output. */
-export function lookOf({ options, output }: Pick<Context, 'options' | 'output'>): Look {
+export function renderOptionsOf({ options, output }: Pick<Context, 'options' | 'output'>): RenderOptions {
   return {
     color: output.color.stdout,
     debug: options.debug === true,
@@ -74,8 +74,8 @@ export function lookOf({ options, output }: Pick<Context, 'options' | 'output'>)
 }
 
 /** The same for files and standard error. */
-export function lookElsewhere(context: Pick<Context, 'options' | 'output'>): Look {
-  return { ...lookOf(context), color: false };
+export function plainRenderOptionsOf(context: Pick<Context, 'options' | 'output'>): RenderOptions {
+  return { ...renderOptionsOf(context), color: false };
 }
 
 /** Shows a result, without secrets, in each format. Throws a ProblemsError if a file can't be written. */
@@ -84,15 +84,15 @@ export async function show<T>(
   report: Report<T>,
   found: T,
   context: Context,
-  look: Partial<Look> = {},
+  options: Partial<RenderOptions> = {},
 ): Promise<void> {
   await context.refuseOutputs(filesOf(formats));
   const { output, redactor } = context;
   const shown = report.redact(found, redactor);
-  const links = formats.some(({ name }) => name === 'markdown') ? await linksOf(context, look) : {};
+  const links = formats.some(({ name }) => name === 'markdown') ? await linksOf(context, options) : {};
   for (const { name, file } of formats) {
-    const own = file === undefined ? lookOf(context) : lookElsewhere(context);
-    const rendering = await render(report, name, shown, { ...own, ...links, ...look });
+    const own = file === undefined ? renderOptionsOf(context) : plainRenderOptionsOf(context);
+    const rendering = await render(report, name, shown, { ...own, ...links, ...options });
     if (file === undefined) {
       if ('json' in rendering) output.json(rendering.json);
       else output.result(rendering.text);
@@ -104,7 +104,10 @@ export async function show<T>(
 }
 
 /** The links of Markdown to files, in CI. A stored plan names files from the project's root, others from here. */
-async function linksOf({ options }: Context, { stored }: Partial<Look>): Promise<Pick<Look, 'forge'>> {
+async function linksOf(
+  { options }: Context,
+  { stored }: Partial<RenderOptions>,
+): Promise<Pick<RenderOptions, 'forge'>> {
   const { forgeOf } = await import('../session/forge.js');
   let folder = process.cwd();
   if (stored === true) {
@@ -121,7 +124,7 @@ async function linksOf({ options }: Context, { stored }: Partial<Look>): Promise
 /** Shows problems as annotations. */
 export async function annotate(context: Context, problems: readonly Problem[]): Promise<void> {
   const shown = problemsReport.redact(problems, context.redactor);
-  context.output.result(await renderText(problemsReport, 'github', shown, lookOf(context)));
+  context.output.result(await renderText(problemsReport, 'github', shown, renderOptionsOf(context)));
 }
 
 /** Shows why a command failed on standard output: as annotations, or as JSON if no result was printed there. */
@@ -138,7 +141,7 @@ export async function tellPrograms(
     problemsReport,
     'json',
     problemsReport.redact(problems, redactor),
-    lookOf(context),
+    renderOptionsOf(context),
   );
   if ('json' in rendering) output.json(rendering.json);
 }

@@ -3,7 +3,7 @@ import { type KindName, kindNames } from '../base/kind-names.js';
 import { version } from '../base/version.js';
 import { isDrifted } from '../plan/drift.js';
 import type { Plan } from '../plan/plan.js';
-import { outcomes } from '../report/turn.js';
+import { outcomes } from '../report/watch-cycle.js';
 import type { Try } from '../server/call.js';
 import { type Cycle, type CyclePlan, succeeded } from '../session/watch/cycle.js';
 import type { Health, Verdict } from '../session/watch/health.js';

@@ -1,6 +1,6 @@
 import { escapeText } from '../base/escape.js';
 import type { Progress, Stepped } from '../base/progress.js';
-import { gistOf } from '../report/group-results.js';
+import { commonMessage } from '../report/group-results.js';
 import type { Output } from './output.js';
 
 export interface ProgressOptions {
@@ -51,7 +51,7 @@ export function createProgress({ output, terminal, now }: ProgressOptions) {
   /** Prints the first failure of each kind at once, and counts the rest. */
   const count = (made: Stepped): void => {
     const { address, status, error } = made;
-    const how = gistOf(made, error ?? status);
+    const how = commonMessage(made, error ?? status);
     const key = JSON.stringify([status, how]);
     const alike = bad.get(key) ?? { status, how, count: 0 };
     alike.count += 1;

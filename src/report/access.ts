@@ -1,9 +1,9 @@
 import { bare, escapeText } from '../base/escape.js';
 import type { Place } from '../base/problems.js';
 import { placeJson } from './json.js';
-import type { Look } from './look.js';
 import { type Insertable, type Markup, markup } from './markup.js';
 import { pageText } from './page.js';
+import type { RenderOptions } from './render-options.js';
 import { colors, plural, wrap } from './words.js';
 
 /** Something that a user has. */
@@ -56,7 +56,7 @@ function userCalled({ username, id }: ShownGrant['user']): string {
 }
 
 /** By user, or by what is given. */
-export function accessText(shown: ShownAccess, { color }: Pick<Look, 'color'>): string {
+export function accessText(shown: ShownAccess, { color }: Pick<RenderOptions, 'color'>): string {
   const paint = colors(color);
   const { server, profile, environment, grants, notes, byGrant } = shown;
   const groups = groupBy(grants, byGrant);

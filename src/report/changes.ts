@@ -25,7 +25,7 @@ import {
   shortValue,
 } from './review.js';
 import type { Span } from './values.js';
-import { type BodyView, type FieldView, fateText, requestTexts, type SetView, viewField } from './view.js';
+import { type BodyView, type FieldView, removalText, requestTexts, type SetView, viewField } from './view.js';
 import { plural } from './words.js';
 
 export interface ChangeContext {
@@ -129,7 +129,7 @@ function fieldNames(change: Change): Insertable {
 export function changeDetails(change: Change, context: ChangeContext): Insertable {
   const { reason, destructions, privileges = [], warnings, fields } = change;
   const note = context.done ? null : observedNote(change);
-  const views = fields.map((field) => viewField(field, { whole: true, room: 'page' }));
+  const views = fields.map((field) => viewField(field, { whole: true, medium: 'page' }));
   const rows = views.filter(({ view }) => view !== 'body');
   const { email: bodies } = kindOf(change.kind);
   const diffs = views.flatMap((view) => (view.view === 'body' ? [bodyDiff(view)] : []));
@@ -227,7 +227,7 @@ function email(
     'After',
     bodies,
     deleted ? {} : { ...before, ...expected },
-    deleted ? (change.fields.map(fateText)[0] ?? 'deleted') : absent,
+    deleted ? (change.fields.map(removalText)[0] ?? 'deleted') : absent,
   );
   const given = samples.get(change.address) ?? [];
   const { rendered, text, alike } = emailViews([was, is], mail, given, emails);

@@ -24,20 +24,20 @@ type Shown =
       readonly source: Markup;
       readonly left: readonly string[];
       /** Equal for emails that look the same. */
-      readonly look: string;
+      readonly visible: string;
     }
   | { readonly refused: string };
 
 /** The rendered emails of a page, limited so that browsers can open it. */
 export class Emails {
-  readonly #room: number;
+  readonly #limit: number;
   #left: number;
   #frames: number = limits.pageFrames;
   readonly #known = new Map<string, Shown>();
 
   /** Limits the characters of all emails. */
   constructor(characters: number = limits.pageCharacters) {
-    this.#room = characters;
+    this.#limit = characters;
     this.#left = characters;
   }
 
@@ -67,7 +67,7 @@ export class Emails {
     const looks = bodies.map((body) => {
       if (body === null || !('text' in body)) return body;
       const shown = this.#known.get(body.text);
-      return shown !== undefined && 'look' in shown ? shown.look : body.text;
+      return shown !== undefined && 'visible' in shown ? shown.visible : body.text;
     });
     return new Set(looks).size === 1;
   }
@@ -82,14 +82,14 @@ export class Emails {
         : {
             source: frameSource(`${framePrefix}${cleaned.html}`),
             left: cleaned.left,
-            look: cleaned.html.replace(/ title="[^"]*"(?=[^<>]*>)/g, ''),
+            visible: cleaned.html.replace(/ title="[^"]*"(?=[^<>]*>)/g, ''),
           };
     this.#known.set(body, shown);
     return shown;
   }
 
   #fits(characters: number, further: boolean): boolean {
-    return characters <= this.#left - (further ? this.#room / 2 : 0);
+    return characters <= this.#left - (further ? this.#limit / 2 : 0);
   }
 }
 

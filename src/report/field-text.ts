@@ -15,7 +15,7 @@ const indent = '    ';
 
 /** The lines of a difference. */
 export function fieldLines(field: FieldChange, pen: Pen): string[] {
-  const view = viewField(field, { whole: pen.debug, room: 'terminal' });
+  const view = viewField(field, { whole: pen.debug, medium: 'terminal' });
   const drift = view.drift === null ? [] : wrap(`${indent}  `, view.drift).map(pen.paint.cyan);
   return [...viewLines(view, pen), ...drift];
 }
@@ -55,14 +55,18 @@ function setLines(path: string, { head, elements, kept }: SetView, { paint }: Pe
   ];
 }
 
-function bodyLines(path: string, { before, fate, lines, notes, hunks }: BodyView, { paint }: Pen): string[] {
+function bodyLines(
+  path: string,
+  { before, removal, lines, notes, hunks }: BodyView,
+  { paint }: Pen,
+): string[] {
   if (before === 'unknown') {
     return [
-      `${indent}${path}: (unknown) → ${fate ?? plural(lines, 'line')}`,
+      `${indent}${path}: (unknown) → ${removal ?? plural(lines, 'line')}`,
       ...hunks.flatMap((hunk) => hunk.lines.map(diffRow)),
     ];
   }
-  const said = fate ?? (before === 'null' ? 'was null' : null);
+  const said = removal ?? (before === 'null' ? 'was null' : null);
   return [
     `${indent}${path}:${said === null ? '' : ` ${said}`}`,
     ...notes.map((note) => `${indent}  ${note}`),

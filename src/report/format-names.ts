@@ -13,5 +13,5 @@ export const namesOfFormats = {
   listing: ['text', 'json'],
   access: ['text', 'csv', 'json', 'html'],
   diagnosis: ['text', 'json'],
-  turn: ['text', 'json'],
+  cycle: ['text', 'json'],
 } as const;

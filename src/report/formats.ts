@@ -9,19 +9,19 @@ import type { ShownAccess } from './access.js';
 import type { ShownContributions } from './contributions.js';
 import type { Diagnosed } from './diagnosis.js';
 import type { History } from './history.js';
-import type { Look } from './look.js';
 import type { PastRun } from './past.js';
 import type { ShownListing, ShownPull } from './pull.js';
 import type { ShownState } from './recorded.js';
 import { redactPlan } from './redact-plan.js';
+import type { RenderOptions } from './render-options.js';
 import type { ShownRuns } from './runs.js';
-import type { ShownTurn } from './turn.js';
+import type { ShownCycle } from './watch-cycle.js';
 
 /*
  * All reports and their formats, for the command and the action. A format is loaded on use.
  */
 
-export type { Look } from './look.js';
+export type { RenderOptions } from './render-options.js';
 
 /** A report in a format; JSON as a value, since files indent it. */
 export type Rendering = { readonly text: string } | { readonly json: unknown };
@@ -31,7 +31,9 @@ export interface Report<T> {
   /** Removes secrets, before rendering. */
   redact(shown: T, redactor: Redactor): T;
   /** Renders each format: a text, or a value for JSON. */
-  readonly formats: { readonly [format: string]: (shown: T, look: Look) => Promise<string | object> };
+  readonly formats: {
+    readonly [format: string]: (shown: T, options: RenderOptions) => Promise<string | object>;
+  };
 }
 
 export function formatNames<T>({ formats }: Report<T>): string[] {
@@ -39,8 +41,13 @@ export function formatNames<T>({ formats }: Report<T>): string[] {
 }
 
 /** Renders something that is redacted. Throws a TypeError for an unknown format. */
-export async function render<T>(report: Report<T>, format: string, shown: T, look: Look): Promise<Rendering> {
-  const made = await report.formats[format]?.(shown, look);
+export async function render<T>(
+  report: Report<T>,
+  format: string,
+  shown: T,
+  options: RenderOptions,
+): Promise<Rendering> {
+  const made = await report.formats[format]?.(shown, options);
   if (made === undefined) throw new TypeError(`there is no ${format} of it`);
   return typeof made === 'string' ? { text: made } : { json: made };
 }
@@ -50,9 +57,9 @@ export async function renderText<T>(
   report: Report<T>,
   format: string,
   shown: T,
-  look: Look,
+  options: RenderOptions,
 ): Promise<string> {
-  const rendering = await render(report, format, shown, look);
+  const rendering = await render(report, format, shown, options);
   if ('json' in rendering) throw new TypeError(`${format} is no text`);
   return rendering.text;
 }
@@ -72,12 +79,12 @@ export const planReport: Report<ShownPlan> = {
     ...redactReport(samples === undefined ? {} : { samples }, redactor),
   }),
   formats: {
-    text: async ({ plan }, look) => (await import('./text.js')).planText(plan, look),
-    json: async ({ plan }, look) => (await import('./json.js')).planJson(plan, look),
-    markdown: async ({ plan }, look) => (await import('./markdown.js')).planMarkdown(plan, look),
-    html: async ({ plan, samples = new Map() }, look) =>
-      (await import('./html.js')).planHtml(plan, { ...look, samples }),
-    github: async ({ plan }, look) => (await import('./github.js')).planGithub(plan, look),
+    text: async ({ plan }, options) => (await import('./text.js')).planText(plan, options),
+    json: async ({ plan }, options) => (await import('./json.js')).planJson(plan, options),
+    markdown: async ({ plan }, options) => (await import('./markdown.js')).planMarkdown(plan, options),
+    html: async ({ plan, samples = new Map() }, options) =>
+      (await import('./html.js')).planHtml(plan, { ...options, samples }),
+    github: async ({ plan }, options) => (await import('./github.js')).planGithub(plan, options),
     gitlab: async ({ plan }) => (await import('./json.js')).planGitlab(plan),
   },
 };
@@ -96,13 +103,15 @@ export const resultReport: Report<ShownResult> = {
   }),
   formats: {
     // If there was nothing to do, the plan says so.
-    text: async ({ result }, look) =>
-      result.run === null ? '' : (await import('./result-text.js')).resultText(result, look),
+    text: async ({ result }, options) =>
+      result.run === null ? '' : (await import('./result-text.js')).resultText(result, options),
     json: async ({ result }) => (await import('./json.js')).resultJson(result),
-    markdown: async ({ result }, look) => (await import('./result-markdown.js')).resultMarkdown(result, look),
-    html: async ({ result, plan, samples = new Map() }, look) =>
-      (await import('./result-page.js')).resultHtml(result, plan, { ...look, samples }),
-    github: async ({ result, plan }, look) => (await import('./github.js')).resultGithub(result, plan, look),
+    markdown: async ({ result }, options) =>
+      (await import('./result-markdown.js')).resultMarkdown(result, options),
+    html: async ({ result, plan, samples = new Map() }, options) =>
+      (await import('./result-page.js')).resultHtml(result, plan, { ...options, samples }),
+    github: async ({ result, plan }, options) =>
+      (await import('./github.js')).resultGithub(result, plan, options),
   },
 };
 
@@ -110,9 +119,9 @@ export const resultReport: Report<ShownResult> = {
 export const problemsReport: Report<readonly Problem[]> = {
   redact: redactReport,
   formats: {
-    text: async (problems, look) => (await import('./problems.js')).problemsText(problems, look),
+    text: async (problems, options) => (await import('./problems.js')).problemsText(problems, options),
     json: async (problems) => (await import('./json.js')).problemsJson(problems),
-    github: async (problems, look) => (await import('./github.js')).problemsGithub(problems, look),
+    github: async (problems, options) => (await import('./github.js')).problemsGithub(problems, options),
   },
 };
 
@@ -131,7 +140,7 @@ export const validationReport: Report<ShownValidation> = {
         ? ''
         : `${(await import('./problems.js')).validText(objects)}.\n`,
     json: async ({ problems }) => (await import('./json.js')).problemsJson(problems),
-    github: async ({ problems }, look) => (await import('./github.js')).problemsGithub(problems, look),
+    github: async ({ problems }, options) => (await import('./github.js')).problemsGithub(problems, options),
   },
 };
 
@@ -148,7 +157,7 @@ export const contributionsReport: Report<ShownContributions> = {
 export const runsReport: Report<ShownRuns> = {
   redact: redactReport,
   formats: {
-    text: async (shown, look) => (await import('./runs.js')).runsText(shown, look),
+    text: async (shown, options) => (await import('./runs.js')).runsText(shown, options),
     json: async (shown) => (await import('./runs.js')).runsJson(shown),
   },
 };
@@ -157,7 +166,7 @@ export const runsReport: Report<ShownRuns> = {
 export const runReport: Report<PastRun> = {
   redact: redactReport,
   formats: {
-    text: async (run, look) => (await import('./runs.js')).runText(run, look),
+    text: async (run, options) => (await import('./runs.js')).runText(run, options),
     json: async (run) => (await import('./runs.js')).runJson(run),
   },
 };
@@ -166,7 +175,7 @@ export const runReport: Report<PastRun> = {
 export const historyReport: Report<History> = {
   redact: redactReport,
   formats: {
-    text: async (history, look) => (await import('./history.js')).historyText(history, look),
+    text: async (history, options) => (await import('./history.js')).historyText(history, options),
     json: async (history) => (await import('./history.js')).historyJson(history),
   },
 };
@@ -175,7 +184,7 @@ export const historyReport: Report<History> = {
 export const stateReport: Report<ShownState | undefined> = {
   redact: redactReport,
   formats: {
-    text: async (state, look) => (await import('./recorded.js')).stateText(state, look),
+    text: async (state, options) => (await import('./recorded.js')).stateText(state, options),
     json: async (state) => (await import('./recorded.js')).stateJson(state),
   },
 };
@@ -212,7 +221,7 @@ export const listReport: Report<ShownListing> = {
 export const accessReport: Report<ShownAccess> = {
   redact: redactReport,
   formats: {
-    text: async (shown, look) => (await import('./access.js')).accessText(shown, look),
+    text: async (shown, options) => (await import('./access.js')).accessText(shown, options),
     csv: async (shown) => (await import('./access.js')).accessCsv(shown),
     json: async (shown) => (await import('./access.js')).accessJson(shown),
     html: async (shown) => (await import('./access.js')).accessHtml(shown),
@@ -235,15 +244,15 @@ export const diagnosisReport: Report<Diagnosed> = {
   },
 };
 
-/** A turn of `watch`. */
-export const turnReport: Report<ShownTurn> = {
-  redact: ({ plan, result, problems, notes, ...turn }, redactor) => ({
-    ...turn,
+/** A cycle of `watch`. */
+export const cycleReport: Report<ShownCycle> = {
+  redact: ({ plan, result, problems, notes, ...cycle }, redactor) => ({
+    ...cycle,
     plan: plan && redactPlan(plan, redactor),
     ...redactReport({ result, problems, notes }, redactor),
   }),
   formats: {
-    text: async (turn, look) => (await import('./turn.js')).turnText(turn, look),
-    json: async (turn, look) => (await import('./turn.js')).turnJson(turn, look),
+    text: async (cycle, options) => (await import('./watch-cycle.js')).cycleText(cycle, options),
+    json: async (cycle, options) => (await import('./watch-cycle.js')).cycleJson(cycle, options),
   },
 };

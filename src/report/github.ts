@@ -4,13 +4,13 @@ import type { Place, Problem } from '../base/problems.js';
 import { isListed, shareOf } from '../plan/drift.js';
 import { type Change, isPrivileged, type Plan, type PlanWarning, type WarningPlace } from '../plan/plan.js';
 import { driftNote } from './drift.js';
-import { type Look, stepsTo } from './look.js';
 import { labelBeside, type Named } from './names.js';
+import { type RenderOptions, stepsTo } from './render-options.js';
 import { resultSummaryLine } from './result-text.js';
 import { declaredPlaces, headline, isDestructive, isGrave, shareNotes } from './review.js';
 import { placeList, placesOf } from './words.js';
 
-type GithubOptions = Partial<Pick<Look, 'folder' | 'stored' | 'only'>>;
+type GithubOptions = Partial<Pick<RenderOptions, 'folder' | 'stored' | 'only'>>;
 
 type Level = 'error' | 'warning' | 'notice';
 

@@ -39,7 +39,7 @@ function alone(name: string): RegExp {
 }
 
 /** What is said of an object without what is its own: its values, and its names. */
-export function gistOf(
+export function commonMessage(
   { address, ownValues = [] }: Pick<ChangeResult, 'address' | 'ownValues'>,
   said: string,
 ): string {
@@ -52,7 +52,7 @@ export function groupResults(results: readonly ChangeResult[]): (readonly Change
   return groupByKey(results, (result) => {
     const { status, error, action, httpStatus } = result;
     if (status === 'applied' || error === null) return null;
-    return JSON.stringify([status, action, httpStatus, gistOf(result, error)]);
+    return JSON.stringify([status, action, httpStatus, commonMessage(result, error)]);
   });
 }
 

@@ -5,9 +5,9 @@ import { countPrivileged, isPrivileged, type Plan, type Share, summarize } from 
 import { changeBox, changeDetails, contextOf, warningLine } from './changes.js';
 import { changesPage, type PageGroup } from './changes-page.js';
 import { foldChanges, foldCount } from './fold.js';
-import type { Look } from './look.js';
 import { type Insertable, markup } from './markup.js';
 import { labelBeside } from './names.js';
+import type { RenderOptions } from './render-options.js';
 import {
   allWarnings,
   destructiveCount,
@@ -20,7 +20,7 @@ import {
 } from './review.js';
 import { actions, actionWords, plural } from './words.js';
 
-export interface HtmlOptions extends Pick<Look, 'debug' | 'only'> {
+export interface HtmlOptions extends Pick<RenderOptions, 'debug' | 'only'> {
   /** Sample data by the template's address; made up if there is none. */
   readonly samples: ReadonlyMap<string, readonly NamedSample[]>;
 }

@@ -13,7 +13,7 @@ export function hasDetails(change: Change, debug: boolean): boolean {
 /** The folded details of a change: with and without bodies. */
 export function detailsOf(change: Change, debug: boolean): { readonly full: string; readonly short: string } {
   const note = observedNote(change);
-  const views = change.fields.map((field) => viewField(field, { whole: debug, room: 'comment' }));
+  const views = change.fields.map((field) => viewField(field, { whole: debug, medium: 'comment' }));
   const textOf = (bodies: boolean) =>
     [
       ...(note === null ? [] : [prose(note)]),

@@ -1,7 +1,6 @@
 import { lazy } from '../base/values.js';
 import { countPrivileged, type Plan, type Share } from '../plan/plan.js';
 import { type Fold, foldChanges } from './fold.js';
-import type { Forge, Look } from './look.js';
 import {
   allot,
   type Entry,
@@ -13,6 +12,7 @@ import {
 import { detailsOf, hasDetails } from './markdown-details.js';
 import { code, prose } from './markdown-escape.js';
 import { changeLine, changeName, warningLine } from './markdown-lines.js';
+import type { Forge, RenderOptions } from './render-options.js';
 import {
   allWarnings,
   destructiveCount,
@@ -26,7 +26,7 @@ import {
 import { groupWarnings, type WarningGroup } from './warnings.js';
 import { defaultBudget, plural } from './words.js';
 
-type MarkdownOptions = Pick<Look, 'budget' | 'debug' | 'only' | 'forge' | 'title' | 'intro'>;
+type MarkdownOptions = Pick<RenderOptions, 'budget' | 'debug' | 'only' | 'forge' | 'title' | 'intro'>;
 
 export function planMarkdown(plan: Plan, options: MarkdownOptions): string {
   return planComment(plan, options).text;

@@ -1,13 +1,13 @@
 import type { ChangeResult, Result } from '../apply/result.js';
-import type { Look } from './look.js';
 import { code, codeName, prose } from './markdown-escape.js';
+import type { RenderOptions } from './render-options.js';
 import { notesOf, partText, resultSummaryLine } from './result-text.js';
 import { defaultBudget, plural } from './words.js';
 
 /** A result in Markdown, failures first; never longer than its budget. */
 export function resultMarkdown(
   result: Result,
-  { budget = defaultBudget, title, intro = '' }: Pick<Look, 'budget' | 'title' | 'intro'> = {},
+  { budget = defaultBudget, title, intro = '' }: Pick<RenderOptions, 'budget' | 'title' | 'intro'> = {},
 ): string {
   const command = result.undoes === undefined ? 'apply' : 'undo';
   const head = [

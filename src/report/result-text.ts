@@ -3,7 +3,7 @@ import { escapeText } from '../base/escape.js';
 import { shardText } from '../base/shard.js';
 import type { Action } from '../plan/plan.js';
 import type { Pen } from './field-text.js';
-import { gistOf, groupResults, someOf } from './group-results.js';
+import { commonMessage, groupResults, someOf } from './group-results.js';
 import { nameOf } from './names.js';
 import { penOf, type TextOptions } from './text.js';
 import { plural, wrap } from './words.js';
@@ -93,7 +93,7 @@ function troubleLines(result: ChangeResult, { paint }: Pen): string[] {
 function alikeLines(first: ChangeResult, others: readonly ChangeResult[], pen: Pen): string[] {
   const all = [first, ...others];
   if (first.status === 'skipped') {
-    const text = `- ${all.length} ${escapeText(gistOf(first, first.error ?? 'not sent'))}`;
+    const text = `- ${all.length} ${escapeText(commonMessage(first, first.error ?? 'not sent'))}`;
     return [pen.paint.dim(text), ...wrap('    ', someOf(all))];
   }
   // --debug and JSON show the differing values.

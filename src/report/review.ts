@@ -169,13 +169,13 @@ export function shortValue(
 ): { readonly path: string; readonly before: string; readonly after: string } | undefined {
   const [field, ...others] = change.fields;
   if (field === undefined || others.length > 0 || observedNote(change) !== null) return undefined;
-  const view = viewField(field, { whole: true, room: 'comment' });
+  const view = viewField(field, { whole: true, medium: 'comment' });
   if (view.view !== 'value' || view.before.length + view.after.length > shortLength) return undefined;
   return { path: field.path, before: view.before, after: view.after };
 }
 
 /** Notes about a text: how much changes, what was there, what is left. */
-export function bodyNotes({ before, fate, lines, notes, hunks }: BodyView): string[] {
+export function bodyNotes({ before, removal, lines, notes, hunks }: BodyView): string[] {
   const all = hunks.flatMap((hunk) => hunk.lines);
   const count = (wanted: DiffLine['mark']) => all.filter(({ mark }) => mark === wanted).length;
   return [
@@ -184,10 +184,10 @@ export function bodyNotes({ before, fate, lines, notes, hunks }: BodyView): stri
       ? []
       : [`${plural(count('+'), 'line')} added, ${count('-')} removed`]),
     ...(before === 'unknown'
-      ? [`the value before is unknown${fate === null ? `; ${plural(lines, 'line')} after` : ''}`]
+      ? [`the value before is unknown${removal === null ? `; ${plural(lines, 'line')} after` : ''}`]
       : []),
     ...(before === 'null' ? ['there was none (null)'] : []),
-    ...(fate === null ? [] : [fate]),
+    ...(removal === null ? [] : [removal]),
     ...notes,
   ];
 }

@@ -6,8 +6,8 @@ import { type Action, type Change, isPrivileged, type Plan, summarize } from '..
 import { driftSentence, leftOutSentence } from './drift.js';
 import { fieldLines, type Pen } from './field-text.js';
 import { type Fold, foldChanges, foldCount, foldedNames, foldPlace } from './fold.js';
-import type { Look } from './look.js';
 import { labelBeside, nameOf } from './names.js';
+import type { RenderOptions } from './render-options.js';
 import {
   declaredPlaces,
   destructiveCount,
@@ -21,7 +21,7 @@ import { requestTexts } from './view.js';
 import { togetherLines, toldWarnings, warningLines } from './warnings.js';
 import { actions, actionWords, capitalized, colors, placeList, wrap } from './words.js';
 
-export type TextOptions = Pick<Look, 'color' | 'debug' | 'only' | 'stored'>;
+export type TextOptions = Pick<RenderOptions, 'color' | 'debug' | 'only' | 'stored'>;
 
 export function penOf({ color, debug }: TextOptions): Pen {
   return { paint: colors(color), debug };

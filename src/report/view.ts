@@ -43,7 +43,7 @@ export interface BodyView extends Drifting {
   readonly path: string;
   readonly before: 'text' | 'null' | 'unknown';
   /** A note if the text is removed. */
-  readonly fate: string | null;
+  readonly removal: string | null;
   /** Lines after the change. */
   readonly lines: number;
   /** What a line diff doesn't show, such as changed line endings. */
@@ -74,7 +74,7 @@ export interface ViewOptions {
   /** Don't shorten long values and new texts. */
   readonly whole: boolean;
   /** Compare short bodies by lines too. */
-  readonly room: 'terminal' | 'comment' | 'page';
+  readonly medium: 'terminal' | 'comment' | 'page';
 }
 
 /** The view of a difference. */
@@ -101,7 +101,7 @@ function asItWas({ drift, was, ...field }: FieldChange): FieldChange {
 }
 
 /** A note for a removed field. */
-export function fateText({ becomes }: FieldChange): string | undefined {
+export function removalText({ becomes }: FieldChange): string | undefined {
   switch (becomes) {
     case 'built-in':
       return "the server's built-in text takes its place";
@@ -119,11 +119,11 @@ function valuePair(
   { whole }: ViewOptions,
 ): Pick<ValueView, 'before' | 'after' | 'lacks'> {
   const pair = inlinePair(field.before, field.after, whole);
-  const fate = fateText(field);
+  const removal = removalText(field);
   return {
     before: field.was === 'absent' ? '(absent)' : pair.before,
-    after: fate === undefined ? pair.after : `(${fate})`,
-    ...(field.was === 'absent' ? { lacks: 'before' } : fate === undefined ? {} : { lacks: 'after' }),
+    after: removal === undefined ? pair.after : `(${removal})`,
+    ...(field.was === 'absent' ? { lacks: 'before' } : removal === undefined ? {} : { lacks: 'after' }),
   };
 }
 
@@ -157,7 +157,7 @@ function viewBody(
     view: 'body',
     path,
     before: before === undefined ? 'unknown' : before === null && field.was === undefined ? 'null' : 'text',
-    fate: after === null ? (fateText(field) ?? 'cleared (null)') : null,
+    removal: after === null ? (removalText(field) ?? 'cleared (null)') : null,
     lines: countLines(after ?? ''),
     notes,
     hunks: hunks.map((hunk) => ({ head: hunkHead(hunk), lines: hunkLines(hunk, options.whole) })),
@@ -175,14 +175,14 @@ function fitsLine(
   { type }: FieldChange,
   before: MaybeText,
   after: MaybeText,
-  { room }: ViewOptions,
+  { medium }: ViewOptions,
 ): boolean {
   const texts = [before, after];
   if (texts.some((text) => text?.includes('\n'))) return false;
   if (type !== 'body') return true;
   // There is no former line to compare with.
-  if (room === 'terminal' && before === undefined) return true;
-  return room !== 'page' && texts.every((text) => text == null || displayWidth(text) <= lineWidth / 2);
+  if (medium === 'terminal' && before === undefined) return true;
+  return medium !== 'page' && texts.every((text) => text == null || displayWidth(text) <= lineWidth / 2);
 }
 
 /** The whole new text, if the present one is unknown. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, relative, sep } from 'node:path';
 import { findWorkTree } from '../base/paths.js';
-import type { Forge } from '../report/look.js';
+import type { Forge } from '../report/render-options.js';
 
 export type Environment = { readonly [name: string]: string | undefined };
 

@@ -3,7 +3,7 @@ import { kindNames } from '../../src/base/kind-names.js';
 import { error, warning } from '../../src/base/problems.js';
 import { Metrics } from '../../src/cli/metrics.js';
 import type { Change, Plan } from '../../src/plan/plan.js';
-import { outcomes } from '../../src/report/turn.js';
+import { outcomes } from '../../src/report/watch-cycle.js';
 import type { Cycle, CyclePlan } from '../../src/session/watch/cycle.js';
 import { changeFor, declared, live } from '../plan/fixtures.js';
 import { resultOf } from '../report/plans.js';

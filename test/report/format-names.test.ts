@@ -20,6 +20,6 @@ it('says in help what there is', () => {
     listing: formatNames(reports.listReport),
     access: formatNames(reports.accessReport),
     diagnosis: formatNames(reports.diagnosisReport),
-    turn: formatNames(reports.turnReport),
+    cycle: formatNames(reports.cycleReport),
   });
 });

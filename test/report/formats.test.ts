@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { type Look, planReport, render, renderText } from '../../src/report/formats.js';
+import { planReport, type RenderOptions, render, renderText } from '../../src/report/formats.js';
 import { planJson } from '../../src/report/json.js';
 import { createRedactor } from '../../src/secrets/redactor.js';
 import { changeOf, planOf } from './plans.js';
 
-const look: Look = { color: false, debug: false, folder: 'infra' };
+const look: RenderOptions = { color: false, debug: false, folder: 'infra' };
 
 describe('the registry of formats', () => {
   test('knows no other format, and no text where there is JSON', async () => {

@@ -102,7 +102,7 @@ describe('a body', () => {
 
   it('marks none in lines of which little is alike, or where more lines come than go', () => {
     const spansOf = (before: string, after: string) => {
-      const view = viewField(fieldOf({ type: 'body', before, after }), { whole: false, room: 'terminal' });
+      const view = viewField(fieldOf({ type: 'body', before, after }), { whole: false, medium: 'terminal' });
       if (view.view !== 'body') throw new Error('no body');
       return view.hunks.flatMap(({ lines }) => lines.flatMap(({ spans = [] }) => spans));
     };

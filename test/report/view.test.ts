@@ -10,7 +10,7 @@ import { changeOf, fieldOf, planOf } from './plans.js';
 const rooms = ['terminal', 'comment', 'page'] as const;
 
 function view(parts: Partial<FieldChange>, options: Partial<ViewOptions> = {}) {
-  return viewField(fieldOf(parts), { whole: false, room: 'comment', ...options });
+  return viewField(fieldOf(parts), { whole: false, medium: 'comment', ...options });
 }
 
 /** What each report makes of one difference. */
@@ -57,13 +57,13 @@ describe('the view of a field', () => {
     expect(said({ ...body, before: null, ...drift('a\nb\n') })).toBe(`${since} (was 2 lines)`);
   });
 
-  it('is a body where a text has several lines, in every room', () => {
-    for (const room of rooms) {
-      expect(view({ before: 'a\nb\n', after: 'a\nc\n' }, { room })).toEqual({
+  it('is a body where a text has several lines, in every medium', () => {
+    for (const medium of rooms) {
+      expect(view({ before: 'a\nb\n', after: 'a\nc\n' }, { medium })).toEqual({
         view: 'body',
         path: 'label',
         before: 'text',
-        fate: null,
+        removal: null,
         lines: 2,
         notes: [],
         drift: null,
@@ -93,19 +93,19 @@ describe('the view of a field', () => {
     ['set', 'no set', [], ['value', 'value', 'value']],
     ['set', undefined, [], ['set', 'set', 'set']],
   ] as const)(
-    'of a %s, %j to %j, has the form that its room has space for: %j',
+    'of a %s, %j to %j, has the form that its medium has space for: %j',
     (type, before, after, forms) => {
       const field = { type, before, after: Array.isArray(after) ? [] : (after as string | null) };
-      expect(rooms.map((room) => view(field, { room }).view)).toEqual(forms);
+      expect(rooms.map((medium) => view(field, { medium }).view)).toEqual(forms);
     },
   );
 
   it('says what becomes of a text that goes, and what was there', () => {
     const deleted = { type: 'body', before: 'a\nb\n', after: null } as const;
-    expect(view(deleted)).toMatchObject({ fate: 'cleared (null)' });
-    expect(view({ ...deleted, becomes: 'gone' })).toMatchObject({ fate: 'deleted' });
+    expect(view(deleted)).toMatchObject({ removal: 'cleared (null)' });
+    expect(view({ ...deleted, becomes: 'gone' })).toMatchObject({ removal: 'deleted' });
     expect(view({ ...deleted, becomes: 'built-in' })).toMatchObject({
-      fate: "the server's built-in text takes its place",
+      removal: "the server's built-in text takes its place",
     });
     expect(view({ type: 'body', before: null, after: 'a\nb\n' })).toMatchObject({ before: 'null', lines: 2 });
   });

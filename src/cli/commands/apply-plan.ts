@@ -14,7 +14,15 @@ import { planSamples } from '../../session/plan-samples.js';
 import type { WritingCommand, WritingSession } from '../../session/session.js';
 import type { About, Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { annotate, type Format, filesOf, lookElsewhere, lookOf, show, showsText } from '../formats.js';
+import {
+  annotate,
+  type Format,
+  filesOf,
+  plainRenderOptionsOf,
+  renderOptionsOf,
+  show,
+  showsText,
+} from '../formats.js';
 import { type Question, withConsent } from './consent.js';
 
 /** A plan to apply. */
@@ -83,11 +91,11 @@ async function showPlan(
   const { output, prompt, redactor } = context;
   const shown = planReport.redact({ plan, samples: new Map() }, redactor);
   if (showsText(formats)) {
-    output.result(await renderText(planReport, 'text', shown, lookOf(context)));
+    output.result(await renderText(planReport, 'text', shown, renderOptionsOf(context)));
   }
   // Whoever answers the question must have seen the plan.
   if (!showsText(formats) || (asks && prompt.available && !output.resultIsSeen)) {
-    output.beside(await renderText(planReport, 'text', shown, lookElsewhere(context)));
+    output.beside(await renderText(planReport, 'text', shown, plainRenderOptionsOf(context)));
   }
 }
 

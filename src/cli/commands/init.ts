@@ -49,8 +49,8 @@ export async function init(
   const ci = await askCi(context, options, asks);
   if (ci === null) return stop();
   const pulls = isNew && (await readdir(join(root, MANIFESTS)).catch(() => [])).length === 0;
-  const looked = isNew ? await look(context, options, address, token, pulls) : unseen;
-  const { fits, fresh } = looked;
+  const inspected = isNew ? await inspect(context, options, address, token, pulls) : unseen;
+  const { fits, fresh } = inspected;
   if (signal.aborted) return stop();
   // An address from a variable may change, so it isn't written down.
   const baseUrl = options.baseUrl === undefined && process.env.IDOPS_BASE_URL ? null : address || null;
@@ -69,7 +69,7 @@ export async function init(
   for (const { path, action } of written)
     output.result(`${action === 'write' ? 'wrote' : 'added to'} ${shown(path)}`);
   for (const path of kept) output.message(`${shown(join(root, path))} exists already and stays unchanged`);
-  output.problems(await looked.record(root, written));
+  output.problems(await inspected.record(root, written));
   const made = workflows.filter(({ path }) => !kept.includes(path));
   const top = findWorkTree(root);
   const todo = [
@@ -116,7 +116,7 @@ function workflowsText(made: readonly NewFile[], baseUrl: string | null): string
 const unseen: InspectedServer = { fits: null, fresh: null, problems: [], record: async () => [] };
 
 /** Inspects the server, if its address and a token are known, and reports what was found. */
-async function look(
+async function inspect(
   context: Context,
   { profile, by = 'name' }: InitOptions,
   baseUrl: string,
@@ -132,12 +132,12 @@ async function look(
     return unseen;
   }
   const tokenFile = 'file' in token ? token.file : undefined;
-  const looked = await inspectServer({ baseUrl, tokenFile, token: value, profile, by }, pulls, {
+  const inspected = await inspectServer({ baseUrl, tokenFile, token: value, profile, by }, pulls, {
     ...context.sessionOptions(),
     redactor,
     signal,
   });
-  const { fits, fresh, problems } = looked;
+  const { fits, fresh, problems } = inspected;
   output.message(
     fits === null
       ? `No profile could be recognised at ${baseUrl}: run idops doctor.`
@@ -149,7 +149,7 @@ async function look(
   }
   for (const note of fresh?.notes ?? []) output.message(note);
   for (const { address, reason } of fresh?.leftOut ?? []) output.message(`${address} is left out: ${reason}`);
-  return looked;
+  return inspected;
 }
 
 /** Writes missing files, and missing lines of git's files; returns what was written, and the paths that stay. */

@@ -31,13 +31,13 @@ export async function plan(
   planFile: string | undefined,
 ): Promise<ExitCode> {
   const formats = parseFormats(options.format, planReport);
-  const look = options.only === undefined ? {} : { only: options.only };
+  const shown = options.only === undefined ? {} : { only: options.only };
   if (planFile !== undefined) {
     refuse(planFileConflicts(options));
     await refuseDuplicates([planFile, ...filesOf(formats)]);
     const stored = await readShownPlan(planFile);
     await context.learnTokens();
-    await show(formats, planReport, { plan: stored }, context, { ...look, stored: true });
+    await show(formats, planReport, { plan: stored }, context, { ...shown, stored: true });
     return exitOf(stored, options);
   }
   const project = await context.project();
@@ -52,7 +52,7 @@ export async function plan(
     return plan;
   });
   const samples = await readSamples(made, project, formats, context);
-  await show(formats, planReport, { plan: made, samples }, context, look);
+  await show(formats, planReport, { plan: made, samples }, context, shown);
   if (options.out !== undefined && isBlocked(made)) {
     context.output.message(
       "The plan is stored, but it can't be applied while a change is blocked. Make a new plan without it: use --target.",

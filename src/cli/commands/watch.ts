@@ -2,7 +2,7 @@ import { countedWords, isComplete } from '../../apply/result.js';
 import { jsonLine } from '../../base/escape.js';
 import { ProblemsError } from '../../base/problems.js';
 import type { Progress } from '../../base/progress.js';
-import { render, turnReport } from '../../report/formats.js';
+import { cycleReport, render } from '../../report/formats.js';
 import { checkBaseUrl, isBaseUrl } from '../../server/base-url.js';
 import { DEFAULT_TIMEOUT } from '../../session/connection.js';
 import { stacksOf } from '../../session/failures.js';
@@ -15,7 +15,7 @@ import { Health } from '../../session/watch/health.js';
 import { realClock, repeat } from '../../session/watch/repeat.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { filesOf, lookOf, parseFormats } from '../formats.js';
+import { filesOf, parseFormats, renderOptionsOf } from '../formats.js';
 import type { Serving } from '../metrics.js';
 import { wrongOption } from '../misuse.js';
 import type { ListenAddress } from '../option-values.js';
@@ -39,7 +39,7 @@ export async function watch(context: Context, options: Options & GlobalOptions):
   const serving =
     listen === undefined ? undefined : await (await import('../metrics.js')).serve(listen, health, interval);
   if (serving !== undefined) output.message(`Health and metrics are served at ${serving.address}`);
-  const newspaper = new CycleChanges();
+  const changes = new CycleChanges();
   // A shared run ends; a watch doesn't.
   const { sharedRun: _, ...shard } = shardOptions(options.shard, process.env);
   let isRead = true;
@@ -53,7 +53,7 @@ export async function watch(context: Context, options: Options & GlobalOptions):
     });
     // Each cycle reads its secrets again.
     context.forget();
-    const turn = await runCycle({
+    const cycle = await runCycle({
       project: context.project,
       session: { ...watched(context, health, serving, ending), ...shard },
       plan: planOptionsOf(options),
@@ -61,10 +61,10 @@ export async function watch(context: Context, options: Options & GlobalOptions):
       onPlan: (made) => serving?.metrics.planned(made),
       now: clock.now,
     });
-    health.finish(succeeded(turn.outcome) ? null : wrongIn(turn));
-    serving?.metrics.ended(turn);
+    health.finish(succeeded(cycle.outcome) ? null : wrongIn(cycle));
+    serving?.metrics.ended(cycle);
     const seconds = (clock.now() - began) / 1000;
-    await tell({ ...turn, number, time, seconds }, newspaper, isJson, context);
+    await tell({ ...cycle, number, time, seconds }, changes, isJson, context);
     // If standard output is closed, stop with an error.
     await output.flush().catch(() => {
       isRead = false;
@@ -83,7 +83,7 @@ export async function watch(context: Context, options: Options & GlobalOptions):
 
 function formatOf({ format }: Options): string {
   if (format.length > 1) throw wrongOption('watch takes one --format', 'choose one of them');
-  const formats = parseFormats(format, turnReport);
+  const formats = parseFormats(format, cycleReport);
   if (filesOf(formats).length > 0)
     throw wrongOption('--format of watch takes no file', 'redirect standard output to a file');
   return formats[0]?.name ?? 'text';
@@ -143,7 +143,7 @@ function wrongIn({ outcome, problems, result }: Cycle): string {
   return why.length === 0 ? outcome : `${outcome} (${why.join(', ')})`;
 }
 
-interface NumberedTurn extends Cycle {
+interface NumberedCycle extends Cycle {
   readonly number: number;
   readonly time: string;
   readonly seconds: number;
@@ -151,21 +151,21 @@ interface NumberedTurn extends Cycle {
 
 /** Shows the line of a cycle, and what is new since the last one. */
 async function tell(
-  turn: NumberedTurn,
-  newspaper: CycleChanges,
+  cycle: NumberedCycle,
+  changes: CycleChanges,
   isJson: boolean,
   context: Context,
 ): Promise<void> {
   const { output, redactor } = context;
-  const { failure, took: _, ...rest } = turn;
-  const problems = turn.problems.length === 0 ? [] : await context.tellable(turn.problems);
-  const news = newspaper.changesIn({ ...turn, problems });
-  const shown = turnReport.redact({ ...rest, problems, news }, redactor);
-  const rendering = await render(turnReport, isJson ? 'json' : 'text', shown, lookOf(context));
+  const { failure, took: _, ...rest } = cycle;
+  const problems = cycle.problems.length === 0 ? [] : await context.tellable(cycle.problems);
+  const news = changes.changesIn({ ...cycle, problems });
+  const shown = cycleReport.redact({ ...rest, problems, news }, redactor);
+  const rendering = await render(cycleReport, isJson ? 'json' : 'text', shown, renderOptionsOf(context));
   if ('json' in rendering) output.result(jsonLine(rendering.json));
   else {
     output.result(rendering.text);
-    for (const note of turn.notes) output.message(note);
+    for (const note of cycle.notes) output.message(note);
     if (news.problems) output.problems(problems);
   }
   if (failure !== undefined) output.debug(context.scrub(stacksOf(failure)));

@@ -4,7 +4,7 @@ import { approve, refusalsOf, unlimited } from '../../plan/approve.js';
 import { isDrifted } from '../../plan/drift.js';
 import { changesServer, type Plan } from '../../plan/plan.js';
 import type { Project } from '../../project/index.js';
-import type { Outcome } from '../../report/turn.js';
+import type { Outcome } from '../../report/watch-cycle.js';
 import { problemsOf } from '../failures.js';
 import { openForWriting, openSession, withSession } from '../open.js';
 import { type AllowOptions, limitsOf } from '../options.js';

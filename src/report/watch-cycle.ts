@@ -8,15 +8,15 @@ import { resultText } from './result-text.js';
 import { headline } from './review.js';
 import { planText, type TextOptions } from './text.js';
 
-/** What is new in a turn. */
-export interface News {
+/** What is new in a cycle. */
+export interface NewInCycle {
   readonly plan: boolean;
   readonly result: boolean;
   readonly problems: boolean;
 }
 
-/** A turn of `watch`. */
-export interface ShownTurn {
+/** A cycle of `watch`. */
+export interface ShownCycle {
   /** Counted from 1. */
   readonly number: number;
   /** Start, ISO 8601 in UTC. */
@@ -27,7 +27,7 @@ export interface ShownTurn {
   readonly result: Result | null;
   readonly problems: readonly Problem[];
   readonly notes: readonly string[];
-  readonly news: News;
+  readonly news: NewInCycle;
 }
 
 /** Numbers of changes by kind and action, without unchanged ones. */
@@ -41,18 +41,18 @@ export function countKinds({ changes }: Pick<Plan, 'changes'>): Map<string, Map<
   return kinds;
 }
 
-/** A turn in one line, and below it what is new. */
-export function turnText(turn: ShownTurn, look: TextOptions): string {
-  const { plan, result, news } = turn;
+/** A cycle in one line, and below it what is new. */
+export function cycleText(cycle: ShownCycle, options: TextOptions): string {
+  const { plan, result, news } = cycle;
   const parts = [
-    `${turnLine(turn)}\n`,
-    ...(plan !== null && news.plan && isTelling(plan) ? [planText(plan, look)] : []),
-    ...(result !== null && news.result ? [resultText(result, look)] : []),
+    `${cycleLine(cycle)}\n`,
+    ...(plan !== null && news.plan && isTelling(plan) ? [planText(plan, options)] : []),
+    ...(result !== null && news.result ? [resultText(result, options)] : []),
   ];
   return parts.join('\n') + (parts.length > 1 ? '\n' : '');
 }
 
-function turnLine({ time, outcome, plan, result, problems, news, seconds }: ShownTurn): string {
+function cycleLine({ time, outcome, plan, result, problems, news, seconds }: ShownCycle): string {
   const codes = new Set(problems.flatMap(({ severity, code }) => (severity === 'error' ? [code] : [])));
   const told = [
     ...(plan === null ? [] : [planWords(plan)]),
@@ -80,9 +80,9 @@ function isTelling({ changes, warnings }: Plan): boolean {
 }
 
 /** `watch --format json`, a line. */
-export function turnJson(turn: ShownTurn, look: Pick<TextOptions, 'debug' | 'only'>) {
-  const { number, time, outcome, seconds, plan, result, news, problems, notes } = turn;
-  const json = plan === null ? null : planJson(plan, look);
+export function cycleJson(cycle: ShownCycle, options: Pick<TextOptions, 'debug' | 'only'>) {
+  const { number, time, outcome, seconds, plan, result, news, problems, notes } = cycle;
+  const json = plan === null ? null : planJson(plan, options);
   return {
     format_version: 1,
     turn: number,
@@ -105,7 +105,7 @@ export function turnJson(turn: ShownTurn, look: Pick<TextOptions, 'debug' | 'onl
 }
 
 /**
- * The outcome of a turn of `watch`:
+ * The outcome of a cycle of `watch`:
  * - `unchanged`: nothing to change.
  * - `changes`: there are changes, which were not to be applied.
  * - `drift`: the same, and some of them are drift.

@@ -2,7 +2,7 @@ import type { Share } from '../plan/plan.js';
 import { mask } from '../secrets/redactor.js';
 
 /** Options for rendering. */
-export interface Look {
+export interface RenderOptions {
   /** Colours for terminals. */
   readonly color: boolean;
   /** Show unchanged objects and requests, and don't shorten values. */
