@@ -80,8 +80,7 @@ export async function pullInto(
   const concerned = asDeclared.filter(isConcernedLive);
   const names = new VariableNames();
   const options = { profile, names, holds, references, builtIn, declaredOnly, by };
-  const resources = new Map(Object.entries(look.state?.resources ?? {}));
-  const knownOf = (key: string) => resources.get(key)?.left?.fields as Fields | undefined;
+  const knownOf = (key: string) => look.state?.resources[key]?.left?.fields as Fields | undefined;
   const othersOf = ({ kind, identity }: Declared) => many.get(addressOf(kind, identity))?.documents ?? [];
   const updates = concerned.map((one): Wanted => {
     const now = live.get(one);
@@ -101,7 +100,8 @@ export async function pullInto(
     for (const body of update?.bodies ?? []) bodies.want(one.source, body);
   }
   const edited = editedSources(updates);
-  const manyLeft = differingMany(covered.filter(isConcernedLive), live, { profile, references });
+  const concernedMany = covered.filter(isConcernedLive);
+  const manyLeft = differingMany(concernedMany, live, { profile, references });
   const left = [
     ...problems,
     ...updates.flatMap(({ update }) => update?.left ?? []),
@@ -158,6 +158,7 @@ export async function pullInto(
     added: documents.length,
     updated: outcomes.filter((outcome) => outcome === 'updated').length,
     unchanged: outcomes.filter((outcome) => outcome === 'unchanged').length,
+    covered: concernedMany.length,
     toSet,
     left,
     leftOut,
@@ -340,6 +341,8 @@ export interface PullResult extends PullFindings {
   readonly updated: number;
   /** Documents that match the server already. */
   readonly unchanged: number;
+  /** Objects that documents about many cover. */
+  readonly covered: number;
   /** Declarations that differ from the server and weren't changed. */
   readonly left: readonly Problem[];
 }

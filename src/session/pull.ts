@@ -127,6 +127,7 @@ export async function pull(
       added: isThere ? 0 : fresh.documents.length,
       updated: 0,
       unchanged: isThere ? fresh.documents.length : 0,
+      covered: 0,
       left: [],
       notes: [...notes, ...fresh.notes],
       check: () => checkFiles(files, folder, project.cwd),

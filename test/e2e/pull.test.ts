@@ -284,6 +284,17 @@ organizations: {add: [globex, umbrella]}
     expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
   });
 
+  it('a user whom only a document about many covers is found, and needs no document', async () => {
+    const many = `kind: Users\nusers: [{id: ${ids.ada}}]\norganizations: {add: [acme]}\n`;
+    const at = await project({ 'idops.yaml': boruta, 'manifests/a.yaml': many }, { profile: 'boruta' });
+    for (const options of ['--declared', `--declared --user ${ids.ada}`]) {
+      const checked = await succeeded(at.idops(`pull ${options} --check`));
+      expect(checked.stdout).toContain('0 objects added, 0 updated, 0 unchanged.');
+    }
+    const nobody = await refused(at.idops(`pull --declared --user ${ids.grace} --check`));
+    expect(nobody.stderr).toContain('error[nothing-to-pull]');
+  });
+
   it('a whole set takes in no member that a document about many names', async () => {
     const whole = users.replace(/organizations: .* # mine/, 'organizations: [acme]');
     const declared = whole.replace('add: [globex, umbrella]', 'add: [globex]');

@@ -45,9 +45,9 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
   output.problems(refused);
   for (const note of pulling.notes) output.message(note);
   const changes = pulling.files.some(({ action }) => action !== 'unchanged');
-  const isEmpty =
-    pulling.added + pulling.updated + pulling.unchanged + pulling.left.length + pulling.missing.length === 0;
-  if (isEmpty && pulling.leftOut.length === 0) throw nothingToPull(pulling);
+  const { added, updated, unchanged, covered } = pulling;
+  const told = [...pulling.left, ...pulling.missing, ...pulling.leftOut];
+  if (added + updated + unchanged + covered + told.length === 0) throw nothingToPull(pulling);
   if (outputs.length > 0) {
     const { refuseDuplicates: refuseTwice } = await import('../../session/outputs.js');
     await refuseTwice([...pulling.files.map(({ path }) => shownPath(path, project.cwd)), ...outputs]);
