@@ -179,26 +179,17 @@ describe.each(['documented', 'boruta'] as const)('with an older copy of the stat
 });
 
 describe('a state that can not be used', () => {
-  const damages: readonly [string, (text: string) => string, string][] = [
-    ['not JSON', () => 'rubbish', 'state-unreadable'],
-    [
-      'of another server',
-      (text) => text.replace(/"server": "[^"]*"/, '"server": "https://elsewhere"'),
-      'state-other-server',
-    ],
-  ];
-  it.each(damages)('%s is refused, and left as it is', async (_, damage, code) => {
+  it('is refused, and left as it is', async () => {
     const at = await site({ profile: 'documented' });
     await at.apply(...first);
-    const damaged = damage(readFileSync(stateOf(at), 'utf8'));
-    writeFileSync(stateOf(at), damaged);
+    writeFileSync(stateOf(at), 'rubbish');
     const sent = at.sandbox.requests.length;
     await at.declare(...second);
     for (const run of [() => at.plan(), () => at.apply(), () => at.undo(readdirSync(runsOf(at))[0] ?? '')]) {
-      await expect(run()).rejects.toMatchObject({ problems: [expect.objectContaining({ code })] });
+      await expect(run()).rejects.toMatchObject({ problems: [{ code: 'state-unreadable' }] });
     }
     expect(at.sandbox.requests).toHaveLength(sent);
-    expect(readFileSync(stateOf(at), 'utf8')).toBe(damaged);
+    expect(readFileSync(stateOf(at), 'utf8')).toBe('rubbish');
     expect(existsSync(`${stateOf(at)}.lock`)).toBe(false);
   });
 });
