@@ -208,35 +208,13 @@ describe('a lock', () => {
   const one = { 'manifests/all.yaml': acme };
   const path = '.idops/state.json.lock';
 
-  it.each([
-    ['another process namespace', { namespace: 'pid:[1]', pid: 4_194_303 }, 'such as a container'],
-    ['another boot or machine of this name', { boot: 'another', pid: 4_194_303 }, 'before the last restart'],
-    ['another host', { host: `not-${hostname()}` }, 'on another host'],
-  ])('from %s is not taken over, and the refusal says how to go on', async (_, more, why) => {
-    const at = await project({ ...one, [path]: lock(more) });
-    await at.refused('apply --yes', ['error[locked]', why, 'idops runs unlock']);
+  it('from another host is not taken over, and the refusal says how to go on', async () => {
+    const at = await project({ ...one, [path]: lock({ host: `not-${hostname()}` }) });
+    await at.refused('apply --yes', ['error[locked]', 'on another host', 'idops runs unlock']);
     expect(at.sandbox.requests).toEqual([]);
     await at.refused('runs unlock', 'error[no-terminal]');
     expect((await at.idops('apply --yes')).code).toBe(1);
     expect((await at.idops('runs unlock --yes')).code).toBe(0);
-    expect((await at.idops('apply --yes')).code).toBe(0);
-  });
-
-  it('of a process that still runs on this host is not removed by unlock', async () => {
-    const { at, run, open } = await underWay();
-    await at.refused('runs unlock', 'still runs on this host');
-    expect(await at.read('.idops/a.json.lock')).toContain(`"pid": ${run.child.pid}`);
-    open();
-    expect((await run.ended).code).toBe(0);
-  });
-
-  it('of a process whose number is none is unreadable, and unlock removes it', async () => {
-    const at = await project({ ...one, [path]: lock({ pid: -1 }) });
-    const refused = await at.refused('apply --yes', ['error[locked]', 'something that left no name']);
-    expect(refused.stderr).not.toContain('still runs');
-    expect(at.sandbox.requests).toEqual([]);
-    const unlocked = await at.idops('runs unlock --yes');
-    expect(unlocked).toMatchObject({ code: 0, stderr: expect.not.stringContaining('still runs') });
     expect((await at.idops('apply --yes')).code).toBe(0);
   });
 
@@ -264,7 +242,6 @@ describe.skipIf(process.platform === 'win32')('a named pipe in the place of', ()
   it.each([
     ['the state', '.idops/state.json', 'state-unreadable'],
     ['the lock', '.idops/state.json.lock', 'locked'],
-    ['a journal', '.idops/runs/20260101T000000Z-abcdef.jsonl', 'journal-unreadable'],
   ])('%s is refused and not waited for', async (_, path, code) => {
     const at = await project({ ...one, '.idops/runs/empty': '' });
     spawnSync('mkfifo', [join(at.folder, path)]);

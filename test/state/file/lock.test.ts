@@ -94,6 +94,7 @@ describe('a lock', () => {
     ['nothing', ''],
     ['no JSON', '{'],
     ['another thing', '{"user": 1}'],
+    ['a process whose number is none', holder({ pid: -1 })],
   ])('with %s in it is refused and left', async (_, text) => {
     await writeFile(lockPath(state), text);
     await expect(acquireLock(state, 'apply', now)).rejects.toThrow('something that left no name');
