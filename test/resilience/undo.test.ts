@@ -210,20 +210,6 @@ describe('undo on the command line', () => {
     expect(alone.stderr).not.toContain('has no runs');
   });
 
-  it('leaves an old secret, which no journal holds', async () => {
-    const user = (secret: string): string =>
-      `kind: User\nid: ${ids.ada}\ngroup: ${secret}\nbackend: {smtp_password: ${secret}-password}\n`;
-    const at = await project({ 'manifests/all.yaml': user('first') });
-    await at.idops(apply);
-    await at.write({ 'manifests/all.yaml': user('second') });
-    const run = runOf((await at.idops(apply)).stdout);
-    await at.refused(`undo ${run} --yes`, ['smtp_password', 'the old value was a secret']);
-    expect(at.sandbox.data.users[0]?.group).toBe('first');
-    expect(at.sandbox.data.backends[0]?.smtp_password).toBe('second-password');
-    const text = JSON.stringify(await at.files()).replaceAll(user('second'), '');
-    expect(text).not.toContain('first-password');
-  });
-
   it('refuses a run that was on another server', async () => {
     const at = await project({ 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New\n' });
     const run = runOf((await at.idops(apply)).stdout);
