@@ -250,13 +250,6 @@ describe('what was changed on the server since idops read it', () => {
     expect((await made.idops('plan')).stdout).not.toContain('Drift');
   });
 
-  it('makes no template that idops only saw its own to prune', async () => {
-    const made = await pulled();
-    await made.write({ 'manifests/email-templates.yaml': '' });
-    const plan = JSON.parse((await made.idops('plan --prune --format json')).stdout);
-    expect(plan.summary.delete).toBe(0);
-  });
-
   it('is not recorded, with a warning, while somebody holds the lock', async () => {
     const made = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
     const backend = await fileBackend({ path: join(made.folder, '.idops/state.json'), allowTracked: false });
