@@ -1,10 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Intercept } from '../../src/sandbox/index.js';
-import { ids } from '../sandbox/asking.js';
 import { failed, project } from './running.js';
 
 const organization = 'kind: Organization\nname: acme\nlabel: New\n';
-const template = `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: new\n`;
 
 const busy: Intercept = { kind: 'answer', status: 503, headers: { 'retry-after': '0' } };
 
@@ -23,16 +21,5 @@ describe('a fault that passes', () => {
     for (const wrong of ['-1', '1.5', 'x', '101']) {
       await failed(idops(`plan --retries=${wrong}`), 'It must be a whole number from 0 to 100');
     }
-  });
-});
-
-describe('a server that refuses', () => {
-  it('to be read for want of a scope keeps everything from being written', async () => {
-    const { idops, writes } = await project(
-      { 'manifests/all.yaml': [organization, template].join('---\n') },
-      { tokens: { token: ['users:manage:all'] } },
-    );
-    await failed(idops('apply --yes'), 'It needs the scope identity-providers:manage:all');
-    expect(writes()).toEqual([]);
   });
 });
