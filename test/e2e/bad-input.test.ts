@@ -1,9 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { ids } from '../sandbox/asking.js';
 import { cli, config, project, refused } from './running.js';
-
-const good = 'kind: Organization\nname: acme\nlabel: New\n';
 
 describe('a configuration', () => {
   it('with a limit from a variable is checked by validate and plan, as far as the variable is known', async () => {
@@ -60,24 +57,3 @@ it.skipIf(process.platform === 'win32')(
     ]);
   },
 );
-
-describe('an answer to a read', () => {
-  const template = `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: new\n`;
-
-  it.each<[string, unknown]>([
-    ['is no JSON', '<html>Welcome</html>'],
-    ['has no data', '{}'],
-  ])('that %s ends everything: nothing is written', async (_, body) => {
-    const { idops, writes, files } = await project(
-      { 'manifests/all.yaml': `${good}---\n${template}` },
-      { intercept: () => ({ kind: 'answer', status: 200, body }) },
-    );
-    const before = await files();
-    const { code, stdout, stderr } = await idops('apply --yes');
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain('list organizations: GET /api/organizations?page=1 answered 200 with');
-    expect(stderr).toContain('show an email template: GET');
-    expect(writes()).toEqual([]);
-    expect(await files()).toEqual(before);
-  });
-});
