@@ -72,15 +72,15 @@ describe('idops doctor, of the state', () => {
     expect(alike(shown)).toEqual(alike((await at.idops('doctor')).stdout));
   });
 
-  it.each([
-    ['is for another server', /"server": "[^"]+"/, '"server": "https://other.example"', 'belongs to'],
-    ['is of a newer format', '"format_version": 1', '"format_version": 2', 'format 2'],
-    ['is no JSON', '{', '', 'is not JSON'],
-  ])('says where it %s, and what to do', async (_, before, after, message) => {
+  it('says why it can not be used, and what to do', async () => {
     const at = await applied();
-    await at.write({ '.idops/state.json': (await at.read('.idops/state.json')).replace(before, after) });
+    await at.write({ '.idops/state.json': (await at.read('.idops/state.json')).replace('{', '') });
     expect(await say(at, 'state')).toMatchObject([
-      { status: 'fail', message: expect.stringContaining(message), hint: expect.stringMatching(/\w+ .*/) },
+      {
+        status: 'fail',
+        message: expect.stringContaining('is not JSON'),
+        hint: expect.stringMatching(/\w+ .*/),
+      },
     ]);
     expect(await say(at, 'journals')).toMatchObject([{ status: 'ok' }]);
   });
