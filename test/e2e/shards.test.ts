@@ -29,23 +29,11 @@ describe('a shard', () => {
     expect((await idops('plan --shard 1/1')).stdout).not.toContain('Shard');
   });
 
-  it.each<[{ [name: string]: string }, string | object]>([
-    [
-      { JOB_COMPLETION_INDEX: '0', IDOPS_SHARD_COUNT: '4' },
-      { index: 1, count: 4 },
-    ],
-    [
-      { JOB_COMPLETION_INDEX: '3', JOB_COMPLETIONS: '4' },
-      { index: 4, count: 4 },
-    ],
-    [
-      { CI_NODE_INDEX: '2', CI_NODE_TOTAL: '3' },
-      { index: 2, count: 3 },
-    ],
-    [
-      { IDOPS_SHARD_INDEX: '3', IDOPS_SHARD_COUNT: '3' },
-      { index: 3, count: 3 },
-    ],
+  it.each<[{ [name: string]: string }, string | [number, number]]>([
+    [{ JOB_COMPLETION_INDEX: '0', IDOPS_SHARD_COUNT: '4' }, [1, 4]],
+    [{ JOB_COMPLETION_INDEX: '3', JOB_COMPLETIONS: '4' }, [4, 4]],
+    [{ CI_NODE_INDEX: '2', CI_NODE_TOTAL: '3' }, [2, 3]],
+    [{ IDOPS_SHARD_INDEX: '3', IDOPS_SHARD_COUNT: '3' }, [3, 3]],
     [{ JOB_COMPLETION_INDEX: '4', IDOPS_SHARD_COUNT: '4' }, 'INDEX 4 and IDOPS_SHARD_COUNT 4 are no part of'],
     [{ JOB_COMPLETION_INDEX: '1' }, 'does not say of how many'],
     [
@@ -57,7 +45,7 @@ describe('a shard', () => {
     const { idops } = await project({ 'idops.yaml': sure, ...manifests });
     const { code, stdout, stderr } = await idops('plan --shard auto --format json', { env });
     if (typeof found === 'string') expect([code, stderr]).toEqual([1, expect.stringContaining(found)]);
-    else expect(JSON.parse(stdout).shard).toEqual(found);
+    else expect(JSON.parse(stdout).shard).toEqual({ index: found[0], count: found[1] });
   });
 
   it('finds two documents of one object although another shard has the other one', async () => {
