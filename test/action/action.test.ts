@@ -92,14 +92,6 @@ describe('plan on a pull request', () => {
     expect(plans(site)).toHaveLength(2);
   });
 
-  it('keeps the environments apart', async () => {
-    const site = await workspace(acme('One'));
-    await site.run({}, pullRequest());
-    await site.run({ environment: 'production' }, pullRequest());
-    await site.run({ environment: 'production' }, pullRequest());
-    expect(plans(site)).toHaveLength(2);
-  });
-
   it('says in its comment that nothing is declared, and writes none for an empty plan', async () => {
     const site = await workspace(acme('One'));
     await site.run({}, pullRequest());
