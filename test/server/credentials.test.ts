@@ -132,13 +132,6 @@ describe('a token file', () => {
     });
   });
 
-  test('that is a folder is named with the reason', async () => {
-    expect(await problemOf(() => tokenFile(folder, 'x', () => {}).current(scope))).toMatchObject({
-      code: 'token-unreadable',
-      message: "the token file x can't be read: it is a folder (EISDIR)",
-    });
-  });
-
   test.each(['', ' \n', ' xyz\n', 'hunter2\nhunter3'])('that holds %j is refused', async (content) => {
     const path = join(folder, 'token');
     await writeFile(path, content);
