@@ -161,16 +161,6 @@ describe('client credentials', () => {
     expect(received).toHaveLength(6);
   });
 
-  test('take the longest wait where Retry-After is sent twice', async () => {
-    const { origin } = await serve((response, _, count) => {
-      if (count === 1) response.writeHead(429, ['retry-after', '2', 'retry-after', '5']).end();
-      else json(response, 200, { access_token: 't0ken' });
-    });
-    const { obtain, pauses } = source(origin);
-    expect((await obtain(new Set())).text).toBe('t0ken');
-    expect(pauses).toEqual([5]);
-  });
-
   test('say for how long they wait, a minute at most each time, and give up as other requests do', async () => {
     const { origin, received } = await serve((response) =>
       response.writeHead(429, { 'retry-after': '86400' }).end(),
