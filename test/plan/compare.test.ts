@@ -204,11 +204,6 @@ describe("a user's organizations", () => {
     ]);
   });
 
-  it('are a set: their order changes nothing', () => {
-    const known = { organizations, recorded: recorded({ organizations: [{ id: '1' }, { id: '2' }] }) };
-    expect(changeFor(memberOf('globex', 'acme'), known).action).toBe('unchanged');
-  });
-
   it('that are lost are destructive, one by one', () => {
     const known = {
       organizations,
