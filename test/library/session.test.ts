@@ -92,16 +92,14 @@ describe('a plan of the library', () => {
     const copy = approve({ ...plan }, { maxDestructive: 0 });
     await expect(session.apply(copy)).rejects.toThrow('another session');
     await expect(session.storePlan({ ...plan })).rejects.toThrow(TypeError);
-    await expect(session.apply({ ...approve(plan, { maxDestructive: 0 }) })).rejects.toThrow(
-      'was not approved',
-    );
+    const approved = approve(plan, { maxDestructive: 0 });
+    expect(() => Object.assign(approved, { plan: { ...plan, changes: [] } })).toThrow(TypeError);
+    await expect(session.apply({ ...approved })).rejects.toThrow('was not approved');
     const elsewhere = await within(project, (other) => other.plan());
     await expect(session.apply(approve(elsewhere, { maxDestructive: 0 }))).rejects.toThrow('another session');
     await session.close();
     await expect(session.storePlan(plan)).rejects.toThrow('this session is closed');
-    await expect(session.apply(approve(plan, { maxDestructive: 0 }))).rejects.toThrow(
-      'this session is closed',
-    );
+    await expect(session.apply(approved)).rejects.toThrow('this session is closed');
     expect(at.writes()).toEqual([]);
   });
 
