@@ -10,13 +10,6 @@ describe('key pairs', () => {
   const defaults = ({ sandbox }: Asking): (boolean | null)[] =>
     sandbox.data.keyPairs.map(({ is_default }) => is_default);
 
-  test('GET exists for all and for each', async () => {
-    const { ask, sandbox } = await start(boruta);
-    expect((await ask('GET', '/api/key-pairs')).body).toEqual({ data: sandbox.data.keyPairs });
-    const told = await ask('GET', `/api/key-pairs/${ids.firstKey}`);
-    expect(told.body.data).toMatchObject({ id: ids.firstKey, is_default: true });
-  });
-
   test('is_default: true makes the previous default false by itself', async () => {
     const asking = await start(boruta);
     const told = await patch(asking, ids.secondKey, { is_default: true });

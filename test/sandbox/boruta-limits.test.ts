@@ -141,6 +141,7 @@ describe('ids', () => {
     sandbox.data.users.push({ ...structuredClone(user(ids.ada)), id });
     const body = { user: { ...whole, group: 'passed' } };
     expect((await ask('PATCH', `/api/users/${id}`, body)).status).toBe(403);
+    expect(user(id).group).toBe('staff finance');
     expect((await ask('PATCH', `/api/users/${id.toUpperCase()}`, body)).status).toBe(200);
     expect(user(id).group).toBe('passed');
   });

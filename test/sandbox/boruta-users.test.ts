@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { allScopes } from '../../src/sandbox/options.js';
 import { type Asking, ids, start, type Told } from './asking.js';
 
 const boruta = { profile: 'boruta' } as const;
@@ -187,19 +186,5 @@ describe('PATCH', () => {
   test('"" as group becomes null', async () => {
     const asking = await start(boruta);
     expect((await patch(asking, { ...whole, group: '' })).body.data?.group).toBeNull();
-  });
-
-  test("the token's own user can't be changed: 403, is write protected", async () => {
-    const asking = await start({
-      ...boruta,
-      tokens: { own: allScopes },
-      ownUser: ids.ada,
-    });
-    const before = asking.sandbox.snapshot();
-    const told = await patch(asking, { ...whole, group: 'new' });
-    expect(told.status).toBe(403);
-    expect(told.text).toContain('is write protected');
-    expect(asking.sandbox.snapshot()).toEqual(before);
-    expect((await asking.ask('GET', `/api/users/${ids.ada}`)).status).toBe(200);
   });
 });

@@ -60,12 +60,6 @@ describe('users', () => {
     expect(told.body.data?.[field]).toEqual(cleared);
   });
 
-  test('metadata is set whole', async () => {
-    const { ask, user } = await start();
-    await ask('PATCH', path, { user: { metadata: { phone: 1 } } });
-    expect(user(ids.ada).metadata).toEqual({ phone: 1 });
-  });
-
   test.each([
     ['group', 1],
     ['blocked', 'true'],
