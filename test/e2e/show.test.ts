@@ -86,9 +86,6 @@ describe('a stored plan', () => {
     await idops('plan --out plan.json', { env });
     const plan = JSON.parse(await read('plan.json'));
     const damaged: [string, string, string][] = [
-      ['text.json', 'not JSON', 'it is not JSON'],
-      ['newer.json', JSON.stringify({ ...plan, format_version: 2 }), 'it has format 2'],
-      ['other.json', '{}', 'it is not a plan that was stored with --out'],
       ['changes.json', JSON.stringify({ ...plan, changes: [{}] }), '(see changes.0.'],
       [
         'request.json',
