@@ -374,7 +374,7 @@ function undatedWarnings(changes: readonly Change[]): PlanWarning[] {
   return [
     {
       code: 'end-not-in-force',
-      message: `access that was there before idops gave it is not removed when its until passes: ${firstFew(all)}; to let it end, remove it, apply, and add it again with until`,
+      message: `access that idops did not give has an until and will not be removed then: ${firstFew(all)}; to let it end, remove it, apply, and add it again with until`,
     },
   ];
 }
