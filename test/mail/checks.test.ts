@@ -131,17 +131,11 @@ describe('the settings of the checks', () => {
 describe('a body beyond the limits', () => {
   const long = 'x'.repeat(1_048_577);
 
-  it.each([
-    [long, 'it has more than 1,048,576 characters'],
-    ['{{ a }}'.repeat(20_001), 'it has more than 20,000 tags'],
-    ['{{#a}}'.repeat(101) + '{{/a}}'.repeat(101), 'sections are nested more than 100 deep'],
-  ])('is told as one that is neither checked nor rendered, and why (%#)', (txt, why) => {
-    expect(checkTemplate({ after: { txt } })).toEqual([
-      {
-        code: 'body-too-large',
-        message: `the txt body can't be checked or rendered: ${why}; shorten it, or look at what is sent yourself`,
-        body: 'txt',
-      },
+  it('is told as one that is neither checked nor rendered, and why', () => {
+    const message =
+      "the txt body can't be checked or rendered: it has more than 1,048,576 characters; shorten it, or look at what is sent yourself";
+    expect(checkTemplate({ after: { txt: long } })).toEqual([
+      { code: 'body-too-large', message, body: 'txt' },
     ]);
   });
 
