@@ -157,15 +157,6 @@ describe('no file that is not for manifests is read through one', () => {
       await expectPrivate({ ...configured, ...links, ...used }, 'body-private');
     },
   );
-
-  it("a link to a file of the project that is nobody's secret is followed", async () => {
-    const { codes, declared } = await found({
-      'kept/acme.yaml': acme,
-      'manifests/x.yaml': { link: '../kept/acme.yaml' },
-    });
-    expect(codes).toEqual([]);
-    expect(declared).toHaveLength(1);
-  });
 });
 
 describe('a token file that only an option names is private for', () => {
@@ -474,17 +465,6 @@ describe('folders that are links', () => {
     expect(codes).toEqual(['linked-folder']);
     expect(declared).toHaveLength(1);
     expect(await unread()).toEqual([expect.stringContaining('manifests/l is a link to a folder')]);
-  });
-
-  it('that lead from each to each end', async () => {
-    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
-    const links = names.flatMap((from) =>
-      names
-        .filter((to) => to !== from)
-        .map((to) => [`manifests/${from}/${to}`, { link: `../${to}` }] as const),
-    );
-    const { codes } = await found({ 'manifests/all.yaml': acme, ...Object.fromEntries(links) });
-    expect(codes).toEqual(['linked-folder']);
   });
 
   it('are walked where a glob names them, unless they lead out of the project', async () => {
