@@ -5,7 +5,7 @@ import { comparable, type Doc, ids, site } from '../boruta/site.js';
 import { afterwards } from '../cleanups.js';
 import { gate } from '../e2e/gate.js';
 import { signal } from '../e2e/in-process.js';
-import { journals, project } from '../e2e/running.js';
+import { boruta, config, journals, project } from '../e2e/running.js';
 
 const profiles = ['documented', 'boruta'] as const;
 const template = (type: string, more: { [field: string]: string }): Doc => ({
@@ -90,7 +90,7 @@ describe('undo on the command line', () => {
   it('shows no change of an organization within a user, whose PATCH can make none', async () => {
     const at = await project(
       {
-        'idops.yaml': `version: 1\nserver: {base_url: "\${IDOPS_BASE_URL}", profile: boruta, auth: {token: "\${IDOPS_TOKEN}"}}\n`,
+        'idops.yaml': boruta,
         'manifests/all.yaml': `kind: User\nid: ${ids.ada}\norganizations: [acme]\n`,
       },
       { profile: 'boruta' },
@@ -108,7 +108,6 @@ describe('undo on the command line', () => {
   });
 
   it('takes the newest run of its own state with --last', async () => {
-    const config = `version: 1\nserver: {base_url: "\${IDOPS_BASE_URL}", auth: {token: "\${IDOPS_TOKEN}"}}\n`;
     const other = `${config}environments: {b: {state: {path: .idops/b.json}, manifests: [b.yaml]}}\n`;
     const labelled = (name: string, label: string): string =>
       `kind: Organization\nname: ${name}\nlabel: ${label}\n`;
@@ -214,7 +213,7 @@ describe('undo on the command line', () => {
     const at = await project({ 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New\n' });
     const run = runOf((await at.idops(apply)).stdout);
     const other = await project({
-      'idops.yaml': `version: 1\nserver: {base_url: "\${IDOPS_BASE_URL}", auth: {token: "\${IDOPS_TOKEN}"}}\nstate: {path: .idops/other.json}\n`,
+      'idops.yaml': `${config}state: {path: .idops/other.json}\n`,
       [`.idops/runs/${run}.jsonl`]: await at.read(`.idops/runs/${run}.jsonl`),
     });
     await other.refused(`undo ${run} --yes --force`, 'error[run-other-server]');

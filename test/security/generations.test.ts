@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { project, type TestProject } from '../e2e/running.js';
+import { boruta, project, type TestProject } from '../e2e/running.js';
 import { ids } from '../sandbox/asking.js';
 
-const config = `version: 1
-server: {profile: boruta, base_url: "\${IDOPS_BASE_URL}", auth: {token: "\${IDOPS_TOKEN}"}}
-`;
 const key = `Client/${ids.portal}`;
 const client = (generation: number): { [path: string]: string } => ({
   'manifests/all.yaml': `kind: Client\nid: ${ids.portal}\ndid_generation: ${generation}\n`,
@@ -20,7 +17,7 @@ function regenerated(at: TestProject, did: string | null): void {
 
 /** A client whose first generation is recorded with its DID. */
 async function adopted(did: string | null = 'did:example:first'): Promise<TestProject> {
-  const at = await project({ 'idops.yaml': config, ...client(1) }, { profile: 'boruta' });
+  const at = await project({ 'idops.yaml': boruta, ...client(1) }, { profile: 'boruta' });
   regenerated(at, did);
   expect((await at.idops('apply --yes')).code).toBe(0);
   return at;

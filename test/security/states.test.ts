@@ -7,12 +7,10 @@ import { ownProcess } from '../../src/base/process.js';
 import type { SandboxSeed } from '../../src/sandbox/index.js';
 import { acquireLock } from '../../src/state/file/lock.js';
 import { gate } from '../e2e/gate.js';
-import { cli, type Files, journals, project, type TestProject, watch } from '../e2e/running.js';
+import { cli, config, type Files, journals, project, type TestProject, watch } from '../e2e/running.js';
 import { ids } from '../sandbox/asking.js';
 
-const twoStates = `version: 1
-server: {base_url: "\${IDOPS_BASE_URL}", auth: {token: "\${IDOPS_TOKEN}"}}
-state: {path: .idops/a.json}
+const twoStates = `${config}state: {path: .idops/a.json}
 environments:
   b: {state: {path: .idops/b.json}, manifests: [other/*.yaml]}
 `;
