@@ -67,15 +67,6 @@ describe('plan on a pull request', () => {
     expect(log).toContain('::notice file=infra/manifests/a.yaml,line=1,');
   });
 
-  it('leads from each line of its comment to the file at the head of the pull request', async () => {
-    const site = await workspace(infra('a b.yaml'));
-    const sha = 'd'.repeat(40);
-    const asked = pullRequest(7, { sha });
-    await site.run({ 'working-directory': 'infra' }, { ...asked, sha: 'e'.repeat(40) });
-    const url = `https://github.example/acme/identity/blob/${sha}/infra/manifests/a%20b.yaml#L1`;
-    expect(plans(site)[0]).toContain(`— [\`"manifests/a b.yaml":1\`](${url})`);
-  });
-
   it('updates its comment in place, on whatever page it is, and leaves those of others alone', async () => {
     const site = await workspace(acme('One'), { pageSize: 3 });
     await site.run({}, pullRequest());
