@@ -83,6 +83,19 @@ describe('access that ends', () => {
     if (refusal === null) expect(told).toBeNull();
     else expect(told).toContain(refusal);
   });
+
+  it('is removed without an approver', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: new Date('2089-12-31') });
+    const approvers = '{max_privileged: 1, approvers: [{for: destructive, users: [ada]}]}';
+    const { site } = await planned(approvers, approvers, until);
+    expect(await applied(site)).toBeNull();
+    vi.setSystemTime(new Date('2090-01-03'));
+    const nightly = await site.run(
+      { command: 'apply', args: '--ended' },
+      { sha: 'abc123', event: 'schedule' },
+    );
+    expect(nightly).toMatchObject({ code: 0, summary: expect.stringContaining('1 applied') });
+  });
 });
 
 describe('safety.approvers', () => {
