@@ -24,7 +24,6 @@ export interface GlobalOptions extends ConnectionOptions {
   readonly color: boolean;
 }
 
-/** The streams of the process, or those of a test. */
 export interface Streams {
   readonly stdin: PromptOptions['stdin'];
   readonly stdout: OutputStream;
@@ -35,7 +34,6 @@ export interface Streams {
 
 export type About = Pick<SessionOptions, 'manifests' | 'shard' | 'ofJob' | 'sharedRun' | 'message'>;
 
-/** What a command works with. */
 export type Context = ReturnType<typeof createContext>;
 
 export function createContext(

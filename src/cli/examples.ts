@@ -1,12 +1,10 @@
 import type { Command } from 'commander';
 
 interface Example {
-  /** What follows `idops`. */
   readonly args: string;
   readonly does: string;
 }
 
-/** By the names of the command, joined; '' is the program. */
 export const examples: { readonly [command: string]: Example } = {
   '': {
     args: 'plan --env production',
@@ -91,7 +89,6 @@ export const examples: { readonly [command: string]: Example } = {
   },
 };
 
-/** Adds the examples to the help of a program and its commands. */
 export function addExamples(command: Command, path: readonly string[] = []): void {
   const example = examples[path.join(' ')];
   if (example !== undefined)

@@ -1,4 +1,3 @@
-/** Exit codes. */
 export const exit = {
   done: 0,
   failed: 1,

@@ -121,7 +121,6 @@ async function linksOf(
   return forge === undefined ? {} : { forge };
 }
 
-/** Shows problems as annotations. */
 export async function annotate(context: Context, problems: readonly Problem[]): Promise<void> {
   const shown = problemsReport.redact(problems, context.redactor);
   context.output.result(await renderText(problemsReport, 'github', shown, renderOptionsOf(context)));
@@ -150,7 +149,6 @@ export function filesOf(formats: readonly Format[]): string[] {
   return formats.flatMap(({ file }) => file ?? []);
 }
 
-/** Whether text goes to standard output. */
 export function showsText(formats: readonly Format[]): boolean {
   return formats.some(({ name, file }) => name === 'text' && file === undefined);
 }

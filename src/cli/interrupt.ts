@@ -24,7 +24,6 @@ export function onInterrupt() {
   for (const name of names) process.on(name, listen);
   const interrupt = {
     signal: controller.signal as AbortSignal,
-    /** The message if the process ends at once; null for none. */
     lastWords: (): string | null => null,
     release,
   };

@@ -14,7 +14,6 @@ export interface Paths {
   readonly [path: string]: () => Answer | Promise<Answer>;
 }
 
-/** Milliseconds that a connection may last. */
 const MAX_TIME = 10_000;
 const MAX_CONNECTIONS = 64;
 

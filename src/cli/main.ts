@@ -11,7 +11,6 @@ process.exitCode =
     ? await sayVersion(process)
     : await (await import('./program.js')).run(argv, process);
 
-/** Prints the version and returns the exit code. */
 async function sayVersion(streams: Pick<Streams, 'stdout' | 'stderr'>): Promise<number> {
   const { stdout } = streams;
   const failure = await new Promise<NodeJS.ErrnoException | null>((done) => {

@@ -78,7 +78,6 @@ export class Metrics {
     this.#retries.inc();
   }
 
-  /** Called when a cycle has its plan. */
   planned({ plan, declared, seconds }: CyclePlan): void {
     this.#durations.observe({ phase: 'plan' }, seconds);
     for (const name of kindNames)

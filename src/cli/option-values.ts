@@ -53,7 +53,6 @@ export function interval(value: string): number {
 const counts = ['pool', 'pause', 'seed'];
 const chances = ['cut', '500', '503', 'reset', 'restart'];
 
-/** An example of `--faults`, for the help. */
 export const faultNames =
   'pool=2, cut=0.1, 500=0.1, 503=0.1, reset=0.1, restart=0.1, stale-scopes, pause=250, seed=1';
 

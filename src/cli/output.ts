@@ -11,7 +11,6 @@ export type OutputStream = Writable & { readonly isTTY?: boolean; readonly colum
 export interface OutputOptions {
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
-  /** Print only results and problems. */
   readonly quiet: boolean;
   readonly debug: boolean;
   /** False with `--no-color`; otherwise the environment and the terminal decide, for each stream. */
@@ -48,7 +47,6 @@ export function createOutput(options: OutputOptions) {
 
   return {
     color,
-    /** Whether standard output is a terminal. */
     resultIsSeen: stdout.isTTY === true,
     /** The result, to standard output; escaped and redacted already. */
     result(text: string): void {
@@ -60,7 +58,6 @@ export function createOutput(options: OutputOptions) {
       gaveResult = true;
       write(out, jsonText(value));
     },
-    /** Whether a result was printed. */
     get gaveResult(): boolean {
       return gaveResult;
     },
@@ -138,7 +135,6 @@ function createSink(stream: OutputStream) {
   };
 }
 
-/** The message if standard output can't be written. */
 export function unwritable(failure: unknown): string {
   const hint = 'free disk space or redirect it elsewhere; the command has done its work';
   const problem = error(

@@ -5,7 +5,6 @@ import type { Output } from './output.js';
 
 export interface ProgressOptions {
   readonly output: Pick<Output, 'message' | 'transient'>;
-  /** Draw a bar; otherwise print plain lines. */
   readonly terminal: boolean;
   /** In milliseconds. */
   readonly now: () => number;
@@ -110,7 +109,6 @@ export function createProgress({ output, terminal, now }: ProgressOptions) {
         say(`Finishing ${size} in flight; a second Ctrl-C ends at once and leaves their outcome unknown.`);
       else if (phase !== null) say('Stopping: nothing new will start.');
     },
-    /** Addresses with a request in flight. */
     inFlight: (): readonly string[] => [...flying],
   };
 }

@@ -56,7 +56,6 @@ export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions) 
   };
 
   return {
-    /** Whether standard input and standard error are terminals. */
     available,
     /**
      * Asks for yes or no, or for a word that means yes (a wrong word is asked again once); the default is no. Needs Enter. Ctrl-C,

@@ -62,7 +62,6 @@ export function knownAtStart(
   return resettableRedactor(tokens.filter((token) => token !== ''));
 }
 
-/** The content of a token file; errors are reported on use. */
 function contentOf(path: string): string | undefined {
   try {
     // Not a pipe, which can be read only once.

@@ -6,7 +6,6 @@ import { pageText } from './page.js';
 import type { RenderOptions } from './render-options.js';
 import { colors, plural, wrap } from './words.js';
 
-/** Something that a user has. */
 export interface ShownGrant {
   readonly user: { readonly id: string; readonly username: string | null };
   readonly type: 'organization' | 'scope' | 'role';
@@ -20,7 +19,6 @@ export interface ShownGrant {
   /** When the run gave it; null if no journal tells. */
   readonly since: string | null;
   readonly run: string | null;
-  /** Null if no manifest declares it. */
   readonly declaredAt: Place | null;
   /** When it ends; null if no end is recorded. */
   readonly until: string | null;
@@ -55,7 +53,6 @@ function userCalled({ username, id }: ShownGrant['user']): string {
   return username ?? id;
 }
 
-/** By user, or by what is given. */
 export function accessText(shown: ShownAccess, { color }: Pick<RenderOptions, 'color'>): string {
   const paint = colors(color);
   const { server, profile, environment, grants, notes, byGrant } = shown;
@@ -104,7 +101,6 @@ function sourceOf({ source, asOf }: ShownAccess): string {
   return asOf === null ? 'the state, which has no users yet' : `as recorded in the state, last at ${asOf}`;
 }
 
-/** What stands behind a grant, escaped. */
 function detailsOf(grant: ShownGrant, withBlocked: boolean): string {
   const { via, since, run, declaredAt, until, ended, blocked } = grant;
   return [
@@ -136,7 +132,6 @@ function summaryOf({ grants, users, isWhole }: ShownAccess): string {
   ].join(', ')}.`;
 }
 
-/** Grants in groups of one user or one thing. */
 function groupBy(grants: readonly ShownGrant[], byGrant: boolean): readonly (readonly ShownGrant[])[] {
   const groups = new Map<string, ShownGrant[]>();
   for (const grant of grants) {
@@ -151,7 +146,6 @@ function groupBy(grants: readonly ShownGrant[], byGrant: boolean): readonly (rea
     : [...groups.values()];
 }
 
-/** `access --format json`. */
 export function accessJson({ source, asOf, grants }: ShownAccess): object {
   return {
     format_version: 1,
@@ -192,7 +186,6 @@ const columns = [
   'until',
 ];
 
-/** `access --format csv`: one line for each grant. */
 export function accessCsv({ grants }: ShownAccess): string {
   const rows = grants.map(({ user, type, id, name, via, declaredAt, ...rest }) => {
     const { privileged, blocked, since, run, until } = rest;

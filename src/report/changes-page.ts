@@ -3,16 +3,13 @@ import type { Change } from '../plan/plan.js';
 import { type Insertable, type Markup, markup } from './markup.js';
 import { pageText } from './page.js';
 
-/** A change of a page, for contents and filters. */
 export interface PageEntry {
   /** From 1. */
   readonly number: number;
-  /** Its number of objects. */
   readonly objects: number;
   readonly title: string;
   /** Its action or status. */
   readonly badge: { readonly word: string; readonly className: string };
-  /** Undefined if unknown. */
   readonly change: Change | undefined;
 }
 
@@ -25,7 +22,6 @@ export interface PageGroup<E extends PageEntry> {
   readonly entries: readonly E[];
 }
 
-/** A group of checkboxes that filter. */
 export interface Filter {
   /** `kind`, `action` or `status`. */
   readonly name: string;
@@ -43,7 +39,6 @@ export interface Only {
   readonly some: boolean;
 }
 
-/** A page of changes, which loads nothing and runs no script. */
 export function changesPage<E extends PageEntry>(page: {
   readonly title: string;
   readonly heading: Insertable;
@@ -95,7 +90,6 @@ function showsEmail({ kind, fields }: Change): boolean {
   return kindOf(kind).email !== undefined && fields.some(({ type }) => type === 'body');
 }
 
-/** Links to all changes, by group. */
 function contents(groups: readonly PageGroup<PageEntry>[]): Markup {
   return markup`<details class="contents">
 <summary>Contents</summary>

@@ -49,7 +49,6 @@ export function contextOf(
   return { samples, debug, emails: new Emails(), profile, changes, done };
 }
 
-/** Changes that are unfolded at first. */
 const unfoldedChanges = 12;
 
 /**
@@ -58,11 +57,9 @@ const unfoldedChanges = 12;
 export function changeBox(box: {
   readonly number: number;
   readonly named: Named;
-  /** Undefined if unknown. */
   readonly fold: Fold | undefined;
   /** Always unfold it. */
   readonly matters: boolean;
-  /** Attributes for filters. */
   readonly data: Markup;
   readonly badges: Markup;
   readonly notes: Insertable;
@@ -99,7 +96,6 @@ function boxName(named: Named, fold: Fold | undefined): Markup {
     : markup`<strong>${foldCount(fold)}</strong>`;
 }
 
-/** The objects of equal changes, with their places. */
 function objects(fold: Fold): Markup {
   return markup`<details${fold.changes.length > unfoldedChanges && !isGrave(fold.change) ? null : markup` open`}><summary>${foldCount(fold)}</summary>
 <ul>${fold.changes.map(
@@ -110,7 +106,6 @@ function objects(fold: Fold): Markup {
 `;
 }
 
-/** The changed fields and the place. */
 function changePlace(fold: Fold): Markup {
   const place = foldPlace(fold);
   return markup`<span class="quiet place">${fieldNames(fold.change)}${place === null ? null : markup`<code>${place}</code>`}</span>`;
@@ -125,7 +120,6 @@ function fieldNames(change: Change): Insertable {
   return `${firstFew(fields.map(({ path }) => path))} · `;
 }
 
-/** The details of a change: differences, losses, warnings, emails. */
 export function changeDetails(change: Change, context: ChangeContext): Insertable {
   const { reason, destructions, privileges = [], warnings, fields } = change;
   const note = context.done ? null : observedNote(change);
@@ -177,7 +171,6 @@ function cells(view: FieldView): Insertable {
   }
 }
 
-/** The elements of one side of a set, and how many are unchanged. */
 function elementsCell(elements: SetView['elements'] = [], kept: number, none: string): Markup {
   if (elements.length + kept === 0) return markup`<td class="unknown">${none}</td>`;
   return markup`<td><ul class="set">${elements.map(
@@ -204,7 +197,6 @@ ${hunks.length === 0 ? null : scrollable('diff', `Difference of ${path}`, lines)
 `;
 }
 
-/** A part of a line, marked if it changed. */
 function word({ text, change }: Span): Insertable {
   if (change === null) return text;
   return change === '+' ? markup`<ins>${text}</ins>` : markup`<del>${text}</del>`;
@@ -212,7 +204,6 @@ function word({ text, change }: Span): Insertable {
 
 const lineClasses = { '+': 'added', '-': 'removed', ' ': 'same' } as const;
 
-/** A changed template: rendered, as text, and its source. */
 function email(
   change: Change,
   bodies: Email,
@@ -267,7 +258,6 @@ function linkLines(links: readonly ChangedLink[]): Insertable {
   ];
 }
 
-/** The message for a body that isn't shown. */
 const absent = 'there is none, or it is not known';
 
 function side(label: string, email: Email, fields: Fields, none: string): EmailSide {

@@ -2,7 +2,6 @@ import { escapeText } from '../base/escape.js';
 import type { Fields, Value } from '../base/values.js';
 import { inline } from './values.js';
 
-/** What a document contributes to an object. */
 export interface Contribution {
   /** The `kind` in the manifest. */
   readonly kind: string;
@@ -13,7 +12,6 @@ export interface Contribution {
   readonly declares: readonly { readonly path: string; readonly at: string; readonly value: Value }[];
 }
 
-/** The documents about an object. */
 export interface ShownContributions {
   readonly address: string;
   readonly documents: readonly Contribution[];

@@ -20,7 +20,6 @@ export function diagnosisText({ server, checks }: Diagnosed): string {
   return [...start, ...lines, '', end, SECRETS, ''].join('\n');
 }
 
-/** `--format json`. */
 export function diagnosisJson({ server, configured, fits, checks }: Diagnosed): object {
   return { format_version: 1, server, profile: configured, fitting_profile: fits, checks };
 }

@@ -36,7 +36,6 @@ function isLong(value: Value | undefined): boolean {
   return typeof value === 'string' && value.includes('\n');
 }
 
-/** Describes drift in a change; null if there is none. */
 export function driftNote({ fields }: Pick<Change, 'fields'>): string | null {
   const drifted = fields.filter(({ drift }) => drift !== undefined);
   const [first] = drifted;
@@ -47,7 +46,6 @@ export function driftNote({ fields }: Pick<Change, 'fields'>): string | null {
   return `${count} of ${plural(fields.length, 'field')} ${sinceText(first.drift)}${unplanned}`;
 }
 
-/** A sentence about drift in a plan; null if there is none. */
 export function driftSentence(plan: Plan): string | null {
   const { fields, objects } = countDrift(plan);
   if (fields === 0) return null;
@@ -55,7 +53,6 @@ export function driftSentence(plan: Plan): string | null {
   return `Drift: ${plural(fields, 'field')} of ${plural(objects, 'object')} changed on the server since idops last knew ${known}.`;
 }
 
-/** A sentence about what `--only` omits; null if nothing. */
 export function leftOutSentence({ leftOut, losesLeftOut }: Shared, only: Share | undefined): string | null {
   if (only === undefined || leftOut.size === 0) return null;
   const counts = [...leftOut].map(([action, count]) => `${count} ${actionWords[action]}`);

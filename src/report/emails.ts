@@ -35,7 +35,6 @@ export class Emails {
   #frames: number = limits.pageFrames;
   readonly #known = new Map<string, Shown>();
 
-  /** Limits the characters of all emails. */
   constructor(characters: number = limits.pageCharacters) {
     this.#limit = characters;
     this.#left = characters;
@@ -93,7 +92,6 @@ export class Emails {
   }
 }
 
-/** One side of a change of an email. */
 export interface EmailSide {
   readonly label: string;
   readonly bodies: TemplateBodies;
@@ -136,7 +134,6 @@ export function emailViews(
   };
 }
 
-/** Describes the sample data. */
 export function samplesText(samples: readonly NamedSample[], mail: MailOf | undefined): Insertable {
   const files = [...new Set(samples.map(({ file }) => file))];
   if (files.length === 0)
@@ -193,7 +190,6 @@ function mailsOf(
   };
 }
 
-/** The note if there are more variants than shown. */
 function moreVariants(left: number): Insertable {
   if (left === 0) return null;
   return markup`<p class="note">Not shown: up to ${shown(left)} more mails, in which other sections are there and not there.</p>`;
@@ -220,7 +216,6 @@ function htmlFigure(
   });
 }
 
-/** What a frame that loads nothing can't show. */
 function leftOut(left: readonly string[]): Insertable {
   return left.length === 0 ? null : markup`<p class="note">Left out here: ${left.join('; ')}</p>`;
 }

@@ -10,10 +10,8 @@ export interface Pen {
   readonly debug: boolean;
 }
 
-/** The indent of a difference. */
 const indent = '    ';
 
-/** The lines of a difference. */
 export function fieldLines(field: FieldChange, pen: Pen): string[] {
   const view = viewField(field, { whole: pen.debug, medium: 'terminal' });
   const drift = view.drift === null ? [] : wrap(`${indent}  `, view.drift).map(pen.paint.cyan);

@@ -85,7 +85,6 @@ export function foldCount({ change, changes }: Fold): string {
   return `${changes.length.toLocaleString('en')} ${kindOf(change.kind).noun}s`;
 }
 
-/** Columns for names of a fold. */
 const namesWidth = 150;
 
 /**

@@ -64,15 +64,12 @@ export async function renderText<T>(
   return rendering.text;
 }
 
-/** A plan, and sample data for pages. */
 export interface ShownPlan {
-  /** The plan. */
   readonly plan: Plan;
   /** By the template's address, from `planSamples`; made up if omitted. */
   readonly samples?: ReadonlyMap<string, readonly NamedSample[]>;
 }
 
-/** `plan`. */
 export const planReport: Report<ShownPlan> = {
   redact: ({ plan, samples }, redactor) => ({
     plan: redactPlan(plan, redactor),
@@ -91,7 +88,6 @@ export const planReport: Report<ShownPlan> = {
 
 /** A result and its plan, which has the places of declarations. */
 export interface ShownResult extends ShownPlan {
-  /** The result. */
   readonly result: Result;
 }
 
@@ -144,7 +140,6 @@ export const validationReport: Report<ShownValidation> = {
   },
 };
 
-/** `validate --explain`. */
 export const contributionsReport: Report<ShownContributions> = {
   redact: redactReport,
   formats: {
@@ -153,7 +148,6 @@ export const contributionsReport: Report<ShownContributions> = {
   },
 };
 
-/** `runs list`. */
 export const runsReport: Report<ShownRuns> = {
   redact: redactReport,
   formats: {
@@ -162,7 +156,6 @@ export const runsReport: Report<ShownRuns> = {
   },
 };
 
-/** `runs show`. */
 export const runReport: Report<PastRun> = {
   redact: redactReport,
   formats: {
@@ -171,7 +164,6 @@ export const runReport: Report<PastRun> = {
   },
 };
 
-/** `runs --address`. */
 export const historyReport: Report<History> = {
   redact: redactReport,
   formats: {
@@ -189,7 +181,6 @@ export const stateReport: Report<ShownState | undefined> = {
   },
 };
 
-/** `runs prune`. */
 export const pruningReport: Report<Pruning> = {
   // Runs, commands and times contain no secrets.
   redact: (pruning) => pruning,
@@ -199,7 +190,6 @@ export const pruningReport: Report<Pruning> = {
   },
 };
 
-/** `pull`. */
 export const pullReport: Report<ShownPull> = {
   redact: redactReport,
   formats: {
@@ -208,7 +198,6 @@ export const pullReport: Report<ShownPull> = {
   },
 };
 
-/** `list`. */
 export const listReport: Report<ShownListing> = {
   redact: redactReport,
   formats: {
@@ -217,7 +206,6 @@ export const listReport: Report<ShownListing> = {
   },
 };
 
-/** `access`. */
 export const accessReport: Report<ShownAccess> = {
   redact: redactReport,
   formats: {
@@ -228,7 +216,6 @@ export const accessReport: Report<ShownAccess> = {
   },
 };
 
-/** `doctor`. */
 export const diagnosisReport: Report<Diagnosed> = {
   redact: ({ checks, ...rest }, { redact }) => ({
     ...rest,
@@ -244,7 +231,6 @@ export const diagnosisReport: Report<Diagnosed> = {
   },
 };
 
-/** A cycle of `watch`. */
 export const cycleReport: Report<ShownCycle> = {
   redact: ({ plan, result, problems, notes, ...cycle }, redactor) => ({
     ...cycle,

@@ -15,11 +15,9 @@ export interface GalleryTemplate extends Named {
   readonly type: string;
   readonly declaredAt: { readonly file: string; readonly line: number };
   readonly bodies: TemplateBodies;
-  /** Undefined if unknown. */
   readonly mail: MailOf | undefined;
   /** Whether a body is hidden, since it contains a secret. */
   readonly held: boolean;
-  /** Empty if values are made up. */
   readonly samples: readonly NamedSample[];
   readonly warnings: readonly PlanWarning[];
 }
@@ -31,7 +29,6 @@ export interface Gallery {
   readonly script?: PageScript;
 }
 
-/** A page with all email templates, rendered with each variant of sections. */
 export function galleryHtml({ templates, problems, script }: Gallery): string {
   const emails = new Emails();
   return pageText({
@@ -57,7 +54,6 @@ function contents(templates: readonly GalleryTemplate[]): Markup {
   )}</ul></nav>`;
 }
 
-/** The name of a template for people. */
 function titleOf({ label, type }: GalleryTemplate): string {
   return label === undefined ? type : `${label}: ${type}`;
 }

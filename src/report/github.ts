@@ -17,7 +17,6 @@ type Level = 'error' | 'warning' | 'notice';
 export interface Annotation {
   readonly level: Level;
   readonly title: string;
-  /** Not escaped. */
   readonly message: string;
   readonly place: Partial<Place> | null;
 }
@@ -85,7 +84,6 @@ function titled(named: Named, said: string): string {
   return `${named.address}${labelBeside(named)}${said === '' ? '' : `: ${said}`}`;
 }
 
-/** Drift of a change, after its other text. */
 function drifted(change: Change): string {
   const note = driftNote(change);
   return note === null ? '' : `; ${note}`;
@@ -98,7 +96,6 @@ function warned(warning: PlanWarning, message: string, declared: Annotation['pla
   return annotation('warning', code, text, place);
 }
 
-/** The places after the first one. */
 function alsoAt(places: readonly WarningPlace[], more: number | undefined): string[] {
   return places.length < 2 ? [] : [`also at ${placeList(places.slice(1), more)}`];
 }
@@ -117,7 +114,6 @@ function annotationOf({ code, severity, message, hint, places, morePlaces }: Pro
   return annotation(severity, code, [message, ...alsoAt(places, morePlaces), ...help].join('\n'), first);
 }
 
-/** A workflow command, on one line. */
 export function annotationCommand(
   { level, title, message, place }: Annotation,
   { folder = '' }: GithubOptions = {},
@@ -132,7 +128,6 @@ export function annotationCommand(
   return `::${level} ${properties.join(',')}::${data(message.split(/\r?\n/).map(escapeText).join('\n'))}`;
 }
 
-/** The path of a file from the root of the repository. */
 function inRepository(folder: string, file: string): string {
   return stepsTo(folder, file).steps.join('/');
 }
@@ -146,7 +141,6 @@ function property(text: string): string {
   return data(escapeText(text)).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
 
-/** A result as annotations at the declarations; nothing for what is applied. */
 export function resultGithub(result: Result, plan: Plan, options: GithubOptions = {}): string {
   const lines = resultAnnotations(result, plan).map((annotation) => annotationCommand(annotation, options));
   return [...lines, `idops apply: ${resultSummaryLine(result)}`, ''].join('\n');

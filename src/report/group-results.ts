@@ -47,7 +47,6 @@ export function commonMessage(
   return withoutNames(shared, namesIn(address));
 }
 
-/** Groups results with the same outcome. */
 export function groupResults(results: readonly ChangeResult[]): (readonly ChangeResult[])[] {
   return groupByKey(results, (result) => {
     const { status, error, action, httpStatus } = result;
@@ -56,7 +55,6 @@ export function groupResults(results: readonly ChangeResult[]): (readonly Change
   });
 }
 
-/** The first few addresses, and how many more there are. */
 export function someOf(results: readonly ChangeResult[]): string {
   return firstFew(results.map(({ address }) => address));
 }

@@ -24,7 +24,6 @@ export function historyText({ past }: History, options: TextOptions): string {
   return lines.join('\n');
 }
 
-/** `runs --address --format json`. */
 export function historyJson({ address, past }: History): object {
   return {
     format_version: 1,

@@ -80,7 +80,6 @@ export function planHtml(plan: Plan, options: HtmlOptions): string {
   });
 }
 
-/** Facts about a plan. */
 export function planFacts({ profile, environment, shard, asOf }: Plan): Insertable[] {
   return [
     markup`Profile <code>${profile}</code>`,

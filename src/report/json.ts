@@ -100,7 +100,6 @@ export function changeJson(change: Change): PlanJson['changes'][number] {
   };
 }
 
-/** A difference without secrets. */
 export function fieldJson({
   path,
   before,
@@ -141,7 +140,6 @@ export function jsonOf(value: Value): Json {
   return isMap(value) ? mapValues(value, jsonOf) : value;
 }
 
-/** `apply --format json`. */
 export function resultJson(result: Result): ResultJson {
   const { applied, failed, not_converged, unknown, skipped } = summarizeResult(result);
   return {
@@ -165,7 +163,6 @@ export function resultJson(result: Result): ResultJson {
   };
 }
 
-/** The JSON of problems, for `validate` and for every command that fails. */
 export function problemsJson(problems: readonly Problem[]) {
   return {
     format_version: 1,

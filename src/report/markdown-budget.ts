@@ -67,12 +67,10 @@ export function allot(sections: readonly Section[], room: number): Shown {
   return shown;
 }
 
-/** Whether an entry is shown completely. */
 export function isShownWhole(entry: Entry, shown: Shown): boolean {
   return shown.get(entry) === entry.forms.length - 1;
 }
 
-/** The sections with shown entries. */
 export function sectionTexts(sections: readonly Section[], shown: Shown): string[] {
   return sections.flatMap((section) => {
     const texts = section.entries.flatMap((entry) => entry.forms[shown.get(entry) ?? -1]?.() ?? []);

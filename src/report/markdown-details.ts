@@ -4,13 +4,11 @@ import { code, fence, prose } from './markdown-escape.js';
 import { bodyNotes, observedNote, shortValue } from './review.js';
 import { type BodyView, type FieldView, requestTexts, viewField } from './view.js';
 
-/** Whether a change has more than its line. */
 export function hasDetails(change: Change, debug: boolean): boolean {
   if (!debug && shortValue(change) !== undefined) return false;
   return change.fields.length > 0 || observedNote(change) !== null || (debug && change.requests.length > 0);
 }
 
-/** The folded details of a change: with and without bodies. */
 export function detailsOf(change: Change, debug: boolean): { readonly full: string; readonly short: string } {
   const note = observedNote(change);
   const views = change.fields.map((field) => viewField(field, { whole: debug, medium: 'comment' }));

@@ -13,7 +13,6 @@ export function fence(lines: readonly string[]): string {
   return [`${marks}diff`, ...lines.map(disarm), marks].join('\n');
 }
 
-/** A text as inline code. */
 export function code(text: string): string {
   const shown = disarm(escapeText(text));
   if (shown.trim() === '') return '` `';
@@ -24,12 +23,10 @@ export function code(text: string): string {
   return `${marks}${pad}${shown}${pad}${marks}`;
 }
 
-/** An object in Markdown. */
 export function codeName({ address, label }: Named): string {
   return `${code(address)}${label === undefined ? '' : ` (${code(label)})`}`;
 }
 
-/** Words without a meaning in Markdown. */
 const plainWord = /^(?:[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*|\d{1,6}|[—–→…])$/u;
 /** What may be a commit, or begin a link. */
 const referringWord = /^(?:www|gh-)|[0-9a-f]{7}/i;

@@ -64,7 +64,6 @@ function fieldNames(action: Action, fields: readonly FieldChange[]): string {
     : `: ${firstFew(fields.map(({ path }) => code(path)))}`;
 }
 
-/** The line of equal warnings. */
 export function warningLine(group: WarningGroup, forge: Forge | undefined): string {
   const { message, objects, places, morePlaces } = group;
   const [only, ...others] = objects;

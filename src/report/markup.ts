@@ -1,6 +1,5 @@
 import { escapeText } from '../base/escape.js';
 
-/** Escaped markup, made by `markup`. */
 export class Markup {
   readonly text: string;
 

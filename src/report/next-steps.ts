@@ -4,15 +4,12 @@ import { partCalled } from '../base/shard.js';
 import type { Plan } from '../plan/plan.js';
 import { nameOf } from './names.js';
 
-/** A suggestion after a run. */
 export interface NextStep {
-  /** The text before the command. */
   readonly before: string;
   /** What follows `idops`; null for none. */
   readonly command: string | null;
 }
 
-/** Suggestions after a run. */
 export function nextSteps(
   { run: name, journal, results }: Pick<Result, 'run' | 'journal' | 'results'>,
   { undoes, again = ['apply'] }: Pick<Plan, 'undoes' | 'again'>,

@@ -1,7 +1,6 @@
 import { type Insertable, Markup, markup } from './markup.js';
 import { styles } from './styles.js';
 
-/** A script of a page, which may request the page's server. */
 export interface PageScript {
   readonly code: string;
   /** The SHA-256 of its code in base64, for the page's policy. */

@@ -13,7 +13,6 @@ import { type Profile, profiles } from '../server/profiles.js';
 import type { JournalContent, RunLine } from '../state/journal.js';
 import { labelIn, type Names, nameAfter, namesTold } from './names.js';
 
-/** A change of a past run, and its outcome. */
 export interface PastChange {
   readonly change: Pick<Change, 'address' | 'label' | 'kind' | 'action' | 'fields'>;
   /** The address by ids. */
@@ -21,11 +20,9 @@ export interface PastChange {
   /** Its name after the run, if known. */
   readonly called?: string;
   readonly at: string;
-  /** Null if there was no answer. */
   readonly result: ChangeResult | null;
 }
 
-/** A past run, from its journal. */
 export interface PastRun {
   readonly run: RunLine;
   /** `unfinished`: it was killed, and no later run recorded its outcome yet. */
@@ -35,12 +32,10 @@ export interface PastRun {
   readonly parts?: readonly PastPart[];
 }
 
-/** A shard's part of a run, from its journal. */
 export interface PastPart extends Pick<PastRun, 'run' | 'ended' | 'changes'> {
   readonly shard: Shard;
 }
 
-/** A run from its journals. */
 export async function pastRun(found: Found): Promise<PastRun> {
   const { contents } = found;
   const whole = await pastOf(asOne(found));
@@ -89,7 +84,6 @@ function pastChange(entry: Entry, hasher: Hasher, profile: Profile | undefined, 
   };
 }
 
-/** The change of a regeneration, if the value differs. */
 function madeAnew({ regeneration }: Kind, was: Fields, is: Fields): FieldChange[] {
   if (regeneration === undefined) return [];
   const { [regeneration.field]: before } = was;
@@ -99,7 +93,6 @@ function madeAnew({ regeneration }: Kind, was: Fields, is: Fields): FieldChange[
     : [];
 }
 
-/** The changes that a run asked for. */
 function fieldChanges(
   { sending, answered }: Entry,
   hasher: Hasher,

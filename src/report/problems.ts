@@ -20,7 +20,6 @@ export function problemsText(problems: readonly Problem[], { color }: { readonly
   return `${[...blocks, paint.bold(countsLine(problems))].join('\n\n')}\n`;
 }
 
-/** `2 errors, 1 warning`. */
 function countsLine(problems: readonly Problem[]): string {
   const counts = (['error', 'warning'] as const).map((severity) => ({
     severity,
@@ -104,7 +103,6 @@ function characterAt(text: string, offset: number): number {
   return /[\udc00-\udfff]/.test(text.charAt(at)) ? at - 1 : at;
 }
 
-/** `3 objects are valid`. */
 export function validText(objects: number): string {
   return `${objects} ${objects === 1 ? 'object is' : 'objects are'} valid`;
 }

@@ -4,7 +4,6 @@ import type { Problem } from '../base/problems.js';
 import { addressOf } from '../kinds/index.js';
 import { plural } from './words.js';
 
-/** A file of a pull. */
 export interface ShownFile {
   /** The path for people. */
   readonly shown: string;
@@ -13,11 +12,9 @@ export interface ShownFile {
   readonly action: 'write' | 'update' | 'unchanged';
 }
 
-/** The outcome of a pull. */
 export interface ShownPull {
   readonly server: string;
   readonly profile: string;
-  /** Whether it was a `--check`. */
   readonly check: boolean;
   readonly files: readonly ShownFile[];
   readonly added: number;
@@ -29,7 +26,6 @@ export interface ShownPull {
   readonly leftOut: readonly { readonly address: string; readonly reason: string }[];
   /** Declarations that differ and weren't changed. */
   readonly left: readonly Problem[];
-  /** The next step, if any. */
   readonly next: string | null;
 }
 
@@ -54,7 +50,6 @@ export function pullText(pull: ShownPull): string {
   return `${[...files, ...(files.length > 0 ? [''] : []), summary, ...toSet, ...next].join('\n')}\n`;
 }
 
-/** `--format json`. */
 export function pullJson(pull: ShownPull) {
   return {
     format_version: 1,
@@ -86,7 +81,6 @@ export interface ListedObject {
   readonly remark: string | null;
 }
 
-/** A backend, scope or role. */
 export interface ListedOther {
   readonly kind: OtherName;
   readonly id: string;
@@ -102,7 +96,6 @@ export interface ShownListing {
   readonly others: readonly ListedOther[];
 }
 
-/** A table of kinds, ids and names. */
 export function listText({ objects, others }: ShownListing): string {
   const called = (name: string | null, remark: string | null): string =>
     [...(name === null ? [] : [bare(name)]), ...(remark === null ? [] : [`(${escapeText(remark)})`])].join(
@@ -133,7 +126,6 @@ export function listText({ objects, others }: ShownListing): string {
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
 }
 
-/** `--format json`. */
 export function listJson({ server, profile, objects, others }: ShownListing) {
   return {
     format_version: 1,

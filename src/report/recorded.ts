@@ -7,7 +7,6 @@ import type { TextOptions } from './text.js';
 import { inline, plain, shortened, textOf } from './values.js';
 import { colors, plural, wrap } from './words.js';
 
-/** A state for people. */
 export interface ShownState {
   readonly place: string;
   readonly server: string;
@@ -17,9 +16,7 @@ export interface ShownState {
   readonly lastRun: string | null;
   /** A run that is in progress or was killed. */
   readonly openRun: string | null;
-  /** The shown records. */
   readonly records: readonly Recorded[];
-  /** Whether to show fields. */
   readonly whole: boolean;
 }
 
@@ -46,7 +43,6 @@ export function stateText(state: ShownState | undefined, options: TextOptions): 
   return `${lines.join('\n').trimEnd()}\n`;
 }
 
-/** Remarks about a record. */
 function remarks(record: Recorded): string[] {
   const { managed, uncertain, generation, owedBy, regeneratedBy } = record;
   return [
@@ -62,7 +58,6 @@ function remarks(record: Recorded): string[] {
   ];
 }
 
-/** The recorded fields, and the object after the last run. */
 function wholeLines({ fields, left }: Recorded, options: TextOptions): string[] {
   return [
     ...fieldLines(fields, options),
@@ -82,7 +77,6 @@ function fieldLines(fields: Fields, { debug }: TextOptions): string[] {
   });
 }
 
-/** `--format json`. */
 export function stateJson(state: ShownState | undefined): object {
   if (state === undefined) {
     const none = { state: null, server: null, lineage: null, serial: 0, last_run: null, open_run: null };

@@ -4,7 +4,6 @@ import type { Change, Plan } from '../plan/plan.js';
 import { redactFields, redactReport } from '../secrets/redact-report.js';
 import { type Redactor, redactAddress } from '../secrets/redactor.js';
 
-/** Redacts a plan for display. */
 export function redactPlan(plan: Plan, redactor: Redactor): Plan {
   const shown = redactReport(plan, redactor);
   const changes = shown.changes.map((change) => ({ ...change, apply: redactApply(change, redactor) }));

@@ -1,9 +1,7 @@
 import type { Share } from '../plan/plan.js';
 import { mask } from '../secrets/redactor.js';
 
-/** Options for rendering. */
 export interface RenderOptions {
-  /** Colours for terminals. */
   readonly color: boolean;
   /** Show unchanged objects and requests, and don't shorten values. */
   readonly debug: boolean;
@@ -17,9 +15,7 @@ export interface RenderOptions {
   readonly budget?: number;
   /** For links to files in Markdown. */
   readonly forge?: Forge;
-  /** The heading in Markdown. */
   readonly title?: string;
-  /** Text below the heading in Markdown. */
   readonly intro?: string;
 }
 

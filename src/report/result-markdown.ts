@@ -40,7 +40,6 @@ function fitting(lines: readonly string[], room: number): string {
   return [...kept, ...(left > 0 ? [`- and ${plural(left, 'more result')}, see the log`] : [])].join('\n');
 }
 
-/** Failures first. */
 function ordered({ results }: Result): ChangeResult[] {
   return results.toSorted((a, b) => Number(a.status === 'applied') - Number(b.status === 'applied'));
 }

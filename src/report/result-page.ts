@@ -139,7 +139,6 @@ function notices(result: Result, plan: Plan): Insertable {
   ];
 }
 
-/** The result of a change in full. */
 function outcome({ status, error, httpStatus, attempts, unverified, ...rest }: ChangeResult): Insertable {
   const asked = [
     ...(httpStatus === null ? [] : [`the last answer was HTTP ${httpStatus}`]),

@@ -25,7 +25,6 @@ const statusWords: { readonly [status in Status]: string } = {
   skipped: 'skipped',
 };
 
-/** The result of a run as text. */
 export function resultText(result: Result, options: TextOptions): string {
   const pen = penOf(options);
   const { paint, debug } = pen;
@@ -45,12 +44,10 @@ export function resultText(result: Result, options: TextOptions): string {
   return `${[...lines, paint.bold(resultSummaryLine(result))].join('\n')}\n`;
 }
 
-/** The shard, after the name of a run. */
 export function partText({ shard }: Pick<Result, 'shard'>): string {
   return shard === undefined ? '' : `, shard ${shardText(shard)}`;
 }
 
-/** The summary line of a result. */
 export function resultSummaryLine(result: Result): string {
   const count = summarizeResult(result);
   const rest = (['failed', 'not_converged', 'unknown', 'skipped'] as const)
@@ -89,7 +86,6 @@ function troubleLines(result: ChangeResult, { paint }: Pen): string[] {
   ];
 }
 
-/** The lines of equal results. */
 function alikeLines(first: ChangeResult, others: readonly ChangeResult[], pen: Pen): string[] {
   const all = [first, ...others];
   if (first.status === 'skipped') {

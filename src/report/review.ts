@@ -32,7 +32,6 @@ export function shareNotes(plan: Plan, only: Share | undefined): string[] {
   return [driftSentence(plan), leftOutSentence(shared, only)].filter((note) => note !== null);
 }
 
-/** A plan with only its shown changes. */
 export function shownPart(plan: Plan, only: Share | undefined): Plan {
   return only === undefined ? plan : { ...plan, changes: shareOf(plan.changes, only).changes };
 }
@@ -89,7 +88,6 @@ export interface AboutWarning extends PlanWarning {
   readonly given: PlanWarning;
 }
 
-/** Every warning of a plan. */
 export function allWarnings({ warnings, changes }: Pick<Plan, 'warnings' | 'changes'>): AboutWarning[] {
   return [
     ...warnings.map((given) => ({ ...given, change: null, given })),
@@ -125,7 +123,6 @@ export function sendsText(plan: Plan): string {
   return told.length === 0 ? last : `${told.join(', ')} and ${last}`;
 }
 
-/** Why a plan has nothing to do. */
 export function idleWords(plan: Plan): string {
   if (plan.undoes !== undefined) return 'nothing to put back';
   if (leavesRestores(plan)) {
@@ -139,7 +136,6 @@ export function idleWords(plan: Plan): string {
     : `nothing of what is declared and selected falls to ${shardOf(plan)}`;
 }
 
-/** Describes the selection of a plan. */
 export function shardOf({ shard }: Pick<Plan, 'shard'>): string {
   return shard === undefined ? 'the whole' : `shard ${shardText(shard)}`;
 }
@@ -192,7 +188,6 @@ export function bodyNotes({ before, removal, lines, notes, hunks }: BodyView): s
   ];
 }
 
-/** Where a change is declared: the places of its fields, if several documents declare the object. */
 export function declaredPlaces({
   declaredAt,
   fields,
@@ -202,7 +197,6 @@ export function declaredPlaces({
   return [...new Map(places.map((place) => [`${place.file}:${place.line}`, place])).values()];
 }
 
-/** A place for people, escaped. */
 export function placeText({ file, line }: { readonly file: string; readonly line: number }): string {
   return `${bare(file)}:${line}`;
 }

@@ -9,7 +9,6 @@ import { shownChange } from './stored.js';
 import { changeLines, penOf, type TextOptions } from './text.js';
 import { colors, plural, wrap } from './words.js';
 
-/** Runs, newest last. */
 export interface ShownRuns {
   readonly runs: readonly PastRun[];
   /** Objects of these kinds are named first. */
@@ -18,7 +17,6 @@ export interface ShownRuns {
   readonly none: string;
 }
 
-/** When, who, what and why. */
 export function runsText({ runs, kinds, none }: ShownRuns, { color }: TextOptions): string {
   if (runs.length === 0) return `${none}\n`;
   const paint = colors(color);
@@ -36,7 +34,6 @@ export function runsText({ runs, kinds, none }: ShownRuns, { color }: TextOption
   return `${lines.join('\n')}\n`;
 }
 
-/** How many objects of a run a list names. */
 const NAMED = 3;
 
 /** The first objects of a run, those of the wanted kinds before others, and how many more there are. */
@@ -47,12 +44,10 @@ function firstOf({ changes }: PastRun, kinds: readonly string[]): { first: Named
   return { first, more: changes.length - first.length };
 }
 
-/** The message of a run, on lines of their own. */
 export function why({ message }: PastRun['run']): string[] {
   return message === undefined ? [] : wrap('    message: ', message);
 }
 
-/** A run: who, when, which server, and what changed. */
 export function runText(past: PastRun, options: TextOptions): string {
   const paint = colors(options.color);
   const { run, ended, changes, parts = [] } = past;
@@ -77,7 +72,6 @@ export function runText(past: PastRun, options: TextOptions): string {
   return `${[...lines, counts(changes)].join('\n')}\n`;
 }
 
-/** How many shards of a run have a journal. */
 function ofShards(parts: PastRun['parts']): string {
   const [first] = parts ?? [];
   if (parts === undefined || first === undefined) return '';
@@ -86,13 +80,11 @@ function ofShards(parts: PastRun['parts']): string {
   return there === count ? ` of ${count} shards` : ` of ${there} of ${count} shards`;
 }
 
-/** The line of a shard. */
 function partText({ shard, run, ended, changes }: PastPart): string {
   const { run: journal, at, pid, digest } = run;
   return `${shardText(shard)} (${ended}): ${counts(changes)}; ${journal}, ${at}, by ${who(run)}, process ${pid}, ${digest}`;
 }
 
-/** A change of a past run, and its outcome. */
 export function pastLines({ change, result, at }: PastChange, options: TextOptions): string[] {
   const pen = penOf(options);
   const { paint } = pen;
@@ -133,7 +125,6 @@ function counts(changes: readonly PastChange[]): string {
   return [...summary, ...(open > 0 ? [`${open} without an answer`] : [])].join(', ');
 }
 
-/** `runs --format json`. */
 export function runsJson({ runs, kinds }: ShownRuns): object {
   return {
     format_version: 1,
@@ -144,7 +135,6 @@ export function runsJson({ runs, kinds }: ShownRuns): object {
   };
 }
 
-/** `runs show --format json`. */
 export function runJson(past: PastRun): object {
   return {
     format_version: 1,
@@ -219,7 +209,6 @@ export function originJson({
   };
 }
 
-/** The runs whose journals are removed. */
 export function journalLines(runs: readonly Pruning['remove'][number][]): string[] {
   return runs.map(
     ({ run, command, at }) => `- ${escapeText(run)}  ${escapeText(command)} at ${escapeText(at)}`,
@@ -231,7 +220,6 @@ export function pruningText({ remove, keep }: Pruning): string {
   return `${[...journalLines(remove), summary].join('\n')}\n`;
 }
 
-/** `--format json`. */
 export function pruningJson({ remove, keep, needed }: Pruning): object {
   const named = ({ run, command, at }: Pruning['remove'][number]) => ({ run, command, at });
   const reasons = new Map(needed.map(({ run, why }) => [run.run, why]));

@@ -4,7 +4,6 @@ import { kinds } from '../kinds/index.js';
 import { shares } from '../plan/plan.js';
 
 const text = (description: string, ...examples: string[]) => z.string().meta(said(description, ...examples));
-/** A description, with an optional example. */
 function said(description: string, ...examples: unknown[]): { description: string; examples?: unknown[] } {
   return examples.length === 0 ? { description } : { description, examples };
 }
@@ -148,7 +147,6 @@ const shard = z
 
 const RUN = '20260131T120000Z-4f2a1c';
 
-/** `plan --format json`. */
 export const planSchema = z
   .strictObject({
     format_version: z.literal(1).describe('The version of this format'),
@@ -205,7 +203,6 @@ export const planSchema = z
   })
   .describe('What idops would do to a server');
 
-/** `apply --format json`. */
 export const resultSchema = z
   .strictObject({
     format_version: z.literal(1).describe('The version of this format'),

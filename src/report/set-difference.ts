@@ -6,7 +6,6 @@ import { inline, inlinePair } from './values.js';
 export interface ElementChange {
   /** `=` for an element if the present ones are unknown. */
   readonly mark: '+' | '-' | '~' | '=';
-  /** The element, escaped, on one line. */
   readonly text: string;
 }
 

@@ -133,7 +133,6 @@ function unchangedOf(address: string): Change {
   return shownChange({ address, kind, action: 'unchanged', fields: [] });
 }
 
-/** A change that is only shown: nothing of it can be applied. */
 export function shownChange(
   change: Pick<Change, 'address' | 'label' | 'kind' | 'action' | 'fields'>,
 ): Change {
@@ -188,7 +187,6 @@ function valueOfJson(json: Json): Value {
   return isHeld ? new Sensitive(null) : mapValues(json as { [key: string]: Json }, valueOfJson);
 }
 
-/** The type of a path of a kind. */
 function typeAt(kind: Change['kind'], path: string): FieldType['type'] {
   const [name = '', member = ''] = path.split(/[.[]/);
   const { fields } = kindOf(kind);

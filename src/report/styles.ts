@@ -26,7 +26,6 @@ const filters = [
   })
   .join('\n');
 
-/** What every page looks like. */
 export const styles = `
 :root { color-scheme: light dark;${light} }
 @media (prefers-color-scheme: dark) { :root {${dark} } }

@@ -27,7 +27,6 @@ export function penOf({ color, debug }: TextOptions): Pen {
   return { paint: colors(color), debug };
 }
 
-/** A plan as text, for a terminal or a CI log. */
 export function planText(plan: Plan, options: TextOptions): string {
   const pen = penOf(options);
   const { paint } = pen;
@@ -74,7 +73,6 @@ export function planText(plan: Plan, options: TextOptions): string {
   return `${[...lines, closing].join('\n')}\n`;
 }
 
-/** The summary line of a plan. */
 export function summaryLine(plan: Plan): string {
   const count = summarize(plan);
   const recorded = plan.changes.filter(
@@ -89,7 +87,6 @@ export function summaryLine(plan: Plan): string {
   return `Plan: ${parts.join(', ')}.`;
 }
 
-/** Privileged and destructive changes that the summary names. */
 const NAMED = 5;
 
 /** `1 is destructive: User/9b1d.`; null if nothing is. */
@@ -116,12 +113,10 @@ const marks: { readonly [action in Action]: { mark: string; color: 'yellow' | 'r
     unchanged: { mark: '=', color: 'dim' },
   };
 
-/** The lines of a change: address, differences, notes. */
 export function changeLines(change: Change, pen: Pen): string[] {
   return [...headLines(change, pen), ...detailLines(change, pen)];
 }
 
-/** The lines of equal changes: their number, differences and objects. */
 function foldLines(fold: Fold, pen: Pen): string[] {
   const { change, changes } = fold;
   if (changes.length === 1) return changeLines(change, pen);
@@ -162,7 +157,6 @@ function detailLines(change: Change, pen: Pen): string[] {
   ];
 }
 
-/** The action, the object, and its place. */
 function headLines(change: Change, pen: Pen): string[] {
   const { paint } = pen;
   const { address, label } = change;

@@ -116,12 +116,10 @@ function middleCut(text: string): string {
   return `${start}…${text.slice(-keptCharacters).replace(/^[\udc00-\udfff]/, '')}`;
 }
 
-/** The text without what is said of its parts. */
 export function textOf(spans: readonly Span[]): string {
   return spans.map(({ text }) => text).join('');
 }
 
-/** A part of which there is nothing to say. */
 export function plain(text: string): Span {
   return { text, change: null };
 }

@@ -15,11 +15,9 @@ import { lineWidth } from './words.js';
  */
 
 interface Drifting {
-  /** Describes drift; null if there is none. */
   readonly drift: string | null;
 }
 
-/** A difference that is hidden. */
 export interface SecretView extends Drifting {
   readonly view: 'secret';
   readonly path: string;
@@ -27,14 +25,12 @@ export interface SecretView extends Drifting {
   readonly unknown: boolean;
 }
 
-/** A changed set. */
 export interface SetView extends Drifting {
   readonly view: 'set';
   readonly path: string;
   /** A note if the present elements are unknown. */
   readonly head: string | null;
   readonly elements: readonly ElementChange[];
-  /** How many elements are unchanged. */
   readonly kept: number;
 }
 
@@ -44,7 +40,6 @@ export interface BodyView extends Drifting {
   readonly before: 'text' | 'null' | 'unknown';
   /** A note if the text is removed. */
   readonly removal: string | null;
-  /** Lines after the change. */
   readonly lines: number;
   /** What a line diff doesn't show, such as changed line endings. */
   readonly notes: readonly string[];
@@ -56,7 +51,6 @@ export interface BodyView extends Drifting {
   }[];
 }
 
-/** A value on its own line. */
 export interface ValueView extends Drifting {
   readonly view: 'value';
   readonly path: string;
@@ -77,7 +71,6 @@ export interface ViewOptions {
   readonly medium: 'terminal' | 'comment' | 'page';
 }
 
-/** The view of a difference. */
 export function viewField(field: FieldChange, options: ViewOptions): FieldView {
   const path = escapeText(field.path);
   const unknown = field.before === undefined;
@@ -89,7 +82,6 @@ export function viewField(field: FieldChange, options: ViewOptions): FieldView {
   return { ...view, drift };
 }
 
-/** Drift, as a change. */
 function asItWas({ drift, was, ...field }: FieldChange): FieldChange {
   const before = drift?.recorded ?? null;
   return {
@@ -100,7 +92,6 @@ function asItWas({ drift, was, ...field }: FieldChange): FieldChange {
   };
 }
 
-/** A note for a removed field. */
 export function removalText({ becomes }: FieldChange): string | undefined {
   switch (becomes) {
     case 'built-in':

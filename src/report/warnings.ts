@@ -8,12 +8,10 @@ import { nameOf } from './names.js';
 import { type AboutWarning, allWarnings, located } from './review.js';
 import { placeList, placesOf, plural, wrap } from './words.js';
 
-/** Equal warnings of several objects or places. */
 export interface WarningGroup {
   readonly code: ProblemCode;
   /** The message, with an ellipsis for ids that differ. */
   readonly message: string;
-  /** The objects; none for the plan as a whole. */
   readonly objects: readonly Change[];
   /** The places, unless they are declarations of the objects. */
   readonly places: readonly WarningPlace[];

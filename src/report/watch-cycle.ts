@@ -8,16 +8,13 @@ import { resultText } from './result-text.js';
 import { headline } from './review.js';
 import { planText, type TextOptions } from './text.js';
 
-/** What is new in a cycle. */
 export interface NewInCycle {
   readonly plan: boolean;
   readonly result: boolean;
   readonly problems: boolean;
 }
 
-/** A cycle of `watch`. */
 export interface ShownCycle {
-  /** Counted from 1. */
   readonly number: number;
   /** Start, ISO 8601 in UTC. */
   readonly time: string;
@@ -41,7 +38,6 @@ export function countKinds({ changes }: Pick<Plan, 'changes'>): Map<string, Map<
   return kinds;
 }
 
-/** A cycle in one line, and below it what is new. */
 export function cycleText(cycle: ShownCycle, options: TextOptions): string {
   const { plan, result, news } = cycle;
   const parts = [
@@ -74,12 +70,10 @@ function planWords(plan: Plan): string {
   return `${headline(plan)}${kinds.length === 0 ? '' : ` (${kinds.join(', ')})`}`;
 }
 
-/** Whether a plan has something to show. */
 function isTelling({ changes, warnings }: Plan): boolean {
   return warnings.length > 0 || changes.some((change) => isListed(change, false));
 }
 
-/** `watch --format json`, a line. */
 export function cycleJson(cycle: ShownCycle, options: Pick<TextOptions, 'debug' | 'only'>) {
   const { number, time, outcome, seconds, plan, result, news, problems, notes } = cycle;
   const json = plan === null ? null : planJson(plan, options);

@@ -3,7 +3,6 @@ import { bare, disarm, displayWidth, escapeText } from '../base/escape.js';
 import type { Action } from '../kinds/change.js';
 import type { PlanWarning, WarningPlace } from '../plan/plan.js';
 
-/** The width of text. */
 export const lineWidth = 80;
 
 /** The length of Markdown: below GitHub's limit for a comment, with room for additions of a workflow. */
@@ -56,13 +55,11 @@ export const actionWords: { readonly [action in Action]: string } = {
   unchanged: 'unchanged',
 };
 
-/** All actions, in the order of counts. */
 export const actions = Object.keys(actionWords) as readonly Action[];
 
 /** Places named in a sentence; JSON has all. */
 export const namedAtMost = 10;
 
-/** All places of a warning. */
 export function placesOf({ place, places }: PlanWarning): readonly WarningPlace[] {
   return places ?? (place === undefined ? [] : [place]);
 }

@@ -6,7 +6,6 @@ import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, show, showsText } from '../formats.js';
 
-/** `idops access`: who has what. */
 export async function access(
   context: Context,
   options: AccessRequest & { readonly format: readonly string[]; readonly now?: Date } & GlobalOptions,

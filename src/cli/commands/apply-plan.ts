@@ -25,23 +25,18 @@ import {
 } from '../formats.js';
 import { type Question, withConsent } from './consent.js';
 
-/** A plan to apply. */
 export interface Made {
   readonly plan: Plan;
   readonly approval?: Approval | undefined;
   /** Warnings of what the plan leaves undone; then the command fails. */
   readonly left?: readonly Problem[];
-  /** The question to ask. */
   readonly question: string;
 }
 
-/** What differs between the commands that apply a plan. */
 export interface ApplySteps {
   readonly command: WritingCommand;
-  /** The `--format` options. */
   readonly formats: readonly Format[];
   readonly about: About;
-  /** Whether nothing is asked. */
   readonly yes: boolean;
   /** What replaces the limits of the project; without it there are none. */
   readonly allow?: AllowOptions;

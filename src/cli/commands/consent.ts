@@ -20,11 +20,8 @@ export function where({
 
 export interface Question {
   readonly text: string;
-  /** What must be typed if yes isn't enough. */
   readonly word?: string;
-  /** The message if the answer is no. */
   readonly otherwise?: string;
-  /** The alternative if there is no terminal. */
   readonly instead?: string | undefined;
 }
 

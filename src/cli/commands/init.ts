@@ -115,7 +115,6 @@ function workflowsText(made: readonly NewFile[], baseUrl: string | null): string
 
 const unseen: InspectedServer = { fits: null, fresh: null, problems: [], record: async () => [] };
 
-/** Inspects the server, if its address and a token are known, and reports what was found. */
 async function inspect(
   context: Context,
   { profile, by = 'name' }: InitOptions,

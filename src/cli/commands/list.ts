@@ -6,7 +6,6 @@ import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, show } from '../formats.js';
 
-/** `idops list`: what the server has, as far as its profile can read it. */
 export async function list(
   context: Context,
   options: PullingOptions & GlobalOptions,

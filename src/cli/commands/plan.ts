@@ -12,7 +12,6 @@ import { type ExitCode, exit } from '../exit.js';
 import { filesOf, parseFormats, show } from '../formats.js';
 import { commandLine, readSamples } from './apply-plan.js';
 
-/** The options of the commands that plan. */
 export interface PlanningOptions extends SelectionOptions {
   readonly format: readonly string[];
 }

@@ -18,7 +18,6 @@ interface Options extends PullingOptions {
   readonly by: 'name' | 'id';
 }
 
-/** `idops pull`: writes manifests and bodies that declare what the server has. */
 export async function pull(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
   const formats = parseFormats(options.format, pullReport);
   const { output, signal } = context;
@@ -111,7 +110,6 @@ function asShown(
   };
 }
 
-/** The next step; null if there is none. */
 function nextOf({ files, left, missing, apart }: Pulling, check: boolean): string | null {
   const changes = files.some(({ action }) => action !== 'unchanged');
   if (check) return changes ? 'idops pull, without --check, writes this' : null;

@@ -14,7 +14,6 @@ interface Options {
   readonly format: readonly string[];
 }
 
-/** `idops runs prune`: removes the journals of old runs, after a question. */
 export async function prune(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
   const formats = parseFormats(options.format, pruningReport);
   const keep: Keep = { age: options.keep, last: options.keepLast };

@@ -29,7 +29,6 @@ interface ListOptions extends ShowOptions {
   readonly until?: Date;
 }
 
-/** `idops runs`: lists the runs of the project's state, or with an address what they did to one object. */
 export async function listRuns(context: Context, options: ListOptions & GlobalOptions): Promise<ExitCode> {
   const { address } = options;
   const formats =
@@ -69,7 +68,6 @@ export async function listRuns(context: Context, options: ListOptions & GlobalOp
   return problems.length === 0 ? exit.done : exit.failed;
 }
 
-/** Whether a run is of the wanted person and time. */
 function isOf(run: RunLine, { actor, since, until }: Omit<ListOptions, 'format' | 'kind'>): boolean {
   const at = new Date(run.at);
   return (
@@ -106,7 +104,6 @@ function pastOf(
   }
 }
 
-/** `idops runs show`: one run with its changes. */
 export async function showRun(
   context: Context,
   options: ShowOptions & GlobalOptions,
@@ -123,7 +120,6 @@ export async function showRun(
   return exit.done;
 }
 
-/** `idops runs settle`: records the outcome of a regeneration. */
 export async function settleRun(
   context: Context,
   options: { readonly done?: boolean; readonly notDone?: boolean } & GlobalOptions,
@@ -150,7 +146,6 @@ export async function settleRun(
   return exit.done;
 }
 
-/** `idops runs forget`: removes an unreadable journal, after a question. */
 export async function forgetRun(
   context: Context,
   options: { readonly yes?: boolean } & GlobalOptions,
@@ -174,7 +169,6 @@ export async function forgetRun(
   });
 }
 
-/** `idops runs unlock`: removes a lock, after a question. */
 export async function unlock(
   context: Context,
   options: { readonly yes?: boolean } & GlobalOptions,

@@ -11,7 +11,6 @@ interface Options {
   readonly faults: SandboxFaults;
 }
 
-/** `idops sandbox`: runs the embedded server until it is interrupted. */
 export async function sandbox({ output, signal }: Context, options: Options): Promise<ExitCode> {
   const { profile, port = 0, latency = 0 } = options;
   const faults = withSeed(options.faults);
@@ -31,7 +30,6 @@ export async function sandbox({ output, signal }: Context, options: Options): Pr
   return exit.done;
 }
 
-/** Adds a seed if a fault is random. */
 export function withSeed(faults: SandboxFaults): SandboxFaults {
   const { cut, reset, restart, 500: failing, 503: unavailable } = faults;
   const byChance = [cut, reset, restart, failing, unavailable].some((chance) => chance !== undefined);

@@ -15,7 +15,6 @@ interface Options {
   readonly yes?: boolean;
 }
 
-/** `idops state migrate`: moves the state and its journals to the configured backend, after a question. */
 export async function migrateState(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
   const project = await context.project();
   await context.learnTokens();

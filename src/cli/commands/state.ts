@@ -41,7 +41,6 @@ function shownState(state: State, place: string, names: readonly string[]): Show
   };
 }
 
-/** `idops state rm`: removes the records of some objects, after a question. Sends nothing. */
 export async function removeRecords(
   context: Context,
   options: { readonly yes?: boolean } & GlobalOptions,

@@ -19,7 +19,6 @@ interface Options extends AllowOptions {
   readonly format: readonly string[];
 }
 
-/** `idops undo`: restores what a run changed, as far as possible. */
 export async function undo(
   context: Context,
   options: Options & GlobalOptions,
@@ -44,7 +43,6 @@ export async function undo(
   });
 }
 
-/** A warning for each object and reason. */
 function leftWarnings(left: readonly Left[]): Problem[] {
   const groups = new Map<string, Named & { readonly reason: string; readonly paths: string[] }>();
   for (const { address, label, path, reason } of left) {

@@ -11,7 +11,6 @@ interface Options {
   readonly explain?: string;
 }
 
-/** `idops validate`: checks everything that needs no server. */
 export async function validate(context: Context, options: Options): Promise<ExitCode> {
   const { explain: address } = options;
   const formats =

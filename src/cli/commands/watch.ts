@@ -22,7 +22,6 @@ import type { ListenAddress } from '../option-values.js';
 import type { PlanningOptions } from './plan.js';
 
 interface Options extends PlanningOptions, AllowOptions {
-  /** In seconds. */
   readonly interval: number;
   readonly apply?: boolean;
   readonly listen?: ListenAddress;
@@ -89,7 +88,6 @@ function formatOf({ format }: Options): string {
   return formats[0]?.name ?? 'text';
 }
 
-/** The options for applying; undefined without `--apply`. */
 function applyingOf({ apply = false, ...options }: Options): AllowOptions | undefined {
   if (apply) return options;
   const [given] = allowOptions().filter((option) => option.attributeName() in options);
@@ -97,7 +95,6 @@ function applyingOf({ apply = false, ...options }: Options): AllowOptions | unde
   return undefined;
 }
 
-/** Refuses an invalid address before the first cycle. */
 function refuseAddress(baseUrl: string | undefined): void {
   const checked = baseUrl === undefined ? undefined : checkBaseUrl(baseUrl, { allowInsecureHttp: true });
   if (checked !== undefined && !isBaseUrl(checked)) throw new ProblemsError([checked]);
