@@ -71,11 +71,7 @@ export function declare(action: Act): Command {
         'boruta',
       ]),
     )
-    .option(
-      '--token-env <NAME>',
-      'the process variable with the bearer token, for the configuration (IDOPS_TOKEN)',
-      notEmpty,
-    )
+    .option('--token-env <NAME>', 'the process variable with the bearer token (IDOPS_TOKEN)', notEmpty)
     .addOption(
       new Option('--ci <NAME>', 'write a workflow for this CI; without a terminal: github').choices([
         'github',
@@ -138,11 +134,7 @@ export function declare(action: Act): Command {
   asking(program.command('pull'))
     .description('write manifests and body files from the live server; a plan right after it is empty')
     .addOption(kindOption())
-    .option(
-      '--out <DIR>',
-      "write a fresh set of files to this folder, instead of the project's own",
-      notEmpty,
-    )
+    .option('--out <DIR>', "write fresh files to this folder, instead of the project's own", notEmpty)
     .option('--check', 'write nothing; exit 1 if the server differs from the files')
     .option('--declared', 'add no document and no field: only bring up to date what is declared')
     .addOption(byOption())
@@ -159,9 +151,7 @@ export function declare(action: Act): Command {
 
   const holders = program
     .command('access')
-    .description(
-      'show who has what: live if the profile lists users, otherwise as recorded; sends only GETs',
-    );
+    .description('show who has what: live if the profile lists users, otherwise as recorded');
   for (const [of, what] of [
     ['user', 'this user, by id or username'],
     ['organization', 'the members of this organization'],
@@ -195,18 +185,10 @@ export function declare(action: Act): Command {
   runs
     .command('list', { isDefault: true })
     .description('list the runs, or what they did to one object')
-    .option(
-      '--address <ADDRESS>',
-      'what runs did to this object, such as User/9b1d… or ada@example.com',
-      notEmpty,
-    )
+    .option('--address <ADDRESS>', 'only changes of this object, such as ada@example.com', notEmpty)
     .option('--actor <NAME>', 'only runs of this person, as idops runs names them', notEmpty)
     .addOption(kindOption())
-    .option(
-      '--since <TIME>',
-      'only runs from then on: 2026-01-31, an RFC 3339 instant, or an age such as 7d',
-      since,
-    )
+    .option('--since <TIME>', 'only runs since 2026-01-31, an RFC 3339 instant, or an age such as 7d', since)
     .option('--until <TIME>', 'only runs up to then: the same; a date includes that day', until)
     .addOption(format('runs'))
     .action(action(async () => (await import('./commands/runs.js')).listRuns));
@@ -263,10 +245,7 @@ export function declare(action: Act): Command {
   state
     .command('migrate')
     .description('move the state and its journals to the configured backend, after a question')
-    .option(
-      '--from <file>',
-      'the current state file, or a configuration that names the current backend (.idops/state.json)',
-    )
+    .option('--from <FILE>', 'the current state, or a configuration that names it (.idops/state.json)')
     .option('--yes', "don't ask")
     .action(action(async () => (await import('./commands/state-migrate.js')).migrateState));
 
@@ -314,11 +293,7 @@ export function declare(action: Act): Command {
         .default('documented'),
     )
     .option('--port <N>', 'port on 127.0.0.1 (a free one)', wholeNumber(0, 65535))
-    .option(
-      '--latency <TIME>',
-      'duration of each answer, such as 50ms or 1s; a plain number is milliseconds (0ms)',
-      milliseconds,
-    )
+    .option('--latency <TIME>', 'duration of each answer, such as 50ms or 1s (0ms)', milliseconds)
     .addOption(
       new Option('--faults <LIST>', `inject faults: ${faultNames} (repeatable)`)
         .argParser(readFaults)

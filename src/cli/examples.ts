@@ -6,31 +6,22 @@ interface Example {
 }
 
 export const examples: { readonly [command: string]: Example } = {
-  '': {
-    args: 'plan --env production',
-    does: 'show what would change on the server of the environment production; idops init writes an idops.yaml',
-  },
+  '': { args: 'plan --env production', does: 'show what would change on the server of production' },
   init: {
     args: 'init acme --base-url https://id.example.com --ci gitlab',
-    does: 'create a project for this server in the folder acme, with a pipeline for GitLab',
+    does: 'create a project in the folder acme, with a pipeline for GitLab',
   },
-  validate: {
-    args: 'validate --format github',
-    does: 'print problems as annotations of a pull request',
-  },
+  validate: { args: 'validate --format github', does: 'print problems as annotations of a pull request' },
   plan: {
     args: 'plan --out plan.json',
-    does: 'show what would change, and store the plan for idops apply plan.json',
+    does: 'show what would change, and store it for idops apply plan.json',
   },
   apply: { args: 'apply plan.json', does: 'apply what was reviewed, or refuse if it is stale' },
   watch: {
     args: 'watch --interval 5m --apply --listen 127.0.0.1:9464',
     does: 'keep the server as declared, with metrics for Prometheus',
   },
-  pull: {
-    args: 'pull --check',
-    does: 'show whether the server differs from the manifests, and what would be written',
-  },
+  pull: { args: 'pull --check', does: 'show whether the server differs from the manifests' },
   list: { args: 'list User --format json', does: 'print the ids and names of all users, for a program' },
   access: {
     args: "access --scope '*:manage:all' --format html=access.html",
@@ -39,13 +30,10 @@ export const examples: { readonly [command: string]: Example } = {
   undo: { args: 'undo --last', does: 'restore what the newest run changed' },
   runs: { args: 'runs', does: 'list the runs, the newest last' },
   'runs list': { args: 'runs list --format json', does: 'list the runs, for a program' },
-  'runs show': {
-    args: 'runs show 20260131T',
-    does: 'show the run whose name begins with this, and what it changed',
-  },
+  'runs show': { args: 'runs show 20260131T', does: 'show the run whose name begins with this' },
   'runs settle': {
     args: 'runs settle 20260131T120000Z-4f2a1c Client/6a2f --done',
-    does: 'record that this DID was regenerated, after a look at the server',
+    does: 'record that this DID was regenerated',
   },
   'runs prune': {
     args: 'runs prune --keep 90d --keep-last 20',

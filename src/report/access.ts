@@ -151,49 +151,25 @@ export function accessJson({ source, asOf, grants }: ShownAccess): object {
     format_version: 1,
     source,
     as_of: asOf,
-    grants: grants.map(({ declaredAt, ...grant }) => {
-      const { user, type, id, name, via, privileged, blocked, since, run, until } = grant;
-      const place = declaredAt && placeJson(declaredAt);
-      return {
-        user,
-        type,
-        id,
-        name,
-        via,
-        privileged,
-        blocked,
-        since,
-        run,
-        declared_at: place && { file: place.file, line: place.line },
-        until,
-      };
-    }),
+    grants: grants.map(grantJson),
   };
 }
 
-const columns = [
-  'user_id',
-  'username',
-  'type',
-  'id',
-  'name',
-  'via',
-  'privileged',
-  'blocked',
-  'since',
-  'run',
-  'declared_at',
-  'until',
-];
+function grantJson({ declaredAt, ended: _, until, ...grant }: ShownGrant) {
+  const place = declaredAt && placeJson(declaredAt);
+  return { ...grant, declared_at: place && { file: place.file, line: place.line }, until };
+}
 
 export function accessCsv({ grants }: ShownAccess): string {
-  const rows = grants.map(({ user, type, id, name, via, declaredAt, ...rest }) => {
-    const { privileged, blocked, since, run, until } = rest;
-    const place = declaredAt && placeJson(declaredAt);
+  const columns = 'user_id,username,type,id,name,via,privileged,blocked,since,run,declared_at,until';
+  const rows = grants.map((grant) => {
+    const { user, declared_at: place, ...json } = grantJson(grant);
+    const { type, id, name, via, privileged, blocked, since, run, until } = json;
     const at = place && `${place.file}:${place.line}`;
-    return [user.id, user.username, type, id, name, via, privileged, blocked, since, run, at, until];
+    const row = [user.id, user.username, type, id, name, via, privileged, blocked, since, run, at, until];
+    return row.map(cell).join(',');
   });
-  return `${[columns, ...rows].map((row) => row.map(cell).join(',')).join('\n')}\n`;
+  return `${[columns, ...rows].join('\n')}\n`;
 }
 
 /** A cell that no spreadsheet takes for a formula. */

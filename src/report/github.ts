@@ -38,38 +38,25 @@ function planAnnotations(plan: Plan, options: Pick<GithubOptions, 'only'> = {}):
   const of = (wanted: (change: Change) => boolean) => changes.filter(wanted);
   return [
     ...of(isPrivileged).map((change) => {
-      const said = [...(change.privileges ?? []), ...change.destructions].join('; ');
-      return annotation(
-        'warning',
-        `privileged ${change.action}`,
-        `${titled(change, said)}${drifted(change)}`,
-        declaredPlaces({ ...change, fields: change.fields.filter(({ type }) => type === 'set') })[0] ?? null,
-      );
+      const effects = [...(change.privileges ?? []), ...change.destructions].join('; ');
+      const sets = change.fields.filter(({ type }) => type === 'set');
+      return ofChange(change, 'warning', `privileged ${change.action}`, effects, { ...change, fields: sets });
     }),
     ...of(({ action }) => action === 'blocked').map((change) =>
-      annotation('error', 'blocked', titled(change, change.reason ?? ''), declaredPlaces(change)[0] ?? null),
+      annotation('error', 'blocked', titled(change, change.reason ?? ''), firstPlace(change)),
     ),
-    ...of((change) => isDestructive(change) && !isPrivileged(change)).map((change) => {
-      const message = `${titled(change, change.destructions.join('; '))}${drifted(change)}`;
-      return annotation(
-        'warning',
-        `destructive ${change.action}`,
-        message,
-        declaredPlaces(change)[0] ?? null,
-      );
-    }),
+    ...of((change) => isDestructive(change) && !isPrivileged(change)).map((change) =>
+      ofChange(change, 'warning', `destructive ${change.action}`, change.destructions.join('; ')),
+    ),
     ...plan.warnings.map((warning) => warned(warning, warning.message, null)),
     ...changes.flatMap((change) =>
-      change.warnings.map((warning) =>
-        warned(warning, titled(change, warning.message), declaredPlaces(change)[0] ?? null),
-      ),
+      change.warnings.map((warning) => warned(warning, titled(change, warning.message), firstPlace(change))),
     ),
     ...shareNotes(plan, options.only).map((note) => annotation('notice', 'plan', note, null)),
     ...of((change) => isListed(change, false) && change.action !== 'blocked' && !isGrave(change)).map(
       (change) => {
         const paths = change.action === 'delete' ? [] : change.fields.map(({ path }) => path);
-        const message = `${titled(change, paths.join(', '))}${drifted(change)}`;
-        return annotation('notice', change.action, message, declaredPlaces(change)[0] ?? null);
+        return ofChange(change, 'notice', change.action, paths.join(', '));
       },
     ),
   ];
@@ -80,13 +67,18 @@ function annotation(level: Level, title: string, message: string, place: Annotat
 }
 
 /** A sentence after an object's name; the annotation is escaped as a whole. */
-function titled(named: Named, said: string): string {
-  return `${named.address}${labelBeside(named)}${said === '' ? '' : `: ${said}`}`;
+function titled(named: Named, text: string): string {
+  return `${named.address}${labelBeside(named)}${text === '' ? '' : `: ${text}`}`;
 }
 
-function drifted(change: Change): string {
-  const note = driftNote(change);
-  return note === null ? '' : `; ${note}`;
+function ofChange(change: Change, level: Level, title: string, text: string, at = change): Annotation {
+  const drift = driftNote(change);
+  const message = `${titled(change, text)}${drift === null ? '' : `; ${drift}`}`;
+  return annotation(level, title, message, firstPlace(at));
+}
+
+function firstPlace(change: Change): Annotation['place'] {
+  return declaredPlaces(change)[0] ?? null;
 }
 
 /** A warning at its first place, otherwise at its object's. */

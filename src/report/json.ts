@@ -14,7 +14,7 @@ import {
   type WarningPlace,
 } from '../plan/plan.js';
 import { operationPath, operations } from '../server/operations.js';
-import type { PlanJson, ResultJson } from './schemas.js';
+import type { ChangeJson, FieldJson, PlaceJson, PlanJson, ResultJson, WarningJson } from './schemas.js';
 
 export { jsonText } from '../base/escape.js';
 
@@ -55,13 +55,7 @@ export function planJson(plan: Plan, { debug, only }: { debug: boolean; only?: S
   };
 }
 
-function warningJson({
-  code,
-  message,
-  place,
-  places,
-  morePlaces,
-}: PlanWarning): PlanJson['warnings'][number] {
+function warningJson({ code, message, place, places, morePlaces }: PlanWarning): WarningJson {
   return {
     code,
     message,
@@ -71,11 +65,11 @@ function warningJson({
   };
 }
 
-export function placeJson({ file, inProject = file, line, column }: WarningPlace) {
+export function placeJson({ file, inProject = file, line, column }: WarningPlace): PlaceJson {
   return { file: inProject, line, ...(column === undefined ? {} : { column }) };
 }
 
-export function changeJson(change: Change): PlanJson['changes'][number] {
+export function changeJson(change: Change): ChangeJson {
   return {
     address: change.address,
     ...(change.label === undefined ? {} : { label: change.label }),
@@ -100,16 +94,8 @@ export function changeJson(change: Change): PlanJson['changes'][number] {
   };
 }
 
-export function fieldJson({
-  path,
-  before,
-  after,
-  sensitive,
-  becomes,
-  was,
-  places,
-  drift,
-}: FieldChange): PlanJson['changes'][number]['fields'][number] {
+export function fieldJson(field: FieldChange): FieldJson {
+  const { path, before, after, sensitive, becomes, was, places, drift } = field;
   const more = {
     ...(places === undefined ? {} : { places: places.map(placeJson) }),
     ...(drift === undefined
@@ -178,17 +164,7 @@ export function problemsJson(problems: readonly Problem[]) {
 }
 
 /** A report of the type `terraform`, which GitLab shows in a merge request. */
-export interface GitlabReport {
-  /** Always 0: no operation creates anything. */
-  readonly create: number;
-  /** Updates, and regenerated DIDs. */
-  readonly update: number;
-  /** Deleted templates. */
-  readonly delete: number;
-}
-
-/** The counts of a whole plan, without adopted and blocked changes. */
-export function planGitlab(plan: Plan): GitlabReport {
+export function planGitlab(plan: Plan) {
   const { update, regenerate, delete: deleted } = summarize(plan);
   return { create: 0, update: update + regenerate, delete: deleted };
 }

@@ -119,12 +119,8 @@ function sectionsOf(
   // Warnings of the plan first, then those of most objects.
   const ordered = warnings.toSorted((a, b) => weight(b) - weight(a));
   const entries = ordered.map((group): Entry => {
-    return {
-      rank: 'warnings',
-      objects: 1,
-      differences: 1,
-      forms: [lazy(() => `- ${warningLine(group, forge)}\n`)],
-    };
+    const line = lazy(() => `- ${warningLine(group, forge)}\n`);
+    return { rank: 'warnings', objects: 1, differences: 1, forms: [line] };
   });
   return [...groups, { title: 'Warnings', entries }];
 }

@@ -23,30 +23,23 @@ export function nextSteps(
   const open = results.filter(({ status, action }) => status === 'unknown' && action === 'regenerate');
   // A person must look at the object first.
   const settle = open.flatMap((one) => {
-    const said = `runs settle ${run} ${shellWord(one.address)}`;
+    const words = `runs settle ${run} ${shellWord(one.address)}`;
     return [
-      { before: `Look at ${nameOf(one)} on the server. If it was regenerated: `, command: `${said} --done` },
-      { before: 'If it was not: ', command: `${said} --not-done` },
+      { before: `Look at ${nameOf(one)} on the server. If it was regenerated: `, command: `${words} --done` },
+      { before: 'If it was not: ', command: `${words} --not-done` },
     ];
   });
   const command = again.map((word) => (/^--[a-z-]+$/.test(word) ? word : shellWord(word))).join(' ');
   if (undoes !== undefined) {
-    const said = 'If the manifests still say otherwise, the next apply does it again: change them too.';
+    const hint = 'If the manifests still say otherwise, the next apply does it again: change them too.';
     return [
       ...(isLeft ? [{ before: 'To go on, which puts back what is left: ', command }] : []),
-      ...(isUndoable ? [{ before: said, command: null }] : []),
+      ...(isUndoable ? [{ before: hint, command: null }] : []),
     ];
   }
   return [
     ...settle,
     ...(isLeft ? [{ before: 'To go on, which plans anew and sends what is left: ', command }] : []),
-    ...(isUndoable
-      ? [
-          {
-            before: 'To put back what this run changed: ',
-            command: `undo ${run}`,
-          },
-        ]
-      : []),
+    ...(isUndoable ? [{ before: 'To put back what this run changed: ', command: `undo ${run}` }] : []),
   ];
 }

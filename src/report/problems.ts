@@ -21,14 +21,11 @@ export function problemsText(problems: readonly Problem[], { color }: { readonly
 }
 
 function countsLine(problems: readonly Problem[]): string {
-  const counts = (['error', 'warning'] as const).map((severity) => ({
-    severity,
-    count: problems.filter((problem) => problem.severity === severity).length,
-  }));
-  return counts
-    .filter(({ count }) => count > 0)
-    .map(({ severity, count }) => plural(count, severity))
-    .join(', ');
+  const counts = (['error', 'warning'] as const).flatMap((severity) => {
+    const count = problems.filter((problem) => problem.severity === severity).length;
+    return count > 0 ? [plural(count, severity)] : [];
+  });
+  return counts.join(', ');
 }
 
 /** Places of a problem that are shown with their lines. */

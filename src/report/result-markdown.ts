@@ -1,7 +1,7 @@
 import type { ChangeResult, Result } from '../apply/result.js';
 import { code, codeName, prose } from './markdown-escape.js';
 import type { RenderOptions } from './render-options.js';
-import { notesOf, partText, resultSummaryLine } from './result-text.js';
+import { notesOf, partText, resultSummaryLine, statusWords } from './result-text.js';
 import { defaultBudget, plural } from './words.js';
 
 /** A result in Markdown, failures first; never longer than its budget. */
@@ -20,7 +20,7 @@ export function resultMarkdown(
   ].join('\n');
   const lines = ordered(result).map(
     ({ address, label, action, status, error, ...rest }) =>
-      `- ${status === 'applied' ? status : `**${status.replace('_', ' ')}**`} ${codeName({ address, label })} (${action})${[
+      `- ${status === 'applied' ? status : `**${statusWords(status)}**`} ${codeName({ address, label })} (${action})${[
         ...(error === null ? [] : [error]),
         ...notesOf(rest),
       ]

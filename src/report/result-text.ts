@@ -17,13 +17,9 @@ const done: { readonly [action in Action]: string } = {
   unchanged: 'unchanged',
 };
 
-const statusWords: { readonly [status in Status]: string } = {
-  applied: 'applied',
-  failed: 'failed',
-  not_converged: 'not converged',
-  unknown: 'unknown',
-  skipped: 'skipped',
-};
+export function statusWords(status: Status): string {
+  return status.replace('_', ' ');
+}
 
 export function resultText(result: Result, options: TextOptions): string {
   const pen = penOf(options);
@@ -52,7 +48,7 @@ export function resultSummaryLine(result: Result): string {
   const count = summarizeResult(result);
   const rest = (['failed', 'not_converged', 'unknown', 'skipped'] as const)
     .filter((status) => count[status] > 0)
-    .map((status) => `, ${count[status]} ${statusWords[status]}`);
+    .map((status) => `, ${count[status]} ${statusWords(status)}`);
   return `Applied: ${count.applied} applied${rest.join('')}.`;
 }
 
@@ -76,7 +72,7 @@ function unverifiedLines({ unverified }: ChangeResult): string[] {
 function troubleLines(result: ChangeResult, { paint }: Pen): string[] {
   const mark = { failed: '✗', not_converged: '≠', unknown: '?', skipped: '-', applied: '✓' }[result.status];
   const status =
-    result.status === 'unknown' ? 'nobody can tell whether it was done' : statusWords[result.status];
+    result.status === 'unknown' ? 'nobody can tell whether it was done' : statusWords(result.status);
   const tint =
     result.status === 'skipped' ? paint.dim : result.status === 'unknown' ? paint.yellow : paint.red;
   return [

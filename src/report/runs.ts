@@ -136,11 +136,7 @@ export function runsJson({ runs, kinds }: ShownRuns): object {
 }
 
 export function runJson(past: PastRun): object {
-  return {
-    format_version: 1,
-    ...header(past),
-    changes: past.changes.map(pastChangeJson),
-  };
+  return { format_version: 1, ...header(past), changes: past.changes.map(pastChangeJson) };
 }
 
 export function pastChangeJson({ change, at, result }: PastChange): object {
@@ -191,28 +187,14 @@ function headerOf({ run, ended, changes }: PastRun): object {
   };
 }
 
-export function originJson({
-  actor,
-  author,
-  commit,
-  pull_request,
-  run_url,
-  message,
-}: PastRun['run']): object {
-  return {
-    actor: actor ?? null,
-    author: author ?? null,
-    commit: commit ?? null,
-    pull_request: pull_request ?? null,
-    run_url: run_url ?? null,
-    message: message ?? null,
-  };
+export function originJson(run: PastRun['run']): object {
+  const { actor = null, author = null, commit = null, pull_request = null } = run;
+  const { run_url = null, message = null } = run;
+  return { actor, author, commit, pull_request, run_url, message };
 }
 
 export function journalLines(runs: readonly Pruning['remove'][number][]): string[] {
-  return runs.map(
-    ({ run, command, at }) => `- ${escapeText(run)}  ${escapeText(command)} at ${escapeText(at)}`,
-  );
+  return runs.map(({ run, command, at }) => escapeText(`- ${run}  ${command} at ${at}`));
 }
 
 export function pruningText({ remove, keep }: Pruning): string {

@@ -3,8 +3,12 @@ import type { Json } from '../base/values.js';
 import { kinds } from '../kinds/index.js';
 import { shares } from '../plan/plan.js';
 
-const text = (description: string, ...examples: string[]) => z.string().meta(said(description, ...examples));
-function said(description: string, ...examples: unknown[]): { description: string; examples?: unknown[] } {
+const text = (description: string, ...examples: string[]) =>
+  z.string().meta(described(description, ...examples));
+function described(
+  description: string,
+  ...examples: unknown[]
+): { description: string; examples?: unknown[] } {
   return examples.length === 0 ? { description } : { description, examples };
 }
 
@@ -13,15 +17,11 @@ const count = (description: string) => z.int().min(0).describe(description);
 const label = z
   .string()
   .optional()
-  .describe(
-    'What the server calls the object, or what it belongs to; left out where that is not known, or said by the address',
-  );
+  .describe('The name of the object or its owner, unless the address has it');
 
 const action = z
   .enum(['update', 'delete', 'regenerate', 'adopt', 'blocked', 'unchanged'])
-  .describe(
-    'What is to be done. adopt: recorded in the state, nothing is sent. blocked: declared, but it cannot be done as things are.',
-  );
+  .describe('What to do. adopt: record it, send nothing. blocked: declared, but impossible as things are');
 
 const place = z.strictObject({
   file: text('The file, relative to the project'),
@@ -29,20 +29,14 @@ const place = z.strictObject({
   column: z.int().min(1).optional().describe('The column, from 1'),
 });
 
-const morePlaces = z
-  .int()
-  .min(1)
-  .optional()
-  .describe('How many more places there are, where they are too many to be listed');
+const morePlaces = z.int().min(1).optional().describe('The number of further places, which are not listed');
 
 const warning = z
   .strictObject({
     code: text('A stable code'),
     message: text('What a reviewer should know'),
-    place: place
-      .optional()
-      .describe('What it is about, where that is another place than the declaration; the first of several'),
-    places: z.array(place).optional().describe('All places that it is about, where there are several'),
+    place: place.optional().describe('Its place, unless it is the declaration; the first of several'),
+    places: z.array(place).optional().describe('All its places, if there are several'),
     more_places: morePlaces,
   })
   .describe('Something a reviewer should know; it stops nothing');
@@ -53,7 +47,7 @@ const anyJson = z.unknown() as z.ZodType<Json>;
 const side = (description: string) =>
   z
     .union([
-      z.strictObject({ unknown: z.literal(true).describe('Nobody knows it') }),
+      z.strictObject({ unknown: z.literal(true).describe('The value is unknown') }),
       z.strictObject({ sensitive: z.literal(true).describe('It is a secret') }),
       anyJson,
     ])
@@ -66,30 +60,18 @@ const request = z.strictObject({
 
 const field = z.strictObject({
   path: text('The field, or the part of a field, that differs'),
-  before: side(
-    'The present value; {"unknown": true} where it is not known, {"sensitive": true} for a secret',
-  ),
-  after: side(
-    'The value to be set; {"sensitive": true} for a secret; {"unknown": true} where the server has its own',
-  ),
+  before: side('The present value; {"unknown": true} if unknown, {"sensitive": true} for a secret'),
+  after: side('The new value; {"unknown": true} if the server has its own, {"sensitive": true} for a secret'),
   sensitive: z.boolean().describe('Whether the values are held back'),
   becomes: z
     .enum(['built-in', 'gone', 'removed'])
     .optional()
     .describe(
-      'Of an object that is deleted: whether a text that the server has built in takes the place; of a key of a map: that it is removed',
+      'built-in: replaced by the text of the server. gone: deleted. removed: a key of a map is removed',
     ),
-  places: z
-    .array(place)
-    .optional()
-    .describe('Where it is declared; left out unless several documents declare the object'),
+  places: z.array(place).optional().describe('Where it is declared, if several documents declare the object'),
   was: z.literal('absent').optional().describe("Of a key of a map: that it wasn't there before"),
-  confirmed: z
-    .literal(true)
-    .optional()
-    .describe(
-      "In a stored plan: lists of the server confirmed the names in it, so that ids needn't stand beside them",
-    ),
+  confirmed: z.literal(true).optional().describe('In a stored plan: the server confirmed the names in it'),
   drift: z
     .strictObject({
       recorded: z
@@ -99,9 +81,7 @@ const field = z.strictObject({
       declared: z
         .enum(['changed', 'nowhere'])
         .optional()
-        .describe(
-          'changed: the manifest asks for something else than was recorded, too. nowhere: no manifest declares this key of a map, which stays as it is',
-        ),
+        .describe('changed: the manifest changed too. nowhere: no manifest declares this key, which stays'),
     })
     .optional()
     .describe('There if the server was changed since idops last knew it'),
@@ -116,14 +96,11 @@ const change = z.strictObject({
   recorded_at: z.string().optional().describe('When the record was made that the object was compared with'),
   destructive: z.boolean().describe('Whether something would be lost'),
   destructions: z.array(z.string()).describe('What would be lost, a sentence each'),
-  privileged: z
-    .boolean()
-    .default(false)
-    .describe('Whether it gives a scope or a role that safety.privileged names'),
+  privileged: z.boolean().default(false).describe('Whether it gives a scope or role of safety.privileged'),
   privileges: z
     .array(z.string())
     .optional()
-    .describe('The privileged scopes and roles that it gives, a sentence each; left out if there are none'),
+    .describe('The privileged scopes and roles that it gives, if any'),
   requests: z.array(request).describe('What apply would send, in this order'),
   fields: z.array(field).describe('The differences'),
   warnings: z.array(warning).describe('What a reviewer should know about it'),
@@ -139,11 +116,11 @@ const change = z.strictObject({
 
 const shard = z
   .strictObject({
-    index: z.int().min(1).meta(said('Which part, from 1', 2)),
-    count: z.int().min(1).meta(said('How many parts there are', 4)),
+    index: z.int().min(1).meta(described('Which part, from 1', 2)),
+    count: z.int().min(1).meta(described('How many parts there are', 4)),
   })
   .optional()
-  .describe('The part of the objects that it is about, as --shard says; left out where it is about all');
+  .describe('The part of the objects that it is about, with --shard');
 
 const RUN = '20260131T120000Z-4f2a1c';
 
@@ -154,18 +131,10 @@ export const planSchema = z
     created_at: text('When the plan was made, ISO 8601 in UTC', '2026-01-31T12:00:00.000Z'),
     server: text('The base URL of the server', 'https://id.example.com'),
     profile: text('The server profile', 'documented'),
-    environment: z.string().nullable().meta(said('The chosen environment', 'production')),
+    environment: z.string().nullable().meta(described('The chosen environment', 'production')),
     shard,
-    now: z
-      .string()
-      .optional()
-      .describe('The instant of --now, at which it was decided which access has ended'),
-    holds_until: z
-      .string()
-      .optional()
-      .describe(
-        'The first declared end of access; the plan is stale from then on. There if a document declares one',
-      ),
+    now: z.string().optional().describe('The instant of --now, which decides what access has ended'),
+    holds_until: z.string().optional().describe('The first declared end of access; then the plan is stale'),
     partial: z.literal(true).optional().describe('There if --target, --kind or --shard leave objects out'),
     summary: z
       .strictObject({
@@ -173,31 +142,27 @@ export const planSchema = z
         delete: count('Objects to delete'),
         regenerate: count('DIDs to regenerate'),
         adopt: count('Objects to record, without a request'),
-        blocked: count('Objects that are declared and cannot be brought about'),
+        blocked: count('Objects whose declaration cannot be applied'),
         unchanged: count('Objects that are already as declared'),
         privileged: z.int().min(1).optional().describe('Privileged changes; left out if there are none'),
         drift: z
           .int()
           .min(1)
           .optional()
-          .describe(
-            'Of the objects, those with a field that was changed on the server since idops last knew it; left out if there are none',
-          ),
+          .describe('Objects changed on the server; left out if there are none'),
       })
       .describe('How many objects there are of each action'),
     required_scopes: z
       .array(z.string())
-      .meta(said('The scopes that observing and applying need together', ['users:manage:all'])),
-    only: z.enum(shares).optional().describe('Which changes are listed, where --only says it'),
+      .meta(described('The scopes that observing and applying need together', ['users:manage:all'])),
+    only: z.enum(shares).optional().describe('Which changes are listed, with --only'),
     left_out: z
       .partialRecord(action, z.int().min(1))
       .optional()
-      .describe('How many changes --only leaves out, by their action'),
+      .describe('What --only leaves out, by action'),
     changes: z
       .array(change)
-      .describe(
-        'Privileged ones first, then in the order in which they are applied; unchanged objects only with --debug, or with drift',
-      ),
+      .describe('Privileged ones first, then in the order of apply; unchanged ones with --debug or drift'),
     warnings: z.array(warning).describe('What a reviewer should know about the whole'),
     digest: text('sha256 over what would be sent, in a normal form', `sha256:${'5f'.repeat(32)}`),
   })
@@ -206,23 +171,15 @@ export const planSchema = z
 export const resultSchema = z
   .strictObject({
     format_version: z.literal(1).describe('The version of this format'),
-    run: z
-      .string()
-      .nullable()
-      .meta(
-        said(
-          'The name of the run, which its journal has too, and the runs of its other shards; null where there was nothing to do',
-          RUN,
-        ),
-      ),
+    run: z.string().nullable().meta(described('The name of the run; null if there was nothing to do', RUN)),
     shard,
-    undoes: z.string().optional().meta(said('The run that it put back; there after an undo alone', RUN)),
+    undoes: z.string().optional().meta(described('The run that an undo restores', RUN)),
     summary: z
       .strictObject({
         applied: count('Done, and shown by the server'),
         failed: count('Refused by the server, or the server was not reached'),
         not_converged: count('Answered well, and the server keeps another value'),
-        unknown: count('Sent, and nobody can tell whether it was done'),
+        unknown: count('Sent; the outcome is unknown'),
         skipped: count('Not sent, because of something before it'),
       })
       .describe('How many changes ended in each way'),
@@ -235,21 +192,12 @@ export const resultSchema = z
           status: z
             .enum(['applied', 'failed', 'not_converged', 'unknown', 'skipped'])
             .describe('What became of it, in the words of the summary'),
-          http_status: z
-            .int()
-            .nullable()
-            .describe('The status of the last answer; null where there was none'),
+          http_status: z.int().nullable().describe('The status of the last answer; null if there was none'),
           attempts: count('How many times a request was sent'),
           unverified: z.array(z.string()).describe('Sent fields that the answer did not carry'),
           error: z.string().nullable().describe('What went wrong'),
-          notes: z
-            .array(z.string())
-            .optional()
-            .describe('What a person should know although it went well; left out where there is nothing'),
-          did: z
-            .string()
-            .optional()
-            .meta(said('The new DID; there after a regeneration alone', 'did:key:z6Mk…')),
+          notes: z.array(z.string()).optional().describe('What a person should know of a success'),
+          did: z.string().optional().meta(described('The new DID, after a regeneration', 'did:key:z6Mk…')),
         }),
       )
       .describe('What became of each change, in the order of the plan'),
@@ -257,4 +205,8 @@ export const resultSchema = z
   .describe('What one run of apply did');
 
 export type PlanJson = z.infer<typeof planSchema>;
+export type ChangeJson = z.infer<typeof change>;
+export type FieldJson = z.infer<typeof field>;
+export type WarningJson = z.infer<typeof warning>;
+export type PlaceJson = z.infer<typeof place>;
 export type ResultJson = z.infer<typeof resultSchema>;

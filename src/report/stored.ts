@@ -6,10 +6,7 @@ import { isListed, shareOf } from '../plan/drift.js';
 import type { Change, FieldChange, Plan, WarningPlace } from '../plan/plan.js';
 import { requestOf, type WriteRequest } from '../server/operations.js';
 import { planJson } from './json.js';
-import type { PlanJson } from './schemas.js';
-
-type ChangeJson = PlanJson['changes'][number];
-type FieldJson = ChangeJson['fields'][number];
+import type { ChangeJson, FieldJson, PlaceJson, PlanJson, WarningJson } from './schemas.js';
 
 /** What showing a stored plan needs beside its JSON. */
 export interface Sealed {
@@ -60,7 +57,7 @@ export function planOfJson(json: PlanJson, { objects, targets, kinds }: Sealed):
   };
 }
 
-function warningOfJson({ code, message, place, places, more_places }: PlanJson['warnings'][number]) {
+function warningOfJson({ code, message, place, places, more_places }: WarningJson) {
   return {
     code: code as ProblemCode,
     message,
@@ -70,27 +67,12 @@ function warningOfJson({ code, message, place, places, more_places }: PlanJson['
   };
 }
 
-function placeOfJson({
-  file,
-  line,
-  column,
-}: NonNullable<PlanJson['warnings'][number]['place']>): WarningPlace {
+function placeOfJson({ file, line, column }: PlaceJson): WarningPlace {
   return { file, line, ...(column === undefined ? {} : { column }) };
 }
 
 function changeOfJson(json: ChangeJson): Change | undefined {
-  const {
-    address,
-    label,
-    kind,
-    action,
-    observed,
-    recorded_at,
-    destructions,
-    privileges,
-    reason,
-    declared_at,
-  } = json;
+  const { address, label, kind, action, recorded_at, privileges } = json;
   const requests = json.requests.map(({ method, path }) => requestOf(method, path));
   if (!requests.every((request): request is WriteRequest => request !== undefined)) return undefined;
   const fields = json.fields.map((field) => fieldOfJson(kind, field));
@@ -98,14 +80,14 @@ function changeOfJson(json: ChangeJson): Change | undefined {
   const change = shownChange({ address, ...(label === undefined ? {} : { label }), kind, action, fields });
   return {
     ...change,
-    observed,
+    observed: json.observed,
     ...(recorded_at === undefined ? {} : { recordedAt: recorded_at }),
-    destructions,
+    destructions: json.destructions,
     ...(privileges === undefined ? {} : { privileges }),
     requests,
     warnings: json.warnings.map(warningOfJson),
-    reason,
-    declaredAt: declared_at,
+    reason: json.reason,
+    declaredAt: json.declared_at,
     apply: {
       ...change.apply,
       // Only differences are known.
@@ -148,14 +130,6 @@ export function shownChange(
   };
 }
 
-function driftOf({
-  recorded,
-  run,
-  declared,
-}: NonNullable<FieldJson['drift']>): NonNullable<FieldChange['drift']> {
-  return { recorded: valueOfJson(recorded), run, ...(declared === undefined ? {} : { declared }) };
-}
-
 function fieldOfJson(kind: Change['kind'], json: FieldJson): FieldChange {
   const { path, sensitive, becomes, was, confirmed, places, drift } = json;
   return {
@@ -169,8 +143,12 @@ function fieldOfJson(kind: Change['kind'], json: FieldJson): FieldChange {
     ...(was === undefined ? {} : { was }),
     ...(confirmed === undefined ? {} : { confirmed }),
     ...(places === undefined ? {} : { places: places.map(placeOfJson) }),
-    ...(drift === undefined ? {} : { drift: driftOf(drift) }),
+    ...(drift === undefined ? {} : { drift: driftOfJson(drift) }),
   };
+}
+
+function driftOfJson({ recorded, run, declared }: NonNullable<FieldJson['drift']>) {
+  return { recorded: valueOfJson(recorded), run, ...(declared === undefined ? {} : { declared }) };
 }
 
 /** One side of a difference; undefined if unknown. */
