@@ -23,7 +23,7 @@ export interface Format {
  * Parses the `--format` options of a command; adds `text` if none goes to standard output. Throws a ProblemsError for unknown
  * formats and for two on standard output.
  */
-export function parseFormats<T>(given: readonly string[], report: Report<T>): Format[] {
+export function parseFormats(given: readonly string[], report: { readonly formats: object }): Format[] {
   const known = formatNames(report);
   const formats = given.map((option) => {
     const split = option.indexOf('=');

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { writeSync } from 'node:fs';
 import { constants } from 'node:os';
 
@@ -28,6 +29,10 @@ export function onInterrupt() {
     release,
   };
   return interrupt;
+}
+
+export async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
 }
 
 /** Writes synchronously, since the process ends now. */

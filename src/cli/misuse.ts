@@ -42,13 +42,15 @@ export function misuse({ command, failure }: Ended): ProblemsError | undefined {
 export function formatsAsked(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf('--');
   const words = end < 0 ? argv : argv.slice(0, end);
-  return words.flatMap((word, index) =>
-    word === '--format'
-      ? words.slice(index + 1, index + 2)
-      : word.startsWith('--format=')
-        ? [word.slice('--format='.length)]
-        : [],
-  );
+  return valuesOf(words, '--format');
+}
+
+/** The values of an option in words that commander has not parsed. */
+export function valuesOf(words: readonly string[], option: string): string[] {
+  return words.flatMap((word, index) => {
+    if (word === option) return words.slice(index + 1, index + 2);
+    return word.startsWith(`${option}=`) ? [word.slice(option.length + 1)] : [];
+  });
 }
 
 export function wrongOption(message: string, hint?: string): ProblemsError {

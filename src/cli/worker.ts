@@ -7,7 +7,7 @@ import type { Work } from './declare.js';
 import { type ExitCode, exit } from './exit.js';
 import { tellPrograms } from './formats.js';
 import type { Interrupt } from './interrupt.js';
-import { formatsAsked } from './misuse.js';
+import { formatsAsked, valuesOf } from './misuse.js';
 import { unwritable } from './output.js';
 
 /** Loads and runs a command, shows its failure, and returns the exit code. */
@@ -51,14 +51,8 @@ export function knownAtStart(
   argv: readonly string[],
   variables: { readonly [name: string]: string | undefined },
 ): ResettableRedactor {
-  const file = argv.flatMap((word, index) =>
-    word === '--token-file'
-      ? argv.slice(index + 1, index + 2)
-      : word.startsWith('--token-file=')
-        ? [word.slice(word.indexOf('=') + 1)]
-        : [],
-  );
-  const tokens = [variables.IDOPS_TOKEN, ...file.map(contentOf)].map((token = '') => token.trim());
+  const files = valuesOf(argv, '--token-file');
+  const tokens = [variables.IDOPS_TOKEN, ...files.map(contentOf)].map((token = '') => token.trim());
   return resettableRedactor(tokens.filter((token) => token !== ''));
 }
 

@@ -9,7 +9,7 @@ import type { TemplateBodies } from '../mail/template.js';
 import { isDrifted } from '../plan/drift.js';
 import { type Change, isPrivileged, type PlanWarning } from '../plan/plan.js';
 import type { ProfileName } from '../server/profiles.js';
-import { type EmailSide, Emails, emailViews, samplesText } from './emails.js';
+import { type EmailSide, type Emails, emailViews, samplesText } from './emails.js';
 import { type Fold, foldCount, foldPlace } from './fold.js';
 import { type Insertable, type Markup, markup } from './markup.js';
 import { labelBeside, type Named } from './names.js';
@@ -38,15 +38,6 @@ export interface ChangeContext {
   readonly changes: number;
   /** Whether a run applied the changes. */
   readonly done: boolean;
-}
-
-export function contextOf(
-  { samples, debug }: Pick<ChangeContext, 'samples' | 'debug'>,
-  profile: ProfileName,
-  changes: number,
-  done: boolean,
-): ChangeContext {
-  return { samples, debug, emails: new Emails(), profile, changes, done };
 }
 
 const unfoldedChanges = 12;

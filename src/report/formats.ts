@@ -31,12 +31,16 @@ export interface Report<T> {
   /** Removes secrets, before rendering. */
   redact(shown: T, redactor: Redactor): T;
   /** Renders each format: a text, or a value for JSON. */
-  readonly formats: {
-    readonly [format: string]: (shown: T, options: RenderOptions) => Promise<string | object>;
-  };
+  readonly formats: { readonly [format: string]: Renderer<T> };
 }
 
-export function formatNames<T>({ formats }: Report<T>): string[] {
+type Renderer<T> = (shown: T, options: RenderOptions) => Promise<string | object>;
+
+function inTextAndJson<T>(text: Renderer<T>, json: Renderer<T>): Report<T> {
+  return { redact: redactReport, formats: { text, json } };
+}
+
+export function formatNames({ formats }: { readonly formats: object }): string[] {
   return Object.keys(formats);
 }
 
@@ -140,71 +144,46 @@ export const validationReport: Report<ShownValidation> = {
   },
 };
 
-export const contributionsReport: Report<ShownContributions> = {
-  redact: redactReport,
-  formats: {
-    text: async (shown) => (await import('./contributions.js')).contributionsText(shown),
-    json: async (shown) => (await import('./contributions.js')).contributionsJson(shown),
-  },
-};
+export const contributionsReport = inTextAndJson<ShownContributions>(
+  async (shown) => (await import('./contributions.js')).contributionsText(shown),
+  async (shown) => (await import('./contributions.js')).contributionsJson(shown),
+);
 
-export const runsReport: Report<ShownRuns> = {
-  redact: redactReport,
-  formats: {
-    text: async (shown, options) => (await import('./runs.js')).runsText(shown, options),
-    json: async (shown) => (await import('./runs.js')).runsJson(shown),
-  },
-};
+export const runsReport = inTextAndJson<ShownRuns>(
+  async (shown, options) => (await import('./runs.js')).runsText(shown, options),
+  async (shown) => (await import('./runs.js')).runsJson(shown),
+);
 
-export const runReport: Report<PastRun> = {
-  redact: redactReport,
-  formats: {
-    text: async (run, options) => (await import('./runs.js')).runText(run, options),
-    json: async (run) => (await import('./runs.js')).runJson(run),
-  },
-};
+export const runReport = inTextAndJson<PastRun>(
+  async (run, options) => (await import('./runs.js')).runText(run, options),
+  async (run) => (await import('./runs.js')).runJson(run),
+);
 
-export const historyReport: Report<History> = {
-  redact: redactReport,
-  formats: {
-    text: async (history, options) => (await import('./history.js')).historyText(history, options),
-    json: async (history) => (await import('./history.js')).historyJson(history),
-  },
-};
+export const historyReport = inTextAndJson<History>(
+  async (history, options) => (await import('./history.js')).historyText(history, options),
+  async (history) => (await import('./history.js')).historyJson(history),
+);
 
 /** `state show`; undefined if there is no state. */
-export const stateReport: Report<ShownState | undefined> = {
-  redact: redactReport,
-  formats: {
-    text: async (state, options) => (await import('./recorded.js')).stateText(state, options),
-    json: async (state) => (await import('./recorded.js')).stateJson(state),
-  },
-};
+export const stateReport = inTextAndJson<ShownState | undefined>(
+  async (state, options) => (await import('./recorded.js')).stateText(state, options),
+  async (state) => (await import('./recorded.js')).stateJson(state),
+);
 
-export const pruningReport: Report<Pruning> = {
-  // Runs, commands and times contain no secrets.
-  redact: (pruning) => pruning,
-  formats: {
-    text: async (pruning) => (await import('./runs.js')).pruningText(pruning),
-    json: async (pruning) => (await import('./runs.js')).pruningJson(pruning),
-  },
-};
+export const pruningReport = inTextAndJson<Pruning>(
+  async (pruning) => (await import('./runs.js')).pruningText(pruning),
+  async (pruning) => (await import('./runs.js')).pruningJson(pruning),
+);
 
-export const pullReport: Report<ShownPull> = {
-  redact: redactReport,
-  formats: {
-    text: async (pull) => (await import('./pull.js')).pullText(pull),
-    json: async (pull) => (await import('./pull.js')).pullJson(pull),
-  },
-};
+export const pullReport = inTextAndJson<ShownPull>(
+  async (pull) => (await import('./pull.js')).pullText(pull),
+  async (pull) => (await import('./pull.js')).pullJson(pull),
+);
 
-export const listReport: Report<ShownListing> = {
-  redact: redactReport,
-  formats: {
-    text: async (listing) => (await import('./pull.js')).listText(listing),
-    json: async (listing) => (await import('./pull.js')).listJson(listing),
-  },
-};
+export const listReport = inTextAndJson<ShownListing>(
+  async (listing) => (await import('./pull.js')).listText(listing),
+  async (listing) => (await import('./pull.js')).listJson(listing),
+);
 
 export const accessReport: Report<ShownAccess> = {
   redact: redactReport,

@@ -1,5 +1,4 @@
 import type { ChangeResult } from '../apply/result.js';
-import { firstFew } from '../base/words.js';
 
 /** More equal items than this are grouped; so many of a group are named. */
 const FEW = 3;
@@ -53,8 +52,4 @@ export function groupResults(results: readonly ChangeResult[]): (readonly Change
     if (status === 'applied' || error === null) return null;
     return JSON.stringify([status, action, httpStatus, commonMessage(result, error)]);
   });
-}
-
-export function someOf(results: readonly ChangeResult[]): string {
-  return firstFew(results.map(({ address }) => address));
 }

@@ -2,8 +2,9 @@ import { shardText } from '../base/shard.js';
 import type { NamedSample } from '../mail/samples.js';
 import { isDrifted } from '../plan/drift.js';
 import { countPrivileged, isPrivileged, type Plan, type Share, summarize } from '../plan/plan.js';
-import { changeBox, changeDetails, contextOf, warningLine } from './changes.js';
+import { changeBox, changeDetails, warningLine } from './changes.js';
 import { changesPage, type PageGroup } from './changes-page.js';
+import { Emails } from './emails.js';
 import { foldChanges, foldCount } from './fold.js';
 import { type Insertable, markup } from './markup.js';
 import { labelBeside } from './names.js';
@@ -30,7 +31,8 @@ export function planHtml(plan: Plan, options: HtmlOptions): string {
   const groups = groupsOf(plan, options);
   const folds = groups.flatMap(({ entries }) => entries.map(({ fold }) => fold));
   const shown = folds.flatMap(({ changes }) => changes);
-  const context = contextOf(options, plan.profile, folds.length, false);
+  const { profile } = plan;
+  const context = { ...options, emails: new Emails(), profile, changes: folds.length, done: false };
   const summary = summarize(plan);
   const told = actions.filter(
     (action) => summary[action] > 0 || action === 'update' || action === 'unchanged',

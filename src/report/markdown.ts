@@ -1,3 +1,4 @@
+import { shardText } from '../base/shard.js';
 import { lazy } from '../base/values.js';
 import { countPrivileged, type Plan, type Share } from '../plan/plan.js';
 import { type Fold, foldChanges } from './fold.js';
@@ -19,7 +20,6 @@ import {
   headline,
   type ReviewGroup,
   reviewGroups,
-  shardOf,
   shareNotes,
   shownPart,
 } from './review.js';
@@ -76,7 +76,7 @@ function headText(plan: Plan, warnings: number, only: Share | undefined): string
   const environment = plan.environment === null ? '' : `, environment ${code(plan.environment)}`;
   const asOf = plan.asOf === undefined ? '' : ` As of ${code(plan.asOf)} (--now).`;
   const lines = [
-    `Server ${code(plan.server)}, profile ${code(plan.profile)}${environment}${plan.shard === undefined ? '' : `, ${shardOf(plan)} of the objects`}.${asOf}`,
+    `Server ${code(plan.server)}, profile ${code(plan.profile)}${environment}${plan.shard === undefined ? '' : `, shard ${shardText(plan.shard)} of the objects`}.${asOf}`,
   ];
   const { count, inAll } = destructiveCount(shownPart(plan, only));
   const privileged = countPrivileged(shownPart(plan, only));

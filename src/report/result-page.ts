@@ -1,8 +1,9 @@
 import { type ChangeResult, type Result, type Status, summarizeResult } from '../apply/result.js';
 import { shellWord } from '../base/escape.js';
 import type { Change, Plan } from '../plan/plan.js';
-import { changeBox, changeDetails, contextOf, warningLine } from './changes.js';
+import { changeBox, changeDetails, warningLine } from './changes.js';
 import { changesPage } from './changes-page.js';
+import { Emails } from './emails.js';
 import { type HtmlOptions, planFacts } from './html.js';
 import { type Insertable, markup } from './markup.js';
 import { labelBeside } from './names.js';
@@ -47,7 +48,8 @@ export function resultHtml(result: Result, plan: Plan, options: HtmlOptions): st
   const { results } = result;
   const groups = groupsOf(result, plan);
   const changes = groups.flatMap(({ entries }) => entries.flatMap(({ change }) => change ?? []));
-  const context = contextOf(options, plan.profile, results.length, true);
+  const { profile } = plan;
+  const context = { ...options, emails: new Emails(), profile, changes: results.length, done: true };
   const summary = summarizeResult(result);
   const counts = order
     .toReversed()

@@ -1,9 +1,10 @@
 import { type ChangeResult, type Result, type Status, summarizeResult } from '../apply/result.js';
 import { escapeText } from '../base/escape.js';
 import { shardText } from '../base/shard.js';
+import { firstFew } from '../base/words.js';
 import type { Action } from '../plan/plan.js';
 import type { Pen } from './field-text.js';
-import { commonMessage, groupResults, someOf } from './group-results.js';
+import { commonMessage, groupResults } from './group-results.js';
 import { nameOf } from './names.js';
 import { penOf, type TextOptions } from './text.js';
 import { plural, wrap } from './words.js';
@@ -84,13 +85,17 @@ function troubleLines(result: ChangeResult, { paint }: Pen): string[] {
 
 function alikeLines(first: ChangeResult, others: readonly ChangeResult[], pen: Pen): string[] {
   const all = [first, ...others];
+  const addresses = all.map(({ address }) => address);
   if (first.status === 'skipped') {
     const text = `- ${all.length} ${escapeText(commonMessage(first, first.error ?? 'not sent'))}`;
-    return [pen.paint.dim(text), ...wrap('    ', someOf(all))];
+    return [pen.paint.dim(text), ...wrap('    ', firstFew(addresses))];
   }
   // --debug and JSON show the differing values.
   const values = all.some(({ ownValues }) => ownValues !== undefined) ? ', each with its own values' : '';
-  return [...troubleLines(first, pen), ...wrap(`    ${others.length} more alike${values}: `, someOf(others))];
+  return [
+    ...troubleLines(first, pen),
+    ...wrap(`    ${others.length} more alike${values}: `, firstFew(addresses.slice(1))),
+  ];
 }
 
 function attemptsText({ httpStatus, attempts }: ChangeResult): string {

@@ -133,11 +133,7 @@ export function idleWords(plan: Plan): string {
   if (plan.leavesOut !== true) return 'nothing is declared';
   return plan.shard === undefined
     ? 'nothing of what is selected is declared'
-    : `nothing of what is declared and selected falls to ${shardOf(plan)}`;
-}
-
-export function shardOf({ shard }: Pick<Plan, 'shard'>): string {
-  return shard === undefined ? 'the whole' : `shard ${shardText(shard)}`;
+    : `nothing of what is declared and selected falls to shard ${shardText(plan.shard)}`;
 }
 
 /** Says if the present value isn't live; null if it is. */

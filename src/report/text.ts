@@ -66,11 +66,12 @@ export function planText(plan: Plan, options: TextOptions): string {
   }
   const drift = driftSentence(plan);
   if (drift !== null) lines.push(...wrap('', drift).map((line) => paint.cyan(line)));
-  const grave = [privilegedSentence(plan), destructiveSentence(plan)].flatMap((told) => told ?? []);
-  const closing = [paint.bold(summaryLine(plan)), ...grave.map((told) => paint.bold(paint.red(told)))].join(
-    ' ',
-  );
-  return `${[...lines, closing].join('\n')}\n`;
+  const grave = [
+    ...namedSentence(plan.changes.filter(isPrivileged), 'privileged'),
+    ...namedSentence(plan.changes.filter(isDestructive), `destructive${destructiveCount(plan).inAll}`),
+  ];
+  const closing = [paint.bold(summaryLine(plan)), ...grave.map((text) => paint.bold(paint.red(text)))];
+  return `${[...lines, closing.join(' ')].join('\n')}\n`;
 }
 
 export function summaryLine(plan: Plan): string {
@@ -89,18 +90,11 @@ export function summaryLine(plan: Plan): string {
 
 const NAMED = 5;
 
-/** `1 is destructive: User/9b1d.`; null if nothing is. */
-function destructiveSentence(plan: Plan): string | null {
-  return namedSentence(plan.changes.filter(isDestructive), `destructive${destructiveCount(plan).inAll}`);
-}
-
-function privilegedSentence(plan: Plan): string | null {
-  return namedSentence(plan.changes.filter(isPrivileged), 'privileged');
-}
-
-function namedSentence(changes: readonly Change[], what: string): string | null {
-  if (changes.length === 0) return null;
-  return `${changes.length} ${changes.length === 1 ? 'is' : 'are'} ${what}: ${firstFew(changes.map(nameOf), NAMED)}.`;
+/** `1 is destructive: User/9b1d.` */
+function namedSentence(changes: readonly Change[], what: string): string[] {
+  if (changes.length === 0) return [];
+  const verb = changes.length === 1 ? 'is' : 'are';
+  return [`${changes.length} ${verb} ${what}: ${firstFew(changes.map(nameOf), NAMED)}.`];
 }
 
 const marks: { readonly [action in Action]: { mark: string; color: 'yellow' | 'red' | 'magenta' | 'dim' } } =

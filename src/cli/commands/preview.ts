@@ -24,6 +24,7 @@ import { backendOf } from '../../session/backend.js';
 import { problemsOf } from '../../session/failures.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
+import { untilAborted } from '../interrupt.js';
 import { portProblem } from '../listen.js';
 import { wrongOption } from '../misuse.js';
 
@@ -181,10 +182,7 @@ async function serveGallery(context: Context, port: number): Promise<ExitCode> {
 
   output.result(`${address}\n`);
   output.message('The preview is served until you press Ctrl-C.');
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+  await untilAborted(signal);
   clearTimeout(timer);
   await watcher.close();
   for (const response of waiting) response.end();

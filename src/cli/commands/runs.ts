@@ -31,10 +31,7 @@ interface ListOptions extends ShowOptions {
 
 export async function listRuns(context: Context, options: ListOptions & GlobalOptions): Promise<ExitCode> {
   const { address } = options;
-  const formats =
-    address === undefined
-      ? parseFormats(options.format, runsReport)
-      : parseFormats(options.format, historyReport);
+  const formats = parseFormats(options.format, address === undefined ? runsReport : historyReport);
   const home = await openState(context);
   const isOther = await othersOf(await home.backend.identity(), home);
   const strangers = await home.backend.runs.otherFiles();

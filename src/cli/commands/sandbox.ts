@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { type SandboxFaults, startSandbox } from '../../sandbox/index.js';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
+import { untilAborted } from '../interrupt.js';
 import { portProblem } from '../listen.js';
 
 interface Options {
@@ -22,10 +23,7 @@ export async function sandbox({ output, signal }: Context, options: Options): Pr
     output.message(`Faults are random; add seed=${faults.seed} to repeat the same ones.`);
   }
   output.message('The sandbox runs until you press Ctrl-C; its data is lost then.');
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+  await untilAborted(signal);
   await server.close();
   return exit.done;
 }

@@ -13,10 +13,10 @@ interface Options {
 
 export async function validate(context: Context, options: Options): Promise<ExitCode> {
   const { explain: address } = options;
-  const formats =
-    address === undefined
-      ? parseFormats(options.format, validationReport)
-      : parseFormats(options.format, contributionsReport);
+  const formats = parseFormats(
+    options.format,
+    address === undefined ? validationReport : contributionsReport,
+  );
   const validation = await validateProject(context.project, {
     onSecret: context.redactor.add,
     signal: context.signal,
