@@ -19,10 +19,7 @@ export interface Format {
   readonly file: string | undefined;
 }
 
-/**
- * Parses the `--format` options of a command; adds `text` if none goes to standard output. Throws a ProblemsError for unknown
- * formats and for two on standard output.
- */
+/** Parses `--format` options; adds `text` if none goes to standard output. Throws a ProblemsError for unknown formats, or two on standard output. */
 export function parseFormats(given: readonly string[], report: { readonly formats: object }): Format[] {
   const known = formatNames(report);
   const formats = given.map((option) => {
@@ -54,9 +51,7 @@ export function parseFormats(given: readonly string[], report: { readonly format
   return shown.length > 0 ? formats : [...formats, { name: 'text', file: undefined }];
 }
 
-/**
- * The current folder from GITHUB_WORKSPACE, which paths in annotations start from; empty if unknown.
- */
+/** The current folder from GITHUB_WORKSPACE, which paths in annotations start from; empty if unknown. */
 export function githubFolder(): string {
   const workspace = process.env.GITHUB_WORKSPACE;
   if (workspace === undefined || workspace === '') return '';

@@ -17,10 +17,7 @@ export interface Paths {
 const MAX_TIME = 10_000;
 const MAX_CONNECTIONS = 64;
 
-/**
- * Answers GET and HEAD on some paths, one request for each connection, without reading bodies. Throws a ProblemsError
- * (`port-unavailable`) if it can't listen there.
- */
+/** Answers GET and HEAD, one request for each connection. Throws a ProblemsError (`port-unavailable`) if it can't listen there. */
 export async function listen({ host, port }: ListenAddress, paths: Paths) {
   const open = new Set<Socket>();
   const asked = new WeakSet<Socket>();

@@ -23,10 +23,7 @@ export type Output = ReturnType<typeof createOutput>;
 
 const eraseRest = '\u001b[K';
 
-/**
- * The only way to the terminal. Redacts messages and problems; reports are redacted before they are rendered. Wait for `flush` before the
- * process ends.
- */
+/** The only way to the terminal. Redacts messages and problems, but not results. Wait for `flush` before the process ends. */
 export function createOutput(options: OutputOptions) {
   const { stdout, stderr, quiet, debug, redactor } = options;
   const color = { stdout: takesColor(stdout, options), stderr: takesColor(stderr, options) };

@@ -5,9 +5,7 @@ import { exit } from './exit.js';
 import { onInterrupt } from './interrupt.js';
 import { Ended, endQuietly, misuse } from './misuse.js';
 
-/**
- * Runs a command line and returns the exit code. Never throws: failures are printed on standard error.
- */
+/** Runs a command line and returns the exit code. Never throws: failures are printed on standard error. */
 export async function run(argv: readonly string[], streams: Streams): Promise<number> {
   let code: number = exit.done;
   const interrupt = onInterrupt();

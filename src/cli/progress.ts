@@ -26,10 +26,7 @@ interface Phase {
   readonly retries: Set<string>;
 }
 
-/**
- * Progress on standard error, and the requests in flight.
- * The bar is drawn here, since that of @clack/prompts takes over the keyboard and exits at Ctrl-C, with requests in flight.
- */
+/** Progress on standard error. The bar of @clack/prompts would take over the keyboard and exit at Ctrl-C, with requests in flight. */
 export function createProgress({ output, terminal, now }: ProgressOptions) {
   const flying = new Set<string>();
   let phase: Phase | null = null;

@@ -57,10 +57,7 @@ export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions) 
 
   return {
     available,
-    /**
-     * Asks for yes or no, or for a word that means yes (a wrong word is asked again once); the default is no. Needs Enter. Ctrl-C,
-     * Ctrl-D and Escape abort.
-     */
+    /** Asks for yes or no, or for a word that means yes; the default is no. Ctrl-C, Ctrl-D and Escape abort. */
     async confirm(question: string, word?: string): Promise<Reply> {
       let isAgain = false;
       const answer = await ask<string>(question, (clack, common) =>

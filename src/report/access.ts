@@ -147,26 +147,21 @@ function groupBy(grants: readonly ShownGrant[], byGrant: boolean): readonly (rea
 }
 
 export function accessJson({ source, asOf, grants }: ShownAccess): object {
-  return {
-    format_version: 1,
-    source,
-    as_of: asOf,
-    grants: grants.map(grantJson),
-  };
+  return { format_version: 1, source, as_of: asOf, grants: grants.map(grantJson) };
 }
 
-function grantJson({ declaredAt, ended: _, until, ...grant }: ShownGrant) {
+function grantJson(grant: ShownGrant) {
+  const { user, type, id, name, via, privileged, blocked, since, run, declaredAt, until } = grant;
   const place = declaredAt && placeJson(declaredAt);
-  return { ...grant, declared_at: place && { file: place.file, line: place.line }, until };
+  const declared_at = place && { file: place.file, line: place.line };
+  return { user, type, id, name, via, privileged, blocked, since, run, declared_at, until };
 }
 
 export function accessCsv({ grants }: ShownAccess): string {
   const columns = 'user_id,username,type,id,name,via,privileged,blocked,since,run,declared_at,until';
   const rows = grants.map((grant) => {
-    const { user, declared_at: place, ...json } = grantJson(grant);
-    const { type, id, name, via, privileged, blocked, since, run, until } = json;
-    const at = place && `${place.file}:${place.line}`;
-    const row = [user.id, user.username, type, id, name, via, privileged, blocked, since, run, at, until];
+    const { user, declared_at: at, until, ...rest } = grantJson(grant);
+    const row = [user.id, user.username, ...Object.values(rest), at && `${at.file}:${at.line}`, until];
     return row.map(cell).join(',');
   });
   return `${[columns, ...rows].join('\n')}\n`;

@@ -3,9 +3,7 @@ import { formNote } from './values.js';
 
 /** Maximum of changed lines; beyond it, everything between the first and the last one is shown. */
 const maxChangedLines = 2000;
-/**
- * The maximum of line comparisons for a diff, less than a second; a time limit would make plans depend on the machine.
- */
+/** The maximum of line comparisons; a time limit would make plans depend on the machine. */
 const maxComparisons = 60_000_000;
 
 export interface BodyDifference {

@@ -42,9 +42,7 @@ export interface ChangeContext {
 
 const unfoldedChanges = 12;
 
-/**
- * The box of a change, or of equal ones, with its details. Links lead inside it, so that browsers unfold it.
- */
+/** Links lead inside the box, so that browsers unfold it. */
 export function changeBox(box: {
   readonly number: number;
   readonly named: Named;

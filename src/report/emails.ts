@@ -6,10 +6,7 @@ import type { TemplateBodies } from '../mail/template.js';
 import { frameSource, type Insertable, type Markup, markup, markupLines } from './markup.js';
 import { scrollable } from './page.js';
 
-/**
- * Precedes every email in its frame: a policy beside the page's, and styles that make a whole email scrollable and show links, which
- * have no address here, as links.
- */
+/** Precedes every email in its frame: a policy beside the page's, and styles that make emails scrollable and links visible. */
 const framePrefix =
   '<!DOCTYPE html>' +
   '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'; img-src data:">' +
@@ -47,10 +44,7 @@ export class Emails {
     return true;
   }
 
-  /**
-   * An email rewritten for a frame; undefined if the limit is reached. Removed parts count too, since they take time. Further mails of
-   * a template get half of the rest, so that each template has one.
-   */
+  /** An email for a frame; undefined if the limit is reached. Further mails of a template get half of the rest, so that each template has one. */
   framed(body: string, further = false): Shown | undefined {
     if (this.#frames <= (further ? limits.pageFrames / 2 : 0)) return undefined;
     const shown = this.#known.get(body) ?? this.#clean(body, further);

@@ -75,9 +75,7 @@ function bodyLines(
   ];
 }
 
-/**
- * A line of a diff. Only colour marks changed words: other marks would look like a part of the text, and be copied.
- */
+/** Only colour marks changed words: other marks would look like a part of the text, and be copied. */
 function diffLine(line: DiffLine, paint: Colors): string {
   const { mark, spans } = line;
   if (mark === ' ') return diffRow(line);

@@ -87,10 +87,7 @@ export function foldCount({ change, changes }: Fold): string {
 
 const namesWidth = 150;
 
-/**
- * As many names of a fold as fit, and where the others are: what the server calls the objects, if nothing else is called so. With
- * `all`, each of them by its address and name. A format makes both harmless, and says where the others are.
- */
+/** As many names as fit, and where the others are; with `all`, each address and name. `format` makes them harmless. */
 export function foldedNames(
   { changes }: Fold,
   all: boolean,

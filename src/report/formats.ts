@@ -17,9 +17,7 @@ import type { RenderOptions } from './render-options.js';
 import type { ShownRuns } from './runs.js';
 import type { ShownCycle } from './watch-cycle.js';
 
-/*
- * All reports and their formats, for the command and the action. A format is loaded on use.
- */
+/* Reports and their formats, for the command and the action; each is loaded on use. */
 
 export type { RenderOptions } from './render-options.js';
 

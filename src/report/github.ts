@@ -21,10 +21,7 @@ export interface Annotation {
   readonly place: Partial<Place> | null;
 }
 
-/**
- * A plan as annotations of a GitHub workflow: privileged, blocked and destructive changes, warnings, then the rest. GitHub shows ten of each
- * level, so the most important come first.
- */
+/** Annotations of a GitHub workflow. GitHub shows ten of each level, so the most important come first. */
 export function planGithub(plan: Plan, options: GithubOptions = {}): string {
   return [
     ...planAnnotations(plan, options).map((annotation) => annotationCommand(annotation, options)),

@@ -41,11 +41,7 @@ export function historyJson({ address, past }: History): object {
   };
 }
 
-/**
- * The changes that runs made to an object, oldest first, under all names that it had. The address is an id, a name, or a kind with a name;
- * for email templates the name is the backend's, with or without a type. `recorded` are the addresses that the state has for it. Throws a
- * ProblemsError (`no-such-address`) if no run changed such an object.
- */
+/** The changes of an object, under all names that it had, oldest first. Throws a ProblemsError (`no-such-address`) if there are none. */
 export function historyOf(
   runs: readonly PastRun[],
   address: string,

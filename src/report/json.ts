@@ -18,9 +18,7 @@ import type { ChangeJson, FieldJson, PlaceJson, PlanJson, ResultJson, WarningJso
 
 export { jsonText } from '../base/escape.js';
 
-/**
- * `plan --format json`; with `debug`, lists unchanged objects too. Summary and digest are always of the whole plan, whatever `only` says.
- */
+/** With `debug`, lists unchanged objects too. Summary and digest are of the whole plan, whatever `only` says. */
 export function planJson(plan: Plan, { debug, only }: { debug: boolean; only?: Share }): PlanJson {
   const { changes, leftOut } = shareOf(plan.changes, only);
   const { objects: drift } = countDrift(plan);

@@ -21,10 +21,7 @@ const moreRoom = 60;
 /** The least length of details; with less room, none are rendered. */
 const leastDetail = 100;
 
-/**
- * The shown form of each entry for a number of characters: first destructive changes, then the name of every change, warnings, lines,
- * and details.
- */
+/** The form of each entry that fits: destructive changes first, then every name, warnings, lines and details. */
 export function allot(sections: readonly Section[], room: number): Shown {
   const shown = new Map<Entry, number>();
   const begun = new Set<Section>();

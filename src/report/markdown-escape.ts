@@ -34,10 +34,7 @@ const referringWord = /^(?:www|gh-)|[0-9a-f]{7}/i;
 const pieces =
   /(?:"(?:[^"\\]|\\.){1,200}"|\{\{[^{}]{0,200}\}\}|\{(?:"(?:[^"\\]|\\.){0,200}"|[^{}"]){1,200}\}|\S)+/gsu;
 
-/**
- * A sentence that may hold data. Words that could be anything else than a word, such as a mention, a link, a
- * reference to an issue or a commit, are shown as code.
- */
+/** A sentence that may hold data: what could be a mention, a link, an issue or a commit is shown as code. */
 export function prose(text: string): string {
   return (text.match(pieces) ?? []).map(pieceText).join(' ');
 }

@@ -32,10 +32,7 @@ export function planMarkdown(plan: Plan, options: MarkdownOptions): string {
   return planComment(plan, options).text;
 }
 
-/**
- * A plan for a comment, never longer than the budget: names every change first, then adds warnings, then details, and counts what it
- * omits. `isWhole`: it shows every difference of everything declared, so that a person who saw it can approve the plan.
- */
+/** Never longer than the budget; counts what it omits. `isWhole`: shows every difference, so that who saw it can approve the plan. */
 export function planComment(plan: Plan, options: MarkdownOptions): { text: string; isWhole: boolean } {
   const { budget = defaultBudget, only } = options;
   const warnings = groupWarnings(plan, allWarnings(shownPart(plan, only)));

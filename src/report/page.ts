@@ -7,10 +7,7 @@ export interface PageScript {
   readonly hash: string;
 }
 
-/**
- * A page in one file, which loads nothing and, in files, runs no script: its own policy forbids it. Filters and tabs are form controls that style
- * sheets look at.
- */
+/** A page in one file that loads nothing and, in files, runs no script. Filters and tabs are form controls that style sheets read. */
 export function pageText({
   title,
   content,

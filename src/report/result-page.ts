@@ -41,9 +41,7 @@ const statuses: {
 
 const order = Object.keys(statuses) as Status[];
 
-/**
- * A result as a page that loads nothing and runs no script: failures first, with the differences of the plan.
- */
+/** A page that loads nothing and runs no script: failures first, with the differences of the plan. */
 export function resultHtml(result: Result, plan: Plan, options: HtmlOptions): string {
   const { results } = result;
   const groups = groupsOf(result, plan);

@@ -9,11 +9,7 @@ export interface ElementChange {
   readonly text: string;
 }
 
-/**
- * Compares two sets, with the same matching as the plan, and counts the unchanged elements as `kept`; `before` is undefined if unknown. Unless the server's lists `confirmed` the
- * names, ids are shown beside them, since servers use only ids. `whole`: long values aren't shortened. Undefined if they aren't sets
- * of objects, or don't differ.
- */
+/** Compares sets, matched as in the plan; undefined if they aren't sets of objects or don't differ. Unless `confirmed`, ids stand beside names. */
 export function compareSets(
   before: Value | undefined,
   after: Value,

@@ -30,9 +30,7 @@ export function storedJson(plan: Plan): PlanJson {
   };
 }
 
-/**
- * A stored plan, only for showing it: it can't be applied, and hidden values stay hidden. Undefined if a request isn't one of the API.
- */
+/** A stored plan, only for showing it; hidden values stay hidden. Undefined if a request isn't one of the API. */
 export function planOfJson(json: PlanJson, { objects, targets, kinds }: Sealed): Plan | undefined {
   const changes = json.changes.map(changeOfJson);
   if (!changes.every((change) => change !== undefined)) return undefined;

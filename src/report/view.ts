@@ -10,9 +10,7 @@ import { compareSets, type ElementChange } from './set-difference.js';
 import { inlinePair } from './values.js';
 import { lineWidth } from './words.js';
 
-/*
- * What every format shows of a change. Every text in a view is escaped, on one line.
- */
+/* What every format shows of a change. Every text in a view is escaped, on one line. */
 
 interface Drifting {
   readonly drift: string | null;

@@ -20,9 +20,7 @@ export interface WarningGroup {
   readonly warnings: readonly PlanWarning[];
 }
 
-/**
- * Groups the warnings of a plan that are equal apart from ids of their objects, in the order of the first.
- */
+/** Groups the warnings of a plan that are equal apart from ids of their objects, in the order of the first. */
 export function groupWarnings(
   plan: Plan,
   warnings: readonly AboutWarning[] = allWarnings(plan),

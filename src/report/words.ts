@@ -23,10 +23,7 @@ export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/**
- * Prose in lines of at most so many columns, escaped; the first line after `lead`, the others under it.
- * Words that are longer than a line stay whole, so that they can be copied.
- */
+/** Escaped prose in lines, the first after `lead`. Words longer than a line stay whole, so that they can be copied. */
 export function wrap(lead: string, text: string, columns: number = lineWidth): string[] {
   const indent = /^ */.exec(lead)?.[0] ?? '';
   // A line must not begin with a CI command.

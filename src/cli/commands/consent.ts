@@ -25,10 +25,7 @@ export interface Question {
   readonly instead?: string | undefined;
 }
 
-/**
- * Asks a person, unless `yes`, and does the work after a yes. `asked` is when that was, as a time of `performance.now()`; 0 if nobody was
- * asked. Throws a ProblemsError without a terminal.
- */
+/** Asks, unless `yes`, then works. `asked`: when the answer came, by `performance.now()`; 0 without a question. Throws a ProblemsError without a terminal. */
 export async function withConsent(
   { text, word, otherwise = 'Nothing was sent.', instead = '' }: Question,
   yes: boolean | undefined,

@@ -23,10 +23,7 @@ import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { askAddress, askCi, askToken, type InitOptions, refuseProject } from './init-questions.js';
 
-/**
- * `idops init`: writes a configuration, manifests of what the server has, and a CI workflow. Existing files stay unchanged. Asks
- * everything before the first file, and writes all files or none.
- */
+/** `idops init`: asks everything before the first file, writes all files or none, and changes no existing one. */
 export async function init(
   context: Context,
   options: InitOptions,
