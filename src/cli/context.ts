@@ -68,12 +68,12 @@ export function createContext(
       tokenFile: options.tokenFile,
       env: environment,
     });
-  let told = false;
+  let isFileNamed = false;
   const project = async (): Promise<Project> => {
     const loaded = await load(env, options.env);
     const found = options.config === undefined && (env.IDOPS_CONFIG ?? '') === '';
-    if (found && !told && loaded.file !== 'idops.yaml') {
-      told = true;
+    if (found && !isFileNamed && loaded.file !== 'idops.yaml') {
+      isFileNamed = true;
       output.message(`The configuration is ${loaded.file}`);
     }
     return loaded;

@@ -33,7 +33,6 @@ import {
   until,
 } from './option-values.js';
 
-/** A command: takes a context, options and arguments, and returns the exit code. */
 export type Work<A extends unknown[], O> = (
   context: Context,
   options: O & GlobalOptions,

@@ -1,11 +1,6 @@
 import type { Command } from 'commander';
 
-interface Example {
-  readonly args: string;
-  readonly does: string;
-}
-
-export const examples: { readonly [command: string]: Example } = {
+export const examples: { readonly [command: string]: { readonly args: string; readonly does: string } } = {
   '': { args: 'plan --env production', does: 'show what would change on the server of production' },
   init: {
     args: 'init acme --base-url https://id.example.com --ci gitlab',

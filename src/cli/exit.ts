@@ -8,7 +8,6 @@ export const exit = {
 
 export type ExitCode = (typeof exit)[keyof typeof exit];
 
-/** Their meanings, for help and docs. */
 export const exitMeanings: { readonly [name in keyof typeof exit]: string } = {
   done: 'done; plan --detailed-exitcode: nothing to change',
   failed:

@@ -59,7 +59,6 @@ export function githubFolder(): string {
   return folder.startsWith('..') ? '' : folder;
 }
 
-/** How to show a result; colours are those of standard output. */
 export function renderOptionsOf({ options, output }: Pick<Context, 'options' | 'output'>): RenderOptions {
   return {
     color: output.color.stdout,

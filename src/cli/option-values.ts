@@ -10,12 +10,10 @@ export function age(value: string): number {
   return Number(number) * hours * 3_600_000;
 }
 
-/** `--since`. */
 export function since(value: string): Date {
   return moment(value, 'T00:00:00Z');
 }
 
-/** `--until`. */
 export function until(value: string): Date {
   return moment(value, 'T23:59:59.999Z');
 }

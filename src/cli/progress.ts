@@ -22,7 +22,6 @@ interface Phase {
   done: number;
   skipped: number;
   drawn: number;
-  /** Reasons of retries that were printed. */
   readonly retries: Set<string>;
 }
 

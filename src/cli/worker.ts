@@ -10,7 +10,6 @@ import type { Interrupt } from './interrupt.js';
 import { formatsAsked, valuesOf } from './misuse.js';
 import { unwritable } from './output.js';
 
-/** Loads and runs a command, shows its failure, and returns the exit code. */
 export async function work<A extends unknown[], O>(
   argv: readonly string[],
   interrupt: Interrupt,

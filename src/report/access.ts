@@ -33,11 +33,8 @@ export interface ShownAccess {
   readonly source: 'live' | 'recorded';
   /** When the server was asked, or the newest record was made; null if there is no record. */
   readonly asOf: string | null;
-  /** How many users are known. */
   readonly users: number;
-  /** By user. */
   readonly grants: readonly ShownGrant[];
-  /** Sentences about what isn't known. */
   readonly notes: readonly string[];
   /** Whether to group by what is given. */
   readonly byGrant: boolean;
@@ -47,6 +44,10 @@ export interface ShownAccess {
 
 function called({ name, id }: Pick<ShownGrant, 'name' | 'id'>): string {
   return name ?? id ?? 'unknown';
+}
+
+function idBeside(name: string | null, id: string | null): string {
+  return name === null || id === null ? '' : ` (${bare(id)})`;
 }
 
 function userCalled({ username, id }: ShownGrant['user']): string {
@@ -61,13 +62,7 @@ export function accessText(shown: ShownAccess, { color }: Pick<RenderOptions, 'c
     if (first === undefined) return [];
     const all = [first, ...others];
     const { user, blocked } = first;
-    const beside = byGrant
-      ? first.name === null
-        ? null
-        : first.id
-      : user.username === null
-        ? null
-        : user.id;
+    const beside = byGrant ? idBeside(first.name, first.id) : idBeside(user.username, user.id);
     const title = byGrant ? `${first.type} ${bare(called(first))}` : bare(userCalled(user));
     const mark = byGrant
       ? `: ${plural(usersOf(all), 'user')}`
@@ -75,7 +70,7 @@ export function accessText(shown: ShownAccess, { color }: Pick<RenderOptions, 'c
         ? ` ${paint.red('blocked')}`
         : '';
     return [
-      `${paint.bold(title)}${beside === null ? '' : ` (${bare(beside)})`}${mark}`,
+      `${paint.bold(title)}${beside}${mark}`,
       ...all.map((grant) => {
         const what = byGrant ? bare(userCalled(grant.user)) : `${grant.type} ${bare(called(grant))}`;
         const details = detailsOf(grant, byGrant);

@@ -4,7 +4,6 @@ import { type Insertable, type Markup, markup } from './markup.js';
 import { pageText } from './page.js';
 
 export interface PageEntry {
-  /** From 1. */
   readonly number: number;
   readonly objects: number;
   readonly title: string;
@@ -26,7 +25,6 @@ export interface Filter {
   /** `kind`, `action` or `status`. */
   readonly name: string;
   readonly legend: string;
-  /** The value of each change. */
   readonly values: readonly string[];
   /** Labels, if they differ from values. */
   readonly words?: { readonly [value: string]: string };
@@ -108,13 +106,13 @@ function contents(groups: readonly PageGroup<PageEntry>[]): Markup {
 }
 
 function controls(filters: readonly Filter[], only: readonly Only[]): Markup {
-  const told = only.filter(({ some }) => some);
+  const offered = only.filter(({ some }) => some);
   return markup`<div class="filters">
 ${filters.map(boxes)}
 ${
-  told.length === 0
+  offered.length === 0
     ? null
-    : markup`<fieldset><legend>Only</legend>${told.map(
+    : markup`<fieldset><legend>Only</legend>${offered.map(
         ({ name, label }) =>
           markup`<label><input type="checkbox" name="only" value="${name}">${label}</label>`,
       )}</fieldset>`

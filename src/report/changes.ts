@@ -29,14 +29,11 @@ import { type BodyView, type FieldView, removalText, requestTexts, type SetView,
 import { plural } from './words.js';
 
 export interface ChangeContext {
-  /** Sample data by the template's address; made up if there is none. */
   readonly samples: ReadonlyMap<string, readonly NamedSample[]>;
-  /** Show requests. */
   readonly debug: boolean;
   readonly emails: Emails;
   readonly profile: ProfileName;
   readonly changes: number;
-  /** Whether a run applied the changes. */
   readonly done: boolean;
 }
 

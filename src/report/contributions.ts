@@ -27,13 +27,13 @@ export function namedOtherwise({ count, by }: ShownContributions['otherwise']): 
 }
 
 export function contributionsText({ address, documents, otherwise }: ShownContributions): string {
-  const told = documents.map(({ kind, at, condition, declares }) => {
+  const blocks = documents.map(({ kind, at, condition, declares }) => {
     const when = condition === null ? '' : `, if the server shows ${inline(condition)}`;
     const lines = declares.map(({ path, at, value }) => `    ${path}: ${inline(value)} (${at})`);
     return [`  ${kind} at ${at}${when}`, ...lines].map(escapeText).join('\n');
   });
   const note = otherwise.count === 0 ? [] : ['', namedOtherwise(otherwise)];
-  return `${[escapeText(address), ...told, ...note].join('\n')}\n`;
+  return `${[escapeText(address), ...blocks, ...note].join('\n')}\n`;
 }
 
 export function contributionsJson({ address, documents, otherwise }: ShownContributions): object {

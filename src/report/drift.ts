@@ -7,7 +7,6 @@ import { compareSets } from './set-difference.js';
 import { inlinePair } from './values.js';
 import { actionWords, plural } from './words.js';
 
-/** Describes drift of a field; null if there is none. Escaped, one line. */
 export function driftText(field: FieldChange, whole: boolean): string | null {
   const { drift } = field;
   if (drift === undefined) return null;

@@ -55,7 +55,6 @@ export class Emails {
     return shown;
   }
 
-  /** Whether framed bodies look the same. */
   alike(bodies: readonly (RenderedBody | null)[]): boolean {
     const looks = bodies.map((body) => {
       if (body === null || !('text' in body)) return body;
@@ -89,7 +88,6 @@ export class Emails {
 export interface EmailSide {
   readonly label: string;
   readonly bodies: TemplateBodies;
-  /** The message if a body can't be shown. */
   readonly none: string;
 }
 

@@ -33,7 +33,6 @@ function viewLines(view: FieldView, pen: Pen): string[] {
   }
 }
 
-/** Before and after, on one line if there is room. */
 function valueLines(path: string, view: ValueView, { paint }: Pen): string[] {
   const { before, after, unknown, lacks } = view;
   const was = unknown || lacks === 'before' ? before : paint.red(before);
@@ -64,9 +63,9 @@ function bodyLines(
       ...hunks.flatMap((hunk) => hunk.lines.map(diffRow)),
     ];
   }
-  const said = removal ?? (before === 'null' ? 'was null' : null);
+  const note = removal ?? (before === 'null' ? 'was null' : null);
   return [
-    `${indent}${path}:${said === null ? '' : ` ${said}`}`,
+    `${indent}${path}:${note === null ? '' : ` ${note}`}`,
     ...notes.map((note) => `${indent}  ${note}`),
     ...hunks.flatMap((hunk) => [
       paint.cyan(`${indent}  │ ${hunk.head}`),

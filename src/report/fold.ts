@@ -7,7 +7,6 @@ import { declaredPlaces, observedNote } from './review.js';
 import { inline } from './values.js';
 import { placeList, placesOf } from './words.js';
 
-/** A change, or changes that differ only in the names of their objects. */
 export interface Fold {
   /** Their common content. */
   readonly change: Change;

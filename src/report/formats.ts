@@ -24,11 +24,8 @@ export type { RenderOptions } from './render-options.js';
 /** A report in a format; JSON as a value, since files indent it. */
 export type Rendering = { readonly text: string } | { readonly json: unknown };
 
-/** Something that can be shown, and the formats for it. */
 export interface Report<T> {
-  /** Removes secrets, before rendering. */
   redact(shown: T, redactor: Redactor): T;
-  /** Renders each format: a text, or a value for JSON. */
   readonly formats: { readonly [format: string]: Renderer<T> };
 }
 
@@ -113,7 +110,6 @@ export const resultReport: Report<ShownResult> = {
   },
 };
 
-/** Problems, such as those of `validateProject`. */
 export const problemsReport: Report<readonly Problem[]> = {
   redact: redactReport,
   formats: {
@@ -123,7 +119,6 @@ export const problemsReport: Report<readonly Problem[]> = {
   },
 };
 
-/** The problems of a project, and how many documents are valid. */
 export interface ShownValidation {
   readonly problems: readonly Problem[];
   readonly objects: number;

@@ -17,7 +17,7 @@ export function groupByKey<T>(items: readonly T[], keyOf: (item: T) => string | 
   );
 }
 
-/** The names that an address has in it, apart from those that are too short to be told from other text. */
+/** The names that an address has in it, apart from very short ones. */
 export function namesIn(address: string): string[] {
   return address
     .split('/')
@@ -25,7 +25,7 @@ export function namesIn(address: string): string[] {
     .filter((name) => name.length > 2);
 }
 
-/** A text without these names, where they stand alone: the same for others of which the same is said. */
+/** A text without these names, if they are words of their own. */
 export function withoutNames(text: string, names: readonly string[]): string {
   return names
     .toSorted((a, b) => b.length - a.length)
@@ -37,12 +37,12 @@ function alone(name: string): RegExp {
   return new RegExp(`(?<!${letters})${name.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}(?!${letters})`, 'gu');
 }
 
-/** What is said of an object without what is its own: its values, and its names. */
+/** A message without the values and names of its object. */
 export function commonMessage(
   { address, ownValues = [] }: Pick<ChangeResult, 'address' | 'ownValues'>,
-  said: string,
+  message: string,
 ): string {
-  const shared = ownValues.reduce((text, own) => text.replaceAll(own, '…'), said);
+  const shared = ownValues.reduce((text, own) => text.replaceAll(own, '…'), message);
   return withoutNames(shared, namesIn(address));
 }
 

@@ -7,7 +7,6 @@ import { colors, wrap } from './words.js';
 
 /** What runs did to an object, newest last. */
 export interface History {
-  /** As requested. */
   readonly address: string;
   readonly past: readonly { readonly run: PastRun['run']; readonly change: PastChange }[];
 }
@@ -70,7 +69,6 @@ function ids({ change: { kind }, key }: PastChange): string[] {
   return rest.length === 0 ? [whole] : [whole, first, `${kind}/${first}`];
 }
 
-/** Its names, with and without its kind. */
 function names({ change: { kind, label, address }, key, called }: PastChange): string[] {
   const [, ...rest] = key.slice(kind.length + 1).split('/');
   return [address.slice(kind.length + 1), label, called]

@@ -34,7 +34,7 @@ export function planHtml(plan: Plan, options: HtmlOptions): string {
   const { profile } = plan;
   const context = { ...options, emails: new Emails(), profile, changes: folds.length, done: false };
   const summary = summarize(plan);
-  const told = actions.filter(
+  const counted = actions.filter(
     (action) => summary[action] > 0 || action === 'update' || action === 'unchanged',
   );
   const nothing = shown.length === 0 && options.only === undefined;
@@ -42,7 +42,7 @@ export function planHtml(plan: Plan, options: HtmlOptions): string {
     title: `Plan: ${headline(plan)}`,
     heading: `idops plan for ${plan.server}`,
     facts: [...planFacts(plan), `Made at ${plan.createdAt} by idops ${plan.toolVersion}`],
-    counts: told.map((action) => ({ count: summary[action], words: actionWords[action] })),
+    counts: counted.map((action) => ({ count: summary[action], words: actionWords[action] })),
     notices: [
       notices(plan, options.only),
       nothing ? markup`<p class="note">There is nothing to review: ${headline(plan)}.</p>` : null,

@@ -2,7 +2,6 @@ import { escapeText } from '../base/escape.js';
 import type { BodyDifference } from './bodies.js';
 import { changedWords, plain, type Span, shortened, textOf } from './values.js';
 
-/** A line of a diff; escaped, one line. */
 export interface DiffLine {
   readonly mark: '+' | '-' | ' ';
   readonly text: string;

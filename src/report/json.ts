@@ -23,7 +23,6 @@ export function planJson(plan: Plan, { debug, only }: { debug: boolean; only?: S
   const { changes, leftOut } = shareOf(plan.changes, only);
   const { objects: drift } = countDrift(plan);
   const privileged = countPrivileged(plan);
-  const { update, delete: deleted, regenerate, adopt, blocked, unchanged } = summarize(plan);
   return {
     format_version: 1,
     tool_version: plan.toolVersion,
@@ -36,12 +35,7 @@ export function planJson(plan: Plan, { debug, only }: { debug: boolean; only?: S
     ...(plan.holdsUntil === undefined ? {} : { holds_until: plan.holdsUntil }),
     ...(plan.partial === undefined ? {} : { partial: plan.partial }),
     summary: {
-      update,
-      delete: deleted,
-      regenerate,
-      adopt,
-      blocked,
-      unchanged,
+      ...summarize(plan),
       ...(privileged > 0 ? { privileged } : {}),
       ...(drift > 0 ? { drift } : {}),
     },
@@ -125,13 +119,12 @@ export function jsonOf(value: Value): Json {
 }
 
 export function resultJson(result: Result): ResultJson {
-  const { applied, failed, not_converged, unknown, skipped } = summarizeResult(result);
   return {
     format_version: 1,
     run: result.run,
     ...(result.shard === undefined ? {} : { shard: result.shard }),
     ...(result.undoes === undefined ? {} : { undoes: result.undoes }),
-    summary: { applied, failed, not_converged, unknown, skipped },
+    summary: summarizeResult(result),
     results: result.results.map((one) => ({
       address: one.address,
       ...(one.label === undefined ? {} : { label: one.label }),

@@ -1,7 +1,6 @@
 export interface Entry {
   /** 0 is the most important. */
   readonly rank: number | 'warnings';
-  /** Its numbers of objects and differences. */
   readonly objects: number;
   readonly differences: number;
   /** Its forms, from short to long: name, line, details. */

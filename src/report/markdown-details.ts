@@ -57,12 +57,12 @@ const setMarks = { '+': '+', '-': '-', '~': '!', '=': '!' } as const;
 
 function bodyBlock(view: BodyView, shown: boolean): string {
   const { path, hunks } = view;
-  const said = [
+  const notes = [
     ...(view.drift === null ? [] : [prose(view.drift)]),
     ...bodyNotes(view),
     ...(shown || hunks.length === 0 ? [] : ['left out for length']),
   ];
-  const head = `${code(path)}: ${said.join('; ')}`;
+  const head = `${code(path)}: ${notes.join('; ')}`;
   if (!shown || hunks.length === 0) return head;
   const lines = hunks.flatMap((hunk) => [
     hunk.head,

@@ -8,7 +8,6 @@ import { isDestructive, isGrave, shortValue } from './review.js';
 import type { WarningGroup } from './warnings.js';
 import { placeList, plural } from './words.js';
 
-/** The shortest form of a change, or of equal ones, on one line. */
 export function changeName(fold: Fold): string {
   const { change, changes } = fold;
   const name = changes.length === 1 ? code(change.address) : foldCount(fold);
@@ -20,7 +19,6 @@ export function changeName(fold: Fold): string {
   return `**${change.action}** ${name}${notes.map((note) => ` — ${note}`).join('')}`;
 }
 
-/** The line of a change, or of equal ones, without a list marker. */
 export function changeLine(fold: Fold, forge: Forge | undefined): string {
   const { change, changes } = fold;
   const { action, fields, destructions, privileges = [], reason, warnings, declaredAt } = change;

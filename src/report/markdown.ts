@@ -141,7 +141,6 @@ function changeEntry(fold: Fold, rank: number, debug: boolean, forge: Forge | un
   };
 }
 
-/** Says how much is shown, if not everything. */
 function notice(entries: readonly Entry[], shown: Shown, budget: number): string {
   const counted = (isWarning: boolean, noun: string) => {
     const all = entries.filter(({ rank }) => (rank === 'warnings') === isWarning);

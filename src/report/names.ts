@@ -38,14 +38,13 @@ function labelOf(
   return label === undefined || address === `${kind}/${label}` ? {} : { label };
 }
 
-/** The plan with the labels that the server's answers and the state give its objects. */
 export function labelPlan({ plan, observed }: Planned, { resources }: State): Plan {
   const recorded = Object.values(resources).flatMap(({ kind, fields, left }) => {
     const { names } = kindOf(kind);
     return [fields, left?.fields ?? {}].flatMap((known) => Object.entries(names?.(known) ?? {}));
   });
-  const told = [...observed.values()].flatMap(({ names = {} }) => Object.entries(names));
-  const names = new Map([...recorded, ...told]);
+  const live = [...observed.values()].flatMap(({ names = {} }) => Object.entries(names));
+  const names = new Map([...recorded, ...live]);
   const changes = plan.changes.map((change) => {
     const { key, identity, before } = change.apply;
     const { called } = kindOf(change.kind);

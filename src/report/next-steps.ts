@@ -4,16 +4,10 @@ import { partCalled } from '../base/shard.js';
 import type { Plan } from '../plan/plan.js';
 import { nameOf } from './names.js';
 
-export interface NextStep {
-  readonly before: string;
-  /** What follows `idops`; null for none. */
-  readonly command: string | null;
-}
-
 export function nextSteps(
   { run: name, journal, results }: Pick<Result, 'run' | 'journal' | 'results'>,
   { undoes, again = ['apply'] }: Pick<Plan, 'undoes' | 'again'>,
-): NextStep[] {
+): { readonly before: string; readonly command: string | null }[] {
   if (name === null) return [];
   // Only of this shard.
   const run = partCalled(journal ?? name);

@@ -75,7 +75,6 @@ export interface ListedObject {
   readonly address: string;
   /** Its path parameters: `id`, or `backend_id` and `type`. */
   readonly identity: { readonly [part: string]: string };
-  /** Its name for people. */
   readonly name: string | null;
   /** A remark, such as `the default`. */
   readonly remark: string | null;
@@ -85,7 +84,6 @@ export interface ListedOther {
   readonly kind: OtherName;
   readonly id: string;
   readonly name: string | null;
-  /** The description of a scope. */
   readonly label: string | null;
 }
 

@@ -12,9 +12,7 @@ export interface ShownState {
   readonly server: string;
   readonly lineage: string;
   readonly serial: number;
-  /** The newest run that it includes. */
   readonly lastRun: string | null;
-  /** A run that is in progress or was killed. */
   readonly openRun: string | null;
   readonly records: readonly Recorded[];
   readonly whole: boolean;

@@ -26,7 +26,6 @@ export interface ReviewGroup {
   readonly changes: readonly Change[];
 }
 
-/** Sentences about drift in a plan and about what `--only` omits. */
 export function shareNotes(plan: Plan, only: Share | undefined): string[] {
   const shared = shareOf(plan.changes, only);
   return [driftSentence(plan), leftOutSentence(shared, only)].filter((note) => note !== null);
@@ -98,12 +97,12 @@ export function allWarnings({ warnings, changes }: Pick<Plan, 'warnings' | 'chan
 /** `3 to update, 1 to delete, 12 unchanged`. */
 export function headline(plan: Plan): string {
   const count = summarize(plan);
-  const told = actions
+  const pending = actions
     .filter((action) => action !== 'unchanged' && count[action] > 0)
     .map((action) => `${count[action]} ${actionWords[action]}`);
-  const isIdle = told.length === 0;
+  const isIdle = pending.length === 0;
   return [
-    ...(isIdle ? [idleWords(plan)] : told),
+    ...(isIdle ? [idleWords(plan)] : pending),
     ...(isIdle && count.unchanged === 0 ? [] : [`${count.unchanged} unchanged`]),
   ].join(', ');
 }
@@ -118,9 +117,9 @@ export function sendsText(plan: Plan): string {
     [deletions, 'deletion'],
     [regenerate, 'regeneration'],
   ] as const;
-  const told = parts.filter(([count]) => count > 0).map(([count, noun]) => plural(count, noun));
-  const last = told.pop() ?? 'nothing';
-  return told.length === 0 ? last : `${told.join(', ')} and ${last}`;
+  const nouns = parts.filter(([count]) => count > 0).map(([count, noun]) => plural(count, noun));
+  const last = nouns.pop() ?? 'nothing';
+  return nouns.length === 0 ? last : `${nouns.join(', ')} and ${last}`;
 }
 
 export function idleWords(plan: Plan): string {
@@ -166,7 +165,6 @@ export function shortValue(
   return { path: field.path, before: view.before, after: view.after };
 }
 
-/** Notes about a text: how much changes, what was there, what is left. */
 export function bodyNotes({ before, removal, lines, notes, hunks }: BodyView): string[] {
   const all = hunks.flatMap((hunk) => hunk.lines);
   const count = (wanted: DiffLine['mark']) => all.filter(({ mark }) => mark === wanted).length;

@@ -18,7 +18,7 @@ import {
   shortValue,
 } from './review.js';
 import { requestTexts } from './view.js';
-import { togetherLines, toldWarnings, warningLines } from './warnings.js';
+import { groupLines, splitWarnings, warningLines } from './warnings.js';
 import { actions, actionWords, capitalized, colors, placeList, wrap } from './words.js';
 
 export type TextOptions = Pick<RenderOptions, 'color' | 'debug' | 'only' | 'stored'>;
@@ -33,11 +33,8 @@ export function planText(plan: Plan, options: TextOptions): string {
   const shared = shareOf(plan.changes, options.only);
   const listed = shared.changes.filter((change) => isListed(change, options.debug));
   const leftOut = leftOutSentence(shared, options.only);
-  const told = toldWarnings(plan, listed, options.debug);
-  const warnings = [
-    ...togetherLines(told.together, pen),
-    ...warningLines('', told.alone(plan.warnings), pen),
-  ];
+  const split = splitWarnings(plan, listed, options.debug);
+  const warnings = [...groupLines(split.groups, pen), ...warningLines('', split.single(plan.warnings), pen)];
   const idle = plan.changes.every(({ action }) => action === 'unchanged');
   const lines = [
     `Server:      ${paint.bold(escapeText(plan.server))}`,
@@ -51,7 +48,7 @@ export function planText(plan: Plan, options: TextOptions): string {
       : []),
     '',
     ...foldChanges(
-      listed.map((change) => ({ ...change, warnings: told.alone(change.warnings) })),
+      listed.map((change) => ({ ...change, warnings: split.single(change.warnings) })),
       options.debug,
     ).flatMap((fold) => [...foldLines(fold, pen), '']),
     ...(leftOut === null ? [] : [...wrap('', leftOut), '']),
@@ -118,10 +115,10 @@ function foldLines(fold: Fold, pen: Pen): string[] {
   const place = foldPlace(fold);
   // Drift has its own line.
   const value = change.fields.some(({ drift }) => drift !== undefined) ? undefined : shortValue(change);
-  const said =
+  const difference =
     value === undefined ? '' : `: ${value.path} ${paint.red(value.before)} → ${paint.green(value.after)}`;
   return [
-    `${markOf(change, pen)} ${paint.bold(foldCount(fold))}${said}${place === null ? '' : paint.dim(`  in ${place}`)}`,
+    `${markOf(change, pen)} ${paint.bold(foldCount(fold))}${difference}${place === null ? '' : paint.dim(`  in ${place}`)}`,
     ...detailLines(value === undefined ? change : { ...change, fields: [] }, pen),
     ...wrap(
       '    ',

@@ -19,7 +19,6 @@ interface Drifting {
 export interface SecretView extends Drifting {
   readonly view: 'secret';
   readonly path: string;
-  /** Whether the present value is unknown. */
   readonly unknown: boolean;
 }
 

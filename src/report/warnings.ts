@@ -10,12 +10,10 @@ import { placeList, placesOf, plural, wrap } from './words.js';
 
 export interface WarningGroup {
   readonly code: ProblemCode;
-  /** The message, with an ellipsis for ids that differ. */
   readonly message: string;
   readonly objects: readonly Change[];
   /** The places, unless they are declarations of the objects. */
   readonly places: readonly WarningPlace[];
-  /** How many further places there are. */
   readonly morePlaces?: number | undefined;
   readonly warnings: readonly PlanWarning[];
 }
@@ -49,7 +47,6 @@ export function groupWarnings(
   });
 }
 
-/** A message without the address and place that it begins with. */
 function attributed(warning: AboutWarning, byAddress: ReadonlyMap<string, Change>): AboutWarning {
   const { message, place } = warning;
   if (warning.change !== null || place === undefined) return warning;
@@ -77,14 +74,14 @@ function nameless({ message, change }: AboutWarning): string {
 /** Equal warnings of more objects are grouped after the changes. */
 const FEW = 2;
 
-/** Groups the warnings of a plan and its shown changes; with debug, none. `alone` are those that aren't grouped. */
-export function toldWarnings(plan: Plan, changes: readonly Change[], debug: boolean) {
-  if (debug) return { together: [], alone: (warnings: readonly PlanWarning[]) => warnings };
+/** Groups the warnings of a plan and its shown changes; with debug, none. `single` are those that aren't grouped. */
+export function splitWarnings(plan: Plan, changes: readonly Change[], debug: boolean) {
+  if (debug) return { groups: [], single: (warnings: readonly PlanWarning[]) => warnings };
   const all = allWarnings({ warnings: plan.warnings, changes });
-  const together = groupWarnings(plan, all).filter(({ objects }) => objects.length > FEW);
-  const told = new Set(together.flatMap(({ warnings }) => warnings));
-  const alone = (warnings: readonly PlanWarning[]) => warnings.filter((warning) => !told.has(warning));
-  return { together, alone };
+  const groups = groupWarnings(plan, all).filter(({ objects }) => objects.length > FEW);
+  const grouped = new Set(groups.flatMap(({ warnings }) => warnings));
+  const single = (warnings: readonly PlanWarning[]) => warnings.filter((warning) => !grouped.has(warning));
+  return { groups, single };
 }
 
 export function warningLines(indent: string, warnings: readonly PlanWarning[], { paint }: Pen): string[] {
@@ -93,13 +90,12 @@ export function warningLines(indent: string, warnings: readonly PlanWarning[], {
   );
 }
 
-/** Lines of grouped warnings: number, message, first objects. */
-export function togetherLines(groups: readonly WarningGroup[], { paint }: Pen): string[] {
+export function groupLines(groups: readonly WarningGroup[], { paint }: Pen): string[] {
   return groups.flatMap((group) => {
-    const said = `${plural(group.objects.length, 'object')}: ${group.message}`;
+    const summary = `${plural(group.objects.length, 'object')}: ${group.message}`;
     const places = placeList(group.places, group.morePlaces);
     return [
-      ...wrap(`warning[${escapeText(group.code)}]: `, said).map(paint.yellow),
+      ...wrap(`warning[${escapeText(group.code)}]: `, summary).map(paint.yellow),
       ...wrap('    ', firstFew(group.objects.map(nameOf))).map(paint.yellow),
       ...(places === '' ? [] : wrap('    at ', places).map(paint.yellow)),
     ];

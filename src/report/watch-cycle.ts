@@ -50,7 +50,7 @@ export function cycleText(cycle: ShownCycle, options: TextOptions): string {
 
 function cycleLine({ time, outcome, plan, result, problems, news, seconds }: ShownCycle): string {
   const codes = new Set(problems.flatMap(({ severity, code }) => (severity === 'error' ? [code] : [])));
-  const told = [
+  const details = [
     ...(plan === null ? [] : [planWords(plan)]),
     ...(result === null ? [] : countedWords(result)),
     ...(result === null || result.run === null ? [] : [`run ${result.run}`]),
@@ -58,7 +58,7 @@ function cycleLine({ time, outcome, plan, result, problems, news, seconds }: Sho
   ];
   const isNew = news.plan || news.result || news.problems;
   const isOld = !isNew && outcome !== 'unchanged' && outcome !== 'interrupted';
-  const words = [...told, ...(isOld ? ['as before'] : []), `${seconds.toFixed(1)} s`];
+  const words = [...details, ...(isOld ? ['as before'] : []), `${seconds.toFixed(1)} s`];
   return escapeText(`${time} ${outcome}: ${words.join(', ')}`);
 }
 
@@ -98,22 +98,16 @@ export function cycleJson(cycle: ShownCycle, options: Pick<TextOptions, 'debug' 
   };
 }
 
-/**
- * The outcome of a cycle of `watch`:
- * - `unchanged`: nothing to change.
- * - `changes`: there are changes, which were not to be applied.
- * - `drift`: the same, and some of them are drift.
- * - `applied`: all changes were applied.
- * - `refused`: the plan can't be applied: something is blocked, or it is more destructive than allowed.
- * - `failed`: there is no plan, or not all of it could be applied.
- * - `interrupted`: it was interrupted.
- */
 export const outcomes = [
   'unchanged',
+  // There are changes, which were not to be applied.
   'changes',
+  // The same, and some of them are drift.
   'drift',
   'applied',
+  // Something is blocked, or the plan is more destructive than allowed.
   'refused',
+  // There is no plan, or not all of it could be applied.
   'failed',
   'interrupted',
 ] as const;

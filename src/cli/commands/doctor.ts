@@ -13,8 +13,8 @@ export async function doctor(context: Context, options: Options & GlobalOptions)
   const formats = parseFormats(options.format, diagnosisReport);
   const { redactor, signal } = context;
   const { progress, network, ...session } = context.sessionOptions();
-  const told = { ...network, ...(progress?.retry && { onRetry: progress.retry }) };
-  const report = await examine(context.project, { ...session, network: told, redactor, signal });
+  const reporting = { ...network, ...(progress?.retry && { onRetry: progress.retry }) };
+  const report = await examine(context.project, { ...session, network: reporting, redactor, signal });
   await show(formats, diagnosisReport, report, context);
   return report.checks.some(({ status }) => status === 'fail') ? exit.failed : exit.done;
 }

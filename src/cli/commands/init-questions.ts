@@ -78,7 +78,6 @@ export async function askCi({ prompt }: Context, { ci }: InitOptions, asks: bool
   ]);
 }
 
-/** Throws if an option names an existing project. */
 export function refuseProject({ config, env }: InitOptions): void {
   if (config === undefined && env === undefined) return;
   throw wrongOption(

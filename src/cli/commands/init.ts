@@ -192,7 +192,6 @@ function withLines(path: string, before: string | undefined, needed: readonly st
   return [{ path, action: before === undefined ? 'write' : 'update', text, before }];
 }
 
-/** Whether there is a git remote `origin`, the default for a state on a branch. */
 async function hasRemote(root: string): Promise<boolean> {
   const top = findWorkTree(root);
   if (top === undefined) return false;
