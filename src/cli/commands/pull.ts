@@ -1,7 +1,7 @@
 import { relative, sep } from 'node:path';
 import { type Problem, type ProblemsError, problemError, warning } from '../../base/problems.js';
 import { pullReport } from '../../report/formats.js';
-import type { ShownFile, ShownPull } from '../../report/pull.js';
+import type { ShownPull } from '../../report/pull.js';
 import { discoveryOptionsOf, type PullingOptions } from '../../session/options.js';
 import { type Pulling, pull as pullFrom, pullReadable } from '../../session/pull.js';
 import { shownPath } from '../../yaml/source-file.js';
@@ -45,8 +45,8 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
   for (const note of pulling.notes) output.message(note);
   const changes = pulling.files.some(({ action }) => action !== 'unchanged');
   const { added, updated, unchanged, covered } = pulling;
-  const told = [...pulling.left, ...pulling.missing, ...pulling.leftOut];
-  if (added + updated + unchanged + covered + told.length === 0) throw nothingToPull(pulling);
+  const reported = [...pulling.left, ...pulling.missing, ...pulling.leftOut];
+  if (added + updated + unchanged + covered + reported.length === 0) throw nothingToPull(pulling);
   if (outputs.length > 0) {
     const { refuseDuplicates: refuseTwice } = await import('../../session/outputs.js');
     await refuseTwice([...pulling.files.map(({ path }) => shownPath(path, project.cwd)), ...outputs]);
@@ -67,7 +67,7 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
     output.message(`interrupted: ${outcome}`);
     return exit.interrupted;
   }
-  // Documents about many that differ are only told, unless a check asks.
+  // Documents about many that differ are only reported, unless a check asks.
   const failed = problems.some(({ severity }) => severity === 'error') || refused.length > 0;
   return failed || (check && (changes || problems.length > 0)) ? exit.failed : exit.done;
 }
@@ -86,28 +86,12 @@ function asShown(
   { root, cwd }: { readonly root: string; readonly cwd: string },
   check: boolean,
 ): ShownPull {
-  const files = pulling.files.map(({ path, action }): ShownFile => {
+  const files = pulling.files.map(({ path, action }) => {
     const shown = shownPath(path, cwd);
-    return {
-      shown,
-      path: pulling.apart ? shown : relative(root, path).split(sep).join('/'),
-      action,
-    };
+    return { shown, path: pulling.apart ? shown : relative(root, path).split(sep).join('/'), action };
   });
-  const { server, profile, added, updated, unchanged, toSet, leftOut, left, missing } = pulling;
-  return {
-    server,
-    profile,
-    check,
-    files,
-    added,
-    updated,
-    unchanged,
-    toSet,
-    leftOut,
-    left: [...left, ...missing],
-    next: nextOf(pulling, check),
-  };
+  const left = [...pulling.left, ...pulling.missing];
+  return { ...pulling, check, files, left, next: nextOf(pulling, check) };
 }
 
 function nextOf({ files, left, missing, apart }: Pulling, check: boolean): string | null {
