@@ -22,10 +22,15 @@ function texts(masked: (text: string, redactor: Redactor) => string): Rule {
   return rule;
 }
 
-/** Masks each element of a member that is a list. */
-function each<T extends object>(masked: (element: T, redactor: Redactor) => unknown): Rule {
-  return (member, redactor) =>
-    Array.isArray(member) ? member.map((one: T) => masked(one, redactor)) : redactReport(member, redactor);
+/** Masks the elements of a list, the members in `own` by rules of their own. */
+function each(own: { readonly [member: string]: Rule }): Rule {
+  return (member, redactor) => {
+    if (!Array.isArray(member)) return redactReport(member, redactor);
+    return member.map((element: { readonly [member: string]: unknown }) => ({
+      ...redactReport(element, redactor),
+      ...mapValues(own, (rule, key) => rule(element[key], redactor)),
+    }));
+  };
 }
 
 const address = texts(redactAddress);
@@ -33,11 +38,8 @@ const value = texts((text, { redact }) => redact(text));
 const name = texts((text, { redactName }) => redactName(text));
 const file = texts((text, { redactFile }) => redactFile(text));
 const sentence = texts((text, { redactSentence }) => redactSentence(text));
-const samples = each<{ name: string; file: string; data: Fields }>((sample, redactor) => ({
-  name: redactor.redactFile(sample.name),
-  file: redactor.redactFile(sample.file),
-  data: redactFields(sample.data, redactor),
-}));
+const data: Rule = (member, redactor) => redactFields(member as Fields, redactor);
+const samples = each({ name: file, data });
 
 /** By the name of the member. All others hold idops' own words, or what the configuration says, and stay. */
 const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>(
@@ -70,37 +72,23 @@ const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>(
     fields: (member, redactor) =>
       Array.isArray(member)
         ? member.map((difference: Difference) => redactDifference(difference, redactor))
-        : redactFields(member as Fields, redactor),
-    places: each<{ text?: string }>(({ text, ...place }, redactor) => ({
-      ...redactReport(place, redactor),
-      // A caret under a line of another length would point at something else.
-      ...(text === undefined || redactor.redact(text) !== text ? {} : { text }),
-    })),
-    requests: each<{ operation: string; params: object }>(({ operation, params }, redactor) => ({
-      operation,
-      params: name(params, redactor),
-    })),
-    files: each<{ path: string }>((one, redactor) => ({
-      ...redactReport(one, redactor),
-      path: redactor.redactFile(one.path),
-    })),
-    objects: each<{ name: string | null }>((one, redactor) => ({
-      ...redactReport(one, redactor),
-      name: value(one.name, redactor),
-    })),
-    others: each<{ id: string; name: string | null }>((one, redactor) => ({
-      ...redactReport(one, redactor),
-      id: redactor.redactName(one.id),
-      name: value(one.name, redactor),
-    })),
-    grants: each<{ id: string | null; name: string | null; via: string | null }>(
-      ({ id, name: called, via, ...rest }, redactor) => ({
-        ...redactReport(rest, redactor),
-        id: name(id, redactor),
-        name: value(called, redactor),
-        via: value(via, redactor),
-      }),
-    ),
+        : data(member, redactor),
+    places: (member, redactor) =>
+      Array.isArray(member)
+        ? member.map(({ text, ...place }: { readonly text?: string }) => ({
+            ...redactReport(place, redactor),
+            // A caret under a line of another length would point at something else.
+            ...(text === undefined || redactor.redact(text) !== text ? {} : { text }),
+          }))
+        : redactReport(member, redactor),
+    requests: (member, redactor) =>
+      Array.isArray(member)
+        ? member.map(({ operation, params }) => ({ operation, params: name(params, redactor) }))
+        : redactReport(member, redactor),
+    files: each({ path: file }),
+    objects: each({ name: value }),
+    others: each({ id: name, name: value }),
+    grants: each({ id: name, name: value, via: value }),
     samples: (member, redactor) =>
       member instanceof Map
         ? new Map([...member].map(([key, named]) => [redactAddress(key, redactor), samples(named, redactor)]))

@@ -1,11 +1,14 @@
-import { createHmac, randomBytes, scrypt, scryptSync } from 'node:crypto';
+import { createHmac, randomBytes, type ScryptOptions, scrypt, scryptSync } from 'node:crypto';
 import { availableParallelism } from 'node:os';
+import { promisify } from 'node:util';
 import pLimit from 'p-limit';
 import { Pauses } from '../base/concurrency.js';
 
 /** scrypt's cost, about 10 ms a value: guessing is slow, and hundreds of secrets don't delay a plan. */
 const COST = { N: 4096, r: 8, p: 1 };
 const LENGTH = 32;
+
+const scryptAsync = promisify<string, string, number, ScryptOptions, Buffer>(scrypt);
 
 /** One for each core, but one of Node's four threads stays free for names and files. */
 const limit = pLimit(Math.max(1, Math.min(3, availableParallelism())));
@@ -56,54 +59,33 @@ export async function eachWithSlowHashes<T, R>(
   work: (thing: T) => R,
   pauses = new Pauses(undefined),
 ): Promise<R[]> {
-  const first: { readonly thing: T; readonly done: Tried<R> }[] = [];
+  const results: Promise<R>[] = [];
   for (const thing of things) {
-    first.push({ thing, done: tried(() => work(thing)) });
+    const result = withSlowHashes(() => work(thing));
+    // Awaited below, perhaps after it failed.
+    result.catch(() => {});
+    results.push(result);
     if (pauses.due) await pauses.pause();
   }
-  // Together, so that several are computed at once.
-  await prepareSlowHashes(new Map(first.flatMap(({ done }) => [...done.lacks])).values());
-  const results: R[] = [];
-  for (const { thing, done } of first) {
-    results.push(done.lacks.size === 0 ? done.result() : await withSlowHashes(() => work(thing)));
-  }
-  return results;
+  return await Promise.all(results);
 }
 
 /** The same for one piece of work. */
 export async function withSlowHashes<R>(work: () => R): Promise<R> {
   for (let tries = 1; tries < TRIES; tries += 1) {
-    const { result, lacks } = tried(work);
-    if (lacks.size === 0) return result();
+    const lacks = new Map<string, WantedHash>();
+    lacking = lacks;
+    try {
+      const result = work();
+      if (lacks.size === 0) return result;
+    } catch (failure) {
+      if (lacks.size === 0) throw failure;
+    } finally {
+      lacking = undefined;
+    }
     await prepareSlowHashes(lacks.values());
   }
   return work();
-}
-
-interface Tried<R> {
-  /** Returns or throws what the work did. */
-  readonly result: () => R;
-  readonly lacks: ReadonlyMap<string, WantedHash>;
-}
-
-/** Attempts work; its result counts only if it lacks no hash. */
-function tried<R>(work: () => R): Tried<R> {
-  const around = lacking;
-  const lacks = new Map<string, WantedHash>();
-  lacking = lacks;
-  try {
-    const result = work();
-    return { result: () => result, lacks };
-  } catch (failure) {
-    return {
-      result: () => {
-        throw failure;
-      },
-      lacks,
-    };
-  } finally {
-    lacking = around;
-  }
 }
 
 async function prepared(one: WantedHash, signal: AbortSignal | undefined): Promise<void> {
@@ -112,20 +94,11 @@ async function prepared(one: WantedHash, signal: AbortSignal | undefined): Promi
   let work = underWay.get(key);
   if (work === undefined) {
     work = limit(async () => {
-      if (signal?.aborted !== true) keep(key, await hashed(one));
+      if (signal?.aborted !== true) keep(key, await scryptAsync(one.text, one.salt, LENGTH, COST));
     }).finally(() => underWay.delete(key));
     underWay.set(key, work);
   }
   await work;
-}
-
-function hashed({ salt, text }: WantedHash): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    scrypt(text, salt, LENGTH, COST, (failure, hash) => {
-      if (failure === null) resolve(hash);
-      else reject(failure);
-    });
-  });
 }
 
 function keep(key: string, hash: Buffer): Buffer {
