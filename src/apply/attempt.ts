@@ -5,12 +5,12 @@ import { shownFields } from '../kinds/rules.js';
 import { betterProfile, betterProfileByReset } from '../kinds/traits.js';
 import type { Change } from '../plan/plan.js';
 import type { Replan } from '../plan/replan.js';
+import type { Writer } from '../server/client.js';
 import type { Permit } from '../server/exchange.js';
 import { Expired, ServerFailure, Withheld } from '../server/failures.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 import { adviceFor, betterProfileByError } from '../server/recognise.js';
-import type { Writer } from '../server/writer.js';
 import {
   BY_ANOTHER,
   closed,

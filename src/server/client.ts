@@ -1,8 +1,8 @@
 import { assign, type Fields, reveal, same } from '../base/values.js';
-import { about, answers, type Page, type Parser, pages, type Template } from './answers.js';
-import type { Call, Confirmed, TransportOptions } from './call.js';
+import { about, answers, type Parser, pages } from './answers.js';
+import type { Answer, Call, Confirmed, TransportOptions } from './call.js';
+import type { Permit } from './exchange.js';
 import {
-  type ExtraRead,
   fillPath,
   type Operation,
   operationPath,
@@ -10,12 +10,21 @@ import {
   type PathParameters,
   type ReadOperation,
   type WriteOperation,
+  type WriteRequest,
 } from './operations.js';
 import type { Reader } from './reader.js';
 import { Transport } from './transport.js';
-import type { Writer } from './writer.js';
 
-export type ConnectOptions = TransportOptions;
+/** Changes the server. */
+export interface Writer {
+  /**
+   * Sends a request of the plan; the only place that reveals secrets. Returns the object as the server shows it now; a DELETE that
+   * finds nothing returns 404 and no fields. Sends nothing unless the permit is confirmed, right before each attempt, nor after
+   * `freshUntil`, a time of `performance.now()`. With `tried`, the number of earlier attempts, it makes only one: the caller reads
+   * the object again before the next. Throws a `ServerFailure`, an `Expired` or a `Withheld`.
+   */
+  send(request: WriteRequest, permit: Permit, freshUntil?: number, tried?: number): Promise<Answer<Fields>>;
+}
 
 /** Code that gets only the reader can't write. */
 export interface Connection {
@@ -35,7 +44,7 @@ const written: { readonly [operation in WriteOperation]: Parser<Fields> } = {
 };
 
 /** A reader and a writer for a server; sends nothing yet. */
-export function connect(options: ConnectOptions): Connection {
+export function connect(options: TransportOptions): Connection {
   const transport = new Transport(options);
   return { reader: readerOver(transport), writer: writerOver(transport), close: () => transport.close() };
 }
@@ -57,20 +66,15 @@ function readerOver(transport: Transport): Reader {
         wanted,
       }),
     showTemplate: async (backendId, type, wanted) =>
-      read<Template | null>({
+      read({
         ...documented('showTemplate'),
         path: operationPath('showTemplate', { backend_id: backendId, template_type: type }),
         parse: about({ backend_id: backendId, type }, answers.template.one),
         whenMissing: null,
         wanted,
       }),
-    showExtra: async <T>(
-      { title, path, scope }: ExtraRead,
-      params: PathParameters,
-      parse: Parser<T>,
-      wanted?: () => boolean,
-    ) =>
-      read<T | null>({
+    showExtra: async ({ title, path, scope }, params, parse, wanted) =>
+      read({
         operation: null,
         title,
         scope,
@@ -79,13 +83,8 @@ function readerOver(transport: Transport): Reader {
         whenMissing: null,
         wanted,
       }),
-    listExtra: async <T>(
-      { title, path, scope, pageSize }: ExtraRead,
-      page: number,
-      parse: Parser<Page<T>>,
-      wanted?: () => boolean,
-    ) =>
-      read<Page<T> | null>({
+    listExtra: async ({ title, path, scope, pageSize }, page, parse, wanted) =>
+      read({
         operation: null,
         title,
         scope,

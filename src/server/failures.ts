@@ -194,9 +194,8 @@ function sentence(facts: FailureFacts): string {
     const said = serverMessage === null ? '' : `; it says: ${shownMessage(serverMessage)}`;
     return `answered ${status} with ${whyUnusable(reason, detail)}${said}`;
   }
-  const phrase = status === null ? undefined : STATUS_CODES[status]?.toLowerCase();
   const said = serverMessage === null ? '' : `: ${shownMessage(serverMessage)}`;
-  const answered = `answered ${status}${phrase === undefined ? '' : ` (${phrase})`}${said}`;
+  const answered = `${briefly(facts)}${said}`;
   switch (kind) {
     case 'unauthorized':
       return `${then(answered, "check that the token is correct and hasn't expired.")} It needs the scope ${scope}${detail === null ? '' : ` (${detail})`}`;

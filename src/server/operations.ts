@@ -119,27 +119,17 @@ export function fillPath(path: string, params: PathParameters): string {
 
 /** The write of a method and a path, without its body; undefined if it isn't one of the API. */
 export function requestOf(method: string, path: string): WriteRequest | undefined {
-  for (const operation of writeOperations) {
-    const { method: own, path: pattern } = operations[operation];
+  for (const [operation, { method: own, path: pattern }] of Object.entries(operations)) {
     const names = [...pattern.matchAll(/:([a-z_]+)/g)].map(([, name = '']) => name);
     const found = new RegExp(`^${pattern.replace(/:[a-z_]+/g, '([^/]+)')}$`).exec(path);
-    if (own !== method || found === null) continue;
+    if (own !== method || own === 'GET' || found === null) continue;
     const values = found.slice(1).map(decoded);
     if (!values.every((value) => value !== undefined && isPathParameter(value))) return undefined;
     const params = Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']));
-    return { operation, params };
+    return { operation: operation as WriteOperation, params };
   }
   return undefined;
 }
-
-const writeOperations: readonly WriteOperation[] = [
-  'regenerateDid',
-  'updateUser',
-  'updateTemplate',
-  'deleteTemplate',
-  'updateKeyPair',
-  'updateOrganization',
-];
 
 function decoded(part: string): string | undefined {
   try {

@@ -2,12 +2,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 import { type Problem, ProblemsError } from '../../src/base/problems.js';
 import { type BaseUrl, checkBaseUrl, isBaseUrl } from '../../src/server/base-url.js';
-import { type Connection, type ConnectOptions, connect } from '../../src/server/client.js';
+import type { TransportOptions } from '../../src/server/call.js';
+import { type Connection, connect, type Writer } from '../../src/server/client.js';
 import { bearerToken } from '../../src/server/credentials.js';
 import type { Permit } from '../../src/server/exchange.js';
 import { ServerFailure } from '../../src/server/failures.js';
 import type { WriteRequest } from '../../src/server/operations.js';
-import type { Writer } from '../../src/server/writer.js';
 import { afterwards } from '../cleanups.js';
 
 export const token = 'secret-token.of~the+tests/1234==';
@@ -70,7 +70,7 @@ export interface Using extends Omit<Connection, 'writer'> {
 }
 
 /** Connects to a base URL, with pauses recorded instead of made, until the test is over. */
-export function use(base: string, options: Partial<ConnectOptions> = {}): Using {
+export function use(base: string, options: Partial<TransportOptions> = {}): Using {
   const pauses: number[] = [];
   const connection = connect({
     baseUrl: usable(checkBaseUrl(base, { allowInsecureHttp: false })),
