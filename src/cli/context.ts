@@ -32,7 +32,7 @@ export interface Streams {
   readonly clock?: Clock | undefined;
 }
 
-export type About = Pick<SessionOptions, 'manifests' | 'shard' | 'ofJob' | 'sharedRun' | 'message'>;
+export type About = Pick<SessionOptions, 'manifests' | 'shard' | 'ofJob' | 'sharedRun' | 'message' | 'now'>;
 
 export type Context = ReturnType<typeof createContext>;
 

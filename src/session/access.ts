@@ -125,10 +125,10 @@ async function live(project: Project, options: SessionOptions): Promise<Known> {
   return await withPullContext(
     project,
     options,
-    {},
-    async ({ server, manifests, look, known, notes, state }) => {
+    { kinds: [kind.name], by: 'id' },
+    async ({ server, manifests, look, wishes, notes, state }) => {
       const asOf = new Date();
-      const { found, notes: told } = await discoverAll({ kinds: [kind], asked: {}, known }, [], look);
+      const { found, notes: told } = await discoverAll(wishes, [], look);
       const { reader, profile, lists } = look;
       const needed = [...given.lists, ...listsOfNames(manifests.declared, [], profile)];
       for (const name of needed)

@@ -8,7 +8,7 @@ import type { Project } from '../project/index.js';
 import { discoverAll, type LookOptions } from '../pull/discover.js';
 import type { ListedOther, ShownListing } from '../report/pull.js';
 import type { ProfileName } from '../server/profiles.js';
-import { type PullRequest, wishesOf, withPullContext } from './pull.js';
+import { type PullRequest, withPullContext } from './pull.js';
 import type { SessionOptions } from './session.js';
 
 export interface Listing extends ShownListing {
@@ -28,14 +28,9 @@ export async function list(
   const { kinds: wanted = [], asked = {}, others: besides = [] } = request;
   const isAll = wanted.length === 0 && Object.values(asked).every((ids = []) => ids.length === 0);
   return await withPullContext(project, options, request, async (context) => {
-    const { server, look, known, notes } = context;
+    const { server, look, wishes, notes } = context;
     const besidesAlone = besides.length > 0 && wanted.length === 0;
-    const wishes = {
-      ...wishesOf({ ...request, asked: context.asked }),
-      ...(besidesAlone ? { kinds: [] } : {}),
-      known,
-    };
-    const seen = await discoverAll(wishes, [], look);
+    const seen = await discoverAll({ ...wishes, ...(besidesAlone ? { kinds: [] } : {}) }, [], look);
     const { profile } = server;
     const named = others.filter(({ name, list: own }) =>
       besides.length === 0 ? isAll && listScope(own, profile) !== undefined : besides.includes(name),

@@ -6,7 +6,7 @@ import type { Safety } from '../base/safety.js';
 import { MAX_SHARDS, parseShard, type Shard } from '../base/shard.js';
 import type { Limits } from '../plan/approve.js';
 import { shares } from '../plan/plan.js';
-import type { PlanOptions, SessionOptions } from './session.js';
+import type { PlanOptions } from './session.js';
 
 /* The options that the command line shares with the `args` of the action. */
 
@@ -184,11 +184,6 @@ export function planOptionsOf({
   ended = false,
 }: SelectionOptions): PlanOptions {
   return { targets: target, kinds: kind, prune, assert, ended };
-}
-
-/** The session's instant, if an option gives one. */
-export function instantOf({ now }: Pick<SelectionOptions, 'now'>): Pick<SessionOptions, 'now'> {
-  return now === undefined ? {} : { now };
 }
 
 export function sessionOptionsOf({

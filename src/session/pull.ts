@@ -6,7 +6,7 @@ import { type Problem, ProblemsError, problemError, refuse } from '../base/probl
 import { noProgress, withoutHarm } from '../base/progress.js';
 import { makeFolder } from '../base/write-file.js';
 import { kinds } from '../kinds/index.js';
-import type { Asked, Kind, KindName, Known } from '../kinds/kind.js';
+import type { Asked, Kind, KindName } from '../kinds/kind.js';
 import { isHidden } from '../manifests/access.js';
 import { matchGlobs } from '../manifests/find-manifests.js';
 import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/load.js';
@@ -15,7 +15,7 @@ import type { Seen } from '../plan/plan.js';
 import type { Project, ServerSettings } from '../project/index.js';
 import { askedProblems, type LookOptions, withAskedIds } from '../pull/discover.js';
 import { manifestHead, type NewFile } from '../pull/layout.js';
-import { type FreshPull, pullFresh } from '../pull/pull-fresh.js';
+import { type FreshPull, type PullWishes, pullFresh } from '../pull/pull-fresh.js';
 import { type PullResult, pullInto } from '../pull/pull-into.js';
 import {
   checkFiles,
@@ -76,8 +76,7 @@ export async function pull(
   { out, force = false, ...request }: PullRequest & { readonly out?: string; readonly force?: boolean },
 ): Promise<Pulling> {
   return await withPullContext(project, options, request, async (context) => {
-    const { server, manifests, look, asked, known, notes, holds, state, record } = context;
-    const wishes = { ...wishesOf({ ...request, asked }), known, holds };
+    const { server, manifests, look, wishes, notes, state, record } = context;
     const shared = { server: server.baseUrl, profile: server.profile.name };
     if (out === undefined) {
       // Only a pull into manifests has to understand all of them.
@@ -192,12 +191,9 @@ export interface PullContext {
   readonly server: ServerSettings;
   readonly manifests: LoadedManifests;
   readonly look: LookOptions;
-  /** What is asked for, with ids in place of names. */
-  readonly asked: Asked;
-  /** What manifests and the state name. */
-  readonly known: readonly Known[];
+  /** What is asked for, with ids in place of names, and what manifests and the state name. */
+  readonly wishes: PullWishes;
   readonly notes: readonly string[];
-  readonly holds: (text: string) => boolean;
   /** Undefined if it can't be used. */
   readonly state: State | undefined;
   /** Records what was seen of objects; gives a warning if that can't be done. */
@@ -233,10 +229,12 @@ export async function withPullContext<T>(
       server,
       manifests,
       look,
-      asked: await withAskedIds(request.asked ?? {}, look),
-      known: [...declared, ...Object.values(state?.resources ?? {})],
+      wishes: {
+        ...wishesOf({ ...request, asked: await withAskedIds(request.asked ?? {}, look) }),
+        known: [...declared, ...Object.values(state?.resources ?? {})],
+        holds: redactor.holds,
+      },
       notes,
-      holds: redactor.holds,
       state,
       record: async (seen, files) =>
         state === undefined

@@ -53,7 +53,8 @@ export async function recordPull(
       const hasher = new Hasher(state, redactor.holds);
       const at = new Date().toISOString();
       const resources = await withSeen(state.resources, seen, { at, hasher });
-      const pulled = { ...state.pulled, ...hashesOf(files, root) };
+      const hashes = files.map(({ path, text }) => [pathFrom(root, path), textHash(text)]);
+      const pulled: PulledHashes = { ...state.pulled, ...Object.fromEntries(hashes) };
       if (resources === state.resources && same(pulled, state.pulled ?? {})) return [];
       await backend.save({ ...joinedState(state), resources, pulled, serial: state.serial + 1 });
     } finally {
@@ -74,11 +75,7 @@ export async function recordPull(
 }
 
 /** Hashes of files as `pull` or `init` wrote them, by their paths from the project's root, with `/`. */
-export type PulledHashes = NonNullable<StateHead['pulled']>;
-
-export function hashesOf(files: readonly Pick<PulledFile, 'path' | 'text'>[], root: string): PulledHashes {
-  return Object.fromEntries(files.map(({ path, text }) => [pathFrom(root, path), textHash(text)]));
-}
+type PulledHashes = NonNullable<StateHead['pulled']>;
 
 /** The files to be changed that hold an edit: their text is neither what was written last nor, in git, that of the newest commit. */
 export async function editedFiles(

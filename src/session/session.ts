@@ -31,7 +31,7 @@ export interface SessionOptions extends ServerOverrides {
   /** Seconds that one request may take; 30 by default. */
   readonly timeout?: number | undefined;
   /** The instant at which it is decided which access has ended; by default the time of each plan. */
-  readonly now?: Date;
+  readonly now?: Date | undefined;
   /** Receives the progress. */
   readonly progress?: Progress;
   /** Once aborted, nothing new is started. */

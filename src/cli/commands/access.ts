@@ -1,7 +1,6 @@
 import { escapeText } from '../../base/escape.js';
 import { accessReport } from '../../report/formats.js';
 import { type AccessRequest, access as accessOf } from '../../session/access.js';
-import { instantOf } from '../../session/options.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, show, showsText } from '../formats.js';
@@ -15,7 +14,7 @@ export async function access(
   const request = { user, organization, scope, role };
   const shown = await accessOf(
     await context.project(),
-    { ...context.sessionOptions(), ...instantOf(options) },
+    { ...context.sessionOptions(), now: options.now },
     request,
   );
   if (!showsText(formats)) {

@@ -5,7 +5,7 @@ import type { StoredPlan } from '../../plan/stored.js';
 import { resultReport } from '../../report/formats.js';
 import { sendsText } from '../../report/review.js';
 import { type PipelineApproval, pipelineApproval } from '../../session/gitlab-approval.js';
-import { type AllowOptions, instantOf, planFileConflicts, planOptionsOf } from '../../session/options.js';
+import { type AllowOptions, planFileConflicts, planOptionsOf } from '../../session/options.js';
 import { refuseDuplicates } from '../../session/outputs.js';
 import { readPlanFile } from '../../session/plan-file.js';
 import type { WritingSession } from '../../session/session.js';
@@ -39,7 +39,7 @@ export async function apply(
   return await applyPlan(context, {
     command: 'apply',
     formats,
-    about: { ...shardOptions(shard, process.env), ...instantOf(options), message: options.message },
+    about: { ...shardOptions(shard, process.env), now: options.now, message: options.message },
     yes: stored !== undefined || options.yes === true,
     allow: options,
     instead: ', or apply a plan that was stored with idops plan --out',

@@ -3,7 +3,7 @@ import { refuse } from '../../base/problems.js';
 import { writeOutput } from '../../base/write-file.js';
 import { changesServer, type Plan, type Share } from '../../plan/plan.js';
 import { planReport } from '../../report/formats.js';
-import { instantOf, planFileConflicts, planOptionsOf, type SelectionOptions } from '../../session/options.js';
+import { planFileConflicts, planOptionsOf, type SelectionOptions } from '../../session/options.js';
 import { refuseDuplicates } from '../../session/outputs.js';
 import { readShownPlan } from '../../session/plan-file.js';
 import { shardOptions } from '../../session/shard.js';
@@ -40,7 +40,7 @@ export async function plan(
     return exitOf(stored, options);
   }
   const project = await context.project();
-  const about = { ...shardOptions(options.shard, process.env), ...instantOf(options) };
+  const about = { ...shardOptions(options.shard, process.env), now: options.now };
   const made = await context.session(project, about, async (session) => {
     const outputs = [...filesOf(formats), ...(options.out === undefined ? [] : [options.out])];
     await context.refuseOutputs(outputs, { project, files: session.files });

@@ -13,41 +13,43 @@ export async function checkState(
   project: Project,
   server: string | null,
 ): Promise<readonly Check[]> {
-  const { state, check } = await checkRecords(backend, project, server);
-  return [check, ...(await checkLocks(backend)), ...(await checkJournals(backend, state))];
-}
-
-async function checkRecords(
-  backend: StateBackend,
-  project: Project,
-  server: string | null,
-): Promise<{ readonly state: State | null; readonly check: Check }> {
-  try {
+  let state: State | undefined;
+  const records = await attempt('state', async () => {
     await backend.check('write');
     const saved = await backend.saved();
-    const state = server === null ? saved : await backend.load(server);
-    if (saved === undefined) {
-      const behind = state === undefined ? null : await findOrphanedState(project, state);
-      const none = ok('state', `there is none at ${backend.place} yet: the first apply writes it`);
-      return { state: state ?? null, check: behind === null ? none : failedCheck('state', behind) };
-    }
+    const loaded = server === null ? saved : await backend.load(server);
+    const behind =
+      saved !== undefined || loaded === undefined ? null : await findOrphanedState(project, loaded);
+    state = loaded;
+    if (behind !== null) return [failedCheck('state', behind)];
+    if (saved === undefined)
+      return [ok('state', `there is none at ${backend.place} yet: the first apply writes it`)];
     const count = Object.keys(saved.resources).length;
     const objects = count === 1 ? '1 object' : `${count} objects`;
-    return {
-      state: state ?? null,
-      check: ok('state', `${backend.place} records ${objects} of ${saved.server}`),
-    };
-  } catch (failure) {
-    return { state: null, check: failed('state', failure) };
-  }
-}
-
-async function checkLocks(backend: StateBackend): Promise<Check[]> {
-  try {
+    return [ok('state', `${backend.place} records ${objects} of ${saved.server}`)];
+  });
+  const locks = await attempt('lock', async () => {
     const holdings = await backend.lockStatuses();
     return holdings.length === 0 ? [ok('lock', 'it is free')] : holdings.map(lockCheck);
+  });
+  const journals = await attempt('journals', async () => {
+    const { runs, problems } = await readRuns(backend.runs, state);
+    if (problems.length > 0) return problems.map((problem) => failedCheck('journals', problem));
+    return [ok('journals', runs.length === 1 ? 'of 1 run' : `of ${runs.length} runs`)];
+  });
+  return [...records, ...locks, ...journals];
+}
+
+/** Checks, or one failed check in place of a ProblemsError. */
+async function attempt(name: string, check: () => Promise<readonly Check[]>): Promise<readonly Check[]> {
+  try {
+    return await check();
   } catch (failure) {
-    return [failed('lock', failure)];
+    const { problems } = failure instanceof ProblemsError ? failure : { problems: [] };
+    const [first] = problems;
+    if (first === undefined) throw failure;
+    const message = problems.map((problem) => problem.message).join('; ');
+    return [failedCheck(name, { ...first, message })];
   }
 }
 
@@ -60,44 +62,20 @@ function lockCheck({
   shard,
 }: Awaited<ReturnType<StateBackend['lockStatuses']>>[number]): Check {
   const which = shard === undefined ? 'it' : `that of the shard ${shardText(shard)}`;
-  if (!readable)
-    return fail(
-      'lock',
-      `${which} is held by ${holder}`,
-      'if surely nothing runs, remove it with idops runs unlock',
-    );
+  const held = `${which} is held by ${holder}`;
+  if (!readable) return fail('lock', held, 'if surely nothing runs, remove it with idops runs unlock');
   if (end !== null)
     return warn(
       'lock',
       `${which} was left by ${holder}, ${end}`,
       'the next run takes it over; idops runs unlock removes it',
     );
-  if (fate === 'alive')
-    return warn('lock', `${which} is held by ${holder}`, 'wait until that has ended, or end it');
+  if (fate === 'alive') return warn('lock', held, 'wait until that has ended, or end it');
   return warn(
     'lock',
-    `${which} is held by ${holder}, and this machine can't tell whether that still runs`,
+    `${held}, and this machine can't tell whether that still runs`,
     `that process ${elsewhere ?? 'is not known here'}: make sure that it doesn't run any more, then use idops runs unlock`,
   );
-}
-
-async function checkJournals(backend: StateBackend, state: State | null): Promise<Check[]> {
-  try {
-    const { runs, problems } = await readRuns(backend.runs, state ?? undefined);
-    if (problems.length > 0) return problems.map((problem) => failedCheck('journals', problem));
-    return [ok('journals', runs.length === 1 ? 'of 1 run' : `of ${runs.length} runs`)];
-  } catch (failure) {
-    return [failed('journals', failure)];
-  }
-}
-
-/** A failure as one failed check. */
-function failed(name: string, failure: unknown): Check {
-  if (!(failure instanceof ProblemsError)) throw failure;
-  const message = failure.problems.map((problem) => problem.message).join('; ');
-  const [first] = failure.problems;
-  if (first === undefined) throw failure;
-  return failedCheck(name, { ...first, message });
 }
 
 /** A problem as a failed check. Without a hint, it names the place or the docs. */
