@@ -1,4 +1,4 @@
-import { eventPayload, headCommit, member } from '../session/forge.js';
+import { at, eventPayload, headCommit } from '../session/forge.js';
 
 /** The event that a workflow runs for. */
 export interface WorkflowEvent {
@@ -39,15 +39,15 @@ export function readEvent(env: Environment): WorkflowEvent {
   const payload = eventPayload(env);
   const [owner = '', repository = ''] = (env.GITHUB_REPOSITORY ?? '').split('/');
   const name = env.GITHUB_EVENT_NAME ?? '';
-  const pull = member(payload, 'pull_request');
-  const number = member(pull, 'number');
+  const pull = at(payload, 'pull_request');
+  const number = at(pull, 'number');
   const branch = branchOf(env.GITHUB_REF);
   return {
     name,
     owner,
     repository,
     sha: headCommit(env, payload),
-    before: commitOf(at(pull, 'base', 'sha') ?? member(payload, 'before')),
+    before: commitOf(at(pull, 'base', 'sha') ?? at(payload, 'before')),
     commit: env.GITHUB_SHA ?? '',
     branch,
     onDefaultBranch:
@@ -95,7 +95,7 @@ const withoutSecrets: ReadonlySet<string> = new Set([
 function secretsMissing(name: string, payload: unknown, pull: unknown): string | null {
   if (!withoutSecrets.has(name)) return null;
   if (isOfFork(pull)) return 'it comes from a fork, and runs for forks get no secrets';
-  const sender = member(member(payload, 'sender'), 'login');
+  const sender = at(payload, 'sender', 'login');
   return sender === 'dependabot[bot]' ? 'it comes from Dependabot, whose runs get no secrets' : null;
 }
 
@@ -120,12 +120,8 @@ function isOfFork(pull: unknown): boolean {
  * This repository may itself be a fork.
  */
 function isOneRepository(from: unknown, into: unknown): boolean {
-  const [one, other] = [member(from, 'id'), member(into, 'id')];
+  const [one, other] = [at(from, 'id'), at(into, 'id')];
   if (typeof one === 'number' && typeof other === 'number') return one === other;
-  const name = member(from, 'full_name');
-  return typeof name === 'string' && name === member(into, 'full_name') && member(from, 'fork') !== true;
-}
-
-function at(value: unknown, ...path: string[]): unknown {
-  return path.reduce(member, value);
+  const name = at(from, 'full_name');
+  return typeof name === 'string' && name === at(into, 'full_name') && at(from, 'fork') !== true;
 }

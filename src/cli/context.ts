@@ -123,8 +123,7 @@ export function createContext(
       return scrubProblems(found, argv, redactor);
     },
     /** A text without credentials that were typed in the wrong place. */
-    scrub: (text: string): string =>
-      scrubArguments(argv, (word) => (redactor.holds(word) ? redactor.redact(word) : word))(text),
+    scrub: (text: string): string => scrubArguments(argv, redactor)(text),
     /** Throws a ProblemsError if an output file is one that idops reads or keeps; checks each once. */
     async refuseOutputs(files: readonly string[], known?: Inputs): Promise<void> {
       const open = files.filter((file) => !checked.has(file));

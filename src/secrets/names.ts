@@ -10,10 +10,8 @@ export const secretFields = ['ldap_master_password', 'smtp_password'] as const;
 
 export type SecretField = (typeof secretFields)[number];
 
-const secretFieldNames: ReadonlySet<string> = new Set(secretFields);
-
 export function isSecretField(name: string): boolean {
-  return secretFieldNames.has(name);
+  return (secretFields as readonly string[]).includes(name);
 }
 
 const secretMembers: ReadonlySet<string> = new Set([

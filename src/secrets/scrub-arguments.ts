@@ -2,23 +2,21 @@ import { isUuid } from '../base/identifiers.js';
 import type { Problem } from '../base/problems.js';
 import type { Redactor } from './redactor.js';
 
-const placeholder = (word: string): string => `(a value of ${word.length} characters)`;
-
 const leastWord = 4;
 
 /**
- * Returns a function that hides credentials in messages that repeat arguments: `words` are the arguments, `known` masks known
- * credentials. Words that only look like a credential are hidden too.
+ * Returns a function that hides credentials in messages that repeat arguments: `words` are the arguments; the redactor knows some
+ * credentials. Words that only look like one are hidden too.
  */
 export function scrubArguments(
   words: readonly string[],
-  known: (text: string) => string = (text) => text,
+  redactor?: Pick<Redactor, 'holds' | 'redact'>,
 ): (text: string) => string {
   const hidden = new Map<string, string>();
   for (const word of words.flatMap(partsOf)) {
-    const clean = known(word);
+    const clean = redactor?.holds(word) ? redactor.redact(word) : word;
     if (clean !== word) hidden.set(word, clean);
-    else if (looksRandom(word)) hidden.set(word, placeholder(word));
+    else if (looksRandom(word)) hidden.set(word, `(a value of ${word.length} characters)`);
   }
   // The longest first: one may be in another.
   const found = [...hidden].sort(([one], [other]) => other.length - one.length);
@@ -29,9 +27,9 @@ export function scrubArguments(
 export function scrubProblems(
   problems: readonly Problem[],
   words: readonly string[],
-  { holds, redact }: Redactor,
+  redactor: Redactor,
 ): Problem[] {
-  const scrub = scrubArguments(words, (word) => (holds(word) ? redact(word) : word));
+  const scrub = scrubArguments(words, redactor);
   return problems.map(({ message, hint, places, ...problem }) => ({
     ...problem,
     message: scrub(message),

@@ -79,7 +79,7 @@ export interface NetworkOptions {
   /** Redacts the server's words before they go into a message. */
   readonly redact: (text: string) => string;
   /** Called with the secrets of answers, before anything else uses them. */
-  readonly onSecret?: OnSecret;
+  readonly onSecret: OnSecret;
   /** Called after each attempt. */
   readonly onTry?: (made: Try) => void;
   /** Called before a retry and its pause. */

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { oneLine } from '../base/escape.js';
 import { type ProblemCode, type ProblemsError, problemError } from '../base/problems.js';
-import type { OnSecret } from '../secrets/redactor.js';
 import { readJson, secretTextsIn } from './answers.js';
 import type { BaseUrl } from './base-url.js';
 import type { NetworkOptions } from './call.js';
@@ -13,12 +12,12 @@ import { messageIn } from './messages.js';
 import type { Scope } from './operations.js';
 import type { ProxyServer } from './proxy.js';
 import {
-  type Delay,
   defaultRetries,
   mayPass,
   type Patience,
   pauseBefore,
   retryAfterSeconds,
+  sleepSeconds,
 } from './retry.js';
 
 /** An OAuth 2.0 client (RFC 6749, section 4.4). */
@@ -30,16 +29,9 @@ export interface ClientCredentials {
   readonly scopes: readonly string[] | null;
 }
 
-export interface TokenNetwork
-  extends Pick<
-    NetworkOptions,
-    'timeout' | 'retries' | 'version' | 'redact' | 'signal' | 'onTry' | 'onRetry'
-  > {
+export interface TokenNetwork extends Omit<NetworkOptions, 'concurrency' | 'rate' | 'maxAnswerBytes'> {
   readonly tls: TlsSettings;
   readonly proxy: ProxyServer | null;
-  readonly onSecret: OnSecret;
-  readonly delay: Delay;
-  readonly random: () => number;
   readonly patience: Patience;
   readonly now?: () => number;
 }
@@ -74,7 +66,7 @@ async function ask(
   scopes: readonly string[],
   network: TokenNetwork,
 ): Promise<Exchanged> {
-  const { signal, delay, random, patience, retries = defaultRetries } = network;
+  const { signal, patience, retries = defaultRetries, delay = sleepSeconds, random = Math.random } = network;
   for (let attempt = 1; ; attempt++) {
     const began = performance.now();
     const outcome = await askOnce(client, scopes, network);

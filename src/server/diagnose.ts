@@ -11,7 +11,7 @@ export interface Diagnosis {
   readonly fits: ProfileName | null;
 }
 
-export interface Patient {
+export interface DiagnoseOptions {
   readonly reader: Reader;
   readonly baseUrl: string;
   readonly profile: Profile;
@@ -27,8 +27,8 @@ const tryLater = "check the server's log, and proxies and gateways in front of i
 const nobody = '00000000-0000-0000-0000-000000000000';
 
 /** Finds out, with GETs only, what a server is and what the credentials may do. */
-export async function diagnose(patient: Patient): Promise<Diagnosis> {
-  const { reader, baseUrl, profile, isWritten, needed } = patient;
+export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
+  const { reader, baseUrl, profile, isWritten, needed } = options;
   const organizations = await outcomeOf(() => reader.listOrganizations(1));
   const reached = reachChecks(baseUrl, organizations.failure);
   if (reached.some(({ status }) => status === 'fail')) return { checks: reached, fits: null };
@@ -74,12 +74,10 @@ async function outcomeOf(read: () => Promise<unknown>): Promise<ReadOutcome> {
 
 function reachChecks(baseUrl: string, failure: Failure | null): Check[] {
   const { protocol, origin } = new URL(baseUrl);
-  const secure = protocol === 'https:';
-  const tls = secure
-    ? ok('tls', 'the certificate is accepted')
-    : ok('tls', 'not used: the address is plain http');
-  const certificate = failure !== null && isAboutTls(failure.reason ?? '');
-  if (certificate) {
+  const isSecure = protocol === 'https:';
+  const tls = ok('tls', isSecure ? 'the certificate is accepted' : 'not used: the address is plain http');
+  const fault = faultOf(failure?.reason ?? '');
+  if (failure !== null && (fault === 'certificate' || fault === 'tls')) {
     return [
       ok('address', `${origin} is reached`),
       failedBy('tls', failure, 'see server.tls of the configuration, and NODE_EXTRA_CA_CERTS'),
@@ -100,16 +98,7 @@ function reachChecks(baseUrl: string, failure: Failure | null): Check[] {
 }
 
 function failedBy(name: string, failure: Failure, hint: string): Check {
-  return fail(name, failure.message, hint, codeOf(failure));
-}
-
-function codeOf({ kind }: Failure): ProblemCode {
-  return `server-${kind}`;
-}
-
-function isAboutTls(reason: string): boolean {
-  const fault = faultOf(reason);
-  return fault === 'certificate' || fault === 'tls';
+  return fail(name, failure.message, hint, `server-${failure.kind}`);
 }
 
 function scopeCheck(scope: Scope, failure: Failure | null, needed: readonly Scope[]): Check {
@@ -120,7 +109,7 @@ function scopeCheck(scope: Scope, failure: Failure | null, needed: readonly Scop
   if (failure.kind !== 'forbidden') return warn(name, failure.message, tryLater);
   const cure = 'use credentials with this scope';
   return needed.includes(scope)
-    ? fail(name, `${failure.message}; the manifests need it`, cure, codeOf(failure))
+    ? fail(name, `${failure.message}; the manifests need it`, cure, `server-${failure.kind}`)
     : warn(name, `${failure.message}; the manifests don't`, `if that changes, ${cure}`);
 }
 

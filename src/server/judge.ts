@@ -84,9 +84,7 @@ function judgeBody<T>(
 /** Reads JSON, and reports its secrets before anything can show them. */
 function read(body: Buffer, { onSecret }: JudgeOptions): Parsed<unknown> {
   const document = readJson(body);
-  if (onSecret !== undefined && 'value' in document) {
-    for (const secret of secretTextsIn(document.value)) onSecret(secret, 'answer');
-  }
+  if ('value' in document) for (const secret of secretTextsIn(document.value)) onSecret(secret, 'answer');
   return document;
 }
 

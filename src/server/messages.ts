@@ -9,9 +9,11 @@ const maxDepth = 6;
 export function messageIn(body: unknown): string | null {
   if (typeof body === 'string') return body.trim() === '' ? null : body;
   if (!isMap(body)) return null;
-  const main = firstText(body.message, body.error_description, body.detail, body.error, body.code);
+  const main = [body.message, body.error_description, body.detail, body.error, body.code].find(
+    (candidate) => typeof candidate === 'string' && candidate.trim() !== '',
+  );
   const error = isMap(body.error) ? messageIn(body.error) : null;
-  const said = main ?? error ?? '';
+  const said = main?.toString() ?? error ?? '';
   const code = typeof body.code === 'string' ? body.code : '';
   const more = flatten(body.errors, '', maxDepth).filter((part) => !repeats(`${said} ${code}`, part));
   if (more.length === 0) return said || null;
@@ -38,13 +40,6 @@ export function isRaw(message: string): boolean {
 }
 
 export const rawInstead = 'its message is raw internals of the server, which --debug shows';
-
-function firstText(...candidates: (Value | undefined)[]): string | null {
-  return (
-    candidates.find((candidate) => typeof candidate === 'string' && candidate.trim() !== '')?.toString() ??
-    null
-  );
-}
 
 function flatten(errors: Value | undefined, path: string, depth: number): string[] {
   const label = path === '' ? '' : `${path}: `;

@@ -32,13 +32,13 @@ export interface AccessRequest {
   readonly role: readonly string[];
 }
 
-/** Somebody who may have been given something. */
+/** A user who may have grants. */
 interface Holder {
   readonly id: string;
   readonly fields: Fields;
 }
 
-/** All that is known of who has what. */
+/** Who has what, as the server or the state knows it. */
 interface Known {
   readonly source: ShownAccess['source'];
   readonly asOf: Date | null;
@@ -68,7 +68,7 @@ export async function access(
     ? await live(project, { ...options, redactor })
     : await recorded(project, options, redactor);
   const { holders, references, state, manifests } = known;
-  const { since, notes } = await givenIn(project, state, redactor);
+  const { since, notes } = await grantOrigins(project, state, redactor);
   const { privileged } = project.safety();
   const { declared, notes: undeclared } = expanded(manifests.declared, references);
   const documents = new Map(declared.map((one) => [identifierKey(one.identity.id ?? ''), one]));
@@ -190,8 +190,8 @@ async function recorded(project: Project, { signal }: SessionOptions, redactor: 
   };
 }
 
-/** What the journals tell of when each grant was given. */
-async function givenIn(project: Project, state: State | undefined, redactor: Redactor) {
+/** When and by which run each grant was given, as the journals record it. */
+async function grantOrigins(project: Project, state: State | undefined, redactor: Redactor) {
   try {
     const backend = await backendOf(project, redactor.add);
     const isOther = await othersOf(state, { backend, environment: project.environment });
@@ -281,17 +281,17 @@ function unknownNames(request: AccessRequest, known: Known, rows: readonly Shown
       rows.some((row) => row.type === type && matches([name], row))
     );
   };
-  const hint =
+  const [who, hint] =
     source === 'live'
-      ? 'idops list shows what there is'
-      : 'idops state show lists what the state has; the server itself is not asked, since its profile lists no users';
+      ? ['the server has', 'idops list shows what there is']
+      : [
+          'the state has',
+          'idops state show lists what the state has; the server itself is not asked, since its profile lists no users',
+        ];
   return (Object.keys(request) as (keyof AccessRequest)[]).flatMap((type) =>
     request[type]
       .filter((name) => !name.includes('*') && !isKnown(type, name))
-      .map((name) => {
-        const who = source === 'live' ? 'the server has' : 'the state has';
-        return error('not-found', `--${type} ${name}: ${who} no such ${type}`, [], hint);
-      }),
+      .map((name) => error('not-found', `--${type} ${name}: ${who} no such ${type}`, [], hint)),
   );
 }
 

@@ -118,13 +118,13 @@ function credentialsIn(remote: string): string[] {
   return given.flatMap((one) => [one, decodeURIComponent(one)]);
 }
 
-/** Whether what is written here is gone when the job of a CI system ends. */
+/** Whether files written here are lost when the CI job ends. */
 export function isThrownAway({ CI = '', RUNNER_ENVIRONMENT }: NodeJS.ProcessEnv): boolean {
   return CI !== '' && RUNNER_ENVIRONMENT !== 'self-hosted';
 }
 
 /**
- * A warning if losing the state can lose data. An update that is cut off can empty a user's lists on a server that writes users whole, and
+ * A warning if losing the state can lose data: on a server that writes users whole, an interrupted update can empty a user's lists, and
  * only journal and state know what was in them.
  */
 export function stateLossWarning(

@@ -16,7 +16,7 @@ import {
 } from '../server/credentials.js';
 import type { Scope } from '../server/operations.js';
 import type { Reader } from '../server/reader.js';
-import { defaultPatience, Patience, seconds, sleepSeconds } from '../server/retry.js';
+import { defaultPatience, Patience, seconds } from '../server/retry.js';
 
 /** Seconds that one request may take. */
 export const DEFAULT_TIMEOUT = 30;
@@ -83,7 +83,7 @@ function credentialsOf(
   scopes: readonly Scope[],
   options: SendingOptions & { readonly patience: Patience },
 ): Credentials {
-  const { redact, onSecret = () => {}, signal, delay = sleepSeconds, random = Math.random } = options;
+  const { redact, onSecret, signal } = options;
   switch (auth.way) {
     case 'token':
       return bearerToken(String(auth.token.reveal()));
@@ -99,9 +99,6 @@ function credentialsOf(
           ...options,
           tls,
           proxy: auth.proxy,
-          onSecret,
-          delay,
-          random,
         }),
         onSecret,
       );

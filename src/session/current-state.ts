@@ -51,8 +51,8 @@ export async function holdForRun(
 }
 
 /**
- * Loads the state. If killed runs left something unfinished, takes the lock while that is settled. If the state is being written, gives it as
- * it is. If it can't be written from here, settles it in memory for this plan alone.
+ * Loads the state. If killed runs left something unfinished, takes the lock and settles it. If a run is writing the state, returns it as it
+ * is. If this process can't write it, settles it in memory for this plan alone.
  */
 export async function settleForPlan(home: StateHome, options: SettleOptions): Promise<CurrentState> {
   const { backend } = home;
@@ -76,18 +76,14 @@ export async function settleForPlan(home: StateHome, options: SettleOptions): Pr
     if (!hasProblem(failure, 'not-writable')) throw failure;
     return settling.result(await settling.settleInMemory());
   }
-  let settled: State;
   try {
-    settled = await settling.settle(false);
-  } catch (failure) {
-    await lock.release();
-    throw failure;
+    return settling.result(await settling.settle(false));
+  } finally {
+    for (const { message } of await lock.release()) settling.notes.push(message);
   }
-  for (const { message } of await lock.release()) settling.notes.push(message);
-  return settling.result(settled);
 }
 
-/** What ends a change of a state that another shard changed since it was loaded: nothing is saved, and the state is loaded again. */
+/** Thrown if another shard changed the state since it was loaded: nothing is saved, and the state is loaded again. */
 const changedMeanwhile = problemError('locked', 'another shard changed the state');
 
 /** Brings a state up to what killed runs did. */
@@ -117,8 +113,8 @@ class Settling {
   }
 
   /**
-   * Settles what is unfinished, with the lock held. The first shard of a split saves all of that in the same change that splits the state:
-   * others that begin at the same time find it done, or load the state again. `splits`: splits it even if nothing is unfinished.
+   * Settles what is unfinished, with the lock held. The first shard of a split saves it in the change that splits the state: shards that
+   * begin at the same time find it done, or load the state again. With `splits`, splits the state even if nothing is unfinished.
    */
   async settle(splits: boolean): Promise<State> {
     for (;;) {
@@ -139,13 +135,13 @@ class Settling {
       const resumed = await this.#resume(content, heirOf(state, content.run));
       state = resumed.state;
       this.notes.push(
-        ...told(content, resumed, 'the plan alone, since the state can not be written from here'),
+        ...notesOf(content, resumed, 'the plan alone, since the state can not be written from here'),
       );
     }
     return state;
   }
 
-  /** Loads the state and what is unfinished in it; `splitFor` is the shard if the state is not split for it yet. Throws a ProblemsError (`locked`) if a run is under way. */
+  /** Loads the state and its unfinished runs; `splitFor` is the shard if the state is not split for it. Throws `locked` if a run is under way. */
   async #loadUnfinished(): Promise<{ state: State; found: JournalContent[]; splitFor: Shard | undefined }> {
     const { shard } = this.#options;
     for (;;) {
@@ -177,7 +173,7 @@ class Settling {
       state = await this.#save(state, resumed);
       if (isSaved) continue;
       await resumed.finish();
-      this.notes.push(...told(content, resumed, into(content)));
+      this.notes.push(...notesOf(content, resumed, into(content)));
     }
     return state;
   }
@@ -191,7 +187,7 @@ class Settling {
       return state;
     }
     const part = partOfRun(run);
-    // What is no part of this shard may be about objects that others write.
+    // A run of other shards may concern objects that others write.
     const isOwn = part !== undefined && isShard(part.shard, shard);
     const head = await backend.merge({
       records: changedRecords(before.resources, state.resources),
@@ -212,7 +208,7 @@ class Settling {
     for (const content of found) {
       const one = await this.#resume(content, heirOf(after, content.run));
       resumed.push(one);
-      findings.push(...told(content, one, into(content)));
+      findings.push(...notesOf(content, one, into(content)));
       after = one.state;
     }
     const runs = resumed.map(({ run }) => run);
@@ -246,8 +242,8 @@ function into({ ended }: JournalContent): string {
   return ended ? 'it' : 'the state';
 }
 
-/** What is told of a run that was settled. */
-function told({ ended }: JournalContent, { run, settled, findings }: Resumed, where: string): string[] {
+/** The notes about a run that was settled. */
+function notesOf({ ended }: JournalContent, { run, settled, findings }: Resumed, where: string): string[] {
   const why = ended ? 'is newer than the state' : 'had not ended';
   return [
     `run ${run} ${why}: ${settled === 0 ? 'none' : settled} of its answers ${settled === 1 ? 'was' : 'were'} taken into ${where}`,

@@ -82,12 +82,15 @@ export function eventPayload(env: Environment): unknown {
 
 /** The commit of a run; for a pull request the last one of its branch, not the merge. Empty if unknown. */
 export function headCommit(env: Environment, payload: unknown): string {
-  const sha = member(member(member(payload, 'pull_request'), 'head'), 'sha');
+  const sha = at(payload, 'pull_request', 'head', 'sha');
   return typeof sha === 'string' ? sha : (env.GITHUB_SHA ?? '');
 }
 
-export function member(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null
-    ? (value as { [name: string]: unknown })[name]
-    : undefined;
+/** A member inside of an unknown value; undefined if there is none. */
+export function at(value: unknown, ...path: string[]): unknown {
+  return path.reduce<unknown>(
+    (part, name) =>
+      typeof part === 'object' && part !== null ? (part as { [name: string]: unknown })[name] : undefined,
+    value,
+  );
 }

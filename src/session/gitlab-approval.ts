@@ -11,8 +11,8 @@ export interface PipelineApproval {
 }
 
 /**
- * The approval by which a job of GitLab CI applies a stored plan, from its variables `env`. A pipeline's plan counts once for that
- * pipeline, and once for the merge request that IDOPS_APPROVAL names (its number, its last commit, the pipeline that planned and when).
+ * The approval with which a job of GitLab CI applies a stored plan, from its variables `env`. A plan counts once for its pipeline, and once
+ * for the merge request that IDOPS_APPROVAL names (its number, its last commit, the pipeline that planned and when).
  * Undefined outside of GitLab CI. Throws a ProblemsError (`not-approved`) if IDOPS_APPROVAL can't be read, or if the state is a file
  * (`inFile`) that is deleted with the job.
  */

@@ -3,7 +3,7 @@ import { kinds } from '../kinds/index.js';
 import type { Project } from '../project/index.js';
 import type { Profile } from '../server/profiles.js';
 
-/** The problem of `safety.keep` under a profile that can't list who has a scope or a role. */
+/** A problem if `safety.keep` is set and the profile can't list who has a scope or a role. */
 export function keepProblems(project: Project, profile: Profile): readonly Problem[] {
   const places = project.placeOf('safety', 'keep');
   const holders = kinds.filter(({ access }) => access !== undefined);

@@ -217,7 +217,7 @@ class Lifecycle {
   /** Aborted when the session ends: nothing new may be started. */
   readonly signal = this.#stop.signal;
 
-  /** `end` releases all that the session holds, and gives warnings; it is called once. */
+  /** `end` releases all that the session holds and returns warnings; it is called once. */
   constructor(end: () => Promise<readonly Problem[]>) {
     this.#end = end;
   }
@@ -239,7 +239,7 @@ class Lifecycle {
     });
   }
 
-  /** Starts nothing more, waits for what is under way, which is finished and recorded, and releases all; gives warnings. */
+  /** Starts nothing more, waits until work under way is finished and recorded, and releases all; returns warnings. */
   async end(): Promise<readonly Problem[]> {
     this.#stop.abort();
     this.#ended ??= Promise.allSettled([...this.#underWay]).then(() => this.#end());

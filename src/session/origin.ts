@@ -3,7 +3,7 @@ import { git } from '../base/git.js';
 import { findWorkTree } from '../base/paths.js';
 import type { Redactor } from '../secrets/redactor.js';
 import type { Origin } from '../state/journal.js';
-import { type Environment, eventPayload, headCommit, isCommit, member } from './forge.js';
+import { at, type Environment, eventPayload, headCommit, isCommit } from './forge.js';
 
 /**
  * Who runs idops, for the journal: what GitHub or GitLab CI says in its variables `env`; elsewhere the newest commit of the project's git
@@ -15,8 +15,8 @@ export async function originOf(
   message: string | undefined,
   { redact }: Pick<Redactor, 'redact'>,
 ): Promise<Origin> {
-  const { pull_request, ...told } = onGithub(env) ?? onGitlab(env) ?? (await ofHead(root));
-  const texts = Object.entries({ ...told, message }).flatMap(([name, text = '']) => {
+  const { pull_request, ...found } = onGithub(env) ?? onGitlab(env) ?? (await ofHead(root));
+  const texts = Object.entries({ ...found, message }).flatMap(([name, text = '']) => {
     const line = oneLine(redact(text));
     return line === '' ? [] : [[name, line]];
   });
@@ -24,16 +24,16 @@ export async function originOf(
   return { ...Object.fromEntries(texts), ...(number > 0 ? { pull_request: number } : {}) };
 }
 
-type Told = { readonly [name in keyof Origin]?: string };
+type Texts = { readonly [name in keyof Origin]?: string };
 
-function onGithub(env: Environment): Told | undefined {
+function onGithub(env: Environment): Texts | undefined {
   if (env.GITHUB_ACTIONS !== 'true') return undefined;
   const { GITHUB_SERVER_URL: server = '', GITHUB_REPOSITORY: repository = '', GITHUB_RUN_ID: id = '' } = env;
   const payload = eventPayload(env);
-  const number = member(member(payload, 'pull_request'), 'number');
+  const number = at(payload, 'pull_request', 'number');
   const commit = headCommit(env, payload);
   return {
-    // Who started a run again may be another person than who started it first.
+    // The person who re-ran it, who may not be the one who started it.
     actor: env.GITHUB_TRIGGERING_ACTOR || (env.GITHUB_ACTOR ?? ''),
     commit: isCommit(commit) ? commit : '',
     pull_request: String(number ?? /^refs\/pull\/(\d+)\//.exec(env.GITHUB_REF ?? '')?.[1] ?? ''),
@@ -41,7 +41,7 @@ function onGithub(env: Environment): Told | undefined {
   };
 }
 
-function onGitlab(env: Environment): Told | undefined {
+function onGitlab(env: Environment): Texts | undefined {
   if (env.GITLAB_CI !== 'true') return undefined;
   const commit = env.CI_MERGE_REQUEST_SOURCE_BRANCH_SHA || (env.CI_COMMIT_SHA ?? '');
   return {
@@ -52,7 +52,7 @@ function onGitlab(env: Environment): Told | undefined {
   };
 }
 
-async function ofHead(root: string): Promise<Told> {
+async function ofHead(root: string): Promise<Texts> {
   const top = findWorkTree(root);
   if (top === undefined) return {};
   try {

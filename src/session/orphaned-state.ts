@@ -7,21 +7,18 @@ import type { State } from '../state/state.js';
 import { parseState, parseStateJson } from '../state/state-text.js';
 import { pathOnBranch } from './backend.js';
 
-/** A place that may have the state, other than the one that the configuration names. */
+/** A place, other than the configured one, that may have the state. */
 interface FormerPlace {
   readonly place: string;
   /** What `idops state migrate --from` takes. */
   readonly from: string;
-  /** How to remove it, or to leave it to others. */
+  /** How to remove it, or leave it to others. */
   readonly removal: string;
   /** Throws a ProblemsError for one that can't be read or was moved. */
   state(): Promise<State | undefined>;
 }
 
-/**
- * The problem that the state is where the configuration named it before, if there is none where it is named now: the objects in it would
- * be taken for unknown. Null if there is no other state.
- */
+/** A problem if the configured state is empty and a former place still has one, whose objects would count as unknown; otherwise null. */
 export async function findOrphanedState(project: Project, state: State): Promise<Problem | null> {
   const isNew = state.serial === 0 && Object.keys(state.resources).length === 0;
   if (!isNew) return null;
@@ -29,7 +26,7 @@ export async function findOrphanedState(project: Project, state: State): Promise
     ...(await formerFiles(project)),
     ...(await formerBranches(project)),
   ]) {
-    // One that was moved, or can't be read, is no state to go on with.
+    // Ignore a state that was moved or can't be read.
     const there = await read().catch(() => undefined);
     const records = Object.keys(there?.resources ?? {}).length;
     if (there?.server !== state.server || records === 0) continue;

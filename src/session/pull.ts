@@ -60,7 +60,7 @@ export interface Pulling extends Omit<PullResult, 'settled'> {
   /** Throws what `write` would throw, as far as that can be known before. */
   check(): Promise<void>;
   /**
-   * Writes the files, and records in the state what the manifests now say; gives a warning if that can't be done. Throws a ProblemsError
+   * Writes the files, and records in the state what the manifests now say; returns a warning if that can't be done. Throws a ProblemsError
    * if a file was edited and that isn't forced, was changed meanwhile, or can't be written.
    */
   write(): Promise<Problem[]>;
@@ -196,7 +196,7 @@ export interface PullContext {
   readonly notes: readonly string[];
   /** Undefined if it can't be used. */
   readonly state: State | undefined;
-  /** Records what was seen of objects; gives a warning if that can't be done. */
+  /** Records what was seen of objects; returns a warning if that can't be done. */
   record(seen: readonly Seen[], files: readonly PulledFile[]): Promise<Problem[]>;
 }
 

@@ -44,7 +44,7 @@ export interface SessionOptions extends ServerOverrides {
   readonly network?: Partial<Pick<SendingOptions, 'rate' | 'retries' | 'onTry' | 'delay' | 'random'>>;
   /** The settings of `safety`; by default those of the configuration. */
   readonly safety?: Safety;
-  /** Whether who applies asks the approvers that `safety` names, so that a protected object can be changed. */
+  /** Whether the command asks the approvers that `safety` names, so that a protected object can be changed. */
   readonly approvable?: boolean;
   /** How to wait for a server that may still be working on a request. */
   readonly pause?: Pause;
@@ -99,7 +99,7 @@ export interface Session {
   /** A plan that regenerates one client's DID, whatever the manifests say. */
   planRegeneration(clientId: string): Promise<Plan>;
   /**
-   * Starts nothing more, waits for requests under way, closes the connections and releases the lock. Gives a warning if the lock may
+   * Starts nothing more, waits for requests under way, closes the connections and releases the lock. Returns a warning if the lock may
    * still be there.
    */
   close(): Promise<readonly Problem[]>;

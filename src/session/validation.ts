@@ -88,11 +88,11 @@ async function recordedIn(
   try {
     if (project.state().in !== 'file') return undefined;
     const state = await (await backendOf(project, onSecret)).saved();
-    const hasher = state === undefined ? undefined : new Hasher(state, () => false);
+    if (state === undefined) return () => ({});
+    const hasher = new Hasher(state);
     return ({ kind, identity }) => {
-      const record = state?.resources[addressOf(kind, identity)];
-      if (record === undefined || hasher === undefined) return {};
-      return restoreFields(record.left ?? record, hasher);
+      const record = state.resources[addressOf(kind, identity)];
+      return record === undefined ? {} : restoreFields(record.left ?? record, hasher);
     };
   } catch (failure) {
     if (failure instanceof ProblemsError) return undefined;

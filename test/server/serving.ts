@@ -78,6 +78,7 @@ export function use(base: string, options: Partial<TransportOptions> = {}): Usin
     concurrency: 4,
     timeout: 30,
     redact: (text) => text,
+    onSecret: () => {},
     signal: new AbortController().signal,
     version: '1.2.3',
     random: () => 0.5,

@@ -18,7 +18,7 @@ export interface InspectedServer {
   /** The manifests of what the server has; null if it wasn't or can't be read. */
   readonly fresh: FreshPull | null;
   readonly problems: readonly Problem[];
-  /** Records in the state of the new project what its manifests declare; gives a warning if that can't be done. */
+  /** Records in the state of the new project what its manifests declare; returns a warning if that can't be done. */
   record(root: string, files: readonly PulledFile[]): Promise<readonly Problem[]>;
 }
 

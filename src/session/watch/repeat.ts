@@ -19,8 +19,8 @@ export const realClock: Clock = {
 };
 
 /**
- * Repeats work until the signal aborts or it returns false, once at a time: each begins `interval` milliseconds after the one before
- * began, or when that ends if it took longer. The work gets its number, counted from 1, and a signal of its own. Gives how often it ran.
+ * Repeats work until the signal aborts or it returns false. Each round begins `interval` milliseconds after the one before began, or when
+ * that ends if it took longer. The work gets its number, counted from 1, and its own signal. Returns how often it ran.
  */
 export async function repeat(
   work: (number: number, ending: AbortSignal) => Promise<boolean>,
