@@ -188,7 +188,7 @@ export function declare(action: Act): Command {
     .option('--actor <NAME>', 'only runs of this person, as idops runs names them', notEmpty)
     .addOption(kindOption())
     .option('--since <TIME>', 'only runs since 2026-01-31, an RFC 3339 instant, or an age such as 7d', since)
-    .option('--until <TIME>', 'only runs up to then: the same; a date includes that day', until)
+    .option('--until <TIME>', 'only runs up to then, in the same form; a date includes that day', until)
     .addOption(format('runs'))
     .action(action(async () => (await import('./commands/runs.js')).listRuns));
   runs

@@ -171,6 +171,13 @@ export function memberKey(element: Value): string | undefined {
   return typeof key === 'string' ? key : undefined;
 }
 
+/** The instant at which access ends: that of a time, or 00:00 UTC of a day. ISO 8601, UTC. */
+export function instantOf(until: Value | undefined): string | undefined {
+  if (typeof until !== 'string') return undefined;
+  const at = new Date(until);
+  return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
+}
+
 /** A text is an id if it is a UUID, otherwise a name. */
 export function referenceOf(element: Value): Fields {
   if (isMap(element)) return element;

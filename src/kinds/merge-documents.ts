@@ -1,6 +1,6 @@
 import type { Place } from '../base/problems.js';
 import { compareText, type Fields, isMap, same, type Value } from '../base/values.js';
-import { listsOf, memberKey, partPath, referenceOf, setParts, value } from './fields.js';
+import { instantOf, listsOf, memberKey, partPath, referenceOf, setParts, value } from './fields.js';
 import { kindOf } from './index.js';
 import type { Declared, Identity, Kind } from './kind.js';
 
@@ -174,22 +174,24 @@ function joinedSet(
       });
     }
   }
-  for (const [part, elements] of Object.entries(joint)) {
-    const ends = new Map<string | undefined, number>();
-    elements.forEach((element, index) => {
-      const former = ends.get(memberKey(element)) ?? index;
-      const [one, other] = [sourceOf(part, former), sourceOf(part, index)];
-      const isSame = same(endIn(elements[former]), endIn(element));
-      if (!isSame && one !== undefined && other !== undefined) differs(`${field}.until`, one, other);
-      ends.set(memberKey(element), former);
-    });
-  }
   const { remove = [], ...others } = joint;
   const removed = new Map(remove.map((element, index) => [memberKey(element), sourceOf('remove', index)]));
+  const first = new Map<
+    string | undefined,
+    { readonly element: Value; readonly source: Source | undefined }
+  >();
   for (const [part, elements] of Object.entries(others)) {
     elements.forEach((element, index) => {
       const [one, other] = [sourceOf(part, index), removed.get(memberKey(element))];
       if (one !== undefined && other !== undefined) differs(field, one, other, memberKey(element));
+      const before = first.get(memberKey(element));
+      if (before === undefined) first.set(memberKey(element), { element, source: one });
+      else if (
+        before.source !== undefined &&
+        one !== undefined &&
+        !same(endIn(before.element), endIn(element))
+      )
+        differs(`${field}.until`, before.source, one);
     });
   }
   return joint;
@@ -201,9 +203,9 @@ function inOrder(set: Value): Value {
   return set.map(referenceOf).sort((a, b) => compareText(memberKey(a) ?? '', memberKey(b) ?? ''));
 }
 
-/** When the access of a declared member ends, as it is written; null if it has no end. */
-function endIn(element: Value | undefined): Value {
-  return (element !== undefined && isMap(element) ? element.until : undefined) ?? null;
+/** The instant at which the access of a declared member ends; null if it has no end. */
+function endIn(element: Value): Value {
+  return (isMap(element) ? instantOf(element.until) : undefined) ?? null;
 }
 
 function union(lists: readonly (readonly string[])[]): readonly string[] {

@@ -1,7 +1,7 @@
 import { type Fields, isMap, mapValues, type Value } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
 import type { Catalog } from './catalog.js';
-import { asElements, keyOf, listsOf, memberKey, referenceOf } from './fields.js';
+import { asElements, instantOf, keyOf, listsOf, memberKey, referenceOf } from './fields.js';
 import type { Declared, ResolveContext, Resolved } from './kind.js';
 import type { OrganizationIndex } from './organizations.js';
 import { type ListName, listScope, type References } from './references.js';
@@ -97,16 +97,19 @@ function contradictions(
   parts: { readonly [part: string]: readonly Fields[] },
   at: ResolveContext['at'],
 ): string[] {
-  const twice = Object.entries(parts).flatMap(([part, elements]) => {
-    const first = new Map(elements.toReversed().map((one) => [keyOf(one), elements.indexOf(one)]));
-    return elements.flatMap((element, index) => {
-      const former = first.get(keyOf(element)) ?? index;
-      if ((elements[former]?.until ?? null) === (element.until ?? null)) return [];
+  const first = new Map<string, { readonly element: Fields; readonly place: string }>();
+  const twice = Object.entries(parts).flatMap(([part, elements]) =>
+    elements.flatMap((element, index) => {
+      if (part === 'remove' || part === 'stay') return [];
+      const place = at(field, part, index);
+      const before = first.get(keyOf(element));
+      if (before === undefined) first.set(keyOf(element), { element, place });
+      if (before === undefined || instantOf(before.element.until) === instantOf(element.until)) return [];
       return [
-        `the ${noun} "${String(element.name ?? element.id)}" ends differently at ${at(field, part, former)} and ${at(field, part, index)}: declare one end`,
+        `the ${noun} "${String(element.name ?? element.id)}" ends differently at ${before.place} and ${place}: declare one end`,
       ];
-    });
-  });
+    }),
+  );
   const { remove = [], ...others } = parts;
   const removed = new Map(remove.map((element, index) => [keyOf(element), index]));
   const both = Object.entries(others).flatMap(([part, elements]) =>

@@ -1,5 +1,5 @@
 import { identifierKey } from '../base/identifiers.js';
-import type { Fields } from '../base/values.js';
+import { type Fields, isMap, mapValues } from '../base/values.js';
 import { isAddressedByName, kindOf } from '../kinds/index.js';
 import type { Declared, KindName, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
@@ -29,14 +29,21 @@ export class Decider {
     });
   }
 
+  /** The instant at which it is decided which access has ended. */
+  get #now(): Date {
+    return this.#options.asOf ?? this.#options.now;
+  }
+
   recorded(key: string): Recorded | undefined {
     const record = recordIn(this.#options.state, key);
-    return record && recorded(record, this.#options.hasher);
+    return record && recorded(record, this.#options.hasher, this.#now);
   }
 
   /** What an unfinished update took away from an object; undefined if nothing. */
   pendingRestore(key: string): PendingRestore | undefined {
-    return pendingRestoreIn(this.#options.state, key, this.#options.hasher);
+    const { state, hasher } = this.#options;
+    const restore = pendingRestoreIn(state, key, hasher);
+    return restore && withoutEndedAccess(restore, recordIn(state, key), this.#now);
   }
 
   /** The change of an object; undefined if there is nothing to say about it. */
@@ -111,7 +118,7 @@ function recordIn({ resources }: State, key: string): ResourceRecord | undefined
   return Object.hasOwn(resources, key) ? resources[key] : undefined;
 }
 
-function recorded(record: ResourceRecord, hasher: Hasher): Recorded {
+function recorded(record: ResourceRecord, hasher: Hasher, now: Date): Recorded {
   return {
     fields: restoreFields(record, hasher),
     uncertain: new Set(record.uncertain),
@@ -124,10 +131,32 @@ function recorded(record: ResourceRecord, hasher: Hasher): Recorded {
     ...(record.left === undefined
       ? {}
       : { left: { run: record.left.run, fields: restoreFields(record.left, hasher) } }),
-    ...(record.owed === undefined ? {} : { restore: restorePending(record.owed, hasher) }),
+    ...(record.owed === undefined
+      ? {}
+      : { restore: withoutEndedAccess(restorePending(record.owed, hasher), record, now) }),
     ...(record.did_generation === undefined ? {} : { generation: record.did_generation }),
     ...(record.pending_regeneration === undefined ? {} : { pendingRun: record.pending_regeneration }),
   };
+}
+
+/** A pending restore without members whose access has ended since. */
+function withoutEndedAccess(
+  restore: PendingRestore,
+  { until = {} }: Pick<ResourceRecord, 'until'> = {},
+  now: Date,
+): PendingRestore {
+  const current = (fields: Fields): Fields =>
+    mapValues(fields, (set, field) => {
+      const { [field]: ends } = until;
+      if (ends === undefined || !Array.isArray(set)) return set;
+      return set.filter((element) => {
+        const at = isMap(element) && typeof element.id === 'string' ? ends[element.id]?.at : undefined;
+        return at === undefined || Date.parse(at) > now.getTime();
+      });
+    });
+  return 'before' in restore
+    ? { ...restore, before: current(restore.before) }
+    : { ...restore, lost: current(restore.lost) };
 }
 
 function restorePending(record: NonNullable<ResourceRecord['owed']>, hasher: Hasher): PendingRestore {

@@ -1,4 +1,4 @@
-import { same, type Value } from '../base/values.js';
+import { type Fields, same, type Value } from '../base/values.js';
 import type { FieldChange } from '../kinds/change.js';
 import { asElements, keyOf } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
@@ -47,18 +47,25 @@ function shownSet({ before, after }: FieldChange): Value {
   return Object.fromEntries(elements);
 }
 
-/** The elements that a set gains, by id, with the ids in their lists: a name may have become that of another object. */
+/** The elements that a set gains, by id, with names and what is in their lists: a name may have become that of another object, or privileged. */
 function shownGains({ before, after }: FieldChange): Value {
   const there = new Set(asElements(before ?? null).map(keyOf));
   const gains = asElements(after).filter((element) => !there.has(keyOf(element)));
   return Object.fromEntries(
     gains.map((element): [string, Value] => [
       keyOf(element),
-      Object.fromEntries(
-        Object.entries(element).flatMap(([name, member]): [string, Value][] =>
-          Array.isArray(member) ? [[name, asElements(member).map(keyOf).sort()]] : [],
+      {
+        name: element.name ?? null,
+        ...Object.fromEntries(
+          Object.entries(element).flatMap(([name, member]): [string, Value][] =>
+            Array.isArray(member) ? [[name, asElements(member).map(labelled).sort()]] : [],
+          ),
         ),
-      ),
+      },
     ]),
   );
+}
+
+function labelled(element: Fields): string {
+  return `${keyOf(element)} ${String(element.name)}`;
 }

@@ -243,7 +243,7 @@ async function findAll(
 ): Promise<readonly Finding[]> {
   const { reader, check } = abortable(given, signal);
   const limit = pLimit(concurrency);
-  const lists = { ...read?.lists };
+  const lists = read?.lists ?? {};
   const { found } = await find({
     reader,
     profile,

@@ -10,6 +10,7 @@ import { withSlowHashes } from '../secrets/slow-hash.js';
 import type { WriteRequest } from '../server/operations.js';
 import type { Recorded } from './compare.js';
 import { Decider, pendingRestoreIn } from './decider.js';
+import { blockLosses } from './guards.js';
 import { listsFor, observe } from './observe.js';
 import type { BuildOptions } from './options.js';
 import type { Change } from './plan.js';
@@ -44,6 +45,8 @@ export function replanOf(
 ): Replan {
   let decider = planned;
   let held = read;
+  /** The lists in which `safety.keep` counts, apart for changes that await others. */
+  const holders = new Map<boolean, ReadLists>();
   /** The lists of the present decider. */
   let seen: References | undefined;
   const carries: Replan['carries'] = ({ kind, requests, apply: { key } }) => {
@@ -74,7 +77,15 @@ export function replanOf(
         decider = new Decider(options, { ...earlier, ...references }, earlier);
         seen = references;
       }
-      return await withSlowHashes(() => decider.decide(one, live.get(one.subject)));
+      const again = await withSlowHashes(() => decider.decide(one, live.get(one.subject)));
+      if (again === undefined || options.safety.keep.length === 0) return again;
+      // What awaits others counts them: it has a reading of its own, made after them.
+      const isLast = change.awaits !== undefined;
+      const counted = holders.get(isLast) ?? { at: Number.NEGATIVE_INFINITY, lists: {} };
+      const fresh = counted.at < notBefore ? { at: performance.now(), lists: {} } : counted;
+      holders.set(isLast, fresh);
+      const [kept] = await blockLosses([again], { ...options, read: fresh }, decider.references, () => []);
+      return kept;
     },
     repair({ apply }, restore, live, aim) {
       const one = byKey.get(apply.key);

@@ -3,7 +3,7 @@ import { compareText, type Fields, isMap, mapValues, type Value } from '../base/
 import { firstFew } from '../base/words.js';
 import type { FieldChange, PlanWarning } from '../kinds/change.js';
 import { altered } from '../kinds/declared.js';
-import { asElements, listsOf, memberKey, setParts } from '../kinds/fields.js';
+import { asElements, instantOf, listsOf, memberKey, setParts } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Identity, Kind } from '../kinds/kind.js';
 import { documentFor } from '../kinds/merge-documents.js';
@@ -14,13 +14,6 @@ import type { ApplyInfo, Change, End, UntilChanges } from './plan.js';
 export type Dates = NonNullable<ResourceRecord['until']>;
 
 type RecordedDate = Dates[string][string];
-
-/** The instant at which access ends: that of a time, or 00:00 UTC of a day. ISO 8601, UTC. */
-export function instantOf(until: Value | undefined): string | undefined {
-  if (typeof until !== 'string') return undefined;
-  const at = new Date(until);
-  return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
-}
 
 /** The instant at which the access of a declared member ends; undefined if it has no end. */
 export function endOf(element: Value): string | undefined {
@@ -80,7 +73,7 @@ export function withDates(
     const address = addressOf(document.kind, document.identity);
     present.add(address);
     const record = Object.hasOwn(resources, address) ? resources[address] : undefined;
-    const { fields, removed } = withoutEnded(document, record?.until ?? {}, now);
+    const { fields, removed } = withoutEnded(document, record, now);
     const { source } = addLate(removed, record, { address, document, declares, now, unmanaged });
     if (Object.keys(removed).length === 0) {
       if (endedOnly) return [];
@@ -186,7 +179,7 @@ function withRemoved(fields: Fields, removed: Removed): Fields {
 /** The fields of a document without access that has ended, and the members that the object received with such an end. */
 function withoutEnded(
   { kind, fields: declaredFields }: Declared,
-  recorded: Dates,
+  record: ResourceRecord | undefined,
   now: Date,
 ): { readonly fields: Fields; readonly removed: Removed } {
   const { fields: types } = kindOf(kind);
@@ -202,7 +195,7 @@ function withoutEnded(
     const { whole, add, remove } = setParts(declared);
     const over = [...(Array.isArray(whole) ? whole : []), ...add].filter(isEnded);
     if (over.length === 0) continue;
-    const ids = over.map((element) => receivedAs(element, recorded[field]));
+    const ids = over.map((element) => receivedAs(element, field, record));
     const received = ids.filter((id) => id !== undefined);
     if (received.length > 0) removed[field] = received;
     const stay = over.filter((_, index) => ids[index] === undefined).map(withoutEnd);
@@ -229,13 +222,15 @@ export function withoutGone({ fields, ended = {} }: Declared, live: Fields): Fie
   return sets.length === 0 ? fields : { ...fields, ...Object.fromEntries(sets) };
 }
 
-/** The recorded id of a member, if the object received it with an end. */
-function receivedAs(element: Value, dates: Dates[string] = {}): string | undefined {
+/** The recorded id of a member, if the object received it with an end, or idops gave it without one. */
+function receivedAs(element: Value, field: string, record: ResourceRecord | undefined): string | undefined {
   const member = memberKey(element)?.toLowerCase();
-  const found = Object.entries(dates).find(
-    ([id, { name }]) => id.toLowerCase() === member || (name !== undefined && name.toLowerCase() === member),
-  );
-  return found?.[1].received === true ? found[0] : undefined;
+  const dates = Object.entries(record?.until?.[field] ?? {});
+  const dated = dates.find(([id, { name }]) => id.toLowerCase() === member || name?.toLowerCase() === member);
+  if (dated !== undefined) return dated[1].received ? dated[0] : undefined;
+  const shown = asElements(record?.left?.fields[field] ?? record?.fields[field] ?? null);
+  const named = shown.find(({ name }) => typeof name === 'string' && name.toLowerCase() === member);
+  return record?.given?.[field]?.find((id) => id.toLowerCase() === member || id === named?.id);
 }
 
 /** Declared ends, by field: the resolved element and the instant. */

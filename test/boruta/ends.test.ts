@@ -289,3 +289,42 @@ describe('under the profile documented, which shows no user', () => {
     expect(scopes(at)).toEqual(['kept']);
   });
 });
+
+test('access that idops gave is removed also if its first end has passed already', async () => {
+  const at = await site();
+  await at.apply({ ...byName, organizations: { add: ['initech'] } });
+  at.now = new Date('2027-02-01');
+  const late = { ...byName, organizations: { add: [{ name: 'initech', until: '2027-01-31' }] } };
+  expect(todo(await at.plan(late))).toEqual([`update ${ada}`]);
+  await at.end();
+  expect(organizations(at)).not.toContain('initech');
+});
+
+test('what an unfinished update took away stays away if its access has ended since', async () => {
+  const at = await site({ retries: 1 });
+  const dated = { ...byName, organizations: { add: [{ name: 'initech', until: '2027-01-31' }] } };
+  await at.apply(dated);
+  at.fault = ({ method }) => (method === 'PATCH' ? { kind: 'cut', step: 4 } : undefined);
+  await at.apply({ ...dated, group: 'other' });
+  at.fault = undefined;
+  expect(organizations(at)).toEqual([]);
+  at.now = new Date('2027-02-01');
+  await at.apply();
+  expect(organizations(at)).toEqual(['acme', 'globex']);
+});
+
+test('what safety.keep guards is counted again before it is taken away', async () => {
+  const at = await site({ safety: { keep: [{ scope: 'billing:read', at_least: 1 }] } });
+  const scope = user(at).authorized_scopes.find(({ name }) => name === 'billing:read');
+  if (scope !== undefined) user(at, ids.grace).authorized_scopes.push({ ...scope });
+  await at.declare({ ...byName, authorized_scopes: { remove: ['billing:read'] } });
+  await at.writing('apply', async (opened) => {
+    const plan = await opened.plan();
+    user(at, ids.grace).authorized_scopes.splice(0);
+    const { result } = await applyAll(opened, plan, performance.now());
+    expect(result.results).toMatchObject([
+      { status: 'skipped', error: expect.stringContaining('would leave 0') },
+    ]);
+  });
+  expect(at.writes()).toEqual([]);
+});

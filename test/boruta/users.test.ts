@@ -568,6 +568,15 @@ describe('access that ends', () => {
     expect(await problemsOf(at.plan(...ends))).toEqual([expect.stringContaining('contradiction')]);
     const byId = [until('2027-01-31', 'initech'), until('2027-02-28', { id: ids.initech })];
     expect(changeOf(await at.plan(...byId), ada).reason).toContain('ends differently at manifests/0.yaml');
+    const whole = { kind: 'User', id: ids.ada, organizations: ['initech'] };
+    expect(await problemsOf(at.plan(whole, until('2027-01-31', 'initech')))).toEqual([
+      expect.stringContaining('contradiction'),
+    ]);
+    expect(changeOf(await at.plan(whole, until('2027-01-31', { id: ids.initech })), ada).reason).toContain(
+      'ends differently',
+    );
+    const same = [until('2027-01-31', 'initech'), until('2027-01-31T01:00:00+01:00', 'initech')];
+    expect(todo(await at.plan(...same))).toEqual([`update ${ada}`]);
   });
 
   test('--ended prunes nothing', async () => {

@@ -85,5 +85,7 @@ describe('a set', () => {
     expect(driftSincePlan(roles([], [acme]), roles([], [{ ...acme, id: '2' }]))).toEqual(['organizations']);
     expect(driftSincePlan(roles([], [scoped('s')]), roles([], [scoped('t')]))).toEqual(['organizations']);
     expect(driftSincePlan(roles([], [scoped('s')]), roles([], [scoped('s')]))).toEqual([]);
+    const renamed = { ...acme, name: 'users:manage:all' };
+    expect(driftSincePlan(roles([], [acme]), roles([], [renamed]))).toEqual(['organizations']);
   });
 });
