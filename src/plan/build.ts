@@ -113,7 +113,7 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
       settled: decided.settled,
       ...(given.asOf === undefined ? {} : { asOf: given.asOf.toISOString() }),
       ...(holdsUntil === undefined ? {} : { holdsUntil }),
-      ...(selected.length === 0 && options.declared.length > 0
+      ...(selected.length === 0 && given.declared.length > 0
         ? { leavesOut: options.endedOnly === true ? 'ended' : true }
         : {}),
     },

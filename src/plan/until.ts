@@ -69,11 +69,13 @@ export function withDates(
   const declares = new DeclaredDates(written);
   const present = new Set<string>();
   const unmanaged: string[] = [];
+  const notInForce: string[] = [];
   const declared = documents.flatMap((document): Declared[] => {
     const address = addressOf(document.kind, document.identity);
     present.add(address);
     const record = Object.hasOwn(resources, address) ? resources[address] : undefined;
-    const { fields, removed } = withoutEnded(document, record, now);
+    const { fields, removed, kept } = withoutEnded(document, record, now);
+    notInForce.push(...kept.map((name) => `${name} of ${address}`));
     const { source } = addLate(removed, record, { address, document, declares, now, unmanaged });
     if (Object.keys(removed).length === 0) {
       if (endedOnly) return [];
@@ -91,7 +93,7 @@ export function withDates(
     const { source } = addLate(removed, record, { address, declares, now, unmanaged });
     if (source !== undefined) declared.push(removalOf(record.identity, removed, source));
   }
-  return { declared, warnings: unmanagedWarnings(unmanaged) };
+  return { declared, warnings: [...unmanagedWarnings(unmanaged), ...notInForceWarnings(notInForce)] };
 }
 
 /**
@@ -176,15 +178,19 @@ function withRemoved(fields: Fields, removed: Removed): Fields {
   return { ...fields, ...Object.fromEntries(sets) };
 }
 
-/** The fields of a document without access that has ended, and the members that the object received with such an end. */
+/**
+ * The fields of a document without access that has ended, the members that the object received with such an end, and the names of those
+ * that it had before and keeps.
+ */
 function withoutEnded(
   { kind, fields: declaredFields }: Declared,
   record: ResourceRecord | undefined,
   now: Date,
-): { readonly fields: Fields; readonly removed: Removed } {
+): { readonly fields: Fields; readonly removed: Removed; readonly kept: readonly string[] } {
   const { fields: types } = kindOf(kind);
   const changed: Fields = {};
   const removed: Removed = {};
+  const kept: string[] = [];
   const isEnded = (element: Value): boolean => {
     const end = endOf(element);
     return end !== undefined && Date.parse(end) <= now.getTime();
@@ -199,6 +205,10 @@ function withoutEnded(
     const received = ids.filter((id) => id !== undefined);
     if (received.length > 0) removed[field] = received;
     const stay = over.filter((_, index) => ids[index] === undefined).map(withoutEnd);
+    const held = asElements(record?.left?.fields[field] ?? null).flatMap(({ id, name }) => [id, name]);
+    kept.push(
+      ...stay.flatMap((element) => memberKey(element) ?? []).filter((member) => held.includes(member)),
+    );
     changed[field] = {
       ...(whole === undefined ? {} : { whole: Array.isArray(whole) ? current(whole) : whole, stay }),
       add: current(add),
@@ -206,7 +216,7 @@ function withoutEnded(
     };
   }
   const isSame = Object.keys(changed).length === 0;
-  return { fields: isSame ? declaredFields : { ...declaredFields, ...changed }, removed };
+  return { fields: isSame ? declaredFields : { ...declaredFields, ...changed }, removed, kept };
 }
 
 /** The fields of a document without removals of members that the object doesn't have: the server may not know them any more. */
@@ -362,14 +372,18 @@ export function endsOf(
 }
 
 function undatedWarnings(changes: readonly Change[]): PlanWarning[] {
-  const all = changes.flatMap(({ address, apply: { undated = [] } }) =>
-    undated.map((name) => `${name} of ${address}`),
+  return notInForceWarnings(
+    changes.flatMap(({ address, apply: { undated = [] } }) => undated.map((name) => `${name} of ${address}`)),
   );
+}
+
+/** A warning about members that the object had before. */
+function notInForceWarnings(all: readonly string[]): PlanWarning[] {
   if (all.length === 0) return [];
   return [
     {
       code: 'end-not-in-force',
-      message: `access that idops did not give has an until and will not be removed then: ${firstFew(all)}; to let it end, remove it, apply, and add it again with until`,
+      message: `access that idops did not give has an until, which doesn't remove it: ${firstFew(all)}; to let it end, remove it, apply, and add it again with until`,
     },
   ];
 }

@@ -7,6 +7,7 @@ import { asItWillBe, contrast, lackOf, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Change, FieldChange } from '../plan/plan.js';
+import { endFields } from '../plan/until.js';
 import { Hasher, restoreFields } from '../secrets/hash.js';
 import { eachWithSlowHashes } from '../secrets/slow-hash.js';
 import { type Profile, profiles } from '../server/profiles.js';
@@ -122,7 +123,7 @@ function fieldChanges(
     ];
   }
   if (sending.action === 'regenerate') return made;
-  return Object.entries(restoreFields(sending.expected, hasher))
+  const changed = Object.entries(restoreFields(sending.expected, hasher))
     .flatMap(([name, wanted]) =>
       contrast(
         kind.fields[name] ?? value,
@@ -137,4 +138,5 @@ function fieldChanges(
       const sensitive = holdsSensitive(wanted) || (got !== undefined && holdsSensitive(got));
       return { path, type: type.type, before: got, after: asItWillBe(part), sensitive, ...lackOf(part) };
     });
+  return [...changed, ...endFields(sending.until, sending.until_before)];
 }

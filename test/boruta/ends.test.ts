@@ -328,3 +328,25 @@ test('what safety.keep guards is counted again before it is taken away', async (
   });
   expect(at.writes()).toEqual([]);
 });
+
+test('access that was there before is warned about after its date too', async () => {
+  const at = await site();
+  await at.apply({ ...byName, organizations: { add: [{ name: 'acme', until: '2027-01-31' }] } });
+  at.now = new Date('2027-02-01');
+  const plan = await at.plan();
+  expect(todo(plan)).toEqual([]);
+  expect(plan.warnings).toMatchObject([
+    { code: 'end-not-in-force', message: expect.stringContaining('acme of User/') },
+  ]);
+});
+
+test('a run shows the ends that it gave and changed', async () => {
+  const at = await site();
+  await at.apply({ ...byName, organizations: { add: [{ name: 'initech', until: '2027-01-31' }] } });
+  await at.apply({ ...byName, organizations: { add: [{ name: 'initech', until: '2027-06-30' }] } });
+  const { runs } = await readRuns(fileRuns(`${at.folder}/.idops/runs`));
+  const last = (await Promise.all(runs.map(pastRun))).at(-1);
+  expect(last?.changes[0]?.change.fields).toMatchObject([
+    { before: '2027-01-31T00:00:00.000Z', after: '2027-06-30T00:00:00.000Z' },
+  ]);
+});
