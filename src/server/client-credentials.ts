@@ -4,9 +4,9 @@ import { type ProblemCode, type ProblemsError, problemError } from '../base/prob
 import { readJson, secretTextsIn } from './answers.js';
 import type { BaseUrl } from './base-url.js';
 import type { NetworkOptions } from './call.js';
-import { openRoute, type TlsSettings } from './connections.js';
+import { exchangeOnce, type TlsSettings } from './connections.js';
 import { bearerText, type Token, type TokenSource } from './credentials.js';
-import { type Exchanged, exchange, triedOf } from './exchange.js';
+import { type Exchanged, triedOf } from './exchange.js';
 import { briefly, whyNotConnected } from './failures.js';
 import { messageIn } from './messages.js';
 import type { Scope } from './operations.js';
@@ -103,33 +103,28 @@ async function askOnce(
   scopes: readonly string[],
   { tls, proxy, timeout, version, onSecret }: TokenNetwork,
 ): Promise<Exchanged> {
-  const route = openRoute({ origin: address.origin, tls, proxy }, { connections: 'once', seconds: timeout });
   const form = new URLSearchParams({ grant_type: 'client_credentials' });
   if (scopes.length > 0) form.set('scope', scopes.join(' '));
   const pair = `${formEncoded(clientId)}:${formEncoded(clientSecret)}`;
   const basic = Buffer.from(pair).toString('base64');
   // A server may echo them.
   for (const secret of [basic, pair, `${clientId}:${clientSecret}`]) onSecret(secret);
-  try {
-    return await exchange(
-      route,
-      {
-        origin: address.origin,
-        method: 'POST',
-        path: address.prefix || '/',
-        headers: {
-          authorization: `Basic ${basic}`,
-          accept: 'application/json',
-          'content-type': 'application/x-www-form-urlencoded',
-          'user-agent': `idops/${version}`,
-        },
-        body: form.toString(),
+  return await exchangeOnce(
+    { origin: address.origin, tls, proxy },
+    {
+      origin: address.origin,
+      method: 'POST',
+      path: address.prefix || '/',
+      headers: {
+        authorization: `Basic ${basic}`,
+        accept: 'application/json',
+        'content-type': 'application/x-www-form-urlencoded',
+        'user-agent': `idops/${version}`,
       },
-      { timeout, maxBytes },
-    );
-  } finally {
-    await route.destroy();
-  }
+      body: form.toString(),
+    },
+    { timeout, maxBytes },
+  );
 }
 
 /** RFC 6749, section 2.3.1. */

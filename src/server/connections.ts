@@ -1,6 +1,6 @@
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { Sensitive } from '../base/values.js';
-import { codeOf } from './exchange.js';
+import { codeOf, type Exchanged, type ExchangeLimits, exchange } from './exchange.js';
 import { proxyMark } from './failures.js';
 import type { ProxyServer } from './proxy.js';
 
@@ -39,6 +39,20 @@ export function openRoute(
     proxyTls: { minVersion, rejectUnauthorized, timeout },
     clientFactory: (url, given) => new Tunnels(url, { ...given, headersTimeout: timeout }),
   });
+}
+
+/** Sends a request on a connection of its own. */
+export async function exchangeOnce(
+  to: Route,
+  request: Dispatcher.DispatchOptions,
+  limits: ExchangeLimits,
+): Promise<Exchanged> {
+  const route = openRoute(to, { connections: 'once', seconds: limits.timeout });
+  try {
+    return await exchange(route, request, limits);
+  } finally {
+    await route.destroy();
+  }
 }
 
 const minVersion = 'TLSv1.2';

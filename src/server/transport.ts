@@ -4,9 +4,9 @@ import { oneLine } from '../base/escape.js';
 import { stringifyJson } from '../base/json.js';
 import { mask } from '../secrets/redactor.js';
 import type { Answer, Call, TransportOptions } from './call.js';
-import { openRoute, type Route } from './connections.js';
+import { exchangeOnce, openRoute, type Route } from './connections.js';
 import type { Credential } from './credentials.js';
-import { type Exchanged, type ExchangeLimits, exchange, triedOf } from './exchange.js';
+import { exchange, triedOf } from './exchange.js';
 import { briefly, Expired, type FailureFacts, leavesOpen, ServerFailure, Withheld } from './failures.js';
 import { isCrowded, judge, type Trouble, type TryVerdict } from './judge.js';
 import { isRaw } from './messages.js';
@@ -163,9 +163,10 @@ export class Transport {
     const limits = { timeout, maxBytes: maxAnswerBytes, permit: call.permit };
     const request = this.#request(call, credential);
     const began = performance.now();
+    // The server may close a kept-alive connection just when it is used, which would leave the outcome of a POST unknown.
     const outcome =
       call.method === 'POST'
-        ? await this.#exchangeOnce(request, limits)
+        ? await exchangeOnce(this.#route, request, limits)
         : await exchange(this.#pool, request, limits);
     if (outcome.status === null && outcome.reason === 'withheld') return 'withheld';
     const verdict = judge(call, outcome, this.#options);
@@ -180,16 +181,6 @@ export class Transport {
       ...(said != null && isRaw(said) ? { raw: this.#cleaner(credential)(said) } : {}),
     });
     return { verdict, credential };
-  }
-
-  /** On its own connection: the server may close a kept-alive one just when it is used, which would leave the outcome unknown. */
-  async #exchangeOnce(request: Dispatcher.DispatchOptions, limits: ExchangeLimits): Promise<Exchanged> {
-    const route = openRoute(this.#route, { connections: 'once', seconds: limits.timeout });
-    try {
-      return await exchange(route, request, limits);
-    } finally {
-      await route.destroy();
-    }
   }
 
   /** True if there is another credential now; otherwise the reason, if known. */

@@ -97,11 +97,10 @@ async function open(
     await life.end();
     throw new ProblemsError([orphaned]);
   }
-  const reading = { reader, concurrency, progress, signal };
   const { safety = project.safety({ limits: command !== undefined }), approvable = false } = options;
   const guards = approvable ? safety : { ...safety, approvers: [] };
   const planner = new Planner(
-    { project, server, manifests, home, redactor, reading, shard, safety: guards, asOf: options.now },
+    { project, server, manifests, home, redactor, reading: shared, shard, safety: guards, asOf: options.now },
     held.state,
     held.read,
   );

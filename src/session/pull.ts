@@ -14,7 +14,7 @@ import { isInside } from '../manifests/symlinks.js';
 import type { Seen } from '../plan/plan.js';
 import type { Project, ServerSettings } from '../project/index.js';
 import { askedProblems, type LookOptions, withAskedIds } from '../pull/discover.js';
-import { manifestHead, type NewFile } from '../pull/layout.js';
+import { manifestHead } from '../pull/layout.js';
 import { type FreshPull, type PullWishes, pullFresh } from '../pull/pull-fresh.js';
 import { type PullResult, pullInto } from '../pull/pull-into.js';
 import {
@@ -102,8 +102,8 @@ export async function pull(
     }
     const folder = await realPath(resolve(project.cwd, out));
     refuseHidden(folder, project.root);
-    const fresh = withHeads(await pullFresh(wishes, look), folder, project.root);
-    const apart = !isNamed(folder, fresh.files, project);
+    const fresh = placed(await pullFresh(wishes, look), folder, project);
+    const { apart } = fresh;
     if (!apart && manifests.declared.length > 0) {
       throw problemError(
         'wrong-option',
@@ -121,7 +121,6 @@ export async function pull(
     return {
       ...shared,
       ...fresh,
-      apart,
       files,
       added: isThere ? 0 : fresh.documents.length,
       updated: 0,
@@ -279,27 +278,23 @@ export function wishesOf({
   return { kinds: kinds.filter(isWanted), asked, builtIn, by, declaredOnly: declared };
 }
 
-/** A fresh set of files, with the head of new manifests if they are in the project. */
-function withHeads(fresh: FreshPull, folder: string, root: string): FreshPull {
-  if (folder !== root && !isInside(folder, root)) return fresh;
+/** A fresh set of files, with the head of new manifests if they are in the project; `apart` if no glob of the configuration names them. */
+function placed(fresh: FreshPull, folder: string, project: Project): FreshPull & { apart: boolean } {
+  const { root } = project;
+  if (folder !== root && !isInside(folder, root)) return { ...fresh, apart: true };
   const head = manifestHead(root);
+  const below = relative(root, folder).split(sep).join('/');
+  const inProject = (path: string): string => posix.join(below, path);
   const files = fresh.files.map(({ path, text }) => ({
     path,
-    text: path.endsWith('.yaml') ? head(inProject(path, folder, root)) + text : text,
+    text: path.endsWith('.yaml') ? head(inProject(path)) + text : text,
   }));
-  return { ...fresh, files };
-}
-
-/** The path of a file of a folder from the project's root, with `/`. */
-function inProject(path: string, folder: string, root: string): string {
-  return posix.join(relative(root, folder).split(sep).join('/'), path);
-}
-
-/** Whether a glob of the configuration names files of a folder. */
-function isNamed(folder: string, files: readonly NewFile[], project: Project): boolean {
-  if (folder !== project.root && !isInside(folder, project.root)) return false;
-  const paths = files.map(({ path }) => inProject(path, folder, project.root));
-  return matchGlobs(project, paths).size > 0;
+  const apart =
+    matchGlobs(
+      project,
+      files.map(({ path }) => inProject(path)),
+    ).size === 0;
+  return { ...fresh, files, apart };
 }
 
 function refuseHidden(folder: string, root: string): void {
