@@ -67,16 +67,12 @@ export interface ResettableRedactor extends Redactor {
 /** A redactor that knows `initial` tokens, also after a reset. */
 export function resettableRedactor(initial: readonly string[]): ResettableRedactor {
   let known = new Known(initial);
+  const masked = (clean: 'values' | 'keys', text: string, short: boolean): string =>
+    known[clean].unless(text, () => replaced(text, found(known.credentials, text, short)));
   return {
     add: (secret, kind) => known.add(secret, kind),
-    redact: (text) => {
-      const { values, credentials } = known;
-      return values.unless(text, () => replaced(text, found(credentials, text, true)));
-    },
-    redactKey: (text) => {
-      const { keys, credentials } = known;
-      return keys.unless(text, () => replaced(text, found(credentials, text, false)));
-    },
+    redact: (text) => masked('values', text, true),
+    redactKey: (text) => masked('keys', text, false),
     redactName: (text) => {
       const { names, ofOwn } = known;
       const isSpared = (one: string) => isUuid(one) && !known.isToken(one);

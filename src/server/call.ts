@@ -86,8 +86,6 @@ export interface NetworkOptions {
   readonly onRetry?: (again: Retrying) => void;
   /** If aborted, requests in flight finish and nothing is retried. */
   readonly signal: AbortSignal;
-  /** The version of idops, for the server's logs. */
-  readonly version: string;
   readonly maxAnswerBytes?: number;
   /** The limit of all pauses of a run, shared by everything that waits. */
   readonly patience?: Patience;

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { oneLine } from '../base/escape.js';
 import { type ProblemCode, type ProblemsError, problemError } from '../base/problems.js';
+import { version } from '../base/version.js';
 import { readJson, secretTextsIn } from './answers.js';
 import type { BaseUrl } from './base-url.js';
 import type { NetworkOptions } from './call.js';
@@ -101,7 +102,7 @@ async function ask(
 async function askOnce(
   { address, clientId, clientSecret }: ClientCredentials,
   scopes: readonly string[],
-  { tls, proxy, timeout, version, onSecret }: TokenNetwork,
+  { tls, proxy, timeout, onSecret }: TokenNetwork,
 ): Promise<Exchanged> {
   const form = new URLSearchParams({ grant_type: 'client_credentials' });
   if (scopes.length > 0) form.set('scope', scopes.join(' '));
@@ -152,20 +153,15 @@ function readToken(
   if ('value' in document) for (const secret of secretTextsIn(document.value)) onSecret(secret);
   if (status < 200 || status > 299) {
     const said = 'value' in document ? messageIn(document.value) : null;
-    const text = said === null ? '' : `: ${oneLine(redact(said))}`;
+    const text = `answered ${status}${said === null ? '' : `: ${oneLine(redact(said))}`}`;
     if (mayPass(outcome)) {
       const asked = retryAfterSeconds(outcome.headers);
       const wait = asked === null ? '' : `; it asks to wait ${asked} s`;
-      throw problem('token-unavailable', `answered ${status}${text}${wait}`, 'try again later');
+      throw problem('token-unavailable', `${text}${wait}`, 'try again later');
     }
-    if (status >= 400 && status < 500) {
-      throw problem(
-        'token-refused',
-        `answered ${status}${text}`,
-        'check client_id, client_secret, and the scopes that this client may have',
-      );
-    }
-    throw problem('token-unavailable', `answered ${status}${text}`, 'check token_url');
+    const hint = 'check client_id, client_secret, and the scopes that this client may have';
+    if (status >= 400 && status < 500) throw problem('token-refused', text, hint);
+    throw problem('token-unavailable', text, 'check token_url');
   }
   const parsed = 'value' in document ? tokenAnswer.safeParse(document.value) : undefined;
   if (parsed?.success !== true) {

@@ -134,10 +134,7 @@ export function codeOf(failure: unknown): string {
   return 'code' in failure && typeof failure.code === 'string' ? failure.code : failure.name;
 }
 
-export function triedOf(outcome: Exchanged): {
-  readonly status: number | null;
-  readonly reason: string | null;
-} {
+export function triedOf(outcome: Exchanged) {
   return { status: outcome.status, reason: outcome.status === null ? outcome.reason : outcome.broken };
 }
 

@@ -73,8 +73,7 @@ export class Patience {
   #left: number;
   #paidUntil = Number.NEGATIVE_INFINITY;
 
-  /** `now` gives seconds. */
-  constructor(most: number, now: () => number) {
+  constructor(most = defaultPatience, now = seconds) {
     this.#most = most;
     this.#left = most;
     this.#now = now;

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Dispatcher } from 'undici';
 import { oneLine } from '../base/escape.js';
 import { stringifyJson } from '../base/json.js';
+import { version } from '../base/version.js';
 import { mask } from '../secrets/redactor.js';
 import type { Answer, Call, TransportOptions } from './call.js';
 import { exchangeOnce, openRoute, type Route } from './connections.js';
@@ -12,7 +13,7 @@ import { isCrowded, judge, type Trouble, type TryVerdict } from './judge.js';
 import { isRaw } from './messages.js';
 import type { Scope } from './operations.js';
 import { Pace } from './pace.js';
-import { defaultPatience, defaultRetries, Patience, pauseBefore, seconds, sleepSeconds } from './retry.js';
+import { defaultRetries, Patience, pauseBefore, seconds, sleepSeconds } from './retry.js';
 
 const defaultMaxAnswerBytes = 64 * 2 ** 20;
 
@@ -46,7 +47,7 @@ export class Transport {
     // Every pause listens to it, which is no leak.
     setMaxListeners(0, ending);
     this.#delay = (time) => delay(time, ending);
-    this.#patience = patience ?? new Patience(defaultPatience, seconds);
+    this.#patience = patience ?? new Patience();
     this.#pace = new Pace({ most: concurrency, rate, delay: this.#delay, now: seconds });
     this.#route = { origin: baseUrl.origin, tls, proxy };
     this.#pool = openRoute(this.#route, { connections: concurrency, seconds: timeout });
@@ -193,7 +194,7 @@ export class Transport {
   }
 
   #request(call: Call<unknown>, credential: Credential): Dispatcher.DispatchOptions {
-    const { baseUrl, version } = this.#options;
+    const { baseUrl } = this.#options;
     return {
       origin: baseUrl.origin,
       method: call.method,

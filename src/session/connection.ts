@@ -1,4 +1,3 @@
-import { version } from '../base/version.js';
 import type { Declared } from '../kinds/kind.js';
 import { scopesOf } from '../plan/observe.js';
 import type { ServerSettings } from '../project/index.js';
@@ -16,7 +15,7 @@ import {
 } from '../server/credentials.js';
 import type { Scope } from '../server/operations.js';
 import type { Reader } from '../server/reader.js';
-import { defaultPatience, Patience, seconds } from '../server/retry.js';
+import { Patience } from '../server/retry.js';
 
 /** Seconds that one request may take. */
 export const DEFAULT_TIMEOUT = 30;
@@ -50,8 +49,7 @@ export function openConnection(
     redact: redactor.redactEcho,
     onSecret: redactor.add,
     signal,
-    version,
-    patience: new Patience(defaultPatience, seconds),
+    patience: new Patience(),
     ...network,
   };
   return connect({

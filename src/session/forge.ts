@@ -52,14 +52,15 @@ function onGithub(env: Environment, sha: string): Checkout | undefined {
 }
 
 function onGitlab(env: Environment): Checkout | undefined {
-  const { GITLAB_CI, CI_PROJECT_URL: project = '', CI_MERGE_REQUEST_SOURCE_BRANCH_SHA: head = '' } = env;
-  // Set if the pipeline runs for the merged result: the merge request's own commit.
-  const sha = head === '' ? (env.CI_COMMIT_SHA ?? '') : head;
+  const { GITLAB_CI, CI_PROJECT_URL: project = '' } = env;
+  const sha = gitlabCommit(env);
   if (GITLAB_CI !== 'true' || project === '' || !isCommit(sha)) return undefined;
-  return {
-    workspace: env.CI_PROJECT_DIR,
-    files: `${project}/-/blob/${sha}`,
-  };
+  return { workspace: env.CI_PROJECT_DIR, files: `${project}/-/blob/${sha}` };
+}
+
+/** The commit of a pipeline; for a merged result the merge request's own commit. */
+export function gitlabCommit(env: Environment): string {
+  return env.CI_MERGE_REQUEST_SOURCE_BRANCH_SHA || (env.CI_COMMIT_SHA ?? '');
 }
 
 /** The folder of the checkout, if the folder belongs to that repository and not to one inside of it. */

@@ -1,6 +1,6 @@
 import { type CommanderError, InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod';
-import { type KindName, kindNames } from '../base/kind-names.js';
+import { kindNames } from '../base/kind-names.js';
 import { error, type Problem } from '../base/problems.js';
 import type { Safety } from '../base/safety.js';
 import { MAX_SHARDS, parseShard, type Shard } from '../base/shard.js';
@@ -100,10 +100,7 @@ export function byOption(): Option {
     .default('name');
 }
 
-export function discoveryOptionsOf({ kind, backend, type, user, client }: Omit<PullingOptions, 'format'>): {
-  readonly kinds: readonly KindName[];
-  readonly asked: { readonly [option: string]: readonly string[] };
-} {
+export function discoveryOptionsOf({ kind, backend, type, user, client }: Omit<PullingOptions, 'format'>) {
   return { kinds: kindNames.filter((name) => kind.includes(name)), asked: { backend, type, user, client } };
 }
 
@@ -176,39 +173,20 @@ export function debugOption(): Option {
   return new Option('--debug', 'also show unchanged objects, whole values, requests and stack traces');
 }
 
-export function planOptionsOf({
-  target,
-  kind,
-  prune = false,
-  assert = false,
-  ended = false,
-}: SelectionOptions): PlanOptions {
+export function planOptionsOf(options: SelectionOptions): PlanOptions {
+  const { target, kind, prune = false, assert = false, ended = false } = options;
   return { targets: target, kinds: kind, prune, assert, ended };
 }
 
-export function sessionOptionsOf({
-  baseUrl,
-  tokenFile,
-  concurrency,
-  rate,
-  timeout,
-  retries,
-}: ConnectionOptions & { readonly baseUrl?: string | undefined }) {
+export function sessionOptionsOf(options: ConnectionOptions & { readonly baseUrl?: string | undefined }) {
+  const { baseUrl, tokenFile, concurrency, rate, timeout, retries } = options;
   return { baseUrl, tokenFile, concurrency, timeout, network: { rate, retries } };
 }
 
 /** The problem of options that don't go with a stored plan. */
-export function planFileConflicts({
-  target,
-  kind,
-  prune = false,
-  assert = false,
-  shard,
-  out,
-  ended = false,
-}: SelectionOptions & { readonly out?: string }): Problem[] {
-  const given = target.length + kind.length > 0 || shard !== undefined || out !== undefined;
-  if (!given && !prune && !assert && !ended) return [];
+export function planFileConflicts(options: SelectionOptions & { readonly out?: string }): Problem[] {
+  const { target, kind, prune, assert, shard, out, ended } = options;
+  if (target.length + kind.length === 0 && ![prune, assert, shard, out, ended].some(Boolean)) return [];
   return [
     error(
       'wrong-option',

@@ -3,7 +3,7 @@ import { git } from '../base/git.js';
 import { findWorkTree } from '../base/paths.js';
 import type { Redactor } from '../secrets/redactor.js';
 import type { Origin } from '../state/journal.js';
-import { at, type Environment, eventPayload, headCommit, isCommit } from './forge.js';
+import { at, type Environment, eventPayload, gitlabCommit, headCommit, isCommit } from './forge.js';
 
 /**
  * Who runs idops, for the journal: what GitHub or GitLab CI says in its variables `env`; elsewhere the newest commit of the project's git
@@ -43,7 +43,7 @@ function onGithub(env: Environment): Texts | undefined {
 
 function onGitlab(env: Environment): Texts | undefined {
   if (env.GITLAB_CI !== 'true') return undefined;
-  const commit = env.CI_MERGE_REQUEST_SOURCE_BRANCH_SHA || (env.CI_COMMIT_SHA ?? '');
+  const commit = gitlabCommit(env);
   return {
     actor: env.GITLAB_USER_LOGIN ?? '',
     commit: isCommit(commit) ? commit : '',

@@ -117,7 +117,7 @@ export async function pull(
     const config = resolve(project.cwd, project.file);
     await refuseInputs(written, config, { project, files: manifests.files });
     // Files that no configuration names are not in the state.
-    const recordFresh = () => (apart ? record([], []) : record(fresh.seen, files));
+    const recordFresh = async () => (apart ? [] : await record(fresh.seen, files));
     return {
       ...shared,
       ...fresh,

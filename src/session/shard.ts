@@ -18,17 +18,17 @@ const sources: readonly {
 
 /** The shard that the variables of a parallel job name. Throws a ProblemsError (`wrong-option`) if they name none. */
 function shardOfJob(variables: Variables): Shard {
-  const found = sources.find(({ index }) => (variables[index] ?? '') !== '');
+  const found = sources.find(({ index }) => variables[index]);
   if (found === undefined) {
     const others = sources.slice(1).map(({ index }) => index);
     const hint = `set IDOPS_SHARD_INDEX and IDOPS_SHARD_COUNT, or run it where ${others.join(' or ')} is set`;
     throw refused('no variable says which part this is', hint);
   }
   const { index, counts, first } = found;
-  const [name, ...more] = ['IDOPS_SHARD_COUNT', ...counts].filter((one) => (variables[one] ?? '') !== '');
+  const [name, ...more] = ['IDOPS_SHARD_COUNT', ...counts].filter((one) => variables[one]);
   const other = more.find((one) => variables[one] !== variables[name ?? '']);
   if (name !== undefined && other !== undefined) {
-    const hint = 'unset one of them: who takes another number of parts for granted leaves objects out';
+    const hint = 'unset one of them: with another number of parts, objects are left out';
     throw refused(`${other} says ${variables[other]}, and ${name} ${variables[name]}`, hint);
   }
   const count = name === undefined ? '' : variables[name];
@@ -62,7 +62,7 @@ export function shardOptions(
 /** What the processes of one sharded run have in common, from their variables: by it they find the run that they share. */
 function sharedRun(variables: Variables): string | undefined {
   const { IDOPS_SHARD_RUN, GITHUB_RUN_ID, GITHUB_RUN_ATTEMPT, CI_PIPELINE_ID } = variables;
-  if ((IDOPS_SHARD_RUN ?? '') !== '') return IDOPS_SHARD_RUN;
-  if ((GITHUB_RUN_ID ?? '') !== '') return `github ${GITHUB_RUN_ID}/${GITHUB_RUN_ATTEMPT ?? '1'}`;
-  return (CI_PIPELINE_ID ?? '') === '' ? undefined : `gitlab ${CI_PIPELINE_ID}`;
+  if (IDOPS_SHARD_RUN) return IDOPS_SHARD_RUN;
+  if (GITHUB_RUN_ID) return `github ${GITHUB_RUN_ID}/${GITHUB_RUN_ATTEMPT ?? '1'}`;
+  return CI_PIPELINE_ID ? `gitlab ${CI_PIPELINE_ID}` : undefined;
 }

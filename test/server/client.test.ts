@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { Sensitive } from '../../src/base/values.js';
+import { version } from '../../src/base/version.js';
 import { answers } from '../../src/server/answers.js';
 import { deadlines } from '../deadlines.js';
 import { deletion, failureOf, json, regenerate, rename, serve, token, use } from './serving.js';
@@ -103,7 +104,7 @@ describe('the writer', () => {
       authorization: `Bearer ${token}`,
       accept: 'application/json',
       'content-type': 'application/json',
-      'user-agent': 'idops/1.2.3',
+      'user-agent': `idops/${version}`,
     });
     expect(JSON.parse(received[0]?.body ?? '')).toEqual({
       user: { blocked: true, backend: { smtp_password: 'hunter2' } },

@@ -105,7 +105,6 @@ describe('client credentials', () => {
       tls: {},
       proxy: null,
       timeout: 5,
-      version: '1.2.3',
       redact: (text) => text.replaceAll('hunter2', '***'),
       onSecret: (secret) => secrets.push(secret),
       signal: new AbortController().signal,

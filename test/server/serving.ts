@@ -80,7 +80,6 @@ export function use(base: string, options: Partial<TransportOptions> = {}): Usin
     redact: (text) => text,
     onSecret: () => {},
     signal: new AbortController().signal,
-    version: '1.2.3',
     random: () => 0.5,
     delay: async (seconds) => {
       pauses.push(seconds);

@@ -3,7 +3,7 @@ import { type Problem, ProblemsError } from '../../base/problems.js';
 import { shardText } from '../../base/shard.js';
 import type { Project } from '../../project/index.js';
 import { type Check, fail, ok, warn } from '../../server/diagnose.js';
-import type { StateBackend } from '../../state/backend.js';
+import type { LockStatus, StateBackend } from '../../state/backend.js';
 import type { State } from '../../state/state.js';
 import { findOrphanedState } from '../orphaned-state.js';
 
@@ -53,14 +53,8 @@ async function attempt(name: string, check: () => Promise<readonly Check[]>): Pr
   }
 }
 
-function lockCheck({
-  holder,
-  readable,
-  fate,
-  end,
-  elsewhere,
-  shard,
-}: Awaited<ReturnType<StateBackend['lockStatuses']>>[number]): Check {
+function lockCheck(status: LockStatus): Check {
+  const { holder, readable, fate, end, elsewhere, shard } = status;
   const which = shard === undefined ? 'it' : `that of the shard ${shardText(shard)}`;
   const held = `${which} is held by ${holder}`;
   if (!readable) return fail('lock', held, 'if surely nothing runs, remove it with idops runs unlock');
