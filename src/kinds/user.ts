@@ -94,6 +94,8 @@ export const user: Kind = {
   byName: userByName,
   many: users,
   deciding: (has) => (has('id') ? ['id'] : ['username', 'backend']),
+  // Another user may have got the name that the plan showed.
+  decisive: ['username'],
   get fields() {
     return fields();
   },

@@ -69,8 +69,11 @@ export const users: Many = {
     };
     for (const identity of covers.except ?? []) {
       const known = withId(identity);
+      const { id = '' } = typeof known === 'string' ? {} : known;
       if (typeof known === 'string') troubles.push(known);
-      else found.delete(known.id ?? '');
+      else if (references.users != null && references.users.byId(id) === undefined)
+        troubles.push(`the server has no user with the id ${id}, whom "except" names: correct it`);
+      else found.delete(id);
     }
     for (const identity of covers.named) {
       const known = withId(identity);

@@ -137,7 +137,7 @@ function compareFields(given: CompareInput): Change {
   // An undo of the run that restores something must not take it away again.
   const before = { ...present.fields, ...withBack(kind, present.fields, lost) };
   const observed = known.source(Object.keys(resolved));
-  const named = namedMembers(kind, resolved);
+  const named = namedMembers(kind, resolved, lost);
   const byMember = Object.keys(named);
   const base = (expected: Fields): Change => {
     const managed = Object.keys(own);
@@ -382,12 +382,17 @@ function baseChange(
   };
 }
 
-/** The elements that each set of `{add, remove}` names. */
-function namedMembers(kind: Kind, fields: Fields): { readonly [field: string]: readonly Fields[] } {
+/** The elements that each set of `{add, remove}` names, and those that are given back to it. */
+function namedMembers(
+  kind: Kind,
+  fields: Fields,
+  lost: Fields,
+): { readonly [field: string]: readonly Fields[] } {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([field, declared]) => {
       if (!isByMember(kind.fields[field] ?? value, declared)) return [];
-      return [[field, listsOf(declared).flatMap(({ list }) => asElements([...list]))]];
+      const named = listsOf(declared).flatMap(({ list }) => asElements([...list]));
+      return [[field, [...named, ...asElements(lost[field] ?? null)]]];
     }),
   );
 }

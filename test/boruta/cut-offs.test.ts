@@ -114,6 +114,17 @@ describe('what is owed', () => {
     expect(comparable(after)).toEqual(start);
   });
 
+  test('is shown by the members that are given back, also if a document names others', async () => {
+    const at = await owing();
+    const plan = await at.plan({ kind: 'User', id: ids.ada, organizations: { add: ['initech'] } });
+    const after = changeOf(plan, ada).fields.find(({ path }) => path === 'organizations')?.after;
+    expect((after as { id: string }[]).map(({ id }) => id).sort()).toEqual([
+      ids.acme,
+      ids.globex,
+      ids.initech,
+    ]);
+  });
+
   test('is given up for a field that somebody set since, and for that alone', async () => {
     const at = await owing();
     expect(user(at)).toMatchObject({ organizations: [] });

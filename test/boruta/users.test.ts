@@ -125,6 +125,20 @@ describe('names', () => {
     },
   );
 
+  test('of a user that another one has by the time of the request is not written', async () => {
+    const at = await site();
+    await at.declare({ ...byName, group: 'x' });
+    await at.writing('apply', async (opened) => {
+      const plan = await opened.plan();
+      [user(at).username, user(at, ids.grace).username] = [user(at, ids.grace).username, user(at).username];
+      const { result } = await applyAll(opened, plan, performance.now());
+      expect(result.results).toMatchObject([
+        { status: 'skipped', error: expect.stringContaining('username') },
+      ]);
+    });
+    expect(at.writes()).toEqual([]);
+  });
+
   test('select objects as targets', async () => {
     const at = await site();
     await at.declare({ ...byName, group: 'x' }, { kind: 'User', id: ids.grace, group: 'x' });
@@ -290,6 +304,7 @@ describe('a document about many users', () => {
     ['fewer users than at_least', { ...staff, at_least: 3 }, 'too-few-objects'],
     ['a condition that nothing has', { ...staff, match: { organization: 'nowhere' } }, 'no-such-name'],
     ['neither users nor match', { kind: 'Users', group: 'x' }, 'missing-field'],
+    ['an exception by an id that nobody has', { ...staff, except: [{ id: ids.nobody }] }, 'no-such-name'],
     ['an exception that nobody is', { ...staff, except: ['nobody'] }, 'no-such-name'],
     [
       'exceptions without a match',
