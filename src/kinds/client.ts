@@ -64,7 +64,7 @@ export const client: Kind = {
       await allSettledEach(objects, async (object) => {
         const { identity } = object;
         const params = { client_id: identity.id ?? '' };
-        const shown = await readOne(context, read, params, answers.client.one);
+        const shown = await readOne(context, read, params, answers.client);
         const found =
           shown === null
             ? missing(identity, 'client')
@@ -115,7 +115,7 @@ async function find(context: DiscoverContext): Promise<Discovered> {
   const ids = idsOf('Client', 'client', context);
   const shown = await allSettled(
     ids.map(async (id) => {
-      const client = await readOne(context, one, { client_id: id }, answers.client.one);
+      const client = await readOne(context, one, { client_id: id }, answers.client);
       return client === null ? [] : asFinding({ ...client, id });
     }),
   );

@@ -171,7 +171,7 @@ async function observeKeyPairs<T extends { readonly identity: Identity }>(
 ): Promise<ReadonlyMap<T, Live>> {
   const { all, one: single } = traits[context.profile.name].reads ?? {};
   if (all === undefined) return new Map();
-  const list = (await readOne(context, all, {}, answers.keyPair.list)) ?? [];
+  const list = (await readOne(context, all, {}, answers.keyPairs)) ?? [];
   const byId = new Map(list.map((pair) => [pair.id, pair]));
   const defaults = defaultsOf(list);
   return new Map(
@@ -182,7 +182,7 @@ async function observeKeyPairs<T extends { readonly identity: Identity }>(
         // It may be on a further page of the list.
         (single === undefined
           ? null
-          : await readOne(context, single, { key_pair_id: identity.id ?? '' }, answers.keyPair.one));
+          : await readOne(context, single, { key_pair_id: identity.id ?? '' }, answers.keyPair));
       if (shown === null) return [object, missing(identity, 'key pair')] as const;
       return [object, { exists: true, identity, fields: shownPair(shown, defaults) }] as const;
     }),

@@ -92,7 +92,7 @@ export const organization: Kind = {
       await allSettledEach(found, async ([object, live]) => {
         const { id } = live.identity;
         if (!live.exists || id === undefined) return [object, live] as const;
-        const shown = await readOne(context, one, { organization_id: id }, answers.organization.one);
+        const shown = await readOne(context, one, { organization_id: id }, answers.organization);
         if (shown === null) return [object, missing(live.identity, 'organization')] as const;
         return [object, { ...live, fields: shown }] as const;
       }),

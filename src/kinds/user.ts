@@ -124,7 +124,7 @@ export const user: Kind = {
         const row = listed?.byId(id);
         const shown = isWhole(row, whole)
           ? await context.limit(async () => row)
-          : await readOne(context, read, { user_id: id }, answers.user.one);
+          : await readOne(context, read, { user_id: id }, answers.user);
         if (shown === null) return [object, missing(identity, 'user')] as const;
         return [
           object,
@@ -261,7 +261,7 @@ async function find(context: DiscoverContext): Promise<Discovered> {
       const shown =
         isWhole(row, whole) || one === undefined
           ? row
-          : await readOne(context, one, { user_id: id }, answers.user.one);
+          : await readOne(context, one, { user_id: id }, answers.user);
       if (shown === null || isElsewhere(shown)) return [];
       const called = [shown.username, shown.uid].find((name) => typeof name === 'string');
       const identity = { id };

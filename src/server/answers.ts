@@ -132,12 +132,13 @@ export type Template = z.infer<typeof template>;
 
 /** Answers about each resource. A field that is absent is unknown. */
 export const answers = {
-  organization: answerType(organization),
-  user: answerType(user),
-  template: answerType(template),
-  keyPair: answerType(keyPair),
-  client: answerType(client),
-} satisfies { [resource: string]: { one: Parser<Fields>; list: Parser<Fields[]> } };
+  organization: dataOf(organization),
+  user: dataOf(user),
+  template: dataOf(template),
+  keyPair: dataOf(keyPair),
+  keyPairs: dataOf(z.array(keyPair)),
+  client: dataOf(client),
+} satisfies { [resource: string]: Parser<Fields> | Parser<Fields[]> };
 
 /** One page of a list; omitted and null counts are absent. */
 export interface Page<T> {
@@ -177,11 +178,6 @@ function pageOf<T>(row: z.ZodType<T>): Parser<Page<T>> {
       },
     };
   };
-}
-
-/** Parsers of a resource and of a list of them. */
-function answerType<T>(schema: z.ZodType<T>): { one: Parser<T>; list: Parser<T[]> } {
-  return { one: dataOf(schema), list: dataOf(z.array(schema)) };
 }
 
 function dataOf<T>(schema: z.ZodType<T>): Parser<T> {

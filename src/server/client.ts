@@ -35,12 +35,12 @@ export interface Connection {
 }
 
 const written: { readonly [operation in WriteOperation]: Parser<Fields> } = {
-  regenerateDid: answers.client.one,
-  updateUser: answers.user.one,
-  updateTemplate: answers.template.one,
-  deleteTemplate: answers.template.one,
-  updateKeyPair: answers.keyPair.one,
-  updateOrganization: answers.organization.one,
+  regenerateDid: answers.client,
+  updateUser: answers.user,
+  updateTemplate: answers.template,
+  deleteTemplate: answers.template,
+  updateKeyPair: answers.keyPair,
+  updateOrganization: answers.organization,
 };
 
 /** A reader and a writer for a server; sends nothing yet. */
@@ -69,7 +69,7 @@ function readerOver(transport: Transport): Reader {
       read({
         ...documented('showTemplate'),
         path: operationPath('showTemplate', { backend_id: backendId, template_type: type }),
-        parse: about({ backend_id: backendId, type }, answers.template.one),
+        parse: about({ backend_id: backendId, type }, answers.template),
         whenMissing: null,
         wanted,
       }),

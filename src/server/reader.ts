@@ -9,7 +9,7 @@ export interface Reader {
   listOrganizations(page: number, wanted?: () => boolean): Promise<Page<Organization>>;
   /** Null for a 404. */
   showTemplate(backendId: string, type: string, wanted?: () => boolean): Promise<Template | null>;
-  /** An object by a read of a profile; null for a 404. The parser is `answers.user.one`, or `answers.keyPair.list` for a list. */
+  /** An object by a read of a profile; null for a 404. The parser is `answers.user`, or `answers.keyPairs` for a list. */
   showExtra<T>(
     read: ExtraRead,
     params: PathParameters,

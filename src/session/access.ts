@@ -248,9 +248,7 @@ function declares(declared: Value, { id, name }: Fields): boolean {
   return declared.id === undefined ? declared.name === name : isId(declared.id);
 }
 
-type Named = Pick<ShownGrant, 'id' | 'name'>;
-
-function matches(wanted: readonly string[], { id, name }: Named): boolean {
+function matches(wanted: readonly string[], { id, name }: Pick<ShownGrant, 'id' | 'name'>): boolean {
   return wanted.some(
     (pattern) =>
       (name !== null && matchesPattern(pattern, name)) ||

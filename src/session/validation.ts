@@ -31,12 +31,9 @@ export interface Validation {
  */
 export async function validateProject(
   load: () => Promise<Project>,
-  {
-    onSecret,
-    signal,
-    now = new Date(),
-  }: { readonly onSecret: OnSecret; readonly signal?: AbortSignal; readonly now?: Date },
+  options: { readonly onSecret: OnSecret; readonly signal?: AbortSignal; readonly now?: Date },
 ): Promise<Validation> {
+  const { onSecret, signal, now = new Date() } = options;
   const pauses = new Pauses(signal);
   try {
     const project = await load();

@@ -32,7 +32,7 @@ describe('the secret fields of the API', () => {
 
   it.each(secretFields)('%s is held back in an answer before anything can show it', (field) => {
     const document = { id: 'u', backend: { [field]: 'hush', smtp_username: 'ada' } };
-    const parsed = answers.user.one({ data: document });
+    const parsed = answers.user({ data: document });
     expect(JSON.stringify(parsed)).toContain('"smtp_username":"ada"');
     expect(JSON.stringify(parsed)).not.toContain('hush');
     expect(secretTextsIn(document)).toEqual(['hush']);

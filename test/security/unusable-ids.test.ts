@@ -12,10 +12,10 @@ describe('an id that no path can carry', () => {
   it.each(unusable)('%j is refused in answers', (id) => {
     const wrong = { wrong: expect.stringContaining('an id that no path can carry') };
     for (const kind of ['organization', 'user', 'keyPair', 'client'] as const) {
-      expect(answers[kind].one({ data: { id } })).toEqual(wrong);
+      expect(answers[kind]({ data: { id } })).toEqual(wrong);
     }
     expect(pages.organization({ data: [{ id: ids.acme }, { id }] })).toEqual(wrong);
-    expect(answers.keyPair.list({ data: [{ id }] })).toEqual(wrong);
+    expect(answers.keyPairs({ data: [{ id }] })).toEqual(wrong);
   });
 
   it.each(unusable)('%j blocks whatever the profile', (id) => {

@@ -60,16 +60,16 @@ describe('the reader', () => {
       path: '/api/key-pairs',
       scope: 'clients:manage:all',
     } as const;
-    expect(await reader.showExtra(user, { id: 'u/1' }, answers.user.one)).toEqual({ id: 'u/1', roles: [] });
-    expect(await reader.showExtra(user, { id: 'other' }, answers.user.one)).toBeNull();
-    expect(await reader.showExtra(keyPairs, {}, answers.keyPair.list)).toEqual([{ id: 'k1' }, { id: 'k2' }]);
+    expect(await reader.showExtra(user, { id: 'u/1' }, answers.user)).toEqual({ id: 'u/1', roles: [] });
+    expect(await reader.showExtra(user, { id: 'other' }, answers.user)).toBeNull();
+    expect(await reader.showExtra(keyPairs, {}, answers.keyPairs)).toEqual([{ id: 'k1' }, { id: 'k2' }]);
     expect(received.map(({ method }) => method)).toEqual(['GET', 'GET', 'GET']);
   });
 
   test("names a profile's read and its scope where it fails", async () => {
     const { origin } = await serve((response) => json(response, 403, {}));
     const read = { title: 'show a user', path: '/api/users/:id', scope: 'users:manage:all' } as const;
-    const failure = await failureOf(use(origin).reader.showExtra(read, { id: 'u1' }, answers.user.one));
+    const failure = await failureOf(use(origin).reader.showExtra(read, { id: 'u1' }, answers.user));
     expect(failure).toMatchObject({ operation: null, title: 'show a user', kind: 'forbidden' });
     expect(failure.message).toBe(
       'show a user: GET /api/users/u1 answered 403 (forbidden); it needs the scope users:manage:all',
