@@ -3,6 +3,7 @@ import { isShard, partOfRun, type Shard } from '../base/shard.js';
 import type { Fields } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { Live } from '../kinds/kind.js';
+import { missingElements, namesOfLost } from '../kinds/loss.js';
 import type { ReadLists } from '../kinds/references.js';
 import { Hasher, restoreFields, storeFields } from '../secrets/hash.js';
 import { withSlowHashes } from '../secrets/slow-hash.js';
@@ -177,9 +178,10 @@ export async function resumeRun(
         { run: run.run, at, hasher, readable },
       );
       if (answered !== undefined) continue;
-      const owed = resources[sending.key]?.owed !== undefined;
+      const { owed } = resources[sending.key] ?? {};
+      const back = owed !== undefined && outcome.status !== 'unknown';
       findings.push(
-        `${sending.address}: ${outcome.sentence}${owed && outcome.status !== 'unknown' ? '; the next apply that takes it in puts it back' : ''}`,
+        `${sending.address}: ${outcome.sentence}${back ? '; the next apply that takes it in puts it back' : ''}${goneSince(entry, outcome, owed, journalHasher)}`,
       );
       const { status, ambiguous, unverified, after } = outcome;
       const error = status === 'applied' ? null : 'the run ended before there was an answer';
@@ -243,6 +245,24 @@ async function readOpen(
     Date.now() - Date.parse(entry.sending.at) < SETTLED && outcomeOf(entry, live, hasher).status === 'failed';
   const { live, read } = await readBack(objects, isUnsteady, options);
   return { live: new Map([...live].map(([object, found]) => [object.entry, found])), read };
+}
+
+/** Elements of sets that were there before a request and are missing, and that nothing puts back: after a comma, in words. */
+function goneSince(
+  { sending }: Entry,
+  { status, after }: ObservedOutcome,
+  owed: ResourceRecord['owed'],
+  hasher: Hasher,
+): string {
+  if (status === 'applied' || after === undefined || sending.action !== 'update') return '';
+  const before = restoreFields(sending.before, hasher);
+  const asked = restoreFields(sending.expected, hasher);
+  const pending = owed === undefined || 'before' in owed ? {} : owed.lost.fields;
+  const gone = Object.entries(missingElements({ run: '', before, asked }, after)).filter(
+    ([field]) => !Object.hasOwn(pending, field),
+  );
+  if (gone.length === 0) return '';
+  return `; ${namesOfLost(Object.fromEntries(gone))} went missing, and somebody has set that since, so it stays away: declare it if it is missed`;
 }
 
 /** The outcome of a request without an answer, also in words. */

@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { comparable, ids, type Site, site, templateOf, todo } from './site.js';
+import { comparable, ids, type Site, site, templateOf, todo, user } from './site.js';
 
 const resetDoc = { kind: 'EmailTemplate', backend_id: ids.backend, type: 'reset_password_instructions' };
 const txt = { ...resetDoc, txt_content: 'New {{ url }}\n' };
@@ -97,4 +97,18 @@ test('a killed run that moved the default is settled, and undo knows the former 
   const [run = ''] = readdirSync(join(at.folder, '.idops', 'runs'));
   await at.undo(run.replace('.jsonl', ''));
   expect(at.sandbox.data.keyPairs.map(({ is_default }) => is_default)).toEqual([true, false, false]);
+});
+
+test('a killed run tells what went missing and somebody has set since', async () => {
+  const at = await site();
+  await at.declare({ kind: 'User', username: 'ada@acme.example', roles: { add: ['accountant'] } });
+  await killedAt(at, 'PATCH', 0, false);
+  user(at).organizations = [{ id: ids.initech, roles: [] }];
+  const notes = await at.session(async (opened) => {
+    await opened.plan();
+    return opened.notes;
+  });
+  expect(notes.join()).toMatch(
+    /organizations \("acme", "globex"\) went missing, and somebody has set that since/,
+  );
 });
