@@ -182,6 +182,12 @@ function undoEntry(
     const isByMember = sending.by_member?.includes(name) === true;
     const isSet = type.type === 'set' && was !== undefined && !holdsSensitive(was);
     const isDated = [until, until_before, ended].some((dates) => dates?.[name] !== undefined);
+    const isSentAlong = isSet && !isByMember && agrees(type, asked[name] ?? null, was);
+    if (isSentAlong && !context.force && matchSets(asElements(was), asElements(became)).removed.length > 0) {
+      // A set that the run was not to change has an element that neither the run nor the time before it knows.
+      left.push({ path: name, reason: CHANGED_SINCE });
+      continue;
+    }
     const undone =
       isSet && (isByMember || isDated)
         ? undoSet(

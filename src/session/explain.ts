@@ -1,9 +1,9 @@
 import { isUuid } from '../base/identifiers.js';
 import { problemError } from '../base/problems.js';
-import { holdsSensitive, isMap, type Value } from '../base/values.js';
+import { type Fields, holdsSensitive, isMap, type Value } from '../base/values.js';
 import { listsOf } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
-import type { Declared, Identity } from '../kinds/kind.js';
+import type { Covers, Declared, Identity } from '../kinds/kind.js';
 import { matchesTarget } from '../plan/select.js';
 import { type Contribution, namedOtherwise, type ShownContributions } from '../report/contributions.js';
 
@@ -31,7 +31,7 @@ export function explain(
         {
           kind: covers === undefined ? kind : (many?.name ?? kind),
           at: placeOf(document),
-          condition: isNamed ? null : (covers?.match ?? null),
+          condition: isNamed ? null : conditionOf(covers),
           declares: fieldsOf(document),
         },
       ];
@@ -47,6 +47,12 @@ export function explain(
     `no document declares ${address}`,
     count > 0 ? namedOtherwise(otherwise) : 'an address is KIND/ID or KIND/NAME',
   );
+}
+
+/** The condition of a document about many objects, with the ids and names that it leaves out. */
+function conditionOf({ match = {}, except = [] }: Partial<Covers> = {}): Fields {
+  const names = except.map(({ id, username = '' }) => id ?? username);
+  return names.length === 0 ? match : { ...match, except: names };
 }
 
 function isById(address: string): boolean {
