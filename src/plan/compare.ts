@@ -33,6 +33,7 @@ import { ignoredTrouble, takenFields } from '../kinds/rules.js';
 import type { Profile } from '../server/profiles.js';
 import type { ResourceRecord } from '../state/state.js';
 import { type LastShown, undeclaredDrift, withDrift } from './drift.js';
+import { fieldChange, namedMembers, placesOf, updateWarnings } from './field-changes.js';
 import type { Change, FieldChange, PlanWarning, Source, UntilChanges } from './plan.js';
 import { type Dates, endFields, listEnds, takeEnds, untilChanges, withEnds, withoutGone } from './until.js';
 
@@ -382,21 +383,6 @@ function baseChange(
   };
 }
 
-/** The elements that each set of `{add, remove}` names, and those that are given back to it. */
-function namedMembers(
-  kind: Kind,
-  fields: Fields,
-  lost: Fields,
-): { readonly [field: string]: readonly Fields[] } {
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([field, declared]) => {
-      if (!isByMember(kind.fields[field] ?? value, declared)) return [];
-      const named = listsOf(declared).flatMap(({ list }) => asElements([...list]));
-      return [[field, [...named, ...asElements(lost[field] ?? null)]]];
-    }),
-  );
-}
-
 /** `present` gives the known value of a field. */
 function wantedFields(
   kind: Kind,
@@ -429,45 +415,4 @@ function unmergeable(kind: Kind, fields: readonly string[]): string {
     `the present value of ${names} is unknown, so the manifest's value can't be merged into it: ` +
     `this ${kind.noun} can't be read and nothing is recorded; with "whole: [${fields.join(', ')}]" the manifest's value becomes the whole value`
   );
-}
-
-function placesOf({ placesOf: placesIn }: Declared, { path }: Contrast): Pick<FieldChange, 'places'> {
-  const places =
-    placesIn?.(path).map(({ length: _length, text: _text, column: _, ...place }) => place) ?? none;
-  return places.length === 0 ? {} : { places };
-}
-
-/** `named` are the members of a set that are shown; all if undefined. */
-function fieldChange(part: Contrast, named: readonly Fields[] | undefined): FieldChange {
-  const { path, type, wanted, got } = part;
-  const after = asItWillBe(part);
-  if (named !== undefined) {
-    const before = membersAmong(got ?? null, named);
-    const members = membersAmong(after, named);
-    const sensitive = holdsSensitive(before) || holdsSensitive(members);
-    return { path, type: type.type, before, after: members, sensitive, byMember: true };
-  }
-  const sensitive =
-    isSecret(type) ||
-    holdsSensitive(wanted) ||
-    (got !== undefined && (got instanceof HashedSecret || holdsSensitive(got)));
-  return { path, type: type.type, before: got, after, sensitive, ...lackOf(part) };
-}
-
-function updateWarnings(kind: Kind, live: Live | undefined, parts: readonly Contrast[]): PlanWarning[] {
-  const warnings: PlanWarning[] = [];
-  if (live?.exists === false) {
-    warnings.push({
-      code: 'not-there',
-      message: `the server has no such ${kind.noun}; the update is sent anyway`,
-    });
-  }
-  for (const { path, type, verdict } of parts) {
-    if (type.type !== 'set' || verdict !== 'unknown') continue;
-    warnings.push({
-      code: 'unknown-set',
-      message: `the present ${path} are unknown: those that the manifest does not declare will be lost`,
-    });
-  }
-  return warnings;
 }

@@ -1,0 +1,76 @@
+import { type Fields, HashedSecret, holdsSensitive } from '../base/values.js';
+import {
+  asElements,
+  asItWillBe,
+  type Contrast,
+  isByMember,
+  isSecret,
+  lackOf,
+  listsOf,
+  membersAmong,
+  value,
+} from '../kinds/fields.js';
+import type { Declared, Kind, Live } from '../kinds/kind.js';
+import type { FieldChange, PlanWarning } from './plan.js';
+
+/** The elements that each set of `{add, remove}` names, and those that are given back to it. */
+export function namedMembers(
+  kind: Kind,
+  fields: Fields,
+  lost: Fields,
+): { readonly [field: string]: readonly Fields[] } {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([field, declared]) => {
+      if (!isByMember(kind.fields[field] ?? value, declared)) return [];
+      const named = listsOf(declared).flatMap(({ list }) => asElements([...list]));
+      return [[field, [...named, ...asElements(lost[field] ?? null)]]];
+    }),
+  );
+}
+
+/** Where a field is declared, if several documents declare the object. */
+export function placesOf({ placesOf: placesIn }: Declared, { path }: Contrast): Pick<FieldChange, 'places'> {
+  const places = placesIn?.(path) ?? [];
+  if (places.length === 0) return {};
+  return { places: places.map(({ length: _length, text: _text, column: _, ...place }) => place) };
+}
+
+/** `named` are the members of a set that are shown; all if undefined. */
+export function fieldChange(part: Contrast, named: readonly Fields[] | undefined): FieldChange {
+  const { path, type, wanted, got } = part;
+  const after = asItWillBe(part);
+  if (named !== undefined) {
+    const before = membersAmong(got ?? null, named);
+    const members = membersAmong(after, named);
+    const sensitive = holdsSensitive(before) || holdsSensitive(members);
+    return { path, type: type.type, before, after: members, sensitive, byMember: true };
+  }
+  const sensitive =
+    isSecret(type) ||
+    holdsSensitive(wanted) ||
+    (got !== undefined && (got instanceof HashedSecret || holdsSensitive(got)));
+  return { path, type: type.type, before: got, after, sensitive, ...lackOf(part) };
+}
+
+/** Warnings about what an update can't know. */
+export function updateWarnings(
+  kind: Kind,
+  live: Live | undefined,
+  parts: readonly Contrast[],
+): PlanWarning[] {
+  const warnings: PlanWarning[] = [];
+  if (live?.exists === false) {
+    warnings.push({
+      code: 'not-there',
+      message: `the server has no such ${kind.noun}; the update is sent anyway`,
+    });
+  }
+  for (const { path, type, verdict } of parts) {
+    if (type.type !== 'set' || verdict !== 'unknown') continue;
+    warnings.push({
+      code: 'unknown-set',
+      message: `the present ${path} are unknown: those that the manifest does not declare will be lost`,
+    });
+  }
+  return warnings;
+}
