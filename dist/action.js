@@ -18253,7 +18253,19 @@ spots}of found2)for(const spot of spots.slice(1,placesAtMost))add(field2,spot);c
 Math.max(0,spots.length-placesAtMost),0);return{places:[...seen.values()],more:seen.size===firsts?0:more}}function eachOnce(spots){
 const byStart=new Map(spots.map(spot=>[spot.start,spot]));return[...byStart.values()].sort((a2,b)=>a2.start-b.start)}function bodies({
 txt,html},fields2){return{txt:readable(fields2[txt]),html:readable(fields2[html])}}function readable(body2){return typeof body2===
-"string"||body2===null?body2:void 0}init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();init_problems();init_values();init_words();init_declared();init_fields();init_kinds();init_values();init_fields();init_kinds();function mergeDocuments(identity2,documents){const[first]=documents;if(first===
+"string"||body2===null?body2:void 0}init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();init_values();init_fields();function namedMembers(kind,fields2,lost2){return Object.fromEntries(Object.entries(fields2).
+flatMap(([field2,declared])=>{if(!isByMember(kind.fields[field2]??value,declared))return[];const named4=listsOf(declared).
+flatMap(({list:list2})=>asElements([...list2]));return[[field2,[...named4,...asElements(lost2[field2]??null)]]]}))}function placesOf2({
+placesOf:placesIn2},{path}){const places=placesIn2?.(path)??[];if(places.length===0)return{};return{places:places.map(({
+length:_length2,text:_text,column:_,...place2})=>place2)}}function fieldChange(part,named4){const{path,type,wanted,got}=part;
+const after=asItWillBe(part);if(named4!==void 0){const before=membersAmong(got??null,named4);const members3=membersAmong(
+after,named4);const sensitive2=holdsSensitive(before)||holdsSensitive(members3);return{path,type:type.type,before,after:members3,
+sensitive:sensitive2,byMember:true}}const sensitive=isSecret(type)||holdsSensitive(wanted)||got!==void 0&&(got instanceof
+HashedSecret||holdsSensitive(got));return{path,type:type.type,before:got,after,sensitive,...lackOf(part)}}function updateWarnings(kind,live,parts){
+const warnings=[];if(live?.exists===false){warnings.push({code:"not-there",message:`the server has no such ${kind.noun};\
+ the update is sent anyway`})}for(const{path,type,verdict}of parts){if(type.type!=="set"||verdict!=="unknown")continue;warnings.
+push({code:"unknown-set",message:`the present ${path} are unknown: those that the manifest does not declare will be lost`})}
+return warnings}init_problems();init_values();init_words();init_declared();init_fields();init_kinds();init_values();init_fields();init_kinds();function mergeDocuments(identity2,documents){const[first]=documents;if(first===
 void 0)throw new Error("no document to merge");const kind=kindOf(first.kind);const sources2=new Map;const contradictions4=[];
 const fields2={};for(const field2 of new Set(documents.flatMap(({fields:fields3})=>Object.keys(fields3)))){const parts=documents.
 flatMap(document3=>{const declared=document3.fields[field2];return declared===void 0?[]:[{document:document3,declared}]});
@@ -18456,27 +18468,15 @@ requests:none,fields:none,warnings:none,reason:null,declaredAt:declared.declared
 expected,before,existed:present3.exists??null,managed:managed2,...byMember.length===0?{}:{byMember},...until2===void 0?{}:
 {until:until2},...ends.length===0?{}:{ends},...undated.length===0?{}:{undated},...declared.ended===void 0?{}:{ended:declared.
 ended},...present3.exists===true?{seen:present3.shown}:{},...declared.generation===void 0?{}:{generation:declared.generation},
-...declared.generation===void 0||recorded2?.generation===void 0?{}:{recordedGeneration:recorded2.generation}}}}function namedMembers(kind,fields2,lost2){
-return Object.fromEntries(Object.entries(fields2).flatMap(([field2,declared])=>{if(!isByMember(kind.fields[field2]??value,
-declared))return[];const named4=listsOf(declared).flatMap(({list:list2})=>asElements([...list2]));return[[field2,[...named4,
-...asElements(lost2[field2]??null)]]]}))}function wantedFields(kind,fields2,declared,present3){const wanted={};const unknowable=[];
-for(const[field2,asked]of Object.entries(fields2)){const type=kind.fields[field2]??value;const whole2=desired(type,asked,
-present3(field2),declared.whole.includes(field2));if(whole2!==void 0)wanted[field2]=whole2;else if(typeof asked==="objec\
-t"&&asked!==null&&Object.keys(asked).length>0)unknowable.push(field2)}return{fields:wanted,unknowable}}function unmergeable(kind,fields2){
+...declared.generation===void 0||recorded2?.generation===void 0?{}:{recordedGeneration:recorded2.generation}}}}function wantedFields(kind,fields2,declared,present3){
+const wanted={};const unknowable=[];for(const[field2,asked]of Object.entries(fields2)){const type=kind.fields[field2]??value;
+const whole2=desired(type,asked,present3(field2),declared.whole.includes(field2));if(whole2!==void 0)wanted[field2]=whole2;else if(typeof asked===
+"object"&&asked!==null&&Object.keys(asked).length>0)unknowable.push(field2)}return{fields:wanted,unknowable}}function unmergeable(kind,fields2){
 const names4=fields2.join(" and ");const sets=fields2.filter(field2=>kind.fields[field2]?.type==="set");if(sets.length>0){
 return`the server doesn't show the present ${sets.join(" and ")} of this ${kind.noun}, so members can't be added or remo\
 ved: declare the whole set`}return`the present value of ${names4} is unknown, so the manifest's value can't be merged in\
 to it: this ${kind.noun} can't be read and nothing is recorded; with "whole: [${fields2.join(", ")}]" the manifest's val\
-ue becomes the whole value`}function placesOf2({placesOf:placesIn2},{path}){const places=placesIn2?.(path).map(({length:_length2,
-text:_text,column:_,...place2})=>place2)??none;return places.length===0?{}:{places}}function fieldChange(part,named4){const{
-path,type,wanted,got}=part;const after=asItWillBe(part);if(named4!==void 0){const before=membersAmong(got??null,named4);
-const members3=membersAmong(after,named4);const sensitive2=holdsSensitive(before)||holdsSensitive(members3);return{path,
-type:type.type,before,after:members3,sensitive:sensitive2,byMember:true}}const sensitive=isSecret(type)||holdsSensitive(
-wanted)||got!==void 0&&(got instanceof HashedSecret||holdsSensitive(got));return{path,type:type.type,before:got,after,sensitive,
-...lackOf(part)}}function updateWarnings(kind,live,parts){const warnings=[];if(live?.exists===false){warnings.push({code:"\
-not-there",message:`the server has no such ${kind.noun}; the update is sent anyway`})}for(const{path,type,verdict}of parts){
-if(type.type!=="set"||verdict!=="unknown")continue;warnings.push({code:"unknown-set",message:`the present ${path} are un\
-known: those that the manifest does not declare will be lost`})}return warnings}init_problems();init_shard();init_values();init_kinds();init_identifiers();init_shard();init_kinds();function matchesPattern(pattern,text6){const parts=pattern.split("*");const first=parts[0]??
+ue becomes the whole value`}init_problems();init_shard();init_values();init_kinds();init_identifiers();init_shard();init_kinds();function matchesPattern(pattern,text6){const parts=pattern.split("*");const first=parts[0]??
 "";if(parts.length===1)return pattern===text6;const last=parts[parts.length-1]??"";if(!text6.startsWith(first)||!text6.endsWith(
 last)||text6.length<first.length+last.length)return false;let position=first.length;const end=text6.length-last.length;for(const part of parts.
 slice(1,-1)){const found2=text6.indexOf(part,position);if(found2<0||found2+part.length>end)return false;position=found2+
@@ -20554,12 +20554,14 @@ until_before,ended}=sending;for(const[name3,wish]of Object.entries(wished)){if(s
 void 0)continue;const type=kind.fields[name3]??value;const was=before[name3];const became=sending.action==="delete"?null:
 (name3 in shown4?shown4:asked)[name3]??null;const isByMember2=sending.by_member?.includes(name3)===true;const isSet2=type.
 type==="set"&&was!==void 0&&!holdsSensitive(was);const isDated=[until2,until_before,ended].some(dates=>dates?.[name3]!==
-void 0);const undone=isSet2&&(isByMember2||isDated)?undoSet(type,name3,{was,became,ended:ended?.[name3]??[],isByMember:isByMember2},
-{former:until_before?.[name3]??{},changed:until2?.[name3]??{},present:context3.resources[sending.key]?.until?.[name3]??{},
-...context3}):undoField(type,name3,wish,was,became);left.push(...undone.left);if(undone.value===void 0)continue;fields2[name3]=
-undone.value;after[name3]=became}const none2=Object.keys(fields2).length===0;return{document:none2?void 0:documentOf(sending,
-fields2,source,false),after,left}}function undoSet(type,path,{was,became,ended,isByMember:isByMember2},{former,changed:changed2,
-present:present3,now,force}){const left=[];const{pairs,added,removed}=matchSets(asElements(became),asElements(was));const isOver=id=>Date.
+void 0);const isSentAlong=isSet2&&!isByMember2&&agrees(type,asked[name3]??null,was);if(isSentAlong&&!context3.force&&matchSets(
+asElements(was),asElements(became)).removed.length>0){left.push({path:name3,reason:CHANGED_SINCE});continue}const undone=isSet2&&
+(isByMember2||isDated)?undoSet(type,name3,{was,became,ended:ended?.[name3]??[],isByMember:isByMember2},{former:until_before?.[name3]??
+{},changed:until2?.[name3]??{},present:context3.resources[sending.key]?.until?.[name3]??{},...context3}):undoField(type,
+name3,wish,was,became);left.push(...undone.left);if(undone.value===void 0)continue;fields2[name3]=undone.value;after[name3]=
+became}const none2=Object.keys(fields2).length===0;return{document:none2?void 0:documentOf(sending,fields2,source,false),
+after,left}}function undoSet(type,path,{was,became,ended,isByMember:isByMember2},{former,changed:changed2,present:present3,
+now,force}){const left=[];const{pairs,added,removed}=matchSets(asElements(became),asElements(was));const isOver=id=>Date.
 parse(former[id]?.at??"")<=now.getTime();const back=removed.filter(({id})=>!ended.includes(String(id))&&!isOver(String(id)));
 if(back.length<removed.length)left.push({path,reason:ENDED});const moved=pairs.flatMap(({got})=>{const id=String(got.id);
 const{[id]:end}=changed2;if(end===void 0||end?.at===former[id]?.at)return[];const isChanged=!force&&end?.at!==present3[id]?.

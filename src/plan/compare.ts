@@ -2,7 +2,6 @@ import {
   assign,
   type Fields,
   HashedSecret,
-  holdsSensitive,
   isMap,
   mapValues,
   plainlySame,
@@ -10,20 +9,7 @@ import {
   Sensitive,
   type Value,
 } from '../base/values.js';
-import {
-  asElements,
-  asItWillBe,
-  type Contrast,
-  contrast,
-  desired,
-  holdsHashed,
-  isByMember,
-  isSecret,
-  lackOf,
-  listsOf,
-  membersAmong,
-  value,
-} from '../kinds/fields.js';
+import { asElements, contrast, desired, holdsHashed, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Kind, Live, Present } from '../kinds/kind.js';
 import { idTrouble, requestSize } from '../kinds/limits.js';

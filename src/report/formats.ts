@@ -24,8 +24,11 @@ export type { RenderOptions } from './render-options.js';
 /** A report in a format; JSON as a value, since files indent it. */
 export type Rendering = { readonly text: string } | { readonly json: unknown };
 
+/** Something that can be shown, and the formats for it. */
 export interface Report<T> {
+  /** Removes secrets, before rendering. */
   redact(shown: T, redactor: Redactor): T;
+  /** Renders each format: a text, or a value for JSON. */
   readonly formats: { readonly [format: string]: Renderer<T> };
 }
 
@@ -63,12 +66,15 @@ export async function renderText<T>(
   return rendering.text;
 }
 
+/** A plan, and sample data for pages. */
 export interface ShownPlan {
+  /** The plan. */
   readonly plan: Plan;
   /** By the template's address, from `planSamples`; made up if omitted. */
   readonly samples?: ReadonlyMap<string, readonly NamedSample[]>;
 }
 
+/** `plan`. */
 export const planReport: Report<ShownPlan> = {
   redact: ({ plan, samples }, redactor) => ({
     plan: redactPlan(plan, redactor),
@@ -87,6 +93,7 @@ export const planReport: Report<ShownPlan> = {
 
 /** A result and its plan, which has the places of declarations. */
 export interface ShownResult extends ShownPlan {
+  /** The result. */
   readonly result: Result;
 }
 
@@ -110,6 +117,7 @@ export const resultReport: Report<ShownResult> = {
   },
 };
 
+/** Problems, such as those of `validateProject`. */
 export const problemsReport: Report<readonly Problem[]> = {
   redact: redactReport,
   formats: {
