@@ -181,7 +181,7 @@ export async function resumeRun(
       const { owed } = resources[sending.key] ?? {};
       const back = owed !== undefined && outcome.status !== 'unknown';
       findings.push(
-        `${sending.address}: ${outcome.sentence}${back ? '; the next apply that takes it in puts it back' : ''}${goneSince(entry, outcome, owed, journalHasher)}`,
+        `${sending.address}: ${outcome.sentence}${back ? '; the next apply that takes it in puts it back' : ''}${goneForGood(entry, outcome, owed, journalHasher)}`,
       );
       const { status, ambiguous, unverified, after } = outcome;
       const error = status === 'applied' ? null : 'the run ended before there was an answer';
@@ -247,8 +247,8 @@ async function readOpen(
   return { live: new Map([...live].map(([object, found]) => [object.entry, found])), read };
 }
 
-/** Elements of sets that were there before a request and are missing, and that nothing puts back: after a comma, in words. */
-function goneSince(
+/** What a killed request took away and nothing puts back, as the end of a sentence; empty if there is nothing. */
+function goneForGood(
   { sending }: Entry,
   { status, after }: ObservedOutcome,
   owed: ResourceRecord['owed'],

@@ -82,14 +82,18 @@ export function findIn(
   if (only !== undefined && ids.length === 1) {
     const called = rows[0]?.name;
     const isRight =
+      name === undefined ||
       name === called ||
       (noun === 'organization' && organizations?.checkName(only, String(name)) !== 'wrong');
-    return !byId || name === undefined || isRight
-      ? { id: only }
-      : `the ${noun} with the id ${only} is called "${String(called)}" on the server, not "${String(name)}": correct the id or the name`;
+    return isRight ? { id: only } : wrongName(noun, only, String(called), String(name));
   }
   if (ids.length > 1) return `${ids.length} ${noun}s are called "${text}" (${ids.join(', ')}): use the id`;
   return `the server has no ${noun} ${byId ? 'with the id ' : ''}"${text}": correct it${byId ? '' : list.proposal(text)}`;
+}
+
+/** The problem of a name beside the id of something that is called otherwise. */
+export function wrongName(noun: string, id: string, called: string, name: string): string {
+  return `the ${noun} with the id ${id} is called "${called}" on the server, not "${name}": correct the id or the name`;
 }
 
 export function idOf(backend: Value | undefined): Value | undefined {

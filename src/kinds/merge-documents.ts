@@ -76,7 +76,7 @@ export function mergeDocuments(identity: Identity, documents: readonly Declared[
       documents.flatMap((document) =>
         Object.entries(document.fields).flatMap(([field, declared]) => {
           if (field === path) return [document.placeOf(field)];
-          const keys = path.startsWith(field) && isMap(declared) ? Object.keys(declared) : [];
+          const keys = isMap(declared) ? Object.keys(declared) : [];
           const key = keys.find((one) => partPath(field, one) === path);
           return key === undefined ? [] : [document.placeOf(field, key)];
         }),

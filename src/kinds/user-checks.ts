@@ -41,32 +41,31 @@ function unidentified(user: Declared, profile: Profile): Problem[] {
     return listsUsers ? [] : [unlisted(profile, 'a user', user.placeOf('username'))];
   }
   const { named, match, except } = covers;
-  const nameless =
-    named.length === 0 && match === undefined
-      ? [
+  const problems = [
+    ...(named.length > 0 || match !== undefined
+      ? []
+      : [
           error(
             'missing-field',
             'a Users document needs "users" or "match"',
             [user.place],
             'name the users, or say which match',
           ),
-        ]
-      : [];
-  const matchless =
-    except === undefined || match !== undefined
-      ? nameless
+        ]),
+    ...(except === undefined || match !== undefined
+      ? []
       : [
-          ...nameless,
           error(
             'missing-field',
             '"except" needs "match"',
             [user.placeOf('except')],
             'remove it, or say which users match',
           ),
-        ];
-  if (listsUsers) return matchless;
+        ]),
+  ];
+  if (listsUsers) return problems;
   return [
-    ...matchless,
+    ...problems,
     ...named.flatMap(({ username }, index) =>
       username !== undefined ? [unlisted(profile, 'a user', user.placeOf('users', index))] : [],
     ),

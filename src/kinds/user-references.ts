@@ -1,5 +1,6 @@
 import { type Fields, isMap, mapValues, type Value } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
+import { wrongName } from './by-name.js';
 import type { Catalog } from './catalog.js';
 import { asElements, instantOf, keyOf, listsOf, memberKey, referenceOf } from './fields.js';
 import type { Declared, ResolveContext, Resolved } from './kind.js';
@@ -211,10 +212,6 @@ function nameConflict(noun: string, { id, name }: Fields, row: Fields): string |
   return wrongName(noun, String(id), row.name, name);
 }
 
-function wrongName(noun: string, id: string, called: string, name: string): string {
-  return `the ${noun} with the id ${id} is called "${called}" on the server, not "${name}": correct the id or the name`;
-}
-
 /**
  * An element as the server knows it, without declared values that the server decides: the scopes of a role, `public` of a scope.
  */
@@ -258,10 +255,10 @@ function memberships(
     if (typeof row.name !== 'string' || index.byName(row.name).length > 1) sure = false;
     const { name } = element;
     const standing = strict && typeof name === 'string' ? index.checkName(id, name) : 'right';
-    if (standing === 'wrong') {
-      troubles.push(wrongName('organization', id, index.presentName(id) ?? '', String(name)));
-    }
     const present = index.presentName(id);
+    if (standing === 'wrong') {
+      troubles.push(wrongName('organization', id, present ?? '', String(name)));
+    }
     if (strict && element.id === undefined && memberKey(reference) === present && present !== row.name) {
       stale.push(
         `this plan renames the organization "${present}" to "${String(row.name)}": write "${String(row.name)}" here too, or the next plan is blocked`,

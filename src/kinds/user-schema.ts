@@ -51,12 +51,7 @@ function setOf<T extends z.ZodType>(element: T, what: string, example: z.input<T
           remove: list
             .superRefine((members, { addIssue }) => {
               for (const [at, member] of members.entries()) {
-                if (
-                  typeof member === 'object' &&
-                  member !== null &&
-                  'until' in member &&
-                  member.until !== undefined
-                )
+                if ((Object(member) as { until?: unknown }).until !== undefined)
                   addIssue({ code: 'custom', path: [at, 'until'], message: NOT_ADDED });
               }
             })

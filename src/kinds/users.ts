@@ -1,6 +1,6 @@
 import { isUuid } from '../base/identifiers.js';
 import { type Fields, isMap, mapValues, type Value } from '../base/values.js';
-import { findIn, idOf, listOf, userByName } from './by-name.js';
+import { findIn, idOf, listOf, userByName, wrongName } from './by-name.js';
 import { asElements, referenceOf, textOf } from './fields.js';
 import type { Covers, Identity, Many } from './kind.js';
 import type { References } from './references.js';
@@ -62,18 +62,20 @@ export const users: Many = {
     const withId = (identity: Identity) => {
       const { id, username } = identity;
       if (id === undefined) return userByName.find(identity, references);
-      const called = references.users?.byId(id)?.username;
-      return username === undefined || called === username
+      const { users } = references;
+      const row = users?.byId(id);
+      if (row === undefined)
+        return users == null || users.unsure
+          ? { id }
+          : `the server has no user with the id ${id}: correct it`;
+      return username === undefined || row.username === username
         ? { id }
-        : `the user with the id ${id} is called "${String(called)}" on the server, not "${username}": correct the id or the name`;
+        : wrongName('user', id, String(row.username), username);
     };
     for (const identity of covers.except ?? []) {
       const known = withId(identity);
-      const { id = '' } = typeof known === 'string' ? {} : known;
       if (typeof known === 'string') troubles.push(known);
-      else if (references.users != null && references.users.byId(id) === undefined)
-        troubles.push(`the server has no user with the id ${id}, whom "except" names: correct it`);
-      else found.delete(id);
+      else found.delete(known.id ?? '');
     }
     for (const identity of covers.named) {
       const known = withId(identity);
@@ -94,11 +96,13 @@ function identityOf(reference: unknown): Identity {
   if (typeof reference === 'string')
     return isUuid(reference) ? { id: reference.toLowerCase() } : { username: reference };
   const { id, name, backend } = isObject(reference) ? reference : {};
-  return {
-    ...(typeof id === 'string' ? { id } : {}),
-    ...(typeof name === 'string' ? { username: name } : {}),
-    ...(typeof backend === 'string' ? { backend } : {}),
-  };
+  return textsOf({ id, username: name, backend });
+}
+
+function textsOf(parts: { readonly [part: string]: unknown }): Identity {
+  return Object.fromEntries(
+    Object.entries(parts).flatMap(([part, text]) => (typeof text === 'string' ? [[part, text]] : [])),
+  );
 }
 
 function conditionOf(match: { readonly [key: string]: unknown }): Fields {
@@ -107,9 +111,7 @@ function conditionOf(match: { readonly [key: string]: unknown }): Fields {
       if (typeof wanted === 'string') return [[key, wanted]];
       if (!isObject(wanted)) return [];
       const { id, name } = wanted;
-      return [
-        [key, { ...(typeof id === 'string' ? { id } : {}), ...(typeof name === 'string' ? { name } : {}) }],
-      ];
+      return [[key, textsOf({ id, name })]];
     }),
   );
 }

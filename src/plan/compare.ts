@@ -19,7 +19,7 @@ import { ignoredTrouble, takenFields } from '../kinds/rules.js';
 import type { Profile } from '../server/profiles.js';
 import type { ResourceRecord } from '../state/state.js';
 import { type LastShown, undeclaredDrift, withDrift } from './drift.js';
-import { fieldChange, namedMembers, placesOf, updateWarnings } from './field-changes.js';
+import { declaredPlaces, fieldChange, namedMembers, updateWarnings } from './field-changes.js';
 import type { Change, FieldChange, PlanWarning, Source, UntilChanges } from './plan.js';
 import { type Dates, endFields, listEnds, takeEnds, untilChanges, withEnds, withoutGone } from './until.js';
 
@@ -185,7 +185,7 @@ function compareFields(given: CompareInput): Change {
   const changesOf = (some: typeof parts): FieldChange[] =>
     some.map(({ field, part }) => ({
       ...fieldChange(part, named[field]),
-      ...placesOf(declared, part),
+      ...declaredPlaces(declared, part),
       ...(confirmed.includes(field) ? { confirmed: true } : {}),
     }));
   return {

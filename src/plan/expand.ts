@@ -8,7 +8,7 @@ import type { Declared, Identity } from '../kinds/kind.js';
 import { documentFor, mergeDocuments } from '../kinds/merge-documents.js';
 import type { References } from '../kinds/references.js';
 import type { PlanWarning } from './plan.js';
-import { protecting } from './select.js';
+import { protectingPattern } from './select.js';
 import { addresses } from './subjects.js';
 
 /** Documents about single objects, by id as far as their names are found. */
@@ -89,22 +89,22 @@ export function coverObjects(
           warnings.push({ code: 'too-few-objects', message: count, place: document.declaredAt });
         }
       }
-      const left: [address: string, isOwn: boolean][] = [];
+      const left: string[] = [];
       for (const [id, condition] of found) {
         const { all } = addresses(
           { kind: document.kind, identity: { id }, declared: undefined },
           undefined,
           references,
         );
-        const isProtected = all.some((one) => protecting(protect, one) !== undefined);
-        const isOwn = ownUser !== undefined && identifierKey(id) === identifierKey(ownUser);
-        if (condition !== undefined && (isProtected || isOwn)) left.push([all.at(-1) ?? id, isOwn]);
+        const address = all.at(-1) ?? id;
+        if (condition === undefined) cover(documentFor(document, { id }, condition));
+        else if (protectingPattern(protect, all) !== undefined) left.push(address);
+        else if (ownUser !== undefined && identifierKey(id) === identifierKey(ownUser))
+          warnings.push(leftOut(document, [address], OWN_USER));
         else cover(documentFor(document, { id }, condition));
       }
-      for (const own of [false, true]) {
-        const those = left.flatMap(([address, isOwn]) => (isOwn === own ? [address] : []));
-        if (those.length > 0) warnings.push(leftOut(document, those, own));
-      }
+      if (left.length > 0)
+        warnings.push(leftOut(document, left, `safety.protect names ${left.length === 1 ? 'it' : 'them'}`));
       for (const { identity, why } of lost) {
         cover(altered(documentFor(document, identity, undefined), { trouble: why }));
       }
@@ -113,11 +113,10 @@ export function coverObjects(
   return { plain, covering, problems, warnings };
 }
 
+const OWN_USER = 'the token that is used is theirs, and the server lets nobody change themselves';
+
 /** A note about matched objects that no plan changes. */
-function leftOut({ declaredAt }: Declared, left: readonly string[], isOwn: boolean): PlanWarning {
-  const why = isOwn
-    ? 'the token that is used is theirs, and the server lets nobody change themselves'
-    : `safety.protect names ${left.length === 1 ? 'it' : 'them'}`;
+function leftOut({ declaredAt }: Declared, left: readonly string[], why: string): PlanWarning {
   return { code: 'left-out', message: `"match" leaves out ${firstFew(left)}: ${why}`, place: declaredAt };
 }
 

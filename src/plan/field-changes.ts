@@ -29,8 +29,8 @@ export function namedMembers(
 }
 
 /** Where a field is declared, if several documents declare the object. */
-export function placesOf({ placesOf: placesIn }: Declared, { path }: Contrast): Pick<FieldChange, 'places'> {
-  const places = placesIn?.(path) ?? [];
+export function declaredPlaces(declared: Declared, { path }: Contrast): Pick<FieldChange, 'places'> {
+  const places = declared.placesOf?.(path) ?? [];
   if (places.length === 0) return {};
   return { places: places.map(({ length: _length, text: _text, column: _, ...place }) => place) };
 }

@@ -13,7 +13,7 @@ import { abortable } from './observe.js';
 import type { BuildOptions } from './options.js';
 import { formerHolders, takesOver } from './order.js';
 import { type Change, isChanging, type PlanWarning } from './plan.js';
-import { matchesPattern, mayMatchKind, protecting } from './select.js';
+import { matchesPattern, mayMatchKind, protectingPattern } from './select.js';
 
 const ROLE = 'role:';
 
@@ -141,13 +141,12 @@ export function blockProtected(
       warnings: [...change.warnings, { code: 'protected', message }],
     };
   };
-  const protectingOf = (addresses: readonly string[]) =>
-    addresses.map((address) => protecting(patterns, address)).find((pattern) => pattern !== undefined);
   return changes.map((change) => {
     const { kind } = change;
     if (!isChanging(change)) return change;
     const name = kindOf(kind).called?.(change.apply.before);
-    const own = protectingOf([...addressesOf(change), ...(name === undefined ? [] : [`${kind}/${name}`])]);
+    const named = name === undefined ? [] : [`${kind}/${name}`];
+    const own = protectingPattern(patterns, [...addressesOf(change), ...named]);
     if (own !== undefined) return guarded(change, own, `safety.protect has ${own}: no plan changes it`);
     const { succession } = kindOf(kind);
     if (succession === undefined || !takesOver(change) || change.destructions.length === 0) return change;
@@ -155,7 +154,7 @@ export function blockProtected(
     const taken =
       former === undefined
         ? patterns.find((pattern) => mayMatchKind({ targets: [pattern], kinds: [] }, kind))
-        : protectingOf(former);
+        : protectingPattern(patterns, former);
     if (taken === undefined) return change;
     const unsure = former === undefined ? '; which one has it now is unknown' : '';
     return guarded(change, taken, `it ${succession.moves(former)}, and safety.protect has ${taken}${unsure}`);

@@ -125,7 +125,7 @@ export interface Plan {
   readonly warnings: readonly PlanWarning[];
   /** The keys of objects whose pending restores are done, or needless since somebody set the value. */
   readonly settled?: readonly string[];
-  /** True if manifests declare something, and nothing of it is selected. */
+  /** If manifests declare something, and nothing of it is selected, or none of it is access that has ended. */
   readonly leavesOut?: true | 'ended';
   /** The instant at which it was decided which access has ended, if it isn't that of the plan. */
   readonly asOf?: string;

@@ -45,8 +45,8 @@ export function replanOf(
 ): Replan {
   let decider = planned;
   let held = read;
-  /** The lists in which `safety.keep` counts, apart for changes that await others. */
-  const holders = new Map<boolean, ReadLists>();
+  /** The lists in which holders are counted for `safety.keep`: changes that await others have their own, read after these. */
+  const countedIn = new Map<boolean, ReadLists>();
   /** The lists of the present decider. */
   let seen: References | undefined;
   const carries: Replan['carries'] = ({ kind, requests, apply: { key } }) => {
@@ -79,12 +79,12 @@ export function replanOf(
       }
       const again = await withSlowHashes(() => decider.decide(one, live.get(one.subject)));
       if (again === undefined || options.safety.keep.length === 0) return again;
-      // What awaits others counts them: it has a reading of its own, made after them.
       const isLast = change.awaits !== undefined;
-      const counted = holders.get(isLast) ?? { at: Number.NEGATIVE_INFINITY, lists: {} };
-      const fresh = counted.at < notBefore ? { at: performance.now(), lists: {} } : counted;
-      holders.set(isLast, fresh);
-      const [kept] = await blockLosses([again], { ...options, read: fresh }, decider.references, () => []);
+      const known = countedIn.get(isLast);
+      const counted =
+        known !== undefined && known.at >= notBefore ? known : { at: performance.now(), lists: {} };
+      countedIn.set(isLast, counted);
+      const [kept] = await blockLosses([again], { ...options, read: counted }, decider.references, () => []);
       return kept;
     },
     repair({ apply }, restore, live, aim) {

@@ -31,9 +31,13 @@ export function matchesTarget(target: string, address: string): boolean {
   return isUuid(id) && matchesPattern(withSmallId(target), withSmallId(address));
 }
 
-/** The pattern of `safety.protect` that names an address, in any letter case: a guard had better guard too much. */
-export function protecting(patterns: readonly string[], address: string): string | undefined {
-  return patterns.find((pattern) => matchesPattern(pattern.toLowerCase(), address.toLowerCase()));
+/** The pattern of `safety.protect` that names one of the addresses, in any letter case: a guard had better guard too much. */
+export function protectingPattern(
+  patterns: readonly string[],
+  addresses: readonly string[],
+): string | undefined {
+  const names = addresses.map((address) => address.toLowerCase());
+  return patterns.find((pattern) => names.some((name) => matchesPattern(pattern.toLowerCase(), name)));
 }
 
 function withSmallId(address: string): string {

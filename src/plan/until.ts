@@ -69,13 +69,13 @@ export function withDates(
   const declares = new DeclaredDates(written);
   const present = new Set<string>();
   const unmanaged: string[] = [];
-  const notInForce: string[] = [];
+  const undated: string[] = [];
   const declared = documents.flatMap((document): Declared[] => {
     const address = addressOf(document.kind, document.identity);
     present.add(address);
     const record = Object.hasOwn(resources, address) ? resources[address] : undefined;
     const { fields, removed, kept } = withoutEnded(document, record, now);
-    notInForce.push(...kept.map((name) => `${name} of ${address}`));
+    undated.push(...kept.map((name) => `${name} of ${address}`));
     const { source } = addLate(removed, record, { address, document, declares, now, unmanaged });
     if (Object.keys(removed).length === 0) {
       if (endedOnly) return [];
@@ -93,7 +93,7 @@ export function withDates(
     const { source } = addLate(removed, record, { address, declares, now, unmanaged });
     if (source !== undefined) declared.push(removalOf(record.identity, removed, source));
   }
-  return { declared, warnings: [...unmanagedWarnings(unmanaged), ...notInForceWarnings(notInForce)] };
+  return { declared, warnings: [...unmanagedEnds(unmanaged), ...notInForce(undated)] };
 }
 
 /**
@@ -366,26 +366,20 @@ export function endsOf(
           code: 'access-ends-soon' as const,
           message: `"${name}" in ${field} of ${count === 1 ? '1 object' : `${count} objects`} ends at ${at}`,
         })),
-      ...undatedWarnings(changes),
+      ...notInForce(
+        changes.flatMap(({ address, apply: { undated = [] } }) =>
+          undated.map((name) => `${name} of ${address}`),
+        ),
+      ),
     ],
   };
 }
 
-function undatedWarnings(changes: readonly Change[]): PlanWarning[] {
-  return notInForceWarnings(
-    changes.flatMap(({ address, apply: { undated = [] } }) => undated.map((name) => `${name} of ${address}`)),
-  );
-}
-
-/** A warning about members that the object had before. */
-function notInForceWarnings(all: readonly string[]): PlanWarning[] {
-  if (all.length === 0) return [];
-  return [
-    {
-      code: 'end-not-in-force',
-      message: `access that idops did not give has an until, which doesn't remove it: ${firstFew(all)}; to let it end, remove it, apply, and add it again with until`,
-    },
-  ];
+/** A warning about members with an end that the object had before. */
+function notInForce(names: readonly string[]): PlanWarning[] {
+  if (names.length === 0) return [];
+  const message = `access that idops did not give has an until, which doesn't remove it: ${firstFew(names)}; to let it end, remove it, apply, and add it again with until`;
+  return [{ code: 'end-not-in-force', message }];
 }
 
 /** A declared element without its end. */
@@ -395,14 +389,11 @@ export function withoutEnd(element: Value): Value {
   return rest;
 }
 
-function unmanagedWarnings(unmanaged: readonly string[]): PlanWarning[] {
-  if (unmanaged.length === 0) return [];
-  return [
-    {
-      code: 'unmanaged-end',
-      message: `access with a recorded end is declared by no document any more, so nothing will remove it: ${firstFew(unmanaged)}`,
-    },
-  ];
+/** A warning about members with a recorded end that nothing will remove. */
+function unmanagedEnds(names: readonly string[]): PlanWarning[] {
+  if (names.length === 0) return [];
+  const message = `access with a recorded end is declared by no document any more, so nothing will remove it: ${firstFew(names)}`;
+  return [{ code: 'unmanaged-end', message }];
 }
 
 /** Warnings about declared access that has ended. */

@@ -439,6 +439,12 @@ describe('a document about many users', () => {
 });
 
 describe('access that ends', () => {
+  const many = {
+    kind: 'Users',
+    match: { group: 'staff' },
+    roles: { add: ['accountant'] },
+    until: '2027-01-31',
+  };
   const dated = { ...byName, organizations: { add: [{ name: 'initech', until: '2027-01-31' }, 'globex'] } };
   const before = new Date('2027-01-30T23:59:59Z');
   const after = new Date('2027-01-31T00:00:00Z');
@@ -496,12 +502,6 @@ describe('access that ends', () => {
   test('--ended removes that alone, also from a user who has left the match', async () => {
     const at = await site();
     at.now = before;
-    const many = {
-      kind: 'Users',
-      match: { group: 'staff' },
-      roles: { add: ['accountant'] },
-      until: '2027-01-31',
-    };
     await at.apply(many);
     expect(names(at, 'roles')).toContain('accountant');
     user(at).group = 'elsewhere';
@@ -516,12 +516,6 @@ describe('access that ends', () => {
   test('is removed also if another document still declares the user who has left the match', async () => {
     const at = await site();
     at.now = before;
-    const many = {
-      kind: 'Users',
-      match: { group: 'staff' },
-      roles: { add: ['accountant'] },
-      until: '2027-01-31',
-    };
     const own = { ...byName, metadata: { phone: { value: '1', status: 'valid' } } };
     await at.apply(many, own);
     user(at).group = 'elsewhere';
