@@ -184,10 +184,10 @@ export function declare(action: Act): Command {
   runs
     .command('list', { isDefault: true })
     .description('list the runs, or what they did to one object')
-    .option('--address <ADDRESS>', 'only changes of this object, such as ada@example.com', notEmpty)
+    .option('--address <ADDRESS>', 'only changes of this object, by address, id or name', notEmpty)
     .option('--actor <NAME>', 'only runs of this person, as idops runs names them', notEmpty)
     .addOption(kindOption())
-    .option('--since <TIME>', 'only runs since 2026-01-31, an RFC 3339 instant, or an age such as 7d', since)
+    .option('--since <TIME>', 'only runs since a day (2026-01-31), an RFC 3339 instant or an age (7d)', since)
     .option('--until <TIME>', 'only runs up to then, in the same form; a date includes that day', until)
     .addOption(format('runs'))
     .action(action(async () => (await import('./commands/runs.js')).listRuns));
@@ -244,7 +244,7 @@ export function declare(action: Act): Command {
   state
     .command('migrate')
     .description('move the state and its journals to the configured backend, after a question')
-    .option('--from <FILE>', 'the current state, or a configuration that names it (.idops/state.json)')
+    .option('--from <FILE>', 'the state file, or a configuration with its backend (.idops/state.json)')
     .option('--yes', "don't ask")
     .action(action(async () => (await import('./commands/state-migrate.js')).migrateState));
 

@@ -17,8 +17,8 @@ const statuses = ['applied', 'failed', 'not_converged', 'unknown', 'skipped'] as
 export class Metrics {
   readonly #registry = new Registry();
   readonly #pending = this.#gauge('pending_changes', 'Pending changes of the last plan.', ['kind', 'action']);
-  readonly #drifted = this.#gauge('drifted_objects', 'Objects of the last plan with drift.', ['kind']);
-  readonly #declared = this.#gauge('declared_objects', 'Objects that manifests declare.', ['kind']);
+  readonly #drifted = this.#gauge('drifted_objects', 'Objects with drift, not corrected yet.', ['kind']);
+  readonly #declared = this.#gauge('declared_objects', 'Objects declared at the last plan.', ['kind']);
   readonly #lastSuccess = this.#gauge(
     'last_success_timestamp_seconds',
     'Unix time of the end of the last successful turn; 0 before the first.',

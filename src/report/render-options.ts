@@ -2,6 +2,7 @@ import type { Share } from '../plan/plan.js';
 import { mask } from '../secrets/redactor.js';
 
 export interface RenderOptions {
+  /** Colours in `text`. */
   readonly color: boolean;
   /** Show unchanged objects and requests, and don't shorten values. */
   readonly debug: boolean;
@@ -15,6 +16,7 @@ export interface RenderOptions {
   readonly budget?: number;
   /** For links to files in Markdown. */
   readonly forge?: Forge;
+  /** The heading of Markdown, and the text below it. */
   readonly title?: string;
   readonly intro?: string;
 }

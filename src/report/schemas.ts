@@ -17,11 +17,11 @@ const count = (description: string) => z.int().min(0).describe(description);
 const label = z
   .string()
   .optional()
-  .describe('The name of the object or its owner, unless the address has it');
+  .describe('The name of the object, or of what it belongs to; left out if unknown or in the address');
 
 const action = z
   .enum(['update', 'delete', 'regenerate', 'adopt', 'blocked', 'unchanged'])
-  .describe('What to do. adopt: record it, send nothing. blocked: declared, but impossible as things are');
+  .describe('What to do. adopt: record it, send nothing. blocked: it cannot be applied as things are');
 
 const place = z.strictObject({
   file: text('The file, relative to the project'),
@@ -67,7 +67,7 @@ const field = z.strictObject({
     .enum(['built-in', 'gone', 'removed'])
     .optional()
     .describe(
-      'built-in: replaced by the text of the server. gone: deleted. removed: a key of a map is removed',
+      "Of a deleted object: gone, or built-in if the server's own text takes its place. Of a key of a map: removed",
     ),
   places: z.array(place).optional().describe('Where it is declared, if several documents declare the object'),
   was: z.literal('absent').optional().describe("Of a key of a map: that it wasn't there before"),
@@ -81,7 +81,7 @@ const field = z.strictObject({
       declared: z
         .enum(['changed', 'nowhere'])
         .optional()
-        .describe('changed: the manifest changed too. nowhere: no manifest declares this key, which stays'),
+        .describe('changed: the manifest changed too. nowhere: no manifest declares this key, so it stays'),
     })
     .optional()
     .describe('There if the server was changed since idops last knew it'),
@@ -96,11 +96,8 @@ const change = z.strictObject({
   recorded_at: z.string().optional().describe('When the record was made that the object was compared with'),
   destructive: z.boolean().describe('Whether something would be lost'),
   destructions: z.array(z.string()).describe('What would be lost, a sentence each'),
-  privileged: z.boolean().default(false).describe('Whether it gives a scope or role of safety.privileged'),
-  privileges: z
-    .array(z.string())
-    .optional()
-    .describe('The privileged scopes and roles that it gives, if any'),
+  privileged: z.boolean().default(false).describe('Whether it gives what safety.privileged names'),
+  privileges: z.array(z.string()).optional().describe('The privileged scopes and roles, a sentence each'),
   requests: z.array(request).describe('What apply would send, in this order'),
   fields: z.array(field).describe('The differences'),
   warnings: z.array(warning).describe('What a reviewer should know about it'),
@@ -120,7 +117,7 @@ const shard = z
     count: z.int().min(1).meta(described('How many parts there are', 4)),
   })
   .optional()
-  .describe('The part of the objects that it is about, with --shard');
+  .describe('The shard that --shard selects; left out without it');
 
 const RUN = '20260131T120000Z-4f2a1c';
 
@@ -133,8 +130,8 @@ export const planSchema = z
     profile: text('The server profile', 'documented'),
     environment: z.string().nullable().meta(described('The chosen environment', 'production')),
     shard,
-    now: z.string().optional().describe('The instant of --now, which decides what access has ended'),
-    holds_until: z.string().optional().describe('The first declared end of access; then the plan is stale'),
+    now: z.string().optional().describe('The instant of --now, which decides which access has ended'),
+    holds_until: z.string().optional().describe('The first end of access; the plan is stale from then on'),
     partial: z.literal(true).optional().describe('There if --target, --kind or --shard leave objects out'),
     summary: z
       .strictObject({
@@ -145,24 +142,20 @@ export const planSchema = z
         blocked: count('Objects whose declaration cannot be applied'),
         unchanged: count('Objects that are already as declared'),
         privileged: z.int().min(1).optional().describe('Privileged changes; left out if there are none'),
-        drift: z
-          .int()
-          .min(1)
-          .optional()
-          .describe('Objects changed on the server; left out if there are none'),
+        drift: z.int().min(1).optional().describe('Objects with drift; left out if there are none'),
       })
       .describe('How many objects there are of each action'),
     required_scopes: z
       .array(z.string())
       .meta(described('The scopes that observing and applying need together', ['users:manage:all'])),
-    only: z.enum(shares).optional().describe('Which changes are listed, with --only'),
+    only: z.enum(shares).optional().describe('The changes that --only lists'),
     left_out: z
       .partialRecord(action, z.int().min(1))
       .optional()
-      .describe('What --only leaves out, by action'),
+      .describe('How many changes --only leaves out, by action'),
     changes: z
       .array(change)
-      .describe('Privileged ones first, then in the order of apply; unchanged ones with --debug or drift'),
+      .describe('Privileged ones first, then in the order of apply; unchanged only with --debug or drift'),
     warnings: z.array(warning).describe('What a reviewer should know about the whole'),
     digest: text('sha256 over what would be sent, in a normal form', `sha256:${'5f'.repeat(32)}`),
   })
@@ -173,7 +166,7 @@ export const resultSchema = z
     format_version: z.literal(1).describe('The version of this format'),
     run: z.string().nullable().meta(described('The name of the run; null if there was nothing to do', RUN)),
     shard,
-    undoes: z.string().optional().meta(described('The run that an undo restores', RUN)),
+    undoes: z.string().optional().meta(described('The run that was undone; only after an undo', RUN)),
     summary: z
       .strictObject({
         applied: count('Done, and shown by the server'),
@@ -196,7 +189,7 @@ export const resultSchema = z
           attempts: count('How many times a request was sent'),
           unverified: z.array(z.string()).describe('Sent fields that the answer did not carry'),
           error: z.string().nullable().describe('What went wrong'),
-          notes: z.array(z.string()).optional().describe('What a person should know of a success'),
+          notes: z.array(z.string()).optional().describe('Worth knowing although it was applied'),
           did: z.string().optional().meta(described('The new DID, after a regeneration', 'did:key:z6Mk…')),
         }),
       )
