@@ -223,7 +223,7 @@ export const safetySchema = z
     ),
     protect: optional(
       z.array(text().regex(addressPattern, 'must be an address such as User/root@example.com or KeyPair/*')),
-      'Addresses of objects that no plan changes. "*" matches any characters.',
+      'Addresses of objects that no plan changes, in any letter case. "*" matches any characters.',
       ['User/root@example.com', 'KeyPair/*'],
     ),
     keep: optional(
