@@ -292,10 +292,13 @@ async function lookUp(
   for (const [index, one] of others.entries()) {
     const object = wanted[index];
     const now = object === undefined ? undefined : observed.live.get(object);
-    if (now === undefined || take(one, now)) continue;
-    const finding = now.exists ? undefined : renamed(one.declared);
-    live.set(one, finding?.live ?? now);
-    if (finding !== undefined) found.set(finding, one);
+    if (now !== undefined && !take(one, now)) live.set(one, now);
+  }
+  for (const one of others) {
+    const finding = live.get(one)?.exists === false ? renamed(one.declared) : undefined;
+    if (finding === undefined) continue;
+    live.set(one, finding.live);
+    found.set(finding, one);
   }
   return { live, found };
 }

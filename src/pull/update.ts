@@ -69,20 +69,17 @@ export function updateOf(declared: Declared, written: Json, live: Live, options:
     return troubleOf(altered(declared, { fields: joined }), live, options);
   };
   const whole = troubleWith({ ...declared.fields });
-  const name = newName(declared, live);
   const added = mapValues({ ...declared.fields }, (said, field) =>
     options.declaredOnly ? [] : addedKeys(said, live.fields[field], options.known?.[field]),
   );
-  if (whole === undefined && name === undefined && Object.values(added).every((keys) => keys.length === 0)) {
-    return nothing;
-  }
+  if (whole === undefined && Object.values(added).every((keys) => keys.length === 0)) return nothing;
   if (!options.builtIn && kind.deletion?.isBuiltIn(live.fields) === true) {
     const message = `the server has its built-in text of this ${kind.noun}, which nobody customised`;
     const hint =
       'apply to customise it; declare "state: absent", or pull with --all-templates, to have what the server has';
     return { ...nothing, left: [left(message, undefined, hint)] };
   }
-  const fields: { [field: string]: Json } = name === undefined ? {} : { name };
+  const fields: { [field: string]: Json } = {};
   const values: { [field: string]: Value } = { ...declared.fields };
   const bodies: BodyEdit[] = [];
   const toSet: VariableToSet[] = [];
@@ -150,15 +147,7 @@ export function updateOf(declared: Declared, written: Json, live: Live, options:
   if (whole !== undefined && Object.keys(fields).length + bodies.length + problems.length === 0) {
     problems.push(left(whole));
   }
-  const identity = name === undefined ? declared.identity : { ...declared.identity, name };
-  const next = altered(declared, { identity, fields: values });
-  return { address, fields, bodies, declared: next, toSet, left: problems };
-}
-
-/** The live name of an object that the document calls by a former one. */
-function newName({ identity: { id, name } }: Declared, { fields }: Live): string | undefined {
-  const isFormer = id === undefined && name !== undefined && typeof fields.name === 'string';
-  return isFormer && fields.name !== name ? String(fields.name) : undefined;
+  return { address, fields, bodies, declared: altered(declared, { fields: values }), toSet, left: problems };
 }
 
 /** Keys of a live map that are neither declared nor recorded. */

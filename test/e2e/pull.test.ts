@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadSeed } from '../../src/sandbox/seed.js';
 import { ids } from '../sandbox/asking.js';
-import { boruta, project, refused, succeeded, sure, type TestProject } from './running.js';
+import { boruta, failed, project, refused, succeeded, sure, type TestProject } from './running.js';
 import { expectToBeTold } from './schemas.js';
 
 describe('idops pull into an empty project', () => {
@@ -133,6 +133,26 @@ label: null
     expect(await at.read('manifests/organizations.yaml')).toMatch(/^kind: Organization\nname: acme-group\n/);
     expect(await at.read('manifests/users.yaml')).toContain('acme-group');
     expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
+  });
+
+  it('leaves a former name that comes from a variable, or beside a document of the new name', async () => {
+    const at = await project(
+      {
+        'idops.yaml': `${boruta}vars: {ACME: acme}\n`,
+        'manifests/a.yaml': 'kind: Organization\nname: ${ACME}\n',
+      },
+      { profile: 'boruta' },
+    );
+    await succeeded(at.idops('pull --declared'));
+    Object.assign(at.sandbox.data.organizations.find(({ name }) => name === 'acme') ?? {}, { name: 'group' });
+    for (const [declared, problem] of [
+      ['kind: Organization\nname: ${ACME}\n', 'name comes from a variable'],
+      ['kind: Organization\nname: acme\n---\nkind: Organization\nname: group\n', 'no organization "acme"'],
+    ] as const) {
+      await at.write({ 'manifests/a.yaml': declared });
+      await failed(at.idops('pull --kind Organization'), problem);
+      expect((await at.read('manifests/a.yaml')).startsWith(declared)).toBe(true);
+    }
   });
 
   it('writes bodies anew where documents name their files, and leaves what is shared, a link or from a variable', async () => {
