@@ -1,4 +1,4 @@
-import { type Result, summarizeResult } from '../apply/result.js';
+import { countedWords, type Result } from '../apply/result.js';
 import { shellWord } from '../base/escape.js';
 import type { Problem } from '../base/problems.js';
 import type { Plan } from '../plan/plan.js';
@@ -88,17 +88,8 @@ async function reportIssue(job: Job, inputs: Inputs, text: string, subject: Subj
 
 /** The outcome for a heading: `3 applied, 1 failed`. */
 function outcome(result: Result): string {
-  const count = summarizeResult(result);
-  const parts = [
-    [count.failed, 'failed'],
-    [count.not_converged, 'not converged'],
-    [count.unknown, 'unknown'],
-    [count.skipped, 'skipped'],
-    [count.applied, 'applied'],
-  ] as const;
-  const told = parts.filter(([number]) => number > 0).map(([number, words]) => `${number} ${words}`);
-  if (result.interrupted) told.unshift('interrupted');
-  return told.length > 0 ? told.join(', ') : 'failed';
+  const words = [...(result.interrupted ? ['interrupted'] : []), ...countedWords(result)];
+  return words.length > 0 ? words.join(', ') : 'failed';
 }
 
 /** How to undo the run, and what to look up. */

@@ -57,7 +57,7 @@ export interface Result {
 }
 
 /** How many changes ended in each way. */
-export function summarizeResult(result: Result): { readonly [status in Status]: number } {
+export function summarizeResult(result: Pick<Result, 'results'>): { readonly [status in Status]: number } {
   const summary = { applied: 0, failed: 0, not_converged: 0, unknown: 0, skipped: 0 };
   for (const { status } of result.results) summary[status] += 1;
   return summary;
@@ -68,12 +68,16 @@ export function isComplete({ results }: Pick<Result, 'results'>): boolean {
   return results.every(({ status }) => status === 'applied');
 }
 
+export function statusWords(status: string): string {
+  return status.replace('_', ' ');
+}
+
 /** The counts in words, such as `1 applied` and `2 failed`. */
-export function countedWords(result: Result): string[] {
+export function countedWords(result: Pick<Result, 'results'>): string[] {
   const count = summarizeResult(result);
   return (['applied', 'failed', 'not_converged', 'unknown', 'skipped'] as const)
     .filter((status) => count[status] > 0)
-    .map((status) => `${count[status]} ${status.replace('_', ' ')}`);
+    .map((status) => `${count[status]} ${statusWords(status)}`);
 }
 
 /** Whether a run may have changed something that an undo can put back. */

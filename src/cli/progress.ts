@@ -1,3 +1,4 @@
+import { statusWords } from '../apply/result.js';
 import { escapeText } from '../base/escape.js';
 import type { Progress, Stepped } from '../base/progress.js';
 import { commonMessage } from '../report/group-results.js';
@@ -52,7 +53,7 @@ export function createProgress({ output, terminal, now }: ProgressOptions) {
     alike.count += 1;
     bad.set(key, alike);
     if (status === 'skipped' || alike.count > 1) return;
-    say(`${markOf(status)} ${address} ${inWords(status)}${error === null ? '' : `: ${error}`}`);
+    say(`${markOf(status)} ${address} ${statusWords(status)}${error === null ? '' : `: ${error}`}`);
   };
 
   const progress: Required<Progress> = {
@@ -91,7 +92,7 @@ export function createProgress({ output, terminal, now }: ProgressOptions) {
       else if (ended !== null && ended.done > 0) tell(ended);
       for (const { status, how: way, count: all } of bad.values()) {
         if (status === 'skipped') say(`- ${all} ${way}`);
-        else if (all > 1) say(`${markOf(status)} ${all - 1} more ${inWords(status)} alike: ${way}`);
+        else if (all > 1) say(`${markOf(status)} ${all - 1} more ${statusWords(status)} alike: ${way}`);
       }
       bad = new Map();
     },
@@ -119,8 +120,4 @@ export function drawsBar(
 
 function markOf(status: string): string {
   return status === 'unknown' ? '?' : '✗';
-}
-
-function inWords(status: string): string {
-  return status.replace('_', ' ');
 }

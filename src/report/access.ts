@@ -2,8 +2,9 @@ import { bare, escapeText } from '../base/escape.js';
 import type { Place } from '../base/problems.js';
 import { placeJson } from './json.js';
 import { type Insertable, type Markup, markup } from './markup.js';
-import { pageText } from './page.js';
+import { pageHeader, pageText } from './page.js';
 import type { RenderOptions } from './render-options.js';
+import { placeText } from './review.js';
 import { colors, plural, wrap } from './words.js';
 
 export interface ShownGrant {
@@ -103,7 +104,7 @@ function detailsOf(grant: ShownGrant, withBlocked: boolean): string {
     ...(via === null ? [] : [`via ${viaNoun(grant)} ${bare(via)}`]),
     ...(since === null ? [] : [`since ${since.slice(0, 10)} by run ${bare(run ?? '')}`]),
     ...(until === null ? [] : [`${ended ? 'ended' : 'until'} ${bare(until)}`]),
-    ...(declaredAt === null ? [] : [`${bare(declaredAt.file)}:${declaredAt.line}`]),
+    ...(declaredAt === null ? [] : [placeText(declaredAt)]),
   ].join(', ');
 }
 
@@ -173,6 +174,11 @@ function cell(value: string | boolean | null): string {
 export function accessHtml(shown: ShownAccess): string {
   const { server, profile, environment, grants, notes } = shown;
   const privileged = grants.filter((grant) => grant.privileged);
+  const facts = [
+    markup`Profile <code>${profile}</code>`,
+    markup`Environment ${environment === null ? 'none' : markup`<code>${environment}</code>`}`,
+    `Source: ${sourceOf(shown)}`,
+  ];
   const counts = [
     { count: usersOf(grants), words: usersOf(grants) === 1 ? 'user' : 'users' },
     { count: grants.length, words: grants.length === 1 ? 'grant' : 'grants' },
@@ -180,15 +186,7 @@ export function accessHtml(shown: ShownAccess): string {
   ];
   return pageText({
     title: `Access: ${summaryOf(shown)}`,
-    content: markup`<header>
-<h1>idops access${server === null ? null : ` on ${server}`}</h1>
-<ul class="facts quiet">
-<li>Profile <code>${profile}</code></li>
-<li>Environment ${environment === null ? 'none' : markup`<code>${environment}</code>`}</li>
-<li>Source: ${sourceOf(shown)}</li>
-</ul>
-<ul class="counts">${counts.map(({ count, words }) => markup`<li><strong>${count}</strong> ${words}</li>`)}</ul>
-</header>
+    content: markup`${pageHeader(`idops access${server === null ? '' : ` on ${server}`}`, facts, counts)}
 <main id="main">
 ${notes.map((sentence) => markup`<p class="warning">${sentence}</p>\n`)}
 ${privileged.length === 0 ? null : [markup`<h2>Privileged</h2>\n`, table(privileged)]}
@@ -215,6 +213,6 @@ function tableRow(grant: ShownGrant): Insertable {
     privileged ? markup` <span class="badge update">privileged</span>` : null
   }</td><td>${via === null ? null : `${viaNoun(grant)} ${via}`}</td><td>${since}${
     run === null ? null : markup` <small class="quiet">run ${run}</small>`
-  }</td><td>${until}${ended ? ' (ended)' : null}</td><td>${declaredAt === null ? null : markup`<code>${declaredAt.file}:${declaredAt.line}</code>`}</td></tr>
+  }</td><td>${until}${ended ? ' (ended)' : null}</td><td>${declaredAt === null ? null : markup`<code>${placeText(declaredAt)}</code>`}</td></tr>
 `;
 }

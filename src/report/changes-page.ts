@@ -1,7 +1,7 @@
 import { kindOf } from '../kinds/index.js';
 import type { Change } from '../plan/plan.js';
 import { type Insertable, type Markup, markup } from './markup.js';
-import { pageText } from './page.js';
+import { pageHeader, pageText } from './page.js';
 
 export interface PageEntry {
   readonly number: number;
@@ -53,14 +53,7 @@ export function changesPage<E extends PageEntry>(page: {
   const entries = groups.flatMap((group) => group.entries);
   return pageText({
     title: page.title,
-    content: markup`<header>
-<h1>${page.heading}</h1>
-<ul class="facts quiet">
-${page.facts.map((fact) => markup`<li>${fact}</li>\n`)}</ul>
-<ul class="counts">${page.counts.map(
-      ({ count, words }) => markup`<li><strong>${count}</strong> ${words}</li>`,
-    )}</ul>
-</header>
+    content: markup`${pageHeader(page.heading, page.facts, page.counts)}
 <main id="main">
 ${page.notices}
 ${entries.some(({ change }) => change !== undefined && showsEmail(change)) ? aboutEmails : null}

@@ -1,4 +1,5 @@
 import { bare, displayWidth } from '../base/escape.js';
+import { firstFew } from '../base/words.js';
 import { kindOf } from '../kinds/index.js';
 import type { Change, FieldChange } from '../plan/plan.js';
 import { groupByKey, namesIn, withoutNames } from './group-results.js';
@@ -117,5 +118,5 @@ export function foldPlace({ changes }: Fold): string | null {
   if (first === undefined) return null;
   if (changes.length === 1) return placeList(places);
   const files = [...new Set(places.map(({ file }) => bare(file)))];
-  return `${files.slice(0, 3).join(', ')}${files.length > 3 ? ` and ${files.length - 3} more files` : ''}`;
+  return firstFew(files);
 }

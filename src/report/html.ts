@@ -95,10 +95,12 @@ function groupsOf(plan: Plan, options: HtmlOptions) {
   let number = 0;
   return reviewGroups(plan, options).map(({ title, rank, changes }) => {
     const [first] = changes;
-    const byAction = ['Privileged', 'Destructive'].includes(title)
-      ? null
-      : markup` data-action="${first?.action ?? ''}"`;
-    const filter = rank === 1 ? markup` data-kind="${first?.kind ?? ''}"` : byAction;
+    const filter =
+      first === undefined || isGrave(first)
+        ? null
+        : rank === 1
+          ? markup` data-kind="${first.kind}"`
+          : markup` data-action="${first.action}"`;
     const entries = foldChanges(changes, options.debug).map((fold) => {
       number += 1;
       const { change } = fold;

@@ -44,6 +44,19 @@ ${content}
 `.text;
 }
 
+export function pageHeader(
+  heading: Insertable,
+  facts: readonly Insertable[],
+  counts: readonly { readonly count: number; readonly words: string }[],
+): Markup {
+  return markup`<header>
+<h1>${heading}</h1>
+<ul class="facts quiet">
+${facts.map((fact) => markup`<li>${fact}</li>\n`)}</ul>
+<ul class="counts">${counts.map(({ count, words }) => markup`<li><strong>${count}</strong> ${words}</li>`)}</ul>
+</header>`;
+}
+
 /** A scrollable part of a page that the keyboard can focus. */
 export function scrollable(className: string, label: string, content: Insertable): Markup {
   return markup`<pre class="${className}" tabindex="0" role="group" aria-label="${label}">${content}</pre>`;

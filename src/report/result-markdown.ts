@@ -1,7 +1,7 @@
-import type { ChangeResult, Result } from '../apply/result.js';
+import { type ChangeResult, type Result, statusWords } from '../apply/result.js';
 import { code, codeName, prose } from './markdown-escape.js';
 import type { RenderOptions } from './render-options.js';
-import { notesOf, partText, resultSummaryLine, statusWords } from './result-text.js';
+import { notesOf, partText, resultSummaryLine } from './result-text.js';
 import { defaultBudget, plural } from './words.js';
 
 /** A result in Markdown, failures first; never longer than its budget. */

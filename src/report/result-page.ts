@@ -33,7 +33,7 @@ const statuses: {
   unknown: {
     word: 'unknown',
     className: 'doubtful',
-    meaning: 'It was sent, and nobody can tell whether it was done.',
+    meaning: 'It was sent; the outcome is unknown.',
   },
   skipped: { word: 'not sent', className: 'doubtful', meaning: 'It was not sent.' },
   applied: { word: 'applied', className: 'applied', meaning: '' },

@@ -1,4 +1,4 @@
-import { type ChangeResult, type Result, type Status, summarizeResult } from '../apply/result.js';
+import { type ChangeResult, countedWords, type Result, statusWords } from '../apply/result.js';
 import { escapeText } from '../base/escape.js';
 import { shardText } from '../base/shard.js';
 import { firstFew } from '../base/words.js';
@@ -17,10 +17,6 @@ const done: { readonly [action in Action]: string } = {
   blocked: 'blocked',
   unchanged: 'unchanged',
 };
-
-export function statusWords(status: Status): string {
-  return status.replace('_', ' ');
-}
 
 export function resultText(result: Result, options: TextOptions): string {
   const pen = penOf(options);
@@ -45,12 +41,14 @@ export function partText({ shard }: Pick<Result, 'shard'>): string {
   return shard === undefined ? '' : `, shard ${shardText(shard)}`;
 }
 
-export function resultSummaryLine(result: Result): string {
-  const count = summarizeResult(result);
-  const rest = (['failed', 'not_converged', 'unknown', 'skipped'] as const)
-    .filter((status) => count[status] > 0)
-    .map((status) => `, ${count[status]} ${statusWords(status)}`);
-  return `Applied: ${count.applied} applied${rest.join('')}.`;
+export function resultSummaryLine({ results }: Result): string {
+  return `Applied: ${outcomeCounts(results)}.`;
+}
+
+/** `1 applied, 2 failed`. */
+export function outcomeCounts(results: readonly ChangeResult[]): string {
+  const none = results.some(({ status }) => status === 'applied') ? [] : ['0 applied'];
+  return [...none, ...countedWords({ results })].join(', ');
 }
 
 /** What a person should know of a change that was applied. */
@@ -72,8 +70,7 @@ function unverifiedLines({ unverified }: ChangeResult): string[] {
 
 function troubleLines(result: ChangeResult, { paint }: Pen): string[] {
   const mark = { failed: '✗', not_converged: '≠', unknown: '?', skipped: '-', applied: '✓' }[result.status];
-  const status =
-    result.status === 'unknown' ? 'nobody can tell whether it was done' : statusWords(result.status);
+  const status = result.status === 'unknown' ? 'outcome unknown' : statusWords(result.status);
   const tint =
     result.status === 'skipped' ? paint.dim : result.status === 'unknown' ? paint.yellow : paint.red;
   return [

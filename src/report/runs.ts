@@ -2,9 +2,11 @@ import type { Pruning } from '../apply/prune.js';
 import { summarizeResult } from '../apply/result.js';
 import { bare, escapeText } from '../base/escape.js';
 import { shardText } from '../base/shard.js';
+import { firstFew } from '../base/words.js';
 import { fieldJson } from './json.js';
 import { type Named, nameOf } from './names.js';
 import type { PastChange, PastPart, PastRun } from './past.js';
+import { outcomeCounts } from './result-text.js';
 import { shownChange } from './stored.js';
 import { changeLines, penOf, type TextOptions } from './text.js';
 import { colors, plural, wrap } from './words.js';
@@ -24,10 +26,9 @@ export function runsText({ runs, kinds, none }: ShownRuns, { color }: TextOption
     const { run, ended, changes, parts } = past;
     const mark = ended === 'finished' ? '' : ` (${ended})`;
     const when = run.at.slice(0, 16).replace('T', ' ');
-    const { first, more } = firstOf(past, kinds);
     return [
       `${paint.bold(escapeText(run.run))}  ${escapeText(when)}  ${commandOf(run)}${ofShards(parts)} by ${who(run)}: ${counts(changes)}${mark}`,
-      ...wrap('    ', `${first.map(nameOf).join(', ')}${more > 0 ? ` and ${more} more` : ''}`),
+      ...wrap('    ', firstFew(objectsOf(past, kinds).map(nameOf), NAMED)),
       ...why(run),
     ];
   });
@@ -36,12 +37,11 @@ export function runsText({ runs, kinds, none }: ShownRuns, { color }: TextOption
 
 const NAMED = 3;
 
-/** The first objects of a run, those of the wanted kinds before others, and how many more there are. */
-function firstOf({ changes }: PastRun, kinds: readonly string[]): { first: Named[]; more: number } {
-  const isWanted = ({ change }: PastChange): boolean => kinds.includes(change.kind);
-  const ordered = [...changes.filter(isWanted), ...changes.filter((one) => !isWanted(one))];
-  const first = ordered.slice(0, NAMED).map(({ change: { address, label } }) => ({ address, label }));
-  return { first, more: changes.length - first.length };
+/** The objects of a run, those of the wanted kinds first. */
+function objectsOf({ changes }: PastRun, kinds: readonly string[]): Named[] {
+  const rank = ({ change }: PastChange) => (kinds.includes(change.kind) ? 0 : 1);
+  const ordered = changes.toSorted((a, b) => rank(a) - rank(b));
+  return ordered.map(({ change: { address, label } }) => ({ address, label }));
 }
 
 export function why({ message }: PastRun['run']): string[] {
@@ -119,18 +119,16 @@ function system({ user, host }: PastRun['run']): string {
 function counts(changes: readonly PastChange[]): string {
   const results = changes.flatMap(({ result }) => result ?? []);
   const open = changes.length - results.length;
-  const summary = Object.entries(summarizeResult({ run: null, results, interrupted: false }))
-    .filter(([status, count]) => count > 0 || status === 'applied')
-    .map(([status, count]) => `${count} ${status}`);
-  return [...summary, ...(open > 0 ? [`${open} without an answer`] : [])].join(', ');
+  return `${outcomeCounts(results)}${open > 0 ? `, ${open} without an answer` : ''}`;
 }
 
 export function runsJson({ runs, kinds }: ShownRuns): object {
   return {
     format_version: 1,
     runs: runs.map((past) => {
-      const { first, more } = firstOf(past, kinds);
-      return { ...header(past), objects: { first, more } };
+      const all = objectsOf(past, kinds);
+      const first = all.slice(0, NAMED);
+      return { ...header(past), objects: { first, more: all.length - first.length } };
     }),
   };
 }
@@ -183,7 +181,7 @@ function headerOf({ run, ended, changes }: PastRun): object {
     tool_version: run.tool_version,
     ...(run.now === undefined ? {} : { now: run.now }),
     digest: run.digest,
-    summary: summarizeResult({ run: run.run, results, interrupted: false }),
+    summary: summarizeResult({ results }),
   };
 }
 

@@ -437,7 +437,7 @@ Applied: 0 applied, 5 failed, 5 skipped.
     error: update an organization: 503
 ≠ update Organization/acme not converged (HTTP 200)
     error: label is still "x"
-? regenerate Organization/acme nobody can tell whether it was done
+? regenerate Organization/acme outcome unknown
     error: connection reset
 - update Organization/acme skipped
     error: interrupted
