@@ -55,7 +55,7 @@ export async function planAndApply(job: Job, given: Inputs): Promise<Ending> {
     if (result.run !== null) {
       const done = { result, plan: shown };
       await job.log.report(resultReport, done);
-      await writeSummary(await renderText(resultReport, 'markdown', done, job.log.look));
+      await writeSummary(await renderText(resultReport, 'markdown', done, job.log.renderOptions));
     }
     const bad = !isComplete(result) || after.length > 0;
     await reportResult(job, inputs, {

@@ -147,7 +147,7 @@ export class Job {
   async writeHtml<T>(name: string, report: Report<T>, found: T): Promise<string> {
     const shown = report.redact(found, this.redactor);
     const file = join(await this.temporaryFolder(), name);
-    await writeOutput(file, await renderText(report, 'html', shown, this.log.look), 0o600);
+    await writeOutput(file, await renderText(report, 'html', shown, this.log.renderOptions), 0o600);
     return file;
   }
 

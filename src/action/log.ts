@@ -9,13 +9,13 @@ import { folderInRepository } from './places.js';
 export class Log {
   #inputs: Inputs | undefined;
 
-  /** Sets the look of reports, once the inputs are known. */
+  /** Sets the renderOptions of reports, once the inputs are known. */
   learn(inputs: Inputs): void {
     this.#inputs = inputs;
   }
 
-  /** How reports look in it. */
-  get look(): RenderOptions {
+  /** How reports renderOptions in it. */
+  get renderOptions(): RenderOptions {
     const inputs = this.#inputs;
     const only = inputs?.args.only;
     return {
@@ -34,7 +34,7 @@ export class Log {
   /** Writes a report as text, and its annotations. */
   async report<T>(report: Report<T>, shown: T): Promise<void> {
     for (const format of ['text', 'github'] as const)
-      this.say(await renderText(report, format, shown, this.look));
+      this.say(await renderText(report, format, shown, this.renderOptions));
   }
 
   /** Writes problems, if there are any. */

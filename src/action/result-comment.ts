@@ -41,11 +41,11 @@ export async function reportResult(
     : '';
   // Above the changes, so that it isn't cut off.
   const intro = undo.length === 0 ? '' : `${undo.join('\n')}${needs}`;
-  const look = { ...job.log.look, budget: resultRoom, title, intro };
+  const options = { ...job.log.renderOptions, budget: resultRoom, title, intro };
   const parts = [
     result.run === null
       ? `## ${title}\n`
-      : await renderText(resultReport, 'markdown', { result, plan }, look),
+      : await renderText(resultReport, 'markdown', { result, plan }, options),
     ...(problems.length === 0 ? [] : [await problemsBlock(problems, problemsRoom)]),
     `${origin(job.event)}\n`,
   ];

@@ -19,7 +19,7 @@ const summaryRest = 200_000;
 /** The characters that are shown of problems. */
 const blockRoom = 30_000;
 
-const look: RenderOptions = { color: false, debug: false, folder: '' };
+const renderOptions: RenderOptions = { color: false, debug: false, folder: '' };
 
 /** A plan, and what is shown of it. */
 export interface SharedPlan {
@@ -96,7 +96,7 @@ function headOf({ plan, subject, note: before }: SharedPlan, note: string): Head
 
 /** Problems as a fenced block. */
 export async function problemsBlock(problems: readonly Problem[], room = blockRoom): Promise<string> {
-  return block(await renderText(problemsReport, 'text', problems, look), room);
+  return block(await renderText(problemsReport, 'text', problems, renderOptions), room);
 }
 
 function block(text: string, room: number): string {
@@ -126,7 +126,7 @@ function fitting(
   limit: number,
 ): { text: string; isWhole: boolean } {
   const given = { ...(only === undefined ? {} : { only }), ...(forge === undefined ? {} : { forge }) };
-  const render = (budget: number) => planComment(plan, { ...look, ...given, ...head, budget });
+  const render = (budget: number) => planComment(plan, { ...renderOptions, ...given, ...head, budget });
   let budget = limit;
   let made = render(budget);
   while (measure(made.text) > limit && budget > 1_000) {

@@ -88,7 +88,7 @@ export function createContext(
       network: { ...given.network, onTry: (made) => output.debug(tryLine(made)) },
     };
   };
-  const tell = (problems: readonly Problem[], notes: readonly string[]): void => {
+  const showNotices = (problems: readonly Problem[], notes: readonly string[]): void => {
     output.problems(problems);
     for (const note of notes) output.message(note);
   };
@@ -118,7 +118,7 @@ export function createContext(
     /** Resets the redactor to what it knew at the start. */
     forget: () => redactor.reset(),
     /** Problems without credentials that were typed in the wrong place. */
-    async tellable(found: readonly Problem[]): Promise<Problem[]> {
+    async scrubProblems(found: readonly Problem[]): Promise<Problem[]> {
       await learnTokens();
       return scrubProblems(found, argv, redactor);
     },
@@ -139,7 +139,7 @@ export function createContext(
     async session<T>(project: Project, about: About, work: (session: Session) => Promise<T>): Promise<T> {
       const { openSession, withSession } = await import('../session/open.js');
       const session = await openSession(project, { ...sessionOptions(), ...about });
-      return await withSession(session, tell, work);
+      return await withSession(session, showNotices, work);
     },
     /** Works in a session that holds the state's lock. */
     async writing<T>(
@@ -150,7 +150,7 @@ export function createContext(
     ): Promise<T> {
       const { openForWriting, withSession } = await import('../session/open.js');
       const session = await openForWriting(project, command, { ...sessionOptions(), ...about });
-      return await withSession(session, tell, work);
+      return await withSession(session, showNotices, work);
     },
   };
 }

@@ -19,7 +19,7 @@ export interface Format {
   readonly file: string | undefined;
 }
 
-/** Parses `--format` options; adds `text` if none goes to standard output. Throws a ProblemsError for unknown formats, or two on standard output. */
+/** Parses `--format` options; adds `text` if standard output gets none. Throws a ProblemsError for unknown formats, or two on standard output. */
 export function parseFormats(given: readonly string[], report: { readonly formats: object }): Format[] {
   const known = formatNames(report);
   const formats = given.map((option) => {
@@ -121,7 +121,7 @@ export async function annotate(context: Context, problems: readonly Problem[]): 
 }
 
 /** Shows why a command failed on standard output: as annotations, or as JSON if no result was printed there. */
-export async function tellPrograms(
+export async function showFailure(
   context: Context,
   problems: readonly Problem[],
   given: readonly string[],

@@ -1,7 +1,7 @@
 import { statusWords } from '../apply/result.js';
 import { escapeText } from '../base/escape.js';
 import type { Progress, Stepped } from '../base/progress.js';
-import { commonMessage } from '../report/group-results.js';
+import { commonMessage } from '../report/group-equal.js';
 import type { Output } from './output.js';
 
 export interface ProgressOptions {
@@ -15,7 +15,7 @@ const barWidth = 24;
 /** Milliseconds between two drawings. */
 const redrawEvery = 80;
 /** Smaller phases print only their begin and end. */
-const tellingSize = 20;
+const smallestCounted = 20;
 
 interface Phase {
   readonly name: string;
@@ -36,7 +36,7 @@ export function createProgress({ output, terminal, now }: ProgressOptions) {
   let bad = new Map<string, { readonly status: string; readonly how: string; count: number }>();
 
   const say = (text: string): void => output.message(escapeText(text));
-  const tell = ({ name, done, total }: Phase): void => say(`${name}: ${done}/${total}`);
+  const sayProgress = ({ name, done, total }: Phase): void => say(`${name}: ${done}/${total}`);
   const draw = (shown: Phase): void => {
     const { name, total, done, skipped } = shown;
     shown.drawn = now();
@@ -60,7 +60,7 @@ export function createProgress({ output, terminal, now }: ProgressOptions) {
     phase(name, total) {
       phase = { name, total, done: 0, skipped: 0, drawn: 0, retries: new Set() };
       if (terminal) draw(phase);
-      else tell(phase);
+      else sayProgress(phase);
     },
     begin: (address) => void flying.add(address),
     retry({ attempt, of, why, wait }) {
@@ -80,7 +80,8 @@ export function createProgress({ output, terminal, now }: ProgressOptions) {
       const tenth = (steps: number): number => Math.floor((steps * 10) / total);
       if (terminal) {
         if (done + skipped >= total || now() - drawn >= redrawEvery) draw(phase);
-      } else if (total >= tellingSize && done < total && tenth(done) > tenth(done - 1)) tell(phase);
+      } else if (total >= smallestCounted && done < total && tenth(done) > tenth(done - 1))
+        sayProgress(phase);
     },
     end(how) {
       const ended = phase;
@@ -89,7 +90,7 @@ export function createProgress({ output, terminal, now }: ProgressOptions) {
       if (terminal) output.transient(null);
       else if (ended !== null && how === 'failed')
         say(`${ended.name}: stopped after ${ended.done} of ${ended.total}`);
-      else if (ended !== null && ended.done > 0) tell(ended);
+      else if (ended !== null && ended.done > 0) sayProgress(ended);
       for (const { status, how: way, count: all } of bad.values()) {
         if (status === 'skipped') say(`- ${all} ${way}`);
         else if (all > 1) say(`${markOf(status)} ${all - 1} more ${statusWords(status)} alike: ${way}`);

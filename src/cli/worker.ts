@@ -5,7 +5,7 @@ import { problemsOf, stacksOf } from '../session/failures.js';
 import { createContext, type GlobalOptions, type Streams } from './context.js';
 import type { Work } from './declare.js';
 import { type ExitCode, exit } from './exit.js';
-import { tellPrograms } from './formats.js';
+import { showFailure } from './formats.js';
 import type { Interrupt } from './interrupt.js';
 import { formatsAsked, valuesOf } from './misuse.js';
 import { unwritable } from './output.js';
@@ -26,9 +26,9 @@ export async function work<A extends unknown[], O>(
     code = await (await load())(context, options, ...args);
   } catch (failure) {
     code = interrupt.signal.aborted ? exit.interrupted : exit.failed;
-    const problems = await context.tellable(problemsOf(failure));
+    const problems = await context.scrubProblems(problemsOf(failure));
     context.output.problems(problems);
-    await tellPrograms(context, problems, formatsOf(options) ?? formatsAsked(argv));
+    await showFailure(context, problems, formatsOf(options) ?? formatsAsked(argv));
     context.output.debug(context.scrub(stacksOf(failure)));
   }
   await context.output.flush().catch((failure: unknown) => {

@@ -40,13 +40,13 @@ function replaced(old: readonly string[], now: readonly string[]): StructuredPat
   while (start < most && old[start] === now[start]) start += 1;
   let end = 0;
   while (end < most - start && old.at(-1 - end) === now.at(-1 - end)) end += 1;
-  const [goes, comes] = [old.slice(start, old.length - end), now.slice(start, now.length - end)];
+  const [removed, added] = [old.slice(start, old.length - end), now.slice(start, now.length - end)];
   return {
     oldStart: start + 1,
-    oldLines: goes.length,
+    oldLines: removed.length,
     newStart: start + 1,
-    newLines: comes.length,
-    lines: [...goes.map((line) => `-${line}`), ...comes.map((line) => `+${line}`)],
+    newLines: added.length,
+    lines: [...removed.map((line) => `-${line}`), ...added.map((line) => `+${line}`)],
   };
 }
 

@@ -44,7 +44,7 @@ export class Emails {
     return true;
   }
 
-  /** An email for a frame; undefined if the limit is reached. Further mails of a template get half of the rest, so that each template has one. */
+  /** An email for a frame; undefined at the limit. Further mails of a template get half of it at most, so that each template has one. */
   framed(body: string, further = false): Shown | undefined {
     if (this.#frames <= (further ? limits.pageFrames / 2 : 0)) return undefined;
     const shown = this.#known.get(body) ?? this.#clean(body, further);

@@ -2,7 +2,7 @@ import { bare, displayWidth } from '../base/escape.js';
 import { firstFew } from '../base/words.js';
 import { kindOf } from '../kinds/index.js';
 import type { Change, FieldChange } from '../plan/plan.js';
-import { groupByKey, namesIn, withoutNames } from './group-results.js';
+import { groupByKey, namesIn, withoutNames } from './group-equal.js';
 import type { Named } from './names.js';
 import { declaredPlaces, observedNote } from './review.js';
 import { inline } from './values.js';
@@ -87,7 +87,7 @@ export function foldCount({ change, changes }: Fold): string {
 
 const namesWidth = 150;
 
-/** As many names as fit, and where the others are; with `all`, each address and name. `format` makes them harmless. */
+/** As many names as fit, and where the others are; with `all`, each address and name. `format` escapes them. */
 export function foldedNames(
   { changes }: Fold,
   all: boolean,

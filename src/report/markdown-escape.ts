@@ -1,7 +1,7 @@
 import { disarm, escapeText } from '../base/escape.js';
 import type { Named } from './names.js';
 
-/* Data in Markdown, so that it means itself: no markup, no mention, no link and no command of a CI log comes of it. */
+/* Escapes data for Markdown, so that it is no markup, mention, link or command of a CI log. */
 
 /** A code block, with a fence longer than any in its lines. */
 export function fence(lines: readonly string[]): string {

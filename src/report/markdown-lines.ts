@@ -14,7 +14,7 @@ export function changeName(fold: Fold): string {
   const notes = [
     ...(isPrivileged(change) ? ['**privileged**'] : []),
     ...(isDestructive(change) ? ['**destructive**'] : []),
-    ...(isGrave(change) && changes.length > 1 ? [namesIn(fold, false)] : []),
+    ...(isGrave(change) && changes.length > 1 ? [objectNames(fold, false)] : []),
   ];
   return `**${change.action}** ${name}${notes.map((note) => ` — ${note}`).join('')}`;
 }
@@ -32,7 +32,7 @@ export function changeLine(fold: Fold, forge: Forge | undefined): string {
     ...(reason === null ? [] : [prose(reason)]),
     ...(warnings.length > 0 ? [`⚠️ ${plural(warnings.length, 'warning')}`] : []),
     // Privileged and destructive changes name every object.
-    ...(changes.length > 1 ? [namesIn(fold, isGrave(change))] : []),
+    ...(changes.length > 1 ? [objectNames(fold, isGrave(change))] : []),
     ...(declaredAt === null || place === null ? [] : [placeLink(declaredAt, place, forge)]),
   ];
   const what =
@@ -43,7 +43,7 @@ export function changeLine(fold: Fold, forge: Forge | undefined): string {
   return `**${action}** ${name}${what}${notes.map((note) => ` — ${note}`).join('')}`;
 }
 
-function namesIn(fold: Fold, all: boolean): string {
+function objectNames(fold: Fold, all: boolean): string {
   return foldedNames(fold, all, { name: codeName, text: code, json: code('--format json') });
 }
 

@@ -32,7 +32,7 @@ export function planMarkdown(plan: Plan, options: MarkdownOptions): string {
   return planComment(plan, options).text;
 }
 
-/** Never longer than the budget; counts what it omits. `isWhole`: shows every difference, so that who saw it can approve the plan. */
+/** At most as long as the budget; counts what it omits. `isWhole`: it shows every difference, so a reader can approve the plan. */
 export function planComment(plan: Plan, options: MarkdownOptions): { text: string; isWhole: boolean } {
   const { budget = defaultBudget, only } = options;
   const warnings = groupWarnings(plan, allWarnings(shownPart(plan, only)));

@@ -14,7 +14,7 @@ export interface Named {
   readonly label?: string | undefined;
 }
 
-/** What stands beside an address: ` (ada@acme.example)`; empty where nothing does. Harmless, on one line. */
+/** The label after an address, such as ` (ada@acme.example)`; empty without one. Escaped. */
 export function labelBeside({ label }: Pick<Named, 'label'>): string {
   return label === undefined ? '' : ` (${bare(label)})`;
 }
@@ -27,7 +27,7 @@ export function nameOf(named: Named): string {
 /** Names of things that other objects belong to, such as backends, by their ids. */
 export type Names = ReadonlyMap<string, string>;
 
-/** The label of an object: its own name, or that of what it belongs to; none if the address says it already. */
+/** The label of an object: its own name, or that of what it belongs to; none if the address has it. */
 function labelOf(
   { kind, address }: { readonly kind: KindName; readonly address: string },
   identity: Identity,
@@ -66,7 +66,7 @@ export function labelResult(result: Result, { changes }: Plan, answers: Answers)
     if (change === undefined) return one;
     const { called, regeneration } = kindOf(change.kind);
     const answer = answers.get(change) ?? {};
-    // An address that is made of the name keeps the name that the plan has.
+    // If the address is the name, the planned one stays.
     const name = isAddressedByName(change.kind) ? undefined : called?.(answer);
     const did = change.action === 'regenerate' ? answer[regeneration?.field ?? ''] : undefined;
     return {
@@ -78,8 +78,8 @@ export function labelResult(result: Result, { changes }: Plan, answers: Answers)
   return { ...result, results };
 }
 
-/** The names of other things that the answers in a journal tell. */
-export function namesTold(entries: readonly Entry[]): Names {
+/** The names of things that objects belong to, from the answers in a journal. */
+export function namesInJournal(entries: readonly Entry[]): Names {
   return new Map(
     entries.flatMap(({ sending: { kind, identity, label, before }, answered }) => {
       const { names, within = '' } = kindOf(kind);
@@ -94,10 +94,10 @@ export function namesTold(entries: readonly Entry[]): Names {
   );
 }
 
-/** The label of an object when a run ended, as far as the journal tells. */
+/** The label of an object when a run ended, if the journal has it. */
 export function labelIn({ sending, answered }: Entry, names: Names): { readonly label?: string } {
   const { called } = kindOf(sending.kind);
-  // An address that is made of the name keeps the name that the object had.
+  // If the address is the name, the former one stays.
   const after = isAddressedByName(sending.kind) ? {} : (answered?.after?.fields ?? {});
   const ownName = called?.(sending.before.fields) ?? called?.(after) ?? sending.label;
   return labelOf(sending, sending.identity, ownName, names);

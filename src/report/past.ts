@@ -12,7 +12,7 @@ import { Hasher, restoreFields } from '../secrets/hash.js';
 import { eachWithSlowHashes } from '../secrets/slow-hash.js';
 import { type Profile, profiles } from '../server/profiles.js';
 import type { JournalContent, RunLine } from '../state/journal.js';
-import { labelIn, type Names, nameAfter, namesTold } from './names.js';
+import { labelIn, type Names, nameAfter, namesInJournal } from './names.js';
 
 export interface PastChange {
   readonly change: Pick<Change, 'address' | 'label' | 'kind' | 'action' | 'fields'>;
@@ -53,7 +53,7 @@ async function pastOf(content: JournalContent): Promise<PastRun> {
   const last = content.lines.at(-1);
   const profile = profiles[content.run.profile] ?? profiles.documented;
   const entries = entriesOf(content);
-  const names = namesTold(entries);
+  const names = namesInJournal(entries);
   return {
     run: content.run,
     ended: last?.type !== 'end' ? 'unfinished' : last.interrupted ? 'interrupted' : 'finished',
@@ -85,7 +85,7 @@ function pastChange(entry: Entry, hasher: Hasher, profile: Profile | undefined, 
   };
 }
 
-function madeAnew({ regeneration }: Kind, was: Fields, is: Fields): FieldChange[] {
+function regenerationFields({ regeneration }: Kind, was: Fields, is: Fields): FieldChange[] {
   if (regeneration === undefined) return [];
   const { [regeneration.field]: before } = was;
   const { [regeneration.field]: after } = is;
@@ -108,7 +108,7 @@ function fieldChanges(
   }
   const made =
     sending.action === 'regenerate'
-      ? madeAnew(kind, before, answered?.after == null ? {} : restoreFields(answered.after, hasher))
+      ? regenerationFields(kind, before, answered?.after == null ? {} : restoreFields(answered.after, hasher))
       : [];
   if (sending.generation !== undefined) {
     return [

@@ -1,6 +1,6 @@
 import { displayWidth, escapeText } from '../base/escape.js';
 import type { Place, Problem } from '../base/problems.js';
-import { groupByKey } from './group-results.js';
+import { groupByKey } from './group-equal.js';
 import { type Colors, colors, lineWidth, namedAtMost, placeList, plural } from './words.js';
 
 /** Problems for people, each with its place, its line and a caret. */

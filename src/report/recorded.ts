@@ -18,7 +18,6 @@ export interface ShownState {
   readonly whole: boolean;
 }
 
-/** `idops state show`; undefined where there is no state yet. */
 export function stateText(state: ShownState | undefined, options: TextOptions): string {
   if (state === undefined) return 'There is no state yet.\n';
   const paint = colors(options.color);

@@ -4,7 +4,7 @@ import { shardText } from '../base/shard.js';
 import { firstFew } from '../base/words.js';
 import type { Action } from '../plan/plan.js';
 import type { Pen } from './field-text.js';
-import { commonMessage, groupResults } from './group-results.js';
+import { commonMessage, groupResults } from './group-equal.js';
 import { nameOf } from './names.js';
 import { penOf, type TextOptions } from './text.js';
 import { plural, wrap } from './words.js';

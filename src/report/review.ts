@@ -82,12 +82,12 @@ export function destructiveCount({ changes }: Pick<Plan, 'changes'>): { count: n
 }
 
 /** A warning and its object; null for the plan as a whole. */
-export interface AboutWarning extends PlanWarning {
+export interface AttributedWarning extends PlanWarning {
   readonly change: Change | null;
   readonly given: PlanWarning;
 }
 
-export function allWarnings({ warnings, changes }: Pick<Plan, 'warnings' | 'changes'>): AboutWarning[] {
+export function allWarnings({ warnings, changes }: Pick<Plan, 'warnings' | 'changes'>): AttributedWarning[] {
   return [
     ...warnings.map((given) => ({ ...given, change: null, given })),
     ...changes.flatMap((change) => change.warnings.map((given) => ({ ...given, change, given }))),

@@ -9,7 +9,7 @@ export interface ElementChange {
   readonly text: string;
 }
 
-/** Compares sets, matched as in the plan; undefined if they aren't sets of objects or don't differ. Unless `confirmed`, ids stand beside names. */
+/** Compares two sets as the plan does; undefined if they are equal, or no sets of objects. Shows ids beside names unless `confirmed`. */
 export function compareSets(
   before: Value | undefined,
   after: Value,

@@ -34,7 +34,10 @@ export function planText(plan: Plan, options: TextOptions): string {
   const listed = shared.changes.filter((change) => isListed(change, options.debug));
   const leftOut = leftOutSentence(shared, options.only);
   const split = splitWarnings(plan, listed, options.debug);
-  const warnings = [...groupLines(split.groups, pen), ...warningLines('', split.single(plan.warnings), pen)];
+  const warnings = [
+    ...groupLines(split.groups, pen),
+    ...warningLines('', split.ungrouped(plan.warnings), pen),
+  ];
   const idle = plan.changes.every(({ action }) => action === 'unchanged');
   const lines = [
     `Server:      ${paint.bold(escapeText(plan.server))}`,
@@ -48,7 +51,7 @@ export function planText(plan: Plan, options: TextOptions): string {
       : []),
     '',
     ...foldChanges(
-      listed.map((change) => ({ ...change, warnings: split.single(change.warnings) })),
+      listed.map((change) => ({ ...change, warnings: split.ungrouped(change.warnings) })),
       options.debug,
     ).flatMap((fold) => [...foldLines(fold, pen), '']),
     ...(leftOut === null ? [] : [...wrap('', leftOut), '']),

@@ -38,25 +38,24 @@ export function formNote(before: string, after: string): string | null {
   return (before === old) === (after === now) ? null : 'the Unicode normal form changes as well';
 }
 
-/** A part of a text that is shown, and whether it is what goes or what comes; harmless, as all of the text is. */
+/** A part of an escaped text, and whether it was removed or added. */
 export interface Span {
   readonly text: string;
   readonly change: '+' | '-' | null;
 }
 
-/** Two texts, the one that goes and the one that comes, in parts. */
 export interface ChangedWords {
   readonly before: readonly Span[];
   readonly after: readonly Span[];
-  /** Whether enough of them is alike that the words that changed say more than the whole. */
+  /** Whether so much is equal that marking the changed words helps. */
   readonly alike: boolean;
 }
 
-/** Characters between what two texts begin and end with alike that are compared word by word, and changes looked for in them. */
+/** Limits of the comparison by words: characters between the common start and end, and changes. */
 const longestMiddle = 10_000;
 const mostChanges = 80;
 
-/** How two texts differ within. Both must be harmless already. */
+/** Compares two escaped texts by words. */
 export function changedWords(before: string, after: string): ChangedWords {
   const start = commonStart(before, after);
   const end = commonEnd(before.slice(start), after.slice(start));
@@ -77,13 +76,17 @@ export function changedWords(before: string, after: string): ChangedWords {
       .map(({ value, added, removed }) => ({ text: value, change: added || removed ? mark : null })),
     plain(before.slice(before.length - end)),
   ];
-  const goes = side('-').filter(({ text }) => text !== '');
-  const comes = side('+').filter(({ text }) => text !== '');
-  const same = textOf(goes.filter(({ change }) => change === null)).length;
-  return { before: goes, after: comes, alike: same > Math.max(before.length, after.length) * 0.4 };
+  const spansBefore = side('-').filter(({ text }) => text !== '');
+  const spansAfter = side('+').filter(({ text }) => text !== '');
+  const same = textOf(spansBefore.filter(({ change }) => change === null)).length;
+  return {
+    before: spansBefore,
+    after: spansAfter,
+    alike: same > Math.max(before.length, after.length) * 0.4,
+  };
 }
 
-/** How many characters two texts begin with alike; none is halved. */
+/** The length of the common start, without half a character. */
 function commonStart(one: string, other: string): number {
   let length = 0;
   while (length < one.length && one[length] === other[length]) length += 1;
@@ -97,10 +100,10 @@ function commonEnd(one: string, other: string): number {
   return /[\udc00-\udfff]/.test(one.charAt(one.length - length)) ? length - 1 : length;
 }
 
-/** How much is shown on either side of what is cut. */
+/** Characters kept on each side of a cut. */
 const keptCharacters = 40;
 
-/** A text in parts without the middle of what is long and doesn't change; what changes is never cut. */
+/** Cuts the middle of long unchanged parts, never what changes. */
 export function shortened(spans: readonly Span[]): readonly Span[] {
   const isLong = ({ text, change }: Span) => change === null && text.length > 2 * keptCharacters;
   if (!spans.some(isLong)) return spans;

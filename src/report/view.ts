@@ -72,14 +72,14 @@ export function viewField(field: FieldChange, options: ViewOptions): FieldView {
   const path = escapeText(field.path);
   const unknown = field.before === undefined;
   const drift = driftText(field, options.whole);
-  if (isUnplanned(field)) return { ...viewField(asItWas(field), options), drift };
+  if (isUnplanned(field)) return { ...viewField(driftAsChange(field), options), drift };
   if (field.sensitive) return { view: 'secret', path, unknown, drift };
   const view = (field.type === 'set' ? viewSet(path, field, options) : undefined) ??
     viewBody(path, field, options) ?? { view: 'value', path, unknown, ...valuePair(field, options) };
   return { ...view, drift };
 }
 
-function asItWas({ drift, was, ...field }: FieldChange): FieldChange {
+function driftAsChange({ drift, was, ...field }: FieldChange): FieldChange {
   const before = drift?.recorded ?? null;
   return {
     ...field,

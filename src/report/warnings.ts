@@ -3,9 +3,9 @@ import type { ProblemCode } from '../base/problems.js';
 import { firstFew } from '../base/words.js';
 import type { Change, Plan, PlanWarning, WarningPlace } from '../plan/plan.js';
 import type { Pen } from './field-text.js';
-import { namesIn, withoutNames } from './group-results.js';
+import { namesIn, withoutNames } from './group-equal.js';
 import { nameOf } from './names.js';
-import { type AboutWarning, allWarnings, located } from './review.js';
+import { type AttributedWarning, allWarnings, located } from './review.js';
 import { placeList, placesOf, plural, wrap } from './words.js';
 
 export interface WarningGroup {
@@ -21,10 +21,10 @@ export interface WarningGroup {
 /** Groups the warnings of a plan that are equal apart from ids of their objects, in the order of the first. */
 export function groupWarnings(
   plan: Plan,
-  warnings: readonly AboutWarning[] = allWarnings(plan),
+  warnings: readonly AttributedWarning[] = allWarnings(plan),
 ): WarningGroup[] {
   const byAddress = new Map(plan.changes.map((change) => [change.address, change]));
-  const groups = new Map<string, AboutWarning[]>();
+  const groups = new Map<string, AttributedWarning[]>();
   for (const warning of warnings.map((one) => attributed(one, byAddress))) {
     const key = JSON.stringify([warning.code, warning.change !== null, nameless(warning)]);
     const group = groups.get(key) ?? [];
@@ -47,7 +47,7 @@ export function groupWarnings(
   });
 }
 
-function attributed(warning: AboutWarning, byAddress: ReadonlyMap<string, Change>): AboutWarning {
+function attributed(warning: AttributedWarning, byAddress: ReadonlyMap<string, Change>): AttributedWarning {
   const { message, place } = warning;
   if (warning.change !== null || place === undefined) return warning;
   for (let at = message.indexOf(': '); at !== -1; at = message.indexOf(': ', at + 1)) {
@@ -63,7 +63,7 @@ function attributed(warning: AboutWarning, byAddress: ReadonlyMap<string, Change
 }
 
 /** A message without ids of its object. Names that could be other words stay. */
-function nameless({ message, change }: AboutWarning): string {
+function nameless({ message, change }: AttributedWarning): string {
   const names = change === null ? [] : namesIn(change.address);
   return withoutNames(
     message,
@@ -74,14 +74,14 @@ function nameless({ message, change }: AboutWarning): string {
 /** Equal warnings of more objects are grouped after the changes. */
 const FEW = 2;
 
-/** Groups the warnings of a plan and its shown changes; with debug, none. `single` are those that aren't grouped. */
+/** Groups the warnings of a plan and its shown changes; with debug, none. `ungrouped` picks the others. */
 export function splitWarnings(plan: Plan, changes: readonly Change[], debug: boolean) {
-  if (debug) return { groups: [], single: (warnings: readonly PlanWarning[]) => warnings };
+  if (debug) return { groups: [], ungrouped: (warnings: readonly PlanWarning[]) => warnings };
   const all = allWarnings({ warnings: plan.warnings, changes });
   const groups = groupWarnings(plan, all).filter(({ objects }) => objects.length > FEW);
   const grouped = new Set(groups.flatMap(({ warnings }) => warnings));
-  const single = (warnings: readonly PlanWarning[]) => warnings.filter((warning) => !grouped.has(warning));
-  return { groups, single };
+  const ungrouped = (warnings: readonly PlanWarning[]) => warnings.filter((warning) => !grouped.has(warning));
+  return { groups, ungrouped };
 }
 
 export function warningLines(indent: string, warnings: readonly PlanWarning[], { paint }: Pen): string[] {

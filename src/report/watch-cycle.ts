@@ -42,7 +42,7 @@ export function cycleText(cycle: ShownCycle, options: TextOptions): string {
   const { plan, result, news } = cycle;
   const parts = [
     `${cycleLine(cycle)}\n`,
-    ...(plan !== null && news.plan && isTelling(plan) ? [planText(plan, options)] : []),
+    ...(plan !== null && news.plan && hasContent(plan) ? [planText(plan, options)] : []),
     ...(result !== null && news.result ? [resultText(result, options)] : []),
   ];
   return parts.join('\n') + (parts.length > 1 ? '\n' : '');
@@ -70,7 +70,7 @@ function planWords(plan: Plan): string {
   return `${headline(plan)}${kinds.length === 0 ? '' : ` (${kinds.join(', ')})`}`;
 }
 
-function isTelling({ changes, warnings }: Plan): boolean {
+function hasContent({ changes, warnings }: Plan): boolean {
   return warnings.length > 0 || changes.some((change) => isListed(change, false));
 }
 
@@ -91,7 +91,7 @@ export function cycleJson(cycle: ShownCycle, options: Pick<TextOptions, 'debug' 
         : Object.fromEntries(
             [...countKinds(plan)].map(([kind, counts]) => [kind, Object.fromEntries(counts)]),
           ),
-    ...(json !== null && plan !== null && news.plan && isTelling(plan) ? { plan: json } : {}),
+    ...(json !== null && plan !== null && news.plan && hasContent(plan) ? { plan: json } : {}),
     ...(result === null ? {} : { result: resultJson(result) }),
     problems: problemsJson(problems).problems,
     notes: [...notes],

@@ -5,7 +5,7 @@ import type { Left } from '../apply/undo.js';
 import { problemError } from '../base/problems.js';
 import { runOf } from '../base/shard.js';
 import type { Plan } from '../plan/plan.js';
-import { labelIn, namesTold } from '../report/names.js';
+import { labelIn, namesInJournal } from '../report/names.js';
 import type { RunStore } from '../state/backend.js';
 import type { JournalContent } from '../state/journal.js';
 import type { State } from '../state/state.js';
@@ -32,7 +32,7 @@ export function undoPlan(plan: Plan, given: readonly Left[], content: JournalCon
 /** What is left, with the address and the label that the plan has for each object. */
 function asPlanned(left: readonly Left[], { changes }: Plan, content: JournalContent): readonly Left[] {
   const entries = entriesOf(content);
-  const names = namesTold(entries);
+  const names = namesInJournal(entries);
   const past = new Map(entries.map((entry) => [entry.sending.address, entry]));
   const planned = new Map(changes.map((change) => [change.apply.key, change]));
   return left.map((one) => {

@@ -4,14 +4,16 @@ import { planJson } from '../../src/report/json.js';
 import { createRedactor } from '../../src/secrets/redactor.js';
 import { changeOf, planOf } from './plans.js';
 
-const look: RenderOptions = { color: false, debug: false, folder: 'infra' };
+const renderOptions: RenderOptions = { color: false, debug: false, folder: 'infra' };
 
 describe('the registry of formats', () => {
   test('knows no other format, and no text where there is JSON', async () => {
     const shown = { plan: planOf([changeOf()]), samples: new Map() };
-    await expect(render(planReport, 'yaml', shown, look)).rejects.toThrow('there is no yaml');
-    await expect(renderText(planReport, 'json', shown, look)).rejects.toThrow('json is no text');
-    expect(await render(planReport, 'json', shown, look)).toEqual({ json: planJson(shown.plan, look) });
+    await expect(render(planReport, 'yaml', shown, renderOptions)).rejects.toThrow('there is no yaml');
+    await expect(renderText(planReport, 'json', shown, renderOptions)).rejects.toThrow('json is no text');
+    expect(await render(planReport, 'json', shown, renderOptions)).toEqual({
+      json: planJson(shown.plan, renderOptions),
+    });
     expect(planReport.redact(shown, createRedactor())).toEqual(shown);
   });
 });

@@ -7,7 +7,7 @@ import { planText } from '../../src/report/text.js';
 import { type ViewOptions, viewField } from '../../src/report/view.js';
 import { changeOf, fieldOf, planOf } from './plans.js';
 
-const rooms = ['terminal', 'comment', 'page'] as const;
+const media = ['terminal', 'comment', 'page'] as const;
 
 function view(parts: Partial<FieldChange>, options: Partial<ViewOptions> = {}) {
   return viewField(fieldOf(parts), { whole: false, medium: 'comment', ...options });
@@ -58,7 +58,7 @@ describe('the view of a field', () => {
   });
 
   it('is a body where a text has several lines, in every medium', () => {
-    for (const medium of rooms) {
+    for (const medium of media) {
       expect(view({ before: 'a\nb\n', after: 'a\nc\n' }, { medium })).toEqual({
         view: 'body',
         path: 'label',
@@ -96,7 +96,7 @@ describe('the view of a field', () => {
     'of a %s, %j to %j, has the form that its medium has space for: %j',
     (type, before, after, forms) => {
       const field = { type, before, after: Array.isArray(after) ? [] : (after as string | null) };
-      expect(rooms.map((medium) => view(field, { medium }).view)).toEqual(forms);
+      expect(media.map((medium) => view(field, { medium }).view)).toEqual(forms);
     },
   );
 

@@ -16,7 +16,7 @@ import { type BodyChecks, bodyChecks, findingsOf, planWarning } from '../../plan
 import { isMasked, maskedBody } from '../../plan/review-warnings.js';
 import type { Project } from '../../project/index.js';
 import { type Gallery, type GalleryTemplate, galleryHtml } from '../../report/gallery.js';
-import { type Names, namesTold } from '../../report/names.js';
+import { type Names, namesInJournal } from '../../report/names.js';
 import { plural } from '../../report/words.js';
 import { redactReport } from '../../secrets/redact-report.js';
 import type { Redactor } from '../../secrets/redactor.js';
@@ -89,7 +89,7 @@ async function namesAtHand(project: Project, { add }: Redactor): Promise<Names> 
     const { runs } = await backendOf(project, add);
     const last = (await runs.list()).slice(-10);
     const contents = await Promise.all(last.map((run) => runs.read(run)));
-    return namesTold(contents.flatMap((content) => (content === null ? [] : entriesOf(content))));
+    return namesInJournal(contents.flatMap((content) => (content === null ? [] : entriesOf(content))));
   } catch {
     return new Map();
   }

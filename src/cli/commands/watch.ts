@@ -63,7 +63,7 @@ export async function watch(context: Context, options: Options & GlobalOptions):
     health.finish(succeeded(cycle.outcome) ? null : wrongIn(cycle));
     serving?.metrics.ended(cycle);
     const seconds = (clock.now() - began) / 1000;
-    await tell({ ...cycle, number, time, seconds }, changes, isJson, context);
+    await showCycle({ ...cycle, number, time, seconds }, changes, isJson, context);
     // If standard output is closed, stop with an error.
     await output.flush().catch(() => {
       isRead = false;
@@ -147,7 +147,7 @@ interface NumberedCycle extends Cycle {
 }
 
 /** Shows the line of a cycle, and what is new since the last one. */
-async function tell(
+async function showCycle(
   cycle: NumberedCycle,
   changes: CycleChanges,
   isJson: boolean,
@@ -155,7 +155,7 @@ async function tell(
 ): Promise<void> {
   const { output, redactor } = context;
   const { failure, took: _, ...rest } = cycle;
-  const problems = cycle.problems.length === 0 ? [] : await context.tellable(cycle.problems);
+  const problems = cycle.problems.length === 0 ? [] : await context.scrubProblems(cycle.problems);
   const news = changes.changesIn({ ...cycle, problems });
   const shown = cycleReport.redact({ ...rest, problems, news }, redactor);
   const rendering = await render(cycleReport, isJson ? 'json' : 'text', shown, renderOptionsOf(context));

@@ -55,7 +55,7 @@ async function run(
     project: unused,
     learnTokens: async () => {},
     forget: () => {},
-    tellable: async (found) => [...found],
+    scrubProblems: async (found) => [...found],
     scrub: (text) => text,
     refuseOutputs: async () => {},
     sessionOptions: () => ({}),

@@ -1,9 +1,9 @@
 import type { ChangeResult } from '../apply/result.js';
 
-/** More equal items than this are grouped; so many of a group are named. */
+/** More equal items than this are grouped. */
 const FEW = 3;
 
-/** Groups items by key, in the order of the first; items without a key stay alone. */
+/** Groups items by key, in the order of the first. Items without a key, and of small groups, stay alone. */
 export function groupByKey<T>(items: readonly T[], keyOf: (item: T) => string | null): (readonly T[])[] {
   const groups = new Map<string | T, T[]>();
   for (const item of items) {
@@ -17,7 +17,7 @@ export function groupByKey<T>(items: readonly T[], keyOf: (item: T) => string | 
   );
 }
 
-/** The names that an address has in it, apart from very short ones. */
+/** The names in an address, apart from very short ones. */
 export function namesIn(address: string): string[] {
   return address
     .split('/')
