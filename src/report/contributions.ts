@@ -7,7 +7,7 @@ export interface Contribution {
   readonly kind: string;
   /** `file:line` of the document. */
   readonly at: string;
-  /** The condition of a document about many objects, if it doesn't name this one; only the server knows whether it holds. */
+  /** The condition of a document about many objects, with its `except`, if it doesn't name this one; only the server knows whether it holds. */
   readonly condition: Fields | null;
   readonly declares: readonly { readonly path: string; readonly at: string; readonly value: Value }[];
 }
@@ -28,7 +28,9 @@ export function namedOtherwise({ count, by }: ShownContributions['otherwise']): 
 
 export function contributionsText({ address, documents, otherwise }: ShownContributions): string {
   const blocks = documents.map(({ kind, at, condition, declares }) => {
-    const when = condition === null ? '' : `, if the server shows ${inline(condition)}`;
+    const { except, ...shown } = condition ?? {};
+    const but = except === undefined ? '' : `, except for ${inline(except)}`;
+    const when = condition === null ? '' : `, if the server shows ${inline(shown)}${but}`;
     const lines = declares.map(({ path, at, value }) => `    ${path}: ${inline(value)} (${at})`);
     return [`  ${kind} at ${at}${when}`, ...lines].map(escapeText).join('\n');
   });

@@ -36,7 +36,10 @@ export function explain(
         },
       ];
     }
-    const isOtherwise = named.some((one) => isById(addressOf(kind, one)) === (by === 'id'));
+    const isOtherwise = named.some((one) => {
+      const own = addressOf(kind, one);
+      return isById(own) === (by === 'id') && within(own) === within(address);
+    });
     if (naming !== undefined && names.size === 1 && isOtherwise) count += 1;
     return [];
   });
@@ -57,6 +60,11 @@ function conditionOf({ match = {}, except = [] }: Partial<Covers> = {}): Fields 
 
 function isById(address: string): boolean {
   return isUuid(address.split('/')[1] ?? '');
+}
+
+/** The part of an address behind its id or name, such as the type of a template. */
+function within(address: string): string {
+  return address.split('/').slice(2).join('/');
 }
 
 /** The address in lower case, and those of documents that have both an id and a name. */

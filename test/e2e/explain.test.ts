@@ -6,7 +6,7 @@ const manifests = {
   'manifests/a.yaml':
     'kind: User\nusername: ada@acme.example\nmetadata: {phone: {value: "${PHONE}", status: valid}}\n' +
     '---\nkind: Users\nusers: [ada@acme.example]\nroles: {add: [member]}\n' +
-    '---\nkind: Users\nmatch: {group: staff}\norganizations: {add: [acme]}\n',
+    '---\nkind: Users\nmatch: {group: staff}\nexcept: [grace]\norganizations: {add: [acme]}\n',
 };
 
 it('shows which documents declare what about an object, a match as a condition, and sends nothing', async () => {
@@ -20,8 +20,8 @@ it('shows which documents declare what about an object, a match as a condition, 
       '    metadata: "(sensitive)" (manifests/a.yaml:3)',
       '  Users at manifests/a.yaml:5',
       '    roles.add: ["member"] (manifests/a.yaml:7)',
-      '  Users at manifests/a.yaml:9, if the server shows {"group": "staff"}',
-      '    organizations.add: ["acme"] (manifests/a.yaml:11)',
+      '  Users at manifests/a.yaml:9, if the server shows {"group": "staff"}, except for ["grace"]',
+      '    organizations.add: ["acme"] (manifests/a.yaml:12)',
       '',
     ].join('\n'),
   );
@@ -33,13 +33,14 @@ it('shows which documents declare what about an object, a match as a condition, 
       {
         kind: 'Users',
         at: 'manifests/a.yaml:9',
-        condition: { group: 'staff' },
-        declares: [{ path: 'organizations.add', at: 'manifests/a.yaml:11', value: ['acme'] }],
+        condition: { group: 'staff', except: ['grace'] },
+        declares: [{ path: 'organizations.add', at: 'manifests/a.yaml:12', value: ['acme'] }],
       },
     ],
     named_otherwise: 0,
   });
-  expect((await refused(idops('validate --explain Client/x', { env }))).stderr).toContain('no-such-address');
+  await refused(idops('validate --explain User/Grace', { env }), 'no-such-address');
+  await refused(idops('validate --explain Client/x', { env }), 'no-such-address');
   expect(sandbox.requests).toEqual([]);
 });
 
@@ -65,6 +66,12 @@ it('counts the documents that only the server can compare with the address', asy
   expect(JSON.parse(json.stdout)).toMatchObject({ named_otherwise: 2, documents: [{}] });
   const grace = await refused(idops('validate --explain User/grace'));
   expect(grace.stderr).toContain('2 documents name objects of this kind by their ids');
+  // Of templates only those of the same type.
+  const template = 'kind: EmailTemplate\nbackend: Staff\ntxt_content: x\ntype: ';
+  const types = `${template}tx_code\n---\n${template}reset_password_instructions\n`;
+  await write({ 'manifests/a.yaml': types });
+  const templates = await refused(idops(`validate --explain EmailTemplate/${id}/tx_code`));
+  expect(templates.stderr).toContain('1 document names an object of this kind by its name and');
   // A document with both is about this object alone.
   const other = `---\nkind: Organization\nid: ${id.replace('1', '2')}\nlabel: x\n`;
   await write({ 'manifests/a.yaml': `kind: Organization\nid: ${id}\nname: acme\n${other}` });
