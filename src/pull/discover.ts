@@ -36,16 +36,20 @@ export interface LookOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What to look for. */
-export interface Wanted {
+/** What to look for, and how to write it. */
+export interface PullWishes {
   readonly kinds: readonly Kind[];
   readonly asked: Asked;
   /** What manifests and the state name. */
   readonly known: readonly Known[];
   /** How new documents refer to objects: by names if these are unique. */
-  readonly by?: 'name' | 'id';
+  readonly by: 'name' | 'id';
   /** Look for nothing that isn't declared. */
-  readonly declaredOnly?: boolean;
+  readonly declaredOnly: boolean;
+  /** Also write the server's built-in objects. */
+  readonly builtIn: boolean;
+  /** Whether a text contains a known credential, which no file may hold. */
+  readonly holds: (text: string) => boolean;
 }
 
 /** The objects that were found, and the lists that they refer to. */
@@ -63,7 +67,7 @@ export interface DiscoveredAll {
  * AggregateError of everything that the reader threw.
  */
 export async function discoverAll(
-  { kinds, asked, known, by = 'id', declaredOnly = false }: Wanted,
+  { kinds, asked, known, by, declaredOnly }: PullWishes,
   declared: readonly Declared[],
   look: LookOptions,
 ): Promise<DiscoveredAll> {

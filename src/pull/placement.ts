@@ -8,10 +8,10 @@ import { matchGlobs, placesForNewManifests } from '../manifests/find-manifests.j
 import type { LoadedManifests, ManifestSource } from '../manifests/load.js';
 import type { Project } from '../project/index.js';
 import type { BodyFiles } from './bodies.js';
+import type { PullWishes } from './discover.js';
 import { isManifestSize, writtenDocuments } from './edit.js';
 import type { FreshDocument } from './fresh.js';
 import { kindFile, layOut, manifestHead, newManifests } from './layout.js';
-import type { PullWishes } from './pull-fresh.js';
 import type { PulledFile } from './write.js';
 
 const BOM = '\ufeff';
@@ -22,7 +22,7 @@ export async function placeDocuments(
   edited: ReadonlyMap<ManifestSource, string>,
   project: Project,
   { sources }: LoadedManifests,
-  { holds }: PullWishes,
+  { holds }: Pick<PullWishes, 'holds'>,
   bodies: BodyFiles,
 ): Promise<PulledFile[]> {
   const { root } = project;

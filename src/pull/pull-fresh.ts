@@ -1,16 +1,9 @@
 import type { Problem } from '../base/problems.js';
 import type { Seen } from '../plan/plan.js';
-import { type DiscoveredAll, discoverAll, type LookOptions, type Wanted } from './discover.js';
+import { type DiscoveredAll, discoverAll, type LookOptions, type PullWishes } from './discover.js';
 import { type FreshDocument, freshDocuments, type LeftOut, seenOfNew } from './fresh.js';
 import { filesOf, type NewFile } from './layout.js';
 import { VariableNames, type VariableToSet } from './literal.js';
-
-export interface PullWishes extends Wanted {
-  /** Also write the server's built-in objects. */
-  readonly builtIn: boolean;
-  /** Whether a text contains a known credential, which no file may hold. */
-  readonly holds: (text: string) => boolean;
-}
 
 /** What a pull saw; nothing is written yet. */
 export interface PullFindings {
@@ -36,7 +29,7 @@ export interface FreshPull extends PullFindings {
 export async function pullFresh(wishes: PullWishes, look: LookOptions): Promise<FreshPull> {
   const discovered = await discoverAll(wishes, [], look);
   const { references, notes, missing } = discovered;
-  const { holds, by = 'id', builtIn } = wishes;
+  const { holds, by, builtIn } = wishes;
   const options = { profile: look.profile, names: new VariableNames(), holds, references, by };
   const { documents, left } = freshDocuments(withoutBuiltIn(discovered, builtIn), options);
   return {

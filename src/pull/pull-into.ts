@@ -16,12 +16,12 @@ import { addresses } from '../plan/subjects.js';
 import { withDates } from '../plan/until.js';
 import type { Project } from '../project/index.js';
 import { BodyFiles } from './bodies.js';
-import { type DiscoveredAll, discoverAll, type LookOptions } from './discover.js';
+import { type DiscoveredAll, discoverAll, type LookOptions, type PullWishes } from './discover.js';
 import { editFields, type FieldEdit } from './edit.js';
 import { type FreshOptions, freshDocuments, seenOf, seenOfNew, troubleOf } from './fresh.js';
 import { VariableNames } from './literal.js';
 import { placeDocuments } from './placement.js';
-import { type PullFindings, type PullWishes, withoutBuiltIn } from './pull-fresh.js';
+import { type PullFindings, withoutBuiltIn } from './pull-fresh.js';
 import { type Update, updateOf } from './update.js';
 import type { PulledFile } from './write.js';
 
@@ -51,7 +51,7 @@ export async function pullInto(
   wishes: PullWishes,
   look: IntoOptions,
 ): Promise<PullResult> {
-  const { kinds, asked, builtIn, holds, by = 'id', declaredOnly = false } = wishes;
+  const { kinds, asked, builtIn, holds, by, declaredOnly } = wishes;
   const { profile } = look;
   const isConcerned = ({ kind: name, identity }: Declared, live?: Live): boolean => {
     const kind = kindOf(name);
@@ -76,15 +76,16 @@ export async function pullInto(
   );
   const { references } = discovered;
   const { live, found } = await lookUp([...asDeclared, ...covered], discovered, look);
-  const isConcernedLive = (one: Subject): boolean => isConcerned(one.declared, live.get(one));
+  const liveOf = (one: Subject): Live =>
+    live.get(one) ?? { exists: false, identity: {}, fields: {}, trouble: one.declared.trouble ?? '' };
+  const isConcernedLive = (one: Subject): boolean => isConcerned(one.declared, liveOf(one));
   const concerned = asDeclared.filter(isConcernedLive);
   const names = new VariableNames();
   const options = { profile, names, holds, references, builtIn, declaredOnly, by };
   const knownOf = (key: string) => look.state?.resources[key]?.left?.fields as Fields | undefined;
   const othersOf = ({ kind, identity }: Declared) => many.get(addressOf(kind, identity))?.documents ?? [];
-  const updates = concerned.map((one): Wanted => {
-    const now = live.get(one);
-    if (now === undefined) return { one, update: undefined };
+  const updates = concerned.map((one): DocumentUpdate => {
+    const now = liveOf(one);
     const bodyTrouble = (path: string, text: string) => bodies.trouble(one.source, path, text);
     return {
       one,
@@ -97,14 +98,14 @@ export async function pullInto(
     };
   });
   for (const { one, update } of updates) {
-    for (const body of update?.bodies ?? []) bodies.want(one.source, body);
+    for (const body of update.bodies) bodies.want(one.source, body);
   }
   const edited = editedSources(updates);
   const concernedMany = covered.filter(isConcernedLive);
   const manyLeft = differingMany(concernedMany, live, { profile, references });
   const left = [
     ...problems,
-    ...updates.flatMap(({ update }) => update?.left ?? []),
+    ...updates.flatMap(({ update }) => update.left),
     ...bodies.conflicts(),
     ...manyLeft,
   ];
@@ -118,29 +119,23 @@ export async function pullInto(
   const { documents, left: leftOut } = freshDocuments(fresh, options);
   const changed = await placeDocuments(documents, edited, project, manifests, wishes, bodies);
   const toSet = [
-    ...updates.flatMap(({ update }) => update?.toSet ?? []),
+    ...updates.flatMap(({ update }) => update.toSet),
     ...documents.flatMap((document) => document.toSet),
   ];
   const files = [...changed, ...bodies.files()].sort((a, b) => (a.path < b.path ? -1 : 1));
   refuse(await bodies.guarded(files));
   const own = new Set(concerned.map(({ source }) => source.path));
-  const outcomes = updates.map(({ one, update }) => {
-    if (update === undefined) return 'left';
-    const isMade =
-      Object.keys(update.fields).length > 0 ||
-      update.bodies.some(({ path }) => bodies.isWanted(one.source, path));
-    if (isMade) return 'updated';
-    return update.left.length + update.bodies.length === 0 ? 'unchanged' : 'left';
-  });
+  const isUpdated = ({ one, update }: DocumentUpdate): boolean =>
+    Object.keys(update.fields).length > 0 ||
+    update.bodies.some(({ path }) => bodies.isWanted(one.source, path));
   const matching = updates.filter(
-    ({ update }, index) => update?.left.length === 0 && outcomes[index] !== 'left',
+    ({ one, update }) =>
+      update.left.length === 0 && update.bodies.every(({ path }) => bodies.isWanted(one.source, path)),
   );
   const seen = matching.flatMap(({ one, update }) => {
-    const now = live.get(one);
-    if (update === undefined || now?.exists !== true) return [];
-    return [
-      seenOf(mergeAbout(one.declared.identity, [update.declared, ...othersOf(one.declared)]), now, options),
-    ];
+    const now = liveOf(one);
+    const about = [update.declared, ...othersOf(one.declared)];
+    return now.exists ? [seenOf(mergeAbout(one.declared.identity, about), now, options)] : [];
   });
   const settled = new Set(matching.map(({ one: { source, number } }) => source.documents[number]));
   // Pull changes no document about many.
@@ -156,8 +151,8 @@ export async function pullInto(
     files: shown,
     settled: shown.filter(({ path }) => !unsettled.has(path)),
     added: documents.length,
-    updated: outcomes.filter((outcome) => outcome === 'updated').length,
-    unchanged: outcomes.filter((outcome) => outcome === 'unchanged').length,
+    updated: updates.filter(isUpdated).length,
+    unchanged: matching.filter((one) => !isUpdated(one)).length,
     covered: concernedMany.length,
     toSet,
     left,
@@ -248,7 +243,7 @@ function differingMany(
 /** What is looked up: a document, or an object that documents about many cover. */
 type Subject = DocumentAt | Covered;
 
-type Wanted = { readonly one: DocumentAt; readonly update: Update | undefined };
+type DocumentUpdate = { readonly one: DocumentAt; readonly update: Update };
 
 /** The live object of each document: one that was found, otherwise read now. */
 async function lookUp(
@@ -304,12 +299,12 @@ async function lookUp(
 }
 
 /** The manifests after their edits; a field that can't be edited moves from `fields` to `left`. */
-function editedSources(updates: readonly Wanted[]): ReadonlyMap<ManifestSource, string> {
+function editedSources(updates: readonly DocumentUpdate[]): ReadonlyMap<ManifestSource, string> {
   const bySource = new Map<ManifestSource, (FieldEdit & { one: DocumentAt; update: Update })[]>();
   for (const { one, update } of updates) {
-    for (const [field, next] of Object.entries(update?.fields ?? {})) {
+    for (const [field, next] of Object.entries(update.fields)) {
       const edits = bySource.get(one.source) ?? [];
-      if (update !== undefined) edits.push({ document: one.number, field, next, one, update });
+      edits.push({ document: one.number, field, next, one, update });
       bySource.set(one.source, edits);
     }
   }

@@ -13,9 +13,9 @@ import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/l
 import { isInside } from '../manifests/symlinks.js';
 import type { Seen } from '../plan/plan.js';
 import type { Project, ServerSettings } from '../project/index.js';
-import { askedProblems, type LookOptions, withAskedIds } from '../pull/discover.js';
+import { askedProblems, type LookOptions, type PullWishes, withAskedIds } from '../pull/discover.js';
 import { manifestHead } from '../pull/layout.js';
-import { type FreshPull, type PullWishes, pullFresh } from '../pull/pull-fresh.js';
+import { type FreshPull, pullFresh } from '../pull/pull-fresh.js';
 import { type PullResult, pullInto } from '../pull/pull-into.js';
 import {
   checkFiles,

@@ -360,6 +360,20 @@ describe('idops pull --declared with an option that names objects', () => {
     expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining('1 unchanged') });
   });
 
+  it('tells which name in a document finds nothing', async () => {
+    const lost =
+      'kind: User\nusername: nobody\ngroup: x\n---\nkind: EmailTemplate\nbackend: Nowhere\ntype: tx_code\n';
+    const files = { 'idops.yaml': boruta, ...documents, 'manifests/b.yaml': `${lost}txt_content: x\n` };
+    const at = await project(files, { profile: 'boruta' });
+    const { stdout } = await failed(
+      at.idops('pull --declared --check'),
+      'error[not-pulled]: User/nobody: the server has no user "nobody"',
+      'error[not-pulled]: EmailTemplate/Nowhere/tx_code: the server has no backend "Nowhere"',
+    );
+    expect(stdout).toContain('0 objects added, 0 updated, 1 unchanged.');
+    await succeeded(at.idops(`pull --declared --kind User --user ${ids.ada} --check`));
+  });
+
   it('tells which of them the server does not have, or can not show', async () => {
     const at = await project({ 'idops.yaml': boruta, ...documents }, { profile: 'boruta' });
     await at.refused(
