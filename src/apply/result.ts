@@ -2,6 +2,9 @@ import type { Shard } from '../base/shard.js';
 import type { Fields } from '../base/values.js';
 import type { Action, Change } from '../plan/plan.js';
 
+/** In the order of summaries. */
+export const statuses = ['applied', 'failed', 'not_converged', 'unknown', 'skipped'] as const;
+
 /**
  * - `applied`: done, and the server showed it.
  * - `failed`: the server refused or could not be reached.
@@ -9,7 +12,7 @@ import type { Action, Change } from '../plan/plan.js';
  * - `unknown`: sent, outcome unknown.
  * - `skipped`: not sent, because of something before it.
  */
-export type Status = 'applied' | 'failed' | 'not_converged' | 'unknown' | 'skipped';
+export type Status = (typeof statuses)[number];
 
 /** What the server showed of objects after their changes. */
 export type Answers = ReadonlyMap<Change, Fields>;
@@ -75,7 +78,7 @@ export function statusWords(status: string): string {
 /** The counts in words, such as `1 applied` and `2 failed`. */
 export function countedWords(result: Pick<Result, 'results'>): string[] {
   const count = summarizeResult(result);
-  return (['applied', 'failed', 'not_converged', 'unknown', 'skipped'] as const)
+  return statuses
     .filter((status) => count[status] > 0)
     .map((status) => `${count[status]} ${statusWords(status)}`);
 }

@@ -130,13 +130,8 @@ export async function showFailure(
   const names = given.filter((one) => !one.includes('='));
   if (names.includes('github')) return await annotate(context, problems);
   if (output.gaveResult || names.length === 0 || names.some((name) => name !== 'json')) return;
-  const rendering = await render(
-    problemsReport,
-    'json',
-    problemsReport.redact(problems, redactor),
-    renderOptionsOf(context),
-  );
-  if ('json' in rendering) output.json(rendering.json);
+  const { problemsJson } = await import('../report/json.js');
+  output.json(problemsJson(problemsReport.redact(problems, redactor)));
 }
 
 export function filesOf(formats: readonly Format[]): string[] {

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { statuses } from '../apply/result.js';
 import { type KindName, kindNames } from '../base/kind-names.js';
 import { version } from '../base/version.js';
 import { isDrifted } from '../plan/drift.js';
@@ -11,7 +12,6 @@ import { type Answer, listen } from './listen.js';
 import type { ListenAddress } from './option-values.js';
 
 const actions = ['update', 'delete', 'regenerate', 'adopt', 'blocked'] as const;
-const statuses = ['applied', 'failed', 'not_converged', 'unknown', 'skipped'] as const;
 
 /** Metrics of a watch, as text for Prometheus. Labels have few values: never an address, a name or a message. */
 export class Metrics {

@@ -16,8 +16,6 @@ import {
 import { operationPath, operations } from '../server/operations.js';
 import type { ChangeJson, FieldJson, PlaceJson, PlanJson, ResultJson, WarningJson } from './schemas.js';
 
-export { jsonText } from '../base/escape.js';
-
 /** With `debug`, lists unchanged objects too. Summary and digest are of the whole plan, whatever `only` says. */
 export function planJson(plan: Plan, { debug, only }: { debug: boolean; only?: Share }): PlanJson {
   const { changes, leftOut } = shareOf(plan.changes, only);

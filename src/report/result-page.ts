@@ -1,4 +1,10 @@
-import { type ChangeResult, type Result, type Status, summarizeResult } from '../apply/result.js';
+import {
+  type ChangeResult,
+  type Result,
+  type Status,
+  statusWords,
+  summarizeResult,
+} from '../apply/result.js';
 import { shellWord } from '../base/escape.js';
 import type { Change, Plan } from '../plan/plan.js';
 import { changeBox, changeDetails, warningLine } from './changes.js';
@@ -12,34 +18,18 @@ import { notesOf } from './result-text.js';
 import { isDestructive } from './review.js';
 import { capitalized, plural } from './words.js';
 
-/** Statuses with their words, badges and meanings, the most urgent first. */
-const statuses: {
-  readonly [status in Status]: {
-    readonly word: string;
-    readonly className: string;
-    readonly meaning: string;
-  };
+/** Statuses with their badges and meanings, the most urgent first. */
+const looks: {
+  readonly [status in Status]: { readonly className: string; readonly meaning: string };
 } = {
-  failed: {
-    word: 'failed',
-    className: 'failed',
-    meaning: 'The server refused it, or could not be reached.',
-  },
-  not_converged: {
-    word: 'not converged',
-    className: 'failed',
-    meaning: 'The server answered well, and keeps another value.',
-  },
-  unknown: {
-    word: 'unknown',
-    className: 'doubtful',
-    meaning: 'It was sent; the outcome is unknown.',
-  },
-  skipped: { word: 'not sent', className: 'doubtful', meaning: 'It was not sent.' },
-  applied: { word: 'applied', className: 'applied', meaning: '' },
+  failed: { className: 'failed', meaning: 'The server refused it, or could not be reached.' },
+  not_converged: { className: 'failed', meaning: 'The server answered well, and keeps another value.' },
+  unknown: { className: 'doubtful', meaning: 'It was sent; the outcome is unknown.' },
+  skipped: { className: 'doubtful', meaning: 'It was not sent.' },
+  applied: { className: 'applied', meaning: '' },
 };
 
-const order = Object.keys(statuses) as Status[];
+const order = Object.keys(looks) as Status[];
 
 /** A page that loads nothing and runs no script: failures first, with the differences of the plan. */
 export function resultHtml(result: Result, plan: Plan, options: HtmlOptions): string {
@@ -52,7 +42,7 @@ export function resultHtml(result: Result, plan: Plan, options: HtmlOptions): st
   const counts = order
     .toReversed()
     .filter((status) => summary[status] > 0 || status === 'applied')
-    .map((status) => ({ count: summary[status], words: statuses[status].word }));
+    .map((status) => ({ count: summary[status], words: statusWords(status) }));
   const what = plan.undoes === undefined ? 'idops apply' : 'idops undo';
   return changesPage({
     title: `${what}: ${counts.map(({ count, words }) => `${count} ${words}`).join(', ')}`,
@@ -69,7 +59,7 @@ export function resultHtml(result: Result, plan: Plan, options: HtmlOptions): st
         name: 'status',
         legend: 'Status',
         values: results.map(({ status }) => status),
-        words: Object.fromEntries(order.map((status) => [status, statuses[status].word])),
+        words: Object.fromEntries(order.map((status) => [status, statusWords(status)])),
       },
       { name: 'kind', legend: 'Kind', values: changes.map(({ kind }) => kind) },
       { name: 'action', legend: 'Action', values: results.map(({ action }) => action) },
@@ -98,7 +88,8 @@ function groupsOf({ results }: Result, plan: Plan) {
   const changes = new Map<string, Change>(plan.changes.map((change) => [change.address, change]));
   let number = 0;
   return order.flatMap((status) => {
-    const { word, className, meaning } = statuses[status];
+    const { className, meaning } = looks[status];
+    const word = statusWords(status);
     const entries = results
       .filter((one) => one.status === status)
       .map((one) => {
@@ -147,7 +138,7 @@ function outcome({ status, error, httpStatus, attempts, unverified, ...rest }: C
   return [
     error === null
       ? null
-      : markup`<p class="${status === 'applied' || status === 'skipped' ? 'warning' : 'loss'}"><strong>${capitalized(statuses[status].word)}:</strong> ${error}</p>\n`,
+      : markup`<p class="${status === 'applied' || status === 'skipped' ? 'warning' : 'loss'}"><strong>${capitalized(statusWords(status))}:</strong> ${error}</p>\n`,
     status !== 'applied' && asked.length > 0 ? markup`<p class="quiet">${asked.join(', ')}</p>\n` : null,
     unverified.length === 0
       ? null

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { statuses } from '../apply/result.js';
 import type { Json } from '../base/values.js';
 import { kinds } from '../kinds/index.js';
 import { shares } from '../plan/plan.js';
@@ -182,9 +183,7 @@ export const resultSchema = z
           address: text('What names the object, such as Organization/acme'),
           label,
           action,
-          status: z
-            .enum(['applied', 'failed', 'not_converged', 'unknown', 'skipped'])
-            .describe('What became of it, in the words of the summary'),
+          status: z.enum(statuses).describe('What became of it, in the words of the summary'),
           http_status: z.int().nullable().describe('The status of the last answer; null if there was none'),
           attempts: count('How many times a request was sent'),
           unverified: z.array(z.string()).describe('Sent fields that the answer did not carry'),

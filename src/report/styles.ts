@@ -1,3 +1,4 @@
+import { statuses } from '../apply/result.js';
 import { kindNames } from '../base/kind-names.js';
 import { actions } from './words.js';
 
@@ -11,9 +12,7 @@ const dark = `
   --add: #7ee787; --add-back: #12261e; --cut: #ffa198; --cut-back: #2d1517; --note: #f2cc60; --note-back: #2b2111;
   --mark: #d2a8ff; --mark-back: #211830; --code: #21262d; --focus: #58a6ff;`;
 
-const statuses = ['applied', 'failed', 'not_converged', 'unknown', 'skipped'];
-
-/** What is looked into for a box that is checked is small, so that a large page isn't searched over and over while it is read. */
+/** The selectors stay narrow: a browser evaluates them again and again on a large page. */
 const filters = [
   ...kindNames.map((kind) => ['kind', kind]),
   ...actions.map((action) => ['action', action]),

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { jsonText } from '../base/escape.js';
 import { parseJson } from '../base/json.js';
 import { ProblemsError, problemError, refuse } from '../base/problems.js';
 import { systemErrorText } from '../base/system-errors.js';
@@ -13,7 +14,6 @@ import {
   seal,
   unusablePlan,
 } from '../plan/stored.js';
-import { jsonText } from '../report/json.js';
 import { redactPlan } from '../report/redact-plan.js';
 import { planSchema } from '../report/schemas.js';
 import { planOfJson, storedJson } from '../report/stored.js';

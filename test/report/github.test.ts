@@ -65,6 +65,23 @@ describe('a plan as annotations', () => {
     );
   });
 
+  it('puts what is privileged before all else, at the place that gives it', () => {
+    const set = fieldOf({
+      path: 'authorized_scopes',
+      type: 'set',
+      places: [{ file: 'users.yaml', line: 9 }],
+    });
+    const value = fieldOf({ places: [{ file: 'ada.yaml', line: 2 }] });
+    const plan = planOf([
+      changeOf({ action: 'blocked', reason: 'no such organization' }),
+      changeOf({ address: 'User/1', fields: [value, set], privileges: ['gives users:manage:all'] }),
+    ]);
+    expect(planGithub(plan).split('\n').slice(0, 2)).toEqual([
+      '::warning file=users.yaml,line=9,title=idops privileged update::User/1: gives users:manage:all',
+      '::error title=idops blocked::Organization/acme: no such organization',
+    ]);
+  });
+
   it('is commands of its own alone, whatever the plan holds', () => {
     fc.assert(
       fc.property(hostilePlan, (plan) => {

@@ -27,6 +27,7 @@ const plans: readonly [string, Plan, RegExp][] = [
     planOf([unchanged], owed),
     /nothing to change of what is selected(, 1 unchanged)?; of what is left out, something is still owed/i,
   ],
+  ['no access has ended', planOf([], { leavesOut: 'ended' }), /no access has ended/i],
   ['all is as declared', planOf([unchanged]), /nothing to change/i],
   ['nothing is to be put back', planOf([], { undoes: 'r1' }), /nothing to put back/i],
 ];

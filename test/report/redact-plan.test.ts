@@ -44,6 +44,7 @@ describe('the redaction of a value', () => {
         const value = { key: [{ inner: `${before} ${hidden} ${after}` }], nothing: null, yes: true };
         const parsed = JSON.parse(jsonText(redactValue(value, redactorOf(hidden))));
         expect(parsed.key[0].inner).toContain('(sensitive)');
+        expect(parsed.key[0].inner.replaceAll('(sensitive)', '')).not.toContain(hidden);
         expect(Object.keys(parsed)).toEqual(['key', 'nothing', 'yes']);
       }),
     );

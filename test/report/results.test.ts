@@ -95,7 +95,7 @@ describe('a result as a page', () => {
     expect(addresses).toEqual(['Organization/acme', 'User/u', 'Organization/fine']);
     expect(html).toContain('<strong>Failed:</strong> the server answered 422: label');
     expect(html).toContain('3 requests');
-    expect(html).toContain('<strong>Not sent:</strong> the run was interrupted');
+    expect(html).toContain('<strong>Skipped:</strong> the run was interrupted');
     expect(html).toContain('<strong>Unverified:</strong> not in the answer: label');
     expect(html).toContain('<td class="after"><code>&quot;New&quot;</code></td>');
     expect(html).toContain('<strong>Destructive:</strong> blocks the user');
