@@ -112,7 +112,7 @@ export function holdList<N extends ListName>(
   held: HeldLists,
   name: N,
   { reader, profile }: { readonly reader: Reader; readonly profile: Profile },
-  onRead: () => void,
+  onRead?: () => void,
 ): BeingRead[N] {
   const type: ListType<N> = types[name];
   const before: BeingRead[N] | undefined = held[name];

@@ -250,7 +250,7 @@ async function findAll(
     holds: (name) => lists[name] !== undefined,
     asked: {},
     known: [],
-    list: (name) => holdList(lists, name, { reader, profile }, () => {}),
+    list: (name) => holdList(lists, name, { reader, profile }),
     limit: (read) =>
       limit(async () => {
         check();

@@ -88,7 +88,7 @@ export async function discoverAll(
     asked,
     // The server can't have objects whose id fits in no path.
     known: known.filter(({ identity }) => idTrouble(identity, profile) === undefined),
-    list: (name) => holdList(lists, name, { reader: stoppable.reader, profile }, () => {}),
+    list: (name) => holdList(lists, name, { reader: stoppable.reader, profile }),
     limit: (read) =>
       limit(async () => {
         stoppable.check();
@@ -125,7 +125,7 @@ export async function discoverAll(
   await Promise.all(
     listNames
       .filter((name) => needed.has(name) && listScope(name, profile) !== undefined)
-      .map((name) => holdList(lists, name, { reader, profile }, () => {})),
+      .map((name) => holdList(lists, name, look)),
   );
   const looked = declaredOnly ? kinds.filter((kind) => !kind.readable(profile)) : kinds;
   const unread = looked.filter((kind) => kind.discovery !== undefined && !byKind.has(kind));
@@ -198,11 +198,11 @@ function missing(
 }
 
 /** What is asked for, with ids in place of the names of backends. Throws a ProblemsError if one isn't found. */
-export async function withAskedIds(asked: Asked, { reader, profile, lists }: LookOptions): Promise<Asked> {
+export async function withAskedIds(asked: Asked, look: LookOptions): Promise<Asked> {
   const { backend = [] } = asked;
-  if (backend.every(isUuid) || listScope('backends', profile) === undefined) return asked;
-  await holdList(lists, 'backends', { reader, profile }, () => {});
-  const references = await heldLists(lists);
+  if (backend.every(isUuid) || listScope('backends', look.profile) === undefined) return asked;
+  await holdList(look.lists, 'backends', look);
+  const references = await heldLists(look.lists);
   const found = backend.map((one) => findIn('backend', one, references));
   refuse(found.flatMap((one) => (typeof one === 'string' ? [error('not-found', `--backend: ${one}`)] : [])));
   return { ...asked, backend: found.flatMap((one) => (typeof one === 'string' ? [] : [one.id])) };

@@ -79,7 +79,7 @@ interface Draft extends FreshDocument {
 export function freshDocuments(
   found: readonly { readonly kind: Kind; readonly finding: Finding }[],
   options: FreshOptions,
-): { readonly documents: readonly FreshDocument[]; readonly left: readonly LeftOut[] } {
+): { readonly documents: readonly FreshDocument[]; readonly leftOut: readonly LeftOut[] } {
   const drafts = found.map(({ kind, finding }) => draftOf(kind, finding, options));
   return {
     documents: drafts
@@ -88,7 +88,7 @@ export function freshDocuments(
         ...draft,
         toSet: draft.toSet.filter(({ path }) => draft.said.has(/^\w*/.exec(path)?.[0] ?? '')),
       })),
-    left: drafts.flatMap(({ address, left }) => left.map((reason) => ({ address, reason }))),
+    leftOut: drafts.flatMap(({ address, left }) => left.map((reason) => ({ address, reason }))),
   };
 }
 
@@ -239,11 +239,7 @@ export function troubleOf(
   return reason ?? 'a plan would change it, whatever the document says';
 }
 
-export function declaredOf({
-  kind,
-  identity,
-  said,
-}: Pick<FreshDocument, 'kind' | 'identity' | 'said'>): Declared {
+function declaredOf({ kind, identity, said }: Pick<FreshDocument, 'kind' | 'identity' | 'said'>): Declared {
   // It is in no file yet.
   const place: Place = { file: '', line: 1, column: 1, length: 1 };
   const fields = Object.fromEntries([...said].map(([field, { value }]) => [field, value]));

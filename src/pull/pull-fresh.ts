@@ -31,13 +31,13 @@ export async function pullFresh(wishes: PullWishes, look: LookOptions): Promise<
   const { references, notes, missing } = discovered;
   const { holds, by, builtIn } = wishes;
   const options = { profile: look.profile, names: new VariableNames(), holds, references, by };
-  const { documents, left } = freshDocuments(withoutBuiltIn(discovered, builtIn), options);
+  const { documents, leftOut } = freshDocuments(withoutBuiltIn(discovered, builtIn), options);
   return {
     files: filesOf(documents, holds),
     documents,
     seen: documents.map((one) => seenOfNew(one, options)),
     toSet: documents.flatMap(({ toSet }) => toSet),
-    leftOut: left,
+    leftOut,
     notes,
     missing,
   };

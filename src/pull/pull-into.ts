@@ -116,7 +116,7 @@ export async function pullInto(
     return 'documents' in one && discovery !== undefined && isAskedByName(discovery, finding.identity, asked);
   };
   const fresh = declaredOnly ? [] : withoutBuiltIn(discovered, builtIn).filter(isNew);
-  const { documents, left: leftOut } = freshDocuments(fresh, options);
+  const { documents, leftOut } = freshDocuments(fresh, options);
   const changed = await placeDocuments(documents, edited, project, manifests, wishes, bodies);
   const toSet = [
     ...updates.flatMap(({ update }) => update.toSet),
@@ -175,7 +175,7 @@ async function documentsById(
   manifests: LoadedManifests,
   kinds: readonly Kind[],
   safety: Pick<Safety, 'protect'>,
-  { reader, profile, lists, state, now }: IntoOptions,
+  look: IntoOptions,
 ): Promise<{
   documents: readonly DocumentAt[];
   many: ReadonlyMap<string, Covered>;
@@ -189,11 +189,11 @@ async function documentsById(
     ),
   );
   const declared = all.map((one) => one.declared);
-  for (const name of listsOfNames(declared, [], profile))
-    holdList(lists, name, { reader, profile }, () => {});
-  const { plain, covering, problems } = coverObjects(declared, await heldLists(lists), { safety });
+  for (const name of listsOfNames(declared, [], look.profile)) holdList(look.lists, name, look);
+  const { plain, covering, problems } = coverObjects(declared, await heldLists(look.lists), { safety });
   const each = [...covering.values()].flatMap(({ documents }) => documents);
-  const current = withDates(each, [], { state: state ?? { resources: {} }, now, endedOnly: false }).declared;
+  const { state = { resources: {} }, now } = look;
+  const current = withDates(each, [], { state, now, endedOnly: false }).declared;
   let at = 0;
   const many = [...covering].map(([address, { identity, documents }]): [string, Covered] => {
     const own = current.slice(at, at + documents.length);

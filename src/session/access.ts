@@ -129,10 +129,9 @@ async function live(project: Project, options: SessionOptions): Promise<Known> {
     async ({ server, manifests, look, wishes, notes, state }) => {
       const asOf = new Date();
       const { found, notes: told } = await discoverAll(wishes, [], look);
-      const { reader, profile, lists } = look;
+      const { profile, lists } = look;
       const needed = [...given.lists, ...listsOfNames(manifests.declared, [], profile)];
-      for (const name of needed)
-        if (listScope(name, profile) !== undefined) holdList(lists, name, { reader, profile }, () => {});
+      for (const name of needed) if (listScope(name, profile) !== undefined) holdList(lists, name, look);
       return {
         source: 'live',
         asOf,

@@ -30,7 +30,7 @@ export async function list(
   return await withPullContext(project, options, request, async (context) => {
     const { server, look, wishes, notes } = context;
     const besidesAlone = besides.length > 0 && wanted.length === 0;
-    const seen = await discoverAll({ ...wishes, ...(besidesAlone ? { kinds: [] } : {}) }, [], look);
+    const seen = await discoverAll(besidesAlone ? { ...wishes, kinds: [] } : wishes, [], look);
     const { profile } = server;
     const named = others.filter(({ name, list: own }) =>
       besides.length === 0 ? isAll && listScope(own, profile) !== undefined : besides.includes(name),
@@ -56,16 +56,16 @@ export async function list(
 /** Lists what objects refer to or belong to, with a note for each list that can't be read. */
 async function discoverOthers(
   wanted: readonly Other[],
-  { reader, profile, lists }: LookOptions,
+  look: LookOptions,
 ): Promise<{ readonly found: readonly ListedOther[]; readonly notes: readonly string[] }> {
   const found: ListedOther[] = [];
   const notes: string[] = [];
   for (const { name: kind, nouns, list } of wanted) {
-    if (listScope(list, profile) === undefined) {
-      notes.push(`${nouns} can't be read with the profile ${profile.name}`);
+    if (listScope(list, look.profile) === undefined) {
+      notes.push(`${nouns} can't be read with the profile ${look.profile.name}`);
       continue;
     }
-    const listed = await holdList(lists, list, { reader, profile }, () => {});
+    const listed = await holdList(look.lists, list, look);
     if (listed === null) notes.push(`the server offers no list of ${nouns}`);
     const own = [...(listed?.all() ?? [])].flatMap((row) => otherOf(row) ?? []);
     found.push(...own.map((one) => ({ kind, ...one })).sort((a, b) => compareText(a.id, b.id)));

@@ -82,21 +82,21 @@ export async function pull(
       // Only a pull into manifests has to understand all of them.
       refuse(manifests.problems);
       const into = { ...look, tokenFile: options.tokenFile, state, now: options.now ?? new Date() };
-      const rest = await pullInto(project, manifests, wishes, into);
+      const pulled = await pullInto(project, manifests, wishes, into);
       return {
         ...shared,
-        ...rest,
+        ...pulled,
         apart: false,
-        notes: [...notes, ...rest.notes],
-        check: () => checkFiles(rest.files, project.root, project.cwd),
+        notes: [...notes, ...pulled.notes],
+        check: () => checkFiles(pulled.files, project.root, project.cwd),
         async write() {
-          const edited = await editedFiles(rest.files, project, state?.pulled);
+          const edited = await editedFiles(pulled.files, project, state?.pulled);
           const overwritten = force ? [] : edited.filter(({ keepsText }) => keepsText !== true);
           refuse(overwritten.map(({ path }) => editProblem(path, project.cwd)));
-          const isNew = rest.files.some(({ action }) => action !== 'unchanged');
-          if (isNew) await writeFiles(rest.files, project.root, project.cwd, options.signal);
-          const written = rest.files.filter((one) => one.action !== 'unchanged' && !edited.includes(one));
-          return await record(rest.seen, [...rest.settled, ...written]);
+          const isNew = pulled.files.some(({ action }) => action !== 'unchanged');
+          if (isNew) await writeFiles(pulled.files, project.root, project.cwd, options.signal);
+          const written = pulled.files.filter((one) => one.action !== 'unchanged' && !edited.includes(one));
+          return await record(pulled.seen, [...pulled.settled, ...written]);
         },
       };
     }

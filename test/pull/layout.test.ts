@@ -31,7 +31,7 @@ if (documented === undefined) throw new Error('there is no such profile');
 it('a field that no manifest is large enough for is left out, in words', () => {
   const identity = { id: 'a' };
   const live = { exists: true, identity, fields: { id: 'a', name: 'a', label: 'é'.repeat(9_000_000) } };
-  const { documents, left } = freshDocuments(
+  const { documents, leftOut } = freshDocuments(
     [{ kind: organization, finding: { identity, called: null, live } }],
     {
       profile: documented,
@@ -42,7 +42,7 @@ it('a field that no manifest is large enough for is left out, in words', () => {
     },
   );
   expect(documents.map(({ said }) => [...said.keys()])).toEqual([['name']]);
-  expect(left.map(({ reason }) => reason)).toEqual(["label can't be declared with the server's value"]);
+  expect(leftOut.map(({ reason }) => reason)).toEqual(["label can't be declared with the server's value"]);
 });
 
 const hostile = [
