@@ -169,8 +169,8 @@ function inWords(failure: RawFailure): GithubFailure {
   const { status, message = '', response, errors = [] } = failure;
   const line = message.replace(/\s+/g, ' ').trim();
   const short = escapeText(line.length > 300 ? `${line.slice(0, 300)}…` : line);
-  const said = response === undefined ? "can't be asked" : ['answers', status].join(' ').trim();
-  return new GithubFailure(`GitHub ${said}: ${short}`, {
+  const answer = response === undefined ? "can't be asked" : ['answers', status].join(' ').trim();
+  return new GithubFailure(`GitHub ${answer}: ${short}`, {
     lacksPermission:
       (status === 403 && limitOf(failure) === null) ||
       errors.some(({ type }) => type === 'FORBIDDEN' || type === 'INSUFFICIENT_SCOPES'),

@@ -137,8 +137,8 @@ export class Job {
       return await this.samples(plan, project);
     } catch (failure) {
       if (!(failure instanceof ProblemsError)) throw failure;
-      const told = failure.problems.map((problem): Problem => ({ ...problem, severity: 'warning' }));
-      await this.log.problems(redactReport(told, this.redactor));
+      const warnings = failure.problems.map((problem): Problem => ({ ...problem, severity: 'warning' }));
+      await this.log.problems(redactReport(warnings, this.redactor));
       return new Map();
     }
   }

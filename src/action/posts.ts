@@ -186,9 +186,9 @@ export class Posts {
       if (!(failure instanceof GithubFailure)) throw failure;
       const { message, lacksPermission } = failure;
       if (quiet && lacksPermission) return;
-      const said = this.#redactor.redactSentence(message).replace(/\.+$/, '');
+      const reason = this.#redactor.redactSentence(message).replace(/\.+$/, '');
       const help = lacksPermission ? ` The job needs the permission ${permission}.` : '';
-      this.#log.annotate('warning', `${what} may be missing: ${said}.${help}`);
+      this.#log.annotate('warning', `${what} may be missing: ${reason}.${help}`);
     }
   }
 }

@@ -73,8 +73,12 @@ export async function reportNotApplied(
 ): Promise<void> {
   const subject = subjectOf(inputs, inputs.args, hide, plan ?? undefined);
   const title = `${aboutText('idops apply', subject)}: ${sent ? 'failed' : 'not applied'}`;
-  const said = sent ? 'It failed, and something may have been sent:' : 'Nothing was sent:';
-  const text = plainText(title, `${said}\n\n${await problemsBlock(problems, problemsRoom)}`, job.event);
+  const introduction = sent ? 'It failed, and something may have been sent:' : 'Nothing was sent:';
+  const text = plainText(
+    title,
+    `${introduction}\n\n${await problemsBlock(problems, problemsRoom)}`,
+    job.event,
+  );
   await job.posts.result(inputs, text);
   await reportIssue(job, inputs, text, subject);
 }

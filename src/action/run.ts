@@ -93,7 +93,7 @@ async function reportFailure(
   const [first] = problems;
   const code = job.signal.aborted ? 130 : 1;
   await writeSummary(`## idops: failed\n\n${await problemsBlock(problems)}`);
-  const hide = (told: string): string => scrub(job.redactor.redact(told));
+  const hide = (text: string): string => scrub(job.redactor.redact(text));
   if (inputs?.command === 'plan') {
     const text = `There is no plan for this commit:\n\n${await problemsBlock(problems)}`;
     await reportNoPlan(job, inputs, { title: 'failed', text, hide });

@@ -98,8 +98,8 @@ export function approversFor(plan: Plan, { approvers }: Safety): readonly Approv
 /** Who is awaited, in Markdown: names in code mention nobody. Empty if nobody is. */
 export function awaitedSentence(needed: readonly Approvers[]): string {
   if (needed.length === 0) return '';
-  const told = needed.map((entry) => `${namesOf(entry, code)} for ${nouns[entry.for]}`);
-  return `Awaited before it is applied: an approving review of this plan by ${told.join('; and by ')}.`;
+  const reviews = needed.map((entry) => `${namesOf(entry, code)} for ${nouns[entry.for]}`);
+  return `Awaited before it is applied: an approving review of this plan by ${reviews.join('; and by ')}.`;
 }
 
 function namesOf({ users = [], teams = [] }: Approvers, shown: (name: string) => string): string {

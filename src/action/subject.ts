@@ -44,15 +44,15 @@ export function subjectOf(
 
 /** A heading in Markdown: `idops plan in shard 2/4 for production of infra/idops.yaml at id.example.com`. */
 export function aboutText(what: string, subject: Subject): string {
-  return told(what, subject, (name) => code(short(name)));
+  return aboutWith(what, subject, (name) => code(short(name)));
 }
 
 /** The same as plain text, on one line. */
 export function aboutPlain(what: string, subject: Subject): string {
-  return told(what, subject, (name) => escapeText(short(name)));
+  return aboutWith(what, subject, (name) => escapeText(short(name)));
 }
 
-function told(
+function aboutWith(
   what: string,
   { environment, config, server, shard }: Subject,
   name: (text: string) => string,

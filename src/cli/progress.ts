@@ -14,7 +14,7 @@ export interface ProgressOptions {
 const barWidth = 24;
 /** Milliseconds between two drawings. */
 const redrawEvery = 80;
-/** Smaller phases print only their begin and end. */
+/** Smaller phases print only their start and end. */
 const smallestCounted = 20;
 
 interface Phase {

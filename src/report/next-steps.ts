@@ -27,13 +27,13 @@ export function nextSteps(
   if (undoes !== undefined) {
     const hint = 'If the manifests still say otherwise, the next apply does it again: change them too.';
     return [
-      ...(isLeft ? [{ before: 'To go on, which puts back what is left: ', command }] : []),
+      ...(isLeft ? [{ before: 'To put back what is left: ', command }] : []),
       ...(isUndoable ? [{ before: hint, command: null }] : []),
     ];
   }
   return [
     ...settle,
-    ...(isLeft ? [{ before: 'To go on, which plans anew and sends what is left: ', command }] : []),
+    ...(isLeft ? [{ before: 'To send what is left, after a new plan: ', command }] : []),
     ...(isUndoable ? [{ before: 'To put back what this run changed: ', command: `undo ${run}` }] : []),
   ];
 }

@@ -100,7 +100,7 @@ export function cycleJson(cycle: ShownCycle, options: Pick<TextOptions, 'debug' 
 
 export const outcomes = [
   'unchanged',
-  // There are changes, which were not to be applied.
+  // There are changes, and nothing applies them.
   'changes',
   // The same, and some of them are drift.
   'drift',

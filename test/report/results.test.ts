@@ -133,9 +133,9 @@ describe('a result as a page', () => {
     const html = page(resultOf(one('Organization/acme', { status: 'failed', error: 'no' })), plan);
     expect(html).toContain('<strong>Warning:</strong> the server takes no notice of &quot;backend&quot;');
     expect(html).toContain(
-      'To go on, which plans anew and sends what is left: <code>idops apply --target &#39;User/*&#39; --env production</code>',
+      'To send what is left, after a new plan: <code>idops apply --target &#39;User/*&#39; --env production</code>',
     );
-    expect(page(resultOf(one('Organization/acme')), plan)).not.toContain('To go on');
+    expect(page(resultOf(one('Organization/acme')), plan)).not.toContain('To send what is left');
   });
 
   it('says of which run an undo is, and that manifests may say otherwise', () => {

@@ -19,7 +19,7 @@ describe('what to do after a run', () => {
   const here = { environment: null };
   const undone = { environment: null, undoes: 'r0', again: ['undo', 'r0'] };
   const back = 'To put back what this run changed: idops undo r1';
-  const on = 'To go on, which plans anew and sends what is left: idops apply';
+  const on = 'To send what is left, after a new plan: idops apply';
   const settle = 'idops runs settle r1 Organization/acme';
   it.each([
     ['that went well', ofParts(updated), here, [back]],
@@ -43,12 +43,7 @@ describe('what to do after a run', () => {
       undone,
       ['If the manifests still say otherwise, the next apply does it again: change them too.'],
     ],
-    [
-      'of undo that failed',
-      ofParts(failed),
-      undone,
-      ['To go on, which puts back what is left: idops undo r0'],
-    ],
+    ['of undo that failed', ofParts(failed), undone, ['To put back what is left: idops undo r0']],
     ['with nothing to do', { ...ofParts(), run: null }, here, []],
   ])('%s', (_, result, plan, sentences) => {
     expect(nextAfter(result, plan, global)).toEqual(sentences);
@@ -70,6 +65,6 @@ test('a command is printed as a shell takes it', () => {
 test('what goes on with the rest of a plan leaves out what it left out', () => {
   const again = ['apply', '--target', 'Organization/acme', '--target', 'User/*', '--kind', 'User', '--prune'];
   expect(nextAfter(ofParts(failed), { environment: 'eu', again }, global)).toEqual([
-    "To go on, which plans anew and sends what is left: idops apply --target Organization/acme --target 'User/*' --kind User --prune --env eu",
+    "To send what is left, after a new plan: idops apply --target Organization/acme --target 'User/*' --kind User --prune --env eu",
   ]);
 });
