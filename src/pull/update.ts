@@ -53,7 +53,7 @@ export function updateOf(declared: Declared, written: Json, live: Live, options:
   const nothing: Update = { address, fields: {}, bodies: [], declared, toSet: [], left: [] };
   const left = (message: string, place: Place = declared.place, hint?: string): Problem =>
     error('not-pulled', `${address}: ${message}`, [place], hint);
-  if (declared.absent) {
+  if (declared.absent && declared.trouble === undefined) {
     if (kind.deletion?.exists(live) !== true) return nothing;
     const message = `the document says "state: absent", and the server has the ${kind.noun}`;
     const hint = 'remove the document and pull again to keep what the server has, or apply to delete it';

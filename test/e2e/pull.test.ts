@@ -363,12 +363,18 @@ describe('idops pull --declared with an option that names objects', () => {
   it('tells which name in a document finds nothing', async () => {
     const lost =
       'kind: User\nusername: nobody\ngroup: x\n---\nkind: EmailTemplate\nbackend: Nowhere\ntype: tx_code\n';
-    const files = { 'idops.yaml': boruta, ...documents, 'manifests/b.yaml': `${lost}txt_content: x\n` };
+    const gone = 'kind: EmailTemplate\nbackend: Gone\ntype: tx_code\nstate: absent\n';
+    const files = {
+      'idops.yaml': boruta,
+      ...documents,
+      'manifests/b.yaml': `${lost}txt_content: x\n---\n${gone}`,
+    };
     const at = await project(files, { profile: 'boruta' });
     const { stdout } = await failed(
       at.idops('pull --declared --check'),
       'error[not-pulled]: User/nobody: the server has no user "nobody"',
       'error[not-pulled]: EmailTemplate/Nowhere/tx_code: the server has no backend "Nowhere"',
+      'error[not-pulled]: EmailTemplate/Gone/tx_code: the server has no backend "Gone"',
     );
     expect(stdout).toContain('0 objects added, 0 updated, 1 unchanged.');
     await succeeded(at.idops(`pull --declared --kind User --user ${ids.ada} --check`));
