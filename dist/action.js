@@ -7866,25 +7866,26 @@ wanted:isUuid(textOf(wanted))?{id:wanted}:{name:wanted};const byId=typeof id==="
 if(list2==null)return`the server offers no list of ${noun}s to find "${text6}" in`;const listed3=byId?[list2.byId(text6)]:
 list2.byName(text6);const former=noun==="organization"&&listed3.length===0?organizations?.findNamed(text6):void 0;const rows=typeof former===
 "object"?[former]:listed3;const ids2=rows.flatMap(row=>typeof row?.id==="string"?[row.id]:[]);const[only2]=ids2;if(only2!==
-void 0&&ids2.length===1){const called=rows[0]?.name;const isRight=name3===called||noun==="organization"&&organizations?.
-checkName(only2,String(name3))!=="wrong";return!byId||name3===void 0||isRight?{id:only2}:`the ${noun} with the id ${only2}\
- is called "${String(called)}" on the server, not "${String(name3)}": correct the id or the name`}if(ids2.length>1)return`${ids2.
-length} ${noun}s are called "${text6}" (${ids2.join(", ")}): use the id`;return`the server has no ${noun} ${byId?"with t\
-he id ":""}"${text6}": correct it${byId?"":list2.proposal(text6)}`}function idOf(backend3){return backend3!==void 0&&isMap(
-backend3)?backend3.id:void 0}function inBackend({backend:backend3}){if(backend3===void 0||!isMap(backend3))return"";return`\
- in the backend "${String(backend3.name??backend3.id)}"`}var userByName,templateByName,listOf;var init_by_name=__esm({"s\
-rc/kinds/by-name.ts"(){"use strict";init_identifiers();init_values();init_fields();userByName={id:"id",names:["username",
-"backend"],lists:({backend:backend3})=>backend3===void 0?["users"]:["users","backends"],find({username="",backend:backend3},references2){
-const{users:users2}=references2;if(users2==null)return`the server offers no list of users to find "${username}" in: use \
-the id`;const home=backend3===void 0?void 0:findIn("backend",backend3,references2);if(typeof home==="string")return home;
-const found2=users2.byName(username).filter(row=>home===void 0||idOf(row.backend)===home.id);const ids2=found2.flatMap(({
-id:id2})=>typeof id2==="string"?[id2]:[]);const[id]=ids2;if(id!==void 0&&ids2.length===1)return{id};if(ids2.length>1){const candidates2=found2.
-map(row=>`${String(row.id)}${inBackend(row)}`).join(", ");return`${ids2.length} users are called "${username}" (${candidates2}\
-): add "backend", or use the id`}const within5=home===void 0?"":` in the backend "${backend3}"`;const lack=`the server h\
-as no user "${username}"${within5}: correct the name, or create the user there`;return`${lack}${users2.proposal(username)}`}};
-templateByName={id:"backend_id",names:["backend"],lists:()=>["backends"],find({backend:backend3="",...rest},references2){
-const found2=findIn("backend",backend3,references2);return typeof found2==="string"?found2:{...rest,backend_id:found2.id}}};
-listOf={organization:"organizations",role:"roles",scope:"scopes",backend:"backends"}}});function altered(declared,changes){return{...declared,...changes,get place(){return declared.place},get declaredAt(){return declared.
+void 0&&ids2.length===1){const called=rows[0]?.name;const isRight=name3===void 0||name3===called||noun==="organization"&&
+organizations?.checkName(only2,String(name3))!=="wrong";return isRight?{id:only2}:wrongName(noun,only2,String(called),String(
+name3))}if(ids2.length>1)return`${ids2.length} ${noun}s are called "${text6}" (${ids2.join(", ")}): use the id`;return`t\
+he server has no ${noun} ${byId?"with the id ":""}"${text6}": correct it${byId?"":list2.proposal(text6)}`}function wrongName(noun,id,called,name3){
+return`the ${noun} with the id ${id} is called "${called}" on the server, not "${name3}": correct the id or the name`}function idOf(backend3){
+return backend3!==void 0&&isMap(backend3)?backend3.id:void 0}function inBackend({backend:backend3}){if(backend3===void 0||
+!isMap(backend3))return"";return` in the backend "${String(backend3.name??backend3.id)}"`}var userByName,templateByName,
+listOf;var init_by_name=__esm({"src/kinds/by-name.ts"(){"use strict";init_identifiers();init_values();init_fields();userByName=
+{id:"id",names:["username","backend"],lists:({backend:backend3})=>backend3===void 0?["users"]:["users","backends"],find({
+username="",backend:backend3},references2){const{users:users2}=references2;if(users2==null)return`the server offers no l\
+ist of users to find "${username}" in: use the id`;const home=backend3===void 0?void 0:findIn("backend",backend3,references2);
+if(typeof home==="string")return home;const found2=users2.byName(username).filter(row=>home===void 0||idOf(row.backend)===
+home.id);const ids2=found2.flatMap(({id:id2})=>typeof id2==="string"?[id2]:[]);const[id]=ids2;if(id!==void 0&&ids2.length===
+1)return{id};if(ids2.length>1){const candidates2=found2.map(row=>`${String(row.id)}${inBackend(row)}`).join(", ");return`${ids2.
+length} users are called "${username}" (${candidates2}): add "backend", or use the id`}const within5=home===void 0?"":` \
+in the backend "${backend3}"`;const lack=`the server has no user "${username}"${within5}: correct the name, or create th\
+e user there`;return`${lack}${users2.proposal(username)}`}};templateByName={id:"backend_id",names:["backend"],lists:()=>[
+"backends"],find({backend:backend3="",...rest},references2){const found2=findIn("backend",backend3,references2);return typeof found2===
+"string"?found2:{...rest,backend_id:found2.id}}};listOf={organization:"organizations",role:"roles",scope:"scopes",backend:"\
+backends"}}});function altered(declared,changes){return{...declared,...changes,get place(){return declared.place},get declaredAt(){return declared.
 declaredAt},placeOf:(...path)=>declared.placeOf(...path),placeWithin:(field2,part)=>declared.placeWithin(field2,part)}}var init_declared=__esm(
 {"src/kinds/declared.ts"(){"use strict"}});function operationPath(name3,params={}){return fillPath(operations[name3].path,params)}function fillPath(path,params){return path.
 replace(/:([a-z_]+)/g,(_,parameter)=>{const value4=Object.hasOwn(params,parameter)?params[parameter]:void 0;if(value4===
@@ -8179,66 +8180,66 @@ map(keyOf);const isMissing2=key3=>wanted.includes(key3)&&!there.includes(key3);r
 element=>isMissing2(keyOf(element)))]});return Object.fromEntries(missing2.filter(([,elements2])=>elements2.length>0))}var init_loss=__esm(
 {"src/kinds/loss.ts"(){"use strict";init_fields()}});function setOf(element,what,example){const list2=array(element);return union([list2.meta(noneTwice),strictObject({add:list2.
 optional().meta({description:`The ${what} to have.`,examples:[[example]],...noneTwice}),remove:list2.superRefine((members3,{
-addIssue})=>{for(const[at3,member]of members3.entries()){if(typeof member==="object"&&member!==null&&"until"in member&&member.
-until!==void 0)addIssue({code:"custom",path:[at3,"until"],message:NOT_ADDED})}}).optional().meta({description:`The ${what}\
- not to have.`,examples:[[example]],...noneTwice})})],{error:`expected a list of ${what}, or {add: [\u2026], remove: [\u2026]}`}).
-nullable().optional()}function reference(what,example){return union([identifier2(),strictObject({id:optional2(identifier2(),
-`The id of the ${what}.`,UUID),name:optional2(identifier2(),`The name of the ${what}.`,example)})]).meta({description:`T\
-he id or the name of the ${what}.`,examples:[example]})}function adds(declared){if(declared===void 0||declared===null)return false;
-const list2="length"in declared?declared:declared.add;return list2!==void 0&&list2.length>0}var scope,NOT_ADDED,membership,
-backend2,managed,userSchema,userList,usersSchema,userTraits;var init_user_schema=__esm({"src/kinds/user-schema.ts"(){"us\
-e strict";init_zod();init_members();init_values();init_schema();scope=lazy(()=>strictObject({id:optional2(text2(),"The i\
-d of the scope. Servers use only the id; the boruta profile looks it up by name if it is omitted.",UUID),name:optional2(
-text2(),"The name of the scope; the API requires it.","billing:read"),label:optional2(text2(),"The name that people see.",
-"Read billing"),public:optional2(boolean2(),"Whether any client may ask for the scope.",false),until:until()}).refine(it=>it.
-id!==void 0||it.name!==void 0,'needs an "id" or a "name"').meta(idOrName));NOT_ADDED="ends an access that is added, and \
-nothing is added here: leave it out";membership=lazy(()=>strictObject({id:organizationId,name:optional2(identifier2(),"T\
-he name of the organization; finds it if there is no id.","acme"),label:nullish2(text2(),"The label of the organization.",
-"ACME Corporation"),roles:roles2.optional().meta({description:"The user's roles in this organization, the whole set: an \
-empty list removes all, no list leaves them alone. The boruta profile refuses them: there, roles belong to the user.",...noneTwice,
-examples:[[{id:UUID,name:"billing-admin"}]]}),until:until()}).refine(it=>it.id!==void 0||it.name!==void 0,'needs an "id"\
- or a "name"').meta(idOrName));backend2=lazy(()=>strictObject({id:nullish2(text2(),"The id of the backend.",UUID),name:nullish2(
-text2(),"The name of the backend.","Staff directory"),type:nullish2(text2(),"Where the backend keeps its users, as the s\
-erver names it.","ldap"),is_default:nullish2(boolean2(),"Whether it is the default backend.",false),create_default_organization:nullish2(
-boolean2(),"Whether a new user gets an organization of their own.",true),roles:nullish2(array(role),"The roles of the ba\
-ckend, the whole set.",[{id:UUID,name:"member"}]),metadata_fields:nullish2(array(anyObject2),"The fields that users' met\
-adata may have. Their members are the server's; idops compares and sends them as they are.",[{attribute_name:"department",
-user_editable:false}]),federated_servers:nullish2(array(anyObject2),"Other servers that users may sign in with. Their me\
-mbers are the server's; idops compares and sends them as they are.",[{name:"partner"}]),verifiable_credentials:nullish2(
-array(anyObject2),"The verifiable credentials that it issues. Their members are the server's; idops compares and sends t\
-hem as they are.",[{credential_identifier:"EmployeeCard"}]),verifiable_presentations:nullish2(array(anyObject2),"The ver\
-ifiable presentations that it asks for. Their members are the server's; idops compares and sends them as they are.",[{presentation_identifier:"\
-EmployeeCard"}]),password_hashing_alg:nullish2(text2(),"How passwords are hashed.","argon2"),password_hashing_opts:nullish2(
-anyObject2,"The settings of that hash. Their names are the server's.",{m_cost:16}),ldap_pool_size:nullish2(int32(),"How \
-many connections to the directory are kept open.",5),ldap_host:nullish2(text2(),"The host of the LDAP directory.","ldap.\
-example.com"),ldap_user_rdn_attribute:nullish2(text2(),"The attribute that names a user in the directory.","uid"),ldap_base_dn:nullish2(
-text2(),"The base DN of users in the directory.","dc=example,dc=com"),ldap_ou:nullish2(text2(),"The organizational unit \
-that users are in.","ou=people"),ldap_master_dn:nullish2(text2(),"The DN with which the server signs in to the directory\
-.","cn=idp,dc=example,dc=com"),ldap_master_password:nullish2(text2(),"The password of ldap_master_dn, a secret wherever \
-it comes from. Write a variable here, never the password itself.","${LDAP_PASSWORD}"),smtp_from:nullish2(text2(),"The se\
-nder of emails.","no-reply@example.com"),smtp_relay:nullish2(text2(),"The mail server that emails are handed to.","smtp.\
-example.com"),smtp_username:nullish2(text2(),"The user name with which the server signs in to the mail server.","idp"),smtp_password:nullish2(
-text2(),"The password of smtp_username, a secret wherever it comes from. Write a variable here, never the password itsel\
-f.","${SMTP_PASSWORD}"),smtp_ssl:nullish2(boolean2(),"Whether the connection to the mail server uses TLS from the first \
-byte.",true),smtp_tls:nullish2(boolean2(),"Whether the connection to the mail server switches to TLS (STARTTLS).",false),
-smtp_port:nullish2(int32(),"The port of the mail server.",465),features:nullish2(array(text2()),"What the backend can do\
-, as the server names it.",["authenticable"])}));managed=lazy(()=>({metadata:nullish2(anyObject2,"Facts about the user, \
-by name. Keys that are not mentioned stay, null removes one; see whole.",{department:{value:"R&D",status:"valid"}}),federated_metadata:nullish2(
-anyObject2,"The same, as another server told it. Keys that are not mentioned stay, null removes one; see whole.",{department:{
-value:"R&D",status:"valid"}}),blocked:nullish2(boolean2(),"Whether the user is blocked from signing in. Blocking counts \
-as destructive.",false),group:nullish2(text2(),"The groups of the user, one or several with a space between them.","staf\
-f"),authorized_scopes:setOf(union([identifier2(),scope()],{error:"expected the name or id of a scope, or an object with \
-one"}),"scopes","billing:read").meta({description:"The scopes that the user may be granted: a list is the whole set, add\
- and remove name single ones. An empty list removes all; without the field they stay as they are.",examples:[[{id:UUID,name:"\
-billing:read",label:"Read billing"}],{add:["billing:read"]}]}),organizations:setOf(union([identifier2(),membership()],{error:"\
-expected the name or id of an organization, or an object with one"}),"organizations","acme").meta({description:"The orga\
-nizations that the user is in, each an organization's name or id, or an object with one: a list is the whole set, add an\
-d remove name single ones. An empty list removes all; without the field they stay as they are.",examples:[["acme",{id:UUID,
-roles:[{id:UUID,name:"billing-admin"}]}],{add:["acme"]}]}),roles:setOf(union([identifier2(),ownRole],{error:"expected th\
-e name or id of a role, or an object with one"}),"roles","auditor").meta({description:"The user's own roles: a list is t\
-he whole set, add and remove name single ones. For servers of the boruta profile; the documented API has none.",examples:[
-[{id:UUID,name:"auditor"}],{add:["auditor"]}]}),whole:array(_enum(["metadata","federated_metadata"])).optional().meta({description:"\
-Which of these maps are written whole: a key that is not mentioned is removed.",examples:[["metadata"]],default:[]}),ignored:ignorable(
+addIssue})=>{for(const[at3,member]of members3.entries()){if(Object(member).until!==void 0)addIssue({code:"custom",path:[
+at3,"until"],message:NOT_ADDED})}}).optional().meta({description:`The ${what} not to have.`,examples:[[example]],...noneTwice})})],
+{error:`expected a list of ${what}, or {add: [\u2026], remove: [\u2026]}`}).nullable().optional()}function reference(what,example){
+return union([identifier2(),strictObject({id:optional2(identifier2(),`The id of the ${what}.`,UUID),name:optional2(identifier2(),
+`The name of the ${what}.`,example)})]).meta({description:`The id or the name of the ${what}.`,examples:[example]})}function adds(declared){
+if(declared===void 0||declared===null)return false;const list2="length"in declared?declared:declared.add;return list2!==
+void 0&&list2.length>0}var scope,NOT_ADDED,membership,backend2,managed,userSchema,userList,usersSchema,userTraits;var init_user_schema=__esm(
+{"src/kinds/user-schema.ts"(){"use strict";init_zod();init_members();init_values();init_schema();scope=lazy(()=>strictObject(
+{id:optional2(text2(),"The id of the scope. Servers use only the id; the boruta profile looks it up by name if it is omi\
+tted.",UUID),name:optional2(text2(),"The name of the scope; the API requires it.","billing:read"),label:optional2(text2(),
+"The name that people see.","Read billing"),public:optional2(boolean2(),"Whether any client may ask for the scope.",false),
+until:until()}).refine(it=>it.id!==void 0||it.name!==void 0,'needs an "id" or a "name"').meta(idOrName));NOT_ADDED="ends\
+ an access that is added, and nothing is added here: leave it out";membership=lazy(()=>strictObject({id:organizationId,name:optional2(
+identifier2(),"The name of the organization; finds it if there is no id.","acme"),label:nullish2(text2(),"The label of t\
+he organization.","ACME Corporation"),roles:roles2.optional().meta({description:"The user's roles in this organization, \
+the whole set: an empty list removes all, no list leaves them alone. The boruta profile refuses them: there, roles belon\
+g to the user.",...noneTwice,examples:[[{id:UUID,name:"billing-admin"}]]}),until:until()}).refine(it=>it.id!==void 0||it.
+name!==void 0,'needs an "id" or a "name"').meta(idOrName));backend2=lazy(()=>strictObject({id:nullish2(text2(),"The id o\
+f the backend.",UUID),name:nullish2(text2(),"The name of the backend.","Staff directory"),type:nullish2(text2(),"Where t\
+he backend keeps its users, as the server names it.","ldap"),is_default:nullish2(boolean2(),"Whether it is the default b\
+ackend.",false),create_default_organization:nullish2(boolean2(),"Whether a new user gets an organization of their own.",
+true),roles:nullish2(array(role),"The roles of the backend, the whole set.",[{id:UUID,name:"member"}]),metadata_fields:nullish2(
+array(anyObject2),"The fields that users' metadata may have. Their members are the server's; idops compares and sends th\
+em as they are.",[{attribute_name:"department",user_editable:false}]),federated_servers:nullish2(array(anyObject2),"Othe\
+r servers that users may sign in with. Their members are the server's; idops compares and sends them as they are.",[{name:"\
+partner"}]),verifiable_credentials:nullish2(array(anyObject2),"The verifiable credentials that it issues. Their members \
+are the server's; idops compares and sends them as they are.",[{credential_identifier:"EmployeeCard"}]),verifiable_presentations:nullish2(
+array(anyObject2),"The verifiable presentations that it asks for. Their members are the server's; idops compares and sen\
+ds them as they are.",[{presentation_identifier:"EmployeeCard"}]),password_hashing_alg:nullish2(text2(),"How passwords a\
+re hashed.","argon2"),password_hashing_opts:nullish2(anyObject2,"The settings of that hash. Their names are the server's\
+.",{m_cost:16}),ldap_pool_size:nullish2(int32(),"How many connections to the directory are kept open.",5),ldap_host:nullish2(
+text2(),"The host of the LDAP directory.","ldap.example.com"),ldap_user_rdn_attribute:nullish2(text2(),"The attribute th\
+at names a user in the directory.","uid"),ldap_base_dn:nullish2(text2(),"The base DN of users in the directory.","dc=exa\
+mple,dc=com"),ldap_ou:nullish2(text2(),"The organizational unit that users are in.","ou=people"),ldap_master_dn:nullish2(
+text2(),"The DN with which the server signs in to the directory.","cn=idp,dc=example,dc=com"),ldap_master_password:nullish2(
+text2(),"The password of ldap_master_dn, a secret wherever it comes from. Write a variable here, never the password itse\
+lf.","${LDAP_PASSWORD}"),smtp_from:nullish2(text2(),"The sender of emails.","no-reply@example.com"),smtp_relay:nullish2(
+text2(),"The mail server that emails are handed to.","smtp.example.com"),smtp_username:nullish2(text2(),"The user name w\
+ith which the server signs in to the mail server.","idp"),smtp_password:nullish2(text2(),"The password of smtp_username,\
+ a secret wherever it comes from. Write a variable here, never the password itself.","${SMTP_PASSWORD}"),smtp_ssl:nullish2(
+boolean2(),"Whether the connection to the mail server uses TLS from the first byte.",true),smtp_tls:nullish2(boolean2(),
+"Whether the connection to the mail server switches to TLS (STARTTLS).",false),smtp_port:nullish2(int32(),"The port of t\
+he mail server.",465),features:nullish2(array(text2()),"What the backend can do, as the server names it.",["authenticabl\
+e"])}));managed=lazy(()=>({metadata:nullish2(anyObject2,"Facts about the user, by name. Keys that are not mentioned stay\
+, null removes one; see whole.",{department:{value:"R&D",status:"valid"}}),federated_metadata:nullish2(anyObject2,"The s\
+ame, as another server told it. Keys that are not mentioned stay, null removes one; see whole.",{department:{value:"R&D",
+status:"valid"}}),blocked:nullish2(boolean2(),"Whether the user is blocked from signing in. Blocking counts as destructi\
+ve.",false),group:nullish2(text2(),"The groups of the user, one or several with a space between them.","staff"),authorized_scopes:setOf(
+union([identifier2(),scope()],{error:"expected the name or id of a scope, or an object with one"}),"scopes","billing:rea\
+d").meta({description:"The scopes that the user may be granted: a list is the whole set, add and remove name single ones\
+. An empty list removes all; without the field they stay as they are.",examples:[[{id:UUID,name:"billing:read",label:"Re\
+ad billing"}],{add:["billing:read"]}]}),organizations:setOf(union([identifier2(),membership()],{error:"expected the name\
+ or id of an organization, or an object with one"}),"organizations","acme").meta({description:"The organizations that th\
+e user is in, each an organization's name or id, or an object with one: a list is the whole set, add and remove name sin\
+gle ones. An empty list removes all; without the field they stay as they are.",examples:[["acme",{id:UUID,roles:[{id:UUID,
+name:"billing-admin"}]}],{add:["acme"]}]}),roles:setOf(union([identifier2(),ownRole],{error:"expected the name or id of \
+a role, or an object with one"}),"roles","auditor").meta({description:"The user's own roles: a list is the whole set, ad\
+d and remove name single ones. For servers of the boruta profile; the documented API has none.",examples:[[{id:UUID,name:"\
+auditor"}],{add:["auditor"]}]}),whole:array(_enum(["metadata","federated_metadata"])).optional().meta({description:"Whic\
+h of these maps are written whole: a key that is not mentioned is removed.",examples:[["metadata"]],default:[]}),ignored:ignorable(
 userTraits)}));userSchema=lazy(()=>document("User","A user's record: what they belong to and may do. The server creates \
 users, idops never does.",{id:optional2(identifier2(),"The id of the user; without it, the username finds the user.",UUID),
 uid:nullish2(text2(),"The user's id in their backend.","ada"),username:nullish2(union([identifier2(),text2()],{error:"ex\
@@ -8276,18 +8277,18 @@ user4,field2,value4))]}function unidentified2(user4,profile){const{identity:iden
 const listsUsers=listRead("users",profile)!==void 0;if(covers2===void 0){if(identity2.id!==void 0){return typeof fields2.
 backend==="string"?[wrongBackend(user4.placeOf("backend"))]:[]}if(identity2.username===void 0){return[error("missing-fie\
 ld",'a User needs an "id" or a "username"',[user4.place],"add the username that the user has on the server, or the id")]}
-return listsUsers?[]:[unlisted(profile,"a user",user4.placeOf("username"))]}const{named:named4,match,except}=covers2;const nameless3=named4.
-length===0&&match===void 0?[error("missing-field",'a Users document needs "users" or "match"',[user4.place],"name the us\
-ers, or say which match")]:[];const matchless=except===void 0||match!==void 0?nameless3:[...nameless3,error("missing-fie\
-ld",'"except" needs "match"',[user4.placeOf("except")],"remove it, or say which users match")];if(listsUsers)return matchless;
-return[...matchless,...named4.flatMap(({username},index)=>username!==void 0?[unlisted(profile,"a user",user4.placeOf("us\
-ers",index))]:[]),...match===void 0?[]:[unlisted(profile,"matching users",user4.placeOf("match"))]]}function wrongBackend(place2){
-return error("wrong-type",'beside an id, "backend" must be a map',[place2],"the name of a backend helps to find a user b\
-y username; an id needs no help")}function contradictions(user4){return Object.entries(user4.fields).flatMap(([field2,declared])=>{
-if(!isMap(declared))return[];const{add,remove}=setParts(declared);const removed=new Map(remove.map((element,index)=>[memberKey(
-element),index]));return add.flatMap((element,index)=>{const key3=memberKey(element);const other=removed.get(key3);if(key3===
-void 0||other===void 0)return[];return[error("duplicate-element",`"${key3}" is both added to and removed from ${field2}`,
-[user4.placeOf(field2,"add",index),user4.placeOf(field2,"remove",other)],"remove one of the two")]})})}function unknownRoles(user4){
+return listsUsers?[]:[unlisted(profile,"a user",user4.placeOf("username"))]}const{named:named4,match,except}=covers2;const problems=[
+...named4.length>0||match!==void 0?[]:[error("missing-field",'a Users document needs "users" or "match"',[user4.place],"\
+name the users, or say which match")],...except===void 0||match!==void 0?[]:[error("missing-field",'"except" needs "matc\
+h"',[user4.placeOf("except")],"remove it, or say which users match")]];if(listsUsers)return problems;return[...problems,
+...named4.flatMap(({username},index)=>username!==void 0?[unlisted(profile,"a user",user4.placeOf("users",index))]:[]),...match===
+void 0?[]:[unlisted(profile,"matching users",user4.placeOf("match"))]]}function wrongBackend(place2){return error("wrong\
+-type",'beside an id, "backend" must be a map',[place2],"the name of a backend helps to find a user by username; an id n\
+eeds no help")}function contradictions(user4){return Object.entries(user4.fields).flatMap(([field2,declared])=>{if(!isMap(
+declared))return[];const{add,remove}=setParts(declared);const removed=new Map(remove.map((element,index)=>[memberKey(element),
+index]));return add.flatMap((element,index)=>{const key3=memberKey(element);const other=removed.get(key3);if(key3===void 0||
+other===void 0)return[];return[error("duplicate-element",`"${key3}" is both added to and removed from ${field2}`,[user4.
+placeOf(field2,"add",index),user4.placeOf(field2,"remove",other)],"remove one of the two")]})})}function unknownRoles(user4){
 if(user4.fields.roles===void 0)return[];return[error("profile-field",'the documented API has no "roles" of a user; only \
 those of its organizations',[user4.placeOf("roles")],'if the server is a Boruta, set "profile: boruta" under server; oth\
 erwise remove the field')]}function membershipRoles(user4){return listsOf(user4.fields.organizations).flatMap(({path,list:list2})=>list2.
@@ -8304,9 +8305,9 @@ user4,list2,[...within5,field2,...path]))}function repeatedIn(user4,list2,at3){c
 element);if(key3===void 0)return inner;const same2=identifierKey(key3);const before=first.get(same2);if(before===void 0){
 first.set(same2,index);return inner}return[...inner,error("duplicate-element",`"${key3}" is twice in ${at3.join(".")}`,[
 user4.placeOf(...at3,index),user4.placeOf(...at3,before)],"remove one of the two")]})}function respelledNumbers(declared,field2){
-const value4=declared.fields[field2];if(value4===void 0)return[];const told4=numbersIn(value4).flatMap(text6=>{const kept=keptSpelling(
-text6);return kept===text6?[]:[`${text6} as ${kept}`]});if(told4.length===0)return[];return[warning2("number-spelling",`\
-this server keeps ${[...new Set(told4)].join(", ")}`,[declared.placeOf(field2)],"the two compare as equal; a text, in qu\
+const value4=declared.fields[field2];if(value4===void 0)return[];const told3=numbersIn(value4).flatMap(text6=>{const kept=keptSpelling(
+text6);return kept===text6?[]:[`${text6} as ${kept}`]});if(told3.length===0)return[];return[warning2("number-spelling",`\
+this server keeps ${[...new Set(told3)].join(", ")}`,[declared.placeOf(field2)],"the two compare as equal; a text, in qu\
 otation marks, keeps its spelling")]}function numbersIn(value4){if(typeof value4==="number"||value4 instanceof ExactNumber)
 return[String(value4)];if(Array.isArray(value4))return value4.flatMap(numbersIn);return isMap(value4)?Object.values(value4).
 flatMap(numbersIn):[]}var init_user_checks=__esm({"src/kinds/user-checks.ts"(){"use strict";init_identifiers();init_problems();
@@ -8323,10 +8324,10 @@ at3));resolved2[field2]=mapValues(parts,uniqueElements)}};const inCatalog=(catal
 list2.map(referenceOf),{catalog,noun,own:asElements(present3[field2]??null),byMember:joined3,strict:wished(field2),live:userTraits[profile.
 name].reads?.one!==void 0});take2("authorized_scopes","scope",inCatalog(references2.scopes,"scope","authorized_scopes"));
 take2("roles","role",inCatalog(references2.roles,"role","roles"));const{organizations}=references2;if(organizations!=null){
-const own5=asElements(present3.organizations??null);const told4=own5.every(({name:name3})=>typeof name3!=="string"||organizations.
+const own5=asElements(present3.organizations??null);const told3=own5.every(({name:name3})=>typeof name3!=="string"||organizations.
 byName(name3).length<=1);take2("organizations","organization",(list2,joined3)=>{const members3=memberships(list2,organizations,
 wished("organizations"),joined3);warnings.push(...members3.stale.map(message=>({code:"stale-name",message,field:"organiz\
-ations"})));return{...members3,sure:userTraits[profile.name].hasRoles&&members3.sure&&(joined3||told4)}})}return{fields:resolved2,
+ations"})));return{...members3,sure:userTraits[profile.name].hasRoles&&members3.sure&&(joined3||told3)}})}return{fields:resolved2,
 troubles:[...new Set(troubles)],confirmed,warnings}}function uniqueElements(elements2){return[...new Map(elements2.map(element=>[
 keyOf(element),element])).values()]}function contradictions2(field2,noun,parts,at3){const first=new Map;const twice=Object.
 entries(parts).flatMap(([part,elements2])=>elements2.flatMap((element,index)=>{if(part==="remove"||part==="stay")return[];
@@ -8357,8 +8358,7 @@ flatMap(({id})=>typeof id==="string"?[id]:[]))];const[row]=found2;if(row!==void 
 unsure===true?" (its list has rows without an id)":"";if(!strict)return`the server has no ${noun} "${name3}"${unsure2} a\
 ny more, so it can't be restored`;const lack=`the server has no ${noun} "${name3}"${unsure2}: correct the name, or creat\
 e the ${noun} there`;return`${lack}${catalog?.proposal(name3)??""}`}}function nameConflict(noun,{id,name:name3},row){if(typeof name3!==
-"string"||typeof row.name!=="string"||name3===row.name)return void 0;return wrongName(noun,String(id),row.name,name3)}function wrongName(noun,id,called,name3){
-return`the ${noun} with the id ${id} is called "${called}" on the server, not "${name3}": correct the id or the name`}function asOnServer(element,row,own5){
+"string"||typeof row.name!=="string"||name3===row.name)return void 0;return wrongName(noun,String(id),row.name,name3)}function asOnServer(element,row,own5){
 const{scopes:_,...declared}=element;const isNew=!own5.some(({id})=>id===row.id);return{...declared,...declared.public!==
 void 0&&row.public!==void 0?{public:row.public}:{},...isNew&&row.scopes!==void 0?{scopes:row.scopes}:{},...row.id===void 0?
 {}:{id:row.id},...typeof row.name==="string"?{name:row.name}:{}}}function memberships(references2,index,strict,joined3){
@@ -8366,17 +8366,17 @@ const troubles=[];const stale3=[];const seen=new Set;let sure=true;const element
 reference2)?reference2:{};const row=findMember(reference2,index);if(typeof row==="string"){troubles.push(row);return[]}const id=String(
 row.id);if(seen.has(id)&&!joined3){troubles.push(`the organization ${id} is twice in organizations: remove one of the tw\
 o`);return[]}seen.add(id);if(typeof row.name!=="string"||index.byName(row.name).length>1)sure=false;const{name:name3}=element;
-const standing=strict&&typeof name3==="string"?index.checkName(id,name3):"right";if(standing==="wrong"){troubles.push(wrongName(
-"organization",id,index.presentName(id)??"",String(name3)))}const present3=index.presentName(id);if(strict&&element.id===
-void 0&&memberKey(reference2)===present3&&present3!==row.name){stale3.push(`this plan renames the organization "${present3}\
-" to "${String(row.name)}": write "${String(row.name)}" here too, or the next plan is blocked`)}if(standing==="stale"){stale3.
-push(`the organization with the id ${id} is called "${String(row.name)}" now, and "${String(name3)}" is a former name: w\
-rite "${String(row.name)}"`)}return[{...row,...element,id,...typeof row.name==="string"?{name:row.name}:{}}]});return{elements:elements2,
+const standing=strict&&typeof name3==="string"?index.checkName(id,name3):"right";const present3=index.presentName(id);if(standing===
+"wrong"){troubles.push(wrongName("organization",id,present3??"",String(name3)))}if(strict&&element.id===void 0&&memberKey(
+reference2)===present3&&present3!==row.name){stale3.push(`this plan renames the organization "${present3}" to "${String(
+row.name)}": write "${String(row.name)}" here too, or the next plan is blocked`)}if(standing==="stale"){stale3.push(`the\
+ organization with the id ${id} is called "${String(row.name)}" now, and "${String(name3)}" is a former name: write "${String(
+row.name)}"`)}return[{...row,...element,id,...typeof row.name==="string"?{name:row.name}:{}}]});return{elements:elements2,
 troubles,sure,stale:stale3}}function findMember(reference2,organizations){if(!isMap(reference2))return organizations.find(
 String(reference2));if(typeof reference2.id!=="string")return organizations.findNamed(String(reference2.name));const row=organizations.
 byId(reference2.id);if(row!==void 0)return row;if(organizations.unsure)return{id:reference2.id};return organizations.lacksId(
-reference2.id)}var init_user_references=__esm({"src/kinds/user-references.ts"(){"use strict";init_values();init_fields();
-init_references();init_user_schema()}});function replaceUser({present:present3,desired:desired2,profile,references:references2}){const{[profile.name]:traits5}=userTraits;
+reference2.id)}var init_user_references=__esm({"src/kinds/user-references.ts"(){"use strict";init_values();init_by_name();
+init_fields();init_references();init_user_schema()}});function replaceUser({present:present3,desired:desired2,profile,references:references2}){const{[profile.name]:traits5}=userTraits;
 const{fields:fields2,unknown:unknown3}=wholeFields(desired2,present3.fields,traits5);if(unknown3.length>0)return blocked(
 unknownWhole("user",unknown3),fields2);const troubles=[];const body2=traits5.elementsNeedIds?withIds(fields2,present3.fields,
 references2,troubles):fields2;troubles.push(...unknownMemberships(body2,references2.organizations));if(troubles.length>0)
@@ -8409,40 +8409,38 @@ h the list of organizations does not have, and the server would remove all membe
 ons without it, or create it there`]})}var init_user_whole=__esm({"src/kinds/user-whole.ts"(){"use strict";init_values();
 init_fields();init_rules();init_user_schema()}});function isObject3(value4){return typeof value4==="object"&&value4!==null}function identityOf(reference2){if(typeof reference2===
 "string")return isUuid(reference2)?{id:reference2.toLowerCase()}:{username:reference2};const{id,name:name3,backend:backend3}=isObject3(
-reference2)?reference2:{};return{...typeof id==="string"?{id}:{},...typeof name3==="string"?{username:name3}:{},...typeof backend3===
-"string"?{backend:backend3}:{}}}function conditionOf(match){return Object.fromEntries(Object.entries(match).flatMap(([key3,
-wanted])=>{if(typeof wanted==="string")return[[key3,wanted]];if(!isObject3(wanted))return[];const{id,name:name3}=wanted;
-return[[key3,{...typeof id==="string"?{id}:{},...typeof name3==="string"?{name:name3}:{}}]]}))}function resolveCondition({
-match},references2){if(match===void 0)return{condition:void 0,troubles:[]};const troubles=[];if(references2.users==null)
-troubles.push("the server offers no list of users, so none can match");const condition=Object.entries(match).map(([key3,
-wanted])=>{if(key3==="group")return[key3,wanted];const found2=findIn(key3,wanted,references2);if(typeof found2!=="string")
-return[key3,found2.id];troubles.push(found2);return[key3,""]});return{condition:Object.fromEntries(condition),troubles}}
-function unknownIn(condition,row){return Object.keys(condition).map(key3=>fieldOf[key3]??key3).find(field2=>row[field2]===
-void 0)}function holds(condition,fields2){return Object.entries(condition).every(([key3,wanted])=>{const field2=fields2[fieldOf[key3]??
-key3]??null;if(key3==="group")return textOf(field2).split(" ").includes(textOf(wanted));if(key3==="backend")return idOf(
-field2)===wanted;return asElements(field2).some(({id})=>id===wanted)})}var timed,users,fieldOf;var init_users=__esm({"sr\
-c/kinds/users.ts"(){"use strict";init_identifiers();init_values();init_by_name();init_fields();init_user_schema();timed=
-["organizations","authorized_scopes","roles"];users={name:"Users",get schema(){return usersSchema()},covers({users:named4,
-match,except,at_least:atLeast}){return{named:Array.isArray(named4)?named4.map(identityOf):[],...isObject3(match)?{match:conditionOf(
-match)}:{},...Array.isArray(except)?{except:except.map(identityOf)}:{},...typeof atLeast==="number"?{atLeast}:{}}},fields(fields2,{
-until:until2}){if(typeof until2!=="string")return fields2;const dated=list2=>Array.isArray(list2)?list2.map(element=>({until:until2,
-...referenceOf(element)})):list2;return mapValues(fields2,(declared,field2)=>{if(!timed.includes(field2))return declared;
-if(!isMap(declared))return dated(declared);return declared.add===void 0?declared:{...declared,add:dated(declared.add)}})},
-lists({named:named4,match,except=[]}){const byName2=[...named4,...except].filter(({username})=>username!==void 0);return[
-...byName2.flatMap(identity2=>userByName.lists(identity2)),...match===void 0?[]:["users",...Object.keys(match).flatMap(key3=>listOf[key3]??
-[])]]},find(covers2,references2){const found2=new Map;const lost2=[];const{condition,troubles}=resolveCondition(covers2,
-references2);if(condition!==void 0&&troubles.length===0){for(const row of references2.users?.all()??[]){if(typeof row.id!==
-"string")continue;const unknown3=unknownIn(condition,row);if(unknown3!==void 0){troubles.push(`the list of users doesn't\
- show "${unknown3}" of ${row.id}, so the match can't be checked`);break}if(holds(condition,row))found2.set(row.id,condition)}}
-const withId2=identity2=>{const{id,username}=identity2;if(id===void 0)return userByName.find(identity2,references2);const called=references2.
-users?.byId(id)?.username;return username===void 0||called===username?{id}:`the user with the id ${id} is called "${String(
-called)}" on the server, not "${username}": correct the id or the name`};for(const identity2 of covers2.except??[]){const known3=withId2(
-identity2);const{id=""}=typeof known3==="string"?{}:known3;if(typeof known3==="string")troubles.push(known3);else if(references2.
-users!=null&&references2.users.byId(id)===void 0)troubles.push(`the server has no user with the id ${id}, whom "except" \
-names: correct it`);else found2.delete(id)}for(const identity2 of covers2.named){const known3=withId2(identity2);if(typeof known3===
-"string")lost2.push({identity:identity2,why:known3});else found2.set(known3.id??"",void 0)}return{found:found2,lost:lost2,
-troubles}},holds};fieldOf={organization:"organizations",role:"roles",scope:"authorized_scopes",group:"group",backend:"ba\
-ckend"}}});function lostLists(traces){const{before,asked,now}=traces;const is=(field2,there)=>there!==void 0&&contrast(fields()[field2]??
+reference2)?reference2:{};return textsOf({id,username:name3,backend:backend3})}function textsOf(parts){return Object.fromEntries(
+Object.entries(parts).flatMap(([part,text6])=>typeof text6==="string"?[[part,text6]]:[]))}function conditionOf(match){return Object.
+fromEntries(Object.entries(match).flatMap(([key3,wanted])=>{if(typeof wanted==="string")return[[key3,wanted]];if(!isObject3(
+wanted))return[];const{id,name:name3}=wanted;return[[key3,textsOf({id,name:name3})]]}))}function resolveCondition({match},references2){
+if(match===void 0)return{condition:void 0,troubles:[]};const troubles=[];if(references2.users==null)troubles.push("the s\
+erver offers no list of users, so none can match");const condition=Object.entries(match).map(([key3,wanted])=>{if(key3===
+"group")return[key3,wanted];const found2=findIn(key3,wanted,references2);if(typeof found2!=="string")return[key3,found2.
+id];troubles.push(found2);return[key3,""]});return{condition:Object.fromEntries(condition),troubles}}function unknownIn(condition,row){
+return Object.keys(condition).map(key3=>fieldOf[key3]??key3).find(field2=>row[field2]===void 0)}function holds(condition,fields2){
+return Object.entries(condition).every(([key3,wanted])=>{const field2=fields2[fieldOf[key3]??key3]??null;if(key3==="grou\
+p")return textOf(field2).split(" ").includes(textOf(wanted));if(key3==="backend")return idOf(field2)===wanted;return asElements(
+field2).some(({id})=>id===wanted)})}var timed,users,fieldOf;var init_users=__esm({"src/kinds/users.ts"(){"use strict";init_identifiers();
+init_values();init_by_name();init_fields();init_user_schema();timed=["organizations","authorized_scopes","roles"];users=
+{name:"Users",get schema(){return usersSchema()},covers({users:named4,match,except,at_least:atLeast}){return{named:Array.
+isArray(named4)?named4.map(identityOf):[],...isObject3(match)?{match:conditionOf(match)}:{},...Array.isArray(except)?{except:except.
+map(identityOf)}:{},...typeof atLeast==="number"?{atLeast}:{}}},fields(fields2,{until:until2}){if(typeof until2!=="strin\
+g")return fields2;const dated=list2=>Array.isArray(list2)?list2.map(element=>({until:until2,...referenceOf(element)})):list2;
+return mapValues(fields2,(declared,field2)=>{if(!timed.includes(field2))return declared;if(!isMap(declared))return dated(
+declared);return declared.add===void 0?declared:{...declared,add:dated(declared.add)}})},lists({named:named4,match,except=[]}){
+const byName2=[...named4,...except].filter(({username})=>username!==void 0);return[...byName2.flatMap(identity2=>userByName.
+lists(identity2)),...match===void 0?[]:["users",...Object.keys(match).flatMap(key3=>listOf[key3]??[])]]},find(covers2,references2){
+const found2=new Map;const lost2=[];const{condition,troubles}=resolveCondition(covers2,references2);if(condition!==void 0&&
+troubles.length===0){for(const row of references2.users?.all()??[]){if(typeof row.id!=="string")continue;const unknown3=unknownIn(
+condition,row);if(unknown3!==void 0){troubles.push(`the list of users doesn't show "${unknown3}" of ${row.id}, so the ma\
+tch can't be checked`);break}if(holds(condition,row))found2.set(row.id,condition)}}const withId2=identity2=>{const{id,username}=identity2;
+if(id===void 0)return userByName.find(identity2,references2);const{users:users2}=references2;const row=users2?.byId(id);
+if(row===void 0)return users2==null||users2.unsure?{id}:`the server has no user with the id ${id}: correct it`;return username===
+void 0||row.username===username?{id}:wrongName("user",id,String(row.username),username)};for(const identity2 of covers2.
+except??[]){const known3=withId2(identity2);if(typeof known3==="string")troubles.push(known3);else found2.delete(known3.
+id??"")}for(const identity2 of covers2.named){const known3=withId2(identity2);if(typeof known3==="string")lost2.push({identity:identity2,
+why:known3});else found2.set(known3.id??"",void 0)}return{found:found2,lost:lost2,troubles}},holds};fieldOf={organization:"\
+organizations",role:"roles",scope:"authorized_scopes",group:"group",backend:"backend"}}});function lostLists(traces){const{before,asked,now}=traces;const is=(field2,there)=>there!==void 0&&contrast(fields()[field2]??
 value,field2,there,now[field2]).every(({verdict})=>verdict==="same");const untouched=WRITTEN_FIRST.some(field2=>asked[field2]!==
 void 0&&is(field2,before[field2])&&!is(field2,asked[field2]));return untouched?{}:lostElements(["authorized_scopes","org\
 anizations","roles"],traces)}function backendName({backend:backend3}){if(!isMap(backend3))return{};const{id,name:name3}=backend3;
@@ -8913,8 +8911,11 @@ after,key3))changed2.set(key3,null);return changed2}function withRecords({resour
 for(const[key3,record2]of records){if(record2===null)delete next[key3];else next[key3]=record2}return next}var init_shards=__esm(
 {"src/state/shards.ts"(){"use strict";init_problems();init_shard()}});function summarizeResult(result){const summary2={applied:0,failed:0,not_converged:0,unknown:0,skipped:0};for(const{status}of result.
 results)summary2[status]+=1;return summary2}function isComplete({results}){return results.every(({status})=>status==="ap\
-plied")}function mayBeUndone({results}){return results.some(({status,action:action2})=>status!=="failed"&&status!=="skip\
-ped"&&(action2==="update"||action2==="delete"))}var init_result=__esm({"src/apply/result.ts"(){"use strict"}});function firstFew(names4,most2=3){const more=names4.length-most2;return`${names4.slice(0,most2).join(", ")}${more>0?` an\
+plied")}function statusWords(status){return status.replace("_"," ")}function countedWords(result){const count3=summarizeResult(
+result);return statuses.filter(status=>count3[status]>0).map(status=>`${count3[status]} ${statusWords(status)}`)}function mayBeUndone({
+results}){return results.some(({status,action:action2})=>status!=="failed"&&status!=="skipped"&&(action2==="update"||action2===
+"delete"))}var statuses;var init_result=__esm({"src/apply/result.ts"(){"use strict";statuses=["applied","failed","not_co\
+nverged","unknown","skipped"]}});function firstFew(names4,most2=3){const more=names4.length-most2;return`${names4.slice(0,most2).join(", ")}${more>0?` an\
 d ${more} more`:""}`}function short2(text6){return text6.length>80?`${text6.slice(0,79)}\u2026`:text6}var init_words=__esm(
 {"src/base/words.ts"(){"use strict"}});function isApproved(thing){return typeof thing==="object"&&thing!==null&&made.has(thing)}function markStale(plan,problems){
 stale.set(plan,problems)}function refusalsOf(plan,limits2){return[...stale.get(plan)??[],...refusals(plan,limits2)]}function approve(plan,limits2){
@@ -9111,30 +9112,30 @@ slice(start,after.length-end);const parts=Math.max(old.length,now.length)>longes
 {maxEditLength:mostChanges});const inside2=parts??[{value:old,removed:true,added:false},{value:now,removed:false,added:true}];
 const side3=mark=>[plain2(before.slice(0,start)),...inside2.filter(({added,removed})=>mark==="+"?!removed:!added).map(({
 value:value4,added,removed})=>({text:value4,change:added||removed?mark:null})),plain2(before.slice(before.length-end))];
-const goes=side3("-").filter(({text:text6})=>text6!=="");const comes=side3("+").filter(({text:text6})=>text6!=="");const same2=textOf2(
-goes.filter(({change:change3})=>change3===null)).length;return{before:goes,after:comes,alike:same2>Math.max(before.length,
-after.length)*.4}}function commonStart(one,other){let length2=0;while(length2<one.length&&one[length2]===other[length2])
-length2+=1;return/[\ud800-\udbff]/.test(one.charAt(length2-1))?length2-1:length2}function commonEnd(one,other){const most2=Math.
-min(one.length,other.length);let length2=0;while(length2<most2&&one.at(-1-length2)===other.at(-1-length2))length2+=1;return/[\udc00-\udfff]/.
-test(one.charAt(one.length-length2))?length2-1:length2}function shortened(spans){const isLong2=({text:text6,change:change3})=>change3===
-null&&text6.length>2*keptCharacters;if(!spans.some(isLong2))return spans;const length2=spans.reduce((sum,{text:text6})=>sum+
-text6.length,0);return[...spans.map(span=>isLong2(span)?plain2(middleCut(span.text)):span),plain2(` (${length2} characte\
-rs)`)]}function middleCut(text6){const start=text6.slice(0,keptCharacters).replace(/[\ud800-\udbff]$/,"");return`${start}\
-\u2026${text6.slice(-keptCharacters).replace(/^[\udc00-\udfff]/,"")}`}function textOf2(spans){return spans.map(({text:text6})=>text6).
-join("")}function plain2(text6){return{text:text6,change:null}}var longestMiddle,mostChanges,keptCharacters;var init_values2=__esm(
-{"src/report/values.ts"(){"use strict";init_libesm();init_escape();init_values();longestMiddle=1e4;mostChanges=80;keptCharacters=
-40}});function compareBodies(before,after){const isMixed=[before,after].some(text6=>endingsOf(text6)==="mixed");const[old,now]=[
+const spansBefore=side3("-").filter(({text:text6})=>text6!=="");const spansAfter=side3("+").filter(({text:text6})=>text6!==
+"");const same2=textOf2(spansBefore.filter(({change:change3})=>change3===null)).length;return{before:spansBefore,after:spansAfter,
+alike:same2>Math.max(before.length,after.length)*.4}}function commonStart(one,other){let length2=0;while(length2<one.length&&
+one[length2]===other[length2])length2+=1;return/[\ud800-\udbff]/.test(one.charAt(length2-1))?length2-1:length2}function commonEnd(one,other){
+const most2=Math.min(one.length,other.length);let length2=0;while(length2<most2&&one.at(-1-length2)===other.at(-1-length2))
+length2+=1;return/[\udc00-\udfff]/.test(one.charAt(one.length-length2))?length2-1:length2}function shortened(spans){const isLong2=({
+text:text6,change:change3})=>change3===null&&text6.length>2*keptCharacters;if(!spans.some(isLong2))return spans;const length2=spans.
+reduce((sum,{text:text6})=>sum+text6.length,0);return[...spans.map(span=>isLong2(span)?plain2(middleCut(span.text)):span),
+plain2(` (${length2} characters)`)]}function middleCut(text6){const start=text6.slice(0,keptCharacters).replace(/[\ud800-\udbff]$/,
+"");return`${start}\u2026${text6.slice(-keptCharacters).replace(/^[\udc00-\udfff]/,"")}`}function textOf2(spans){return spans.
+map(({text:text6})=>text6).join("")}function plain2(text6){return{text:text6,change:null}}var longestMiddle,mostChanges,
+keptCharacters;var init_values2=__esm({"src/report/values.ts"(){"use strict";init_libesm();init_escape();init_values();longestMiddle=
+1e4;mostChanges=80;keptCharacters=40}});function compareBodies(before,after){const isMixed=[before,after].some(text6=>endingsOf(text6)==="mixed");const[old,now]=[
 normalize(before,isMixed),normalize(after,isMixed)];const notes=[...byteOrderMark(before,after),...lineEndings(before,after)];
 if(before!==""&&after!=="")notes.push(...finalNewline(before,after));if(old===now)return{notes,hunks:[]};const form=formNote(
 old,now);if(form!==null)notes.push(form);if(old.normalize("NFC")===now.normalize("NFC"))return{notes,hunks:[]};const patch=structuredPatch(
 "","",old,now,void 0,void 0,{context:3,maxEditLength:longestEdit(old,now)});return{notes,hunks:patch?.hunks??[replaced2(
 old.split("\n").slice(0,-1),now.split("\n").slice(0,-1))]}}function replaced2(old,now){const most2=Math.min(old.length,now.
 length);let start=0;while(start<most2&&old[start]===now[start])start+=1;let end=0;while(end<most2-start&&old.at(-1-end)===
-now.at(-1-end))end+=1;const[goes,comes]=[old.slice(start,old.length-end),now.slice(start,now.length-end)];return{oldStart:start+
-1,oldLines:goes.length,newStart:start+1,newLines:comes.length,lines:[...goes.map(line=>`-${line}`),...comes.map(line=>`+${line}`)]}}
-function longestEdit(before,after){const lines=Math.max(before.split("\n").length,after.split("\n").length);return Math.
-min(maxChangedLines,Math.ceil(maxComparisons/(2*lines)))}function countLines(text6){return text6===""?0:normalize(text6).
-split("\n").length-1}function normalize(text6,keepsEndings=false){const marked=text6.replace(/^\ufeff/,"");const lines=keepsEndings?
+now.at(-1-end))end+=1;const[removed,added]=[old.slice(start,old.length-end),now.slice(start,now.length-end)];return{oldStart:start+
+1,oldLines:removed.length,newStart:start+1,newLines:added.length,lines:[...removed.map(line=>`-${line}`),...added.map(line=>`\
++${line}`)]}}function longestEdit(before,after){const lines=Math.max(before.split("\n").length,after.split("\n").length);
+return Math.min(maxChangedLines,Math.ceil(maxComparisons/(2*lines)))}function countLines(text6){return text6===""?0:normalize(
+text6).split("\n").length-1}function normalize(text6,keepsEndings=false){const marked=text6.replace(/^\ufeff/,"");const lines=keepsEndings?
 marked:marked.replaceAll("\r\n","\n");return lines===""||lines.endsWith("\n")?lines:`${lines}
 `}function byteOrderMark(before,after){const had=before.startsWith("\uFEFF");if(had===after.startsWith("\uFEFF"))return[];
 return[had?"the byte order mark is removed":"a byte order mark is added"]}function finalNewline(before,after){const had=before.
@@ -9231,9 +9232,9 @@ findIndex(({mark},index)=>index>=start&&mark!==wanted);return end<0?lines.length
 const middle=endOf3(start,"-");const end=endOf3(middle,"+");if(middle-start===end-middle){for(let at3=start;at3<middle;at3+=
 1){found2.set(at3,at3+middle-start);found2.set(at3+middle-start,at3)}}start=Math.max(end,start+1)}return found2}var mostCompared;
 var init_hunks=__esm({"src/report/hunks.ts"(){"use strict";init_escape();init_values2();mostCompared=4e3}});function viewField(field2,options){const path=escapeText(field2.path);const unknown3=field2.before===void 0;const drift=driftText(
-field2,options.whole);if(isUnplanned(field2))return{...viewField(asItWas(field2),options),drift};if(field2.sensitive)return{
-view:"secret",path,unknown:unknown3,drift};const view=(field2.type==="set"?viewSet(path,field2,options):void 0)??viewBody(
-path,field2,options)??{view:"value",path,unknown:unknown3,...valuePair(field2,options)};return{...view,drift}}function asItWas({
+field2,options.whole);if(isUnplanned(field2))return{...viewField(driftAsChange(field2),options),drift};if(field2.sensitive)
+return{view:"secret",path,unknown:unknown3,drift};const view=(field2.type==="set"?viewSet(path,field2,options):void 0)??
+viewBody(path,field2,options)??{view:"value",path,unknown:unknown3,...valuePair(field2,options)};return{...view,drift}}function driftAsChange({
 drift,was,...field2}){const before=drift?.recorded??null;return{...field2,before,...before===null?{was:"absent"}:{},...was===
 "absent"?{becomes:"removed"}:{}}}function removalText({becomes}){switch(becomes){case"built-in":return"the server's buil\
 t-in text takes its place";case"gone":return"deleted";case"removed":return"removed";default:return void 0}}function valuePair(field2,{
@@ -9282,7 +9283,7 @@ replace(alone(name3),"\u2026"),text6)}function alone(name3){const letters2="[\\p
 ownValues=[]},message){const shared=ownValues.reduce((text6,own5)=>text6.replaceAll(own5,"\u2026"),message);return withoutNames(
 shared,namesIn(address4))}function groupResults(results){return groupByKey(results,result=>{const{status,error:error3,action:action2,
 httpStatus}=result;if(status==="applied"||error3===null)return null;return JSON.stringify([status,action2,httpStatus,commonMessage(
-result,error3)])})}var FEW2;var init_group_results=__esm({"src/report/group-results.ts"(){"use strict";FEW2=3}});function shareNotes(plan,only2){const shared=shareOf(plan.changes,only2);return[driftSentence(plan),leftOutSentence(shared,
+result,error3)])})}var FEW2;var init_group_equal=__esm({"src/report/group-equal.ts"(){"use strict";FEW2=3}});function shareNotes(plan,only2){const shared=shareOf(plan.changes,only2);return[driftSentence(plan),leftOutSentence(shared,
 only2)].filter(note=>note!==null)}function shownPart(plan,only2){return only2===void 0?plan:{...plan,changes:shareOf(plan.
 changes,only2).changes}}function reviewGroups(plan,{debug,only:only2}){const{changes}=shareOf(plan.changes,only2);const privileged=changes.
 filter(isPrivileged);const others2=changes.filter(change3=>!isPrivileged(change3));const destructive=others2.filter(isDestructive);
@@ -9344,9 +9345,9 @@ flatMap(({address:address4,label:label3=address4})=>{const shown4=format.text(is
 shown4)+2;return width<=namesWidth?[shown4]:[]});const more=changes.length-fit.length;const rest=`${more.toLocaleString(
 "en")} more; ${format.json} lists all of them`;return`${fit.join(", ")}${more>0?` and ${rest}`:""}`}function foldPlace({
 changes}){const places=changes.flatMap(declaredPlaces);const[first]=places;if(first===void 0)return null;if(changes.length===
-1)return placeList(places);const files=[...new Set(places.map(({file:file2})=>bare(file2)))];return`${files.slice(0,3).join(
-", ")}${files.length>3?` and ${files.length-3} more files`:""}`}var namesWidth;var init_fold=__esm({"src/report/fold.ts"(){
-"use strict";init_escape();init_kinds();init_group_results();init_review();init_values2();init_words2();namesWidth=150}});function labelBeside({label:label3}){return label3===void 0?"":` (${bare(label3)})`}function nameOf(named4){return`${bare(
+1)return placeList(places);const files=[...new Set(places.map(({file:file2})=>bare(file2)))];return firstFew(files)}var namesWidth;
+var init_fold=__esm({"src/report/fold.ts"(){"use strict";init_escape();init_words();init_kinds();init_group_equal();init_review();
+init_values2();init_words2();namesWidth=150}});function labelBeside({label:label3}){return label3===void 0?"":` (${bare(label3)})`}function nameOf(named4){return`${bare(
 named4.address)}${labelBeside(named4)}`}function labelOf({kind,address:address4},identity2,ownName,names4){const label3=ownName??
 names4.get(identity2[kindOf(kind).within??""]??"");return label3===void 0||address4===`${kind}/${label3}`?{}:{label:label3}}
 function labelPlan({plan,observed},{resources}){const recorded2=Object.values(resources).flatMap(({kind,fields:fields2,left})=>{
@@ -9361,7 +9362,7 @@ answered.flatMap(({kind,after})=>Object.entries(kind.names?.(after)??{})));const
 get(one.address);if(change3===void 0)return one;const{called,regeneration:regeneration2}=kindOf(change3.kind);const answer=answers2.
 get(change3)??{};const name3=isAddressedByName(change3.kind)?void 0:called?.(answer);const did=change3.action==="regener\
 ate"?answer[regeneration2?.field??""]:void 0;return{...one,...labelOf(change3,change3.apply.identity,change3.label??name3,
-names4),...one.status==="applied"&&typeof did==="string"?{did}:{}}});return{...result,results}}function namesTold(entries){
+names4),...one.status==="applied"&&typeof did==="string"?{did}:{}}});return{...result,results}}function namesInJournal(entries){
 return new Map(entries.flatMap(({sending:{kind,identity:identity2,label:label3,before},answered})=>{const{names:names4,within:within5=""}=kindOf(
 kind);const{[within5]:whole2}=identity2;return[...whole2===void 0||label3===void 0?[]:[[whole2,label3]],...[before.fields,
 answered?.after?.fields??{}].flatMap(fields2=>Object.entries(names4?.(fields2)??{}))]}))}function labelIn({sending,answered},names4){
@@ -9379,26 +9380,26 @@ change!==null||place2===void 0)return warning4;for(let at3=message.indexOf(": ")
 const change3=byAddress.get(message.slice(0,at3));if(change3===void 0)continue;return{...warning4,change:change3,message:message.
 slice(at3+2).replace(` (${place2.file}:${place2.line})`,"")}}return warning4}function nameless2({message,change:change3}){
 const names4=change3===null?[]:namesIn(change3.address);return withoutNames(message,names4.filter(name3=>name3.length>=8&&
-/\d/.test(name3)&&/\D/.test(name3)))}function splitWarnings(plan,changes,debug){if(debug)return{groups:[],single:warnings=>warnings};
+/\d/.test(name3)&&/\D/.test(name3)))}function splitWarnings(plan,changes,debug){if(debug)return{groups:[],ungrouped:warnings=>warnings};
 const all=allWarnings({warnings:plan.warnings,changes});const groups=groupWarnings(plan,all).filter(({objects:objects3})=>objects3.
-length>FEW3);const grouped=new Set(groups.flatMap(({warnings})=>warnings));const single=warnings=>warnings.filter(warning4=>!grouped.
-has(warning4));return{groups,single}}function warningLines(indent2,warnings,{paint}){return warnings.flatMap(warning4=>wrap(
+length>FEW3);const grouped=new Set(groups.flatMap(({warnings})=>warnings));const ungrouped=warnings=>warnings.filter(warning4=>!grouped.
+has(warning4));return{groups,ungrouped}}function warningLines(indent2,warnings,{paint}){return warnings.flatMap(warning4=>wrap(
 `${indent2}warning[${escapeText(warning4.code)}]: `,located(warning4)).map(paint.yellow))}function groupLines(groups,{paint}){
 return groups.flatMap(group=>{const summary2=`${plural(group.objects.length,"object")}: ${group.message}`;const places=placeList(
 group.places,group.morePlaces);return[...wrap(`warning[${escapeText(group.code)}]: `,summary2).map(paint.yellow),...wrap(
 "    ",firstFew(group.objects.map(nameOf))).map(paint.yellow),...places===""?[]:wrap("    at ",places).map(paint.yellow)]})}
-var FEW3;var init_warnings=__esm({"src/report/warnings.ts"(){"use strict";init_escape();init_words();init_group_results();
+var FEW3;var init_warnings=__esm({"src/report/warnings.ts"(){"use strict";init_escape();init_words();init_group_equal();
 init_names2();init_review();init_words2();FEW3=2}});var text_exports={};__export(text_exports,{changeLines:()=>changeLines,penOf:()=>penOf,planText:()=>planText,summaryLine:()=>summaryLine});
 function penOf({color,debug}){return{paint:colors(color),debug}}function planText(plan,options){const pen=penOf(options);
 const{paint}=pen;const shared=shareOf(plan.changes,options.only);const listed3=shared.changes.filter(change3=>isListed(change3,
 options.debug));const leftOut4=leftOutSentence(shared,options.only);const split=splitWarnings(plan,listed3,options.debug);
-const warnings=[...groupLines(split.groups,pen),...warningLines("",split.single(plan.warnings),pen)];const idle=plan.changes.
-every(({action:action2})=>action2==="unchanged");const lines=[`Server:      ${paint.bold(escapeText(plan.server))}`,`Pro\
-file:     ${escapeText(plan.profile)}`,`Environment: ${plan.environment===null?"none":paint.bold(escapeText(plan.environment))}`,
+const warnings=[...groupLines(split.groups,pen),...warningLines("",split.ungrouped(plan.warnings),pen)];const idle=plan.
+changes.every(({action:action2})=>action2==="unchanged");const lines=[`Server:      ${paint.bold(escapeText(plan.server))}`,
+`Profile:     ${escapeText(plan.profile)}`,`Environment: ${plan.environment===null?"none":paint.bold(escapeText(plan.environment))}`,
 ...plan.shard===void 0?[]:[`Shard:       ${paint.bold(shardText(plan.shard))}`],...plan.undoes===void 0?[]:[`Undoes:    \
   run ${escapeText(plan.undoes)}`],...plan.asOf===void 0?[]:[`As of:       ${escapeText(plan.asOf)} (--now)`],...options.
 stored===true?[`Made:        ${escapeText(plan.createdAt)} by idops ${escapeText(plan.toolVersion)}`]:[],"",...foldChanges(
-listed3.map(change3=>({...change3,warnings:split.single(change3.warnings)})),options.debug).flatMap(fold2=>[...foldLines(
+listed3.map(change3=>({...change3,warnings:split.ungrouped(change3.warnings)})),options.debug).flatMap(fold2=>[...foldLines(
 fold2,pen),""]),...leftOut4===null?[]:[...wrap("",leftOut4),""],...idle?[`${capitalized(idleWords(plan))}.`,""]:[],...warnings.
 length===0?[]:[...warnings,""]];if(!idle){lines.push(...wrap("Required scopes: ",plan.requiredScopes.join(", ")||"none"),
 `Digest: ${escapeText(plan.digest)}`)}const drift=driftSentence(plan);if(drift!==null)lines.push(...wrap("",drift).map(line=>paint.
@@ -9428,39 +9429,39 @@ paint}){const{mark,color}=marks[action2];return paint[color](`${mark} ${action2}
 "src/report/text.ts"(){"use strict";init_escape();init_shard();init_words();init_drift();init_plan();init_drift2();init_field_text();
 init_fold();init_names2();init_review();init_view();init_warnings();init_words2();NAMED=5;marks={update:{mark:"~",color:"\
 yellow"},delete:{mark:"-",color:"red"},regenerate:{mark:"\u21BB",color:"magenta"},adopt:{mark:"*",color:"dim"},blocked:{
-mark:"!",color:"red"},unchanged:{mark:"=",color:"dim"}}}});var json_exports={};__export(json_exports,{changeJson:()=>changeJson,fieldJson:()=>fieldJson,jsonOf:()=>jsonOf,jsonText:()=>jsonText,
-placeJson:()=>placeJson,planGitlab:()=>planGitlab,planJson:()=>planJson,problemsJson:()=>problemsJson,resultJson:()=>resultJson});
-function planJson(plan,{debug,only:only2}){const{changes,leftOut:leftOut4}=shareOf(plan.changes,only2);const{objects:drift}=countDrift(
-plan);const privileged=countPrivileged(plan);return{format_version:1,tool_version:plan.toolVersion,created_at:plan.createdAt,
-server:plan.server,profile:plan.profile,environment:plan.environment,...plan.shard===void 0?{}:{shard:plan.shard},...plan.
-asOf===void 0?{}:{now:plan.asOf},...plan.holdsUntil===void 0?{}:{holds_until:plan.holdsUntil},...plan.partial===void 0?{}:
-{partial:plan.partial},summary:{...summarize(plan),...privileged>0?{privileged}:{},...drift>0?{drift}:{}},required_scopes:[
-...plan.requiredScopes],...only2===void 0?{}:{only:only2,left_out:Object.fromEntries(leftOut4)},changes:changes.filter(change3=>isListed(
-change3,debug)).map(changeJson),warnings:plan.warnings.map(warningJson),digest:plan.digest}}function warningJson({code:code2,
-message,place:place2,places,morePlaces:morePlaces2}){return{code:code2,message,...place2===void 0?{}:{place:placeJson(place2)},
-...places===void 0?{}:{places:places.map(placeJson)},...morePlaces2===void 0?{}:{more_places:morePlaces2}}}function placeJson({
-file:file2,inProject=file2,line,column}){return{file:inProject,line,...column===void 0?{}:{column}}}function changeJson(change3){
-return{address:change3.address,...change3.label===void 0?{}:{label:change3.label},kind:change3.kind,action:change3.action,
-observed:change3.observed,...change3.observed==="recorded"&&change3.recordedAt!==void 0?{recorded_at:change3.recordedAt}:
-{},destructive:change3.destructions.length>0,destructions:[...change3.destructions],privileged:isPrivileged(change3),...change3.
-privileges===void 0?{}:{privileges:[...change3.privileges]},requests:change3.requests.map(({operation,params})=>({method:operations[operation].
-method,path:operationPath(operation,params)})),fields:change3.fields.map(fieldJson),warnings:change3.warnings.map(warningJson),
-reason:change3.reason,declared_at:change3.declaredAt===null?null:placeJson(change3.declaredAt)}}function fieldJson(field2){
-const{path,before,after,sensitive,becomes,was,places,drift}=field2;const more={...places===void 0?{}:{places:places.map(
-placeJson)},...drift===void 0?{}:{drift:{...drift,recorded:recordedJson(drift.recorded,sensitive)}}};if(sensitive)return{
-path,before:{sensitive:true},after:{sensitive:true},sensitive,...more};return{path,before:before===void 0?{unknown:true}:
-jsonOf(before),after:becomes==="built-in"?{unknown:true}:jsonOf(after),sensitive,...becomes===void 0?{}:{becomes},...was===
-void 0?{}:{was},...more}}function recordedJson(recorded2,sensitive){return sensitive||holdsSensitive(recorded2)?{sensitive:true}:
-jsonOf(recorded2)}function jsonOf(value4){if(value4 instanceof Sensitive)return value4.toJSON();if(Array.isArray(value4))
-return value4.map(jsonOf);return isMap(value4)?mapValues(value4,jsonOf):value4}function resultJson(result){return{format_version:1,
-run:result.run,...result.shard===void 0?{}:{shard:result.shard},...result.undoes===void 0?{}:{undoes:result.undoes},summary:summarizeResult(
-result),results:result.results.map(one=>({address:one.address,...one.label===void 0?{}:{label:one.label},action:one.action,
-status:one.status,http_status:one.httpStatus,attempts:one.attempts,unverified:[...one.unverified],error:one.error,...one.
-notes===void 0?{}:{notes:[...one.notes]},...one.did===void 0?{}:{did:one.did}}))}}function problemsJson(problems){return{
-format_version:1,problems:problems.map(({code:code2,severity,message,hint,places,morePlaces:morePlaces2})=>({code:code2,
-severity,message,hint:hint??null,places:places.map(placeJson),...morePlaces2===void 0?{}:{more_places:morePlaces2}}))}}function planGitlab(plan){
-const{update,regenerate,delete:deleted}=summarize(plan);return{create:0,update:update+regenerate,delete:deleted}}var init_json2=__esm(
-{"src/report/json.ts"(){"use strict";init_result();init_values();init_drift();init_plan();init_operations();init_escape()}});function allot(sections2,room){const shown4=new Map;const begun=new Set;let left=room;const show=(section,entry,form,least)=>{
+mark:"!",color:"red"},unchanged:{mark:"=",color:"dim"}}}});var json_exports={};__export(json_exports,{changeJson:()=>changeJson,fieldJson:()=>fieldJson,jsonOf:()=>jsonOf,placeJson:()=>placeJson,
+planGitlab:()=>planGitlab,planJson:()=>planJson,problemsJson:()=>problemsJson,resultJson:()=>resultJson});function planJson(plan,{
+debug,only:only2}){const{changes,leftOut:leftOut4}=shareOf(plan.changes,only2);const{objects:drift}=countDrift(plan);const privileged=countPrivileged(
+plan);return{format_version:1,tool_version:plan.toolVersion,created_at:plan.createdAt,server:plan.server,profile:plan.profile,
+environment:plan.environment,...plan.shard===void 0?{}:{shard:plan.shard},...plan.asOf===void 0?{}:{now:plan.asOf},...plan.
+holdsUntil===void 0?{}:{holds_until:plan.holdsUntil},...plan.partial===void 0?{}:{partial:plan.partial},summary:{...summarize(
+plan),...privileged>0?{privileged}:{},...drift>0?{drift}:{}},required_scopes:[...plan.requiredScopes],...only2===void 0?
+{}:{only:only2,left_out:Object.fromEntries(leftOut4)},changes:changes.filter(change3=>isListed(change3,debug)).map(changeJson),
+warnings:plan.warnings.map(warningJson),digest:plan.digest}}function warningJson({code:code2,message,place:place2,places,
+morePlaces:morePlaces2}){return{code:code2,message,...place2===void 0?{}:{place:placeJson(place2)},...places===void 0?{}:
+{places:places.map(placeJson)},...morePlaces2===void 0?{}:{more_places:morePlaces2}}}function placeJson({file:file2,inProject=file2,
+line,column}){return{file:inProject,line,...column===void 0?{}:{column}}}function changeJson(change3){return{address:change3.
+address,...change3.label===void 0?{}:{label:change3.label},kind:change3.kind,action:change3.action,observed:change3.observed,
+...change3.observed==="recorded"&&change3.recordedAt!==void 0?{recorded_at:change3.recordedAt}:{},destructive:change3.destructions.
+length>0,destructions:[...change3.destructions],privileged:isPrivileged(change3),...change3.privileges===void 0?{}:{privileges:[
+...change3.privileges]},requests:change3.requests.map(({operation,params})=>({method:operations[operation].method,path:operationPath(
+operation,params)})),fields:change3.fields.map(fieldJson),warnings:change3.warnings.map(warningJson),reason:change3.reason,
+declared_at:change3.declaredAt===null?null:placeJson(change3.declaredAt)}}function fieldJson(field2){const{path,before,after,
+sensitive,becomes,was,places,drift}=field2;const more={...places===void 0?{}:{places:places.map(placeJson)},...drift===void 0?
+{}:{drift:{...drift,recorded:recordedJson(drift.recorded,sensitive)}}};if(sensitive)return{path,before:{sensitive:true},
+after:{sensitive:true},sensitive,...more};return{path,before:before===void 0?{unknown:true}:jsonOf(before),after:becomes===
+"built-in"?{unknown:true}:jsonOf(after),sensitive,...becomes===void 0?{}:{becomes},...was===void 0?{}:{was},...more}}function recordedJson(recorded2,sensitive){
+return sensitive||holdsSensitive(recorded2)?{sensitive:true}:jsonOf(recorded2)}function jsonOf(value4){if(value4 instanceof
+Sensitive)return value4.toJSON();if(Array.isArray(value4))return value4.map(jsonOf);return isMap(value4)?mapValues(value4,
+jsonOf):value4}function resultJson(result){return{format_version:1,run:result.run,...result.shard===void 0?{}:{shard:result.
+shard},...result.undoes===void 0?{}:{undoes:result.undoes},summary:summarizeResult(result),results:result.results.map(one=>({
+address:one.address,...one.label===void 0?{}:{label:one.label},action:one.action,status:one.status,http_status:one.httpStatus,
+attempts:one.attempts,unverified:[...one.unverified],error:one.error,...one.notes===void 0?{}:{notes:[...one.notes]},...one.
+did===void 0?{}:{did:one.did}}))}}function problemsJson(problems){return{format_version:1,problems:problems.map(({code:code2,
+severity,message,hint,places,morePlaces:morePlaces2})=>({code:code2,severity,message,hint:hint??null,places:places.map(placeJson),
+...morePlaces2===void 0?{}:{more_places:morePlaces2}}))}}function planGitlab(plan){const{update,regenerate,delete:deleted}=summarize(
+plan);return{create:0,update:update+regenerate,delete:deleted}}var init_json2=__esm({"src/report/json.ts"(){"use strict";
+init_result();init_values();init_drift();init_plan();init_operations()}});function allot(sections2,room){const shown4=new Map;const begun=new Set;let left=room;const show=(section,entry,form,least)=>{
 const lengthOf=one=>entry.forms[one??-1]?.().length??0;const begins=begun.has(section)?0:headingOf(section).length+moreRoom;
 const cost=begins+lengthOf(form)-lengthOf(shown4.get(entry));if(cost>left-least)return false;left-=cost;begun.add(section);
 shown4.set(entry,form);return true};const raise=(forms,ranks,least=0)=>{for(const rank2 of ranks){for(const section of sections2){
@@ -9511,25 +9512,26 @@ if(step==="..")isInside2=steps.pop()!==void 0&&isInside2;else if(step!==""&&step
 function segment2(name3){return encodeURIComponent(name3.toWellFormed()).replace(/[!'()*~]/g,character=>`%${character.charCodeAt(
 0).toString(16).toUpperCase()}`)}var init_render_options=__esm({"src/report/render-options.ts"(){"use strict";init_redactor()}});function changeName(fold2){const{change:change3,changes}=fold2;const name3=changes.length===1?code(change3.address):foldCount(
 fold2);const notes=[...isPrivileged(change3)?["**privileged**"]:[],...isDestructive(change3)?["**destructive**"]:[],...isGrave(
-change3)&&changes.length>1?[namesIn2(fold2,false)]:[]];return`**${change3.action}** ${name3}${notes.map(note=>` \u2014 ${note}`).
+change3)&&changes.length>1?[objectNames(fold2,false)]:[]];return`**${change3.action}** ${name3}${notes.map(note=>` \u2014 ${note}`).
 join("")}`}function changeLine(fold2,forge){const{change:change3,changes}=fold2;const{action:action2,fields:fields2,destructions,
 privileges=[],reason,warnings,declaredAt}=change3;const place2=foldPlace(fold2);const value4=shortValue(change3);const drift=driftNote(
 change3);const notes=[...drift===null?[]:[prose(drift)],...privileges.length>0?[`**privileged:** ${privileges.map(prose).
 join("; ")}`]:[],...destructions.length>0?[`**destructive:** ${destructions.map(prose).join("; ")}`]:[],...reason===null?
-[]:[prose(reason)],...warnings.length>0?[`\u26A0\uFE0F ${plural(warnings.length,"warning")}`]:[],...changes.length>1?[namesIn2(
+[]:[prose(reason)],...warnings.length>0?[`\u26A0\uFE0F ${plural(warnings.length,"warning")}`]:[],...changes.length>1?[objectNames(
 fold2,isGrave(change3))]:[],...declaredAt===null||place2===null?[]:[placeLink(declaredAt,place2,forge)]];const what=value4===
 void 0?fieldNames(action2,fields2):`: ${code(value4.path)} ${code(value4.before)} \u2192 ${code(value4.after)}`;const name3=changes.
 length===1?codeName(change3):`**${foldCount(fold2)}**`;return`**${action2}** ${name3}${what}${notes.map(note=>` \u2014 ${note}`).
-join("")}`}function namesIn2(fold2,all){return foldedNames(fold2,all,{name:codeName,text:code,json:code("--format json")})}
-function placeLink(place2,text6,forge){const url=forge===void 0?void 0:fileUrl(forge,place2);return url===void 0?code(text6):
-`[${code(text6)}](${url})`}function fieldNames(action2,fields2){return action2==="delete"||fields2.length===0?"":`: ${firstFew(
-fields2.map(({path})=>code(path)))}`}function warningLine(group,forge){const{message,objects:objects3,places,morePlaces:morePlaces2}=group;
-const[only2,...others2]=objects3;const one=only2===void 0?"":`${codeName(only2)}: `;const subject=others2.length>0?`**${plural(
-objects3.length,"object")}**: `:one;const shown4=places.filter(place2=>!message.includes(`${place2.file}:${place2.line}`));
-const notes=[...others2.length>0?[firstFew(objects3.map(codeName))]:[],...shown4.length>0?[`at ${placeList(shown4,morePlaces2,
-(place2,text6)=>placeLink(place2,text6,forge))}`]:[]];return`${subject}${prose(message)} (${code(group.code)})${notes.map(
-note=>` \u2014 ${note}`).join("")}`}var init_markdown_lines=__esm({"src/report/markdown-lines.ts"(){"use strict";init_words();
-init_plan();init_drift2();init_fold();init_markdown_escape();init_render_options();init_review();init_words2()}});var markdown_exports={};__export(markdown_exports,{planComment:()=>planComment,planMarkdown:()=>planMarkdown});function planMarkdown(plan,options){
+join("")}`}function objectNames(fold2,all){return foldedNames(fold2,all,{name:codeName,text:code,json:code("--format jso\
+n")})}function placeLink(place2,text6,forge){const url=forge===void 0?void 0:fileUrl(forge,place2);return url===void 0?code(
+text6):`[${code(text6)}](${url})`}function fieldNames(action2,fields2){return action2==="delete"||fields2.length===0?"":
+`: ${firstFew(fields2.map(({path})=>code(path)))}`}function warningLine(group,forge){const{message,objects:objects3,places,
+morePlaces:morePlaces2}=group;const[only2,...others2]=objects3;const one=only2===void 0?"":`${codeName(only2)}: `;const subject=others2.
+length>0?`**${plural(objects3.length,"object")}**: `:one;const shown4=places.filter(place2=>!message.includes(`${place2.
+file}:${place2.line}`));const notes=[...others2.length>0?[firstFew(objects3.map(codeName))]:[],...shown4.length>0?[`at ${placeList(
+shown4,morePlaces2,(place2,text6)=>placeLink(place2,text6,forge))}`]:[]];return`${subject}${prose(message)} (${code(group.
+code)})${notes.map(note=>` \u2014 ${note}`).join("")}`}var init_markdown_lines=__esm({"src/report/markdown-lines.ts"(){"\
+use strict";init_words();init_plan();init_drift2();init_fold();init_markdown_escape();init_render_options();init_review();
+init_words2()}});var markdown_exports={};__export(markdown_exports,{planComment:()=>planComment,planMarkdown:()=>planMarkdown});function planMarkdown(plan,options){
 return planComment(plan,options).text}function planComment(plan,options){const{budget=defaultBudget,only:only2}=options;
 const warnings=groupWarnings(plan,allWarnings(shownPart(plan,only2)));const sections2=sectionsOf(plan,warnings,options);
 const{intro=""}=options;const title=`## ${options.title??`idops plan: ${headline(plan)}`}
@@ -11685,18 +11687,17 @@ text6.split(/\r?\n/).map(escapeMarkup).join("\n"))}function frameSource(html){re
 /[^ -~]|[&"<>]|:(?=:)|#(?=#)/gu,character=>{const code2=character.codePointAt(0)??0;return`&#${code2===0||code2>=128&&code2<
 160?65533:code2};`}))}var Markup,entities2;var init_markup=__esm({"src/report/markup.ts"(){"use strict";init_escape();Markup=
 class{text;constructor(text6){this.text=text6}toString(){return this.text}};entities2={"&":"&amp;","<":"&lt;",">":"&gt;",
-'"':"&quot;","'":"&#39;",":":"&#58;"}}});var light,dark,statuses,filters,styles;var init_styles2=__esm({"src/report/styles.ts"(){"use strict";init_kind_names();init_words2();
-light=`
+'"':"&quot;","'":"&#39;",":":"&#58;"}}});var light,dark,filters,styles;var init_styles2=__esm({"src/report/styles.ts"(){"use strict";init_result();init_kind_names();
+init_words2();light=`
   --page: #f6f8fa; --card: #ffffff; --text: #1f2328; --quiet: #59636e; --line: #d1d9e0; --link: #0550ae;
   --add: #116329; --add-back: #dafbe1; --cut: #a40e26; --cut-back: #ffebe9; --note: #7a4a00; --note-back: #fff8c5;
   --mark: #6639ba; --mark-back: #fbefff; --code: #eff2f5; --focus: #0969da;`;dark=`
   --page: #0d1117; --card: #161b22; --text: #e6edf3; --quiet: #9da7b3; --line: #3d444d; --link: #79c0ff;
   --add: #7ee787; --add-back: #12261e; --cut: #ffa198; --cut-back: #2d1517; --note: #f2cc60; --note-back: #2b2111;
-  --mark: #d2a8ff; --mark-back: #211830; --code: #21262d; --focus: #58a6ff;`;statuses=["applied","failed","not_converged",
-"unknown","skipped"];filters=[...kindNames.map(kind=>["kind",kind]),...actions.map(action2=>["action",action2]),...statuses.
-map(status=>["status",status])].map(([name3,value4])=>{const unchecked=`.filters:has(input[name="${name3}"][value="${value4}\
-"]:not(:checked))`;const held2=`[data-${name3}="${value4}"]`;return`${unchecked} ~ .group${held2}, ${unchecked} ~ .group\
- ${held2} { display: none; }`}).join("\n");styles=`
+  --mark: #d2a8ff; --mark-back: #211830; --code: #21262d; --focus: #58a6ff;`;filters=[...kindNames.map(kind=>["kind",kind]),
+...actions.map(action2=>["action",action2]),...statuses.map(status=>["status",status])].map(([name3,value4])=>{const unchecked=`\
+.filters:has(input[name="${name3}"][value="${value4}"]:not(:checked))`;const held2=`[data-${name3}="${value4}"]`;return`${unchecked}\
+ ~ .group${held2}, ${unchecked} ~ .group ${held2} { display: none; }`}).join("\n");styles=`
 :root { color-scheme: light dark;${light} }
 @media (prefers-color-scheme: dark) { :root {${dark} } }
 * { box-sizing: border-box; }
@@ -11839,7 +11840,12 @@ ${script===void 0?null:markup`<script>${new Markup(script.code)}</script>\n`}</h
 ${content}
 </body>
 </html>
-`.text}function scrollable(className,label3,content){return markup`<pre class="${className}" tabindex="0" role="group" aria-label="${label3}">${content}</pre>`}
+`.text}function pageHeader(heading,facts,counts3){return markup`<header>
+<h1>${heading}</h1>
+<ul class="facts quiet">
+${facts.map(fact=>markup`<li>${fact}</li>\n`)}</ul>
+<ul class="counts">${counts3.map(({count:count3,words:words7})=>markup`<li><strong>${count3}</strong> ${words7}</li>`)}</ul>
+</header>`}function scrollable(className,label3,content){return markup`<pre class="${className}" tabindex="0" role="group" aria-label="${label3}">${content}</pre>`}
 var init_page=__esm({"src/report/page.ts"(){"use strict";init_markup();init_styles2()}});function emailViews(sides,mail,samples2,emails){const{variants,left}=mailsOf(sides.map(({bodies:bodies2})=>bodies2),mail,
 samples2);const view=show=>[...variants.map(({label:label3,mails},index)=>variantBox(label3,index===0,markup`<div class="pair">${mails.
 map((mail2,at3)=>{const side3=sides[at3];return side3===void 0?null:show(mail2,side3,index>0)})}</div>`)),moreVariants(left)];
@@ -11873,8 +11879,8 @@ pageCharacters){this.#limit=characters2;this.#left=characters2}take(characters2)
 this.#left-=characters2;return true}framed(body2,further=false){if(this.#frames<=(further?limits.pageFrames/2:0))return void 0;
 const shown4=this.#known.get(body2)??this.#clean(body2,further);if(shown4===void 0||"refused"in shown4)return shown4;if(!this.#fits(
 shown4.source.text.length,further))return void 0;this.#frames-=1;this.take(shown4.source.text.length);return shown4}alike(bodies2){
-const looks3=bodies2.map(body2=>{if(body2===null||!("text"in body2))return body2;const shown4=this.#known.get(body2.text);
-return shown4!==void 0&&"visible"in shown4?shown4.visible:body2.text});return new Set(looks3).size===1}#clean(body2,further){
+const looks4=bodies2.map(body2=>{if(body2===null||!("text"in body2))return body2;const shown4=this.#known.get(body2.text);
+return shown4!==void 0&&"visible"in shown4?shown4.visible:body2.text});return new Set(looks4).size===1}#clean(body2,further){
 if(!this.#fits(body2.length,further))return void 0;const cleaned=cleanHtml(body2);this.take(body2.length);const shown4="\
 refused"in cleaned?cleaned:{source:frameSource(`${framePrefix}${cleaned.html}`),left:cleaned.left,visible:cleaned.html.replace(
 / title="[^"]*"(?=[^<>]*>)/g,"")};this.#known.set(body2,shown4);return shown4}#fits(characters2,further){return characters2<=
@@ -11954,12 +11960,7 @@ var init_changes=__esm({"src/report/changes.ts"(){"use strict";init_values();ini
 init_drift();init_plan();init_emails();init_fold();init_markup();init_names2();init_page();init_review();init_view();init_words2();
 unfoldedChanges=12;setClasses={"+":"added","-":"removed","~":"changed","=":"changed"};setMarks2={"+":"+","-":"\u2212","~":"\
 ~","=":"="};lineClasses={"+":"added","-":"removed"," ":"same"};linksAtMost=50;absent="there is none, or it is not known"}});function changesPage(page2){const{groups,box}=page2;const entries=groups.flatMap(group=>group.entries);return pageText({
-title:page2.title,content:markup`<header>
-<h1>${page2.heading}</h1>
-<ul class="facts quiet">
-${page2.facts.map(fact=>markup`<li>${fact}</li>\n`)}</ul>
-<ul class="counts">${page2.counts.map(({count:count3,words:words7})=>markup`<li><strong>${count3}</strong> ${words7}</li>`)}</ul>
-</header>
+title:page2.title,content:markup`${pageHeader(page2.heading,page2.facts,page2.counts)}
 <main id="main">
 ${page2.notices}
 ${entries.some(({change:change3})=>change3!==void 0&&showsEmail(change3))?aboutEmails:null}
@@ -12008,47 +12009,45 @@ requiredScopes.join(", ")||"none"}</p>
 <p>Digest: <code>${plan.digest}</code></p>`})}function planFacts({profile,environment,shard:shard2,asOf}){return[markup`Profile <code>${profile}</code>`,
 markup`Environment ${environment===null?"none":markup`<code>${environment}</code>`}`,...shard2===void 0?[]:[`Shard ${shardText(
 shard2)}`],...asOf===void 0?[]:[`As of ${asOf} (--now)`]]}function groupsOf(plan,options){let number4=0;return reviewGroups(
-plan,options).map(({title,rank:rank2,changes})=>{const[first]=changes;const byAction=["Privileged","Destructive"].includes(
-title)?null:markup` data-action="${first?.action??""}"`;const filter=rank2===1?markup` data-kind="${first?.kind??""}"`:byAction;
-const entries=foldChanges(changes,options.debug).map(fold2=>{number4+=1;const{change:change3}=fold2;const{address:address4,
-action:action2}=change3;return{number:number4,objects:fold2.changes.length,title:fold2.changes.length===1?`${address4}${labelBeside(
-change3)}`:foldCount(fold2),badge:{word:action2,className:action2},change:change3,fold:fold2}});return{title,meaning:"",
-filter,entries}})}function notices(plan,only2){const shown4=shownPart(plan,only2);const{count:count3,inAll}=destructiveCount(
-shown4);const single=allWarnings(shown4).length-plan.warnings.length;const privileged=countPrivileged(shown4);return[privileged>
-0?markup`<p class="loss"><strong>${plural(privileged,"privileged change")}</strong>, shown first.</p>\n`:null,count3>0?markup`<p class="loss"><strong>${plural(
-count3,"destructive change")}</strong>${inAll}, shown ${privileged>0?"next":"first"}.</p>\n`:null,shareNotes(plan,only2).
-map(note=>markup`<p class="note">${note}</p>\n`),plan.warnings.map(warningLine2),single>0?markup`<p class="warning">${plural(
-single,"warning")} about single changes, shown with them.</p>\n`:null]}var init_html2=__esm({"src/report/html.ts"(){"use\
- strict";init_shard();init_drift();init_plan();init_changes();init_changes_page();init_emails();init_fold();init_markup();
-init_names2();init_review();init_words2()}});var result_text_exports={};__export(result_text_exports,{notesOf:()=>notesOf,partText:()=>partText,resultSummaryLine:()=>resultSummaryLine,
-resultText:()=>resultText,statusWords:()=>statusWords});function statusWords(status){return status.replace("_"," ")}function resultText(result,options){
-const pen=penOf(options);const{paint,debug}=pen;const groups=debug?result.results.map(one=>[one]):groupResults(result.results);
-const lines=groups.flatMap(([first,...others2])=>{if(first===void 0)return[];if(first.status==="applied")return appliedLines(
-first,pen);return others2.length===0?troubleLines(first,pen):alikeLines(first,others2,pen)});if(result.results.length===
-0)lines.push("Nothing was applied.");if(result.interrupted){lines.push(paint.yellow("Interrupted: requests in flight wer\
-e finished and recorded, no more were sent."))}if(result.run!==null)lines.push("",`Run: ${escapeText(result.run)}${partText(
-result)}`);return`${[...lines,paint.bold(resultSummaryLine(result))].join("\n")}
-`}function partText({shard:shard2}){return shard2===void 0?"":`, shard ${shardText(shard2)}`}function resultSummaryLine(result){
-const count3=summarizeResult(result);const rest=["failed","not_converged","unknown","skipped"].filter(status=>count3[status]>
-0).map(status=>`, ${count3[status]} ${statusWords(status)}`);return`Applied: ${count3.applied} applied${rest.join("")}.`}
-function notesOf({notes=[],did}){return did===void 0?notes:[`the DID is now ${did}`,...notes]}function appliedLines(result,{
-paint,debug}){const notes=notesOf(result).flatMap(note=>wrap("    note: ",note));const attempts=debug?paint.dim(attemptsText(
-result)):"";const head=`${paint.green("\u2713")} ${nameOf(result)} ${done[result.action]}${attempts}`;return[head,...unverifiedLines(
-result),...notes]}function unverifiedLines({unverified}){if(unverified.length===0)return[];return wrap("    not in the a\
-nswer, so unverified: ",unverified.join(", "))}function troubleLines(result,{paint}){const mark={failed:"\u2717",not_converged:"\
-\u2260",unknown:"?",skipped:"-",applied:"\u2713"}[result.status];const status=result.status==="unknown"?"nobody can tell\
- whether it was done":statusWords(result.status);const tint=result.status==="skipped"?paint.dim:result.status==="unknown"?
-paint.yellow:paint.red;return[`${tint(`${mark} ${result.action}`)} ${nameOf(result)} ${tint(status)}${attemptsText(result)}`,
-...result.error===null?[]:wrap("    error: ",result.error),...unverifiedLines(result)]}function alikeLines(first,others2,pen){
-const all=[first,...others2];const addresses4=all.map(({address:address4})=>address4);if(first.status==="skipped"){const text6=`\
-- ${all.length} ${escapeText(commonMessage(first,first.error??"not sent"))}`;return[pen.paint.dim(text6),...wrap("    ",
-firstFew(addresses4))]}const values=all.some(({ownValues})=>ownValues!==void 0)?", each with its own values":"";return[...troubleLines(
-first,pen),...wrap(`    ${others2.length} more alike${values}: `,firstFew(addresses4.slice(1)))]}function attemptsText({
-httpStatus,attempts}){const parts=[...httpStatus===null?[]:[`HTTP ${httpStatus}`],...attempts>1?[plural(attempts,"attemp\
-t")]:[]];return parts.length===0?"":` (${parts.join(", ")})`}var done;var init_result_text=__esm({"src/report/result-tex\
-t.ts"(){"use strict";init_result();init_escape();init_shard();init_words();init_group_results();init_names2();init_text();
-init_words2();done={update:"updated",delete:"deleted",regenerate:"regenerated",adopt:"adopted",blocked:"blocked",unchanged:"\
-unchanged"}}});var github_exports={};__export(github_exports,{annotationCommand:()=>annotationCommand,planGithub:()=>planGithub,problemsGithub:()=>problemsGithub,
+plan,options).map(({title,rank:rank2,changes})=>{const[first]=changes;const filter=first===void 0||isGrave(first)?null:rank2===
+1?markup` data-kind="${first.kind}"`:markup` data-action="${first.action}"`;const entries=foldChanges(changes,options.debug).
+map(fold2=>{number4+=1;const{change:change3}=fold2;const{address:address4,action:action2}=change3;return{number:number4,
+objects:fold2.changes.length,title:fold2.changes.length===1?`${address4}${labelBeside(change3)}`:foldCount(fold2),badge:{
+word:action2,className:action2},change:change3,fold:fold2}});return{title,meaning:"",filter,entries}})}function notices(plan,only2){
+const shown4=shownPart(plan,only2);const{count:count3,inAll}=destructiveCount(shown4);const single=allWarnings(shown4).length-
+plan.warnings.length;const privileged=countPrivileged(shown4);return[privileged>0?markup`<p class="loss"><strong>${plural(
+privileged,"privileged change")}</strong>, shown first.</p>\n`:null,count3>0?markup`<p class="loss"><strong>${plural(count3,
+"destructive change")}</strong>${inAll}, shown ${privileged>0?"next":"first"}.</p>\n`:null,shareNotes(plan,only2).map(note=>markup`<p class="note">${note}</p>\n`),
+plan.warnings.map(warningLine2),single>0?markup`<p class="warning">${plural(single,"warning")} about single changes, shown with them.</p>\n`:
+null]}var init_html2=__esm({"src/report/html.ts"(){"use strict";init_shard();init_drift();init_plan();init_changes();init_changes_page();
+init_emails();init_fold();init_markup();init_names2();init_review();init_words2()}});var result_text_exports={};__export(result_text_exports,{notesOf:()=>notesOf,outcomeCounts:()=>outcomeCounts,partText:()=>partText,
+resultSummaryLine:()=>resultSummaryLine,resultText:()=>resultText});function resultText(result,options){const pen=penOf(
+options);const{paint,debug}=pen;const groups=debug?result.results.map(one=>[one]):groupResults(result.results);const lines=groups.
+flatMap(([first,...others2])=>{if(first===void 0)return[];if(first.status==="applied")return appliedLines(first,pen);return others2.
+length===0?troubleLines(first,pen):alikeLines(first,others2,pen)});if(result.results.length===0)lines.push("Nothing was \
+applied.");if(result.interrupted){lines.push(paint.yellow("Interrupted: requests in flight were finished and recorded, n\
+o more were sent."))}if(result.run!==null)lines.push("",`Run: ${escapeText(result.run)}${partText(result)}`);return`${[...lines,
+paint.bold(resultSummaryLine(result))].join("\n")}
+`}function partText({shard:shard2}){return shard2===void 0?"":`, shard ${shardText(shard2)}`}function resultSummaryLine({
+results}){return`Applied: ${outcomeCounts(results)}.`}function outcomeCounts(results){const none2=results.some(({status})=>status===
+"applied")?[]:["0 applied"];return[...none2,...countedWords({results})].join(", ")}function notesOf({notes=[],did}){return did===
+void 0?notes:[`the DID is now ${did}`,...notes]}function appliedLines(result,{paint,debug}){const notes=notesOf(result).
+flatMap(note=>wrap("    note: ",note));const attempts=debug?paint.dim(attemptsText(result)):"";const head=`${paint.green(
+"\u2713")} ${nameOf(result)} ${done[result.action]}${attempts}`;return[head,...unverifiedLines(result),...notes]}function unverifiedLines({
+unverified}){if(unverified.length===0)return[];return wrap("    not in the answer, so unverified: ",unverified.join(", "))}
+function troubleLines(result,{paint}){const mark={failed:"\u2717",not_converged:"\u2260",unknown:"?",skipped:"-",applied:"\
+\u2713"}[result.status];const status=result.status==="unknown"?"outcome unknown":statusWords(result.status);const tint=result.
+status==="skipped"?paint.dim:result.status==="unknown"?paint.yellow:paint.red;return[`${tint(`${mark} ${result.action}`)}\
+ ${nameOf(result)} ${tint(status)}${attemptsText(result)}`,...result.error===null?[]:wrap("    error: ",result.error),...unverifiedLines(
+result)]}function alikeLines(first,others2,pen){const all=[first,...others2];const addresses4=all.map(({address:address4})=>address4);
+if(first.status==="skipped"){const text6=`- ${all.length} ${escapeText(commonMessage(first,first.error??"not sent"))}`;return[
+pen.paint.dim(text6),...wrap("    ",firstFew(addresses4))]}const values=all.some(({ownValues})=>ownValues!==void 0)?", e\
+ach with its own values":"";return[...troubleLines(first,pen),...wrap(`    ${others2.length} more alike${values}: `,firstFew(
+addresses4.slice(1)))]}function attemptsText({httpStatus,attempts}){const parts=[...httpStatus===null?[]:[`HTTP ${httpStatus}`],
+...attempts>1?[plural(attempts,"attempt")]:[]];return parts.length===0?"":` (${parts.join(", ")})`}var done;var init_result_text=__esm(
+{"src/report/result-text.ts"(){"use strict";init_result();init_escape();init_shard();init_words();init_group_equal();init_names2();
+init_text();init_words2();done={update:"updated",delete:"deleted",regenerate:"regenerated",adopt:"adopted",blocked:"bloc\
+ked",unchanged:"unchanged"}}});var github_exports={};__export(github_exports,{annotationCommand:()=>annotationCommand,planGithub:()=>planGithub,problemsGithub:()=>problemsGithub,
 resultGithub:()=>resultGithub});function planGithub(plan,options={}){return[...planAnnotations(plan,options).map(annotation2=>annotationCommand(
 annotation2,options)),`idops plan${options.stored===true?` made at ${escapeText(plan.createdAt)} for ${escapeText(plan.server)}`:
 ""}${plan.asOf===void 0?"":` as of ${escapeText(plan.asOf)} (--now)`}: ${headline(plan)}`,""].join("\n")}function planAnnotations(plan,options={}){
@@ -12096,25 +12095,25 @@ ${fitting(lines,budget-head.length-100)}
 `}function fitting(lines,room){let used=0;const kept=lines.filter(line=>{used+=line.length+1;return used<=room});const left=lines.
 length-kept.length;return[...kept,...left>0?[`- and ${plural(left,"more result")}, see the log`]:[]].join("\n")}function ordered({
 results}){return results.toSorted((a2,b)=>Number(a2.status==="applied")-Number(b.status==="applied"))}var init_result_markdown=__esm(
-{"src/report/result-markdown.ts"(){"use strict";init_markdown_escape();init_result_text();init_words2()}});function nextSteps({run:name3,journal,results},{undoes,again=["apply"]}){if(name3===null)return[];const run4=partCalled(
+{"src/report/result-markdown.ts"(){"use strict";init_result();init_markdown_escape();init_result_text();init_words2()}});function nextSteps({run:name3,journal,results},{undoes,again=["apply"]}){if(name3===null)return[];const run4=partCalled(
 journal??name3);const isLeft2=results.some(({status,action:action2})=>status!=="applied"&&action2!=="regenerate");const isUndoable=mayBeUndone(
 {results});const open7=results.filter(({status,action:action2})=>status==="unknown"&&action2==="regenerate");const settle2=open7.
 flatMap(one=>{const words7=`runs settle ${run4} ${shellWord(one.address)}`;return[{before:`Look at ${nameOf(one)} on the\
  server. If it was regenerated: `,command:`${words7} --done`},{before:"If it was not: ",command:`${words7} --not-done`}]});
 const command=again.map(word2=>/^--[a-z-]+$/.test(word2)?word2:shellWord(word2)).join(" ");if(undoes!==void 0){const hint="\
-If the manifests still say otherwise, the next apply does it again: change them too.";return[...isLeft2?[{before:"To go \
-on, which puts back what is left: ",command}]:[],...isUndoable?[{before:hint,command:null}]:[]]}return[...settle2,...isLeft2?
-[{before:"To go on, which plans anew and sends what is left: ",command}]:[],...isUndoable?[{before:"To put back what thi\
-s run changed: ",command:`undo ${run4}`}]:[]]}var init_next_steps=__esm({"src/report/next-steps.ts"(){"use strict";init_result();
-init_escape();init_shard();init_names2()}});var result_page_exports={};__export(result_page_exports,{resultHtml:()=>resultHtml});function resultHtml(result,plan,options){
+If the manifests still say otherwise, the next apply does it again: change them too.";return[...isLeft2?[{before:"To put\
+ back what is left: ",command}]:[],...isUndoable?[{before:hint,command:null}]:[]]}return[...settle2,...isLeft2?[{before:"\
+To send what is left, after a new plan: ",command}]:[],...isUndoable?[{before:"To put back what this run changed: ",command:`\
+undo ${run4}`}]:[]]}var init_next_steps=__esm({"src/report/next-steps.ts"(){"use strict";init_result();init_escape();init_shard();
+init_names2()}});var result_page_exports={};__export(result_page_exports,{resultHtml:()=>resultHtml});function resultHtml(result,plan,options){
 const{results}=result;const groups=groupsOf2(result,plan);const changes=groups.flatMap(({entries})=>entries.flatMap(({change:change3})=>change3??
 []));const{profile}=plan;const context3={...options,emails:new Emails,profile,changes:results.length,done:true};const summary2=summarizeResult(
 result);const counts3=order.toReversed().filter(status=>summary2[status]>0||status==="applied").map(status=>({count:summary2[status],
-words:statuses2[status].word}));const what=plan.undoes===void 0?"idops apply":"idops undo";return changesPage({title:`${what}\
+words:statusWords(status)}));const what=plan.undoes===void 0?"idops apply":"idops undo";return changesPage({title:`${what}\
 : ${counts3.map(({count:count3,words:words7})=>`${count3} ${words7}`).join(", ")}`,heading:`${what} on ${plan.server}`,facts:[
 ...planFacts(plan),...result.run===null?[]:[markup`Run <code>${result.run}</code>`],`Planned at ${plan.createdAt} by ido\
 ps ${plan.toolVersion}`],counts:counts3,notices:notices2(result,plan),filters:[{name:"status",legend:"Status",values:results.
-map(({status})=>status),words:Object.fromEntries(order.map(status=>[status,statuses2[status].word]))},{name:"kind",legend:"\
+map(({status})=>status),words:Object.fromEntries(order.map(status=>[status,statusWords(status)]))},{name:"kind",legend:"\
 Kind",values:changes.map(({kind})=>kind)},{name:"action",legend:"Action",values:results.map(({action:action2})=>action2)}],
 only:[{name:"destructive",label:"destructive",some:changes.some(isDestructive)}],groups,box:({number:number4,badge,change:change3,
 result:one})=>{const{status,action:action2,unverified}=one;return changeBox({number:number4,named:change3??one,fold:change3&&
@@ -12123,10 +12122,10 @@ badges:markup`<span class="badge ${badge.className}">${badge.word}</span> <span 
 notes:unverified.length>0?markup`<span class="badge update">unverified</span>`:null,inside:[outcome(one),change3===void 0?
 null:changeDetails(change3,context3)],context:context3})},footer:markup`<p>Digest of the plan: <code>${plan.digest}</code></p>`})}
 function groupsOf2({results},plan){const changes=new Map(plan.changes.map(change3=>[change3.address,change3]));let number4=0;
-return order.flatMap(status=>{const{word:word2,className,meaning}=statuses2[status];const entries=results.filter(one=>one.
-status===status).map(one=>{number4+=1;const title=`${one.address}${labelBeside(one)}`;const badge={word:word2,className};
-return{number:number4,objects:1,title,badge,result:one,change:changes.get(one.address)}});if(entries.length===0)return[];
-return[{title:capitalized(word2),meaning,filter:markup` data-status="${status}"`,entries}]})}function notices2(result,plan){
+return order.flatMap(status=>{const{className,meaning}=looks2[status];const word2=statusWords(status);const entries=results.
+filter(one=>one.status===status).map(one=>{number4+=1;const title=`${one.address}${labelBeside(one)}`;const badge={word:word2,
+className};return{number:number4,objects:1,title,badge,result:one,change:changes.get(one.address)}});if(entries.length===
+0)return[];return[{title:capitalized(word2),meaning,filter:markup` data-status="${status}"`,entries}]})}function notices2(result,plan){
 const{interrupted:interrupted2,results}=result;const wrong2=results.filter(({status})=>status!=="applied").length;const unverified=results.
 filter(one=>one.unverified.length>0).length;const where=plan.environment===null?"":` --env ${shellWord(plan.environment)}`;
 return[results.length===0?markup`<p class="note">There was nothing to do, so nothing was sent.</p>\n`:null,interrupted2?
@@ -12137,16 +12136,16 @@ null,plan.undoes===void 0?null:markup`<p class="note">This put back what run <co
 nextSteps(result,plan).map(({before,command})=>markup`<p class="note">${before}${command===null?null:markup`<code>idops ${command}${where}</code>`}</p>\n`),
 plan.warnings.map(warningLine2)]}function outcome({status,error:error3,httpStatus,attempts,unverified,...rest}){const asked=[
 ...httpStatus===null?[]:[`the last answer was HTTP ${httpStatus}`],...attempts>1?[plural(attempts,"request")]:[]];return[
-error3===null?null:markup`<p class="${status==="applied"||status==="skipped"?"warning":"loss"}"><strong>${capitalized(statuses2[status].
-word)}:</strong> ${error3}</p>\n`,status!=="applied"&&asked.length>0?markup`<p class="quiet">${asked.join(", ")}</p>\n`:
+error3===null?null:markup`<p class="${status==="applied"||status==="skipped"?"warning":"loss"}"><strong>${capitalized(statusWords(
+status))}:</strong> ${error3}</p>\n`,status!=="applied"&&asked.length>0?markup`<p class="quiet">${asked.join(", ")}</p>\n`:
 null,unverified.length===0?null:markup`<p class="warning"><strong>Unverified:</strong> not in the answer: ${unverified.join(
-", ")}</p>\n`,notesOf(rest).map(note=>markup`<p class="note">${note}</p>\n`)]}var statuses2,order;var init_result_page=__esm(
+", ")}</p>\n`,notesOf(rest).map(note=>markup`<p class="note">${note}</p>\n`)]}var looks2,order;var init_result_page=__esm(
 {"src/report/result-page.ts"(){"use strict";init_result();init_escape();init_changes();init_changes_page();init_emails();
-init_html2();init_markup();init_names2();init_next_steps();init_result_text();init_review();init_words2();statuses2={failed:{
-word:"failed",className:"failed",meaning:"The server refused it, or could not be reached."},not_converged:{word:"not con\
-verged",className:"failed",meaning:"The server answered well, and keeps another value."},unknown:{word:"unknown",className:"\
-doubtful",meaning:"It was sent, and nobody can tell whether it was done."},skipped:{word:"not sent",className:"doubtful",
-meaning:"It was not sent."},applied:{word:"applied",className:"applied",meaning:""}};order=Object.keys(statuses2)}});var problems_exports={};__export(problems_exports,{problemsText:()=>problemsText,validText:()=>validText});function problemsText(problems,{
+init_html2();init_markup();init_names2();init_next_steps();init_result_text();init_review();init_words2();looks2={failed:{
+className:"failed",meaning:"The server refused it, or could not be reached."},not_converged:{className:"failed",meaning:"\
+The server answered well, and keeps another value."},unknown:{className:"doubtful",meaning:"It was sent; the outcome is \
+unknown."},skipped:{className:"doubtful",meaning:"It was not sent."},applied:{className:"applied",meaning:""}};order=Object.
+keys(looks2)}});var problems_exports={};__export(problems_exports,{problemsText:()=>problemsText,validText:()=>validText});function problemsText(problems,{
 color}){if(problems.length===0)return"";const paint=colors(color);const repeated2=groupByKey(problems,({severity,code:code2,
 message,hint})=>JSON.stringify([severity,code2,message,hint]));const blocks=repeated2.flatMap(([first,...others2])=>{if(first===
 void 0)return[];const all=[first,...others2];const morePlaces2=all.reduce((sum,problem)=>sum+(problem.morePlaces??0),0);
@@ -12173,14 +12172,15 @@ const whole2=`${start>0?"\u2026":""}${shown4(start,end)}${end<source.length?"\u2
  ${whole2}`.trimEnd(),`${gutter("")} ${" ".repeat(before)}${tint("^".repeat(under))}`]}function characterAt(text6,offset){
 const at3=Math.floor(offset);return/[\udc00-\udfff]/.test(text6.charAt(at3))?at3-1:at3}function validText(objects3){return`${objects3}\
  ${objects3===1?"object is":"objects are"} valid`}var snippetsAtMost;var init_problems2=__esm({"src/report/problems.ts"(){
-"use strict";init_escape();init_group_results();init_words2();snippetsAtMost=3}});var contributions_exports={};__export(contributions_exports,{contributionsJson:()=>contributionsJson,contributionsText:()=>contributionsText,
+"use strict";init_escape();init_group_equal();init_words2();snippetsAtMost=3}});var contributions_exports={};__export(contributions_exports,{contributionsJson:()=>contributionsJson,contributionsText:()=>contributionsText,
 namedOtherwise:()=>namedOtherwise});function namedOtherwise({count:count3,by}){return count3===1?`1 document names an ob\
 ject of this kind by its ${by} and may be about this one: idops plan resolves it.`:`${count3} documents name objects of \
 this kind by their ${by}s and may be about this one: idops plan resolves them.`}function contributionsText({address:address4,
-documents,otherwise}){const blocks=documents.map(({kind,at:at3,condition,declares})=>{const when=condition===null?"":`, \
-if the server shows ${inline(condition)}`;const lines=declares.map(({path,at:at4,value:value4})=>`    ${path}: ${inline(
-value4)} (${at4})`);return[`  ${kind} at ${at3}${when}`,...lines].map(escapeText).join("\n")});const note=otherwise.count===
-0?[]:["",namedOtherwise(otherwise)];return`${[escapeText(address4),...blocks,...note].join("\n")}
+documents,otherwise}){const blocks=documents.map(({kind,at:at3,condition,declares})=>{const{except,...shown4}=condition??
+{};const but=except===void 0?"":`, except for ${inline(except)}`;const when=condition===null?"":`, if the server shows ${inline(
+shown4)}${but}`;const lines=declares.map(({path,at:at4,value:value4})=>`    ${path}: ${inline(value4)} (${at4})`);return[
+`  ${kind} at ${at3}${when}`,...lines].map(escapeText).join("\n")});const note=otherwise.count===0?[]:["",namedOtherwise(
+otherwise)];return`${[escapeText(address4),...blocks,...note].join("\n")}
 `}function contributionsJson({address:address4,documents,otherwise}){return{format_version:1,address:address4,documents,
 named_otherwise:otherwise.count}}var init_contributions=__esm({"src/report/contributions.ts"(){"use strict";init_escape();
 init_values2()}});function storedJson(plan){const shown4=planJson(plan,{debug:false});const changed2=shareOf(plan.changes,void 0).changes.
@@ -12193,23 +12193,21 @@ pastChangeJson:()=>pastChangeJson,pastLines:()=>pastLines,pruningJson:()=>prunin
 runText:()=>runText,runsJson:()=>runsJson,runsText:()=>runsText,who:()=>who,why:()=>why});function runsText({runs,kinds:kinds2,
 none:none2},{color}){if(runs.length===0)return`${none2}
 `;const paint=colors(color);const lines=runs.flatMap(past=>{const{run:run4,ended,changes,parts}=past;const mark=ended===
-"finished"?"":` (${ended})`;const when=run4.at.slice(0,16).replace("T"," ");const{first,more}=firstOf(past,kinds2);return[
-`${paint.bold(escapeText(run4.run))}  ${escapeText(when)}  ${commandOf(run4)}${ofShards(parts)} by ${who(run4)}: ${counts2(
-changes)}${mark}`,...wrap("    ",`${first.map(nameOf).join(", ")}${more>0?` and ${more} more`:""}`),...why(run4)]});return`${lines.
-join("\n")}
-`}function firstOf({changes},kinds2){const isWanted=({change:change3})=>kinds2.includes(change3.kind);const ordered2=[...changes.
-filter(isWanted),...changes.filter(one=>!isWanted(one))];const first=ordered2.slice(0,NAMED2).map(({change:{address:address4,
-label:label3}})=>({address:address4,label:label3}));return{first,more:changes.length-first.length}}function why({message}){
-return message===void 0?[]:wrap("    message: ",message)}function runText(past,options){const paint=colors(options.color);
-const{run:run4,ended,changes,parts=[]}=past;const lines=[`Run:         ${paint.bold(escapeText(run4.run))} (${ended})`,`\
-Command:     ${commandOf(run4)}, idops ${escapeText(run4.tool_version)}`,`When:        ${escapeText(run4.at)}`,...run4.now===
-void 0?[]:[`As of:       ${escapeText(run4.now)} (--now)`],`Who:         ${who(run4)}, process ${run4.pid}${run4.actor===
-void 0?"":` of ${system(run4)}`}`,...run4.commit===void 0?[]:[`Commit:      ${escapeText(run4.commit)}`],...run4.run_url===
-void 0?[]:[`CI:          ${escapeText(run4.run_url)}`],...run4.message===void 0?[]:[`Message:     ${escapeText(run4.message)}`],
-`Server:      ${escapeText(run4.server)}`,`Profile:     ${escapeText(run4.profile)}`,`Environment: ${run4.environment===
-null?"none":escapeText(run4.environment)}`,...parts.length===0?[`Digest:      ${escapeText(run4.digest)}`]:["Shards:",...parts.
-flatMap(part=>wrap("  ",partText2(part)))],"",...changes.flatMap(change3=>[...pastLines(change3,options),""])];return`${[
-...lines,counts2(changes)].join("\n")}
+"finished"?"":` (${ended})`;const when=run4.at.slice(0,16).replace("T"," ");return[`${paint.bold(escapeText(run4.run))} \
+ ${escapeText(when)}  ${commandOf(run4)}${ofShards(parts)} by ${who(run4)}: ${counts2(changes)}${mark}`,...wrap("    ",firstFew(
+objectsOf2(past,kinds2).map(nameOf),NAMED2)),...why(run4)]});return`${lines.join("\n")}
+`}function objectsOf2({changes},kinds2){const rank2=({change:change3})=>kinds2.includes(change3.kind)?0:1;const ordered2=changes.
+toSorted((a2,b)=>rank2(a2)-rank2(b));return ordered2.map(({change:{address:address4,label:label3}})=>({address:address4,
+label:label3}))}function why({message}){return message===void 0?[]:wrap("    message: ",message)}function runText(past,options){
+const paint=colors(options.color);const{run:run4,ended,changes,parts=[]}=past;const lines=[`Run:         ${paint.bold(escapeText(
+run4.run))} (${ended})`,`Command:     ${commandOf(run4)}, idops ${escapeText(run4.tool_version)}`,`When:        ${escapeText(
+run4.at)}`,...run4.now===void 0?[]:[`As of:       ${escapeText(run4.now)} (--now)`],`Who:         ${who(run4)}, process ${run4.
+pid}${run4.actor===void 0?"":` of ${system(run4)}`}`,...run4.commit===void 0?[]:[`Commit:      ${escapeText(run4.commit)}`],
+...run4.run_url===void 0?[]:[`CI:          ${escapeText(run4.run_url)}`],...run4.message===void 0?[]:[`Message:     ${escapeText(
+run4.message)}`],`Server:      ${escapeText(run4.server)}`,`Profile:     ${escapeText(run4.profile)}`,`Environment: ${run4.
+environment===null?"none":escapeText(run4.environment)}`,...parts.length===0?[`Digest:      ${escapeText(run4.digest)}`]:
+["Shards:",...parts.flatMap(part=>wrap("  ",partText2(part)))],"",...changes.flatMap(change3=>[...pastLines(change3,options),
+""])];return`${[...lines,counts2(changes)].join("\n")}
 `}function ofShards(parts){const[first]=parts??[];if(parts===void 0||first===void 0)return"";const{count:count3}=first.shard;
 const there=new Set(parts.map(({shard:shard2})=>shard2.index)).size;return there===count3?` of ${count3} shards`:` of ${there}\
  of ${count3} shards`}function partText2({shard:shard2,run:run4,ended,changes}){const{run:journal,at:at3,pid,digest}=run4;
@@ -12222,11 +12220,10 @@ action==="adopt"?["    recorded, nothing was sent"]:[],`    ${result?.status==="
 est ${pull_request})`;if(actor!==void 0)return`${bare(actor)}${request5}`;return`${system(run4)}${author===void 0?"":`, \
 commit by ${bare(author)}`}${request5}`}function commandOf({command,undoes}){return bare(undoes===void 0?command:`${command}\
  of ${undoes}`)}function system({user:user4,host:host2}){return`${bare(user4)} on ${bare(host2)}`}function counts2(changes){
-const results=changes.flatMap(({result})=>result??[]);const open7=changes.length-results.length;const summary2=Object.entries(
-summarizeResult({run:null,results,interrupted:false})).filter(([status,count3])=>count3>0||status==="applied").map(([status,
-count3])=>`${count3} ${status}`);return[...summary2,...open7>0?[`${open7} without an answer`]:[]].join(", ")}function runsJson({
-runs,kinds:kinds2}){return{format_version:1,runs:runs.map(past=>{const{first,more}=firstOf(past,kinds2);return{...header(
-past),objects:{first,more}}})}}function runJson(past){return{format_version:1,...header(past),changes:past.changes.map(pastChangeJson)}}
+const results=changes.flatMap(({result})=>result??[]);const open7=changes.length-results.length;return`${outcomeCounts(results)}${open7>
+0?`, ${open7} without an answer`:""}`}function runsJson({runs,kinds:kinds2}){return{format_version:1,runs:runs.map(past=>{
+const all=objectsOf2(past,kinds2);const first=all.slice(0,NAMED2);return{...header(past),objects:{first,more:all.length-
+first.length}}})}}function runJson(past){return{format_version:1,...header(past),changes:past.changes.map(pastChangeJson)}}
 function pastChangeJson({change:change3,at:at3,result}){return{address:change3.address,...change3.label===void 0?{}:{label:change3.
 label},kind:change3.kind,action:change3.action,at:at3,fields:change3.fields.map(fieldJson),status:result?.status??null,http_status:result?.
 httpStatus??null,attempts:result?.attempts??null,unverified:[...result?.unverified??[]],error:result?.error??null,...result?.
@@ -12235,16 +12232,16 @@ notes===void 0?{}:{notes:[...result.notes]}}}function header({parts,...past}){re
 const results=changes.flatMap(({result})=>result??[]);return{run:run4.run,command:run4.command,...run4.undoes===void 0?{}:
 {undoes:run4.undoes},at:run4.at,ended,user:run4.user,host:run4.host,pid:run4.pid,...originJson(run4),server:run4.server,
 profile:run4.profile,environment:run4.environment,tool_version:run4.tool_version,...run4.now===void 0?{}:{now:run4.now},
-digest:run4.digest,summary:summarizeResult({run:run4.run,results,interrupted:false})}}function originJson(run4){const{actor=null,
-author=null,commit:commit2=null,pull_request=null}=run4;const{run_url=null,message=null}=run4;return{actor,author,commit:commit2,
-pull_request,run_url,message}}function journalLines(runs){return runs.map(({run:run4,command,at:at3})=>escapeText(`- ${run4}\
-  ${command} at ${at3}`))}function pruningText({remove,keep:keep2}){const summary2=`${plural(remove.length,"journal")} r\
-emoved, ${keep2.length} kept.`;return`${[...journalLines(remove),summary2].join("\n")}
+digest:run4.digest,summary:summarizeResult({results})}}function originJson(run4){const{actor=null,author=null,commit:commit2=null,
+pull_request=null}=run4;const{run_url=null,message=null}=run4;return{actor,author,commit:commit2,pull_request,run_url,message}}
+function journalLines(runs){return runs.map(({run:run4,command,at:at3})=>escapeText(`- ${run4}  ${command} at ${at3}`))}
+function pruningText({remove,keep:keep2}){const summary2=`${plural(remove.length,"journal")} removed, ${keep2.length} ke\
+pt.`;return`${[...journalLines(remove),summary2].join("\n")}
 `}function pruningJson({remove,keep:keep2,needed:needed2}){const named4=({run:run4,command,at:at3})=>({run:run4,command,
 at:at3});const reasons=new Map(needed2.map(({run:run4,why:why2})=>[run4.run,why2]));return{format_version:1,removed:remove.
 map(named4),kept:keep2.map(run4=>({...named4(run4),reason:reasons.get(run4.run)??null}))}}var NAMED2;var init_runs=__esm(
-{"src/report/runs.ts"(){"use strict";init_result();init_escape();init_shard();init_json2();init_names2();init_stored();init_text();
-init_words2();NAMED2=3}});var history_exports={};__export(history_exports,{historyJson:()=>historyJson,historyOf:()=>historyOf,historyText:()=>historyText});
+{"src/report/runs.ts"(){"use strict";init_result();init_escape();init_shard();init_words();init_json2();init_names2();init_result_text();
+init_stored();init_text();init_words2();NAMED2=3}});var history_exports={};__export(history_exports,{historyJson:()=>historyJson,historyOf:()=>historyOf,historyText:()=>historyText});
 function historyText({past},options){if(past.length===0)return"No run matches.\n";const paint=colors(options.color);const lines=past.
 flatMap(({run:run4,change:change3})=>[...wrap("",`${run4.run}  ${commandOf(run4)} by ${who(run4)}`).map(line=>paint.bold(
 line)),...why(run4),...pastLines(change3,options),""]);return lines.join("\n")}function historyJson({address:address4,past}){
@@ -12484,8 +12481,8 @@ const now=names2(after);const had=names2(before);if(now===void 0||had===void 0)r
 if(gone.length===0)return[];const message=`the new ${body2} body lost ${list(gone)}, which the present one has`;return[{
 code:"lost-placeholder",message,body:body2}]}function changed(before,after){const links=changedLinks(before,after).filter(
 ({elsewhere})=>elsewhere);return["txt","html"].flatMap(body2=>{const ones=links.filter(link2=>link2.body===body2);if(ones.
-length===0)return[];const told4=ones.map(({from,to})=>from===null?`a new link to ${to}`:`${from} \u2192 ${to}`);const message=`\
-the new ${body2} body leads elsewhere: ${firstFew([...new Set(told4)],5)}`;return[{code:"changed-link",message,body:body2,
+length===0)return[];const told3=ones.map(({from,to})=>from===null?`a new link to ${to}`:`${from} \u2192 ${to}`);const message=`\
+the new ${body2} body leads elsewhere: ${firstFew([...new Set(told3)],5)}`;return[{code:"changed-link",message,body:body2,
 ...within3(body2,ones.flatMap(({at:at3})=>at3??[]))}]})}function syntax(body2,template2,mail){if(template2===void 0||!("\
 syntax"in template2))return[];const at3=template2.at===void 0?[]:[template2.at];if(template2.limit)return[tooLarge(body2,
 template2.syntax,at3)];if(mail!==void 0)return[unsent(body2,template2.syntax,at3)];const message=`the ${body2} body is n\
@@ -12507,7 +12504,7 @@ html!==void 0&&texts3.length>0;const lacks2=all=>!all.some(text6=>text6.includes
 findings.length===0&&(lacks2(texts3)||lacks2(bare2))){const who2=lacks2(texts3)?"":" to a user without a group or metada\
 ta";const message=`no body shows {{ ${mail.link} }}${who2}, so the mail comes without what it is for`;findings.push({code:"\
 missing-link",message,body:null,fatal:true})}const emptyOnes=[...empty2].map(([tag,{hint,at:at3}])=>unknownName(at3,`${tag}\
-, which is empty on this server${hint}`));return[...findings,...strays,...firstOf2(emptyOnes)]}function seenIn(html){const tree=parseBody(
+, which is empty on this server${hint}`));return[...findings,...strays,...firstOf(emptyOnes)]}function seenIn(html){const tree=parseBody(
 html,{located:false});if("refused"in tree)return html;const hidden=new Set(["style","script","title","template"]);return tree.
 elements.filter(({tagName})=>!hidden.has(tagName)).flatMap(({attrs,childNodes})=>[...attrs.filter(({name:name3})=>addressAttributes.
 has(name3)).map(({value:value4})=>value4),...childNodes.flatMap(node2=>"value"in node2?node2.value:[])]).join("\n")}function unknownName(at3,what){
@@ -12519,7 +12516,7 @@ paces";const similar=/(?:^|[._])(?:url|uri|link|href|code)$/.test(bare2)?link2:n
 void 0?"":`; did you mean ${short2(written2({section,name:similar}))}?`}function nearestName(name3,known3){const longer=known3.
 find(one=>/[._]/.test(one.at(-name3.length-1)??"")&&one.endsWith(name3));return longer??nearest(name3,known3)}function namesOf2(data3){
 return Object.entries(data3).flatMap(([name3,value4])=>isMap(value4)?[name3,...namesOf2(value4).map(inner=>`${name3}.${inner}`)]:
-[name3])}function firstOf2(findings){const more=findings.length-unknownAtMost;if(more<=0)return[...findings];return findings.
+[name3])}function firstOf(findings){const more=findings.length-unknownAtMost;if(more<=0)return[...findings];return findings.
 slice(0,unknownAtMost).map((finding,index)=>{if(index<unknownAtMost-1)return finding;const at3=together(findings.slice(index).
 map(one=>one.at??{}));return{...finding,message:`${finding.message} (and ${more} more such names)`,at:at3}})}function unreadLive(body2,had,after){
 if(names2(after)===void 0||had===void 0||!("syntax"in had)||!had.limit)return[];const message=`the present ${body2} body\
@@ -14188,8 +14185,8 @@ GIT_SSH_COMMAND===void 0?{GIT_SSH_COMMAND:"ssh -oBatchMode=yes"}:{};const quiet=
 0",LC_ALL:"C"};const env={...asksNobody,...Object.fromEntries(own5),...quiet,...more};const limits2={timeout:patience,killSignal:"\
 SIGKILL",maxBuffer:most2};const detached=reaches&&process.platform!=="win32";const options={cwd:root,env,windowsHide:true,
 encoding:"buffer",detached,...limits2};return await new Promise((done2,failed)=>{const child=execFile(found2,args,options,
-(failure2,stdout,stderr)=>{if(failure2===null)return done2(stdout);const[said,told4]=[stdout.toString("utf8"),stderr.toString(
-"utf8")];failed(new GitFailed(whyFailed(failure2,told4,patience),said,told4,{cause:failure2}))});child.stdin?.on("error",
+(failure2,stdout,stderr)=>{if(failure2===null)return done2(stdout);const[said,told3]=[stdout.toString("utf8"),stderr.toString(
+"utf8")];failed(new GitFailed(whyFailed(failure2,told3,patience),said,told3,{cause:failure2}))});child.stdin?.on("error",
 ()=>{});child.stdin?.end(input)})}function isTooMuch(failure2){const cause=failure2 instanceof GitFailed?failure2.cause:
 void 0;return String(cause?.code)==="ERR_CHILD_PROCESS_STDIO_MAXBUFFER"}function whyFailed({killed,code:code2,message},stderr,patience){
 const said=stderr.split("\n").find(line=>line.startsWith("fatal: ")||line.startsWith("error: "));const remote=stderr.split(
@@ -14198,8 +14195,8 @@ void 0)return[said.slice("fatal: ".length),...remote.slice(0,LINES)].join("; ");
 ed with exit code ${code2}`;if(killed===true&&code2==null)return`it did not end in ${patience/1e3} s`;return typeof code2===
 "string"?code2:message.split("\n")[0]??""}var PATIENCE,MOST3,ofRepository,GitFailed,NoGit,LINES;var init_git=__esm({"src\
 /base/git.ts"(){"use strict";init_paths();init_read_file();PATIENCE=1e4;MOST3=64*1024*1024;ofRepository=/^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|CEILING_DIRECTORIES)$/;
-GitFailed=class extends Error{said;told;constructor(why2,said,told4,options){super(why2,options);this.said=said;this.told=
-told4}};NoGit=class extends Error{constructor(){super("there is no git")}};LINES=3}});import{createPrivateKey,X509Certificate}from"node:crypto";function checkCertificates(pem2){const found2=pem2.match(certificate)??
+GitFailed=class extends Error{said;told;constructor(why2,said,told3,options){super(why2,options);this.said=said;this.told=
+told3}};NoGit=class extends Error{constructor(){super("there is no git")}};LINES=3}});import{createPrivateKey,X509Certificate}from"node:crypto";function checkCertificates(pem2){const found2=pem2.match(certificate)??
 [];if(found2.length===0)throw new Error("no certificate");for(const one of found2)new X509Certificate(one)}function isKeyOf(cert,key3){
 const[own5]=cert.match(certificate)??[];return own5!==void 0&&new X509Certificate(own5).checkPrivateKey(createPrivateKey(
 key3))}var certificate;var init_certificates=__esm({"src/base/certificates.ts"(){"use strict";certificate=/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g}});import{hostname as hostname2}from"node:os";function parseHolder(schema7,text6){try{return schema7.parse(JSON.parse(text6))}catch{
@@ -14346,8 +14343,8 @@ reset ${IMPORT_REF}
 
 `]);try{const command=["fast-import","--quiet","--done"];const said=await git(this.settings.root,command,{input:`${input.
 join("")}done
-`});return said.toString("utf8").trimEnd().split("\n")}catch(failure2){const told4=failure2 instanceof GitFailed?failure2.
-told:"";const[,report2]=/^fast-import: dumping crash report to (.+)$/m.exec(told4)??[];if(report2!==void 0)await rm4(resolve12(
+`});return said.toString("utf8").trimEnd().split("\n")}catch(failure2){const told3=failure2 instanceof GitFailed?failure2.
+told:"";const[,report2]=/^fast-import: dumping crash report to (.+)$/m.exec(told3)??[];if(report2!==void 0)await rm4(resolve12(
 this.settings.root,report2),{force:true});throw localFailure(this.#place,failure2)}}async push(moves){const{remote,pauses=PAUSES}=this.
 settings;const leases=moves.map(({ref,from})=>`--force-with-lease=${ref}:${from??""}`);const specs=moves.map(({ref,to})=>`${to??
 ""}:${ref}`);const others2=moves.flatMap(({ref})=>ref===this.ref?[]:[ref]);const options=["--quiet","--porcelain","--ato\
@@ -15418,7 +15415,7 @@ import_lib.default.defaults}});function isTransient(failure2,kept){const code2=c
 kept&&failoverStates.test(code2);const fault=connectionFailure(code2)?.fault;return fault===void 0||fault==="network"}function isOfDatabase(failure2){
 return failure2 instanceof DatabaseError}function problemOf(failure2,doing,target){if(failure2 instanceof ProblemsError)
 return failure2;const code2=codeOf(failure2);const way=isOfDatabase(failure2)?void 0:connectionFailure(code2);const cure=way===
-void 0?cures[code2]??CHECK:way.look===void 0?CHECK:looks2[way.look];const why2=way===void 0?describe3(failure2,target):`${way.
+void 0?cures[code2]??CHECK:way.look===void 0?CHECK:looks3[way.look];const why2=way===void 0?describe3(failure2,target):`${way.
 why} (${code2})`;if(doing==="reach"||!isOfDatabase(failure2)||connectionStates.test(code2)){const message=`the database \
 of the state can't be reached: ${why2} (${target.place})`;return problemError("state-unreachable",message,cure,failure2)}
 const[problem,can]=doing==="read"?["state-unreadable","read"]:["not-writable","written"];return problemError(problem,`th\
@@ -15430,7 +15427,7 @@ const way=answer.length>=9&&answer[0]===82?ways3[answer.readInt32BE(5)]:void 0;c
 hat is no message of PostgreSQL","is the port right, and does PostgreSQL run there?"]:[`it asks for ${way}, which idops \
 does not have`,"let its pg_hba.conf ask this user for scram-sha-256 or cert, and give the password in the URL or name th\
 e certificate in state.postgres"];return problemError("state-unreachable",`the database of the state can't be reached: ${why2}\
- (${place2})`,hint,cause)}var NoAnswer,transientStates,failoverStates,connectionStates,ways3,CHECK,cures,looks2;var init_failures2=__esm(
+ (${place2})`,hint,cause)}var NoAnswer,transientStates,failoverStates,connectionStates,ways3,CHECK,cures,looks3;var init_failures2=__esm(
 {"src/state/postgres/failures.ts"(){"use strict";init_esm2();init_connection_failure();init_escape();init_problems();NoAnswer=
 class extends Error{constructor(){super("it did not answer in time")}};transientStates=/^(?:08...|57P0[1235]|25P0[34]|40001|40P01)$/;
 failoverStates=/^(?:25006|53300|55P03|57014)$/;connectionStates=/^(?:08...|28...|3D000|53300|57P..)$/;ways3={2:"Kerberos\
@@ -15439,7 +15436,7 @@ stgreSQL";cures={"28000":"check the user and the password in the URL, and what i
 s user and TLS","3D000":"make the database, or name another one in the URL","53300":"end some connections, or raise its \
 max_connections","55P03":"see who is in pg_locks","25006":"name the primary in the URL, or turn default_transaction_read\
 _only off for this role and this database","42501":"let its owner run: GRANT USAGE ON SCHEMA idops TO this role; GRANT S\
-ELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA idops TO this role"};looks2={authority:"name a file with its autho\
+ELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA idops TO this role"};looks3={authority:"name a file with its autho\
 rity with ca_file of state.postgres; or write sslmode=disable in the URL if the network is trusted","client-certificate":"\
 client_cert_file and client_key_file of state.postgres name one",clock:"is this machine's clock right?",host:"is the hos\
 t in the URL right, and does a firewall let it through?",network:"is there a network, and is the host right?",port:"does\
@@ -18255,17 +18252,16 @@ const byStart=new Map(spots.map(spot=>[spot.start,spot]));return[...byStart.valu
 txt,html},fields2){return{txt:readable(fields2[txt]),html:readable(fields2[html])}}function readable(body2){return typeof body2===
 "string"||body2===null?body2:void 0}init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();init_values();init_fields();function namedMembers(kind,fields2,lost2){return Object.fromEntries(Object.entries(fields2).
 flatMap(([field2,declared])=>{if(!isByMember(kind.fields[field2]??value,declared))return[];const named4=listsOf(declared).
-flatMap(({list:list2})=>asElements([...list2]));return[[field2,[...named4,...asElements(lost2[field2]??null)]]]}))}function placesOf2({
-placesOf:placesIn2},{path}){const places=placesIn2?.(path)??[];if(places.length===0)return{};return{places:places.map(({
-length:_length2,text:_text,column:_,...place2})=>place2)}}function fieldChange(part,named4){const{path,type,wanted,got}=part;
-const after=asItWillBe(part);if(named4!==void 0){const before=membersAmong(got??null,named4);const members3=membersAmong(
-after,named4);const sensitive2=holdsSensitive(before)||holdsSensitive(members3);return{path,type:type.type,before,after:members3,
-sensitive:sensitive2,byMember:true}}const sensitive=isSecret(type)||holdsSensitive(wanted)||got!==void 0&&(got instanceof
-HashedSecret||holdsSensitive(got));return{path,type:type.type,before:got,after,sensitive,...lackOf(part)}}function updateWarnings(kind,live,parts){
-const warnings=[];if(live?.exists===false){warnings.push({code:"not-there",message:`the server has no such ${kind.noun};\
- the update is sent anyway`})}for(const{path,type,verdict}of parts){if(type.type!=="set"||verdict!=="unknown")continue;warnings.
-push({code:"unknown-set",message:`the present ${path} are unknown: those that the manifest does not declare will be lost`})}
-return warnings}init_problems();init_values();init_words();init_declared();init_fields();init_kinds();init_values();init_fields();init_kinds();function mergeDocuments(identity2,documents){const[first]=documents;if(first===
+flatMap(({list:list2})=>asElements([...list2]));return[[field2,[...named4,...asElements(lost2[field2]??null)]]]}))}function declaredPlaces2(declared,{
+path}){const places=declared.placesOf?.(path)??[];if(places.length===0)return{};return{places:places.map(({length:_length2,
+text:_text,column:_,...place2})=>place2)}}function fieldChange(part,named4){const{path,type,wanted,got}=part;const after=asItWillBe(
+part);if(named4!==void 0){const before=membersAmong(got??null,named4);const members3=membersAmong(after,named4);const sensitive2=holdsSensitive(
+before)||holdsSensitive(members3);return{path,type:type.type,before,after:members3,sensitive:sensitive2,byMember:true}}const sensitive=isSecret(
+type)||holdsSensitive(wanted)||got!==void 0&&(got instanceof HashedSecret||holdsSensitive(got));return{path,type:type.type,
+before:got,after,sensitive,...lackOf(part)}}function updateWarnings(kind,live,parts){const warnings=[];if(live?.exists===
+false){warnings.push({code:"not-there",message:`the server has no such ${kind.noun}; the update is sent anyway`})}for(const{
+path,type,verdict}of parts){if(type.type!=="set"||verdict!=="unknown")continue;warnings.push({code:"unknown-set",message:`\
+the present ${path} are unknown: those that the manifest does not declare will be lost`})}return warnings}init_problems();init_values();init_words();init_declared();init_fields();init_kinds();init_values();init_fields();init_kinds();function mergeDocuments(identity2,documents){const[first]=documents;if(first===
 void 0)throw new Error("no document to merge");const kind=kindOf(first.kind);const sources2=new Map;const contradictions4=[];
 const fields2={};for(const field2 of new Set(documents.flatMap(({fields:fields3})=>Object.keys(fields3)))){const parts=documents.
 flatMap(document3=>{const declared=document3.fields[field2];return declared===void 0?[]:[{document:document3,declared}]});
@@ -18277,21 +18273,21 @@ path}};const document2={kind:first.kind,identity:identity2,fields:fields2,absent
 ({whole:whole2})=>whole2)),ignored:union2(documents.map(({ignored})=>ignored)),...conditions.length===0?{}:{conditions},
 get place(){return first.place},get declaredAt(){return first.declaredAt},placeOf:(...path)=>{const source=sourceOf2(path);
 return source.document.placeOf(...source.path)},placesOf:path=>documents.flatMap(document3=>Object.entries(document3.fields).
-flatMap(([field2,declared])=>{if(field2===path)return[document3.placeOf(field2)];const keys=path.startsWith(field2)&&isMap(
-declared)?Object.keys(declared):[];const key3=keys.find(one=>partPath(field2,one)===path);return key3===void 0?[]:[document3.
-placeOf(field2,key3)]})),placeWithin:(field2,part)=>sourceOf2([field2]).document.placeWithin(field2,part)};return{document:document2,
-contradictions:contradictions4}}function documentFor(many,identity2,condition){const{kind,fields:fields2,absent:absent2,
-whole:whole2,ignored}=many;return{kind,identity:identity2,fields:fields2,absent:absent2,whole:whole2,ignored,...condition===
-void 0?{}:{conditions:[condition]},get place(){return many.place},get declaredAt(){return many.declaredAt},placeOf:(...path)=>many.
-placeOf(...path),placeWithin:(field2,part)=>many.placeWithin(field2,part)}}function joined2(kind,field2,parts,sources2,contradictions4){
-const{type}=kind.fields[field2]??value;const placeOf5=({document:document2,path})=>document2.placeOf(...path);const differs=(path,one,other,removed)=>{
-const places=[placeOf5(one),placeOf5(other)];contradictions4.push({path,places,...removed===void 0?{}:{removed}})};if(type===
-"set")return joinedSet(field2,parts,sources2,differs);const isPartwise=(type==="map"||type==="members")&&parts.every(({declared})=>isMap(
-declared));const joint={};const seen=new Map;for(const{document:document2,declared}of parts){const own5=isPartwise&&isMap(
-declared)?Object.entries(declared):[["",declared]];for(const[key3,wanted]of own5){const path=key3===""?[field2]:[field2,
-key3];const source={document:document2,path};const before=seen.get(key3);if(before===void 0){seen.set(key3,source);sources2.
-set(path.join("\0"),source);joint[key3]=wanted}else if(!same(joint[key3]??null,wanted))differs(path.join("."),before,source)}}
-return isPartwise?joint:joint[""]??null}function joinedSet(field2,parts,sources2,differs){const joint={};const sourceOf2=(part,index)=>sources2.
+flatMap(([field2,declared])=>{if(field2===path)return[document3.placeOf(field2)];const keys=isMap(declared)?Object.keys(
+declared):[];const key3=keys.find(one=>partPath(field2,one)===path);return key3===void 0?[]:[document3.placeOf(field2,key3)]})),
+placeWithin:(field2,part)=>sourceOf2([field2]).document.placeWithin(field2,part)};return{document:document2,contradictions:contradictions4}}
+function documentFor(many,identity2,condition){const{kind,fields:fields2,absent:absent2,whole:whole2,ignored}=many;return{
+kind,identity:identity2,fields:fields2,absent:absent2,whole:whole2,ignored,...condition===void 0?{}:{conditions:[condition]},
+get place(){return many.place},get declaredAt(){return many.declaredAt},placeOf:(...path)=>many.placeOf(...path),placeWithin:(field2,part)=>many.
+placeWithin(field2,part)}}function joined2(kind,field2,parts,sources2,contradictions4){const{type}=kind.fields[field2]??
+value;const placeOf5=({document:document2,path})=>document2.placeOf(...path);const differs=(path,one,other,removed)=>{const places=[
+placeOf5(one),placeOf5(other)];contradictions4.push({path,places,...removed===void 0?{}:{removed}})};if(type==="set")return joinedSet(
+field2,parts,sources2,differs);const isPartwise=(type==="map"||type==="members")&&parts.every(({declared})=>isMap(declared));
+const joint={};const seen=new Map;for(const{document:document2,declared}of parts){const own5=isPartwise&&isMap(declared)?
+Object.entries(declared):[["",declared]];for(const[key3,wanted]of own5){const path=key3===""?[field2]:[field2,key3];const source={
+document:document2,path};const before=seen.get(key3);if(before===void 0){seen.set(key3,source);sources2.set(path.join("\0"),
+source);joint[key3]=wanted}else if(!same(joint[key3]??null,wanted))differs(path.join("."),before,source)}}return isPartwise?
+joint:joint[""]??null}function joinedSet(field2,parts,sources2,differs){const joint={};const sourceOf2=(part,index)=>sources2.
 get([field2,part,index].join("\0"));let whole2;for(const{document:document2,declared}of parts){const{whole:own5}=setParts(
 declared);if(own5!==void 0){const source={document:document2,path:[field2]};if(whole2===void 0){whole2={source,list:own5};
 joint.whole=[]}else if(!same(inOrder(whole2.list),inOrder(own5)))differs(field2,whole2.source,source);else continue}for(const{
@@ -18310,22 +18306,22 @@ declared).flatMap(({list:list2})=>list2)){const[end,member]=[endOf(element),memb
 void 0)this.#places.set(key(field2,member,end),document2)}}}}documentOf(field2,id,{at:at3,name:name3=""}){return this.#places.
 get(key(field2,id,at3))??this.#places.get(key(field2,name3,at3))}};function key(field2,member,end){return JSON.stringify(
 [field2,member.toLowerCase(),end])}function withDates(documents,written4,{state:{resources},now,endedOnly}){const declares=new DeclaredDates(
-written4);const present3=new Set;const unmanaged=[];const notInForce=[];const declared=documents.flatMap(document2=>{const address4=addressOf(
+written4);const present3=new Set;const unmanaged=[];const undated=[];const declared=documents.flatMap(document2=>{const address4=addressOf(
 document2.kind,document2.identity);present3.add(address4);const record2=Object.hasOwn(resources,address4)?resources[address4]:
-void 0;const{fields:fields2,removed,kept}=withoutEnded(document2,record2,now);notInForce.push(...kept.map(name3=>`${name3}\
- of ${address4}`));const{source}=addLate(removed,record2,{address:address4,document:document2,declares,now,unmanaged});if(Object.
+void 0;const{fields:fields2,removed,kept}=withoutEnded(document2,record2,now);undated.push(...kept.map(name3=>`${name3} \
+of ${address4}`));const{source}=addLate(removed,record2,{address:address4,document:document2,declares,now,unmanaged});if(Object.
 keys(removed).length===0){if(endedOnly)return[];return[fields2===document2.fields?document2:altered(document2,{fields:fields2})]}
 if(endedOnly){const known3=recordedWhole(document2,removed,record2);return[removalOf(document2.identity,removed,source??
 document2,known3)]}return[altered(document2,{fields:withRemoved(fields2,removed),ended:removed})]});for(const[address4,record2]of Object.
 entries(resources)){if(record2.until===void 0||present3.has(address4))continue;const removed={};const{source}=addLate(removed,
 record2,{address:address4,declares,now,unmanaged});if(source!==void 0)declared.push(removalOf(record2.identity,removed,source))}
-return{declared,warnings:[...unmanagedWarnings(unmanaged),...notInForceWarnings(notInForce)]}}function addLate(removed,record2,{
-address:address4,document:document2,declares,now,unmanaged}){let source;for(const[field2,members3]of Object.entries(record2?.
-until??{})){const names4=document2===void 0?[]:namesIn3(document2,field2);for(const[id,date3]of Object.entries(members3)){
-if(names4.includes(id)||date3.name!==void 0&&names4.includes(date3.name))continue;const other=declares.documentOf(field2,
-id,date3);if(other===void 0){if(isHeld(record2?.left?.fields[field2],id))unmanaged.push(`${date3.name??id} of ${address4}`)}else if(date3.
+return{declared,warnings:[...unmanagedEnds(unmanaged),...notInForce(undated)]}}function addLate(removed,record2,{address:address4,
+document:document2,declares,now,unmanaged}){let source;for(const[field2,members3]of Object.entries(record2?.until??{})){
+const names4=document2===void 0?[]:namesIn2(document2,field2);for(const[id,date3]of Object.entries(members3)){if(names4.
+includes(id)||date3.name!==void 0&&names4.includes(date3.name))continue;const other=declares.documentOf(field2,id,date3);
+if(other===void 0){if(isHeld(record2?.left?.fields[field2],id))unmanaged.push(`${date3.name??id} of ${address4}`)}else if(date3.
 received&&Date.parse(date3.at)<=now.getTime()){source??=other;removed[field2]=[...removed[field2]??[],id]}}}return{source}}
-function isHeld(set2,id){return set2===void 0||asElements(set2).some(element=>element.id===id)}function namesIn3({fields:fields2},field2){
+function isHeld(set2,id){return set2===void 0||asElements(set2).some(element=>element.id===id)}function namesIn2({fields:fields2},field2){
 return listsOf(fields2[field2]).flatMap(({list:list2})=>list2).flatMap(element=>memberKey(element)??[])}function recordedWhole({
 fields:fields2},removed,record2){if(record2===void 0||record2.left!==void 0)return{};return Object.fromEntries(Object.entries(
 removed).flatMap(([field2,ids2])=>{const{[field2]:set2}=record2.fields;if(!Array.isArray(set2)||!Array.isArray(setParts(
@@ -18379,17 +18375,17 @@ void 0||at3<first)first=at3;if(Date.parse(at3)>now.getTime()+SOON)continue;const
 get(text6);if(before===void 0)soon.set(text6,{name:name3,at:at3,field:field2,count:1});else before.count+=1}return{holdsUntil:first,
 warnings:[...[...soon.values()].sort((a2,b)=>compareText(a2.at,b.at)||compareText(a2.name,b.name)).map(({name:name3,at:at3,
 field:field2,count:count3})=>({code:"access-ends-soon",message:`"${name3}" in ${field2} of ${count3===1?"1 object":`${count3}\
- objects`} ends at ${at3}`})),...undatedWarnings(changes)]}}function undatedWarnings(changes){return notInForceWarnings(
-changes.flatMap(({address:address4,apply:{undated=[]}})=>undated.map(name3=>`${name3} of ${address4}`)))}function notInForceWarnings(all){
-if(all.length===0)return[];return[{code:"end-not-in-force",message:`access that idops did not give has an until, which d\
-oesn't remove it: ${firstFew(all)}; to let it end, remove it, apply, and add it again with until`}]}function withoutEnd(element){
-if(!isMap(element))return element;const{until:_,...rest}=element;return rest}function unmanagedWarnings(unmanaged){if(unmanaged.
-length===0)return[];return[{code:"unmanaged-end",message:`access with a recorded end is declared by no document any more\
-, so nothing will remove it: ${firstFew(unmanaged)}`}]}function endedProblems(documents,now){return documents.flatMap(document2=>Object.
-entries(document2.fields).flatMap(([field2,declared])=>listsOf(declared).flatMap(({path,list:list2})=>list2.flatMap((element,index)=>{
-const at3=endOf(element);if(at3===void 0||Date.parse(at3)>now.getTime())return[];return[warning2("access-ended",`"${memberKey(
-element)??""}" in ${field2} ended at ${at3}`,[document2.placeOf(field2,...path,index)],"apply removes it from those who \
-received it; then remove it here, or change its date")]}))))}function compare(given){const{live,recorded:recorded2,declared,profile}=given;const kind=kindOf(declared.kind);const change3=withReason(
+ objects`} ends at ${at3}`})),...notInForce(changes.flatMap(({address:address4,apply:{undated=[]}})=>undated.map(name3=>`${name3}\
+ of ${address4}`)))]}}function notInForce(names4){if(names4.length===0)return[];const message=`access that idops did not\
+ give has an until, which doesn't remove it: ${firstFew(names4)}; to let it end, remove it, apply, and add it again with\
+ until`;return[{code:"end-not-in-force",message}]}function withoutEnd(element){if(!isMap(element))return element;const{until:_,
+...rest}=element;return rest}function unmanagedEnds(names4){if(names4.length===0)return[];const message=`access with a r\
+ecorded end is declared by no document any more, so nothing will remove it: ${firstFew(names4)}`;return[{code:"unmanaged\
+-end",message}]}function endedProblems(documents,now){return documents.flatMap(document2=>Object.entries(document2.fields).
+flatMap(([field2,declared])=>listsOf(declared).flatMap(({path,list:list2})=>list2.flatMap((element,index)=>{const at3=endOf(
+element);if(at3===void 0||Date.parse(at3)>now.getTime())return[];return[warning2("access-ended",`"${memberKey(element)??
+""}" in ${field2} ended at ${at3}`,[document2.placeOf(field2,...path,index)],"apply removes it from those who received i\
+t; then remove it here, or change its date")]}))))}function compare(given){const{live,recorded:recorded2,declared,profile}=given;const kind=kindOf(declared.kind);const change3=withReason(
 compareFields(given),ignoredTrouble(kind,declared,live,profile));const left=recorded2?.left;if(live===void 0||left===void 0)
 return change3;const shown4=field2=>liveValue(live,field2);const fields2=[...withDrift(change3.fields,kind.fields,left,shown4),
 ...declared.remembered?none:undeclaredDrift(change3.fields,declared,kind.fields,left,shown4)];return fields2.length===0?
@@ -18425,9 +18421,9 @@ if(gone!==void 0)return blocked3(gone);if(wanted.unknowable.length>0)return bloc
 if(differing.length===0&&!asserts)return withEnds(base(wanted.fields),recorded2?.until);const{requests,expected,warnings=[],
 trouble}=kind.update(planInput);const refused2=trouble??tooLarge2(requests,input.profile);if(refused2!==void 0)return blocked3(
 refused2);if(Object.keys(expected).length===0)return base(wanted.fields);const changesOf=some=>some.map(({field:field2,part})=>({
-...fieldChange(part,named4[field2]),...placesOf2(declared,part),...confirmed.includes(field2)?{confirmed:true}:{}}));return{
-...base(expected),action:"update",requests,fields:[...changesOf(asserts?parts:differing),...endFields(base({}).apply.until,
-recorded2?.until)],destructions:kind.destructions(changesOf(differing)),warnings:[...stale3,...warnings,...restoreWarnings(
+...fieldChange(part,named4[field2]),...declaredPlaces2(declared,part),...confirmed.includes(field2)?{confirmed:true}:{}}));
+return{...base(expected),action:"update",requests,fields:[...changesOf(asserts?parts:differing),...endFields(base({}).apply.
+until,recorded2?.until)],destructions:kind.destructions(changesOf(differing)),warnings:[...stale3,...warnings,...restoreWarnings(
 kind,input.recorded?.restore?.run,lost2,expected),...updateWarnings(kind,live,parts.map(({part})=>part))]}}function lostOf(kind,{
 declared,live,recorded:recorded2,references:references2}){if(declared.absent||live===void 0||!live.exists||recorded2?.restore===
 void 0)return{};const lost2=stillLost(kind,recorded2.restore,live.fields);return kind.restorable?.(lost2,references2)??lost2}
@@ -18481,15 +18477,15 @@ ue becomes the whole value`}init_problems();init_shard();init_values();init_kind
 last)||text6.length<first.length+last.length)return false;let position=first.length;const end=text6.length-last.length;for(const part of parts.
 slice(1,-1)){const found2=text6.indexOf(part,position);if(found2<0||found2+part.length>end)return false;position=found2+
 part.length}return true}function matchesTarget(target,address4){if(matchesPattern(target,address4))return true;const id=address4.
-split("/")[1]??"";return isUuid(id)&&matchesPattern(withSmallId(target),withSmallId(address4))}function protecting(patterns,address4){
-return patterns.find(pattern=>matchesPattern(pattern.toLowerCase(),address4.toLowerCase()))}function withSmallId(address4){
-return address4.replace(/\/[^/]*/,id=>id.toLowerCase())}function isInShard({shard:shard2},kind,identity2){if(shard2===void 0)
-return true;const alone2=kindOf(kind).succession!==void 0;return shard2.index===(alone2?1:indexOf(addressOf(kind,identity2),
-shard2.count))}function isSelected({targets,kinds:kinds2},kind,addresses4){if(kinds2.length>0&&!kinds2.includes(kind))return false;
-if(targets.length===0)return true;return targets.some(target=>addresses4.some(address4=>matchesTarget(target,address4)))}
-function mayMatchKind({targets,kinds:kinds2},kind){if(kinds2.length>0&&!kinds2.includes(kind))return false;if(targets.length===
-0)return true;return targets.some(target=>{const prefix=target.split("*")[0]??"";const start=`${kind}/`;return prefix.startsWith(
-start)||target.includes("*")&&start.startsWith(prefix)})}function undocumented(kind,identity2,parts={},file2=""){const place2={file:file2,line:1,column:1,length:1};return{kind,identity:identity2,
+split("/")[1]??"";return isUuid(id)&&matchesPattern(withSmallId(target),withSmallId(address4))}function protectingPattern(patterns,addresses4){
+const names4=addresses4.map(address4=>address4.toLowerCase());return patterns.find(pattern=>names4.some(name3=>matchesPattern(
+pattern.toLowerCase(),name3)))}function withSmallId(address4){return address4.replace(/\/[^/]*/,id=>id.toLowerCase())}function isInShard({
+shard:shard2},kind,identity2){if(shard2===void 0)return true;const alone2=kindOf(kind).succession!==void 0;return shard2.
+index===(alone2?1:indexOf(addressOf(kind,identity2),shard2.count))}function isSelected({targets,kinds:kinds2},kind,addresses4){
+if(kinds2.length>0&&!kinds2.includes(kind))return false;if(targets.length===0)return true;return targets.some(target=>addresses4.
+some(address4=>matchesTarget(target,address4)))}function mayMatchKind({targets,kinds:kinds2},kind){if(kinds2.length>0&&!kinds2.
+includes(kind))return false;if(targets.length===0)return true;return targets.some(target=>{const prefix=target.split("*")[0]??
+"";const start=`${kind}/`;return prefix.startsWith(start)||target.includes("*")&&start.startsWith(prefix)})}function undocumented(kind,identity2,parts={},file2=""){const place2={file:file2,line:1,column:1,length:1};return{kind,identity:identity2,
 fields:{},absent:false,whole:[],ignored:[],place:place2,declaredAt:{file:file2,line:1},placeOf:()=>place2,placeWithin:()=>place2,
 ...parts}}function candidates(options,references2={}){const{declared,selection,prune,state}=options;const documents=ownAndAlike(
 declared.filter(({kind,identity:identity2})=>mayMean(selection,kind,identity2,references2)),selection);const named4=new Set(
@@ -18650,17 +18646,17 @@ function nextRecord(before,asked,outcome3,context3){const base={...emptyRecord(a
 void 0?{}:{did_generation:before.did_generation}};const{before:was={}}=asked;const generation=asked.generation===void 0?
 {}:{did_generation:asked.generation};const{name:name3="",field:field2=""}=kindOf(asked.kind).regeneration??{};switch(asked.
 action){case"adopt":if(kindOf(asked.kind).regeneration===void 0)return adoptedRecord(base,before,asked,context3);return{
-...base,...generation,...storeFields({...textsOf(was,name3,field2),...was[field2]===null?{[field2]:null}:{}},context3.hasher)};case"\
+...base,...generation,...storeFields({...textsOf2(was,name3,field2),...was[field2]===null?{[field2]:null}:{}},context3.hasher)};case"\
 regenerate":if(outcome3.status==="unknown"){return{...before??base,pending_regeneration:context3.run}}if(outcome3.status!==
-"applied")return void 0;return{...base,...generation,...storeFields({...textsOf(was,name3),...textsOf(outcome3.after??{},
-name3,field2)},context3.hasher)};case"delete":if(outcome3.status!=="applied")return void 0;return{...base,deleted:deletedHash(
+"applied")return void 0;return{...base,...generation,...storeFields({...textsOf2(was,name3),...textsOf2(outcome3.after??
+{},name3,field2)},context3.hasher)};case"delete":if(outcome3.status!=="applied")return void 0;return{...base,deleted:deletedHash(
 asked.kind,outcome3.after??{},context3.hasher),...builtInShown(asked,outcome3.after,context3)};case"update":{const record2=updateRecord(
 base,before,asked,outcome3,context3);const restore=pendingRestoreAfter(asked,outcome3,context3);if(restore==="as before")
 return record2&&{...record2,...before?.owed&&{owed:before.owed}};if(record2===void 0&&restore===void 0&&before?.owed===void 0)
 return void 0;const{owed:_,...rest}=record2??before??{...base,managed:[]};return restore===void 0?rest:{...rest,owed:storeRestore(
 restore,context3.hasher)}}default:return void 0}}function adoptedRecord(base,before,asked,context3){if(before!==void 0)return{
 ...before,managed:[...asked.managed]};const{left}=lastShown(asked,asked.before,context3);return{...base,...left===void 0?
-{}:{left:{...left,run:null}}}}function textsOf(fields2,...names4){return Object.fromEntries(names4.flatMap(name3=>typeof fields2[name3]===
+{}:{left:{...left,run:null}}}}function textsOf2(fields2,...names4){return Object.fromEntries(names4.flatMap(name3=>typeof fields2[name3]===
 "string"?[[name3,fields2[name3]]]:[]))}function updateRecord(base,before,asked,outcome3,context3){const known3=before===
 void 0?{}:restoreFields(before,context3.hasher);if(outcome3.ambiguous){const fields3=context3.readable?{}:{...known3,...normalized(
 asked)};return{...base,...storeFields(fields3,context3.hasher),uncertain:Object.keys(asked.expected)}}if(outcome3.status!==
@@ -18803,10 +18799,10 @@ filter(({code:code2})=>code2==="restores-left-out").map(({code:code2,message})=>
 return`a part of the journal of run ${run4} could not be brought to its place and is kept in ${kept}: run idops again fr\
 om here, which takes it along`}init_problems();init_p_limit();init_concurrency();init_problems();init_kinds();import{basename as basename4,dirname as dirname6}from"node:path";var import_yaml=__toESM(require_dist(),1);init_problems();init_values();init_names();init_problems();var MAX_DEPTH=100;var MAX_LEXEMES=1e6;function documentErrors(file2,document2,quotes){const{errors:errors2,
 warnings}=document2;if(errors2.length>0)file2.distrust();const all=[...errors2,...warnings].map(found2=>({found:found2,range:rangeOf(
-file2,found2,quotes)}));const problems=[];let told4=0;let previous;for(const{found:found2,range:range2}of all.sort((a2,b)=>a2.
+file2,found2,quotes)}));const problems=[];let told3=0;let previous;for(const{found:found2,range:range2}of all.sort((a2,b)=>a2.
 range.start-b.range.start)){const limit2=limitProblem(file2,found2,range2);if(limit2!==void 0){problems.push(limit2);continue}
-const follows=found2.code==="MISSING_CHAR"&&previous?.code==="BAD_DIRECTIVE";if(file2.lineAt(range2.start).line>told4&&!follows)
-problems.push(syntaxProblem(file2,found2,range2));told4=Math.max(told4,file2.lineAt(range2.end).line);previous=found2}return problems}
+const follows=found2.code==="MISSING_CHAR"&&previous?.code==="BAD_DIRECTIVE";if(file2.lineAt(range2.start).line>told3&&!follows)
+problems.push(syntaxProblem(file2,found2,range2));told3=Math.max(told3,file2.lineAt(range2.end).line);previous=found2}return problems}
 function isOldYaml({source}){return/^%YAML[ \t]+1\.1[ \t]*$/.test(source)}function oldYaml(file2,{source,offset}){const place2=file2.
 place({start:offset,end:offset+source.trimEnd().length});return error("yaml-syntax","YAML 1.1 is not supported",[place2],
 "remove the directive")}function rangeOf({text:text6},{code:code2,pos},quotes){const quote2=code2==="MISSING_CHAR"?quotes.
@@ -18959,10 +18955,10 @@ utf8",`${shown4} ${text6.detail}`,[place2],"save it as UTF-8")}return error("fil
 [place2])}import{lstatSync}from"node:fs";import{readlink}from"node:fs/promises";import{dirname,isAbsolute,join,parse as parse8,relative as relative2,
 sep as sep2}from"node:path";var MAX_LINKS=40;var mountedData="..data";var mountedFolder=/^\.\.\d{4}_\d{2}_\d{2}_\d{2}_\d{2}_\d{2}\.\d+$/;
 function isInside(path,folder){const way=relative2(folder,path);return way!==""&&way!==".."&&!way.startsWith(`..${sep2}`)&&
-!isAbsolute(way)}async function resolveSymlinks(path,root,way,look2=place2=>lstatSync(place2)){const steps=stepsOf(relative2(
+!isAbsolute(way)}async function resolveSymlinks(path,root,way,look=place2=>lstatSync(place2)){const steps=stepsOf(relative2(
 root,path));let place2=root;let links=0;let swapped;for(let step=steps.shift();step!==void 0;step=steps.shift()){const next=step===
 ".."?dirname(place2):join(place2,step);if(!isInside(next,root)){if(relative2(next,root)!==""&&!isInside(root,next))return null;
-place2=next;continue}const found2=look2(next,steps.length===0);const target=found2.isSymbolicLink()?await readlink(next):
+place2=next;continue}const found2=look(next,steps.length===0);const target=found2.isSymbolicLink()?await readlink(next):
 void 0;if(way!==void 0){const isData=step===mountedData&&target!==void 0&&mountedFolder.test(target);if(step.startsWith(
 ".")&&step!==".."&&!isData&&next!==swapped)way.isHidden=true;if(target===void 0||!isData)swapped=void 0;else swapped=join(
 place2,target);way.places.push(next)}if(target!==void 0){links+=1;if(links>MAX_LINKS)throw systemError("ELOOP",next);const{
@@ -19083,23 +19079,23 @@ void 0?"":`, did you mean "${near}"?`;return[error("wrong-value",`${what} ${must
 [place2])]}return[error("wrong-value",`${what}${/^(must|is|needs) /.test(issue3.message)?" ":": "}${issue3.message}`,[place2])]}
 function hideField(node2,file2){if(node2.type==="scalar"&&typeof node2.value==="string"&&shownKey(node2.value)!==node2.value)
 file2.hide(node2.range)}function hasNoValue({value:value4}){return value4.type==="scalar"&&value4.value===null&&value4.source===
-""}function visibleKey(key3,entry,bare2,file2){const told4=shownKey(key3);if(entry===void 0||told4!==key3)return told4;const isAlone=hasNoValue(
+""}function visibleKey(key3,entry,bare2,file2){const told3=shownKey(key3);if(entry===void 0||told3!==key3)return told3;const isAlone=hasNoValue(
 entry);const isBare=isAlone&&bare2.some(name3=>name3!==key3);const maySay=file2.hides(entry.key)?!isAlone&&/^[A-Za-z_][\w-]{0,40}$/.
 test(key3):!isAlone||!looksSecret(key3)||!/\d/.test(key3);if(maySay&&!isBare)return key3;file2.hide(entry.key);return void 0}
 function unknownFields(issue3,subject){const{root,file:file2,name:name3,schema:schema7,under=[]}=subject;const{node:node2}=find6(
 root,issue3.path);const known3=knownFields(schema7,issue3.path);const entries=node2.type==="map"?node2.entries:new Map;const bare2=[
 ...entries].flatMap(([key3,entry])=>isSecretField(key3)&&hasNoValue(entry)?[key3]:[]);const keys=(issue3.keys??[]).map(key3=>{
 const entry=entries.get(key3);return{key:key3,entry,told:visibleKey(key3,entry,bare2,file2)}});const free=known3.filter(
-field2=>!entries.has(field2));const where=within4(name3,[...under,...issue3.path]);return keys.map(({key:key3,entry,told:told4})=>{
-const place2=entry===void 0?placeIn(file2,root,issue3.path):file2.place(entry.key);if(told4!==key3)return gluedField(key3,
-told4,where,place2);const near=nearest(key3,free)===void 0?void 0:nearest(key3,[...free,...known3]);const similar=near??
+field2=>!entries.has(field2));const where=within4(name3,[...under,...issue3.path]);return keys.map(({key:key3,entry,told:told3})=>{
+const place2=entry===void 0?placeIn(file2,root,issue3.path):file2.place(entry.key);if(told3!==key3)return gluedField(key3,
+told3,where,place2);const near=nearest(key3,free)===void 0?void 0:nearest(key3,[...free,...known3]);const similar=near??
 nearest(key3,known3);const message=`unknown field "${key3}" in ${where}`;if(similar!==void 0){return error("unknown-fiel\
 d",`${message}, did you mean "${similar}"?`,[place2])}const hint=known3.length>0?`fields here: ${known3.join(", ")}`:void 0;
-return error("unknown-field",message,[place2],hint)})}function gluedField(key3,told4,where,place2){if(told4===void 0)return error(
+return error("unknown-field",message,[place2],hint)})}function gluedField(key3,told3,where,place2){if(told3===void 0)return error(
 "unknown-field",`unknown field in ${where}, whose name is not shown, since it may be a secret`,[place2],'write it as "ke\
-y: value"');const hasColon=/^["']?\s*:/.test(key3.slice(told4.length));const missing2=hasColon?"a space is missing after\
- the colon of":"a colon and a space are missing after";return error("unknown-field",`${missing2} "${told4}" in ${where}`,
-[place2],`write it as "${told4}: \u2026"`)}function pathText(path){return path.reduce((text6,step)=>typeof step==="numbe\
+y: value"');const hasColon=/^["']?\s*:/.test(key3.slice(told3.length));const missing2=hasColon?"a space is missing after\
+ the colon of":"a colon and a space are missing after";return error("unknown-field",`${missing2} "${told3}" in ${where}`,
+[place2],`write it as "${told3}: \u2026"`)}function pathText(path){return path.reduce((text6,step)=>typeof step==="numbe\
 r"?`${text6}[${step}]`:/^[\w-]+$/.test(step)?`${text6}${text6===""?"":"."}${step}`:`${text6}[${JSON.stringify(shownKey(step))}\
 ]`,"")}function within4(name3,path){return path.length===0?name3:`${pathText(path)} of ${name3}`}function valuePlace(file2,root,path){
 const{node:node2,key:key3}=find6(root,path);return file2.place(node2.range.end>node2.range.start||key3===void 0?node2.range:
@@ -19613,24 +19609,24 @@ void 0||users2!==void 0,{error:'needs "teams" or "users"'}).meta({anyOf:[{requir
  one apply may make.",defaultSafety.maxPrivileged),privileged:defaulted(array(text4().regex(/^(?!role:$)/,'must name a r\
 ole after "role:"')),defaultSafety.privileged,'Scopes that make a change privileged if it gives them to a user; "role:NA\
 ME" for roles. "*" matches any characters.',["*:manage:all","role:admin"]),protect:optional2(array(text4().regex(addressPattern,
-"must be an address such as User/root@example.com or KeyPair/*")),'Addresses of objects that no plan changes. "*" matche\
-s any characters.',["User/root@example.com","KeyPair/*"]),keep:optional2(array(keepSchema),"How many users must keep a s\
-cope or a role. Needs a profile that lists users.",[{scope:"users:manage:all",at_least:2}]),approvers:optional2(array(approversSchema),
-"Who must approve a kind of change before the GitHub Action applies it.",[{for:"privileged",teams:["security"]}])}).meta(
-{description:"Limits that stop an apply.",examples:[{max_destructive:0}]});var limitsSchema=strictObject({body_characters:defaulted(
-int().min(1,"must be 1 or more"),limits.allBodiesCharacters,"How many characters all body files may have together. Check\
-ing them takes memory in proportion.",1e8)}).meta({description:"How much idops takes, if a project has more than usual.",
-examples:[{body_characters:1e8}]});var sections={server:serverSchema.optional(),manifests:manifestsSchema.optional(),vars:optional2(
-record(variableName,union([string2(),number2(),boolean2()],{error:"expected a string, a number or a boolean"})),"Values \
-for ${NAME} in manifests and in this file; they override process variables.",{support_email:"help@example.com"}),allow_env:optional2(
-array(variableName),"Process variables that may be used as ${NAME}, beside those that start with IDOPS_.",["SMTP_PASSWOR\
-D"]),state:stateSettingsSchema.optional(),safety:safetySchema.optional(),checks:checksSchema.optional(),limits:limitsSchema.
-optional()};var environmentSchema=strictObject(sections).describe("Laid over the rest with --env: maps merge, lists and \
-single values replace.");var environmentName=string2().regex(/^(?!\.{1,2}$)[\w.-]+$/,'must be a name of letters (a to z)\
-, digits, "_", "-" and "."');var configSchema=strictObject({version:literal(1).describe("The version of this format."),...sections,
-environments:optional2(record(environmentName,environmentSchema),"What is different in an environment, by its name. --en\
-v chooses one.",{production:{server:{base_url:"https://id.example.com"}}})}).describe("The configuration of an idops pro\
-ject.");init_paths();init_problems();import{lstat,realpath as realpath4}from"node:fs/promises";import{dirname as dirname9,join as join7,
+"must be an address such as User/root@example.com or KeyPair/*")),'Addresses of objects that no plan changes, in any let\
+ter case. "*" matches any characters.',["User/root@example.com","KeyPair/*"]),keep:optional2(array(keepSchema),"How many\
+ users must keep a scope or a role. Needs a profile that lists users.",[{scope:"users:manage:all",at_least:2}]),approvers:optional2(
+array(approversSchema),"Who must approve a kind of change before the GitHub Action applies it.",[{for:"privileged",teams:[
+"security"]}])}).meta({description:"Limits that stop an apply.",examples:[{max_destructive:0}]});var limitsSchema=strictObject(
+{body_characters:defaulted(int().min(1,"must be 1 or more"),limits.allBodiesCharacters,"How many characters all body fil\
+es may have together. Checking them takes memory in proportion.",1e8)}).meta({description:"How much idops takes, if a pr\
+oject has more than usual.",examples:[{body_characters:1e8}]});var sections={server:serverSchema.optional(),manifests:manifestsSchema.
+optional(),vars:optional2(record(variableName,union([string2(),number2(),boolean2()],{error:"expected a string, a number\
+ or a boolean"})),"Values for ${NAME} in manifests and in this file; they override process variables.",{support_email:"h\
+elp@example.com"}),allow_env:optional2(array(variableName),"Process variables that may be used as ${NAME}, beside those \
+that start with IDOPS_.",["SMTP_PASSWORD"]),state:stateSettingsSchema.optional(),safety:safetySchema.optional(),checks:checksSchema.
+optional(),limits:limitsSchema.optional()};var environmentSchema=strictObject(sections).describe("Laid over the rest wit\
+h --env: maps merge, lists and single values replace.");var environmentName=string2().regex(/^(?!\.{1,2}$)[\w.-]+$/,'mus\
+t be a name of letters (a to z), digits, "_", "-" and "."');var configSchema=strictObject({version:literal(1).describe("\
+The version of this format."),...sections,environments:optional2(record(environmentName,environmentSchema),"What is diff\
+erent in an environment, by its name. --env chooses one.",{production:{server:{base_url:"https://id.example.com"}}})}).describe(
+"The configuration of an idops project.");init_paths();init_problems();import{lstat,realpath as realpath4}from"node:fs/promises";import{dirname as dirname9,join as join7,
 resolve as resolvePath2}from"node:path";var CONFIG="idops.yaml";async function configPath(options){const{cwd,above=true}=options;const given=givenConfig(options);
 if(given!==void 0)return resolvePath2(cwd,given);return(above?await findAbove(CONFIG,cwd):void 0)??resolvePath2(cwd,CONFIG)}
 function givenConfig({config:config3,variables}){return config3??setting(variables,"IDOPS_CONFIG")}function unreadableConfig(path,options,problem){
@@ -19654,11 +19650,11 @@ slice(this.#at,next);this.#at=next;if(next===this.#text.length)break;if(this.#te
 $";this.#at+=after==="$"?2:1}}if(literal2!=="")parts.push(literal2);return parts}#reference(depth){const start=this.#at;
 if(depth>MAX_NESTING)throw this.#bad("defaults are nested too deeply",start);const name3=/[A-Za-z_][A-Za-z0-9_]*/y;name3.
 lastIndex=start+2;const found2=name3.exec(this.#text)?.[0];if(found2===void 0)throw this.#bad('"${" is not followed by a\
- name',start);const told4=/^[A-Z_][A-Z0-9_]*$/.test(found2)?found2:"\u2026";this.#at=start+2+found2.length;if(this.#text[this.#at]===
+ name',start);const told3=/^[A-Z_][A-Z0-9_]*$/.test(found2)?found2:"\u2026";this.#at=start+2+found2.length;if(this.#text[this.#at]===
 "}"){this.#at+=1;return{name:found2,written:this.#text.slice(start,this.#at)}}const operator=this.#text.slice(this.#at,this.#at+
-2);if(operator!==":-"&&operator!==":?"){const end=this.#at>=this.#text.length;throw this.#bad(end?`"\${${told4}" is not \
-closed by "}"`:`"\${${told4}" is followed by something unknown`,start)}this.#at+=2;const rest=this.#at;const inner=this.
-template(true,depth+1);if(this.#text[this.#at]!=="}")throw this.#bad(`"\${${told4}" is not closed by "}"`,start);const message=this.#text.
+2);if(operator!==":-"&&operator!==":?"){const end=this.#at>=this.#text.length;throw this.#bad(end?`"\${${told3}" is not \
+closed by "}"`:`"\${${told3}" is followed by something unknown`,start)}this.#at+=2;const rest=this.#at;const inner=this.
+template(true,depth+1);if(this.#text[this.#at]!=="}")throw this.#bad(`"\${${told3}" is not closed by "}"`,start);const message=this.#text.
 slice(rest,this.#at);this.#at+=1;const written4=this.#text.slice(start,this.#at);return operator===":-"?{name:found2,written:written4,
 fallback:inner}:{name:found2,written:written4,message}}#bad(message,start){return new BadVariable(message,this.#text.slice(
 start,this.#at+1).split("\n")[0]??"")}};var MAX_TEXT=16*1024*1024;var MAX_CHAIN=100;var nothing2={text:"",tainted:false,unknown:true};var Variables=class{#sources;#lenient;#resolved=new Map;#resolving=[];#used=new Map;#problems=[];#reported=new Set;constructor(sources2,options){
@@ -19708,21 +19704,21 @@ return file2.place(node2.range);return file2.place({start:at3,end:at3+written4.l
 IDOPS_TOKEN"]);for(const{name:name3,config:config3,resolve:resolve19}of layers){const texts3=node2=>scalarsOf(node2).flatMap(
 scalar=>{const{text:text6,unknown:unknown3}=resolve19(scalar);return unknown3||text6===""?[]:[text6]});for(const section of[
 ["server","auth"],["server","tls"],["state","postgres"]]){const{node:node2,complete}=find6(config3,section);if(!complete)
-continue;for(const scalar of scalarsOf(node2))for(const one of namesIn4(scalar))named4.add(one);for(const one of scalarsIn(
+continue;for(const scalar of scalarsOf(node2))for(const one of namesIn3(scalar))named4.add(one);for(const one of scalarsIn(
 node2,"pass_env").flatMap(texts3))named4.add(one);const given=scalarsIn(node2,"token_command").flatMap(texts3).flatMap(filesIn);
 for(const file2 of[...fileNodes(node2).flatMap(texts3),...given])files.add(resolvePath3(root,file2))}const remote=find6(
-config3,["state","git","remote"]);if(remote.complete&&remote.node.type==="scalar")for(const one of namesIn4(remote.node))
+config3,["state","git","remote"]);if(remote.complete&&remote.node.type==="scalar")for(const one of namesIn3(remote.node))
 named4.add(one);const state=find6(config3,["state","path"]);const[path=defaultState(name3)]=state.complete?texts3(state.
 node):[];states.add(resolvePath3(root,path))}const pending=[...named4];for(let name3=pending.pop();name3!==void 0;name3=
 pending.pop()){variables.add(name3);for(const{config:config3}of layers){const{node:node2,complete}=find6(config3,["vars",
-name3]);if(complete&&node2.type==="scalar")pending.push(...namesIn4(node2).filter(one=>!variables.has(one)))}}return{variables,
+name3]);if(complete&&node2.type==="scalar")pending.push(...namesIn3(node2).filter(one=>!variables.has(one)))}}return{variables,
 files:[...files],states:[...states]}}function fileNodes(node2){if(node2.type!=="map")return[];return[...node2.entries].flatMap(
 ([key3,{value:value4}])=>key3.endsWith("_file")?[value4]:fileNodes(value4))}function filesIn(argument){const behind=[...argument.
 matchAll(/[=@:]/g)].map(({index})=>argument.slice(index+1));return[argument,...behind,...argument.split(/[\s"'`=@:,;|&<>()]+/)].
 filter(part=>part!=="")}function scalarsIn(node2,name3){const member=node2.type==="map"?node2.entries.get(name3)?.value:
 void 0;return member===void 0?[]:scalarsOf(member)}function scalarsOf(node2){if(node2.type==="scalar")return[node2];if(node2.
 type==="list")return node2.items.flatMap(scalarsOf);return[...node2.entries.values()].flatMap(({value:value4})=>scalarsOf(
-value4))}function namesIn4({value:value4}){if(typeof value4!=="string"||!value4.includes("$"))return[];try{return namesOf3(
+value4))}function namesIn3({value:value4}){if(typeof value4!=="string"||!value4.includes("$"))return[];try{return namesOf3(
 parseVariables(value4))}catch(failure2){if(failure2 instanceof BadVariable)return[];throw failure2}}function namesOf3(template2){
 return template2.flatMap(part=>typeof part==="string"?[]:[part.name,...namesOf3(part.fallback??[])])}init_problems();function readConfig(file2,environment){hideCredentials(file2);const{documents,problems:found2}=parseYaml(file2);const problems=[
 ...found2];const[first,second]=documents;if(second!==void 0){problems.push(error("wrong-value","a configuration is one d\
@@ -20074,8 +20070,8 @@ message}`;throw problemError("locked",message,"remove it; no idops made it",fail
 text6)}function unreadable2(what,failure2){return problemError("state-unreadable",`${what} can't be read: ${systemErrorText(
 failure2)}`,"fix the disk or the permissions, so that the holder of the lock can be read",failure2)}function shown3(path){
 return relative8(process.cwd(),path)}init_problems();init_read_file();init_shard();import{readSync}from"node:fs";import{open as open5,readdir as readdir4,rm as rm3}from"node:fs/promises";
-import{join as join10,relative as relative9}from"node:path";init_journal();var TAIL=4096;function fileRuns(folder){const pathOf=run4=>join10(folder,`${run4}.jsonl`);return{list:async()=>(await namesIn5(
-folder)).filter(isJournalName),otherFiles:async()=>(await namesIn5(folder)).filter(name3=>!isJournalName(name3)),async read(run4){
+import{join as join10,relative as relative9}from"node:path";init_journal();var TAIL=4096;function fileRuns(folder){const pathOf=run4=>join10(folder,`${run4}.jsonl`);return{list:async()=>(await namesIn4(
+folder)).filter(isJournalName),otherFiles:async()=>(await namesIn4(folder)).filter(name3=>!isJournalName(name3)),async read(run4){
 const path=shownPath2(pathOf(run4));const text6=await readTextFile(pathOf(run4)).catch(failure2=>{throw journalError(path,
 systemErrorText(failure2))});return parseJournal(text6,run4,path)},hasEnd:async run4=>withFile(pathOf(run4),(file2,{size:size2})=>{
 const buffer=Buffer.alloc(TAIL);const length2=readSync(file2,buffer,0,TAIL,Math.max(0,size2-TAIL));const lines=buffer.subarray(
@@ -20088,7 +20084,7 @@ content.run.run);return await withWriteErrors(unwritten(path),async()=>{const fi
 content.bytes).finally(()=>file2.close());return fileJournal(await open5(path,"a"),content.bytes,path)})},async remove(runs){
 for(const path of runs.map(pathOf))await withWriteErrors(`the journal ${shownPath2(path)} can't be removed`,()=>rm3(path,
 {force:true,recursive:true}));if(runs.length>0)await withWriteErrors(`the folder of journals ${shownPath2(folder)} can't\
- be written`,()=>syncFolder(folder))}}}async function namesIn5(folder){const names4=await readdir4(folder).catch(failure2=>{
+ be written`,()=>syncFolder(folder))}}}async function namesIn4(folder){const names4=await readdir4(folder).catch(failure2=>{
 if(failure2.code==="ENOENT")return[];throw problemError("journal-unreadable",`the folder of journals ${shownPath2(folder)}\
  can't be read: ${systemErrorText(failure2)}`,"it has to be a folder that can be read: move what is in its place away, m\
 end its permissions, or name another place with state.path")});return names4.filter(name3=>name3.endsWith(".jsonl")).map(
@@ -20396,7 +20392,7 @@ journalHasher)};const at3=answered?.at??new Date().toISOString();const expected=
 recordInto(resources2,{...asked,before:keep2(restoreFields(sending.before,journalHasher)),expected,...generation===void 0?
 {}:{generation}},{...outcome3,after:outcome3.after===void 0?void 0:keep2(outcome3.after)},{run:run4.run,at:at3,hasher,readable:readable2});
 if(answered!==void 0)continue;const{owed}=resources2[sending.key]??{};const back=owed!==void 0&&outcome3.status!=="unkno\
-wn";findings2.push(`${sending.address}: ${outcome3.sentence}${back?"; the next apply that takes it in puts it back":""}${goneSince(
+wn";findings2.push(`${sending.address}: ${outcome3.sentence}${back?"; the next apply that takes it in puts it back":""}${goneForGood(
 entry,outcome3,owed,journalHasher)}`);const{status,ambiguous,unverified,after}=outcome3;const error3=status==="applied"?
 null:"the run ended before there was an answer";additions2.push({...withoutAnswer(sending.seq,at3,status,error3),ambiguous,
 after:after===void 0?null:storeFields(after,journalHasher),unverified:[...unverified]})}return{resources:resources2,findings:findings2,
@@ -20410,7 +20406,7 @@ run4)return true;return record2.run===run4?record2.uncertain!==void 0:isOlder}va
 const objects3=entries.filter(({sending})=>sending.action!=="adopt").map(entry=>({kind:entry.sending.kind,identity:entry.
 sending.identity,entry}));const isUnsteady=({entry},live2)=>Date.now()-Date.parse(entry.sending.at)<SETTLED&&outcomeOf2(
 entry,live2,hasher).status==="failed";const{live,read:read2}=await readBack(objects3,isUnsteady,options);return{live:new Map(
-[...live].map(([object3,found2])=>[object3.entry,found2])),read:read2}}function goneSince({sending},{status,after},owed,hasher){
+[...live].map(([object3,found2])=>[object3.entry,found2])),read:read2}}function goneForGood({sending},{status,after},owed,hasher){
 if(status==="applied"||after===void 0||sending.action!=="update")return"";const before=restoreFields(sending.before,hasher);
 const asked=restoreFields(sending.expected,hasher);const pending=owed===void 0||"before"in owed?{}:owed.lost.fields;const gone=Object.
 entries(missingElements({run:"",before,asked},after)).filter(([field2])=>!Object.hasOwn(pending,field2));if(gone.length===
@@ -20631,23 +20627,22 @@ const count3=`this document covers ${found2.size} ${noun}${found2.size===1?"":"s
 correct "match" or "users", or lower "at_least"';problems.push(error("too-few-objects",`${count3}, and at_least is ${atLeast}`,
 [document2.place],hint))}else if(lost2.length===0){warnings.push({code:"too-few-objects",message:count3,place:document2.
 declaredAt})}}const left=[];for(const[id,condition]of found2){const{all}=addresses2({kind:document2.kind,identity:{id},declared:void 0},
-void 0,references2);const isProtected=all.some(one=>protecting(protect,one)!==void 0);const isOwn=ownUser!==void 0&&identifierKey(
-id)===identifierKey(ownUser);if(condition!==void 0&&(isProtected||isOwn))left.push([all.at(-1)??id,isOwn]);else cover(documentFor(
-document2,{id},condition))}for(const own5 of[false,true]){const those=left.flatMap(([address4,isOwn])=>isOwn===own5?[address4]:
-[]);if(those.length>0)warnings.push(leftOut2(document2,those,own5))}for(const{identity:identity2,why:why2}of lost2){cover(
-altered(documentFor(document2,identity2,void 0),{trouble:why2}))}}}return{plain:plain4,covering,problems,warnings}}function leftOut2({
-declaredAt},left,isOwn){const why2=isOwn?"the token that is used is theirs, and the server lets nobody change themselves":
-`safety.protect names ${left.length===1?"it":"them"}`;return{code:"left-out",message:`"match" leaves out ${firstFew(left)}\
-: ${why2}`,place:declaredAt}}function isPlain2({kind,identity:identity2,covers:covers2}){const{byName:byName2}=kindOf(kind);
-return covers2===void 0&&(byName2===void 0||identity2[byName2.id]!==void 0)}function withId(document2,references2){const{
-byName:byName2}=kindOf(document2.kind);if(byName2===void 0||isPlain2(document2))return document2;const found2=byName2.find(
-document2.identity,references2);return typeof found2==="string"?altered(document2,{trouble:found2}):altered(document2,{identity:found2})}
-function mergeAbout(identity2,documents){const[only2,...others2]=documents;if(only2!==void 0&&others2.length===0)return only2;
-const{document:document2,contradictions:contradictions4}=mergeDocuments(identity2,documents);if(contradictions4.length===
-0)return document2;const told4=contradictions4.map(({path,places:[one,other],removed})=>removed===void 0?`"${path}" is d\
-eclared differently at ${one.file}:${one.line} and ${other.file}:${other.line}`:`"${removed}" of ${path} is declared at ${one.
-file}:${one.line} and removed at ${other.file}:${other.line}`);return altered(document2,{trouble:`${told4.join("; ")}: d\
-eclare one value`})}init_p_limit();init_values();init_catalog();init_fields();init_kinds();init_references();init_plan();var ROLE="role:";function isPrivilegedHolding(patterns,{type,name:name3,listed:listed3},called=[]){const own5=patterns.flatMap(
+void 0,references2);const address4=all.at(-1)??id;if(condition===void 0)cover(documentFor(document2,{id},condition));else if(protectingPattern(
+protect,all)!==void 0)left.push(address4);else if(ownUser!==void 0&&identifierKey(id)===identifierKey(ownUser))warnings.
+push(leftOut2(document2,[address4],OWN_USER));else cover(documentFor(document2,{id},condition))}if(left.length>0)warnings.
+push(leftOut2(document2,left,`safety.protect names ${left.length===1?"it":"them"}`));for(const{identity:identity2,why:why2}of lost2){
+cover(altered(documentFor(document2,identity2,void 0),{trouble:why2}))}}}return{plain:plain4,covering,problems,warnings}}
+var OWN_USER="the token that is used is theirs, and the server lets nobody change themselves";function leftOut2({declaredAt},left,why2){
+return{code:"left-out",message:`"match" leaves out ${firstFew(left)}: ${why2}`,place:declaredAt}}function isPlain2({kind,
+identity:identity2,covers:covers2}){const{byName:byName2}=kindOf(kind);return covers2===void 0&&(byName2===void 0||identity2[byName2.
+id]!==void 0)}function withId(document2,references2){const{byName:byName2}=kindOf(document2.kind);if(byName2===void 0||isPlain2(
+document2))return document2;const found2=byName2.find(document2.identity,references2);return typeof found2==="string"?altered(
+document2,{trouble:found2}):altered(document2,{identity:found2})}function mergeAbout(identity2,documents){const[only2,...others2]=documents;
+if(only2!==void 0&&others2.length===0)return only2;const{document:document2,contradictions:contradictions4}=mergeDocuments(
+identity2,documents);if(contradictions4.length===0)return document2;const told3=contradictions4.map(({path,places:[one,other],
+removed})=>removed===void 0?`"${path}" is declared differently at ${one.file}:${one.line} and ${other.file}:${other.line}`:
+`"${removed}" of ${path} is declared at ${one.file}:${one.line} and removed at ${other.file}:${other.line}`);return altered(
+document2,{trouble:`${told3.join("; ")}: declare one value`})}init_p_limit();init_values();init_catalog();init_fields();init_kinds();init_references();init_plan();var ROLE="role:";function isPrivilegedHolding(patterns,{type,name:name3,listed:listed3},called=[]){const own5=patterns.flatMap(
 pattern=>{if(type==="scope")return pattern.startsWith(ROLE)?[]:[pattern];return pattern.startsWith(ROLE)?[pattern.slice(
 ROLE.length)]:[]});const names4=[...name3===void 0?[]:[name3],...listed3?[]:called];if(names4.length===0)return own5.length>
 0;return own5.some(pattern=>names4.some(one=>matchesPattern(pattern,one)))}function markPrivileged(changes,{safety:{privileged},
@@ -20672,37 +20667,37 @@ flatMap(one=>access3?.holdings(one,{})??[])){if(id!==void 0&&name3!==void 0)name
 name3))}}return names4}function blockProtected(changes,{protect:patterns,approvers},addressesOf2){if(patterns.length===0)
 return changes;const isApproved2=approvers.some(entry=>entry.for==="protected");const guarded=(change3,pattern,why2)=>{if(!isApproved2)
 return withReason(change3,why2);const message=`${why2}, unless an approver of safety.approvers approves it`;return{...change3,
-protectedBy:pattern,warnings:[...change3.warnings,{code:"protected",message}]}};const protectingOf=addresses4=>addresses4.
-map(address4=>protecting(patterns,address4)).find(pattern=>pattern!==void 0);return changes.map(change3=>{const{kind}=change3;
-if(!isChanging(change3))return change3;const name3=kindOf(kind).called?.(change3.apply.before);const own5=protectingOf([
-...addressesOf2(change3),...name3===void 0?[]:[`${kind}/${name3}`]]);if(own5!==void 0)return guarded(change3,own5,`safet\
-y.protect has ${own5}: no plan changes it`);const{succession}=kindOf(kind);if(succession===void 0||!takesOver(change3)||
-change3.destructions.length===0)return change3;const former=formerHolders(change3,changes);const taken=former===void 0?patterns.
-find(pattern=>mayMatchKind({targets:[pattern],kinds:[]},kind)):protectingOf(former);if(taken===void 0)return change3;const unsure2=former===
-void 0?"; which one has it now is unknown":"";return guarded(change3,taken,`it ${succession.moves(former)}, and safety.p\
-rotect has ${taken}${unsure2}`)})}function idleKeeps(keeps,{scopes,roles:roles3}){return keeps.flatMap(keep2=>{const[noun,
-list2,named4=""]=keep2.scope===void 0?["role",roles3,keep2.role]:["scope",scopes,keep2.scope];if(list2==null||list2.unsure||
-list2.byId(named4)!==void 0||list2.byName(named4).length>0)return[];const message=`safety.keep names the ${noun} "${named4}\
-", which the server doesn't have, so it keeps nothing${list2.proposal(named4)}`;return[{code:"no-such-name",message}]})}
-async function blockLosses(given,options,references2,elsewhere){let changes=given;for(const kind of kinds){const{access:access3,
-discovery}=kind;if(access3===void 0||discovery===void 0)continue;const has=(keep2,fields2)=>access3.blocked(fields2)!==true&&
-access3.holdings(fields2,references2).some(({type,id,name:name3})=>keep2[type]!==void 0&&[id,name3].includes(keep2[type]));
-const loses=(keep2,{action:action2,apply})=>action2!=="blocked"&&has(keep2,apply.before)&&!has(keep2,afterwards2(apply.before,
-apply));const threatened=options.safety.keep.filter(keep2=>changes.some(change3=>change3.kind===kind.name&&loses(keep2,change3)));
-if(threatened.length===0)continue;const found2=await findAll2(discovery.find,options);const others2=elsewhere(found2,kind);
-for(const keep2 of threatened){const byId=new Map([...changes,...others2].filter(({action:action2})=>action2!=="blocked").
-map(change3=>[change3.apply.identity.id,change3]));const holders=found2.filter(({identity:identity2,live})=>has(keep2,afterwards2(
-live.fields,byId.get(identity2.id)?.apply)));const left=holders.length;if(left>=keep2.at_least){const gains=holders.flatMap(
-({identity:identity2,live})=>{const change3=byId.get(identity2.id);return change3===void 0||has(keep2,live.fields)?[]:[change3.
-apply.key]});if(left-gains.length>=keep2.at_least)continue;changes=changes.map(change3=>change3.kind===kind.name&&loses(
-keep2,change3)?{...change3,awaits:[...change3.awaits??[],...gains]}:change3);continue}const what=keep2.scope===void 0?`r\
-ole "${keep2.role}"`:`scope "${keep2.scope}"`;const reason=`this plan would leave ${left} with the ${what}, and safety.k\
-eep asks for at least ${keep2.at_least}`;changes=changes.map(change3=>change3.kind===kind.name&&loses(keep2,change3)?withReason(
-change3,reason):change3)}}return changes}function afterwards2(now,apply){return{...now,...apply?.expected}}async function findAll2(find7,{
-reader:given,profile,concurrency,signal,read:read2}){const{reader,check:check3}=abortable(given,signal);const limit2=pLimit(
-concurrency);const lists=read2?.lists??{};const{found:found2}=await find7({reader,profile,alone:false,holds:name3=>lists[name3]!==
-void 0,asked:{},known:[],list:name3=>holdList(lists,name3,{reader,profile},()=>{}),limit:read3=>limit2(async()=>{check3();
-return await read3()}),rows:(noun,read3,parse11)=>readRows(noun,read3,parse11,reader)});return found2}init_kinds();init_operations();async function guardProfile(given,{profile,seen,recognise,state}){const changes=blockMarkedKinds(given,state,profile);const advice=seen===
+protectedBy:pattern,warnings:[...change3.warnings,{code:"protected",message}]}};return changes.map(change3=>{const{kind}=change3;
+if(!isChanging(change3))return change3;const name3=kindOf(kind).called?.(change3.apply.before);const named4=name3===void 0?
+[]:[`${kind}/${name3}`];const own5=protectingPattern(patterns,[...addressesOf2(change3),...named4]);if(own5!==void 0)return guarded(
+change3,own5,`safety.protect has ${own5}: no plan changes it`);const{succession}=kindOf(kind);if(succession===void 0||!takesOver(
+change3)||change3.destructions.length===0)return change3;const former=formerHolders(change3,changes);const taken=former===
+void 0?patterns.find(pattern=>mayMatchKind({targets:[pattern],kinds:[]},kind)):protectingPattern(patterns,former);if(taken===
+void 0)return change3;const unsure2=former===void 0?"; which one has it now is unknown":"";return guarded(change3,taken,
+`it ${succession.moves(former)}, and safety.protect has ${taken}${unsure2}`)})}function idleKeeps(keeps,{scopes,roles:roles3}){
+return keeps.flatMap(keep2=>{const[noun,list2,named4=""]=keep2.scope===void 0?["role",roles3,keep2.role]:["scope",scopes,
+keep2.scope];if(list2==null||list2.unsure||list2.byId(named4)!==void 0||list2.byName(named4).length>0)return[];const message=`\
+safety.keep names the ${noun} "${named4}", which the server doesn't have, so it keeps nothing${list2.proposal(named4)}`;
+return[{code:"no-such-name",message}]})}async function blockLosses(given,options,references2,elsewhere){let changes=given;
+for(const kind of kinds){const{access:access3,discovery}=kind;if(access3===void 0||discovery===void 0)continue;const has=(keep2,fields2)=>access3.
+blocked(fields2)!==true&&access3.holdings(fields2,references2).some(({type,id,name:name3})=>keep2[type]!==void 0&&[id,name3].
+includes(keep2[type]));const loses=(keep2,{action:action2,apply})=>action2!=="blocked"&&has(keep2,apply.before)&&!has(keep2,
+afterwards2(apply.before,apply));const threatened=options.safety.keep.filter(keep2=>changes.some(change3=>change3.kind===
+kind.name&&loses(keep2,change3)));if(threatened.length===0)continue;const found2=await findAll2(discovery.find,options);
+const others2=elsewhere(found2,kind);for(const keep2 of threatened){const byId=new Map([...changes,...others2].filter(({
+action:action2})=>action2!=="blocked").map(change3=>[change3.apply.identity.id,change3]));const holders=found2.filter(({
+identity:identity2,live})=>has(keep2,afterwards2(live.fields,byId.get(identity2.id)?.apply)));const left=holders.length;
+if(left>=keep2.at_least){const gains=holders.flatMap(({identity:identity2,live})=>{const change3=byId.get(identity2.id);
+return change3===void 0||has(keep2,live.fields)?[]:[change3.apply.key]});if(left-gains.length>=keep2.at_least)continue;changes=
+changes.map(change3=>change3.kind===kind.name&&loses(keep2,change3)?{...change3,awaits:[...change3.awaits??[],...gains]}:
+change3);continue}const what=keep2.scope===void 0?`role "${keep2.role}"`:`scope "${keep2.scope}"`;const reason=`this pla\
+n would leave ${left} with the ${what}, and safety.keep asks for at least ${keep2.at_least}`;changes=changes.map(change3=>change3.
+kind===kind.name&&loses(keep2,change3)?withReason(change3,reason):change3)}}return changes}function afterwards2(now,apply){
+return{...now,...apply?.expected}}async function findAll2(find7,{reader:given,profile,concurrency,signal,read:read2}){const{
+reader,check:check3}=abortable(given,signal);const limit2=pLimit(concurrency);const lists=read2?.lists??{};const{found:found2}=await find7(
+{reader,profile,alone:false,holds:name3=>lists[name3]!==void 0,asked:{},known:[],list:name3=>holdList(lists,name3,{reader,
+profile}),limit:read3=>limit2(async()=>{check3();return await read3()}),rows:(noun,read3,parse11)=>readRows(noun,read3,parse11,
+reader)});return found2}init_kinds();init_operations();async function guardProfile(given,{profile,seen,recognise,state}){const changes=blockMarkedKinds(given,state,profile);const advice=seen===
 void 0?[]:[{code:"other-profile",message:adviceFor(seen)}];const scope2=changes.filter(isUnsafe).map(firstScope)[0];if(recognise===
 null||scope2===void 0)return{changes,warnings:advice};const probed=seen===void 0?await recognise(scope2):{kind:"recognis\
 ed",profile:seen};switch(probed.kind){case"recognised":if(probed.profile.name===profile.name)return{changes,warnings:[]};
@@ -20724,39 +20719,39 @@ warnings:[],reason:`this server answers like one of the profile ${name3}, whose 
 t "profile: ${name3}" under server and plan again`}}function unsure({name:name3},status){return{code:"profile-unsure",message:`\
 the server's answer to an unknown path (${status}) does not tell whether the profile ${name3} fits: run idops doctor, th\
 en write out the profile under server, with "trust_profile: true" if this one fits`}}init_declared();init_fields();init_kinds();init_references();var noReplan={observedAt:Number.POSITIVE_INFINITY,carries:()=>false,again:async()=>void 0,repair:()=>void 0};function replanOf(options,byKey,planned,read2){
-let decider=planned;let held2=read2;const holders=new Map;let seen;const carries=({kind,requests,apply:{key:key3}})=>{const one=byKey.
-get(key3);if(one===void 0||!kindOf(kind).readable(options.profile))return false;const declared=decider.adjusted(one);return requests.
-some(request5=>carriesIn(request5,kindOf(kind),declared))};return{observedAt:read2.at,carries,async again(change3,notBefore){
+let decider=planned;let held2=read2;const countedIn=new Map;let seen;const carries=({kind,requests,apply:{key:key3}})=>{
+const one=byKey.get(key3);if(one===void 0||!kindOf(kind).readable(options.profile))return false;const declared=decider.adjusted(
+one);return requests.some(request5=>carriesIn(request5,kindOf(kind),declared))};return{observedAt:read2.at,carries,async again(change3,notBefore){
 const{key:key3}=change3.apply;const one=byKey.get(key3);if(one===void 0||!kindOf(one.subject.kind).readable(options.profile))
 return void 0;if(held2.at<notBefore)held2={at:performance.now(),lists:{}};const needed2=listsFor(referring([one.subject],
 options),options.profile);const{live,references:references2}=await observe([one.subject],needed2,{...options,lists:held2.
 lists,alone:carries(change3),progress:noProgress});if(seen===void 0||listNames.some(name3=>references2[name3]!==seen?.[name3])){
 const{references:earlier}=decider;decider=new Decider(options,{...earlier,...references2},earlier);seen=references2}const again=await withSlowHashes(
 ()=>decider.decide(one,live.get(one.subject)));if(again===void 0||options.safety.keep.length===0)return again;const isLast=change3.
-awaits!==void 0;const counted=holders.get(isLast)??{at:Number.NEGATIVE_INFINITY,lists:{}};const fresh=counted.at<notBefore?
-{at:performance.now(),lists:{}}:counted;holders.set(isLast,fresh);const[kept]=await blockLosses([again],{...options,read:fresh},
-decider.references,()=>[]);return kept},repair({apply},restore,live,aim){const one=byKey.get(apply.key);if(one===void 0)
-return void 0;const known3=planned.recorded(apply.key)??NO_RECORD;const asked=decider.adjusted(one);const before=altered(
-asked,{fields:picked(apply.before,Object.keys(apply.expected)),absent:false,remembered:true});const declared=aim==="aske\
-d"?asked:altered(before,{whole:Object.keys(before.fields)});const change3=decider.compare(one,live,{...known3,restore},declared);
-if(change3.action!=="update"||change3.requests.length===0)return void 0;return{...change3,apply:{...change3.apply,before:apply.
-before,managed:apply.managed}}}}}function carriesIn({body:body2={},params},{fields:fields2},declared){const ids2=new Set(
-Object.values(params));return Object.entries(body2).some(([name3,value4])=>name3!=="id"&&!ids2.has(value4)&&(declared.fields[name3]===
-void 0||isByMember(fields2[name3]??value,declared.fields[name3])||fields2[name3]?.type==="map"&&!declared.whole.includes(
-name3)))}var NO_RECORD={fields:{},uncertain:new Set,at:"",run:"",asDeleted:()=>false};function picked(fields2,names4){return Object.
-fromEntries(names4.flatMap(name3=>fields2[name3]===void 0?[]:[[name3,fields2[name3]]]))}function referring(subjects,{state,
-hasher}){return subjects.flatMap(({kind,identity:identity2,declared})=>{if(declared===void 0)return[];const restore=pendingRestoreIn(
-state,addressOf(kind,identity2),hasher);if(restore===void 0)return[declared];const fields2="before"in restore?restore.before:
-restore.lost;return[declared,undocumented(kind,identity2,{fields:fields2})]})}init_escape();init_values();var others="\u0430\u0441\u0435\u043E\u0440\u0445\u0443\u0456\u0458\u0455\u0501\u04BB\u051B\u051D\u0410\u0412\u0421\u0415\u041D\u0406\u0408\u041A\u041C\u041E\u0420\u0405\u0422\u0425\u0423\u03BF\u03B9\u03BD\u03C5\u03C1\u03BA\u03C4\u03B1\u0391\u0392\u0395\u0396\u0397\u0399\u039A\u039C\u039D\u039F\u03A1\u03A4\u03A5\u03A7";
+awaits!==void 0;const known3=countedIn.get(isLast);const counted=known3!==void 0&&known3.at>=notBefore?known3:{at:performance.
+now(),lists:{}};countedIn.set(isLast,counted);const[kept]=await blockLosses([again],{...options,read:counted},decider.references,
+()=>[]);return kept},repair({apply},restore,live,aim){const one=byKey.get(apply.key);if(one===void 0)return void 0;const known3=planned.
+recorded(apply.key)??NO_RECORD;const asked=decider.adjusted(one);const before=altered(asked,{fields:picked(apply.before,
+Object.keys(apply.expected)),absent:false,remembered:true});const declared=aim==="asked"?asked:altered(before,{whole:Object.
+keys(before.fields)});const change3=decider.compare(one,live,{...known3,restore},declared);if(change3.action!=="update"||
+change3.requests.length===0)return void 0;return{...change3,apply:{...change3.apply,before:apply.before,managed:apply.managed}}}}}
+function carriesIn({body:body2={},params},{fields:fields2},declared){const ids2=new Set(Object.values(params));return Object.
+entries(body2).some(([name3,value4])=>name3!=="id"&&!ids2.has(value4)&&(declared.fields[name3]===void 0||isByMember(fields2[name3]??
+value,declared.fields[name3])||fields2[name3]?.type==="map"&&!declared.whole.includes(name3)))}var NO_RECORD={fields:{},
+uncertain:new Set,at:"",run:"",asDeleted:()=>false};function picked(fields2,names4){return Object.fromEntries(names4.flatMap(
+name3=>fields2[name3]===void 0?[]:[[name3,fields2[name3]]]))}function referring(subjects,{state,hasher}){return subjects.
+flatMap(({kind,identity:identity2,declared})=>{if(declared===void 0)return[];const restore=pendingRestoreIn(state,addressOf(
+kind,identity2),hasher);if(restore===void 0)return[declared];const fields2="before"in restore?restore.before:restore.lost;
+return[declared,undocumented(kind,identity2,{fields:fields2})]})}init_escape();init_values();var others="\u0430\u0441\u0435\u043E\u0440\u0445\u0443\u0456\u0458\u0455\u0501\u04BB\u051B\u051D\u0410\u0412\u0421\u0415\u041D\u0406\u0408\u041A\u041C\u041E\u0420\u0405\u0422\u0425\u0423\u03BF\u03B9\u03BD\u03C5\u03C1\u03BA\u03C4\u03B1\u0391\u0392\u0395\u0396\u0397\u0399\u039A\u039C\u039D\u039F\u03A1\u03A4\u03A5\u03A7";
 var latin="aceopxyijsdhqwABCEHIJKMOPSTXYoivupktaABEZHIKMNOPTYX";var alphabets=["Latin","Cyrillic","Greek","Armenian","Ch\
 erokee","Coptic","Lisu"].map(name3=>[name3,new RegExp(`\\p{Script=${name3}}`,"u")]);function warnOfMixedScripts(change3){
-const names4=[...new Set(change3.fields.flatMap(namesIn6))];const warnings=names4.flatMap(name3=>{const mixed=(name3.match(
+const names4=[...new Set(change3.fields.flatMap(namesIn5))];const warnings=names4.flatMap(name3=>{const mixed=(name3.match(
 /[\p{L}\p{M}]+/gu)??[]).map(alphabetsOf).find(found2=>found2.length>1);if(mixed===void 0)return[];const reads2=looksLike(
 name3);const beside=names4.includes(reads2)?", which is there as well":"";const alike=reads2===name3?"":`, and looks lik\
 e ${quote(reads2)}${beside}`;return[{code:"mixed-script",message:`${quote(name3)} mixes ${mixed.join(" and ")} letters${alike}`}]});
 return warnings.length===0?change3:{...change3,warnings:[...change3.warnings,...warnings]}}function alphabetsOf(word2){return alphabets.
 flatMap(([name3,letters2])=>letters2.test(word2)?[name3]:[])}function looksLike(name3){return[...name3].map(letter=>latin.
-charAt(others.indexOf(letter))||letter).join("")}function namesIn6({path,before,after,sensitive}){if(sensitive)return[];
+charAt(others.indexOf(letter))||letter).join("")}function namesIn5({path,before,after,sensitive}){if(sensitive)return[];
 const own5=path==="name"?[before,after].filter(value4=>typeof value4==="string"):[];return[...path.split(/[.[\]"]+/).slice(
 1),...own5,...[before,after].flatMap(value4=>namesOf4(value4))]}function namesOf4(value4){if(Array.isArray(value4))return value4.
 flatMap(namesOf4);if(!isMap(value4))return[];return Object.entries(value4).flatMap(([key3,member])=>key3==="name"&&typeof member===
@@ -20893,69 +20888,69 @@ object3.action)found2.push(`${address4} was ${object3.action} in it, and is ${pr
 object3.requests)found2.push(`${address4} is declared otherwise now`)}for(const address4 of after.keys()){if(!met.has(address4)&&
 (left===void 0||!idle.has(address4)))found2.push(`${address4} is new in it`)}if(found2.length===0&&left===void 0&&stored2.
 digest!==now.digest)found2.push("its digest is another one now");if(found2.length===0)return[];return[error("stale-plan",
-`stale plan: ${found2.join("; ")}`,[],"nothing was sent; make a new one with idops plan --out FILE and review it")]}init_names2();init_json();init_problems();import{readFile as readFile2}from"node:fs/promises";init_json2();init_zod();init_kinds();init_plan();var text5=(description,...examples2)=>string2().meta(described2(description,...examples2));
-function described2(description,...examples2){return examples2.length===0?{description}:{description,examples:examples2}}
+`stale plan: ${found2.join("; ")}`,[],"nothing was sent; make a new one with idops plan --out FILE and review it")]}init_names2();init_escape();init_json();init_problems();import{readFile as readFile2}from"node:fs/promises";init_zod();init_result();init_kinds();init_plan();var text5=(description,...examples2)=>string2().meta(described2(description,
+...examples2));function described2(description,...examples2){return examples2.length===0?{description}:{description,examples:examples2}}
 var count2=description=>int().min(0).describe(description);var label2=string2().optional().describe("The name of the obj\
-ect or its owner, unless the address has it");var action=_enum(["update","delete","regenerate","adopt","blocked","unchan\
-ged"]).describe("What to do. adopt: record it, send nothing. blocked: declared, but impossible as things are");var place=strictObject(
-{file:text5("The file, relative to the project"),line:int().min(1).describe("The line, from 1"),column:int().min(1).optional().
-describe("The column, from 1")});var morePlaces=int().min(1).optional().describe("The number of further places, which ar\
-e not listed");var warning3=strictObject({code:text5("A stable code"),message:text5("What a reviewer should know"),place:place.
-optional().describe("Its place, unless it is the declaration; the first of several"),places:array(place).optional().describe(
-"All its places, if there are several"),more_places:morePlaces}).describe("Something a reviewer should know; it stops no\
-thing");var anyJson=unknown();var side2=description=>union([strictObject({unknown:literal(true).describe("The value is u\
-nknown")}),strictObject({sensitive:literal(true).describe("It is a secret")}),anyJson]).describe(description);var request3=strictObject(
-{method:_enum(["PATCH","POST","DELETE"]).describe("The method of the request"),path:text5("The path under the base URL, \
-its parameters percent-encoded")});var field=strictObject({path:text5("The field, or the part of a field, that differs"),
-before:side2('The present value; {"unknown": true} if unknown, {"sensitive": true} for a secret'),after:side2('The new v\
-alue; {"unknown": true} if the server has its own, {"sensitive": true} for a secret'),sensitive:boolean2().describe("Whe\
-ther the values are held back"),becomes:_enum(["built-in","gone","removed"]).optional().describe("built-in: replaced by \
-the text of the server. gone: deleted. removed: a key of a map is removed"),places:array(place).optional().describe("Whe\
-re it is declared, if several documents declare the object"),was:literal("absent").optional().describe("Of a key of a ma\
-p: that it wasn't there before"),confirmed:literal(true).optional().describe("In a stored plan: the server confirmed the\
- names in it"),drift:strictObject({recorded:union([strictObject({sensitive:literal(true).describe("It is a secret")}),anyJson]).
-describe('What the server had then; {"sensitive": true} for a secret'),run:string2().nullable().describe("The run that l\
-eft it so; null if idops only read it"),declared:_enum(["changed","nowhere"]).optional().describe("changed: the manifest\
- changed too. nowhere: no manifest declares this key, which stays")}).optional().describe("There if the server was chang\
-ed since idops last knew it")});var change2=strictObject({address:text5("What names the object, such as Organization/acm\
-e"),label:label2,kind:_enum(kinds.map(({name:name3})=>name3)).describe("The kind of the object"),action,observed:_enum([
-"live","recorded","unknown"]).describe("Where the present value came from"),recorded_at:string2().optional().describe("W\
-hen the record was made that the object was compared with"),destructive:boolean2().describe("Whether something would be \
-lost"),destructions:array(string2()).describe("What would be lost, a sentence each"),privileged:boolean2().default(false).
-describe("Whether it gives a scope or role of safety.privileged"),privileges:array(string2()).optional().describe("The p\
-rivileged scopes and roles that it gives, if any"),requests:array(request3).describe("What apply would send, in this ord\
-er"),fields:array(field).describe("The differences"),warnings:array(warning3).describe("What a reviewer should know abou\
-t it"),reason:string2().nullable().describe("Why it is blocked, and what to do"),declared_at:strictObject({file:text5("T\
-he file, relative to the project"),line:int().min(1).describe("The line of the first key")}).nullable().describe("Where \
-the manifest declares it")});var shard=strictObject({index:int().min(1).meta(described2("Which part, from 1",2)),count:int().
-min(1).meta(described2("How many parts there are",4))}).optional().describe("The part of the objects that it is about, w\
-ith --shard");var RUN2="20260131T120000Z-4f2a1c";var planSchema=strictObject({format_version:literal(1).describe("The ve\
-rsion of this format"),tool_version:text5("The version of idops that made the plan","0.1.0"),created_at:text5("When the \
-plan was made, ISO 8601 in UTC","2026-01-31T12:00:00.000Z"),server:text5("The base URL of the server","https://id.exampl\
-e.com"),profile:text5("The server profile","documented"),environment:string2().nullable().meta(described2("The chosen en\
-vironment","production")),shard,now:string2().optional().describe("The instant of --now, which decides what access has e\
-nded"),holds_until:string2().optional().describe("The first declared end of access; then the plan is stale"),partial:literal(
+ect, or of what it belongs to; left out if unknown or in the address");var action=_enum(["update","delete","regenerate",
+"adopt","blocked","unchanged"]).describe("What to do. adopt: record it, send nothing. blocked: it cannot be applied as t\
+hings are");var place=strictObject({file:text5("The file, relative to the project"),line:int().min(1).describe("The line\
+, from 1"),column:int().min(1).optional().describe("The column, from 1")});var morePlaces=int().min(1).optional().describe(
+"The number of further places, which are not listed");var warning3=strictObject({code:text5("A stable code"),message:text5(
+"What a reviewer should know"),place:place.optional().describe("Its place, unless it is the declaration; the first of se\
+veral"),places:array(place).optional().describe("All its places, if there are several"),more_places:morePlaces}).describe(
+"Something a reviewer should know; it stops nothing");var anyJson=unknown();var side2=description=>union([strictObject({
+unknown:literal(true).describe("The value is unknown")}),strictObject({sensitive:literal(true).describe("It is a secret")}),
+anyJson]).describe(description);var request3=strictObject({method:_enum(["PATCH","POST","DELETE"]).describe("The method \
+of the request"),path:text5("The path under the base URL, its parameters percent-encoded")});var field=strictObject({path:text5(
+"The field, or the part of a field, that differs"),before:side2('The present value; {"unknown": true} if unknown, {"sens\
+itive": true} for a secret'),after:side2('The new value; {"unknown": true} if the server has its own, {"sensitive": true\
+} for a secret'),sensitive:boolean2().describe("Whether the values are held back"),becomes:_enum(["built-in","gone","rem\
+oved"]).optional().describe("Of a deleted object: gone, or built-in if the server's own text takes its place. Of a key o\
+f a map: removed"),places:array(place).optional().describe("Where it is declared, if several documents declare the objec\
+t"),was:literal("absent").optional().describe("Of a key of a map: that it wasn't there before"),confirmed:literal(true).
+optional().describe("In a stored plan: the server confirmed the names in it"),drift:strictObject({recorded:union([strictObject(
+{sensitive:literal(true).describe("It is a secret")}),anyJson]).describe('What the server had then; {"sensitive": true} \
+for a secret'),run:string2().nullable().describe("The run that left it so; null if idops only read it"),declared:_enum([
+"changed","nowhere"]).optional().describe("changed: the manifest changed too. nowhere: no manifest declares this key, so\
+ it stays")}).optional().describe("There if the server was changed since idops last knew it")});var change2=strictObject(
+{address:text5("What names the object, such as Organization/acme"),label:label2,kind:_enum(kinds.map(({name:name3})=>name3)).
+describe("The kind of the object"),action,observed:_enum(["live","recorded","unknown"]).describe("Where the present valu\
+e came from"),recorded_at:string2().optional().describe("When the record was made that the object was compared with"),destructive:boolean2().
+describe("Whether something would be lost"),destructions:array(string2()).describe("What would be lost, a sentence each"),
+privileged:boolean2().default(false).describe("Whether it gives what safety.privileged names"),privileges:array(string2()).
+optional().describe("The privileged scopes and roles, a sentence each"),requests:array(request3).describe("What apply wo\
+uld send, in this order"),fields:array(field).describe("The differences"),warnings:array(warning3).describe("What a revi\
+ewer should know about it"),reason:string2().nullable().describe("Why it is blocked, and what to do"),declared_at:strictObject(
+{file:text5("The file, relative to the project"),line:int().min(1).describe("The line of the first key")}).nullable().describe(
+"Where the manifest declares it")});var shard=strictObject({index:int().min(1).meta(described2("Which part, from 1",2)),
+count:int().min(1).meta(described2("How many parts there are",4))}).optional().describe("The shard that --shard selects;\
+ left out without it");var RUN2="20260131T120000Z-4f2a1c";var planSchema=strictObject({format_version:literal(1).describe(
+"The version of this format"),tool_version:text5("The version of idops that made the plan","0.1.0"),created_at:text5("Wh\
+en the plan was made, ISO 8601 in UTC","2026-01-31T12:00:00.000Z"),server:text5("The base URL of the server","https://id\
+.example.com"),profile:text5("The server profile","documented"),environment:string2().nullable().meta(described2("The ch\
+osen environment","production")),shard,now:string2().optional().describe("The instant of --now, which decides which acce\
+ss has ended"),holds_until:string2().optional().describe("The first end of access; the plan is stale from then on"),partial:literal(
 true).optional().describe("There if --target, --kind or --shard leave objects out"),summary:strictObject({update:count2(
 "Objects to update"),delete:count2("Objects to delete"),regenerate:count2("DIDs to regenerate"),adopt:count2("Objects to\
  record, without a request"),blocked:count2("Objects whose declaration cannot be applied"),unchanged:count2("Objects tha\
 t are already as declared"),privileged:int().min(1).optional().describe("Privileged changes; left out if there are none"),
-drift:int().min(1).optional().describe("Objects changed on the server; left out if there are none")}).describe("How many\
- objects there are of each action"),required_scopes:array(string2()).meta(described2("The scopes that observing and appl\
-ying need together",["users:manage:all"])),only:_enum(shares).optional().describe("Which changes are listed, with --only"),
-left_out:partialRecord(action,int().min(1)).optional().describe("What --only leaves out, by action"),changes:array(change2).
-describe("Privileged ones first, then in the order of apply; unchanged ones with --debug or drift"),warnings:array(warning3).
-describe("What a reviewer should know about the whole"),digest:text5("sha256 over what would be sent, in a normal form",
-`sha256:${"5f".repeat(32)}`)}).describe("What idops would do to a server");var resultSchema=strictObject({format_version:literal(
-1).describe("The version of this format"),run:string2().nullable().meta(described2("The name of the run; null if there w\
-as nothing to do",RUN2)),shard,undoes:string2().optional().meta(described2("The run that an undo restores",RUN2)),summary:strictObject(
-{applied:count2("Done, and shown by the server"),failed:count2("Refused by the server, or the server was not reached"),not_converged:count2(
-"Answered well, and the server keeps another value"),unknown:count2("Sent; the outcome is unknown"),skipped:count2("Not \
-sent, because of something before it")}).describe("How many changes ended in each way"),results:array(strictObject({address:text5(
-"What names the object, such as Organization/acme"),label:label2,action,status:_enum(["applied","failed","not_converged",
-"unknown","skipped"]).describe("What became of it, in the words of the summary"),http_status:int().nullable().describe("\
-The status of the last answer; null if there was none"),attempts:count2("How many times a request was sent"),unverified:array(
+drift:int().min(1).optional().describe("Objects with drift; left out if there are none")}).describe("How many objects th\
+ere are of each action"),required_scopes:array(string2()).meta(described2("The scopes that observing and applying need t\
+ogether",["users:manage:all"])),only:_enum(shares).optional().describe("The changes that --only lists"),left_out:partialRecord(
+action,int().min(1)).optional().describe("How many changes --only leaves out, by action"),changes:array(change2).describe(
+"Privileged ones first, then in the order of apply; unchanged only with --debug or drift"),warnings:array(warning3).describe(
+"What a reviewer should know about the whole"),digest:text5("sha256 over what would be sent, in a normal form",`sha256:${"\
+5f".repeat(32)}`)}).describe("What idops would do to a server");var resultSchema=strictObject({format_version:literal(1).
+describe("The version of this format"),run:string2().nullable().meta(described2("The name of the run; null if there was \
+nothing to do",RUN2)),shard,undoes:string2().optional().meta(described2("The run that was undone; only after an undo",RUN2)),
+summary:strictObject({applied:count2("Done, and shown by the server"),failed:count2("Refused by the server, or the serve\
+r was not reached"),not_converged:count2("Answered well, and the server keeps another value"),unknown:count2("Sent; the \
+outcome is unknown"),skipped:count2("Not sent, because of something before it")}).describe("How many changes ended in ea\
+ch way"),results:array(strictObject({address:text5("What names the object, such as Organization/acme"),label:label2,action,
+status:_enum(statuses).describe("What became of it, in the words of the summary"),http_status:int().nullable().describe(
+"The status of the last answer; null if there was none"),attempts:count2("How many times a request was sent"),unverified:array(
 string2()).describe("Sent fields that the answer did not carry"),error:string2().nullable().describe("What went wrong"),
-notes:array(string2()).optional().describe("What a person should know of a success"),did:string2().optional().meta(described2(
+notes:array(string2()).optional().describe("Worth knowing although it was applied"),did:string2().optional().meta(described2(
 "The new DID, after a regeneration","did:key:z6Mk\u2026"))})).describe("What became of each change, in the order of the \
 plan")}).describe("What one run of apply did");init_stored();async function storedPlanText(plan,options,redactor){const shown4=storedJson(redactPlan(plan,redactor));const stored2={
 ...shown4,apply:await seal(plan,options,redactor.redactName)};const read2=parseJson(jsonText(stored2));return jsonText({
@@ -20969,15 +20964,15 @@ text6,shown4);if(!isStoredPlan(stored2))throw new ProblemsError([stored2]);retur
 safeParse(rest);const made2=storedJson(redactPlan(plan,redactor));const sending=new Set(made2.changes.filter(({requests})=>requests.
 length>0).map(({address:address4})=>address4));const only2=left===void 0?void 0:sending;const found2=read2.success?differences(
 formOf(read2.data,only2),formOf(made2,only2)):[`${read2.error.issues[0]?.path.map(String).join(".")} isn't there, or is \
-something else`];if(found2.length===0)return[];const told4=found2.length>SHOWN4?[...found2.slice(0,SHOWN4),`and ${found2.
+something else`];if(found2.length===0)return[];const told3=found2.length>SHOWN4?[...found2.slice(0,SHOWN4),`and ${found2.
 length-SHOWN4} more`]:found2;return[error("plan-altered",`the stored plan shows something else than applying it would do\
-: ${told4.join("; ")}`,[],"nothing was sent; make a new one with idops plan --out FILE and review it")]}var NAME="the na\
+: ${told3.join("; ")}`,[],"nothing was sent; make a new one with idops plan --out FILE and review it")]}var NAME="the na\
 me of ";function differences(shown4,now){const isAll=part=>shown4.has(part)||!part.startsWith(NAME);const parts=new Set(
 [...shown4.keys(),...now.keys()].filter(isAll));return[...parts].filter(part=>shown4.get(part)!==now.get(part))}function formOf({
 profile,summary:summary2,required_scopes:scopes,warnings,changes},only2){const{drift:_,...counts3}=summary2;const planned=changes.
 filter(({address:address4,action:action2})=>only2?.has(address4)??action2!=="unchanged");const parts=planned.flatMap(change3=>{
-const{address:address4,label:label3,kind,fields:fields2,warnings:told4,...others2}=change3;const{declared_at:_place,recorded_at:_time,
-...rest}=others2;return[[address4,{...rest,kind,warnings:warningKeys(told4)}],...label3===void 0?[]:[[`${NAME}${address4}`,
+const{address:address4,label:label3,kind,fields:fields2,warnings:told3,...others2}=change3;const{declared_at:_place,recorded_at:_time,
+...rest}=others2;return[[address4,{...rest,kind,warnings:warningKeys(told3)}],...label3===void 0?[]:[[`${NAME}${address4}`,
 label3]],...fields2.filter(({drift})=>drift?.declared!=="nowhere").map(field2=>[`${address4}: ${field2.path}`,fieldForm(
 kind,field2)])]});const whole2={profile,summary:counts3,scopes:[...scopes].sort(),warnings:warningKeys(warnings)};const named4=Object.
 entries(only2===void 0?whole2:{}).map(([part,form])=>[`the ${part}`,form]);return new Map([...named4,...parts].map(([part,
@@ -20988,7 +20983,7 @@ filter(({code:code2})=>code2!=="access-ends-soon").map(({code:code2,message})=>`
 "blocked");const left=[...given,...blocked3.map(({address:address4,reason})=>({address:address4,path:null,reason:reason??
 "it is blocked"}))];return{plan:{...plan,changes:plan.changes.filter(({action:action2})=>action2!=="blocked").map(change3=>({
 ...change3,declaredAt:null,apply:{...change3.apply,managed:[]}}))},left:asPlanned(left,plan,content)}}function asPlanned(left,{
-changes},content){const entries=entriesOf(content);const names4=namesTold(entries);const past=new Map(entries.map(entry=>[
+changes},content){const entries=entriesOf(content);const names4=namesInJournal(entries);const past=new Map(entries.map(entry=>[
 entry.sending.address,entry]));const planned=new Map(changes.map(change3=>[change3.apply.key,change3]));return left.map(
 one=>{const entry=past.get(one.address);const change3=planned.get(entry?.sending.key??one.address);const{label:label3}=change3??
 (entry===void 0?{}:labelIn(entry,names4));return{...one,...change3&&{address:change3.address},...label3===void 0?{}:{label:label3}}})}
@@ -21254,14 +21249,15 @@ headers["x-ratelimit-remaining"])==="0")return Number(headers["x-ratelimit-reset
 null}function orMissing(failure2){if(failure2.status===404)return null;throw failure2}function isRefused({status,response}){
 return response!==void 0&&status!==void 0&&status>=300&&status<500}function inWords(failure2){const{status,message="",response,
 errors:errors2=[]}=failure2;const line=message.replace(/\s+/g," ").trim();const short4=escapeText(line.length>300?`${line.
-slice(0,300)}\u2026`:line);const said=response===void 0?"can't be asked":["answers",status].join(" ").trim();return new GithubFailure(
-`GitHub ${said}: ${short4}`,{lacksPermission:status===403&&limitOf(failure2)===null||errors2.some(({type})=>type==="FORB\
-IDDEN"||type==="INSUFFICIENT_SCOPES"),cause:failure2})}function apiOf({rest,paginate:paginate2,graphql:graphql3},at3){const viewer=async()=>(await graphql3(
-"{ viewer { login databaseId } }")).viewer;const own5=async written4=>{if(written4.length===0)return[];const{login,databaseId}=await viewer();
-return written4.filter(({user:user4})=>databaseId===null?[login,`${login}[bot]`].includes(user4?.login??""):user4?.id===
-databaseId)};return{async comments(number4,isWanted){const all=await paginate2(rest.issues.listComments,{...at3,issue_number:number4,
-per_page:100});const found2=await own5(all.filter(({body:body2=""})=>isWanted(body2)));return found2.map(({id,node_id,body:body2=""})=>({
-id,node:node_id,body:body2}))},async histories(nodes){const answer=await graphql3(`query ($ids: [ID!]!) {
+slice(0,300)}\u2026`:line);const answer=response===void 0?"can't be asked":["answers",status].join(" ").trim();return new GithubFailure(
+`GitHub ${answer}: ${short4}`,{lacksPermission:status===403&&limitOf(failure2)===null||errors2.some(({type})=>type==="FO\
+RBIDDEN"||type==="INSUFFICIENT_SCOPES"),cause:failure2})}function apiOf({rest,paginate:paginate2,graphql:graphql3},at3){
+const viewer=async()=>(await graphql3("{ viewer { login databaseId } }")).viewer;const own5=async written4=>{if(written4.
+length===0)return[];const{login,databaseId}=await viewer();return written4.filter(({user:user4})=>databaseId===null?[login,
+`${login}[bot]`].includes(user4?.login??""):user4?.id===databaseId)};return{async comments(number4,isWanted){const all=await paginate2(
+rest.issues.listComments,{...at3,issue_number:number4,per_page:100});const found2=await own5(all.filter(({body:body2=""})=>isWanted(
+body2)));return found2.map(({id,node_id,body:body2=""})=>({id,node:node_id,body:body2}))},async histories(nodes){const answer=await graphql3(
+`query ($ids: [ID!]!) {
           nodes(ids: $ids) {
             ... on IssueComment {
               body createdAt lastEditedAt
@@ -21415,11 +21411,11 @@ const approved=await approvedPlan(api,event,pull,{key:key3,planWorkflow,mode});r
 digest:approved?.marker.plan?.digest,pullRequest:{number:pull.number,head:pull.head.sha},approved,since,later}})}catch(failure2){
 if(!(failure2 instanceof GithubFailure))throw failure2;throw refusal2(`what was approved can't be read: ${failure2.message.
 replace(/\.$/,"")}`,failure2.lacksPermission?"the job needs the permissions actions: read, contents: read and pull-reque\
-sts: read":"run it again when that is put right or over")}}init_escape();init_github();var Log=class{#inputs;learn(inputs){this.#inputs=inputs}get look(){const inputs=this.#inputs;const only2=inputs?.args.only;
-return{...only2===void 0?{}:{only:only2},color:false,debug:inputs?.args.debug===true,folder:inputs===void 0?"":folderInRepository(
-inputs)}}say(text6){if(text6!=="")process.stdout.write(text6.endsWith("\n")?text6:`${text6}
+sts: read":"run it again when that is put right or over")}}init_escape();init_github();var Log=class{#inputs;learn(inputs){this.#inputs=inputs}get renderOptions(){const inputs=this.#inputs;const only2=inputs?.
+args.only;return{...only2===void 0?{}:{only:only2},color:false,debug:inputs?.args.debug===true,folder:inputs===void 0?"":
+folderInRepository(inputs)}}say(text6){if(text6!=="")process.stdout.write(text6.endsWith("\n")?text6:`${text6}
 `)}async report(report2,shown4){for(const format of["text","github"])this.say(await renderText(report2,format,shown4,this.
-look))}async problems(problems){if(problems.length>0)await this.report(problemsReport,problems)}annotate(level3,message){
+renderOptions))}async problems(problems){if(problems.length>0)await this.report(problemsReport,problems)}annotate(level3,message){
 this.say(annotationCommand({level:level3,title:"idops",message,place:null}))}};function titleLine(text6){return escapeLines(
 text6).split("\n").join(" ").slice(0,1e3)}init_approve();init_plan();function writeOutputs(outcome3,failed){const{code:code2,plan}=outcome3;setOutput("changed",String(
 outcome3.changed));setOutput("failed",String(failed));setOutput("exit-code",String(code2));setOutput("summary",outcome3.
@@ -21431,15 +21427,15 @@ try{await summary.addRaw(text6,true).write()}catch{warning("The summary of the s
 const environment=plan===void 0?environmentOf(inputs):plan.environment;return{environment:environment===null?null:hide2(
 environment),config:config3==="idops.yaml"?null:hide2(config3),server:plan===void 0?null:hide2(plan.server.replace(/^https?:\/\//,
 "")),shard:inputs.shard===void 0?null:shardText(inputs.shard),selected:selectedText(args,hide2),narrowed:args.target.length+
-args.kind.length>0||inputs.shard!==void 0}}function aboutText(what,subject){return told3(what,subject,name3=>code(short3(
-name3)))}function aboutPlain(what,subject){return told3(what,subject,name3=>escapeText(short3(name3)))}function told3(what,{
+args.kind.length>0||inputs.shard!==void 0}}function aboutText(what,subject){return aboutWith(what,subject,name3=>code(short3(
+name3)))}function aboutPlain(what,subject){return aboutWith(what,subject,name3=>escapeText(short3(name3)))}function aboutWith(what,{
 environment,config:config3,server,shard:shard2},name3){return[what,...shard2===null?[]:[`in shard ${shard2}`],...environment===
 null?[]:[`for ${name3(environment)}`],...config3===null?[]:[`of ${name3(config3)}`],...server===null?[]:[`at ${name3(server)}`]].
 join(" ")}function selectedSentence({selected}){if(selected==="")return"";const shown4=selected.length>selectedRoom?`${selected.
 slice(0,selectedRoom)}\u2026`:selected;return`Made with ${code(shown4)}.`}function short3(text6){return text6.length>nameRoom?
 `${text6.slice(0,nameRoom)}\u2026`:text6}function selectedText({target,kind,only:only2,prune,assert:assert2},hide2){return[
 ...target.map(address4=>`--target ${shellWord(hide2(address4))}`),...kind.map(name3=>`--kind ${name3}`),...only2===void 0?
-[]:[`--only ${only2}`],...prune===true?["--prune"]:[],...assert2===true?["--assert"]:[]].join(" ")}init_escape();init_plan();init_markdown();init_markdown_escape();init_review();var commentLimit=65536;var summaryLimit=1024*1024;var summaryRest=2e5;var blockRoom=3e4;var look={color:false,debug:false,
+[]:[`--only ${only2}`],...prune===true?["--prune"]:[],...assert2===true?["--assert"]:[]].join(" ")}init_escape();init_plan();init_markdown();init_markdown_escape();init_review();var commentLimit=65536;var summaryLimit=1024*1024;var summaryRest=2e5;var blockRoom=3e4;var renderOptions={color:false,debug:false,
 folder:""};function planText2(shown4,event,{note="",taken=0,next}={}){const end=whole2=>next===void 0?`
 ${origin2(event)}
 `:`
@@ -21459,34 +21455,32 @@ plan);const sentences=[before,note,blocked3>0?"What is blocked can not be done a
 ole plan.":"",adopt>0&&blocked3===0&&!changesServer(plan)?"What is to be adopted is only recorded: nothing is sent to th\
 e server.":"",selectedSentence(subject)];return{title:`${aboutText("idops plan",subject)}: ${headline(plan)}`,intro:sentences.
 filter(sentence3=>sentence3!=="").join(" ")}}async function problemsBlock(problems,room=blockRoom){return block(await renderText(
-problemsReport,"text",problems,look),room)}function block(text6,room){const short4=text6.length>room?`${text6.slice(0,room)}\
-
+problemsReport,"text",problems,renderOptions),room)}function block(text6,room){const short4=text6.length>room?`${text6.slice(
+0,room)}
 \u2026 (the log has all of it)`:text6;return`${fence(short4.trimEnd().split("\n"))}
 `}function origin2(event){const commit2=escapeText(event.sha).replaceAll("`","");return`<sub>Commit \`${commit2}\`, [run \
 with its summary](${runAddress(event)}).</sub>`}function page({runUrl}){return`<sub>The plan as a page, with its emails \
 rendered, is in [the artifact of the run](${encodeURI(runUrl)}#artifacts).</sub>`}function fitting2({plan,only:only2,forge},head,measure2,limit2){
-const given={...only2===void 0?{}:{only:only2},...forge===void 0?{}:{forge}};const render4=budget2=>planComment(plan,{...look,
+const given={...only2===void 0?{}:{only:only2},...forge===void 0?{}:{forge}};const render4=budget2=>planComment(plan,{...renderOptions,
 ...given,...head,budget:budget2});let budget=limit2;let made2=render4(budget);while(measure2(made2.text)>limit2&&budget>
 1e3){budget=Math.floor(Math.min(budget-500,budget*limit2/measure2(made2.text)));made2=render4(budget)}return made2}var resultRoom=5e4;var problemsRoom=8e3;async function reportResult(job,inputs,{plan,result,problems,failed,inFiles}){if(result.
 run===null&&problems.length===0)return;const subject=subjectOf2(inputs,inputs.args,job.redactor.redact,plan);const title=`${aboutText(
 "idops apply",subject)}: ${outcome2(result)}`;const undo=undoLines(result,plan,inputs,subject);const needs=inFiles?"\n\nTh\
 at needs the journal of the run, which is where the job kept its `.idops` folder.":"";const intro=undo.length===0?"":`${undo.
-join("\n")}${needs}`;const look2={...job.log.look,budget:resultRoom,title,intro};const parts=[result.run===null?`## ${title}\
-
-`:await renderText(resultReport,"markdown",{result,plan},look2),...problems.length===0?[]:[await problemsBlock(problems,
+join("\n")}${needs}`;const options={...job.log.renderOptions,budget:resultRoom,title,intro};const parts=[result.run===null?
+`## ${title}
+`:await renderText(resultReport,"markdown",{result,plan},options),...problems.length===0?[]:[await problemsBlock(problems,
 problemsRoom)],`${origin2(job.event)}
 `];const text6=parts.join("\n");await job.posts.result(inputs,text6);if(failed)await reportIssue(job,inputs,text6,subject)}
 async function reportNotApplied(job,inputs,{plan,problems,sent,hide:hide2}){const subject=subjectOf2(inputs,inputs.args,
-hide2,plan??void 0);const title=`${aboutText("idops apply",subject)}: ${sent?"failed":"not applied"}`;const said=sent?"I\
-t failed, and something may have been sent:":"Nothing was sent:";const text6=plainText(title,`${said}
+hide2,plan??void 0);const title=`${aboutText("idops apply",subject)}: ${sent?"failed":"not applied"}`;const introduction=sent?
+"It failed, and something may have been sent:":"Nothing was sent:";const text6=plainText(title,`${introduction}
 
 ${await problemsBlock(problems,problemsRoom)}`,job.event);await job.posts.result(inputs,text6);await reportIssue(job,inputs,
 text6,subject)}async function reportIssue(job,inputs,text6,subject){if(!inputs.driftIssue||!job.event.onDefaultBranch)return;
 const{shard:_,...whole2}=inputs;await job.posts.failure(inputs,commentKey(whole2,subject.environment),{text:text6,subject})}
-function outcome2(result){const count3=summarizeResult(result);const parts=[[count3.failed,"failed"],[count3.not_converged,
-"not converged"],[count3.unknown,"unknown"],[count3.skipped,"skipped"],[count3.applied,"applied"]];const told4=parts.filter(
-([number4])=>number4>0).map(([number4,words7])=>`${number4} ${words7}`);if(result.interrupted)told4.unshift("interrupted");
-return told4.length>0?told4.join(", "):"failed"}function undoLines(result,plan,inputs,{environment}){const config3=configInRepository(
+function outcome2(result){const words7=[...result.interrupted?["interrupted"]:[],...countedWords(result)];return words7.
+length>0?words7.join(", "):"failed"}function undoLines(result,plan,inputs,{environment}){const config3=configInRepository(
 inputs);const options=[...config3==="idops.yaml"?[]:["--config",shellWord(config3)],...environment===null?[]:["--env",shellWord(
 environment)],...inputs.baseUrl===void 0?[]:["--base-url",shellWord(inputs.baseUrl)]];const steps=nextSteps(result,plan).
 filter(({command})=>/^(?:undo|runs) /.test(command??""));return steps.map(({before,command})=>`${prose(before.replace(/: $/,
@@ -21506,13 +21500,13 @@ fromPullRequest)return(await mergedPullRequest(api,event,prNumber)).base.sha;ret
 pullRequest(prNumber)).base.sha}var nouns={privileged:"privileged changes",destructive:"destructive changes",protected:"\
 changes of protected objects"};function approversFor(plan,{approvers}){const has={privileged:countPrivileged(plan)>0,destructive:countDestructions(
 plan)>0,protected:plan.changes.some(({protectedBy})=>protectedBy!==void 0)};return approvers.filter(entry=>has[entry.for])}
-function awaitedSentence(needed2){if(needed2.length===0)return"";const told4=needed2.map(entry=>`${namesOf5(entry,code)}\
- for ${nouns[entry.for]}`);return`Awaited before it is applied: an approving review of this plan by ${told4.join("; and \
-by ")}.`}function namesOf5({users:users2=[],teams=[]},shown4){return[...users2.map(user4=>shown4(user4)),...teams.map(team=>`\
-a member of the team ${shown4(team)}`)].join(" or ")}async function checkApprovers({event,signal},inputs,needed2,{since}){
-if(needed2.length===0)return;const{githubToken,expectDigest,prNumber}=inputs;if(githubToken===void 0)throw refusal2("saf\
-ety.approvers needs the input github-token","give it, with pull-requests: read");const isByHand=event.name==="workflow_d\
-ispatch"&&expectDigest!==fromPullRequest;try{await withGithub(githubToken,event,{signal},async api=>{const approved=isByHand?
+function awaitedSentence(needed2){if(needed2.length===0)return"";const reviews=needed2.map(entry=>`${namesOf5(entry,code)}\
+ for ${nouns[entry.for]}`);return`Awaited before it is applied: an approving review of this plan by ${reviews.join("; an\
+d by ")}.`}function namesOf5({users:users2=[],teams=[]},shown4){return[...users2.map(user4=>shown4(user4)),...teams.map(
+team=>`a member of the team ${shown4(team)}`)].join(" or ")}async function checkApprovers({event,signal},inputs,needed2,{
+since}){if(needed2.length===0)return;const{githubToken,expectDigest,prNumber}=inputs;if(githubToken===void 0)throw refusal2(
+"safety.approvers needs the input github-token","give it, with pull-requests: read");const isByHand=event.name==="workfl\
+ow_dispatch"&&expectDigest!==fromPullRequest;try{await withGithub(githubToken,event,{signal},async api=>{const approved=isByHand?
 [process.env.GITHUB_TRIGGERING_ACTOR??""].filter(actor=>actor!==""):await reviewersOf(api,event,prNumber,since??0);for(const entry of needed2){
 if(await isAmong(api,entry,approved))continue;const by=namesOf5(entry,name3=>name3);const how=isByHand?"to be started":"\
 an approving review of this plan";throw refusal2(`${nouns[entry.for]} need ${how} by ${by} (safety.approvers)`,"merge su\
@@ -21537,8 +21531,8 @@ plan,approval}=checked3;const approved=approve(plan,limitsOf(safety,inputs));if(
 job,inputs,approversFor(plan,safety),checked3);job.setPhase("sending");const{result:became,problems:found2}=await session.
 apply(approved,approval);const result=redactReport(became,job.redactor);const after=redactReport(found2,job.redactor);if(after.
 length>0)await job.log.problems(after);if(result.run!==null){const done2={result,plan:shown4};await job.log.report(resultReport,
-done2);await writeSummary(await renderText(resultReport,"markdown",done2,job.log.look))}const bad=!isComplete(result)||after.
-length>0;await reportResult(job,inputs,{plan:shown4,result,problems:after,failed:bad||result.interrupted,inFiles:project.
+done2);await writeSummary(await renderText(resultReport,"markdown",done2,job.log.renderOptions))}const bad=!isComplete(result)||
+after.length>0;await reportResult(job,inputs,{plan:shown4,result,problems:after,failed:bad||result.interrupted,inFiles:project.
 state().in==="file"});job.setPhase("reported");return{code:result.interrupted?130:bad?1:0,summary:applied(result,after),
 changed:changesServer(plan),plan,...file2===void 0?{}:{planFile:file2},htmlReport:await job.writeHtml(`${fileOf("apply",
 inputs.shard)}.html`,resultReport,{result:became,plan,samples:await job.samplesOrNone(plan,project)})}})}function leftByEarlierAttempt({
@@ -21617,11 +21611,11 @@ changedFiles(pullRequest.number));if(files===null||files.length>=3e3)return fals
 file2,path)))}async#answer(token,ask2){try{return await withGithub(token,this.#event,{signal:this.#signal},ask2)}catch(failure2){
 if(failure2 instanceof GithubFailure)return null;throw failure2}}async#asking(what,permission,token,ask2,{quiet=false}={}){
 try{await withGithub(token,this.#event,{signal:this.#signal},ask2)}catch(failure2){if(!(failure2 instanceof GithubFailure))
-throw failure2;const{message,lacksPermission}=failure2;if(quiet&&lacksPermission)return;const said=this.#redactor.redactSentence(
+throw failure2;const{message,lacksPermission}=failure2;if(quiet&&lacksPermission)return;const reason=this.#redactor.redactSentence(
 message).replace(/\.+$/,"");const help=lacksPermission?` The job needs the permission ${permission}.`:"";this.#log.annotate(
-"warning",`${what} may be missing: ${said}.${help}`)}}};function isClosed(marker){return marker!==null&&marker.plan===null&&
-marker.run===null}function isBelow(file2,path){return path.endsWith("/**")?file2.startsWith(path.slice(0,-2)):file2===path}
-function nothing3(failure2){if(failure2 instanceof ProblemsError)return null;throw failure2}var Job=class{signal;event;redactor=createRedactor();log=new Log;posts;#made;#phase="before";#shard;#temporary;#guarding;constructor(signal,secrets){
+"warning",`${what} may be missing: ${reason}.${help}`)}}};function isClosed(marker){return marker!==null&&marker.plan===
+null&&marker.run===null}function isBelow(file2,path){return path.endsWith("/**")?file2.startsWith(path.slice(0,-2)):file2===
+path}function nothing3(failure2){if(failure2 instanceof ProblemsError)return null;throw failure2}var Job=class{signal;event;redactor=createRedactor();log=new Log;posts;#made;#phase="before";#shard;#temporary;#guarding;constructor(signal,secrets){
 this.signal=signal;for(const secret3 of secrets)this.redactor.add(secret3);this.event=readEvent(process.env);this.posts=
 new Posts(this.event,this.redactor,this.log,signal)}async checkCommit(inputs){this.event=await eventOfPull(this.event,inputs,
 this.signal);this.posts=new Posts(this.event,this.redactor,this.log,this.signal);await checkCheckout(this.event,inputs)}get made(){
@@ -21636,10 +21630,10 @@ config:config3,environment,token,...inputs}){return await loadProject({cwd:folde
 token),tokenFile:inputs.args.tokenFile,config:config3,env:environment})}async guard(inputs,project){this.#guarding=await guardingOf(
 this,inputs,project);return this.#guarding.safety}async samples(plan,project){const{samples:samples2,warnings}=await planSamples(
 plan,project);if(warnings.length>0)await this.log.problems(redactReport(warnings,this.redactor));return samples2}async samplesOrNone(plan,project){
-try{return await this.samples(plan,project)}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;const told4=failure2.
-problems.map(problem=>({...problem,severity:"warning"}));await this.log.problems(redactReport(told4,this.redactor));return new Map}}async writeHtml(name3,report2,found2){
+try{return await this.samples(plan,project)}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;const warnings=failure2.
+problems.map(problem=>({...problem,severity:"warning"}));await this.log.problems(redactReport(warnings,this.redactor));return new Map}}async writeHtml(name3,report2,found2){
 const shown4=report2.redact(found2,this.redactor);const file2=join14(await this.temporaryFolder(),name3);await writeOutput(
-file2,await renderText(report2,"html",shown4,this.log.look),384);return file2}async shared(inputs,plan){const forge=await forgeOf(
+file2,await renderText(report2,"html",shown4,this.log.renderOptions),384);return file2}async shared(inputs,plan){const forge=await forgeOf(
 process.env,folderOf(inputs),this.event.sha);const subject=subjectOf2(inputs,inputs.args,this.redactor.redact,plan);return{
 plan,only:inputs.args.only,forge,subject,note:this.#guarding?.note??""}}async temporaryFolder(){this.#temporary??=await mkdtemp(
 join14(process.env.RUNNER_TEMP||tmpdir(),"idops-"));return this.#temporary}async logPlan(plan,shown4){this.#made=plan;await this.
@@ -21735,7 +21729,7 @@ const scrub=scrubArguments(typed);const problems=redactReport(scrubProblems(prob
 redactor);await job.log.problems(problems);if(inputs?.args.debug===true)job.log.say(escapeLines(job.redactor.redact(stacksOf(
 failure2))));const[first]=problems;const code2=job.signal.aborted?130:1;await writeSummary(`## idops: failed
 
-${await problemsBlock(problems)}`);const hide2=told4=>scrub(job.redactor.redact(told4));if(inputs?.command==="plan"){const text6=`\
+${await problemsBlock(problems)}`);const hide2=text6=>scrub(job.redactor.redact(text6));if(inputs?.command==="plan"){const text6=`\
 There is no plan for this commit:
 
 ${await problemsBlock(problems)}`;await reportNoPlan(job,inputs,{title:"failed",text:text6,hide:hide2})}if(inputs?.command===
