@@ -14,7 +14,7 @@ const usage = `npm run bench -- [SCENARIO ...] [--repeats N] [--quick] [--json F
   --repeats N  how often each is measured, whatever it says itself
   --quick      small sizes, once: shows that the suite works
   --json FILE  writes what was measured and its ratios, after each scenario
-  --write      adds the run to bench/results.json and to docs/benchmarks.md`;
+  --write      adds the run to bench/results.json and to docs/explanation/benchmarks.md`;
 
 const wrong = (reason) => {
   console.error(`${reason}\n\n${usage}`);

@@ -1,8 +1,8 @@
-// Writes the fault matrix into docs/reliability.md; a test holds the two equal.
+// Writes the fault matrix into docs/explanation/reliability.md; a test holds the two equal.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { bundled } from './bundled.js';
 
 await bundled('test/faults/matrix.ts', async ({ measure, tables, withTables }) => {
-  const page = readFileSync('docs/reliability.md', 'utf8');
-  writeFileSync('docs/reliability.md', withTables(page, tables(await measure())));
+  const page = readFileSync('docs/explanation/reliability.md', 'utf8');
+  writeFileSync('docs/explanation/reliability.md', withTables(page, tables(await measure())));
 });

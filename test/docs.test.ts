@@ -28,7 +28,9 @@ async function commandsBelow(...above: string[]): Promise<string[][]> {
 }
 
 async function pages(): Promise<string[]> {
-  const docs = (await readdir('docs')).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`);
+  const docs = (await readdir('docs', { recursive: true }))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`);
   return ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...docs.sort()];
 }
 
@@ -64,7 +66,7 @@ test('the generated parts of pages are what the code generates; npm run docs wri
 });
 
 test('the pages that tell of kinds name every one, and each has a section with an example', async () => {
-  const manifests = await readFile('docs/manifests.md', 'utf8');
+  const manifests = await readFile('docs/reference/manifests.md', 'utf8');
   const sections = new Map(
     manifests.split(/^#{2,3} /m).map((section) => [section.split('\n')[0] ?? '', section] as const),
   );
@@ -72,14 +74,14 @@ test('the pages that tell of kinds name every one, and each has a section with a
     expect(manifests).toContain(`| \`${kind}\` |`);
     expect(sections.get(kind)).toContain(`kind: ${kind}\n`);
   }
-  const errors = await readFile('docs/errors.md', 'utf8');
+  const errors = await readFile('docs/reference/errors.md', 'utf8');
   const named = kindNames.map((kind) => `\`${kind}\``);
   expect(errors).toContain(`Kinds are ${named.slice(0, -1).join(', ')} and ${named.at(-1)}.`);
 });
 
 describe('the page of commands', () => {
   test('names every command, and no other', async () => {
-    const page = await readFile('docs/commands.md', 'utf8');
+    const page = await readFile('docs/reference/commands.md', 'utf8');
     const commands = (await commandsBelow()).map((command) => command.join(' '));
     expect(commands.length).toBeGreaterThan(10);
     expect(commands.filter((command) => !page.includes(`\`idops ${command}`))).toEqual([]);
@@ -88,7 +90,7 @@ describe('the page of commands', () => {
   });
 
   test('has a section for every command, with its options and no others', async () => {
-    const page = await readFile('docs/commands.md', 'utf8');
+    const page = await readFile('docs/reference/commands.md', 'utf8');
     const sections = new Map(
       page.split(/^## /m).map((section) => [section.split('\n')[0] ?? '', section] as const),
     );
@@ -132,10 +134,16 @@ test('what pages show of manifests and configurations is valid', async () => {
   expect(seen).toBeGreaterThan(8);
 });
 
-test('every page is named where one begins to read', async () => {
-  const readme = await readFile('README.md', 'utf8');
-  const lost = (await pages()).filter((path) => path !== 'README.md' && !readme.includes(`(${path})`));
-  expect(lost).toEqual([]);
+test('the README names the index of the docs, which names every page', async () => {
+  const [readme, index] = await Promise.all([
+    readFile('README.md', 'utf8'),
+    readFile('docs/README.md', 'utf8'),
+  ]);
+  for (const page of ['docs/README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'])
+    expect(readme).toContain(`(${page})`);
+  const named = [...index.matchAll(/\]\(([^)]+)\)/g)].map(([, target]) => `docs/${target}`);
+  const docs = (await pages()).filter((path) => path.startsWith('docs/') && path !== 'docs/README.md');
+  expect(docs.filter((path) => !named.includes(path))).toEqual([]);
 });
 
 describe('links', () => {
@@ -171,7 +179,7 @@ test('the way of an apply in CONTRIBUTING names functions that are there', async
 
 // Nothing here runs conftest, so the rules are compared with the schema of what they read.
 test('the rules for conftest read fields that plans have', async () => {
-  const [, rules = ''] = /```rego\n(.*?)```/s.exec(await readFile('docs/plans.md', 'utf8')) ?? [];
+  const [, rules = ''] = /```rego\n(.*?)```/s.exec(await readFile('docs/explanation/plans.md', 'utf8')) ?? [];
   const schema = JSON.parse(await readFile('schemas/plan.schema.json', 'utf8'));
   const change = schema.properties.changes.items;
   const known: { readonly [name: string]: { readonly properties: object } } = {

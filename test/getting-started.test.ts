@@ -79,7 +79,7 @@ async function secondTerminal(command: string, cwd: string): Promise<{ [name: st
 }
 
 describe('the page for beginners', async () => {
-  const page = await readFile('docs/getting-started.md', 'utf8');
+  const page = await readFile('docs/tutorial/getting-started.md', 'utf8');
 
   // The page is about one of the two; with the other it must work as well.
   test.each(['boruta', 'documented'])('works as it stands, with the profile %s', async (profile) => {

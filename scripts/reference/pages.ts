@@ -6,9 +6,14 @@ import { commandMakers } from './commands.js';
 import { fieldMakers } from './fields.js';
 
 /** The pages that have generated parts. */
-const generated = ['benchmarks', 'commands', 'configuration', 'errors', 'json', 'manifests'].map(
-  (name) => `docs/${name}.md`,
-);
+const generated = [
+  'explanation/benchmarks',
+  'reference/commands',
+  'reference/configuration',
+  'reference/errors',
+  'reference/json',
+  'reference/manifests',
+].map((name) => `docs/${name}.md`);
 
 /** Each page with generated parts, as it is and as the code generates it now. */
 export async function pages(): Promise<

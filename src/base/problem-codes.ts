@@ -1,6 +1,6 @@
 /**
  * The codes of all problems, and of the warnings in plans, in the order of the alphabet. Scripts rely on them: a code may come, and none
- * may change its meaning. Each has an entry in docs/errors.md.
+ * may change its meaning. Each has an entry in docs/reference/errors.md.
  */
 export const problemCodes = [
   'absent-with-fields',
@@ -164,5 +164,5 @@ export const problemCodes = [
   'yaml-syntax',
 ] as const;
 
-/** A stable code with an entry of its own in docs/errors.md. */
+/** A stable code with an entry of its own in docs/reference/errors.md. */
 export type ProblemCode = (typeof problemCodes)[number];

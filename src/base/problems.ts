@@ -23,7 +23,7 @@ export type Severity = 'error' | 'warning';
 
 /** A mistake in the user's input, as data that every format can show. */
 export interface Problem {
-  /** A stable code; docs/errors.md explains each. */
+  /** A stable code; docs/reference/errors.md explains each. */
   readonly code: ProblemCode;
   /** Whether it stops the command. */
   readonly severity: Severity;

@@ -67,7 +67,7 @@ describe('idops doctor, of the state', () => {
     const holder = { user: 'ada', command: 'apply', at: '2026-01-31T12:00:00.000Z', nonce: 'n' };
     const gone = { ...ownProcess(), ...holder, pid: 2 ** 22 - 1, started: null };
     await at.write({ '.idops/state.json.lock': JSON.stringify(gone) });
-    const page = await readFile('docs/servers.md', 'utf8');
+    const page = await readFile('docs/reference/servers.md', 'utf8');
     const shown = /\$ idops doctor\n([^`]+)```/.exec(page)?.[1] ?? '';
     expect(alike(shown)).toEqual(alike((await at.idops('doctor')).stdout));
   });

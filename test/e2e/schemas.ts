@@ -32,9 +32,9 @@ export function expectToFit(name: SchemaName, value: unknown): void {
   expect(validate.errors ?? []).toEqual([]);
 }
 
-/** Checks what a command printed against the table below a heading of docs/json.md: each field is in it, and what is always there is there. */
+/** Checks what a command printed against the table below a heading of docs/reference/json.md: each field is in it, and what is always there is there. */
 export function expectToBeTold(heading: string, value: object): void {
-  const [, page = ''] = readFileSync('docs/json.md', 'utf8').split(`\n## ${heading}\n`);
+  const [, page = ''] = readFileSync('docs/reference/json.md', 'utf8').split(`\n## ${heading}\n`);
   const [section = ''] = page.split('\n## ');
   const rows = [...section.matchAll(/^\| (\**)`([^`]+)`/gm)].map(([, bold, path = '']) => ({ bold, path }));
   const paths = rows.map(({ path }) => path);

@@ -97,7 +97,7 @@ describe('the fault matrix', () => {
   });
 
   test('is what the documentation shows; npm run reliability writes it anew', async () => {
-    const page = await readFile('docs/reliability.md', 'utf8');
+    const page = await readFile('docs/explanation/reliability.md', 'utf8');
     expect(withTables(page, tables(cells))).toBe(page);
   });
 });

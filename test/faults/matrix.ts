@@ -318,6 +318,6 @@ const end = '<!-- end of generated -->';
 export function withTables(page: string, generated: string): string {
   const from = page.indexOf(begin);
   const to = page.indexOf(end);
-  if (from === -1 || to < from) throw new Error('docs/reliability.md has lost its markers');
+  if (from === -1 || to < from) throw new Error('docs/explanation/reliability.md has lost its markers');
   return `${page.slice(0, from + begin.length)}\n\n${generated}\n\n${page.slice(to)}`;
 }

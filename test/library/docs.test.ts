@@ -42,7 +42,7 @@ test('everything that the library exports has a docstring, and so has each membe
 });
 
 test('the page about the library names all that a program can call', async () => {
-  const page = await readFile('docs/library.md', 'utf8');
+  const page = await readFile('docs/reference/library.md', 'utf8');
   const lacking = Object.keys(library).filter((name) => !new RegExp(`\\b${name}\\b`).test(page));
   expect(lacking).toEqual([]);
 });

@@ -35,7 +35,8 @@ beforeAll(async () => {
   await symlink(resolve('node_modules/@types'), join(modules, '@types'));
   await symlink(resolve('node_modules/undici-types'), join(modules, 'undici-types'));
   await cp('examples/library/release.ts', join(folder, 'user', 'release.ts'));
-  const [, guide = ''] = /^```ts\n([\s\S]*?)^```$/m.exec(await readFile('docs/library.md', 'utf8')) ?? [];
+  const [, guide = ''] =
+    /^```ts\n([\s\S]*?)^```$/m.exec(await readFile('docs/reference/library.md', 'utf8')) ?? [];
   await writeFile(join(folder, 'user', 'guide.ts'), guide);
   await writeFile(join(folder, 'user', 'package.json'), '{"type":"module"}');
   await writeFile(join(folder, 'user', 'tsconfig.json'), JSON.stringify(options));

@@ -6,14 +6,14 @@ import { failureKinds } from '../../src/server/failures.js';
 
 describe('the page of errors', () => {
   test('has an entry for every code and for nothing else, in the order of the alphabet', async () => {
-    const page = await readFile('docs/errors.md', 'utf8');
+    const page = await readFile('docs/reference/errors.md', 'utf8');
     const headings = [...page.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
     expect(headings).toEqual([...problemCodes]);
     expect(headings).toEqual([...new Set(headings)].sort());
   });
 
   test('says something in each', async () => {
-    const page = await readFile('docs/errors.md', 'utf8');
+    const page = await readFile('docs/reference/errors.md', 'utf8');
     for (const section of page.split(/^## /m).slice(1)) {
       const [, ...text] = section.split('\n');
       expect(text.join(' ').trim().length, section).toBeGreaterThan(30);

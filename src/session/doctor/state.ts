@@ -75,7 +75,7 @@ function lockCheck(status: LockStatus): Check {
 /** A problem as a failed check. Without a hint, it names the place or the docs. */
 export function failedCheck(name: string, { code, message, hint, places: [place] }: Problem): Check {
   const where = place === undefined ? '' : ` (${place.file}:${place.line})`;
-  const explained = `docs/errors.md explains ${code}`;
+  const explained = `docs/reference/errors.md explains ${code}`;
   const cure =
     place === undefined ? explained : `correct it there; idops validate shows the line, ${explained}`;
   return fail(name, `${message}${where}`, hint ?? cure, code);
