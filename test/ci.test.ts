@@ -157,7 +157,7 @@ describe('.pre-commit-hooks.yaml', () => {
     const [hook, ...others] = parse(readFileSync('.pre-commit-hooks.yaml', 'utf8'));
     expect(others).toEqual([]);
     expect(hook).toMatchObject({ language: 'node', entry: 'idops validate', pass_filenames: false });
-    expect(readFileSync('docs/how-to/github-action.md', 'utf8')).toContain(`hooks: [{ id: ${hook.id} }]`);
+    expect(readFileSync('docs/how-to/pull-requests.md', 'utf8')).toContain(`hooks: [{ id: ${hook.id} }]`);
     expect([hook.always_run, hook.files]).toEqual([true, undefined]);
     // npm builds what pre-commit installs from its clone by this script alone.
     expect(packageOf().scripts.prepare).toBe('node scripts/prepare.js');

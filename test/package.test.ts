@@ -31,7 +31,9 @@ const contents = [
   /^dist\/cli\/[\w-]+-[A-Z0-9]{8}\.js$/,
   /^dist\/cli\/[\w-]+\.js\.LEGAL\.txt$/,
   /^schemas\/(manifest|config|plan|run|pull|list|watch|problems)\.schema\.json$/,
-  /^docs\/[\w-]+\.md$/,
+  /^docs\/README\.md$/,
+  /^docs\/plan\.svg$/,
+  /^docs\/(tutorial|how-to|reference|explanation)\/[\w-]+\.md$/,
   /^examples\/([\w.-]+\/)*[\w.-]+\.(ya?ml|txt|html|ts|mjs)$/,
 ];
 

@@ -220,7 +220,7 @@ describe('action.yml', () => {
   });
 
   it('has each of them on its page', () => {
-    const page = readFileSync('docs/how-to/github-action.md', 'utf8');
+    const page = readFileSync('docs/reference/github-action.md', 'utf8');
     const names = [...Object.keys(action.inputs), ...Object.keys(action.outputs)];
     expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
   });
