@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { markdown, storedRuns } from '../../bench/results.js';
 import { problemCodes } from '../../src/base/problem-codes.js';
+import { actionMakers } from './action.js';
 import { withBlocks } from './blocks.js';
 import { commandMakers } from './commands.js';
 import { fieldMakers } from './fields.js';
@@ -11,6 +12,7 @@ const generated = [
   'reference/commands',
   'reference/configuration',
   'reference/errors',
+  'reference/github-action',
   'reference/json',
   'reference/manifests',
 ].map((name) => `docs/${name}.md`);
@@ -20,6 +22,7 @@ export async function pages(): Promise<
   { readonly path: string; readonly is: string; readonly made: string }[]
 > {
   const makers = {
+    ...actionMakers(),
     ...commandMakers(),
     ...fieldMakers(),
     benchmarks: () => markdown(storedRuns()),
