@@ -11,7 +11,7 @@ export interface SandboxOrganization {
 export interface SandboxScope {
   id: string;
   name: string;
-  label: string;
+  label: string | null;
   public: boolean;
 }
 
@@ -20,6 +20,8 @@ export interface SandboxRole {
   id: string;
   name: string;
   scopes: { id: string; name: string; public: boolean }[];
+  /** Ids of scopes that don't exist, which no answer shows (boruta profile). */
+  hidden_scopes?: string[];
 }
 
 /** A user's membership of the organization with the same id. */

@@ -4,13 +4,21 @@ import type { SandboxData, SandboxSeed } from './data.js';
 export type SandboxProfile = 'documented' | 'boruta';
 
 /** A scope of the admin API. */
-export type Scope = 'clients:manage:all' | 'users:manage:all' | 'identity-providers:manage:all';
+export type Scope =
+  | 'clients:manage:all'
+  | 'users:manage:all'
+  | 'identity-providers:manage:all'
+  /** The boruta profile needs these two as well. */
+  | 'scopes:manage:all'
+  | 'configuration:manage:all';
 
 /** Every scope of the admin API. */
 export const allScopes: readonly Scope[] = [
   'clients:manage:all',
   'users:manage:all',
   'identity-providers:manage:all',
+  'scopes:manage:all',
+  'configuration:manage:all',
 ];
 
 /** A request as `intercept` sees it. */

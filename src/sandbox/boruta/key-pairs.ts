@@ -3,8 +3,8 @@ import type { SandboxData, SandboxKeyPair } from '../data.js';
 import type { Answer } from '../http.js';
 import { isObject } from '../json.js';
 import { crash, noRow, notCastable, ok, unprocessable } from './answers.js';
+import { readFlag } from './fields.js';
 import { findById, type Operation } from './operation.js';
-import { isBlank } from './texts.js';
 
 // The server holds no lock between reading the present default and writing the new one.
 const raceWindowMs = 15;
@@ -19,8 +19,9 @@ export async function updateKeyPair({ data, work, params, resource, token }: Ope
   const { keyPair, defaults } = found;
   if (keyPair === undefined) return noRow('KeyPair');
   if (!isObject(resource)) return notCastable(resource);
-  const asked = readFlag(resource.is_default);
-  if (asked === 'neither') return unprocessable({ is_default: ['is invalid'] });
+  const { is_default: sent } = resource;
+  const asked = sent === undefined || sent === null ? sent : readFlag(sent);
+  if (asked === undefined && sent !== undefined) return unprocessable({ is_default: ['is invalid'] });
   if (asked === undefined || asked === keyPair.is_default) return ok(keyPair);
   if (asked === true && defaults.length > 1) {
     return crash('(Ecto.MultipleResultsError) expected at most one result but got 2', token);
@@ -31,21 +32,6 @@ export async function updateKeyPair({ data, work, params, resource, token }: Ope
     keyPair.is_default = asked;
     return ok(keyPair);
   });
-}
-
-const flags: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
-  [true, true],
-  ['true', true],
-  ['1', true],
-  [false, false],
-  ['false', false],
-  ['0', false],
-]);
-
-/** A boolean, also as text; an empty text is null. */
-function readFlag(sent: unknown): boolean | null | undefined | 'neither' {
-  if (sent === undefined || sent === null) return sent;
-  return flags.get(sent) ?? (typeof sent === 'string' && isBlank(sent) ? null : 'neither');
 }
 
 // The server creates a default if there is none, and replaces it right away.

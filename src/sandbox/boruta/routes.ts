@@ -1,10 +1,13 @@
 import type { Scope } from '../options.js';
 import { type Route, route } from '../routes.js';
-import { catalogue, listAll, showConfiguration, showOne } from './catalogue.js';
+import { catalogue, showConfiguration } from './catalogue.js';
 import { regenerateDid } from './clients.js';
 import { updateKeyPair } from './key-pairs.js';
 import type { Run } from './operation.js';
-import { listOrganizations, updateOrganization } from './organizations.js';
+import { listOrganizations, organizations } from './organizations.js';
+import { create, list, type Resource, remove, show, update } from './resource.js';
+import { roles } from './roles.js';
+import { scopes } from './scopes.js';
 import { deleteTemplate, showTemplate, updateTemplate } from './templates.js';
 import { listUsers, updateUser } from './users.js';
 
@@ -20,49 +23,64 @@ export interface Handler {
 const clients = 'clients:manage:all';
 const users = 'users:manage:all';
 const providers = 'identity-providers:manage:all';
-const anyOfThem: readonly Scope[] = [users, clients, providers];
-/** They need an undocumented scope, which counts as granted with all documented ones. */
-const further: readonly Scope[] = [];
+const scopesScope = 'scopes:manage:all';
+const anyOfThem: readonly Scope[] = [scopesScope, users, clients, providers];
 const template = '/api/backends/:id/email-templates/:type';
 
 /** A write that takes PATCH and PUT. */
-function update(path: string, scope: Scope, handle: Handler): Route<Handler>[] {
+function patch(path: string, scope: Scope, handle: Handler): Route<Handler>[] {
   return ['PATCH', 'PUT'].map((method) => route(method, path, scope, handle));
+}
+
+/** POST, PATCH, PUT and DELETE of a resource. */
+function writes<Row extends { id: string }>(
+  path: string,
+  scope: Scope,
+  resource: Resource<Row>,
+  handle: Omit<Handler, 'run'>,
+): Route<Handler>[] {
+  const { wrapper: _, ...withoutBody } = handle;
+  return [
+    route('POST', path, scope, { ...handle, run: create(resource) }),
+    ...patch(`${path}/:id`, scope, { ...handle, run: update(resource) }),
+    route('DELETE', `${path}/:id`, scope, { ...withoutBody, run: remove(resource) }),
+  ];
 }
 
 /** The documented operations, and others of the server. */
 export const routes: readonly Route<Handler>[] = [
-  route('GET', '/api/clients', clients, { run: listAll(catalogue.clients) }),
-  route('GET', '/api/clients/:id', clients, { run: showOne(catalogue.clients) }),
+  route('GET', '/api/clients', clients, { run: list(catalogue.clients) }),
+  route('GET', '/api/clients/:id', clients, { run: show(catalogue.clients) }),
   route('POST', '/api/clients/:id/regenerate_did', clients, { run: regenerateDid }),
-  route('GET', '/api/key-pairs', clients, { run: listAll(catalogue.keyPairs) }),
-  route('GET', '/api/key-pairs/:id', clients, { run: showOne(catalogue.keyPairs) }),
-  ...update('/api/key-pairs/:id', clients, {
+  route('GET', '/api/key-pairs', clients, { run: list(catalogue.keyPairs) }),
+  route('GET', '/api/key-pairs/:id', clients, { run: show(catalogue.keyPairs) }),
+  ...patch('/api/key-pairs/:id', clients, {
     wrapper: { name: 'key_pair', checked: false },
     run: updateKeyPair,
   }),
   route('GET', '/api/users', users, { run: listUsers }),
-  route('GET', '/api/users/:id', users, { run: showOne(catalogue.users) }),
-  ...update('/api/users/:id', users, {
+  route('GET', '/api/users/:id', users, { run: show(catalogue.users) }),
+  ...patch('/api/users/:id', users, {
     wrapper: { name: 'user', checked: true },
     steps: 9,
     run: updateUser,
   }),
   route('GET', '/api/organizations', users, { run: listOrganizations }),
-  route('GET', '/api/organizations/:id', users, { run: showOne(catalogue.organizations) }),
-  ...update('/api/organizations/:id', users, {
+  route('GET', '/api/organizations/:id', users, { run: show(organizations) }),
+  ...writes('/api/organizations', users, organizations, {
     wrapper: { name: 'organization', checked: true },
-    run: updateOrganization,
   }),
-  route('GET', '/api/roles', anyOfThem, { run: listAll(catalogue.roles) }),
-  route('GET', '/api/roles/:id', further, { run: showOne(catalogue.roles) }),
-  route('GET', '/api/scopes', anyOfThem, { run: listAll(catalogue.scopes) }),
-  route('GET', '/api/scopes/:id', anyOfThem, { run: showOne(catalogue.scopes) }),
-  route('GET', '/api/backends', providers, { run: listAll(catalogue.backends) }),
-  route('GET', '/api/backends/:id', providers, { run: showOne(catalogue.backends) }),
-  route('GET', '/api/identity-providers', providers, { run: listAll(catalogue.identityProviders) }),
-  route('GET', '/api/identity-providers/:id', providers, { run: showOne(catalogue.identityProviders) }),
-  route('GET', '/api/configuration', further, { run: showConfiguration }),
+  route('GET', '/api/roles', anyOfThem, { run: list(roles) }),
+  route('GET', '/api/roles/:id', scopesScope, { run: show(roles) }),
+  ...writes('/api/roles', scopesScope, roles, { wrapper: { name: 'role', checked: false } }),
+  route('GET', '/api/scopes', anyOfThem, { run: list(scopes) }),
+  route('GET', '/api/scopes/:id', anyOfThem, { run: show(scopes) }),
+  ...writes('/api/scopes', scopesScope, scopes, { wrapper: { name: 'scope', checked: false } }),
+  route('GET', '/api/backends', providers, { run: list(catalogue.backends) }),
+  route('GET', '/api/backends/:id', providers, { run: show(catalogue.backends) }),
+  route('GET', '/api/identity-providers', providers, { run: list(catalogue.identityProviders) }),
+  route('GET', '/api/identity-providers/:id', providers, { run: show(catalogue.identityProviders) }),
+  route('GET', '/api/configuration', 'configuration:manage:all', { run: showConfiguration }),
   route('GET', template, providers, { run: showTemplate }),
   route('PATCH', template, providers, {
     wrapper: { name: 'template', checked: false },

@@ -3,7 +3,7 @@ import type { SandboxData } from '../data.js';
 import type { Answer, Call, Service } from '../http.js';
 import { splitTarget } from '../http.js';
 import { isObject } from '../json.js';
-import { allScopes, type SandboxFaults, type Scope } from '../options.js';
+import type { SandboxFaults, Scope } from '../options.js';
 import { type Match, matchPath } from '../routes.js';
 import type { Work } from '../work.js';
 import { crash, noAction, noRoute, noRow, notAcceptable, notFound, noUuid, refusal } from './answers.js';
@@ -64,7 +64,7 @@ async function handle(call: Call, work: Work, house: House): Promise<Answer> {
   const caller = identify(call.headers.authorization, /^Bearer$/, credentials);
   if (caller.kind !== 'token') return unauthorized(caller);
   const has = (scope: Scope): boolean => caller.scopes.includes(scope);
-  if (!match.route.scopes.some(has) && !allScopes.every(has)) return refusal(403, 'lacks the scope');
+  if (!match.route.scopes.some(has)) return refusal(403, 'lacks the scope');
 
   const { wrapper } = match.route.handle;
   const sent = call.body.kind === 'json' && isObject(call.body.value) ? call.body.value : {};

@@ -1,9 +1,11 @@
-import type { SandboxBackend, SandboxData, SandboxRole, SandboxUser } from '../data.js';
+import type { SandboxData, SandboxRole, SandboxUser } from '../data.js';
 import type { Answer } from '../http.js';
 import { copyJson, equalByValue, isObject, type JsonObject, withKeptNumbers } from '../json.js';
 import { crash, notFound, nul, ok, refusal, tooLong, unprocessable } from './answers.js';
+import { presentBackend } from './backends.js';
 import { findById, type Operation } from './operation.js';
 import { paginate } from './pages.js';
+import { presentRole } from './roles.js';
 import { hasNul, isBlank, isTooLong, readUuid } from './texts.js';
 
 const pageSize = 12;
@@ -204,17 +206,7 @@ export function presentUser({ data, shownScopes }: Operation, user: SandboxUser)
       .filter(({ id }) => shownScopes?.has(id) ?? true)
       .map(({ id, name }) => ({ id, name, public: null })),
     organizations: organizations.flatMap(({ id }) => findById(data.organizations, id) ?? []),
-    roles: roles.map(presentRole),
-    backend: backend === undefined ? null : presentBackend(backend),
+    roles: roles.map((role) => presentRole(data, role)),
+    backend: backend === undefined ? null : presentBackend(data, backend),
   };
-}
-
-/** A backend, with its passwords. */
-export function presentBackend(backend: SandboxBackend): JsonObject {
-  return { ...backend, roles: backend.roles.map(presentRole) };
-}
-
-/** A role inside another object, which doesn't show whether scopes are public. */
-function presentRole({ id, name, scopes }: SandboxRole): JsonObject {
-  return { id, name, scopes: scopes.map((scope) => ({ ...scope, public: null })) };
 }

@@ -1,0 +1,59 @@
+import type { SandboxData, SandboxRole } from '../data.js';
+import { equalByValue, isObject, type JsonObject } from '../json.js';
+import { crash, noRow } from './answers.js';
+import { requiredText } from './fields.js';
+import { findById } from './operation.js';
+import type { Resource } from './resource.js';
+import { readUuid } from './texts.js';
+
+/** Roles. Each write replaces all scopes, in the same transaction. */
+export const roles: Resource<SandboxRole> = {
+  path: '/api/roles',
+  rows: (data) => data.roles,
+  show: (_operation, { id, name, scopes }) => ({ id, name, scopes }),
+  missing: () => noRow('Role'),
+  fields: { name: requiredText },
+  takesId: 'crash',
+  isReferred: (data, { id, scopes, hidden_scopes = [] }) =>
+    scopes.length + hidden_scopes.length > 0 ||
+    holders(data).some((one) => findById(one.roles, id) !== undefined),
+  complete({ data, token }, draft, sent, others) {
+    if (others.some(({ name }) => name === draft.name))
+      return crash('(Ecto.ConstraintError) roles_name_index (unique_constraint)', token);
+    const ids = scopeIds(sent.scopes);
+    if (typeof ids === 'string') return crash(ids, token);
+    draft.scopes = ids
+      .flatMap((id) => findById(data.scopes, id) ?? [])
+      .map(({ id, name, public: open }) => ({ id, name, public: open }));
+    draft.hidden_scopes = ids.filter((id) => findById(data.scopes, id) === undefined);
+    return undefined;
+  },
+  written(data, role, before) {
+    if (role !== undefined) return;
+    for (const holder of holders(data)) holder.roles = holder.roles.filter(({ id }) => id !== before?.id);
+  },
+};
+
+function holders({ users, backends }: SandboxData): { roles: SandboxRole[] }[] {
+  return [...users, ...backends];
+}
+
+/** The ids of the scopes that were sent, or why the server crashes. Elements without an id are dropped. */
+function scopeIds(sent: unknown): string[] | string {
+  if (sent === undefined || sent === null || sent === false) return [];
+  if (!Array.isArray(sent))
+    return isObject(sent) ? [] : '(Protocol.UndefinedError) Enumerable not implemented';
+  const elements = sent.filter((one): one is JsonObject => isObject(one) && Object.hasOwn(one, 'id'));
+  const unlike = elements.filter((one, at) => elements.findIndex((other) => equalByValue(one, other)) === at);
+  const ids = unlike.map(({ id }) => readUuid(id));
+  const good = ids.filter((id) => id !== null);
+  if (good.length < ids.length) return '(Ecto.ChangeError) value for RoleScope.scope_id does not match type';
+  if (new Set(good).size < good.length) return '(Ecto.ConstraintError) roles_scopes (unique_constraint)';
+  return good;
+}
+
+/** A role inside another object, as it is now; it doesn't show whether its scopes are public. */
+export function presentRole(data: SandboxData, copy: SandboxRole): JsonObject {
+  const { id, name, scopes } = findById(data.roles, copy.id) ?? copy;
+  return { id, name, scopes: scopes.map((scope) => ({ ...scope, public: null })) };
+}
