@@ -87,6 +87,35 @@ export interface SandboxTemplate {
   html_content: string | null;
 }
 
+/** An identity provider as the server stores it. */
+export interface SandboxIdentityProvider {
+  id: string;
+  name: string;
+  backend_id: string | null;
+  check_password: boolean;
+  choose_session: boolean;
+  totpable: boolean;
+  enforce_totp: boolean;
+  webauthnable: boolean;
+  enforce_webauthn: boolean;
+  registrable: boolean;
+  user_editable: boolean;
+  consentable: boolean;
+  confirmable: boolean;
+}
+
+/** A customised error page; others aren't stored. */
+export interface SandboxErrorTemplate {
+  id: string;
+  type: string;
+  content: string;
+}
+
+/** A customised page of an identity provider; others aren't stored. */
+export interface SandboxPageTemplate extends SandboxErrorTemplate {
+  identity_provider_id: string;
+}
+
 /** A key pair as the server stores it. */
 export interface SandboxKeyPair {
   id: string;
@@ -129,8 +158,15 @@ export interface SandboxClient {
   response_mode: string;
 }
 
+/** What only the boruta profile shows. */
+interface BorutaData {
+  identityProviders: SandboxIdentityProvider[];
+  pageTemplates: SandboxPageTemplate[];
+  errorTemplates: SandboxErrorTemplate[];
+}
+
 /** All data of a sandbox server. Organizations are listed in the order of this array. */
-export interface SandboxData {
+export interface SandboxData extends BorutaData {
   organizations: SandboxOrganization[];
   users: SandboxUser[];
   backends: SandboxBackend[];
@@ -141,5 +177,5 @@ export interface SandboxData {
   roles: SandboxRole[];
 }
 
-/** The data that a sandbox starts with, or a snapshot. */
-export type SandboxSeed = SandboxData;
+/** The data that a sandbox starts with, or a snapshot. Without identity providers, there are those that clients name. */
+export type SandboxSeed = Omit<SandboxData, keyof BorutaData> & Partial<BorutaData>;

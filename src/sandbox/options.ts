@@ -108,6 +108,8 @@ export interface SandboxOptions {
   expiredTokens?: readonly string[];
   /** The id of the user that the first of the tokens belongs to (boruta profile: that user is write protected). */
   ownUser?: string;
+  /** The id of the admin panel's client (boruta profile: write protected, and its identity provider stays). */
+  adminClient?: string;
   /** Whether answers omit every optional field. */
   omitOptionalFields?: boolean;
   /** Whether answers have an unknown field in every object with documented fields. */

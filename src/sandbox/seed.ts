@@ -1,24 +1,48 @@
-import type { SandboxData, SandboxSeed } from './data.js';
+import type { SandboxData, SandboxIdentityProvider, SandboxSeed } from './data.js';
 import { demoTemplates } from './demo-templates.js';
 import { didOfKey } from './did.js';
 import { copyJson } from './json.js';
 
 /** A copy of the data that a sandbox starts with. */
 export function loadSeed(seed: 'demo' | 'empty' | SandboxSeed): SandboxData {
-  if (seed === 'demo') return demoSeed();
-  if (seed === 'empty') {
-    return {
-      organizations: [],
-      users: [],
-      backends: [],
-      templates: [],
-      keyPairs: [],
-      clients: [],
-      scopes: [],
-      roles: [],
-    };
-  }
-  return copyJson(seed);
+  const data = seed === 'demo' ? demoSeed() : seed === 'empty' ? emptySeed() : copyJson(seed);
+  const { identityProviders = namedProviders(data), pageTemplates = [], errorTemplates = [] } = data;
+  return { ...data, identityProviders, pageTemplates, errorTemplates };
+}
+
+function emptySeed(): SandboxSeed {
+  return {
+    organizations: [],
+    users: [],
+    backends: [],
+    templates: [],
+    keyPairs: [],
+    clients: [],
+    scopes: [],
+    roles: [],
+  };
+}
+
+/** The identity providers that clients name, each with the default backend. */
+function namedProviders({ backends, clients }: SandboxSeed): SandboxIdentityProvider[] {
+  const backend = backends.find(({ is_default }) => is_default === true) ?? backends[0];
+  const named = clients.map(({ identity_provider }) => identity_provider);
+  const unique = new Map(named.flatMap((one) => (one?.id == null ? [] : [[one.id, one.name] as const])));
+  return [...unique].map(([id, name]) => ({
+    id,
+    name,
+    backend_id: backend?.id ?? null,
+    check_password: true,
+    choose_session: true,
+    totpable: false,
+    enforce_totp: false,
+    webauthnable: false,
+    enforce_webauthn: false,
+    registrable: false,
+    user_editable: false,
+    consentable: false,
+    confirmable: false,
+  }));
 }
 
 // The first digit of an id tells its kind, for readers of logs.
@@ -52,7 +76,7 @@ const walletKey = pem(
   'amq7bzQHCNfMIYcO2Kkg99V/4t4szrhYx1quRd+MZinGY68TOd5YeWAMAg==',
 );
 
-function demoSeed(): SandboxData {
+function demoSeed(): SandboxSeed {
   const backendId = id(2, 1);
   const billingRead = { id: id(7, 1), name: 'billing:read', label: 'Read invoices', public: false };
   const billingWrite = { id: id(7, 2), name: 'billing:write', label: 'Issue invoices', public: false };

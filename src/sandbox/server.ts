@@ -104,7 +104,7 @@ function credentialsOf(options: SandboxOptions): Credentials {
 function serviceOf(options: SandboxOptions, data: SandboxData, credentials: Credentials): Service {
   const pageSize = options.pageSize ?? defaultPageSize;
   return options.profile === 'boruta'
-    ? borutaService(data, credentials, pageSize, options.faults ?? {})
+    ? borutaService(data, credentials, { ...options, pageSize })
     : documentedService(data, credentials, pageSize);
 }
 

@@ -239,7 +239,7 @@ export function restore({ sandbox }: Site, seed: SandboxSeed): void {
   const copy = structuredClone(seed);
   for (const name of Object.keys(copy) as (keyof SandboxSeed)[]) {
     const rows: unknown[] = sandbox.data[name];
-    rows.splice(0, rows.length, ...copy[name]);
+    rows.splice(0, rows.length, ...(copy[name] ?? []));
   }
 }
 

@@ -78,7 +78,7 @@ export function tooLong(token: string): Answer {
 }
 
 /** The answer to an invalid resource, in both documented shapes at once. */
-export function unprocessable(errors: Record<string, string[]>): Answer {
+export function unprocessable(errors: Record<string, readonly unknown[]>): Answer {
   return {
     status: 422,
     body: { code: 'UNPROCESSABLE_ENTITY', message: 'Your request could not be processed.', errors },

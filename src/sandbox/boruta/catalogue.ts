@@ -1,6 +1,5 @@
 import type { SandboxClient, SandboxData } from '../data.js';
 import type { Answer } from '../http.js';
-import type { JsonObject } from '../json.js';
 import { noRow, notFound, ok } from './answers.js';
 import { presentBackend } from './backends.js';
 import type { Operation } from './operation.js';
@@ -24,7 +23,6 @@ export const catalogue = {
     'Backend',
     (backend, data) => presentBackend(data, backend),
   ),
-  identityProviders: plain(identityProviders, 'IdentityProvider'),
   users: { rows: (data: SandboxData) => data.users, show: presentUser, missing: notFound },
 } as const;
 
@@ -36,28 +34,4 @@ export function presentClient(client: SandboxClient): object {
 /** GET of the uploaded configuration files, of which there are none. */
 export function showConfiguration({ work }: Operation): Promise<Answer> {
   return work.read(() => ok([]));
-}
-
-/** The identity providers of the clients, each with the default backend. */
-function identityProviders(data: SandboxData): (JsonObject & { id: string })[] {
-  const { backends, clients } = data;
-  const backend = backends.find(({ is_default }) => is_default === true) ?? backends[0];
-  const named = clients.map(({ identity_provider }) => identity_provider);
-  const unique = new Map(named.flatMap((one) => (one?.id == null ? [] : [[one.id, one.name] as const])));
-  return [...unique].map(([id, name]) => ({
-    id,
-    name,
-    backend: backend === undefined ? null : presentBackend(data, backend),
-    backend_id: backend?.id ?? null,
-    check_password: true,
-    choose_session: true,
-    totpable: false,
-    enforce_totp: false,
-    webauthnable: false,
-    enforce_webauthn: false,
-    registrable: false,
-    user_editable: false,
-    consentable: false,
-    confirmable: false,
-  }));
 }

@@ -1,5 +1,6 @@
 import type { SandboxData } from '../data.js';
 import type { Answer } from '../http.js';
+import type { JsonObject } from '../json.js';
 import type { Work } from '../work.js';
 
 /** The input of an operation. */
@@ -20,10 +21,14 @@ export interface Operation {
   query: URLSearchParams;
   /** The content of the body's wrapper; null for operations without a body. */
   resource: unknown;
+  /** The whole body. */
+  body: JsonObject;
   /** The caller's token, which crashes show. */
   token: string;
   /** The user of that token, if any. */
   ownUserId: string | undefined;
+  /** The admin panel's own client, if any. */
+  adminClientId: string | undefined;
 }
 
 /** Carries out an operation. */

@@ -1,20 +1,30 @@
+import type { Answer } from '../http.js';
 import type { Scope } from '../options.js';
 import { type Route, route } from '../routes.js';
+import { noRow, notFound } from './answers.js';
 import { catalogue, showConfiguration } from './catalogue.js';
 import { regenerateDid } from './clients.js';
+import { identityProviders } from './identity-providers.js';
 import { updateKeyPair } from './key-pairs.js';
 import type { Run } from './operation.js';
 import { listOrganizations, organizations } from './organizations.js';
+import { errorTemplates, pageTemplates } from './page-templates.js';
 import { create, list, type Resource, remove, show, update } from './resource.js';
 import { roles } from './roles.js';
 import { scopes } from './scopes.js';
 import { deleteTemplate, showTemplate, updateTemplate } from './templates.js';
+import { createUser, deleteUser } from './user-creation.js';
 import { listUsers, updateUser } from './users.js';
 
 /** What a route does, and the member that wraps the resource in its body. */
 export interface Handler {
-  /** `checked` if a missing wrapper is refused; otherwise it crashes the server, which shows the request. */
-  wrapper?: { name: string; checked: boolean };
+  /**
+   * `checked` if a missing wrapper is refused; otherwise it crashes the server, which shows the request. `castable` if a text or a
+   * list in it is refused as well.
+   */
+  wrapper?: { name: string; checked: boolean; castable?: boolean };
+  /** The answer to an id that isn't a UUID, if it isn't 400. */
+  noUuid?: (sent: string) => Answer;
   /** The number of steps of the work; by default one for a GET and two for a write. */
   steps?: number;
   run: Run;
@@ -25,7 +35,10 @@ const users = 'users:manage:all';
 const providers = 'identity-providers:manage:all';
 const scopesScope = 'scopes:manage:all';
 const anyOfThem: readonly Scope[] = [scopesScope, users, clients, providers];
-const template = '/api/backends/:id/email-templates/:type';
+const configuration = 'configuration:manage:all';
+
+/** The answer to an id that isn't a UUID where the server looks up any text. */
+const slug = (): Answer => noRow('Backend');
 
 /** A write that takes PATCH and PUT. */
 function patch(path: string, scope: Scope, handle: Handler): Route<Handler>[] {
@@ -47,6 +60,19 @@ function writes<Row extends { id: string }>(
   ];
 }
 
+/** GET, PATCH and DELETE of templates, without PUT. */
+function templates(
+  path: string,
+  scope: Scope,
+  { show, update, remove }: Readonly<Record<'show' | 'update' | 'remove', Run>>,
+): Route<Handler>[] {
+  return [
+    route('GET', path, scope, { run: show }),
+    route('PATCH', path, scope, { wrapper: { name: 'template', checked: false }, run: update }),
+    route('DELETE', path, scope, { run: remove }),
+  ];
+}
+
 /** The documented operations, and others of the server. */
 export const routes: readonly Route<Handler>[] = [
   route('GET', '/api/clients', clients, { run: list(catalogue.clients) }),
@@ -60,15 +86,22 @@ export const routes: readonly Route<Handler>[] = [
   }),
   route('GET', '/api/users', users, { run: listUsers }),
   route('GET', '/api/users/:id', users, { run: show(catalogue.users) }),
+  route('POST', '/api/users', users, {
+    wrapper: { name: 'user', checked: true },
+    steps: 9,
+    run: createUser,
+  }),
+  route('DELETE', '/api/users/:id', users, { run: deleteUser }),
   ...patch('/api/users/:id', users, {
     wrapper: { name: 'user', checked: true },
     steps: 9,
     run: updateUser,
   }),
   route('GET', '/api/organizations', users, { run: listOrganizations }),
-  route('GET', '/api/organizations/:id', users, { run: show(organizations) }),
+  route('GET', '/api/organizations/:id', users, { noUuid: notFound, run: show(organizations) }),
   ...writes('/api/organizations', users, organizations, {
     wrapper: { name: 'organization', checked: true },
+    noUuid: notFound,
   }),
   route('GET', '/api/roles', anyOfThem, { run: list(roles) }),
   route('GET', '/api/roles/:id', scopesScope, { run: show(roles) }),
@@ -77,14 +110,19 @@ export const routes: readonly Route<Handler>[] = [
   route('GET', '/api/scopes/:id', anyOfThem, { run: show(scopes) }),
   ...writes('/api/scopes', scopesScope, scopes, { wrapper: { name: 'scope', checked: false } }),
   route('GET', '/api/backends', providers, { run: list(catalogue.backends) }),
-  route('GET', '/api/backends/:id', providers, { run: show(catalogue.backends) }),
-  route('GET', '/api/identity-providers', providers, { run: list(catalogue.identityProviders) }),
-  route('GET', '/api/identity-providers/:id', providers, { run: show(catalogue.identityProviders) }),
-  route('GET', '/api/configuration', 'configuration:manage:all', { run: showConfiguration }),
-  route('GET', template, providers, { run: showTemplate }),
-  route('PATCH', template, providers, {
-    wrapper: { name: 'template', checked: false },
-    run: updateTemplate,
+  route('GET', '/api/backends/:id', providers, { noUuid: slug, run: show(catalogue.backends) }),
+  route('GET', '/api/identity-providers', providers, { run: list(identityProviders) }),
+  route('GET', '/api/identity-providers/:id', providers, { noUuid: slug, run: show(identityProviders) }),
+  ...writes('/api/identity-providers', providers, identityProviders, {
+    wrapper: { name: 'identity_provider', checked: false },
+    noUuid: slug,
   }),
-  route('DELETE', template, providers, { run: deleteTemplate }),
+  ...templates('/api/identity-providers/:id/templates/:type', providers, pageTemplates),
+  ...templates('/api/configuration/error-templates/:type', configuration, errorTemplates),
+  route('GET', '/api/configuration', configuration, { run: showConfiguration }),
+  ...templates('/api/backends/:id/email-templates/:type', providers, {
+    show: showTemplate,
+    update: updateTemplate,
+    remove: deleteTemplate,
+  }),
 ];

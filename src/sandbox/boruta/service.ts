@@ -3,19 +3,15 @@ import type { SandboxData } from '../data.js';
 import type { Answer, Call, Service } from '../http.js';
 import { splitTarget } from '../http.js';
 import { isObject } from '../json.js';
-import type { SandboxFaults, Scope } from '../options.js';
+import type { SandboxOptions, Scope } from '../options.js';
 import { type Match, matchPath } from '../routes.js';
 import type { Work } from '../work.js';
-import { crash, noAction, noRoute, noRow, notAcceptable, notFound, noUuid, refusal } from './answers.js';
-import { builtIn } from './built-in.js';
+import { crash, noAction, noRoute, notAcceptable, noUuid, refusal } from './answers.js';
 import { type Handler, routes } from './routes.js';
 import { readUuid } from './texts.js';
 
 const bodyLimit = 8_000_000;
 const targetLimit = 8_000;
-/** Routes that look up ids that aren't UUIDs, too. */
-const slugged = new Set(['/api/backends/:id', '/api/identity-providers/:id']);
-
 /** What all requests share. */
 interface House {
   data: SandboxData;
@@ -24,24 +20,26 @@ interface House {
   shownScopes: ReadonlySet<string> | undefined;
   /** Milliseconds between emptying a list and filling it. */
   pause: number;
+  adminClientId: string | undefined;
 }
 
 /** A server that behaves as Boruta was observed to, with its traps. */
 export function borutaService(
   data: SandboxData,
   credentials: Credentials,
-  pageSize: number,
-  { staleScopes = false, pause = 0 }: SandboxFaults,
+  { pageSize, faults = {}, adminClient }: SandboxOptions & { pageSize: number },
 ): Service {
+  const { staleScopes = false, pause = 0 } = faults;
   const shownScopes = staleScopes ? new Set(data.scopes.map(({ id }) => id)) : undefined;
   // Roles belong to users, so memberships have none.
   for (const { organizations } of data.users) for (const membership of organizations) membership.roles = [];
-  const house = { data, credentials, pageSize, shownScopes, pause };
+  const adminClientId = adminClient?.toLowerCase();
+  const house = { data, credentials, pageSize, shownScopes, pause, adminClientId };
   return { bodyLimit, handle: (call, work) => handle(call, work, house) };
 }
 
 async function handle(call: Call, work: Work, house: House): Promise<Answer> {
-  const { credentials, data, pageSize, shownScopes, pause } = house;
+  const { credentials, ...shared } = house;
   const target = call.target.length > targetLimit ? 'too long' : splitTarget(call.target);
   if (target === 'too long') return { status: 414 };
   if (call.body.kind === 'too large')
@@ -72,22 +70,20 @@ async function handle(call: Call, work: Work, house: House): Promise<Answer> {
   if (wrapper !== undefined) {
     if (resource === undefined)
       return wrapper.checked ? refusal(400, 'is missing from the body') : noAction(caller.token);
-    if (wrapper.checked && resource !== null && !isObject(resource))
+    if (wrapper.checked && wrapper.castable !== true && resource !== null && !isObject(resource))
       return crash('(FunctionClauseError) no function clause matching in Access.get/3', caller.token);
   }
   const ids = readIds(match);
   if ('answer' in ids) return ids.answer;
   work.expect(match.route.handle.steps ?? (method === 'GET' ? 1 : 2));
   return await match.route.handle.run({
-    data,
+    ...shared,
     work,
-    shownScopes,
-    pageSize,
-    pause,
     params: ids.good,
     sentId: match.params[0] ?? '',
     query: target.query,
     resource,
+    body: sent,
     token: caller.token,
     ownUserId: credentials.own?.token === caller.token ? credentials.own.user.toLowerCase() : undefined,
   });
@@ -113,11 +109,8 @@ function unauthorized(caller: Exclude<Caller, { kind: 'token' }>): Answer {
 }
 
 function readIds({ route, params }: Match<Handler>): { good: string[] } | { answer: Answer } {
-  const [sent = '', type] = params;
-  if (type !== undefined && !builtIn.has(type)) return { answer: noRow('EmailTemplate') };
-  if (params.length === 0) return { good: [] };
+  const [sent, ...rest] = params;
+  if (sent === undefined || !route.path.includes('/:id')) return { good: params };
   const id = readUuid(sent);
-  if (id !== null) return { good: [id, ...params.slice(1)] };
-  if (route.path === '/api/organizations/:id') return { answer: notFound() };
-  return { answer: slugged.has(route.path) ? noRow('Backend') : noUuid(sent) };
+  return id === null ? { answer: (route.handle.noUuid ?? noUuid)(sent) } : { good: [id, ...rest] };
 }

@@ -14,10 +14,10 @@ interface Place {
   stored: SandboxTemplate | undefined;
 }
 
-/** The template of a path; null if there is no such backend. */
+/** The template of a path; null if there is no such backend or type. */
 function locate({ data, params }: Operation): Place | null {
   const [backendId = '', type = ''] = params;
-  if (findById(data.backends, backendId) === undefined) return null;
+  if (!builtIn.has(type) || findById(data.backends, backendId) === undefined) return null;
   return { backendId, type, stored: findAt(data, backendId, type) };
 }
 

@@ -52,16 +52,29 @@ function trigrams(text: string): Set<string> {
 
 /** PATCH, in seven writes, each of which stays even if a later one fails. */
 export async function updateUser(operation: Operation): Promise<Answer> {
-  const { data, work, params, resource, token, pause, sentId, ownUserId } = operation;
+  const { data, work, params, resource, token, sentId, ownUserId } = operation;
   // The comparison is case-sensitive, so an id in upper case passes.
   if (sentId === ownUserId) return refusal(403, 'is write protected');
   const [id] = params;
   const user = await work.read(() => findById(data.users, id));
   if (user === undefined) return notFound();
   const asked = isObject(resource) ? resource : {};
-  let failure = await work.write(() => writeAttributes(user, asked, token));
+  const failure = await work.write(() => writeAttributes(user, asked, token));
+  if (failure !== null) return failure;
+  return (
+    (await writeLists(operation, user, asked)) ?? ok(await work.read(() => presentUser(operation, user)))
+  );
+}
+
+/** Empties and fills one list after the other. Answers if that fails. */
+export async function writeLists(
+  { data, work, token, pause }: Operation,
+  user: SandboxUser,
+  asked: JsonObject,
+  kept?: List,
+): Promise<Answer | null> {
   for (const [list, fill] of lists) {
-    if (failure !== null) return failure;
+    if (list === kept) continue;
     const wasEmpty = await work.write(() => {
       const { length } = user[list];
       user[list] = [];
@@ -69,14 +82,15 @@ export async function updateUser(operation: Operation): Promise<Answer> {
       return length === 0 && !hadHidden;
     });
     if (pause > 0) await work.pause(pause);
-    failure = await work.write(() => {
+    const failure = await work.write(() => {
       const ids = idsToFill(asked[list], wasEmpty);
       if (ids === 'crash')
         return crash('(Protocol.UndefinedError) protocol Enumerable not implemented', token);
       return fill(data, user, ids, token);
     });
+    if (failure !== null) return failure;
   }
-  return failure ?? ok(await work.read(() => presentUser(operation, user)));
+  return null;
 }
 
 function writeAttributes(user: SandboxUser, asked: JsonObject, token: string): Answer | null {
@@ -102,14 +116,14 @@ function isBlankText(value: unknown): boolean {
   return typeof value === 'string' && isBlank(value);
 }
 
-function isMetadataValue(value: unknown): boolean {
+export function isMetadataValue(value: unknown): boolean {
   if (!isObject(value) || !Object.hasOwn(value, 'value') || typeof value.status !== 'string') return false;
   const { display = [] } = value;
   return Array.isArray(display) && display.every((text) => typeof text === 'string');
 }
 
 // Words are separated by exactly one space, so two spaces have an empty word between them.
-function hasUniqueWords(group: string): boolean {
+export function hasUniqueWords(group: string): boolean {
   const words = group.split(' ');
   return new Set(words).size === words.length;
 }
@@ -195,6 +209,8 @@ const lists = [
   ['organizations', fillOrganizations],
   ['roles', fillRoles],
 ] as const;
+
+type List = (typeof lists)[number][0];
 
 /** A user as answers show it: with its whole backend, without `blocked`, labels of scopes and roles of memberships. */
 export function presentUser({ data, shownScopes }: Operation, user: SandboxUser): JsonObject {

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import type { SandboxData, SandboxIdentityProvider, SandboxPageTemplate } from '../data.js';
+import type { Answer } from '../http.js';
+import { isObject, type JsonObject } from '../json.js';
+import { crash, noRow, nul, refusal, unprocessable } from './answers.js';
+import { presentBackend } from './backends.js';
+import { type Field, flag, requiredText } from './fields.js';
+import { findById } from './operation.js';
+import { pageTypes } from './pages-built-in.js';
+import type { Resource } from './resource.js';
+import { hasNul, isBlank, readUuid } from './texts.js';
+
+/** An id, which only the database checks. */
+const backendId: Field = {
+  ...requiredText,
+  read(sent) {
+    const id = requiredText.read(sent);
+    return typeof id === 'string' ? (readUuid(id) ?? id) : id;
+  },
+};
+
+/** Identity providers. A changed backend is written, but the answer to that crashes. */
+export const identityProviders: Resource<SandboxIdentityProvider> = {
+  path: '/api/identity-providers',
+  rows: (data) => data.identityProviders,
+  show({ data }, provider) {
+    const backend = findById(data.backends, provider.backend_id ?? undefined);
+    return { ...provider, backend: backend === undefined ? null : presentBackend(data, backend) };
+  },
+  missing: () => noRow('IdentityProvider'),
+  fields: {
+    name: requiredText,
+    backend_id: backendId,
+    check_password: flag(true),
+    choose_session: flag(true),
+    totpable: flag(false),
+    enforce_totp: flag(false),
+    webauthnable: flag(false),
+    enforce_webauthn: flag(false),
+    registrable: flag(false),
+    user_editable: flag(false),
+    consentable: flag(false),
+    confirmable: flag(false),
+  },
+  takesId: 'crash',
+  isReferred: (data, { id }) =>
+    usersOf(data, id).length > 0 || data.pageTemplates.some((one) => one.identity_provider_id === id),
+  complete({ data, token }, draft, sent, others) {
+    if (readUuid(draft.backend_id) === null)
+      return crash('(Ecto.ChangeError) value for IdentityProvider.backend_id does not match type', token);
+    if (others.some(({ name }) => name === draft.name))
+      return unprocessable({ name: ['has already been taken'] });
+    if (findById(data.backends, draft.backend_id ?? undefined) === undefined)
+      return unprocessable({ backend_id: ['does not exist'] });
+    const templates = sent.templates === undefined ? null : readTemplates(sent.templates, draft.id);
+    if (typeof templates === 'string') return crash(templates, token);
+    if (templates !== null && 'status' in templates) return templates;
+    if (templates !== null)
+      data.pageTemplates = [
+        ...data.pageTemplates.filter((one) => one.identity_provider_id !== draft.id),
+        ...templates,
+      ];
+    return undefined;
+  },
+  written(data, provider, before) {
+    if (provider === undefined)
+      data.pageTemplates = data.pageTemplates.filter((one) => one.identity_provider_id !== before?.id);
+  },
+  async finish({ token }, provider, _sent, before) {
+    return before === undefined || before.backend_id === provider.backend_id
+      ? undefined
+      : crash('(KeyError) key :id not found in: #Ecto.Association.NotLoaded<:backend>', token);
+  },
+  keeps({ data, adminClientId }, { id }) {
+    const clients = usersOf(data, id);
+    if (clients.includes(adminClientId ?? '')) return refusal(403, 'is write protected');
+    const message = `identity provider is associated with client(s) ${clients.join(', ')}`;
+    return clients.length === 0 ? undefined : unprocessable({ client_identity_providers: [message] });
+  },
+};
+
+/** The ids of the clients that use a provider. */
+function usersOf({ clients }: SandboxData, id: string): string[] {
+  return clients.filter((one) => one.identity_provider?.id === id).map((client) => client.id);
+}
+
+/** The templates that replace all others; an answer if they are refused, a text if the server crashes. */
+function readTemplates(sent: unknown, provider: string): SandboxPageTemplate[] | Answer | string {
+  if (isObject(sent)) return [];
+  if (!Array.isArray(sent)) return '(Protocol.UndefinedError) protocol Enumerable not implemented';
+  if (!sent.every(isObject)) return '(Ecto.CastError) expected a map';
+  const errors = sent.map(templateErrors);
+  if (errors.some((one) => Object.keys(one).length > 0)) return unprocessable({ templates: errors });
+  if (hasNul(sent)) return nul();
+  if (new Set(sent.map(({ type }) => type)).size < sent.length)
+    return '(Ecto.ConstraintError) relying_party_templates_relying_party_id_type_index';
+  return sent.map(({ type, content }) => ({
+    id: randomUUID(),
+    identity_provider_id: provider,
+    type: String(type),
+    content: String(content),
+  }));
+}
+
+function templateErrors({ type, content }: JsonObject): Record<string, string[]> {
+  const isText = typeof content === 'string' && !isBlank(content);
+  return {
+    ...(typeof type === 'string' && pageTypes.has(type) ? {} : { type: ['is invalid'] }),
+    ...(isText ? {} : { content: [`can't be blank`] }),
+  };
+}

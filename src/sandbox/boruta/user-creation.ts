@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import type { SandboxBackend, SandboxData, SandboxUser } from '../data.js';
+import type { Answer } from '../http.js';
+import { isObject, type JsonObject, withKeptNumbers } from '../json.js';
+import { crash, notFound, nul, ok, refusal, unprocessable } from './answers.js';
+import { type Errors, type Fields, Invalid, readFields, requiredText, text } from './fields.js';
+import { findById, type Operation } from './operation.js';
+import { readUuid } from './texts.js';
+import { hasUniqueWords, isMetadataValue, presentUser, writeLists } from './users.js';
+
+const ldap = 'Elixir.BorutaIdentity.Accounts.Ldap';
+
+function between(least: number, most: number): (value: string) => Invalid | string {
+  return (value) => {
+    if ([...value].length < least) return new Invalid(`should be at least ${least} character(s)`);
+    return [...value].length > most ? new Invalid(`should be at most ${most} character(s)`) : value;
+  };
+}
+
+const atMost160 = between(0, 160);
+const between12and80 = between(12, 80);
+
+const fields: Fields = {
+  // Its errors have the name of the column that it once was.
+  email: {
+    ...requiredText,
+    read(sent) {
+      const name = requiredText.read(sent);
+      if (typeof name !== 'string') return name;
+      return /^[^\s]+@[^\s]+$/.test(name)
+        ? atMost160(name)
+        : new Invalid('must have the @ sign and no spaces');
+    },
+  },
+  password: {
+    ...requiredText,
+    read(sent) {
+      const password = requiredText.read(sent);
+      return typeof password === 'string' ? between12and80(password) : password;
+    },
+  },
+  group: text,
+};
+
+/** POST. The user is written before its lists, so a bad list leaves a user with empty ones. */
+export async function createUser(operation: Operation): Promise<Answer> {
+  const { data, work, body, resource, token } = operation;
+  if (body.backend_id === undefined) return refusal(400, 'backend_id is missing from the body');
+  const backend = await work.read(() => findById(data.backends, readUuid(body.backend_id) ?? undefined));
+  if (backend === undefined) return unprocessable({ backend: ['does not exist'] });
+  if (backend.type === ldap) return unprocessable({ backend: ['does not support user creation'] });
+  const sent = isObject(resource) ? resource : {};
+  const { values, errors, broken } = readFields(fields, { ...sent, email: sent.username }, true);
+  const { group: _, ...refused } = errors;
+  if (Object.keys(refused).length > 0) return unprocessable(refused);
+  if (broken !== undefined) return broken === 'nul' ? nul() : crash(broken.crash, token);
+  const user = newUser(backend, String(values.email), sent);
+  const isGood = typeof values.group !== 'string' || hasUniqueWords(values.group);
+  if (errors.group !== undefined || !isGood || !Object.values(user.metadata).every(isMetadataValue))
+    return crash('(Ecto.InvalidChangesetError) could not perform insert because changeset is invalid', token);
+  user.group = typeof values.group === 'string' ? values.group : null;
+
+  const taken = await work.write(() => insert(data, user));
+  if (taken !== undefined) return unprocessable(taken);
+  const hasDefault = backend.create_default_organization === true;
+  if (hasDefault) {
+    const asksForOthers = Array.isArray(sent.organizations) && sent.organizations.length > 0;
+    await work.write(() => joinDefault(data, user, asksForOthers));
+    if (asksForOthers) return crash('(Ecto.ConstraintError) organizations_users_organization_id_fkey', token);
+  }
+  const failure = await writeLists(operation, user, sent, hasDefault ? 'organizations' : undefined);
+  return failure ?? ok(await work.read(() => presentUser(operation, user)));
+}
+
+function newUser(backend: SandboxBackend, username: string, sent: JsonObject): SandboxUser {
+  return {
+    id: randomUUID(),
+    uid: randomUUID(),
+    username,
+    totp_registered_at: null,
+    metadata: readMetadata(backend, sent.metadata),
+    federated_metadata: {},
+    blocked: false,
+    group: null,
+    authorized_scopes: [],
+    organizations: [],
+    roles: [],
+    backend_id: backend.id,
+  };
+}
+
+/** The metadata that the backend has fields for; null becomes the field's default. */
+function readMetadata({ metadata_fields }: SandboxBackend, sent: unknown): JsonObject {
+  const metadata: JsonObject = {};
+  for (const { attribute_name, default_value = null } of metadata_fields) {
+    const name = String(attribute_name);
+    if (isObject(sent) && Object.hasOwn(sent, name))
+      metadata[name] = withKeptNumbers(sent[name] ?? default_value);
+  }
+  return metadata;
+}
+
+/** Names are unique in a backend, whatever their case. */
+function insert({ users }: SandboxData, user: SandboxUser): Errors | undefined {
+  const isTaken = users.some(
+    ({ username, backend_id }) =>
+      backend_id === user.backend_id && username?.toLowerCase() === user.username?.toLowerCase(),
+  );
+  if (isTaken) return { email: ['has already been taken'] };
+  users.push(user);
+  return undefined;
+}
+
+function joinDefault({ organizations }: SandboxData, user: SandboxUser, isRefused: boolean): void {
+  const organization = { id: randomUUID(), name: `default_${user.uid}`, label: 'Default' };
+  organizations.push(organization);
+  if (!isRefused) user.organizations = [{ id: organization.id, roles: [] }];
+}
+
+/** DELETE. The user's default organization stays. */
+export async function deleteUser({ data, work, params, sentId, ownUserId }: Operation): Promise<Answer> {
+  if (sentId === ownUserId) return refusal(403, 'is write protected');
+  const user = await work.read(() => findById(data.users, params[0]));
+  if (user === undefined) return notFound();
+  const backend = findById(data.backends, user.backend_id ?? undefined);
+  if (backend?.type === ldap) return unprocessable({ backend: ['does not support user deletion'] });
+  return await work.write(() => {
+    data.users.splice(data.users.indexOf(user), 1);
+    return { status: 204 };
+  });
+}

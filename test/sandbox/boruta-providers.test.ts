@@ -1,0 +1,243 @@
+import { describe, expect, test } from 'vitest';
+import { type Asking, ids, start, type Told } from './asking.js';
+
+const boruta = { profile: 'boruta' } as const;
+const chosen = 'aaaaaaaa-0000-4000-8000-000000000001';
+const provider = '90000000-0000-4000-8000-000000000001';
+const path = `/api/identity-providers/${provider}`;
+
+const post = (asking: Asking, body: object): Promise<Told> =>
+  asking.ask('POST', '/api/identity-providers', { identity_provider: body });
+const patch = (asking: Asking, body: object): Promise<Told> =>
+  asking.ask('PATCH', path, { identity_provider: body });
+const page = (asking: Asking, type: string, content?: object): Promise<Told> =>
+  content === undefined
+    ? asking.ask('GET', `${path}/templates/${type}`)
+    : asking.ask('PATCH', `${path}/templates/${type}`, { template: content });
+
+describe('an identity provider', () => {
+  test.each([
+    [
+      'defaults',
+      {},
+      201,
+      { check_password: true, choose_session: true, totpable: false, confirmable: false },
+    ],
+    ['an unknown backend', { backend_id: ids.nobody }, 422, { backend_id: ['does not exist'] }],
+    ['a backend that is no UUID', { backend_id: 'x' }, 500, undefined],
+    [
+      'neither name nor backend',
+      { name: null, backend_id: null },
+      422,
+      { name: ["can't be blank"], backend_id: ["can't be blank"] },
+    ],
+    ['a name that is taken', { name: 'Company accounts' }, 422, { name: ['has already been taken'] }],
+    ['null for a boolean', { totpable: null }, 500, undefined],
+    ['an id that is no UUID', { id: 'x' }, 500, undefined],
+    ['an id that is taken', { id: provider }, 422, { id: ['has already been taken'] }],
+  ])('is created: %s', async (_, body, status, wanted) => {
+    const asking = await start(boruta);
+    const told = await post(asking, { name: 'new', backend_id: ids.backend, ...body });
+    expect(told.status).toBe(status);
+    if (wanted !== undefined)
+      expect(status === 201 ? told.body.data : told.body.errors).toMatchObject(wanted);
+    expect(asking.sandbox.data.identityProviders).toHaveLength(status === 201 ? 2 : 1);
+  });
+
+  test('shows its whole backend, with secrets, and keeps what a PATCH leaves out', async () => {
+    const asking = await start(boruta);
+    const told = await patch(asking, { registrable: true, name: 'renamed' });
+    expect(told.body.data).toMatchObject({
+      name: 'renamed',
+      registrable: true,
+      check_password: true,
+      backend_id: ids.backend,
+      backend: {
+        name: 'Company directory',
+        smtp_password: 'demo-smtp-password',
+        roles: [{ name: 'member' }],
+      },
+    });
+    expect(told.body.data).not.toHaveProperty('templates');
+  });
+
+  test('whose backend changes answers 500, although that is written', async () => {
+    const asking = await start(boruta);
+    const [backend] = asking.sandbox.data.backends;
+    if (backend !== undefined) asking.sandbox.data.backends.push({ ...backend, id: chosen, name: 'other' });
+    expect((await patch(asking, { backend_id: chosen, registrable: true })).status).toBe(500);
+    const { body } = await asking.ask('GET', path);
+    expect(body.data).toMatchObject({ backend_id: chosen, registrable: true, backend: { name: 'other' } });
+    expect((await patch(asking, { backend_id: chosen })).status).toBe(200);
+  });
+
+  test('is shown to clients with its old name', async () => {
+    const asking = await start(boruta);
+    await patch(asking, { name: 'renamed' });
+    const { body } = await asking.ask('GET', `/api/clients/${ids.portal}`);
+    expect(body.data?.identity_provider).toEqual({ id: provider, name: 'Company accounts' });
+  });
+
+  test('stays if clients use it', async () => {
+    const asking = await start(boruta);
+    const told = await asking.ask('DELETE', path);
+    expect([told.status, told.body.errors?.client_identity_providers]).toEqual([
+      422,
+      [expect.stringContaining(ids.portal)],
+    ]);
+    expect((await patch(asking, { id: chosen })).status).toBe(500);
+    await post(asking, { id: chosen, name: 'new', backend_id: ids.backend });
+    const other = `/api/identity-providers/${chosen}`;
+    await asking.ask('PATCH', `${other}/templates/layout`, { template: { content: 'L' } });
+    expect((await asking.ask('DELETE', other)).status).toBe(204);
+    expect(asking.sandbox.data.pageTemplates).toEqual([]);
+    expect((await asking.ask('DELETE', '/api/identity-providers/x')).status).toBe(404);
+  });
+
+  test("stays if the admin panel's client uses it", async () => {
+    const asking = await start({ ...boruta, adminClient: ids.portal });
+    expect((await asking.ask('DELETE', path)).status).toBe(403);
+    expect((await patch(asking, { registrable: true })).status).toBe(200);
+  });
+
+  test.each([
+    ['others replace all', [{ type: 'new_consent', content: 'C' }], 200, ['new_consent']],
+    ['an empty list deletes all', [], 200, []],
+    ['null', null, 500, ['layout']],
+    [
+      'a type twice',
+      [
+        { type: 'layout', content: 'a' },
+        { type: 'layout', content: 'b' },
+      ],
+      500,
+      ['layout'],
+    ],
+    ['an unknown type', [{ type: 'none', content: 'a' }], 422, ['layout']],
+    ['no content', [{ type: 'layout', content: ' ' }], 422, ['layout']],
+    ['left out: all stay', undefined, 200, ['layout']],
+  ])('takes templates: %s', async (_, templates, status, types) => {
+    const asking = await start(boruta);
+    await patch(asking, { templates: [{ type: 'layout', content: 'L' }] });
+    expect((await patch(asking, { templates })).status).toBe(status);
+    expect(asking.sandbox.data.pageTemplates.map(({ type }) => type)).toEqual(types);
+  });
+});
+
+describe('a page', () => {
+  test('that was never customised has built-in content and no id', async () => {
+    const asking = await start(boruta);
+    const told = await page(asking, 'layout');
+    expect(told.body.data).toEqual({
+      id: null,
+      identity_provider_id: provider,
+      type: 'layout',
+      content: expect.stringContaining('{{> inner_content }}'),
+    });
+    expect((await asking.ask('DELETE', `${path}/templates/layout`)).status).toBe(404);
+    expect((await asking.ask('PUT', `${path}/templates/layout`, { template: { content: 'a' } })).status).toBe(
+      404,
+    );
+  });
+
+  test.each([
+    ['the same content again', { content: 'S' }, 200, 'S'],
+    ['nothing', {}, 200, 'S'],
+    ['other content', { content: ' T\n' }, 200, ' T\n'],
+    ['an empty text', { content: '' }, 422, 'S'],
+    ['null', { content: null }, 422, 'S'],
+    ['white space', { content: ' \n' }, 422, 'S'],
+    ['a NUL', { content: 'a\0' }, 400, 'S'],
+    ['an unknown type', { type: 'none' }, 422, 'S'],
+    ['the type of another', { type: 'layout' }, 500, 'S'],
+    ['another provider', { identity_provider_id: ids.nobody }, 500, 'S'],
+  ])('gets %s', async (_, template, status, content) => {
+    const asking = await start(boruta);
+    await page(asking, 'layout', { content: 'L' });
+    const stored = await page(asking, 'new_session', { content: 'S' });
+    expect((await page(asking, 'new_session', template)).status).toBe(status);
+    const { body } = await page(asking, 'new_session');
+    expect(body.data).toEqual({ ...stored.body.data, content });
+  });
+
+  test('without content stores a copy of the built-in one', async () => {
+    const asking = await start(boruta);
+    const { body } = await page(asking, 'new_consent');
+    const told = await page(asking, 'new_consent', {});
+    expect(told.body.data).toEqual({ ...body.data, id: expect.any(String) });
+  });
+
+  test('moves to the type in the body', async () => {
+    const asking = await start(boruta);
+    await page(asking, 'layout', { content: 'L' });
+    await page(asking, 'layout', { type: 'new_consent' });
+    const [old, moved] = [await page(asking, 'layout'), await page(asking, 'new_consent')];
+    expect([old.body.data?.id, moved.body.data?.content]).toEqual([null, 'L']);
+  });
+
+  test('that is deleted is answered with its built-in content', async () => {
+    const asking = await start(boruta);
+    await page(asking, 'layout', { content: 'L' });
+    const told = await asking.ask('DELETE', `${path}/templates/layout`);
+    expect([told.status, told.body]).toEqual([200, (await page(asking, 'layout')).body]);
+    expect(told.body.data?.id).toBeNull();
+  });
+
+  test.each(['none', 'tx_code'])('of the unknown type %s is 404', async (type) => {
+    const asking = await start(boruta);
+    expect((await page(asking, type)).status).toBe(404);
+    const unknown = `/api/identity-providers/${ids.nobody}/templates/layout`;
+    expect((await asking.ask('GET', unknown)).status).toBe(404);
+    expect((await asking.ask('GET', unknown.replace(ids.nobody, 'x'))).status).toBe(400);
+  });
+
+  test('that was changed and then dropped with its provider is still shown, and refuses one PATCH', async () => {
+    const asking = await start(boruta);
+    await page(asking, 'layout', { content: 'L' });
+    await patch(asking, { templates: [] });
+    expect((await page(asking, 'layout')).body.data?.content).toBe('L');
+    expect((await page(asking, 'layout', { content: 'M' })).status).toBe(409);
+    expect((await page(asking, 'layout')).body.data?.id).toBeNull();
+    expect((await page(asking, 'layout', { content: 'M' })).status).toBe(200);
+  });
+});
+
+describe('an error page', () => {
+  const error = ({ ask }: Asking, method: string, type: string, template?: object): Promise<Told> =>
+    ask(method, `/api/configuration/error-templates/${type}`, template && { template });
+
+  test('is changed, moved and deleted as a page is', async () => {
+    const asking = await start(boruta);
+    const builtIn = await error(asking, 'GET', '403');
+    expect(builtIn.body.data).toEqual({
+      id: null,
+      type: '403',
+      content: expect.stringContaining('{{ reason.message }}'),
+    });
+    const told = await error(asking, 'PATCH', '403', { content: 'F' });
+    expect(told.body.data).toEqual({ id: expect.any(String), type: '403', content: 'F' });
+    expect((await error(asking, 'PATCH', '403', { content: '' })).status).toBe(422);
+    expect((await error(asking, 'PATCH', '403', { type: 404 })).status).toBe(422);
+    expect((await error(asking, 'PATCH', '403', { type: '404' })).body.data).toMatchObject({
+      type: '404',
+      content: 'F',
+    });
+    expect((await error(asking, 'DELETE', '404')).body.data?.id).toBeNull();
+    expect((await error(asking, 'DELETE', '404')).status).toBe(404);
+    expect((await error(asking, 'GET', '403')).body).toEqual(builtIn.body);
+  });
+
+  test.each([
+    ['418', 404],
+    ['422', 404],
+    ['text', 500],
+  ])('of type %s gives %s', async (type, status) => {
+    expect((await error(await start(boruta), 'GET', type)).status).toBe(status);
+  });
+
+  test('needs configuration:manage:all', async () => {
+    const asking = await start({ ...boruta, tokens: { some: ['identity-providers:manage:all'] } });
+    expect((await error(asking, 'GET', '403')).status).toBe(403);
+    expect((await page(asking, 'layout')).status).toBe(200);
+  });
+});
