@@ -1,10 +1,8 @@
-// What runs of the suite came to: kept as JSON, each run beside the earlier ones, and told as tables.
+// Results of the suite: kept as JSON, each run beside the earlier ones, and shown as tables.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
 
 export const resultsFile = 'bench/results.json';
-/** How many of the newest runs a page shows. */
-const shownRuns = 3;
 
 /**
  * @typedef {{ ms: number, rss?: number, cpu?: number }} Taken
@@ -120,71 +118,51 @@ const measured = ['in all', 'beyond the start', 'processor', 'memory', 'requests
 
 /** The cells of one floor of a result in one run. */
 function cells(result, floor) {
-  if (result?.rounds[0]?.floors[floor] === undefined) return measured.map(() => '–');
   const { whole, beyond, cpu } = ratios(result, floor);
   return [shown(whole), shown(beyond), shown(cpu), `${Math.round(megabytes(result))} MB`, requests(result)];
 }
 
-/** The table of one scenario, the runs side by side that measured it. */
-function scenarioTable(letter, all) {
-  const runs = all.flatMap((run, index) =>
-    run.scenarios[letter] === undefined ? [] : [{ run, number: index + 1 }],
+/** The table of one scenario. */
+function scenarioTable({ results }) {
+  const head = ['measured', 'against', 'aim', ...measured];
+  const rows = results.flatMap((result) =>
+    Object.keys(result.rounds[0].floors).map((floor, index) => [
+      result.name,
+      floor,
+      index === 0 ? aim(result.most) : '–',
+      ...cells(result, floor),
+    ]),
   );
-  const scenarios = runs.map(({ run }) => run.scenarios[letter]);
-  const known = new Map();
-  for (const { results } of scenarios) {
-    for (const result of results) {
-      for (const floor of Object.keys(result.rounds[0].floors)) {
-        known.set(JSON.stringify([result.name, floor]), { name: result.name, floor, most: result.most });
-      }
-    }
-  }
-  const several = all.length > 1;
-  const head = [
-    'measured',
-    'against',
-    'aim',
-    ...runs.flatMap(({ number }) => measured.map((part) => (several ? `${part}, run ${number}` : part))),
-  ];
-  const told = new Set();
-  const rows = [...known.values()].map(({ name, floor, most }) => {
-    const first = !told.has(name);
-    told.add(name);
-    const results = scenarios.map((scenario) => scenario.results.find((result) => result.name === name));
-    return [name, floor, first ? aim(most) : '–', ...results.flatMap((result) => cells(result, floor))];
-  });
   return { head, rows };
 }
 
-/** The runs as Markdown: on what they ran, and a table for each scenario. */
+/** The newest run as Markdown: one table of median ratios and memory. */
 export function markdown(all) {
-  const runs = all.slice(-shownRuns);
-  if (runs.length === 0) return 'No run is stored yet.';
+  const run = all.at(-1);
+  if (run === undefined) return 'No run is stored yet.';
   const line = (row) => `| ${row.join(' | ')} |`;
-  const told = runs.map(
-    ({ date, version, node, machine, load }, index) =>
-      `- Run ${index + 1}: ${date}, idops ${version}, Node ${node}, ${machine}; load ${load} before it`,
+  const rows = Object.entries(run.scenarios).flatMap(([letter, { results }]) =>
+    results.map((result) => {
+      const times = Object.keys(result.rounds[0].floors).map(
+        (floor) => `${figure(ratios(result, floor).whole.median)} × ${floor}`,
+      );
+      return [`(${letter}) ${result.name}`, times.join('; '), `${Math.round(megabytes(result))} MB`];
+    }),
   );
-  const letters = [...new Set(runs.flatMap(({ scenarios }) => Object.keys(scenarios)))].sort();
-  const tables = letters.map((letter) => {
-    const title = runs.map(({ scenarios }) => scenarios[letter]?.title).findLast((one) => one !== undefined);
-    const { head, rows } = scenarioTable(letter, runs);
-    return [
-      `**(${letter})** ${title}`,
-      '',
-      line(head),
-      `|${'---|'.repeat(head.length)}`,
-      ...rows.map(line),
-    ].join('\n');
-  });
-  return [told.join('\n'), ...tables].join('\n\n');
+  const { date, version, node, machine } = run;
+  return [
+    `Measured on ${date} with idops ${version}, Node ${node}, ${machine}.\n`,
+    line(['measured', 'takes', 'memory']),
+    `|${'---|'.repeat(3)}`,
+    ...rows.map(line),
+  ].join('\n');
 }
 
 /** One run for a terminal. */
 export function terminal(run) {
   const tables = Object.entries(run.scenarios)
-    .map(([letter, { title }]) => {
-      const { head, rows } = scenarioTable(letter, [run]);
+    .map(([letter, scenario]) => {
+      const { head, rows } = scenarioTable(scenario);
       const lines = [head, ...rows];
       const widths = head.map((_, column) => Math.max(...lines.map((row) => row[column].length)));
       const aligned = lines.map((row) =>
@@ -193,7 +171,7 @@ export function terminal(run) {
           .join('  ')
           .trimEnd(),
       );
-      return [`(${letter}) ${title}`, ...aligned].join('\n');
+      return [`(${letter}) ${scenario.title}`, ...aligned].join('\n');
     })
     .join('\n\n');
   if (!run.quick) return tables;

@@ -1,5 +1,5 @@
 /**
- * The limits of emails: far above any real one, and low enough to bound memory and time. docs/how-to/emails.md lists them.
+ * The limits of emails: far above any real one, and low enough to bound memory and time. docs/reference/emails.md lists them.
  */
 export const limits = {
   /** Characters of one body. */

@@ -290,20 +290,23 @@ export function cellText({ operation, outcome, attempts, arrived }: Cell): strin
   return `${outcome.replace('_', ' ')}, ${tries} ${tries === 1 ? 'try' : 'tries'}`;
 }
 
-/** The two tables: what comes of each operation where a fault happens once, and where it goes on. */
+/** The two tables: the outcome of each operation if a fault happens once, and if it continues. Faults with equal rows share one. */
 export function tables(cells: readonly Cell[]): string {
-  const titles = { once: 'Where it happens once', always: 'Where it goes on' };
+  const titles = { once: 'If it happens once', always: 'If it continues' };
   return (['once', 'always'] as const)
     .map((times) => {
-      const rows = (Object.keys(faults) as FaultName[]).map((fault) => {
+      const faultsByRow = new Map<string, FaultName[]>();
+      for (const fault of Object.keys(faults) as FaultName[]) {
         const texts = operationNames.map((operation) => {
           const cell = cells.find(
             (one) => one.operation === operation && one.fault === fault && one.times === times,
           );
           return cell === undefined ? '' : cellText(cell);
         });
-        return `| ${[fault, ...texts].join(' | ')} |`;
-      });
+        const row = texts.join(' | ');
+        faultsByRow.set(row, [...(faultsByRow.get(row) ?? []), fault]);
+      }
+      const rows = [...faultsByRow].map(([row, names]) => `| ${names.join('; ')} | ${row} |`);
       const head = `| | ${operationNames.map((name) => `\`${name}\``).join(' | ')} |`;
       const rule = `|---${'|---'.repeat(operationNames.length)}|`;
       return [`### ${titles[times]}`, '', head, rule, ...rows].join('\n');
