@@ -179,7 +179,7 @@ test('the way of an apply in CONTRIBUTING names functions that are there', async
 
 // Nothing here runs conftest, so the rules are compared with the schema of what they read.
 test('the rules for conftest read fields that plans have', async () => {
-  const [, rules = ''] = /```rego\n(.*?)```/s.exec(await readFile('docs/explanation/plans.md', 'utf8')) ?? [];
+  const [, rules = ''] = /```rego\n(.*?)```/s.exec(await readFile('docs/how-to/guards.md', 'utf8')) ?? [];
   const schema = JSON.parse(await readFile('schemas/plan.schema.json', 'utf8'));
   const change = schema.properties.changes.items;
   const known: { readonly [name: string]: { readonly properties: object } } = {
