@@ -73,7 +73,8 @@ export interface SandboxBackend {
   smtp_username: string | null;
   smtp_password: string | null;
   smtp_ssl: boolean | null;
-  smtp_tls: boolean | null;
+  /** A text under the boruta profile. */
+  smtp_tls: boolean | string | null;
   smtp_port: number | null;
   features: string[];
 }

@@ -1,7 +1,6 @@
 import type { SandboxClient, SandboxData } from '../data.js';
 import type { Answer } from '../http.js';
 import { noRow, notFound, ok } from './answers.js';
-import { presentBackend } from './backends.js';
 import type { Operation } from './operation.js';
 import type { Shown } from './resource.js';
 import { presentUser } from './users.js';
@@ -9,20 +8,15 @@ import { presentUser } from './users.js';
 function plain<Row extends { id: string }>(
   rows: (data: SandboxData) => Row[],
   table: string,
-  show: (row: Row, data: SandboxData) => unknown = (row) => row,
+  show: (row: Row) => unknown = (row) => row,
 ): Shown<Row> {
-  return { rows, show: ({ data }, row) => show(row, data), missing: () => noRow(table) };
+  return { rows, show: (_operation, row) => show(row), missing: () => noRow(table) };
 }
 
 /** What the server lists, and shows one by one, with secrets. */
 export const catalogue = {
   clients: plain((data) => data.clients, 'Client', presentClient),
   keyPairs: plain((data) => data.keyPairs, 'KeyPair'),
-  backends: plain(
-    (data) => data.backends,
-    'Backend',
-    (backend, data) => presentBackend(data, backend),
-  ),
   users: { rows: (data: SandboxData) => data.users, show: presentUser, missing: notFound },
 } as const;
 

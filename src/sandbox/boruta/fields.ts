@@ -58,7 +58,7 @@ export function flag(initial: boolean | null, onNull: Field['onNull'] = 'crash')
 }
 
 /** An integer, also as text. */
-export function integer(initial: number | null, least = -(2 ** 31), most = 2 ** 31 - 1): Field {
+export function integer(initial: number | null, least = -Infinity, most = Infinity): Field {
   return {
     initial,
     onNull: 'store',
@@ -120,6 +120,7 @@ function readField(reading: Reading, name: string, field: Field, sent: unknown):
   else if (refused instanceof Invalid) reading.errors[name] = [refused.message];
   else if (value === null && refused === 'crash') reading.broken ??= { crash: notNull(name) };
   else if (hasNul(value)) reading.broken ??= 'nul';
+  else if (typeof value === 'number' && value !== (value | 0)) reading.broken ??= { crash: outOfRange };
   else if (typeof value === 'string' && field.wide !== true && isTooLong(value))
     reading.broken ??= { crash: tooWide };
   reading.values[name] = value;
@@ -127,4 +128,5 @@ function readField(reading: Reading, name: string, field: Field, sent: unknown):
 
 const notNull = (name: string): string =>
   `(Postgrex.Error) ERROR 23502 (not_null_violation) null value in column "${name}"`;
+const outOfRange = '(DBConnection.EncodeError) expected an integer in -2147483648..2147483647';
 const tooWide = '(Postgrex.Error) ERROR 22001 value too long for type character varying(255)';

@@ -2,6 +2,7 @@ import type { Answer } from '../http.js';
 import type { Scope } from '../options.js';
 import { type Route, route } from '../routes.js';
 import { noRow, notFound } from './answers.js';
+import { backends, showBackend } from './backends.js';
 import { catalogue, showConfiguration } from './catalogue.js';
 import { regenerateDid } from './clients.js';
 import { identityProviders } from './identity-providers.js';
@@ -109,8 +110,13 @@ export const routes: readonly Route<Handler>[] = [
   route('GET', '/api/scopes', anyOfThem, { run: list(scopes) }),
   route('GET', '/api/scopes/:id', anyOfThem, { run: show(scopes) }),
   ...writes('/api/scopes', scopesScope, scopes, { wrapper: { name: 'scope', checked: false } }),
-  route('GET', '/api/backends', providers, { run: list(catalogue.backends) }),
-  route('GET', '/api/backends/:id', providers, { noUuid: slug, run: show(catalogue.backends) }),
+  route('GET', '/api/backends', providers, { run: list(backends) }),
+  route('GET', '/api/backends/:id', providers, { noUuid: slug, run: showBackend }),
+  ...writes('/api/backends', providers, backends, {
+    wrapper: { name: 'backend', checked: true, castable: true },
+    noUuid: slug,
+    steps: 5,
+  }),
   route('GET', '/api/identity-providers', providers, { run: list(identityProviders) }),
   route('GET', '/api/identity-providers/:id', providers, { noUuid: slug, run: show(identityProviders) }),
   ...writes('/api/identity-providers', providers, identityProviders, {

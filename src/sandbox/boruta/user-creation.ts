@@ -3,12 +3,11 @@ import type { SandboxBackend, SandboxData, SandboxUser } from '../data.js';
 import type { Answer } from '../http.js';
 import { isObject, type JsonObject, withKeptNumbers } from '../json.js';
 import { crash, notFound, nul, ok, refusal, unprocessable } from './answers.js';
+import { ldap } from './backend-fields.js';
 import { type Errors, type Fields, Invalid, readFields, requiredText, text } from './fields.js';
 import { findById, type Operation } from './operation.js';
 import { readUuid } from './texts.js';
 import { hasUniqueWords, isMetadataValue, presentUser, writeLists } from './users.js';
-
-const ldap = 'Elixir.BorutaIdentity.Accounts.Ldap';
 
 function between(least: number, most: number): (value: string) => Invalid | string {
   return (value) => {
@@ -48,7 +47,8 @@ export async function createUser(operation: Operation): Promise<Answer> {
   if (body.backend_id === undefined) return refusal(400, 'backend_id is missing from the body');
   const backend = await work.read(() => findById(data.backends, readUuid(body.backend_id) ?? undefined));
   if (backend === undefined) return unprocessable({ backend: ['does not exist'] });
-  if (backend.type === ldap) return unprocessable({ backend: ['does not support user creation'] });
+  if (backend.type === ldap)
+    return unprocessable({ backend: ['LDAP backends does not support user creation.'] });
   const sent = isObject(resource) ? resource : {};
   const { values, errors, broken } = readFields(fields, { ...sent, email: sent.username }, true);
   const { group: _, ...refused } = errors;
@@ -123,7 +123,8 @@ export async function deleteUser({ data, work, params, sentId, ownUserId }: Oper
   const user = await work.read(() => findById(data.users, params[0]));
   if (user === undefined) return notFound();
   const backend = findById(data.backends, user.backend_id ?? undefined);
-  if (backend?.type === ldap) return unprocessable({ backend: ['does not support user deletion'] });
+  if (backend?.type === ldap)
+    return unprocessable({ backend: ['LDAP backends does not support user deletion.'] });
   return await work.write(() => {
     data.users.splice(data.users.indexOf(user), 1);
     return { status: 204 };

@@ -1,0 +1,162 @@
+import { isObject, type JsonObject } from '../json.js';
+import {
+  type Errors,
+  type Field,
+  type Fields,
+  flag,
+  Invalid,
+  integer,
+  oneOf,
+  requiredText,
+  text,
+} from './fields.js';
+
+export const internal = 'Elixir.BorutaIdentity.Accounts.Internal';
+export const ldap = 'Elixir.BorutaIdentity.Accounts.Ldap';
+
+/** The members of the elements of a list. */
+interface Members {
+  required: readonly string[];
+  optional: readonly string[];
+  /** What is wrong with an element that has all of them. */
+  check?(element: JsonObject): string | undefined;
+}
+
+/** A list of objects with known members. */
+function objects({ required, optional, check }: Members, onNull: Field['onNull']): Field {
+  const error = (element: JsonObject): string | undefined => {
+    const missing = required.filter((name) => !Object.hasOwn(element, name));
+    const unknown = Object.keys(element).find((name) => ![...required, ...optional].includes(name));
+    if (missing.length > 0) return `Required properties ${missing.join(', ')} were not present. at #`;
+    if (unknown !== undefined) return `Schema does not allow additional properties. at #/${unknown}`;
+    return check?.(element);
+  };
+  return {
+    initial: [],
+    onNull,
+    read(sent) {
+      if (!Array.isArray(sent) || !sent.every(isObject)) return undefined;
+      const [wrong] = sent.flatMap((element) => error(element) ?? []);
+      return wrong === undefined ? sent : new Invalid(wrong);
+    },
+  };
+}
+
+const credentialFormats: ReadonlySet<unknown> = new Set(['jwt_vc', 'jwt_vc_json', 'vc+sd-jwt']);
+
+/** The fields of a backend but for its roles, which are written apart. */
+export const backendFields: Fields = {
+  name: requiredText,
+  type: oneOf([internal, ldap], internal, 'crash'),
+  is_default: flag(false),
+  create_default_organization: flag(false),
+  metadata_fields: objects(
+    { required: ['attribute_name'], optional: ['user_editable', 'scopes', 'default_value'] },
+    new Invalid('Type mismatch. Expected Array but got Null. at #'),
+  ),
+  federated_servers: objects(
+    {
+      required: ['name', 'client_id', 'client_secret', 'base_url'],
+      optional: [
+        'discovery_path',
+        'userinfo_path',
+        'authorize_path',
+        'token_path',
+        'scope',
+        'federated_attributes',
+        'metadata_endpoints',
+      ],
+      check: ({ name }) =>
+        typeof name === 'string' && /^[^ ]+$/.test(name)
+          ? undefined
+          : 'Does not match pattern "^[^ ]+$". at #/name',
+    },
+    'crash',
+  ),
+  verifiable_credentials: objects(
+    {
+      required: ['version', 'credential_identifier', 'format', 'types', 'claims', 'display'],
+      optional: ['vct', 'time_to_live', 'defered', 'scopes'],
+      check: ({ format }) =>
+        credentialFormats.has(format) ? undefined : 'Does not match pattern. at #/format',
+    },
+    'crash',
+  ),
+  verifiable_presentations: objects(
+    {
+      required: ['presentation_identifier', 'presentation_definition'],
+      optional: [],
+      check: ({ presentation_definition: definition }) =>
+        typeof definition === 'string' ? undefined : 'Type mismatch. at #/presentation_definition',
+    },
+    'crash',
+  ),
+  password_hashing_alg: { ...requiredText, required: false, initial: 'argon2' },
+  password_hashing_opts: {
+    initial: {},
+    onNull: new Invalid('Type mismatch. Expected Object but got Null. at #'),
+    read: (sent) => (isObject(sent) ? sent : undefined),
+  },
+  ldap_pool_size: integer(5),
+  ldap_host: text,
+  ldap_user_rdn_attribute: text,
+  ldap_base_dn: text,
+  ldap_ou: text,
+  ldap_master_dn: text,
+  ldap_master_password: text,
+  smtp_from: text,
+  smtp_relay: text,
+  smtp_username: text,
+  smtp_password: text,
+  smtp_ssl: flag(null, 'store'),
+  smtp_tls: oneOf(['always', 'never', 'if_available'], null, 'store'),
+  smtp_port: integer(null),
+};
+
+/** The password hashes, each with its options and their types. */
+const hashes: ReadonlyMap<unknown, Readonly<Record<string, 'number' | 'string' | 'boolean'>>> = new Map([
+  [
+    'argon2',
+    {
+      t_cost: 'number',
+      m_cost: 'number',
+      parallelism: 'number',
+      salt_len: 'number',
+      hashlen: 'number',
+      argon2_type: 'number',
+      format: 'string',
+    },
+  ],
+  ['bcrypt', { log_rounds: 'number', legacy: 'boolean' }],
+  ['pbkdf2', { salt_len: 'number', length: 'number', format: 'string', digest: 'string' }],
+] as const);
+
+/** Whether the server knows a hash; otherwise it crashes. */
+export function isHash(algorithm: unknown): boolean {
+  return hashes.has(algorithm);
+}
+
+/** What is wrong with options of a password hash. */
+export function hashErrors(algorithm: unknown, options: JsonObject | null): Errors {
+  const types = hashes.get(algorithm) ?? {};
+  const wrong = Object.entries(options ?? {}).find(([name, value]) => typeof value !== types[name]);
+  if (wrong === undefined || !isHash(algorithm)) return {};
+  return { password_hashing_opts: [`Schema does not allow this. at #/${wrong[0]}`] };
+}
+
+const common = ['authenticable', 'totpable', 'webauthnable'];
+
+/** What a type of backend can do. */
+export function featuresOf(type: string | null): string[] {
+  return type === ldap
+    ? [...common, 'consentable', 'user_editable', 'reset_password', 'confirmable']
+    : [
+        ...common,
+        'registrable',
+        'user_editable',
+        'confirmable',
+        'reset_password',
+        'consentable',
+        'destroyable',
+      ];
+}
