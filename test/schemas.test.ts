@@ -100,12 +100,36 @@ describe.each(['manifest', 'config'] as const)('in an editor, every property of 
   });
 });
 
+/** Whether a part needs no example: it has few values, or its members show them. */
+function isPlain(part: unknown): boolean {
+  if (!isSchema(part)) return false;
+  const { const: only, enum: few, examples, type, properties, items, additionalProperties: values } = part;
+  const types = [type].flat();
+  return (
+    [part.anyOf, part.oneOf].some((parts) => Array.isArray(parts) && parts.every(isPlain)) ||
+    [only, few, examples, properties].some((one) => one !== undefined) ||
+    (isSchema(items) && isPlain(items)) ||
+    (isSchema(values) && isPlain(values)) ||
+    types.every((one) => one === 'boolean' || one === 'null')
+  );
+}
+
 describe.each(['plan', 'run'] as const)('for a program, every property of a %s', (name) => {
-  it('says what it is', () => {
-    const properties = propertiesOf(schemaOf(name));
+  const properties = propertiesOf(schemaOf(name));
+
+  it('says what it is, with an example', () => {
     expect(properties.length).toBeGreaterThan(40);
-    const silent = properties.filter(({ schema: part }) => !/\w/.test(String(part.description ?? '')));
+    const silent = properties.filter(
+      ({ schema: part }) => !/^\w/.test(String(part.description ?? '')) || !isPlain(part),
+    );
     expect(silent.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('fits its own examples', () => {
+    const wrong = properties.filter(({ schema: { examples = [], ...plain } }) =>
+      (examples as unknown[]).some((one) => !checking(plain)(one)),
+    );
+    expect(wrong.map(({ path }) => path)).toEqual([]);
   });
 });
 

@@ -27,12 +27,11 @@ export function fieldMakers(): Makers {
     kind: (name) => {
       const [kind = '', field] = name.split(' ');
       const found = documentOf(kind);
-      return fieldsOf(field === undefined ? found : mapOf(found, field));
+      return kind === 'Users' ? usersOf(found) : fieldsOf(field === undefined ? found : mapOf(found, field));
     },
     config: () => fieldsOf(jsonSchema('config')),
     plan: () => fieldsOf(jsonSchema('plan')),
     result: () => fieldsOf(resultOf(jsonSchema('run'))),
-    journal: () => linesOf(jsonSchema('run')),
   };
 }
 
@@ -57,12 +56,15 @@ function resultOf({ anyOf = [] }: Schema): Schema {
   return result;
 }
 
-/** The lines of a journal, each with what it holds. */
-function linesOf({ anyOf = [] }: Schema): string {
-  const [, journal] = anyOf;
-  const lines = journal?.anyOf ?? journal?.oneOf ?? [];
-  if (lines.length === 0) throw new Error('the schema of journals has another shape');
-  return lines.map((line) => `${sentence(line.description ?? '')}:\n\n${fieldsOf(line)}`).join('\n\n');
+/** The fields of a document about many users; those that one about a single user has too are only named. */
+function usersOf(users: Schema): string {
+  const { properties: single = {} } = documentOf('User');
+  const { properties: many = {} } = users;
+  const [shared, own] = [true, false].map((isShared) =>
+    Object.keys(many).filter((name) => name !== 'kind' && name in single === isShared),
+  );
+  const properties = Object.fromEntries((own ?? []).map((name) => [name, many[name] ?? {}]));
+  return `${fieldsOf({ ...users, properties })}\n\nAlso, as in [User](#user): ${(shared ?? []).map(code).join(', ')}.`;
 }
 
 function sentence(text: string): string {
@@ -84,15 +86,13 @@ function rowsOf(schema: Schema, above: string): string[][] {
     });
 }
 
-/**
- * Those of which the pages tell elsewhere: environments hold what the configuration does, checks are told with emails, a
- * backend has a table of its own, all roles are like a user's, and plans and results have tables of their own.
- */
-const elsewhere = ['environments', 'checks', 'backend', 'organizations[].roles', 'plan', 'result'];
+/** Fields whose members a page explains elsewhere, or once for all. */
+const elsewhere =
+  /^(environments|checks|backend|plan|result|match\..*|except|organizations\[\]\.roles|.*roles\[\]\.scopes|.*\.(before|after|recorded|places?|declared_at)|warnings)$/;
 
 /** The fields within a field. */
 function below(field: Schema, path: string): string[][] {
-  if (elsewhere.includes(path)) return [];
+  if (elsewhere.test(path)) return [];
   for (const shape of shapes(field)) {
     if (shape.properties !== undefined && !isFile(shape)) return rowsOf(shape, `${path}.`);
     const element =
@@ -126,8 +126,9 @@ function nameOf(schema: Schema): string {
   if (schema.enum !== undefined) return schema.enum.map((value) => code(JSON.stringify(value))).join(', ');
   // A variable may stand wherever something narrower than text is expected; the page says so once.
   if (schema.pattern === '\\$\\{') return '';
-  if (isFile(schema)) return code('{file: PATH}');
-  if (schema.type === 'array') return `list of ${typeOf(schema.items ?? {})}`;
+  // So may {file: PATH}.
+  if (isFile(schema)) return '';
+  if (schema.type === 'array') return `list of ${typeOf(schema.items ?? {}).replaceAll(', ', ' or ')}`;
   if (schema.format === 'date-time') return 'date-time';
   if (Array.isArray(schema.type)) return schema.type.map(word).join(', ');
   return word(String(schema.type ?? ''));

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { markdown, storedRuns } from '../../bench/results.js';
-import { problemCodes } from '../../src/base/problem-codes.js';
 import { actionMakers } from './action.js';
 import { withBlocks } from './blocks.js';
 import { commandMakers } from './commands.js';
@@ -11,7 +10,6 @@ const generated = [
   'explanation/benchmarks',
   'reference/commands',
   'reference/configuration',
-  'reference/errors',
   'reference/github-action',
   'reference/json',
   'reference/manifests',
@@ -26,7 +24,6 @@ export async function pages(): Promise<
     ...commandMakers(),
     ...fieldMakers(),
     benchmarks: () => markdown(storedRuns()),
-    codes: () => problemCodes.map((name) => `[${name}](#${name})`).join(', '),
   };
   return await Promise.all(
     generated.map(async (path) => {

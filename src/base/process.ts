@@ -4,27 +4,27 @@ import * as z from 'zod';
 
 /** Identifies a process, for itself and for others that find what it left behind. */
 export const processMark = {
-  host: z.string().meta({ description: 'the machine that runs it', examples: ['ci-7'] }),
+  host: z.string().meta({ description: 'The machine that runs it', examples: ['ci-7'] }),
   /** Positive, since 0 and less name process groups. */
   pid: z
     .int()
     .positive()
-    .meta({ description: 'the number of the process', examples: [4711] }),
+    .meta({ description: 'The number of the process', examples: [4711] }),
   /** If the system tells it; pids are reused. */
   started: z
     .string()
     .nullable()
-    .meta({ description: 'the boot and the tick at which it started', examples: ['71c9… 4711'] }),
+    .meta({ description: 'The boot and the tick at which it started', examples: ['71c9… 4711'] }),
   /** Host names are reused too. */
   boot: z
     .string()
     .nullable()
-    .meta({ description: 'the boot of the machine', examples: ['71c9…'] }),
+    .meta({ description: 'The boot of the machine', examples: ['71c9…'] }),
   /** Each container has its own pids. */
   namespace: z
     .string()
     .nullable()
-    .meta({ description: 'what its number counts in, such as a container', examples: ['pid:[4026531836]'] }),
+    .meta({ description: 'What its number counts in, such as a container', examples: ['pid:[4026531836]'] }),
 };
 
 export type ProcessMark = z.infer<z.ZodObject<typeof processMark>>;

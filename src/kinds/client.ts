@@ -31,11 +31,11 @@ const traits: ProfileTraits = {
 };
 
 const schema = lazy(() =>
-  document('Client', "A client's DID. Nothing else of a client can be changed by the API.", {
+  document('Client', "A client's DID.", {
     id: identifier().meta({ description: 'The id of the client.', examples: [UUID] }),
     did_generation: optional(
       z.int().min(0, 'must be 0 or more'),
-      'If greater than recorded, the DID is regenerated, once, whatever the distance. If nothing is recorded, the number is recorded and nothing is sent.',
+      'Raise it to regenerate the DID once. The first number is only recorded.',
       1,
     ),
   }),

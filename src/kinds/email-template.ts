@@ -78,21 +78,21 @@ const schema = lazy(() =>
       backend_id: optional(identifier(), 'The id of the backend whose template it is.', UUID),
       backend: optional(
         identifier(),
-        'The name of the backend, or its id, in place of backend_id, if the profile lists backends.',
+        'The name or id of the backend, instead of backend_id, if the profile lists backends.',
         'Staff directory',
       ),
       type: identifier().meta({
         description: 'The type of the email, as the server names it.',
         examples: knownTypes,
       }),
-      id: optional(text(), 'The id of the template on the server; backend and type find it.', UUID),
+      id: optional(text(), 'The id of the template. The backend and the type identify it.', UUID),
       txt_content: nullish(text(), 'The body in plain text.', { file: 'emails/reset_password.txt' }),
       html_content: nullish(text(), 'The body in HTML.', { file: 'emails/reset_password.html' }),
       state: z
         .enum(['present', 'absent'])
         .optional()
         .meta({
-          description: 'absent: delete the template, so that the server uses its built-in text.',
+          description: 'absent deletes the template, so the server uses its built-in text.',
           examples: ['absent'],
           default: 'present',
         }),

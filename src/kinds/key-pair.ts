@@ -46,22 +46,18 @@ const traits: ProfileTraits<KeyPairTraits> = {
 };
 
 const schema = lazy(() =>
-  document(
-    'KeyPair',
-    'A key pair that the server signs with. The server creates key pairs, idops never does.',
-    {
-      id: identifier().meta({ description: 'The id of the key pair.', examples: [UUID] }),
-      public_key: nullish(text(), 'The public key in PEM form. Servers of the boruta profile ignore it.', {
-        file: 'keys/signing.pub.pem',
-      }),
-      is_default: nullish(
-        z.boolean(),
-        'Whether it is the default key pair; one of them is. Moving the default counts as destructive.',
-        true,
-      ),
-      ignored: ignorable(traits),
-    },
-  ),
+  document('KeyPair', 'A key pair that the server signs with.', {
+    id: identifier().meta({ description: 'The id of the key pair.', examples: [UUID] }),
+    public_key: nullish(text(), 'The public key in PEM form. Boruta ignores it.', {
+      file: 'keys/signing.pub.pem',
+    }),
+    is_default: nullish(
+      z.boolean(),
+      'Whether it is the default key pair. Moving the default is destructive.',
+      true,
+    ),
+    ignored: ignorable(traits),
+  }),
 );
 
 export const keyPair: Kind = {

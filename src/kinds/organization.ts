@@ -36,15 +36,15 @@ const traits: ProfileTraits<OrganizationTraits> = {
 const schema = lazy(() =>
   document(
     'Organization',
-    'An organization that users can be in. The server creates organizations, idops never does.',
+    'An organization that users can belong to.',
     {
       id: organizationId,
       name: optional(
         z.union([identifier(), text()], { error: 'expected a string' }),
-        'The name of the organization. Without an id it finds the organization; beside one it is a value to set.',
+        'The name. Without an id, it identifies the organization; beside an id, it is the name to set.',
         'acme',
       ),
-      label: nullish(text(), 'The name that people see.', 'ACME Corporation'),
+      label: nullish(text(), 'The display name.', 'ACME Corporation'),
     },
     idOrName,
   ),

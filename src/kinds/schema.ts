@@ -22,7 +22,7 @@ const fileReference = z.strictObject({
     .min(1)
     .meta({
       description:
-        'A file with the text, relative to this one, inside the project. It is read byte by byte, as UTF-8.',
+        'The file, relative to the manifest and inside the project. Its bytes are used unchanged, as UTF-8.',
       examples: ['emails/reset_password.txt'],
     }),
 });
@@ -62,7 +62,7 @@ export function until() {
     z.union([z.iso.date(), z.iso.datetime({ offset: true })], {
       error: 'expected a day such as 2027-01-31, or a date-time such as 2027-01-31T12:00:00Z',
     }),
-    'When the access ends: at the beginning of a day (00:00 UTC), so the day after the last one, or at an instant. From then on it is removed from those who received it.',
+    'When the access ends: a day (00:00 UTC) or an instant.',
     '2027-01-31',
   );
 }
@@ -86,8 +86,7 @@ export function ignorable(traits: ProfileTraits) {
     .array(z.enum(names))
     .optional()
     .meta({
-      description:
-        'Fields that may be declared although the server ignores them; they keep their live value.',
+      description: 'Declared fields that the server may ignore.',
       examples: [names.slice(-1)],
       default: [],
     });
@@ -95,7 +94,10 @@ export function ignorable(traits: ProfileTraits) {
 
 export const organizationId = identifier()
   .optional()
-  .meta({ description: 'The id of the organization; without it, the name finds it.', examples: [UUID] });
+  .meta({
+    description: 'The id of the organization. If left out, the name identifies it.',
+    examples: [UUID],
+  });
 
 const roleScope = z.strictObject({
   id: optional(text(), 'The id of the scope.', UUID),
@@ -105,11 +107,7 @@ const roleScope = z.strictObject({
 
 /** A role of a membership or a backend. */
 export const role = z.strictObject({
-  id: optional(
-    text(),
-    'The id of the role. Servers use only the id; the boruta profile looks it up by name if it is omitted.',
-    UUID,
-  ),
+  id: optional(text(), 'The id of the role. Under boruta, the name can replace it.', UUID),
   name: optional(text(), 'The name of the role.', 'billing-admin'),
   scopes: optional(z.array(roleScope), 'The scopes that the role grants.', [
     { id: UUID, name: 'billing:read' },

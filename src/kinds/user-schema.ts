@@ -21,13 +21,9 @@ import type { ProfileTraits, Traits } from './traits.js';
 const scope = lazy(() =>
   z
     .strictObject({
-      id: optional(
-        text(),
-        'The id of the scope. Servers use only the id; the boruta profile looks it up by name if it is omitted.',
-        UUID,
-      ),
-      name: optional(text(), 'The name of the scope; the API requires it.', 'billing:read'),
-      label: optional(text(), 'The name that people see.', 'Read billing'),
+      id: optional(text(), 'The id of the scope. Under boruta, the name can replace it.', UUID),
+      name: optional(text(), 'The name of the scope.', 'billing:read'),
+      label: optional(text(), 'The display name.', 'Read billing'),
       public: optional(z.boolean(), 'Whether any client may ask for the scope.', false),
       until: until(),
     })
@@ -82,11 +78,11 @@ const membership = lazy(() =>
   z
     .strictObject({
       id: organizationId,
-      name: optional(identifier(), 'The name of the organization; finds it if there is no id.', 'acme'),
+      name: optional(identifier(), 'The name of the organization.', 'acme'),
       label: nullish(text(), 'The label of the organization.', 'ACME Corporation'),
       roles: roles.optional().meta({
         description:
-          "The user's roles in this organization, the whole set: an empty list removes all, no list leaves them alone. The boruta profile refuses them: there, roles belong to the user.",
+          "The user's roles in this organization, as a whole set. Not under boruta, whose roles belong to the user.",
         ...noneTwice,
         examples: [[{ id: UUID, name: 'billing-admin' }]],
       }),
@@ -100,94 +96,76 @@ export const backend = lazy(() =>
   z.strictObject({
     id: nullish(text(), 'The id of the backend.', UUID),
     name: nullish(text(), 'The name of the backend.', 'Staff directory'),
-    type: nullish(text(), 'Where the backend keeps its users, as the server names it.', 'ldap'),
+    type: nullish(text(), 'Where the backend stores users, in the words of the server.', 'ldap'),
     is_default: nullish(z.boolean(), 'Whether it is the default backend.', false),
-    create_default_organization: nullish(
-      z.boolean(),
-      'Whether a new user gets an organization of their own.',
-      true,
-    ),
-    roles: nullish(z.array(role), 'The roles of the backend, the whole set.', [{ id: UUID, name: 'member' }]),
+    create_default_organization: nullish(z.boolean(), 'Whether each new user gets an organization.', true),
+    roles: nullish(z.array(role), 'The roles of the backend, as a whole set.', [
+      { id: UUID, name: 'member' },
+    ]),
     metadata_fields: nullish(
       z.array(anyObject),
-      "The fields that users' metadata may have. Their members are the server's; idops compares and sends them as they are.",
+      "The fields that users' metadata may have. idops doesn't interpret them.",
       [{ attribute_name: 'department', user_editable: false }],
     ),
     federated_servers: nullish(
       z.array(anyObject),
-      "Other servers that users may sign in with. Their members are the server's; idops compares and sends them as they are.",
+      "Other servers that users can sign in with. idops doesn't interpret them.",
       [{ name: 'partner' }],
     ),
     verifiable_credentials: nullish(
       z.array(anyObject),
-      "The verifiable credentials that it issues. Their members are the server's; idops compares and sends them as they are.",
+      "The verifiable credentials that it issues. idops doesn't interpret them.",
       [{ credential_identifier: 'EmployeeCard' }],
     ),
     verifiable_presentations: nullish(
       z.array(anyObject),
-      "The verifiable presentations that it asks for. Their members are the server's; idops compares and sends them as they are.",
+      "The verifiable presentations that it asks for. idops doesn't interpret them.",
       [{ presentation_identifier: 'EmployeeCard' }],
     ),
     password_hashing_alg: nullish(text(), 'How passwords are hashed.', 'argon2'),
-    password_hashing_opts: nullish(anyObject, "The settings of that hash. Their names are the server's.", {
+    password_hashing_opts: nullish(anyObject, "The settings of the hash. idops doesn't interpret them.", {
       m_cost: 16,
     }),
-    ldap_pool_size: nullish(z.int32(), 'How many connections to the directory are kept open.', 5),
+    ldap_pool_size: nullish(z.int32(), 'The number of connections to the directory.', 5),
     ldap_host: nullish(text(), 'The host of the LDAP directory.', 'ldap.example.com'),
-    ldap_user_rdn_attribute: nullish(text(), 'The attribute that names a user in the directory.', 'uid'),
+    ldap_user_rdn_attribute: nullish(text(), 'The attribute that identifies a user in the directory.', 'uid'),
     ldap_base_dn: nullish(text(), 'The base DN of users in the directory.', 'dc=example,dc=com'),
-    ldap_ou: nullish(text(), 'The organizational unit that users are in.', 'ou=people'),
-    ldap_master_dn: nullish(
-      text(),
-      'The DN with which the server signs in to the directory.',
-      'cn=idp,dc=example,dc=com',
-    ),
+    ldap_ou: nullish(text(), 'The organizational unit of users.', 'ou=people'),
+    ldap_master_dn: nullish(text(), 'The DN that the server signs in with.', 'cn=idp,dc=example,dc=com'),
     ldap_master_password: nullish(
       text(),
-      'The password of ldap_master_dn, a secret wherever it comes from. Write a variable here, never the password itself.',
+      'The password of ldap_master_dn, always secret. Use a variable.',
       '${LDAP_PASSWORD}',
     ),
     smtp_from: nullish(text(), 'The sender of emails.', 'no-reply@example.com'),
-    smtp_relay: nullish(text(), 'The mail server that emails are handed to.', 'smtp.example.com'),
-    smtp_username: nullish(text(), 'The user name with which the server signs in to the mail server.', 'idp'),
+    smtp_relay: nullish(text(), 'The mail server.', 'smtp.example.com'),
+    smtp_username: nullish(text(), 'The user name for the mail server.', 'idp'),
     smtp_password: nullish(
       text(),
-      'The password of smtp_username, a secret wherever it comes from. Write a variable here, never the password itself.',
+      'The password of smtp_username, always secret. Use a variable.',
       '${SMTP_PASSWORD}',
     ),
-    smtp_ssl: nullish(
-      z.boolean(),
-      'Whether the connection to the mail server uses TLS from the first byte.',
-      true,
-    ),
-    smtp_tls: nullish(
-      z.boolean(),
-      'Whether the connection to the mail server switches to TLS (STARTTLS).',
-      false,
-    ),
+    smtp_ssl: nullish(z.boolean(), 'Whether to use TLS from the start.', true),
+    smtp_tls: nullish(z.boolean(), 'Whether to use STARTTLS.', false),
     smtp_port: nullish(z.int32(), 'The port of the mail server.', 465),
-    features: nullish(z.array(text()), 'What the backend can do, as the server names it.', ['authenticable']),
+    features: nullish(z.array(text()), 'What the backend can do, in the words of the server.', [
+      'authenticable',
+    ]),
   }),
 );
 
 /** The fields that a document about one user and one about many have. */
 const managed = lazy(() => ({
-  metadata: nullish(
-    anyObject,
-    'Facts about the user, by name. Keys that are not mentioned stay, null removes one; see whole.',
-    { department: { value: 'R&D', status: 'valid' } },
-  ),
+  metadata: nullish(anyObject, 'Facts about the user. Unmentioned keys stay; null removes a key.', {
+    department: { value: 'R&D', status: 'valid' },
+  }),
   federated_metadata: nullish(
     anyObject,
-    'The same, as another server told it. Keys that are not mentioned stay, null removes one; see whole.',
+    'Facts from another server. Unmentioned keys stay; null removes a key.',
     { department: { value: 'R&D', status: 'valid' } },
   ),
-  blocked: nullish(
-    z.boolean(),
-    'Whether the user is blocked from signing in. Blocking counts as destructive.',
-    false,
-  ),
-  group: nullish(text(), 'The groups of the user, one or several with a space between them.', 'staff'),
+  blocked: nullish(z.boolean(), 'Whether the user is blocked from signing in.', false),
+  group: nullish(text(), "The user's groups, separated by spaces.", 'staff'),
   authorized_scopes: setOf(
     z.union([identifier(), scope()], {
       error: 'expected the name or id of a scope, or an object with one',
@@ -195,8 +173,7 @@ const managed = lazy(() => ({
     'scopes',
     'billing:read',
   ).meta({
-    description:
-      'The scopes that the user may be granted: a list is the whole set, add and remove name single ones. An empty list removes all; without the field they stay as they are.',
+    description: 'The scopes that the user may get: the whole set, or add and remove.',
     examples: [[{ id: UUID, name: 'billing:read', label: 'Read billing' }], { add: ['billing:read'] }],
   }),
   organizations: setOf(
@@ -206,8 +183,7 @@ const managed = lazy(() => ({
     'organizations',
     'acme',
   ).meta({
-    description:
-      "The organizations that the user is in, each an organization's name or id, or an object with one: a list is the whole set, add and remove name single ones. An empty list removes all; without the field they stay as they are.",
+    description: "The user's organizations: the whole set, or add and remove.",
     examples: [['acme', { id: UUID, roles: [{ id: UUID, name: 'billing-admin' }] }], { add: ['acme'] }],
   }),
   roles: setOf(
@@ -217,15 +193,14 @@ const managed = lazy(() => ({
     'roles',
     'auditor',
   ).meta({
-    description:
-      "The user's own roles: a list is the whole set, add and remove name single ones. For servers of the boruta profile; the documented API has none.",
+    description: "The user's own roles (only under boruta): the whole set, or add and remove.",
     examples: [[{ id: UUID, name: 'auditor' }], { add: ['auditor'] }],
   }),
   whole: z
     .array(z.enum(['metadata', 'federated_metadata']))
     .optional()
     .meta({
-      description: 'Which of these maps are written whole: a key that is not mentioned is removed.',
+      description: 'The maps that are replaced as a whole: unmentioned keys are removed.',
       examples: [['metadata']],
       default: [],
     }),
@@ -235,24 +210,24 @@ const managed = lazy(() => ({
 export const userSchema = lazy(() =>
   document(
     'User',
-    "A user's record: what they belong to and may do. The server creates users, idops never does.",
+    "A user's record: memberships, scopes, roles and metadata.",
     {
-      id: optional(identifier(), 'The id of the user; without it, the username finds the user.', UUID),
+      id: optional(identifier(), 'The id of the user. If left out, the username identifies the user.', UUID),
       uid: nullish(text(), "The user's id in their backend.", 'ada'),
       username: nullish(
         z.union([identifier(), text()], { error: 'expected a string' }),
-        'The name with which the user signs in. Without an id it finds the user, if the profile lists users.',
+        'The sign-in name. Without an id, it identifies the user, if the profile lists users.',
         'ada@example.com',
       ),
       totp_registered_at: nullish(
         z.iso.datetime({ offset: true, error: 'expected a date-time such as 2026-01-31T12:00:00Z' }),
-        'When the user registered a device for one-time passwords; null removes it.',
+        'When the user set up one-time passwords. null removes them.',
         '2026-01-31T12:00:00Z',
       ),
       ...managed(),
       backend: nullish(
         z.union([identifier(), backend()], { error: 'expected a map, or the name of a backend' }),
-        'The backend that the user comes from, with its settings. The members that are mentioned are managed. Beside a username without an id: the name or id of the backend that has the user.',
+        "The user's backend and its settings; only mentioned members are managed. Beside a username without an id: the backend's name or id.",
         { id: UUID, smtp_relay: 'smtp.example.com' },
       ),
     },
@@ -280,7 +255,7 @@ const userList = () =>
 export const usersSchema = lazy(() =>
   document(
     'Users',
-    'Many users: those that it names and those that match. What it declares holds for each of them.',
+    'The same declaration for many users, listed or matched.',
     {
       users: optional(userList(), 'Users by username or id.', ['ada@example.com', { id: UUID }]),
       match: optional(
@@ -289,7 +264,7 @@ export const usersSchema = lazy(() =>
             organization: reference('organization', 'acme').optional(),
             group: optional(
               z.string().regex(/^[^ ]+$/, 'must be one word'),
-              "One of the words of the user's group.",
+              "One of the user's groups.",
               'staff',
             ),
             role: reference('role', 'auditor').optional(),
@@ -297,11 +272,11 @@ export const usersSchema = lazy(() =>
             backend: reference('backend', 'Staff directory').optional(),
           })
           .refine((it) => Object.values(it).some((key) => key !== undefined), 'needs a condition'),
-        'Every user for whom all these conditions hold. scope and role mean those that the user has directly.',
+        'Selects users who meet all conditions. scope and role mean those that the user has directly.',
         { organization: 'acme', group: 'staff' },
       ),
-      except: optional(userList(), 'Users whom match leaves out, by username or id.', ['root@example.com']),
-      at_least: optional(z.int().min(1), 'Fewer users are an error.', 1),
+      except: optional(userList(), 'Users whom match leaves out.', ['root@example.com']),
+      at_least: optional(z.int().min(1), 'The least number of users; fewer are an error.', 1),
       until: until(),
       ...managed(),
     },

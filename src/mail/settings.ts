@@ -4,24 +4,20 @@ import type { ProblemCode } from '../base/problems.js';
 
 /** The checks of email bodies, described for users. */
 export const checkDescriptions = {
-  'lost-placeholder': 'A placeholder that the live body has and the new one lost.',
+  'lost-placeholder': 'The live body has a placeholder that the new body lacks.',
   'changed-link':
-    'A link of the new body that leads to another host than that of the live one, or that puts an address of the server into another one.',
-  'template-syntax':
-    'A body that does not parse as a Mustache template, such as one with an open section, or with which the server sends no mail.',
-  'missing-link': 'An email of which no body shows the link, or the code, that it is for.',
-  'body-too-large':
-    'A body beyond the limits of what idops checks and renders, or a live one that the new one could not be compared with.',
-  'placeholder-mismatch': 'Text and HTML with different placeholders.',
-  'unknown-placeholder':
-    'A placeholder that the server leaves empty, or that the configuration does not name.',
-  'html-script': 'HTML that runs scripts or embeds other documents, which mail clients remove or distrust.',
-  'html-too-large': 'HTML of more than 102 KB, where mail clients clip.',
-  'html-charset': 'HTML without a declared character set, or with another one than UTF-8.',
-  'html-nesting':
-    'HTML that is nested deeper than browsers and mail clients go, or that makes them repeat elements without end.',
-  'image-without-alt': 'Images without a text for readers who do not see them.',
-  'insecure-link': 'Addresses that begin with http:, which anybody on the way can read and change.',
+    'A link leads to another host than in the live body, or passes a server address to another site.',
+  'template-syntax': 'The body is no valid template, or the server would send no mail.',
+  'missing-link': 'No body contains the link or the code that the email is for.',
+  'body-too-large': 'The body is too large to check.',
+  'placeholder-mismatch': 'Text and HTML have different placeholders.',
+  'unknown-placeholder': 'The server leaves the placeholder empty.',
+  'html-script': 'The HTML contains scripts or embedded documents, which mail clients block.',
+  'html-too-large': 'The HTML is larger than 102 KB, so mail clients clip it.',
+  'html-charset': 'The HTML declares no character set, or another one than UTF-8.',
+  'html-nesting': 'The HTML is nested too deeply.',
+  'image-without-alt': 'An image has no alternative text.',
+  'insecure-link': 'A link begins with http:.',
 } as const satisfies { readonly [code in ProblemCode]?: string };
 
 export type CheckCode = keyof typeof checkDescriptions;
@@ -45,7 +41,7 @@ export const checksSchema = z
     },
   )
   .meta({
-    description: 'What is made of findings in email bodies: each can be an error, a warning or off.',
+    description: 'The level of each check of email bodies: error, warning or off.',
     examples: [{ 'html-script': 'error', 'image-without-alt': 'off' }],
   });
 

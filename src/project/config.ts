@@ -21,22 +21,22 @@ const text = () => z.string().min(1, 'must not be empty');
 const clientCredentialsSchema = z
   .strictObject({
     token_url: text().meta({
-      description: 'The address that gives tokens, by the same rules as base_url.',
+      description: 'The URL that issues tokens.',
       examples: ['https://id.example.com/oauth/token'],
     }),
     client_id: text().meta({ description: 'The id of the client.', examples: ['${IDOPS_CLIENT_ID}'] }),
     client_secret: text().meta({
-      description: 'The secret of the client. Write a variable here, never the secret itself.',
+      description: 'The secret of the client. Use a variable.',
       examples: ['${IDOPS_CLIENT_SECRET}'],
     }),
     scopes: optional(
       z.array(text().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be a scope: visible ASCII without spaces')),
-      'The scopes to ask for; by default those that the manifests need.',
+      'The scopes to request. Default: those that the manifests need.',
       ['users:manage:all'],
     ),
   })
   .meta({
-    description: 'Asks an OAuth 2.0 token address for a token, by the client credentials grant.',
+    description: 'Requests a token with the OAuth 2.0 client credentials grant.',
     examples: [
       {
         token_url: 'https://id.example.com/oauth/token',
@@ -50,29 +50,25 @@ const headerSchema = z
   .strictObject({
     name: text().meta({ description: 'The name of the header.', examples: ['X-Api-Key'] }),
     value: text().meta({
-      description: 'Its value. Write a variable here, never the value itself.',
+      description: 'The value of the header. Use a variable.',
       examples: ['${IDOPS_API_KEY}'],
     }),
   })
   .meta({
-    description: 'A header of your own instead of "Authorization: Bearer".',
+    description: 'A header to send instead of "Authorization: Bearer".',
     examples: [{ name: 'X-Api-Key', value: '${IDOPS_API_KEY}' }],
   });
 
 const ways = {
-  token: optional(
-    text(),
-    'The bearer token. Write a variable here, never the token itself.',
-    '${IDOPS_TOKEN}',
-  ),
+  token: optional(text(), 'The bearer token. Use a variable.', '${IDOPS_TOKEN}'),
   token_file: optional(
     text(),
-    'A file with the bearer token, relative to the configuration. Read again when the server refuses it.',
+    'A file with the bearer token, relative to the configuration.',
     '/run/secrets/idops-token',
   ),
   token_command: optional(
     z.array(text()).min(1, 'must not be empty'),
-    'A program that prints the bearer token, and its arguments, without a shell. Run again when the server refuses the token. It gets only the process variables that programs need to run, and those of pass_env.',
+    'A program with arguments that prints the bearer token. It runs without a shell.',
     ['vault', 'read', '-field=token', 'identity/token'],
   ),
   client_credentials: clientCredentialsSchema.optional(),
@@ -86,7 +82,7 @@ const authSchema = z
     ...ways,
     pass_env: optional(
       z.array(z.string().regex(/^[A-Za-z_]\w*$/, 'must be the name of a process variable')),
-      'Names of further process variables that the program of token_command gets.',
+      'Process variables to pass to token_command.',
       ['VAULT_ADDR', 'VAULT_TOKEN'],
     ),
   })
@@ -99,7 +95,7 @@ const authSchema = z
   .meta({
     oneOf: wayNames.map((name) => ({ required: [name] })),
     dependentRequired: { pass_env: ['token_command'] },
-    description: 'How idops authenticates: exactly one of the ways; pass_env belongs to token_command.',
+    description: 'How to authenticate: exactly one way.',
     examples: [{ token: '${IDOPS_TOKEN}' }],
   });
 
@@ -107,7 +103,7 @@ const tlsSchema = z
   .strictObject({
     ca_file: optional(
       text(),
-      'A PEM file with the authorities to trust instead of those that Node.js knows; relative to the configuration.',
+      'A PEM file with the authorities to trust, instead of those of Node.js.',
       'certificates/ca.pem',
     ),
     client_cert_file: optional(
@@ -117,12 +113,12 @@ const tlsSchema = z
     ),
     client_key_file: optional(
       text(),
-      'A PEM file with the private key of the client certificate, without a passphrase.',
+      'A PEM file with its private key, without a passphrase.',
       '/run/secrets/idops-client.key',
     ),
   })
   .meta({
-    description: 'Certificates. TLS 1.2 is the least that is spoken.',
+    description: 'TLS certificates; paths are relative to the configuration.',
     examples: [{ ca_file: 'certificates/ca.pem' }],
   });
 
@@ -130,20 +126,20 @@ export const serverSchema = z
   .strictObject({
     base_url: optional(
       z.string().min(1, 'must not be empty'),
-      'The address that the paths of the API are relative to. Needed to speak to a server.',
+      'The base URL of the API.',
       'https://id.example.com',
       '${IDOPS_BASE_URL}',
     ),
     profile: defaulted(
       z.enum(Object.keys(profiles)),
       'documented',
-      'What the server offers beyond the documented API; better written out. idops doctor tells which one fits.',
+      'The profile of the server. Set it explicitly; idops doctor shows which one fits.',
       'boruta',
     ),
     trust_profile: defaulted(
       z.boolean(),
       false,
-      'Beside a written-out profile: leave out the one GET that makes sure that updates on this server destroy nothing that they do not mention.',
+      'Beside a profile: skip the GET that checks that the profile fits.',
       true,
     ),
     auth: authSchema.optional(),
@@ -151,19 +147,19 @@ export const serverSchema = z
     allow_insecure_http: defaulted(
       z.boolean(),
       false,
-      'Allow http, which shows the token to the network, to other hosts than this one.',
+      'Allow http to other hosts than this one, which exposes the token.',
       true,
     ),
   })
   .meta({
-    description: 'The server to manage. Optional if --base-url and IDOPS_TOKEN are given.',
+    description: 'The server. Optional if --base-url and IDOPS_TOKEN are set.',
     examples: [
       { base_url: 'https://id.example.com', profile: 'documented', auth: { token: '${IDOPS_TOKEN}' } },
     ],
   });
 
 export const manifestsSchema = z.array(z.string().min(1, 'must not be empty')).meta({
-  description: 'Globs of manifests, relative to the configuration; "!" before one excludes.',
+  description: 'Globs of manifests, relative to the configuration. "!" excludes.',
   examples: [['manifests/**/*.yaml', '!manifests/drafts/**']],
   default: DEFAULT_MANIFESTS,
 });
@@ -179,16 +175,12 @@ const addressPattern = new RegExp(`^(\\*|(${kindNames.join('|')})/.)`);
 
 const keepSchema = z
   .strictObject({
-    scope: optional(
-      text(),
-      'The name or the id of a scope: their own, or one that a role of theirs contains.',
-      'users:manage:all',
-    ),
-    role: optional(text(), 'The name or the id of a role.', 'admin'),
+    scope: optional(text(), 'The name or id of a scope, their own or through a role.', 'users:manage:all'),
+    role: optional(text(), 'The name or id of a role.', 'admin'),
     at_least: z
       .int()
       .min(1, 'must be 1 or more')
-      .meta({ description: 'How many users must have it.', examples: [2] }),
+      .meta({ description: 'How many users must have it; blocked users do not count.', examples: [2] }),
   })
   .refine(({ scope, role }) => (scope === undefined) !== (role === undefined), {
     error: 'needs either "scope" or "role"',
@@ -198,12 +190,8 @@ const keepSchema = z
 const approversSchema = z
   .strictObject({
     for: z.enum(approvedFor).meta({ description: 'The kind of change.', examples: ['privileged'] }),
-    teams: optional(
-      z.array(text()).min(1, 'must not be empty'),
-      'Teams of the organization on GitHub, by slug.',
-      ['security'],
-    ),
-    users: optional(z.array(text()).min(1, 'must not be empty'), 'Accounts on GitHub.', ['ada']),
+    teams: optional(z.array(text()).min(1, 'must not be empty'), 'GitHub teams, by slug.', ['security']),
+    users: optional(z.array(text()).min(1, 'must not be empty'), 'GitHub accounts.', ['ada']),
   })
   .refine(({ teams, users }) => teams !== undefined || users !== undefined, {
     error: 'needs "teams" or "users"',
@@ -212,44 +200,44 @@ const approversSchema = z
 
 export const safetySchema = z
   .strictObject({
-    max_destructive: most('How many destructive changes one apply may make.', defaultSafety.maxDestructive),
-    max_changes: most('How many objects one apply may change. Without it there is no limit.'),
-    max_privileged: most('How many privileged changes one apply may make.', defaultSafety.maxPrivileged),
+    max_destructive: most('The most destructive changes in one apply.', defaultSafety.maxDestructive),
+    max_changes: most('The most objects that one apply changes. Default: no limit.'),
+    max_privileged: most('The most privileged changes in one apply.', defaultSafety.maxPrivileged),
     privileged: defaulted(
       z.array(text().regex(/^(?!role:$)/, 'must name a role after "role:"')),
       defaultSafety.privileged,
-      'Scopes that make a change privileged if it gives them to a user; "role:NAME" for roles. "*" matches any characters.',
+      'Scopes that make a change privileged; "role:NAME" for roles. "*" matches any characters.',
       ['*:manage:all', 'role:admin'],
     ),
     protect: optional(
       z.array(text().regex(addressPattern, 'must be an address such as User/root@example.com or KeyPair/*')),
-      'Addresses of objects that no plan changes, in any letter case. "*" matches any characters.',
+      'Addresses of objects that no plan changes. "*" matches any characters.',
       ['User/root@example.com', 'KeyPair/*'],
     ),
     keep: optional(
       z.array(keepSchema),
-      'How many users must keep a scope or a role. Needs a profile that lists users.',
+      'Scopes and roles that some users must keep. Needs a profile that lists users.',
       [{ scope: 'users:manage:all', at_least: 2 }],
     ),
     approvers: optional(
       z.array(approversSchema),
-      'Who must approve a kind of change before the GitHub Action applies it.',
+      'Who must approve which kind of change before the GitHub Action applies it.',
       [{ for: 'privileged', teams: ['security'] }],
     ),
   })
-  .meta({ description: 'Limits that stop an apply.', examples: [{ max_destructive: 0 }] });
+  .meta({ description: 'Limits of what an apply may do.', examples: [{ max_destructive: 0 }] });
 
 export const limitsSchema = z
   .strictObject({
     body_characters: defaulted(
       z.int().min(1, 'must be 1 or more'),
       limits.allBodiesCharacters,
-      'How many characters all body files may have together. Checking them takes memory in proportion.',
+      'The most characters of all body files together.',
       100_000_000,
     ),
   })
   .meta({
-    description: 'How much idops takes, if a project has more than usual.',
+    description: 'Limits of the size of a project.',
     examples: [{ body_characters: 100_000_000 }],
   });
 
@@ -261,14 +249,12 @@ const sections = {
       variableName,
       z.union([z.string(), z.number(), z.boolean()], { error: 'expected a string, a number or a boolean' }),
     ),
-    'Values for ${NAME} in manifests and in this file; they override process variables.',
+    'Values for ${NAME}, before process variables.',
     { support_email: 'help@example.com' },
   ),
-  allow_env: optional(
-    z.array(variableName),
-    'Process variables that may be used as ${NAME}, beside those that start with IDOPS_.',
-    ['SMTP_PASSWORD'],
-  ),
+  allow_env: optional(z.array(variableName), 'Process variables that ${NAME} may use, beside IDOPS_*.', [
+    'SMTP_PASSWORD',
+  ]),
   state: stateSettingsSchema.optional(),
   safety: safetySchema.optional(),
   checks: checksSchema.optional(),
@@ -277,7 +263,7 @@ const sections = {
 
 const environmentSchema = z
   .strictObject(sections)
-  .describe('Laid over the rest with --env: maps merge, lists and single values replace.');
+  .describe('Overrides for --env: maps merge, lists and single values replace.');
 
 const environmentName = z
   .string()
@@ -290,7 +276,7 @@ export const configSchema = z
     ...sections,
     environments: optional(
       z.record(environmentName, environmentSchema),
-      'What is different in an environment, by its name. --env chooses one.',
+      'Overrides by environment; --env chooses one.',
       { production: { server: { base_url: 'https://id.example.com' } } },
     ),
   })

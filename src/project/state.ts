@@ -26,7 +26,7 @@ const gitSchema = z
         // Git would take others for an option or a program.
         .regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u, 'must be the name of a remote, or its address'),
       DEFAULT_REMOTE,
-      'A remote of the repository of the configuration, by its name or its URL.',
+      'The name or URL of a git remote.',
       'origin',
     ),
     branch: defaulted(
@@ -37,7 +37,7 @@ const gitSchema = z
           'must be the name of a branch: letters (a to z), digits, "_", "-", "." and "/"',
         ),
       DEFAULT_BRANCH,
-      'A branch of its own for states and journals; the first run makes it.',
+      'A branch only for states and journals; the first run creates it.',
       'idops-state',
     ),
     path: optional(
@@ -47,39 +47,35 @@ const gitSchema = z
           /^(?:(?!(?:\.{1,2}|runs)\/)[\w.-]+\/)*[\w.-]+\.json$/,
           'must be a path on the branch that ends in ".json": letters (a to z), digits, "_", "-", "." and "/"',
         ),
-      'The file of the state on the branch. By default the name of the environment, or state, and ".json", in the folder of the configuration.',
+      'The file on the branch. Default: ENVIRONMENT.json or state.json, in the folder of the configuration.',
       'production.json',
     ),
   })
   .meta({
-    description: 'Keeps the state on a branch of a git remote, for runs on any machine.',
+    description: 'Keeps the state on a branch of a git remote.',
     examples: [{ remote: DEFAULT_REMOTE, branch: DEFAULT_BRANCH }],
   });
 
-const pem = (what: string, example: string) =>
-  optional(text(), `A PEM file with ${what}; relative to the configuration.`, example);
+const pem = (what: string, example: string) => optional(text(), `A PEM file with ${what}.`, example);
 
 const postgresSchema = z
   .strictObject({
     url: optional(
       text(),
-      'The address of the database, postgres://USER:PASSWORD@HOST:PORT/DATABASE; needed, here or below an environment. Write a variable here, or in place of the password, never the password itself.',
+      'The URL of the database, postgres://USER:PASSWORD@HOST:PORT/DATABASE. Use a variable.',
       '${IDOPS_STATE_URL}',
     ),
     name: optional(
       text(),
-      'The name of this state in the database. By default the name of the environment, or state.',
+      'The name of the state in the database. Default: the environment, or state.',
       'production',
     ),
-    ca_file: pem(
-      'the authorities to trust for the database instead of those that Node.js knows',
-      'certificates/database-ca.pem',
-    ),
-    client_cert_file: pem('the certificate that the database is shown', 'certificates/database.pem'),
+    ca_file: pem('the authorities to trust, instead of those of Node.js', 'certificates/database-ca.pem'),
+    client_cert_file: pem('the client certificate', 'certificates/database.pem'),
     client_key_file: pem('its private key, without a passphrase', '/run/secrets/database.key'),
   })
   .meta({
-    description: 'Keeps the state in tables of a PostgreSQL database, for runs on any machine.',
+    description: 'Keeps the state in a PostgreSQL database.',
     examples: [{ url: '${IDOPS_STATE_URL}' }],
   });
 
@@ -91,15 +87,10 @@ export const stateSettingsSchema = z
     path: defaulted(
       text(),
       DEFAULT_STATE,
-      'The state file, relative to the configuration. A state belongs to one server; an environment NAME has .idops/NAME/state.json by default.',
+      'The state file. Default for an environment: .idops/NAME/state.json.',
       '.idops/production.json',
     ),
-    allow_tracked: defaulted(
-      z.boolean(),
-      false,
-      'Take a state, a lock and journals that git tracks; they are refused otherwise.',
-      true,
-    ),
+    allow_tracked: defaulted(z.boolean(), false, 'Allow a state that git tracks.', true),
     git: gitSchema.optional(),
     postgres: postgresSchema.optional(),
   })

@@ -14,8 +14,10 @@ export const JOURNAL_FORMAT = 1;
 const doc = (description: string, example: unknown) => ({ description, examples: [example] });
 
 const storedFields = z.strictObject({
-  fields: jsonFields().describe('the fields; a secret is null here'),
-  hashes: z.record(z.string(), z.string()).describe('salted hashes of the secrets, by JSON pointer'),
+  fields: jsonFields().meta(doc('The fields; a secret is null', { label: 'ACME Corp' })),
+  hashes: z
+    .record(z.string(), z.string())
+    .meta(doc('Salted hashes of secrets, by JSON pointer', { '/backend/smtp_password': '9f2c…' })),
 });
 
 const RUN = '20260131T120000Z-4f2a1c';
@@ -24,160 +26,154 @@ const at = z.iso.datetime().meta(doc('UTC', '2026-01-31T12:00:00.000Z'));
 
 /** Who ran it, and why, as far as that is known. */
 const origin = {
-  actor: z.string().optional().meta(doc('who ran it, as GitHub or GitLab CI names them', 'ada')),
+  actor: z.string().optional().meta(doc('Who ran it, as GitHub or GitLab CI names them', 'ada')),
   author: z
     .string()
     .optional()
-    .meta(doc('without a CI: the author of the commit', 'Ada Lovelace <ada@example.com>')),
+    .meta(doc('Without a CI: the author of the commit', 'Ada Lovelace <ada@example.com>')),
   commit: z
     .string()
     .optional()
-    .meta(doc('the commit that CI ran for, or the newest one of the work tree', '4f2a1c…')),
+    .meta(doc('The commit that CI ran for, or the newest one of the work tree', '4f2a1c…')),
   pull_request: z
     .int()
     .positive()
     .optional()
-    .meta(doc('the number of the pull request or merge request that it was run for or approved by', 12)),
+    .meta(doc('The number of the pull request or merge request that it was run for or approved by', 12)),
   run_url: z
     .string()
     .optional()
-    .meta(doc('the workflow run or pipeline', 'https://github.com/acme/identity/actions/runs/1234')),
-  message: z.string().optional().meta(doc('why, as --message says', 'JIRA-7: billing moves to acme')),
+    .meta(doc('The workflow run or pipeline', 'https://github.com/acme/identity/actions/runs/1234')),
+  message: z.string().optional().meta(doc('Why, as --message says', 'JIRA-7: billing moves to acme')),
 };
 
 export type Origin = Pick<RunLine, keyof typeof origin>;
 
 const runLine = z
   .strictObject({
-    type: z.literal('run').describe('the type of the line'),
-    format_version: z.literal(JOURNAL_FORMAT).describe('the version of this format'),
-    run: z.string().meta(doc('the name of the run and of this file', RUN)),
-    tool_version: z.string().meta(doc('the version of idops', '0.1.0')),
+    type: z.literal('run').describe('The type of the line'),
+    format_version: z.literal(JOURNAL_FORMAT).describe('The version of this format'),
+    run: z.string().meta(doc('The name of the run and of this file', RUN)),
+    tool_version: z.string().meta(doc('The version of idops', '0.1.0')),
     at,
-    command: z.enum(['apply', 'undo', 'regenerate-did']).describe('what was run'),
-    undoes: z.string().optional().meta(doc('the run that an undo puts back', RUN)),
-    user: z.string().meta(doc('who ran it, as the system names them', 'ada')),
+    command: z.enum(['apply', 'undo', 'regenerate-did']).describe('What was run'),
+    undoes: z.string().optional().meta(doc('The run that an undo puts back', RUN)),
+    user: z.string().meta(doc('Who ran it, as the system names them', 'ada')),
     ...origin,
     ...processMark,
     state: z
       .strictObject({
-        lineage: z.string().describe('identifies the state'),
-        file: z.string().describe("the name of the state's file"),
+        lineage: z.string().meta(doc('Identifies the state', 'b2f1c7d0-…')),
+        file: z.string().meta(doc("The name of the state's file", 'state.json')),
       })
-      .describe('the state that the run belongs to; states in one folder have their journals in one'),
-    server: z.string().meta(doc('the base URL of the server', 'https://id.example.com')),
-    profile: z.string().meta(doc('the profile that it was used with', 'documented')),
-    environment: z.string().nullable().meta(doc('the chosen environment', 'production')),
-    now: z
-      .string()
-      .optional()
-      .describe('the instant of --now, at which it was decided which access has ended'),
-    digest: z.string().meta(doc('the digest of the plan', `sha256:${'5f'.repeat(32)}`)),
-    salt: z.string().meta(doc('the salt of the hashes in this file', '9f2c…')),
+      .describe('The state that the run belongs to; states in one folder have their journals in one'),
+    server: z.string().meta(doc('The base URL of the server', 'https://id.example.com')),
+    profile: z.string().meta(doc('The profile that it was used with', 'documented')),
+    environment: z.string().nullable().meta(doc('The chosen environment', 'production')),
+    now: z.string().optional().meta(doc('The instant of --now', '2027-01-31T00:00:00.000Z')),
+    digest: z.string().meta(doc('The digest of the plan', `sha256:${'5f'.repeat(32)}`)),
+    salt: z.string().meta(doc('The salt of the hashes in this file', '9f2c…')),
   })
-  .describe('the first line: who, when, where');
+  .describe('The first line: who, when, where');
 
 const sendingLine = z
   .strictObject({
-    type: z.literal('sending').describe('the type of the line'),
-    seq: z.int().meta(doc('the number of the request; its answer has the same', 1)),
+    type: z.literal('sending').describe('The type of the line'),
+    seq: z.int().meta(doc('The number of the request; its answer has the same', 1)),
     at,
-    address: z.string().meta(doc('the address of the object', 'Organization/acme')),
+    address: z.string().meta(doc('The address of the object', 'Organization/acme')),
     label: z
       .string()
       .optional()
-      .meta(doc('the label of the object, if the address does not contain it', 'ada@acme.example')),
+      .meta(doc('The label of the object, if the address does not contain it', 'ada@acme.example')),
     key: z
       .string()
       .meta(
         doc(
-          'its key in the state: the address with ids only',
+          'Its key in the state: the address with ids only',
           'Organization/10000000-0000-4000-8000-000000000004',
         ),
       ),
-    kind: z.enum(kindNames).describe('the kind of the object'),
-    identity: identitySchema.describe('identifies the object on the server'),
-    action: z.enum(['update', 'delete', 'regenerate', 'adopt']).describe('what the request does'),
+    kind: z.enum(kindNames).describe('The kind of the object'),
+    identity: identitySchema.meta(doc('Identifies the object on the server', { id: '5f0c1a9e-…' })),
+    action: z.enum(['update', 'delete', 'regenerate', 'adopt']).describe('What the request does'),
     operation: z
       .string()
       .nullable()
-      .meta(doc('the operation of the API; null for an adoption, which sends nothing', 'updateOrganization')),
-    method: z.string().nullable().meta(doc('the method of the request', 'PATCH')),
+      .meta(doc('The operation of the API; null for an adoption, which sends nothing', 'updateOrganization')),
+    method: z.string().nullable().meta(doc('The method of the request', 'PATCH')),
     path: z
       .string()
       .nullable()
-      .meta(doc('the path under the base URL', '/api/organizations/10000000-0000-4000-8000-000000000004')),
-    last: z.boolean().describe('whether this is the last request of the change'),
-    existed: z.boolean().nullable().describe('whether the server had it before; null if unknown'),
-    before: storedFields.describe('the object before, as far as known'),
-    body: storedFields.nullable().describe('the body of the request'),
-    expected: storedFields.describe('the object that is expected afterwards'),
-    managed: z.array(z.string()).describe('the fields that manifests declare'),
+      .meta(doc('The path under the base URL', '/api/organizations/10000000-0000-4000-8000-000000000004')),
+    last: z.boolean().describe('Whether this is the last request of the change'),
+    existed: z.boolean().nullable().describe('Whether the object existed before; null if unknown'),
+    before: storedFields.describe('The object before, if known'),
+    body: storedFields.nullable().describe('The body of the request'),
+    expected: storedFields.describe('The expected object'),
+    managed: z.array(z.string()).meta(doc('The fields that manifests declare', ['label'])),
     until: z
       .record(z.string(), z.record(z.string(), endSchema.nullable()))
       .optional()
-      .describe(
-        'changed ends of access, by field and id of the member; null for one that has no end any more',
-      ),
+      .describe('Changed ends of access, by field and member; null for one that was removed'),
     until_before: z
       .record(z.string(), z.record(z.string(), endSchema))
       .optional()
-      .describe('the recorded ends of access before, by field and id of the member'),
+      .describe('The recorded ends of access before, by field and member'),
     ended: z
       .record(z.string(), z.array(z.string()))
       .optional()
-      .describe('members that it removes because their access has ended, by field'),
+      .meta(doc('Members removed because their access ended, by field', { organizations: ['5f0c1a9e-…'] })),
     by_member: z
       .array(z.string())
       .optional()
-      .describe('those of them that are sets of which manifests declare only single members'),
-    generation: z.int().optional().meta(doc('the generation to be recorded', 2)),
-    recorded_generation: z
-      .int()
-      .optional()
-      .meta(doc('the generation that was recorded before; left out if there was none', 1)),
+      .meta(doc('Managed sets of which manifests declare only single members', ['organizations'])),
+    generation: z.int().optional().meta(doc('The generation to be recorded', 2)),
+    recorded_generation: z.int().optional().meta(doc('The generation that was recorded before, if any', 1)),
   })
-  .describe('before a request is sent');
+  .describe('Before a request is sent');
 
 const answeredLine = z
   .strictObject({
-    type: z.literal('answered').describe('the type of the line'),
-    seq: z.int().meta(doc('the number of the request', 1)),
+    type: z.literal('answered').describe('The type of the line'),
+    seq: z.int().meta(doc('The number of the request', 1)),
     at,
-    status: z.enum(['applied', 'failed', 'not_converged', 'unknown', 'skipped']).describe('the outcome'),
-    ambiguous: z.boolean().describe('whether it may have been applied although nothing confirms it'),
-    http_status: z.int().nullable().meta(doc('the status of the last response; null if there was none', 200)),
-    attempts: z.int().meta(doc('how many times the request was sent', 1)),
-    after: storedFields.nullable().describe('the object that the server showed afterwards'),
-    unverified: z.array(z.string()).describe('sent fields that the response did not contain'),
-    error: z.string().nullable().meta(doc('what went wrong', 'the server refused it')),
+    status: z.enum(['applied', 'failed', 'not_converged', 'unknown', 'skipped']).describe('The outcome'),
+    ambiguous: z.boolean().describe('Whether the change may have been applied without confirmation'),
+    http_status: z.int().nullable().meta(doc('The status of the last response; null if there was none', 200)),
+    attempts: z.int().meta(doc('How many times the request was sent', 1)),
+    after: storedFields.nullable().describe('The object in the response'),
+    unverified: z
+      .array(z.string())
+      .meta(doc('Sent fields that the response did not contain', ['smtp_password'])),
+    error: z.string().nullable().meta(doc('What went wrong', 'the server refused it')),
     other_profile: z
       .string()
       .optional()
       .meta(
         doc(
-          'the profile that the server surely has, if it is another one, which loses fields that are not sent',
+          'The profile that the server has, if it is another one, whose updates lose fields that are not sent',
           'boruta',
         ),
       ),
     notes: z
       .array(z.string())
       .optional()
-      .describe('what a person should know about a change that was applied'),
+      .meta(doc('Notes about an applied change', ['the server took the default away'])),
   })
-  .describe('after its answer');
+  .describe('After its answer');
 
 const endLine = z
   .strictObject({
-    type: z.literal('end').describe('the type of the line'),
+    type: z.literal('end').describe('The type of the line'),
     at,
-    interrupted: z.boolean().describe('whether the run was interrupted'),
+    interrupted: z.boolean().describe('Whether the run was interrupted'),
     by: z
       .string()
       .optional()
-      .meta(doc('the later run that settled what this one left open', '20260131T130000Z-0b9d7e')),
+      .meta(doc('The later run that settled what this one left open', '20260131T130000Z-0b9d7e')),
   })
-  .describe('the last line: the state holds everything above');
+  .describe('The last line: the state holds everything above');
 
 export const journalLineSchema = z.discriminatedUnion('type', [runLine, sendingLine, answeredLine, endLine]);
 

@@ -31,9 +31,12 @@ export const identitySchema = z
 
 /** When the access to a member ends. */
 export const endSchema = z.strictObject({
-  at: z.string().describe('the instant at which it ends'),
-  name: z.string().exactOptional().describe('the name of the member'),
-  received: z.boolean().describe('whether idops added the member with an end; only then is it removed'),
+  at: z.string().meta({ description: 'When it ends', examples: ['2027-01-31T00:00:00.000Z'] }),
+  name: z
+    .string()
+    .exactOptional()
+    .meta({ description: 'The name of the member', examples: ['acme'] }),
+  received: z.boolean().describe('Whether idops added the member with an end; only then it is removed'),
 });
 
 /** The record of an object. Parsing must not change it. */
