@@ -129,8 +129,8 @@ export interface SandboxClient {
   id: string;
   public_client_id: string | null;
   check_public_client_id: boolean;
-  name: string;
-  secret: string;
+  name: string | null;
+  secret: string | null;
   confidential: boolean;
   redirect_uris: string[];
   public_refresh_token: boolean;
@@ -156,7 +156,10 @@ export interface SandboxClient {
   token_endpoint_jwt_auth_alg: string;
   token_endpoint_auth_methods: string[];
   jwt_public_key: string | null;
-  response_mode: string;
+  response_mode: string | null;
+  /** Only under the boruta profile. */
+  trusted_authorities?: string;
+  trusted_hosts?: string[];
 }
 
 /** What only the boruta profile shows. */

@@ -85,3 +85,47 @@ describe('clients', () => {
     expect(second.body.data?.did).toBe(first.body.data?.did);
   });
 });
+
+const flags = ({ sandbox }: Asking) => sandbox.data.keyPairs.map(({ is_default }) => is_default);
+
+test.each([
+  [{}, 201, [true, false, false, null]],
+  [{ id: ids.nobody, is_default: false }, 201, [true, false, false, false]],
+  [{ is_default: 'true' }, 201, [false, false, false, true]],
+  [{ is_default: 'x' }, 422, [true, false, false]],
+])('POST of %j makes a key pair of its own', async (key_pair, status, wanted) => {
+  const asking = await start(boruta);
+  const told = await asking.ask('POST', '/api/key-pairs', { key_pair });
+  expect([told.status, flags(asking)]).toEqual([status, wanted]);
+  if (status !== 201) return;
+  expect(told.body.data?.id).not.toBe(ids.nobody);
+  expect(told.body.data?.public_key).toContain('BEGIN RSA PUBLIC KEY');
+  expect(told.headers.get('location')).toBe(`/api/key-pairs/${told.body.data?.id}`);
+});
+
+test('POST of a default makes an extra key pair if there was none', async () => {
+  const asking = await start({ ...boruta, seed: 'empty' });
+  await asking.ask('POST', '/api/key-pairs', { key_pair: { is_default: true } });
+  expect(flags(asking)).toEqual([false, true]);
+});
+
+test('DELETE takes all but the default', async () => {
+  const asking = await start(boruta);
+  expect((await asking.ask('DELETE', `/api/key-pairs/${ids.firstKey}`)).status).toBe(422);
+  expect((await asking.ask('DELETE', `/api/key-pairs/${ids.secondKey}`)).status).toBe(204);
+  expect((await asking.ask('DELETE', `/api/key-pairs/${ids.secondKey}`)).status).toBe(404);
+});
+
+test('rotation makes a new key under the same id, also for the clients that have the old one', async () => {
+  const { ask, sandbox } = await start(boruta);
+  await ask('PATCH', `/api/clients/${ids.portal}`, { client: { key_pair_id: ids.secondKey } });
+  const before = sandbox.snapshot();
+  const told = await ask('POST', `/api/key-pairs/${ids.secondKey}/rotate`);
+  expect(told.body.data).toMatchObject({ id: ids.secondKey, is_default: false });
+  const client = (await ask('GET', `/api/clients/${ids.portal}`)).body.data;
+  expect(client?.public_key).toBe(told.body.data?.public_key);
+  expect(before.keyPairs[1]?.public_key).not.toBe(told.body.data?.public_key);
+  expect(sandbox.data.clients.find(({ id }) => id === ids.wallet)).toEqual(
+    before.clients.find(({ id }) => id === ids.wallet),
+  );
+});

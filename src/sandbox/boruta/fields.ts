@@ -121,7 +121,7 @@ function readField(reading: Reading, name: string, field: Field, sent: unknown):
   else if (value === null && refused === 'crash') reading.broken ??= { crash: notNull(name) };
   else if (hasNul(value)) reading.broken ??= 'nul';
   else if (typeof value === 'number' && value !== (value | 0)) reading.broken ??= { crash: outOfRange };
-  else if (typeof value === 'string' && field.wide !== true && isTooLong(value))
+  else if (field.wide !== true && [value].flat().some((one) => typeof one === 'string' && isTooLong(one)))
     reading.broken ??= { crash: tooWide };
   reading.values[name] = value;
 }

@@ -1,47 +1,89 @@
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { SandboxData, SandboxKeyPair } from '../data.js';
 import type { Answer } from '../http.js';
 import { isObject } from '../json.js';
 import { crash, noRow, notCastable, ok, unprocessable } from './answers.js';
 import { readFlag } from './fields.js';
+import { newRsaKey } from './keys.js';
 import { findById, type Operation } from './operation.js';
+import type { Shown } from './resource.js';
 
 // The server holds no lock between reading the present default and writing the new one.
 const raceWindowMs = 15;
 
+/** Key pairs, as they are listed and shown. */
+export const keyPairs: Shown<SandboxKeyPair> = {
+  rows: (data) => data.keyPairs,
+  show: (_operation, keyPair) => keyPair,
+  missing: () => noRow('KeyPair'),
+};
+
 /** PATCH: only `is_default` can change. */
-export async function updateKeyPair({ data, work, params, resource, token }: Operation): Promise<Answer> {
-  const [id] = params;
-  const found = await work.read(() => ({
-    keyPair: findById(data.keyPairs, id),
-    defaults: data.keyPairs.filter((candidate) => candidate.is_default === true),
-  }));
-  const { keyPair, defaults } = found;
+export async function updateKeyPair(operation: Operation): Promise<Answer> {
+  const { data, work, params } = operation;
+  const keyPair = await work.read(() => findById(data.keyPairs, params[0]));
+  return keyPair === undefined ? noRow('KeyPair') : await save(operation, keyPair);
+}
+
+/** POST, which makes a key. */
+export async function createKeyPair(operation: Operation): Promise<Answer> {
+  const keyPair = { ...newKeyPair(), is_default: null };
+  const answer = await save(operation, keyPair);
+  return answer.status === 200
+    ? { ...answer, status: 201, headers: { location: `/api/key-pairs/${keyPair.id}` } }
+    : answer;
+}
+
+/** DELETE. Clients keep the key. */
+export async function deleteKeyPair({ data, work, params }: Operation): Promise<Answer> {
+  const keyPair = await work.read(() => findById(data.keyPairs, params[0]));
   if (keyPair === undefined) return noRow('KeyPair');
+  if (keyPair.is_default === true)
+    return unprocessable({ is_default: ['Cannot delete a default key pair.'] });
+  return await work.write(() => {
+    data.keyPairs.splice(data.keyPairs.indexOf(keyPair), 1);
+    return { status: 204 };
+  });
+}
+
+/** A new key, also for all clients that have the old one. */
+export async function rotateKeyPair({ data, work, params }: Operation): Promise<Answer> {
+  const keyPair = await work.read(() => findById(data.keyPairs, params[0]));
+  if (keyPair === undefined) return noRow('KeyPair');
+  return await work.write(() => {
+    const key = newRsaKey();
+    for (const client of data.clients) if (client.public_key === keyPair.public_key) client.public_key = key;
+    keyPair.public_key = key;
+    return ok(keyPair);
+  });
+}
+
+async function save({ data, work, resource, token }: Operation, keyPair: SandboxKeyPair): Promise<Answer> {
   if (!isObject(resource)) return notCastable(resource);
   const { is_default: sent } = resource;
   const asked = sent === undefined || sent === null ? sent : readFlag(sent);
   if (asked === undefined && sent !== undefined) return unprocessable({ is_default: ['is invalid'] });
-  if (asked === undefined || asked === keyPair.is_default) return ok(keyPair);
+  const isKnown = data.keyPairs.includes(keyPair);
+  if (isKnown && (asked === undefined || asked === keyPair.is_default)) return ok(keyPair);
+  const defaults = await work.read(() => data.keyPairs.filter((one) => one.is_default === true));
   if (asked === true && defaults.length > 1) {
     return crash('(Ecto.MultipleResultsError) expected at most one result but got 2', token);
   }
   if (asked === true) await work.pause(raceWindowMs);
   return await work.write(() => {
     if (asked === true) moveDefault(data, defaults[0]);
-    keyPair.is_default = asked;
+    if (!isKnown) data.keyPairs.push(keyPair);
+    keyPair.is_default = asked ?? null;
     return ok(keyPair);
   });
 }
 
 // The server creates a default if there is none, and replaces it right away.
 function moveDefault(data: SandboxData, previous: SandboxKeyPair | undefined): void {
-  if (previous === undefined) data.keyPairs.push(newKeyPair());
+  if (previous === undefined) data.keyPairs.push({ ...newKeyPair(), is_default: false });
   else previous.is_default = false;
 }
 
-function newKeyPair(): SandboxKeyPair {
-  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const pem = publicKey.export({ type: 'spki', format: 'pem' });
-  return { id: randomUUID(), public_key: pem.toString(), is_default: false };
+function newKeyPair(): { id: string; public_key: string } {
+  return { id: randomUUID(), public_key: newRsaKey() };
 }

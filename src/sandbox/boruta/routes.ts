@@ -1,12 +1,11 @@
 import type { Answer } from '../http.js';
 import type { Scope } from '../options.js';
 import { type Route, route } from '../routes.js';
-import { noRow, notFound } from './answers.js';
+import { noRow, notFound, ok } from './answers.js';
 import { backends, showBackend } from './backends.js';
-import { catalogue, showConfiguration } from './catalogue.js';
-import { regenerateDid } from './clients.js';
+import { clients, regenerateDid, regenerateKeyPair } from './clients.js';
 import { identityProviders } from './identity-providers.js';
-import { updateKeyPair } from './key-pairs.js';
+import { createKeyPair, deleteKeyPair, keyPairs, rotateKeyPair, updateKeyPair } from './key-pairs.js';
 import type { Run } from './operation.js';
 import { listOrganizations, organizations } from './organizations.js';
 import { errorTemplates, pageTemplates } from './page-templates.js';
@@ -15,7 +14,7 @@ import { roles } from './roles.js';
 import { scopes } from './scopes.js';
 import { deleteTemplate, showTemplate, updateTemplate } from './templates.js';
 import { createUser, deleteUser } from './user-creation.js';
-import { listUsers, updateUser } from './users.js';
+import { listUsers, updateUser, users } from './users.js';
 
 /** What a route does, and the member that wraps the resource in its body. */
 export interface Handler {
@@ -31,12 +30,13 @@ export interface Handler {
   run: Run;
 }
 
-const clients = 'clients:manage:all';
-const users = 'users:manage:all';
-const providers = 'identity-providers:manage:all';
-const scopesScope = 'scopes:manage:all';
-const anyOfThem: readonly Scope[] = [scopesScope, users, clients, providers];
-const configuration = 'configuration:manage:all';
+const manageClients = 'clients:manage:all';
+const manageUsers = 'users:manage:all';
+const manageProviders = 'identity-providers:manage:all';
+const manageScopes = 'scopes:manage:all';
+const configure = 'configuration:manage:all';
+const anyOfThem: readonly Scope[] = [manageScopes, manageUsers, manageClients, manageProviders];
+const keyPair = { name: 'key_pair', checked: false };
 
 /** The answer to an id that isn't a UUID where the server looks up any text. */
 const slug = (): Answer => noRow('Backend');
@@ -76,57 +76,63 @@ function templates(
 
 /** The documented operations, and others of the server. */
 export const routes: readonly Route<Handler>[] = [
-  route('GET', '/api/clients', clients, { run: list(catalogue.clients) }),
-  route('GET', '/api/clients/:id', clients, { run: show(catalogue.clients) }),
-  route('POST', '/api/clients/:id/regenerate_did', clients, { run: regenerateDid }),
-  route('GET', '/api/key-pairs', clients, { run: list(catalogue.keyPairs) }),
-  route('GET', '/api/key-pairs/:id', clients, { run: show(catalogue.keyPairs) }),
-  ...patch('/api/key-pairs/:id', clients, {
-    wrapper: { name: 'key_pair', checked: false },
-    run: updateKeyPair,
-  }),
-  route('GET', '/api/users', users, { run: listUsers }),
-  route('GET', '/api/users/:id', users, { run: show(catalogue.users) }),
-  route('POST', '/api/users', users, {
+  route('GET', '/api/clients', manageClients, { run: list(clients) }),
+  route('GET', '/api/clients/:id', manageClients, { run: show(clients) }),
+  ...writes('/api/clients', manageClients, clients, { wrapper: { name: 'client', checked: false } }),
+  route('POST', '/api/clients/:id/regenerate_did', manageClients, { run: regenerateDid }),
+  route('POST', '/api/clients/:id/regenerate_key_pair', manageClients, { run: regenerateKeyPair }),
+  route('GET', '/api/key-pairs', manageClients, { run: list(keyPairs) }),
+  route('GET', '/api/key-pairs/:id', manageClients, { run: show(keyPairs) }),
+  route('POST', '/api/key-pairs', manageClients, { wrapper: keyPair, run: createKeyPair }),
+  ...patch('/api/key-pairs/:id', manageClients, { wrapper: keyPair, run: updateKeyPair }),
+  route('DELETE', '/api/key-pairs/:id', manageClients, { run: deleteKeyPair }),
+  route('POST', '/api/key-pairs/:id/rotate', manageClients, { run: rotateKeyPair }),
+  route('GET', '/api/users', manageUsers, { run: listUsers }),
+  route('GET', '/api/users/:id', manageUsers, { run: show(users) }),
+  route('POST', '/api/users', manageUsers, {
     wrapper: { name: 'user', checked: true },
     steps: 9,
     run: createUser,
   }),
-  route('DELETE', '/api/users/:id', users, { run: deleteUser }),
-  ...patch('/api/users/:id', users, {
+  route('DELETE', '/api/users/:id', manageUsers, { run: deleteUser }),
+  ...patch('/api/users/:id', manageUsers, {
     wrapper: { name: 'user', checked: true },
     steps: 9,
     run: updateUser,
   }),
-  route('GET', '/api/organizations', users, { run: listOrganizations }),
-  route('GET', '/api/organizations/:id', users, { noUuid: notFound, run: show(organizations) }),
-  ...writes('/api/organizations', users, organizations, {
+  route('GET', '/api/organizations', manageUsers, { run: listOrganizations }),
+  route('GET', '/api/organizations/:id', manageUsers, { noUuid: notFound, run: show(organizations) }),
+  ...writes('/api/organizations', manageUsers, organizations, {
     wrapper: { name: 'organization', checked: true },
     noUuid: notFound,
   }),
   route('GET', '/api/roles', anyOfThem, { run: list(roles) }),
-  route('GET', '/api/roles/:id', scopesScope, { run: show(roles) }),
-  ...writes('/api/roles', scopesScope, roles, { wrapper: { name: 'role', checked: false } }),
+  route('GET', '/api/roles/:id', manageScopes, { run: show(roles) }),
+  ...writes('/api/roles', manageScopes, roles, { wrapper: { name: 'role', checked: false } }),
   route('GET', '/api/scopes', anyOfThem, { run: list(scopes) }),
   route('GET', '/api/scopes/:id', anyOfThem, { run: show(scopes) }),
-  ...writes('/api/scopes', scopesScope, scopes, { wrapper: { name: 'scope', checked: false } }),
-  route('GET', '/api/backends', providers, { run: list(backends) }),
-  route('GET', '/api/backends/:id', providers, { noUuid: slug, run: showBackend }),
-  ...writes('/api/backends', providers, backends, {
+  ...writes('/api/scopes', manageScopes, scopes, { wrapper: { name: 'scope', checked: false } }),
+  route('GET', '/api/backends', manageProviders, { run: list(backends) }),
+  route('GET', '/api/backends/:id', manageProviders, { noUuid: slug, run: showBackend }),
+  ...writes('/api/backends', manageProviders, backends, {
     wrapper: { name: 'backend', checked: true, castable: true },
     noUuid: slug,
     steps: 5,
   }),
-  route('GET', '/api/identity-providers', providers, { run: list(identityProviders) }),
-  route('GET', '/api/identity-providers/:id', providers, { noUuid: slug, run: show(identityProviders) }),
-  ...writes('/api/identity-providers', providers, identityProviders, {
+  route('GET', '/api/identity-providers', manageProviders, { run: list(identityProviders) }),
+  route('GET', '/api/identity-providers/:id', manageProviders, {
+    noUuid: slug,
+    run: show(identityProviders),
+  }),
+  ...writes('/api/identity-providers', manageProviders, identityProviders, {
     wrapper: { name: 'identity_provider', checked: false },
     noUuid: slug,
   }),
-  ...templates('/api/identity-providers/:id/templates/:type', providers, pageTemplates),
-  ...templates('/api/configuration/error-templates/:type', configuration, errorTemplates),
-  route('GET', '/api/configuration', configuration, { run: showConfiguration }),
-  ...templates('/api/backends/:id/email-templates/:type', providers, {
+  ...templates('/api/identity-providers/:id/templates/:type', manageProviders, pageTemplates),
+  ...templates('/api/configuration/error-templates/:type', configure, errorTemplates),
+  // There is no uploaded configuration file.
+  route('GET', '/api/configuration', configure, { run: ({ work }) => work.read(() => ok([])) }),
+  ...templates('/api/backends/:id/email-templates/:type', manageProviders, {
     show: showTemplate,
     update: updateTemplate,
     remove: deleteTemplate,

@@ -5,12 +5,20 @@ import { crash, notFound, nul, ok, refusal, tooLong, unprocessable } from './ans
 import { presentBackend } from './backends.js';
 import { findById, type Operation } from './operation.js';
 import { paginate } from './pages.js';
+import type { Shown } from './resource.js';
 import { presentRole } from './roles.js';
 import { hasNul, isBlank, isTooLong, readUuid } from './texts.js';
 
 const pageSize = 12;
 /** Users with a stored row for a scope that does not exist, which is never shown. */
 const hidden = new WeakSet<SandboxUser>();
+
+/** Users, as they are shown. */
+export const users: Shown<SandboxUser> = {
+  rows: (data) => data.users,
+  show: presentUser,
+  missing: notFound,
+};
 
 /** GET of all. `q` finds similar names, the most similar first. */
 export async function listUsers(operation: Operation): Promise<Answer> {
