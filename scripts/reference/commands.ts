@@ -16,7 +16,13 @@ export function commandMakers(): Makers {
           plain(command.description()),
         ]),
       ),
-    options: (name) => (name === '' ? optionsOf(program) : ofCommand(find(program, name))),
+    options: (name) =>
+      name === '' ? optionsOf(program, []) : ofCommand(find(program, name), sharedBy(program)),
+    shared: () =>
+      table(
+        ['option', 'meaning'],
+        sharedBy(program).map((option) => [flags(option), meaning(option)]),
+      ),
     'exit-codes': () =>
       table(
         ['code', 'meaning'],
@@ -34,9 +40,19 @@ function find(program: Command, name: string): Command {
   return found;
 }
 
+/** The options that several commands have with the same meaning; one table explains them. */
+function sharedBy(program: Command): Option[] {
+  // The formats differ from command to command.
+  const all = program.commands.flatMap(({ options }) => options).filter(({ long }) => long !== '--format');
+  const same = (option: Option) =>
+    all.filter((other) => meaning(other) === meaning(option) && flags(other) === flags(option));
+  return all.filter((option) => same(option).length > 1 && same(option)[0] === option);
+}
+
 /** The options of a command, and those of the commands below it, each with whose it is. */
-function ofCommand(command: Command): string {
-  if (command.commands.length === 0) return [optionsOf(command), exampleOf(command.name())].join('\n\n');
+function ofCommand(command: Command, shared: readonly Option[]): string {
+  if (command.commands.length === 0)
+    return [optionsOf(command, shared), exampleOf(command.name())].join('\n\n');
   const names = command.commands.map((below) => [
     code(['idops', command.name(), below.name(), ...below.registeredArguments.map(usage)].join(' ')),
     plain(below.description()),
@@ -44,18 +60,23 @@ function ofCommand(command: Command): string {
   const options = command.commands.flatMap((below) =>
     below.options.map((option) => [flags(option), code(below.name()), meaning(option)]),
   );
-  const shown = command.commands.map((below) => exampleOf(`${command.name()} ${below.name()}`));
-  return [table(['command', 'does'], names), table(['option', 'of', 'meaning'], options), ...shown].join(
-    '\n\n',
-  );
+  return [table(['command', 'does'], names), table(['option', 'of', 'meaning'], options)].join('\n\n');
 }
 
-function optionsOf(command: Command): string {
-  const own = command.options.map((option) => [flags(option), meaning(option)]);
-  // Help is no option that commander lists; every command has it, and the page tells of it once.
-  const help = command.parent === null ? [['`-h, --help`', 'display help for a command']] : [];
-  const all = [...own, ...help];
-  return all.length === 0 ? 'It has no options of its own.' : table(['option', 'meaning'], all);
+function optionsOf(command: Command, shared: readonly Option[]): string {
+  const isShared = (option: Option) =>
+    shared.some((one) => flags(one) === flags(option) && meaning(one) === meaning(option));
+  const own = command.options
+    .filter((option) => !isShared(option))
+    .map((option) => [flags(option), meaning(option)]);
+  const others = command.options.filter(isShared).map(flags);
+  const all = [
+    ...own,
+    ...(others.length === 0 ? [] : [[others.join(', '), '[shared](#options-of-several-commands)']]),
+    // Commander doesn't list the option for help.
+    ...(command.parent === null ? [['`-h, --help`', 'display help for a command']] : []),
+  ];
+  return all.length === 0 ? 'No options of its own.' : table(['option', 'meaning'], all);
 }
 
 /** The example that `--help` of a command ends with. */
