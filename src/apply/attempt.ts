@@ -190,7 +190,7 @@ export class Attempt {
     const { [regeneration?.field ?? '']: before } = change.apply.before;
     const { [regeneration?.field ?? '']: now } = data;
     const { different, values, unverified }: Verification =
-      change.action === 'update'
+      change.action === 'update' || change.action === 'create'
         ? verify(this.#kind, change.apply.expected, data)
         : {
             different: [],

@@ -2,11 +2,11 @@ import pLimit from 'p-limit';
 import { allSettled, failuresIn } from '../base/concurrency.js';
 import { hasProblem, ProblemsError } from '../base/problems.js';
 import type { Progress } from '../base/progress.js';
-import { kindOf, kinds } from '../kinds/index.js';
+import { kindOf } from '../kinds/index.js';
 import type { Kind, KindName } from '../kinds/kind.js';
 import { mayHarm } from '../kinds/traits.js';
 import { driftSincePlan } from '../plan/drift-since-plan.js';
-import { givesUp, takesOver } from '../plan/order.js';
+import { givesUp, level, takesOver } from '../plan/order.js';
 import type { Change, Plan } from '../plan/plan.js';
 import type { Recognise } from '../plan/profile-guard.js';
 import { ServerFailure } from '../server/failures.js';
@@ -23,6 +23,7 @@ import {
   skipped,
   tells,
 } from './attempt-outcome.js';
+import { CreatedIds } from './created-ids.js';
 import type { Recorder } from './journal-recorder.js';
 import { readBackAll, readBackOne } from './read-back.js';
 import type { Answers, ChangeResult } from './result.js';
@@ -76,6 +77,7 @@ class Execution {
   /** Why nothing more of a kind is sent. */
   readonly #harmful = new Map<KindName, string>();
   #stop: string | undefined;
+  #created = new CreatedIds([]);
   /** The number of tries so far, of changes that are read again before each try. */
   readonly #tried = new Map<Change, number>();
   /** The kinds in which the successor failed, so that the former holder keeps what it has. */
@@ -92,21 +94,23 @@ class Execution {
   }
 
   async run(changes: readonly Change[]): Promise<Executed> {
+    this.#created = new CreatedIds(changes);
     const todo = changes.filter(({ action }) => action !== 'unchanged' && action !== 'blocked');
     const { progress, concurrency } = this.#options;
     let fatal: unknown;
     progress.phase('Applying', todo.length);
-    const levels = kinds.flatMap((kind) => {
-      const own = todo.filter((change) => change.kind === kind.name);
-      return [false, true].map((awaiting) => ({
-        kind,
-        level: own.filter(({ awaits }) => (awaits !== undefined) === awaiting),
-      }));
-    });
-    for (const { kind, level } of levels) {
-      if (level.length === 0) continue;
+    const levels = new Map<number, Change[]>();
+    for (const change of todo) {
+      // Those that await others of their kind come after them.
+      const at = 2 * level(change) + (change.awaits === undefined ? 0 : 1);
+      levels.set(at, [...(levels.get(at) ?? []), change]);
+    }
+    for (const own of [...levels].sort(([a], [b]) => a - b).map(([, changes]) => changes)) {
+      const [first] = own;
+      if (first === undefined) continue;
+      const kind = kindOf(first.kind);
       try {
-        await this.#applyKind(kind, level, kind.sequential ? 1 : concurrency);
+        await this.#applyKind(kind, own, kind.sequential ? 1 : concurrency);
       } catch (failure) {
         fatal ??= failure;
         this.#stop ??= NOT_SENT;
@@ -149,6 +153,9 @@ class Execution {
   async #applyChange(kind: Kind, planned: Change): Promise<OpenChange | undefined> {
     const reason = this.#reasonToSkip(planned);
     if (reason !== undefined) return this.#skip(planned, reason);
+    const lacking = this.#created.lacking(planned);
+    if (lacking !== undefined) return this.#skip(planned, lacking);
+    this.#created.begin(planned);
     this.#options.progress.begin?.(planned.address);
     if (planned.action === 'adopt') {
       await this.#options.recorder.sending(planned, null, true);
@@ -161,10 +168,11 @@ class Execution {
       const tried = this.#tried.get(planned);
       const change = await this.#refresh(planned, since);
       if (typeof change === 'string') return await this.#giveUp(planned, begun, change);
-      const sent = await this.#send(kind, planned, change);
+      const own = this.#created.withIds(change);
+      const sent = await this.#send(kind, planned, own, change === planned);
       if (sent !== EXPIRED) return sent;
       since = performance.now();
-      begun = change;
+      begun = own;
       if (this.#tried.get(planned) === tried) round += 1;
     }
     return await this.#giveUp(planned, begun, `not sent: the observation expired after ${ROUNDS} attempts`);
@@ -177,13 +185,18 @@ class Execution {
   }
 
   /** Sends a change once, and settles it unless that can wait for the others. */
-  async #send(kind: Kind, planned: Change, change: Change): Promise<OpenChange | undefined | typeof EXPIRED> {
+  async #send(
+    kind: Kind,
+    planned: Change,
+    change: Change,
+    isAsPlanned: boolean,
+  ): Promise<OpenChange | undefined | typeof EXPIRED> {
     const { profile, replan, recorder } = this.#options;
     if (change.requests.length === 0) await recorder.sending(change, null, true);
     const attempt = this.#attempt(kind);
     try {
       const tried = replan.carries(planned) ? (this.#tried.get(planned) ?? 0) : undefined;
-      const observedAt = change === planned ? replan.observedAt : performance.now();
+      const observedAt = isAsPlanned ? replan.observedAt : performance.now();
       const freshUntil = Math.min(
         kind.readable(profile) ? observedAt + FRESH : Number.POSITIVE_INFINITY,
         performance.now() + this.#untilEnd(planned),
@@ -289,10 +302,11 @@ class Execution {
       return `not sent: the present state could not be read: ${why}`;
     }
     if (change === undefined) return planned;
-    const drift = driftSincePlan(planned, change);
-    const other = change.requests.filter(
+    const [asPlanned, asNow] = [this.#created.withIds(planned), this.#created.withIds(change)];
+    const drift = driftSincePlan(asPlanned, asNow);
+    const other = asNow.requests.filter(
       ({ operation, params }) =>
-        !planned.requests.some(
+        !asPlanned.requests.some(
           (named) =>
             named.operation === operation &&
             operationPath(operation, named.params) === operationPath(operation, params),
@@ -351,6 +365,7 @@ class Execution {
   }
 
   async #settle(planned: Change, sent: Change, outcome: Outcome): Promise<undefined> {
+    this.#created.end(planned, outcome);
     if (takesOver(planned) && outcome.status !== 'applied') this.#failedSuccessions.add(planned.kind);
     this.#outcomes.set(planned, outcome);
     await this.#options.recorder.settled(sent, outcome);

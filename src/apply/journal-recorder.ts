@@ -91,6 +91,7 @@ export function journalRecorder(
         ended,
         generation,
         recordedGeneration,
+        replaces,
       } = change.apply;
       // A change that is begun is finished: a template would stay deleted between two requests.
       if (!begun.has(key)) await beforeChange();
@@ -121,6 +122,7 @@ export function journalRecorder(
         existed,
         ...stored,
         managed: [...managed],
+        ...(replaces === undefined ? {} : { replaces }),
         ...(until === undefined ? {} : { until }),
         ...(former === undefined ? {} : { until_before: former }),
         ...(ended === undefined ? {} : { ended: mapValues(ended, (ids) => [...ids]) }),

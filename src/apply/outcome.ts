@@ -75,7 +75,12 @@ export function judge(kind: Kind, aim: Aim, live: Live | undefined): Judgement {
   }
 }
 
-function judgeUpdate(kind: Kind, { before, expected, byMember = [] }: Aim, live: Live): Judgement {
+function judgeUpdate(kind: Kind, { action, before, expected, byMember = [] }: Aim, live: Live): Judgement {
+  if (!live.exists && action === 'create') {
+    return live.missing === true
+      ? { ...nothing, verdict: 'not-done', sentence: `was not done, ${SHOWN}` }
+      : { ...nothing, verdict: 'unseen', sentence: `${NOBODY_KNOWS}: ${live.trouble}` };
+  }
   if (!live.exists) {
     const sentence = `left nothing that could be read: the ${kind.noun} is not there`;
     return { ...nothing, verdict: 'part', different: ['it is not there'], sentence };

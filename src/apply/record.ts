@@ -10,7 +10,7 @@ import {
   type Value,
 } from '../base/values.js';
 import { type FieldType, holdsHashed, normalForm, value } from '../kinds/fields.js';
-import { isAddressedByName, kindOf } from '../kinds/index.js';
+import { addressOf, kindOf } from '../kinds/index.js';
 import type { Identity, KindName } from '../kinds/kind.js';
 import { deletedHash } from '../plan/decider.js';
 import type { Action, Seen, UntilChanges } from '../plan/plan.js';
@@ -35,10 +35,16 @@ export interface Asked {
   readonly before?: Fields;
   /** Changed ends of access. */
   readonly until?: UntilChanges | undefined;
+  /** The id of the deleted object in place of which it is created. */
+  readonly replaces?: string | undefined;
 }
 
 /** The outcome, as far as the state needs it. */
-export type ObservedOutcome = Pick<Outcome, 'status' | 'ambiguous' | 'after' | 'unverified' | 'otherProfile'>;
+export type ObservedOutcome = Pick<
+  Outcome,
+  'status' | 'ambiguous' | 'after' | 'unverified' | 'otherProfile'
+> &
+  Partial<Pick<Outcome, 'httpStatus'>>;
 
 export interface RecordContext {
   readonly run: string;
@@ -52,10 +58,11 @@ export interface RecordContext {
 /** Records an outcome in records that the caller owns. Gives whether anything was recorded: a refused request leaves them as they are. */
 export function recordInto(
   resources: State['resources'],
-  asked: Asked,
+  given: Asked,
   outcome: ObservedOutcome,
   context: RecordContext,
 ): boolean {
+  const asked = withNewId(given, outcome);
   const before = Object.hasOwn(resources, asked.key) ? resources[asked.key] : undefined;
   const { otherProfile: profile } = outcome;
   const next = nextRecord(before, asked, outcome, context) ?? failedRecord(before, asked, outcome, context);
@@ -76,6 +83,14 @@ export function recordInto(
     context.hasher,
   );
   return true;
+}
+
+/** What was asked, with the id that the server chose for a new object. */
+function withNewId(asked: Asked, { after }: ObservedOutcome): Asked {
+  const { kind, identity, action } = asked;
+  const id = identity.id ?? after?.id;
+  if (action !== 'create' || typeof id !== 'string') return asked;
+  return { ...asked, identity: assign(identity, { id }), key: addressOf(kind, { id }) };
 }
 
 /** The record of a change that failed, if it added members with an end all the same. */
@@ -128,8 +143,15 @@ function seenRecord(
   const stored = storeFields({ ...(known && restoreFields(known, hasher)), ...shown }, hasher);
   if (isKnown(stored.fields as Fields, stored.hashes)) return undefined;
   const secrets = storeFields(askedSecrets(asked), hasher);
-  const record = before ?? { ...emptyRecord(asked, { run: null, at }), ...secrets };
+  const record = arrived(before) ?? { ...emptyRecord(asked, { run: null, at }), ...secrets };
   return withFormerNames({ ...record, left: { run: null, ...stored } }, before, asked, hasher);
+}
+
+/** The record of an object that is there although its creation had no known outcome. */
+function arrived(before: ResourceRecord | undefined): ResourceRecord | undefined {
+  if (before?.creating === undefined) return before;
+  const { creating: _, ...rest } = before;
+  return before.run === null ? rest : { ...rest, created: before.run };
 }
 
 /** A record with the object's former names, if manifests refer to its kind by name. */
@@ -139,7 +161,7 @@ function withFormerNames(
   asked: Asked,
   hasher: Hasher,
 ): ResourceRecord {
-  if (!isAddressedByName(asked.kind)) return record;
+  if (kindOf(asked.kind).keepsFormerNames !== true) return record;
   const known = [...(before?.former_names ?? []), before?.left?.fields.name, asked.before?.name];
   const former = known.flatMap((name) =>
     typeof name === 'string' && name !== record.left?.fields.name && !hasher.conceals(name) ? [name] : [],
@@ -193,6 +215,8 @@ function nextRecord(
   const base: ResourceRecord = {
     ...emptyRecord(asked, context),
     ...(before?.did_generation === undefined ? {} : { did_generation: before.did_generation }),
+    ...(before?.created === undefined ? {} : { created: before.created }),
+    ...(before?.replaces === undefined ? {} : { replaces: before.replaces }),
   };
   const { before: was = {} } = asked;
   const generation = asked.generation === undefined ? {} : { did_generation: asked.generation };
@@ -230,6 +254,8 @@ function nextRecord(
         deleted: deletedHash(asked.kind, outcome.after ?? {}, context.hasher),
         ...builtInShown(asked, outcome.after, context),
       };
+    case 'create':
+      return createdRecord(base, asked, outcome, context);
     case 'update': {
       const record = updateRecord(base, before, asked, outcome, context);
       const restore = pendingRestoreAfter(asked, outcome, context);
@@ -242,6 +268,28 @@ function nextRecord(
     default:
       return undefined;
   }
+}
+
+/** The record of a new object; of one that may still come, so that the next creation has the same id. */
+function createdRecord(
+  base: ResourceRecord,
+  asked: Asked,
+  outcome: ObservedOutcome,
+  context: RecordContext,
+): ResourceRecord | undefined {
+  const { run } = context;
+  const { kind, identity, replaces } = asked;
+  const own = { ...base, ...(replaces === undefined ? {} : { replaces }) };
+  if (outcome.after !== undefined) {
+    const record = updateRecord({ ...own, created: run }, undefined, asked, outcome, context);
+    // It exists, and not as declared.
+    return record ?? { ...own, created: run, managed: [], ...lastShown(asked, outcome.after, context) };
+  }
+  const { status, httpStatus = null } = outcome;
+  const isRefused = httpStatus !== null && httpStatus >= 400 && httpStatus < 500;
+  const { creation, addressPart } = kindOf(kind);
+  if (creation?.takesId !== true || isRefused || status === 'skipped') return undefined;
+  return { ...own, managed: [], creating: addressPart(identity) };
 }
 
 /** The record of an object of which only ends of access are news. */

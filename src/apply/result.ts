@@ -87,6 +87,6 @@ export function countedWords(result: Pick<Result, 'results'>): string[] {
 export function mayBeUndone({ results }: Pick<Result, 'results'>): boolean {
   return results.some(
     ({ status, action }) =>
-      status !== 'failed' && status !== 'skipped' && (action === 'update' || action === 'delete'),
+      status !== 'failed' && status !== 'skipped' && ['create', 'update', 'delete'].includes(action),
   );
 }

@@ -160,6 +160,7 @@ export async function resumeRun(
           ? outcomeOf(entry, live.get(entry), journalHasher)
           : {
               ...answered,
+              httpStatus: answered.http_status,
               otherProfile: answered.other_profile,
               sentence: '',
               after: answered.after === null ? undefined : restoreFields(answered.after, journalHasher),

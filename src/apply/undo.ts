@@ -1,4 +1,4 @@
-import { type Fields, holdsSensitive, isMap, mapValues, same, type Value } from '../base/values.js';
+import { assign, type Fields, holdsSensitive, isMap, mapValues, same, type Value } from '../base/values.js';
 import { altered } from '../kinds/declared.js';
 import {
   asElements,
@@ -10,7 +10,7 @@ import {
   value,
 } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
-import type { Declared } from '../kinds/kind.js';
+import type { Declared, Kind } from '../kinds/kind.js';
 import type { UntilChanges } from '../plan/plan.js';
 import { undocumented } from '../plan/subjects.js';
 import { type Dates, withoutEnd } from '../plan/until.js';
@@ -164,11 +164,16 @@ function undoEntry(
   const before = restoreFields(sending.before, hasher);
   const asked = restoreFields(sending.expected, hasher);
   const shown = answered?.after == null ? {} : restoreFields(answered.after, hasher);
-  const { deletion } = kind;
+  const { creation, deletion } = kind;
   if (deletion !== undefined && (sending.existed === false || deletion.isBuiltIn(before))) {
     if (sending.action === 'delete') return { document: undefined, after: {}, left: [] };
-    return { document: documentOf(sending, {}, source, true), after: deletion.restored(asked), left: [] };
+    const id = sending.identity.id ?? shown.id;
+    const identity = sending.action === 'create' && typeof id === 'string' ? { id } : sending.identity;
+    const document = documentOf({ ...sending, identity }, {}, source, true);
+    return { document, after: deletion.restored(assign(asked, shown)), left: [] };
   }
+  if (creation !== undefined && sending.action === 'delete' && answered?.status === 'applied')
+    return createdAgain(sending, kind, before, source);
   const wished = sending.action === 'delete' ? (deletion?.restored(before) ?? {}) : asked;
   const fields: Fields = {};
   const after: Fields = {};
@@ -209,6 +214,42 @@ function undoEntry(
   }
   const none = Object.keys(fields).length === 0;
   return { document: none ? undefined : documentOf(sending, fields, source, false), after, left };
+}
+
+/** A document that creates a deleted object again, and what doesn't come back. */
+function createdAgain(
+  sending: Entry['sending'],
+  { noun, creation, deletion, fields: types }: Kind,
+  before: Fields,
+  source: string,
+): Undone {
+  const { id = '' } = sending.identity;
+  const restored: Fields = deletion?.restored(before) ?? {};
+  const known = Object.entries(restored).filter(([field]) => types[field] !== undefined);
+  const secret = known.filter(([, was]) => holdsSensitive(was)).map(([path]) => path);
+  const fields = Object.fromEntries(known.filter(([path, was]) => was !== null && !secret.includes(path)));
+  const keepsId = creation?.takesId === true && creation.withoutId === undefined;
+  const name = typeof fields.name === 'string' ? { name: fields.name } : {};
+  const identity = keepsId ? { id, ...name } : { ...sending.identity, id: undefined, ...name };
+  const parts = Object.entries(identity).flatMap(([part, text]) =>
+    text === undefined ? [] : [[part, text] as const],
+  );
+  return {
+    document: undocumented(
+      sending.kind,
+      Object.fromEntries(parts),
+      { fields, creates: true, remembered: true, ...(keepsId ? {} : { replaces: id }) },
+      source,
+    ),
+    after: {},
+    left: [
+      {
+        path: null,
+        reason: `the ${noun} is created again${keepsId ? '' : ', with a new id'}; what referred to it stays without it`,
+      },
+      ...secret.map((path) => ({ path, reason: SECRET_BEFORE })),
+    ],
+  };
 }
 
 /** The ends of a set's members: before the run, as the run changed them, and now. */

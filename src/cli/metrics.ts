@@ -11,7 +11,7 @@ import type { Health, Verdict } from '../session/watch/health.js';
 import { type Answer, listen } from './listen.js';
 import type { ListenAddress } from './option-values.js';
 
-const actions = ['update', 'delete', 'regenerate', 'adopt', 'blocked'] as const;
+const actions = ['create', 'update', 'delete', 'regenerate', 'adopt', 'blocked'] as const;
 
 /** Metrics of a watch, as text for Prometheus. Labels have few values: never an address, a name or a message. */
 export class Metrics {

@@ -1,6 +1,5 @@
 import { isUuid } from '../base/identifiers.js';
 import { type Fields, isMap, type Value } from '../base/values.js';
-import type { Catalog } from './catalog.js';
 import { textOf } from './fields.js';
 import type { ByName, Identity } from './kind.js';
 import type { ListName, References } from './references.js';
@@ -67,28 +66,18 @@ export function findIn(
   wanted: Value,
   references: References,
 ): { readonly id: string } | string {
-  const { organizations } = references;
-  const list: Catalog | null | undefined = references[listOf[noun] ?? 'organizations'];
+  const list = references[listOf[noun] ?? 'organizations'];
   const { id, name } = isMap(wanted) ? wanted : isUuid(textOf(wanted)) ? { id: wanted } : { name: wanted };
   const byId = typeof id === 'string';
   const text = String(byId ? id : name);
   if (list == null) return `the server offers no list of ${noun}s to find "${text}" in`;
-  const listed = byId ? [list.byId(text)] : list.byName(text);
-  // Until its end, a plan that renames an organization accepts both names.
-  const former = noun === 'organization' && listed.length === 0 ? organizations?.findNamed(text) : undefined;
-  const rows = typeof former === 'object' ? [former] : listed;
-  const ids = rows.flatMap((row) => (typeof row?.id === 'string' ? [row.id] : []));
-  const [only] = ids;
-  if (only !== undefined && ids.length === 1) {
-    const called = rows[0]?.name;
-    const isRight =
-      name === undefined ||
-      name === called ||
-      (noun === 'organization' && organizations?.checkName(only, String(name)) !== 'wrong');
-    return isRight ? { id: only } : wrongName(noun, only, String(called), String(name));
-  }
-  if (ids.length > 1) return `${ids.length} ${noun}s are called "${text}" (${ids.join(', ')}): use the id`;
-  return `the server has no ${noun} ${byId ? 'with the id ' : ''}"${text}": correct it${byId ? '' : list.proposal(text)}`;
+  // Until its end, a plan that renames an object accepts both names.
+  const row = byId ? list.byId(text) : list.findNamed(text);
+  if (typeof row === 'string') return row;
+  if (row === undefined) return list.lacksId(text);
+  const only = String(row.id);
+  const isRight = name === undefined || list.checkName(only, String(name)) !== 'wrong';
+  return isRight ? { id: only } : wrongName(noun, only, String(row.name), String(name));
 }
 
 /** The problem of a name beside the id of something that is called otherwise. */

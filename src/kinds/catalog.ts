@@ -1,31 +1,63 @@
-import { identifierKey } from '../base/identifiers.js';
+import { identifierKey, isUuid } from '../base/identifiers.js';
 import { nearest } from '../base/nearest.js';
-import type { Fields } from '../base/values.js';
+import { compareText, type Fields } from '../base/values.js';
 import type { Page, Parser } from '../server/answers.js';
 import type { ExtraRead } from '../server/operations.js';
 import type { Reader } from '../server/reader.js';
 import { readListing } from './listing.js';
 
+/** Other names of objects, by id. */
+export interface OtherNames {
+  /** The live names of those that the plan renames. */
+  readonly present: ReadonlyMap<string, string>;
+  /** Formerly recorded names. */
+  readonly former: ReadonlyMap<string, readonly string[]>;
+}
+
+export interface CatalogOptions {
+  /** What the rows are, for messages. */
+  readonly noun?: string | undefined;
+  /** The field with the name. */
+  readonly called?: string | undefined;
+  readonly others?: OtherNames;
+  /** Whether documents can create what is missing. */
+  readonly creatable?: boolean;
+  /** The addresses of the rows that the plan creates, by the id that they have in the plan. */
+  readonly created?: ReadonlyMap<string, string>;
+}
+
+/** What documents make of the rows of a list. */
+interface ListChanges {
+  /** New values of fields, by id. */
+  readonly changed: ReadonlyMap<string, Fields>;
+  /** New rows, with an id that they have in the plan alone, by address. */
+  readonly created: ReadonlyMap<string, Fields>;
+}
+
 /** The rows of a list of the server, found by id or by name. */
 export class Catalog {
-  protected readonly ids = new Map<string, Fields>();
-  protected readonly names = new Map<string, Fields[]>();
+  readonly #ids = new Map<string, Fields>();
+  readonly #names = new Map<string, Fields[]>();
+  readonly #options: CatalogOptions;
+  readonly others: OtherNames;
   /** How many rows have no id. */
   anonymous = 0;
 
-  /** `called` is the field with the name. */
-  constructor(rows: readonly Fields[], called = 'name') {
+  constructor(rows: readonly Fields[], options: CatalogOptions = {}) {
+    const { called = 'name', others = { present: new Map(), former: new Map() } } = options;
+    this.#options = options;
+    this.others = others;
     for (const row of rows) {
       if (typeof row.id !== 'string') {
         this.anonymous += 1;
         continue;
       }
-      this.ids.set(identifierKey(row.id), row);
+      this.#ids.set(identifierKey(row.id), row);
       const { [called]: name } = row;
       if (typeof name !== 'string') continue;
-      const others = this.names.get(name);
-      if (others === undefined) this.names.set(name, [row]);
-      else others.push(row);
+      const same = this.#names.get(name);
+      if (same === undefined) this.#names.set(name, [row]);
+      else same.push(row);
     }
   }
 
@@ -34,38 +66,144 @@ export class Catalog {
     return this.anonymous > 0;
   }
 
+  /** The addresses of the rows that the plan creates, by the id that they have in the plan. */
+  get created(): ReadonlyMap<string, string> {
+    return this.#options.created ?? new Map();
+  }
+
   /** The rows with an id. */
   all(): Iterable<Fields> {
-    return this.ids.values();
+    return this.#ids.values();
+  }
+
+  /** Those with an id, in the order of ids. */
+  rows(): readonly Fields[] {
+    return [...this.#ids].sort(([a], [b]) => compareText(a, b)).map(([, row]) => row);
   }
 
   byId(id: string): Fields | undefined {
-    return this.ids.get(identifierKey(id));
+    return this.#ids.get(identifierKey(id));
   }
 
   byName(name: string): readonly Fields[] {
-    return this.names.get(name) ?? [];
+    return this.#names.get(name) ?? [];
+  }
+
+  /** Those with a name; if there are none, the one that the plan renames from it. */
+  named(name: string): readonly Fields[] {
+    const direct = this.byName(name);
+    return direct.length > 0 ? direct : this.#among(name, this.others.present);
   }
 
   /** `; did you mean …?`, or nothing. */
   proposal(name: string): string {
-    const near = nearest(name, this.names.keys());
+    const near = nearest(name, this.#names.keys());
     return near === undefined ? '' : `; did you mean "${near}"?`;
+  }
+
+  /** The list after a plan. */
+  after({ changed, created }: ListChanges, others: OtherNames = this.others): Catalog {
+    if (changed.size === 0 && created.size === 0 && others === this.others) return this;
+    const present = new Map(others.present);
+    const given = new Map([...changed].map(([id, change]) => [identifierKey(id), change]));
+    const rows = [...this.#ids].map(([id, row]) => {
+      const change = given.get(id);
+      if (change === undefined) return row;
+      const next = { ...row, ...change };
+      if (typeof row.name === 'string' && typeof next.name === 'string' && next.name !== row.name)
+        present.set(id, row.name);
+      return next;
+    });
+    const added = [...created].map(([address, row]) => [identifierKey(String(row.id)), address] as const);
+    const after = new Catalog([...rows, ...created.values()], {
+      ...this.#options,
+      others: { ...others, present },
+      created: new Map([...this.created, ...added]),
+    });
+    after.anonymous += this.anonymous;
+    return after;
+  }
+
+  /**
+   * Checks a name beside an id: `right` if it is the live or the planned name; `stale` if it is a former name that no other object
+   * has; otherwise `wrong`.
+   */
+  checkName(id: string, name: string): 'right' | 'stale' | 'wrong' {
+    const { present, former } = this.others;
+    const key = identifierKey(id);
+    const called = this.#ids.get(key)?.name;
+    if (called === undefined || called === name || present.get(key) === name) return 'right';
+    const isHeld = this.byName(name).length > 0 || [...present.values()].includes(name);
+    return !isHeld && former.get(key)?.includes(name) === true ? 'stale' : 'wrong';
+  }
+
+  /** The live name of an object, before this plan. */
+  presentName(id: string): string | undefined {
+    const key = identifierKey(id);
+    const name = this.others.present.get(key) ?? this.#ids.get(key)?.name;
+    return typeof name === 'string' ? name : undefined;
+  }
+
+  /** The row of a name or an id, or why there is none. */
+  find(reference: string): Fields | string {
+    const byId = this.byId(reference);
+    return this.#only(reference, byId === undefined ? [] : [byId]);
+  }
+
+  /** The row of a name, or why there is none. */
+  findNamed(name: string): Fields | string {
+    return this.#only(name, []);
+  }
+
+  /** Whether there is surely no object of a name. */
+  lacksName(name: string): boolean {
+    return !this.unsure && this.named(name).length === 0 && this.#among(name, this.#former()).length === 0;
+  }
+
+  #only(reference: string, candidates: readonly Fields[]): Fields | string {
+    const { noun = 'object' } = this.#options;
+    const direct = [...candidates, ...this.byName(reference)];
+    // If the plan renames it, its live name finds it too, unless another one gets that name.
+    const found = new Set(direct.length > 0 ? direct : this.#among(reference, this.others.present));
+    const [only] = found;
+    if (only !== undefined && found.size === 1) return only;
+    if (found.size > 1) {
+      const ids = [...found].map(({ id }) => id).join(', ');
+      return `${found.size} ${noun}s are called "${reference}" (${ids}): refer to one by its id`;
+    }
+    const [renamed] = this.#among(reference, this.#former());
+    if (renamed !== undefined) {
+      return `the ${noun} "${reference}" is called "${String(renamed.name)}" now: refer to it by that name`;
+    }
+    const unsure = this.unsure ? ' (its list has rows without an id)' : '';
+    const lack = this.#lacks(`"${reference}"${unsure}`, isUuid(reference) ? 'id' : 'name');
+    return `${lack}${this.proposal(reference)}`;
+  }
+
+  #former(): Iterable<readonly [string, string]> {
+    return [...this.others.former].flatMap(([id, names]) => names.map((name) => [id, name] as const));
+  }
+
+  #among(name: string, names: Iterable<readonly [string, string]>): Fields[] {
+    return [...names].flatMap(([id, one]) => {
+      const row = this.#ids.get(id);
+      return one === name && row !== undefined ? [row] : [];
+    });
+  }
+
+  lacksId(id: string): string {
+    return this.#lacks(`with the id ${id}`, 'id');
+  }
+
+  #lacks(which: string, what: 'id' | 'name'): string {
+    const { noun = 'object', creatable = false } = this.#options;
+    return creatable
+      ? `the server has no ${noun} ${which}: correct the ${what}, or declare the ${noun} with "create: true"`
+      : `the server has no ${noun} ${which}, and no operation creates one: create it there, or correct the ${what}`;
   }
 }
 
-/** Reads a whole list; null if the server doesn't offer it. */
-export async function readCatalog(
-  name: string,
-  read: ExtraRead,
-  parse: Parser<Page<Fields>>,
-  reader: Pick<Reader, 'listExtra'>,
-  called?: string,
-): Promise<Catalog | null> {
-  const rows = await readRows(name, read, parse, reader);
-  return rows === null ? null : new Catalog(rows, called);
-}
-
+/** Reads the rows of a whole list; null if the server doesn't offer it. */
 export async function readRows(
   name: string,
   read: ExtraRead,

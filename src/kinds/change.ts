@@ -3,12 +3,12 @@ import type { Value } from '../base/values.js';
 import type { FieldType } from './fields.js';
 
 /**
- * - `update`, `delete`, `regenerate`: changes the server.
+ * - `create`, `update`, `delete`, `regenerate`: changes the server.
  * - `adopt`: recorded in the state, nothing is sent.
  * - `blocked`: it can't be done as things are.
  * - `unchanged`: nothing to do.
  */
-export type Action = 'update' | 'delete' | 'regenerate' | 'adopt' | 'blocked' | 'unchanged';
+export type Action = 'create' | 'update' | 'delete' | 'regenerate' | 'adopt' | 'blocked' | 'unchanged';
 
 /** A field that changes. */
 export interface FieldChange {

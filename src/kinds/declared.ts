@@ -29,6 +29,10 @@ export declare abstract class Declared {
   readonly fields: Fields;
   /** `state: absent` */
   readonly absent: boolean;
+  /** Whether the object is created if the server doesn't have it: `create: true`, here or in the configuration. */
+  readonly creates?: true;
+  /** The id of the deleted object that it replaces. */
+  readonly replaces?: string;
   /** `whole: [...]` */
   readonly whole: readonly string[];
   /** `ignored: [...]` */
@@ -61,7 +65,10 @@ export declare abstract class Declared {
 export function altered(
   declared: Declared,
   changes: Partial<
-    Pick<Declared, 'identity' | 'fields' | 'absent' | 'whole' | 'remembered' | 'trouble' | 'ended'>
+    Pick<
+      Declared,
+      'identity' | 'fields' | 'absent' | 'creates' | 'whole' | 'remembered' | 'trouble' | 'ended'
+    >
   >,
 ): Declared {
   return {

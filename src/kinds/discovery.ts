@@ -1,5 +1,6 @@
 import type { Parser } from '../server/answers.js';
 import type { ExtraRead, PathParameters } from '../server/operations.js';
+import type { Profile } from '../server/profiles.js';
 import type { Asked, DiscoverContext, Discovery, Identity, KindName, Live, ObserveContext } from './kind.js';
 
 /** Whether options ask for an object; without what the server shows, whether they may. */
@@ -54,12 +55,17 @@ export async function readOne<T>(
   return await limit(() => reader.showExtra(read, params, parse));
 }
 
-/** An object that doesn't exist and can't be created. */
-export function missing(identity: Identity, noun: string): Live {
+/** An object that doesn't exist. With a profile whose servers can create it, a document may. */
+export function missing(identity: Identity, noun: string, creates?: Profile): Live {
+  const creatable = creates?.name === 'boruta';
+  const cure = creatable
+    ? `: correct the id, or declare the ${noun} with "create: true"`
+    : ', and no operation creates one: create it there, or correct the id';
   return {
     exists: false,
     identity,
     fields: {},
-    trouble: `the server has no ${noun} with the id ${identity.id}, and no operation creates one: create it there, or correct the id`,
+    trouble: `the server has no ${noun} with the id ${identity.id}${cure}`,
+    ...(creatable ? { missing: true } : {}),
   };
 }

@@ -24,8 +24,9 @@ import type {
   Verdict,
 } from './kind.js';
 import { listRead, type References, unlisted } from './references.js';
+import { absentProblems } from './resource.js';
 import { profileProblems, unknownWhole, wholeFields } from './rules.js';
-import { document, identifier, ignorable, text, UUID } from './schema.js';
+import { absentAlone, document, identifier, ignorable, text, UUID } from './schema.js';
 import type { ProfileTraits, Traits } from './traits.js';
 
 interface TemplateTraits extends Traits {
@@ -63,13 +64,6 @@ const traits: ProfileTraits<TemplateTraits> = {
 
 const halves = ['txt_content', 'html_content'] as const;
 
-/** For editors: with `state: absent` there are no other fields. */
-const deletedAlone = {
-  if: { properties: { state: { const: 'absent' } }, required: ['state'] },
-  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-  then: { properties: { id: false, txt_content: false, html_content: false } },
-};
-
 const schema = lazy(() =>
   document(
     'EmailTemplate',
@@ -98,7 +92,7 @@ const schema = lazy(() =>
         }),
       ignored: ignorable(traits),
     },
-    { ...deletedAlone, oneOf: [{ required: ['backend_id'] }, { required: ['backend'] }] },
+    { ...absentAlone(['id', ...halves]), oneOf: [{ required: ['backend_id'] }, { required: ['backend'] }] },
   ),
 );
 
@@ -118,16 +112,7 @@ export const emailTemplate: Kind = {
   ],
   check: (declared, profile) => [
     ...declared.flatMap((template) => unidentified(template, profile)),
-    ...declared
-      .filter(({ absent, fields }) => absent && Object.keys(fields).length > 0)
-      .map((template) =>
-        error(
-          'absent-with-fields',
-          'a template with "state: absent" has no other fields',
-          Object.keys(template.fields).map((field) => template.placeOf(field)),
-          'remove the fields to delete the template, or the state to keep it',
-        ),
-      ),
+    ...declared.flatMap((template) => absentProblems(template, 'template')),
     ...declared.flatMap(bodyProblems),
     // Blank bodies are reported above.
     ...profileProblems(declared.map(withUsableBodies), profile, traits),

@@ -124,7 +124,7 @@ function memberContrasts(types: FieldTypes, path: string, wanted: Fields, got: F
 }
 
 /** A server may show null as an empty list or object. */
-function isCleared(field: Value): boolean {
+export function isCleared(field: Value): boolean {
   if (Array.isArray(field)) return field.length === 0;
   return field === null || (isMap(field) && Object.keys(field).length === 0);
 }

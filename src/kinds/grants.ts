@@ -1,7 +1,7 @@
 import type { Fields, Value } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
 import { asElements } from './fields.js';
-import { type Holding, holdingsOf } from './holdings.js';
+import { holdingsOf } from './holdings.js';
 import type { ListName, References } from './references.js';
 
 /** Something that somebody was given. */
@@ -25,8 +25,6 @@ export interface Access {
   /** The lists that have the names. */
   readonly lists: readonly ListName[];
   of(fields: Fields, references: References): Grant[];
-  /** The scopes and roles that the fields give. */
-  holdings(fields: Fields, references: References): Holding[];
   /** Null if unknown. */
   blocked(fields: Fields): boolean | null;
 }

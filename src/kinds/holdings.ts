@@ -54,6 +54,12 @@ export function holdingsOf(fields: Fields, { scopes, roles }: References): Holdi
   ];
 }
 
+/** The scopes that a set of another kind's object gives. */
+export function scopesGiven(fields: Fields, set: string, references: References): Holding[] {
+  const given = holdingsOf({ authorized_scopes: fields[set] ?? null }, references);
+  return given.map((holding) => ({ ...holding, within: set }));
+}
+
 function textIn(value: Value | undefined): string | undefined {
   const text = value === undefined ? undefined : reveal(value);
   return typeof text === 'string' ? text : undefined;

@@ -5,9 +5,13 @@ import type { Access } from './grants.js';
 import { keyPair } from './key-pair.js';
 import type { Declared, Email, Identity, Kind, KindName, Regeneration } from './kind.js';
 import { organization } from './organization.js';
+import { role } from './role.js';
+import { scope } from './scope.js';
 import { user } from './user.js';
 
 const byName: { readonly [name in KindName]: Kind } = {
+  Scope: scope,
+  Role: role,
   Organization: organization,
   User: user,
   KeyPair: keyPair,

@@ -10,6 +10,7 @@ import type { Action, FieldChange, PlanWarning } from './change.js';
 import type { Covers, Declared, Identity } from './declared.js';
 import type { FieldTypes } from './fields.js';
 import type { Access } from './grants.js';
+import type { Holding } from './holdings.js';
 import type { ListName, References } from './references.js';
 import type { ProfileTraits } from './traits.js';
 
@@ -31,6 +32,8 @@ export interface Live {
   readonly names?: { readonly [id: string]: string };
   /** Why the object can't be found. */
   readonly trouble?: string;
+  /** Whether the server surely doesn't have it, so that it can be created. */
+  readonly missing?: true;
 }
 
 export interface ObserveContext {
@@ -130,10 +133,23 @@ export interface Naming {
   readonly all: readonly Identity[];
 }
 
+/** Creating objects. */
+export interface Creation {
+  /** Whether the server takes the id of a new object from its creator. */
+  readonly takesId: boolean;
+  /** The fields without which the server refuses a new object. */
+  readonly needs: readonly string[];
+  /** Why an object with a declared id can't be created; omitted if it can. */
+  readonly withoutId?: string;
+  request(identity: Identity, fields: Fields): WriteRequest;
+}
+
 /** Deleting objects, and recognising built-in ones. */
 export interface Deletion {
   /** The deletion, for `state: absent` and for pruning. */
   verdict(identity: Identity, fields: Fields, profile: Profile): Verdict;
+  /** Whether pruning deletes only what idops created; otherwise what it applied. */
+  readonly createdOnly?: true;
   /** Whether there is something to delete. */
   exists(live: Pick<Live, 'exists' | 'fields'>): boolean;
   /** Whether the object is built in, as after a deletion. */
@@ -283,6 +299,8 @@ export interface Kind {
   readonly fields: FieldTypes;
   /** Live values beside the fields that decide about a change. */
   readonly decisive?: readonly string[];
+  /** Whether manifests may still write a former name beside an id. */
+  readonly keepsFormerNames?: true;
   /** Names that may be used in place of an id. */
   readonly byName?: ByName;
   readonly many?: Many;
@@ -329,6 +347,10 @@ export interface Kind {
   restorable?(lost: Fields, references: References): Fields;
   /** What objects were given. */
   readonly access?: Access;
+  /** The scopes and roles that the fields give to somebody: privileged ones are guarded. */
+  gives?(fields: Fields, references: References): Holding[];
+  /** Omitted if the server's objects can't be created. */
+  readonly creation?: Creation;
   readonly deletion?: Deletion;
   readonly regeneration?: Regeneration;
   readonly succession?: Succession;

@@ -1,17 +1,25 @@
 import * as z from 'zod';
 import { allSettledEach } from '../base/concurrency.js';
 import { nullish, optional } from '../base/members.js';
-import { error } from '../base/problems.js';
-import { assign, lazy } from '../base/values.js';
+import { lazy } from '../base/values.js';
 import { answers } from '../server/answers.js';
 import type { ExtraRead } from '../server/operations.js';
-import { missing, readOne, withoutIds } from './discovery.js';
+import { missing, readOne } from './discovery.js';
 import { carried, firstText, value } from './fields.js';
-import type { DiscoverContext, Discovered, Identity, Kind, Live, Naming } from './kind.js';
-import type { OrganizationIndex } from './organizations.js';
-import type { References } from './references.js';
+import type { Kind } from './kind.js';
+import {
+  absentProblems,
+  creationOf,
+  deletionOf,
+  discoveryIn,
+  lookUp,
+  namedIdentities,
+  namingIn,
+  unnamed,
+  unsupportedLifecycle,
+} from './resource.js';
 import { profileProblems, unknownWhole, wholeFields } from './rules.js';
-import { document, identifier, idOrName, organizationId, text } from './schema.js';
+import { absentAlone, document, identifier, idOrName, lifecycle, organizationId, text } from './schema.js';
 import type { ProfileTraits, Traits } from './traits.js';
 
 interface OrganizationTraits extends Traits {
@@ -45,8 +53,9 @@ const schema = lazy(() =>
         'acme',
       ),
       label: nullish(text(), 'The display name.', 'ACME Corporation'),
+      ...lifecycle('organization'),
     },
-    idOrName,
+    { ...idOrName, ...absentAlone(['label']) },
   ),
 );
 
@@ -57,35 +66,30 @@ export const organization: Kind = {
     return schema();
   },
   identity: ['id', 'name'],
+  keepsFormerNames: true,
   fields: { name: value, label: value },
   scopes: { read: 'users:manage:all', write: 'users:manage:all' },
   traits,
-  identities: ({ identity }) =>
-    identity.id === undefined ? [`name ${identity.name}`] : [`id ${identity.id}`],
+  identities: namedIdentities,
   check: (declared, profile) => [
-    ...declared
-      .filter(({ identity }) => identity.id === undefined && identity.name === undefined)
-      .map(({ place }) =>
-        error(
-          'missing-field',
-          'an Organization needs an "id" or a "name"',
-          [place],
-          'add the name that it has on the server',
-        ),
-      ),
+    ...declared.flatMap((one) => [
+      ...unnamed(one, 'Organization'),
+      ...absentProblems(one, 'organization', ['name']),
+      ...unsupportedLifecycle(one, 'organization', profile),
+    ]),
     ...profileProblems(declared, profile, traits),
   ],
   // Beside an id, the name is a value to set.
   deciding: (has) => (has('id') ? ['id'] : ['id', 'name']),
   called: ({ name }) => firstText(name),
   addressPart: ({ id, name }) => name ?? id ?? '',
-  naming,
+  naming: namingIn('organizations'),
   readable: () => true,
   listed: 'organizations',
   async observe(objects, context) {
     const index = await context.list('organizations');
     if (index === null) return new Map();
-    const found = objects.map((object) => [object, lookUp(object.identity, index)] as const);
+    const found = objects.map((object) => [object, lookUp(object.identity, index, context)] as const);
     const { one } = traits[context.profile.name];
     if (!context.alone || one === undefined) return new Map(found);
     return new Map(
@@ -93,7 +97,7 @@ export const organization: Kind = {
         const { id } = live.identity;
         if (!live.exists || id === undefined) return [object, live] as const;
         const shown = await readOne(context, one, { organization_id: id }, answers.organization);
-        if (shown === null) return [object, missing(live.identity, 'organization')] as const;
+        if (shown === null) return [object, missing(live.identity, 'organization', context.profile)] as const;
         return [object, { ...live, fields: shown }] as const;
       }),
     );
@@ -108,67 +112,16 @@ export const organization: Kind = {
       ...(unknown.length === 0 ? {} : { trouble: unknownWhole('organization', unknown) }),
     };
   },
-  discovery: {
-    options: {},
-    find,
-    named: {
-      lists: () => ['organizations'],
-      identity: (
-        {
-          live: {
-            fields: { name },
-          },
-        },
-        { organizations },
-      ) => (typeof name === 'string' && organizations?.byName(name).length === 1 ? { name } : undefined),
-    },
-  },
+  creation: creationOf('createOrganization', {
+    takesId: false,
+    needs: ['name'],
+    withoutId: 'the server chooses the id of a new organization: leave out the id',
+  }),
+  deletion: deletionOf(
+    'deleteOrganization',
+    'organization_id',
+    'deletes the organization, and ends all memberships in it',
+  ),
+  discovery: discoveryIn('organizations', 'organizations'),
   destructions: () => [],
 };
-
-async function find({ list }: DiscoverContext): Promise<Discovered> {
-  const index = await list('organizations');
-  if (index === null) return { found: [], notes: [] };
-  return {
-    found: index.rows().map((row) => {
-      const identity = { id: String(row.id) };
-      const { name } = row;
-      return {
-        identity,
-        called: typeof name === 'string' ? name : null,
-        live: { exists: true, identity, fields: row },
-      };
-    }),
-    notes: withoutIds(index.anonymous, 'organizations'),
-  };
-}
-
-/** By name if it is unique, otherwise by id; by the new name if the plan renames it. */
-function naming({ id, name: given }: Identity, { organizations }: References): Naming {
-  const row = id === undefined ? undefined : organizations?.byId(id);
-  const name = typeof row?.name === 'string' ? row.name : given;
-  const unique = name !== undefined && (organizations?.byName(name).length ?? 0) <= 1;
-  const byName = name === undefined ? [] : [{ name }];
-  // While a plan renames it, its live name selects it too, unless another one has that name.
-  const present = id === undefined ? undefined : organizations?.presentName(id);
-  const found = present === undefined || present === name ? undefined : organizations?.findNamed(present);
-  if (present !== undefined && typeof found === 'object' && found.id === row?.id)
-    byName.push({ name: present });
-  const byId = id === undefined ? [] : [{ id }];
-  const address = (unique || id === undefined ? byName[0] : undefined) ?? byId[0] ?? {};
-  return { address, key: byId[0] ?? address, all: [...byName, ...byId] };
-}
-
-function lookUp(identity: Identity, index: OrganizationIndex): Live {
-  if (identity.id === undefined) {
-    const found = index.findNamed(identity.name ?? '');
-    if (typeof found === 'string') return { exists: false, identity, fields: {}, trouble: found };
-    return { exists: true, identity: assign(identity, { id: String(found.id) }), fields: found };
-  }
-  const row = index.byId(identity.id);
-  if (row !== undefined) return { exists: true, identity, fields: row };
-  // It may be a row without an id.
-  if (index.unsure) return { exists: true, identity, fields: {} };
-  const trouble = index.lacksId(identity.id);
-  return { exists: false, identity, fields: {}, trouble };
-}

@@ -9,11 +9,7 @@ export interface Other {
   readonly list: ListName;
 }
 
-export const others: readonly Other[] = [
-  { name: 'Backend', nouns: 'backends', list: 'backends' },
-  { name: 'Scope', nouns: 'scopes', list: 'scopes' },
-  { name: 'Role', nouns: 'roles', list: 'roles' },
-];
+export const others: readonly Other[] = [{ name: 'Backend', nouns: 'backends', list: 'backends' }];
 
 /** A row for people; undefined if it has no id. */
 export function otherOf(row: Fields): { id: string; name: string | null; label: string | null } | undefined {

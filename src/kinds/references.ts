@@ -1,33 +1,25 @@
 import { error, type Place, type Problem } from '../base/problems.js';
-import type { Fields } from '../base/values.js';
+import type { Fields, Value } from '../base/values.js';
 import { type Page, type Parser, pages } from '../server/answers.js';
 import { type ExtraRead, operations, type Scope } from '../server/operations.js';
 import type { Profile, ProfileName } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
-import { type Catalog, readCatalog } from './catalog.js';
-import type { Declared } from './declared.js';
-import { changedBy, type OrganizationIndex, type OtherNames, readOrganizations } from './organizations.js';
+import { Catalog, type CatalogOptions, type OtherNames, readRows } from './catalog.js';
+import { plannedId } from './creation.js';
+import type { Declared, KindName } from './kind.js';
+import { readListing } from './listing.js';
 
 /** Lists of the server, in which references are looked up. */
-interface Lists {
-  readonly organizations: OrganizationIndex;
-  readonly scopes: Catalog;
-  readonly roles: Catalog;
-  readonly backends: Catalog;
-  /** Found by their username. */
-  readonly users: Catalog;
-}
-
-export type ListName = keyof Lists;
+export type ListName = 'scopes' | 'roles' | 'organizations' | 'backends' | 'users';
 
 /** The lists that were read; one is absent if it wasn't needed or the profile has no read for it. */
 export type References = {
   /** Null if the server doesn't offer it. */
-  readonly [name in ListName]?: Lists[name] | null;
+  readonly [name in ListName]?: Catalog | null;
 };
 
 /** Lists that are being read, once each. */
-export type HeldLists = { -readonly [name in ListName]?: BeingRead[name] };
+export type HeldLists = { [name in ListName]?: Promise<Catalog | null> };
 
 /** Lists, and the `performance.now()` before reading them. */
 export interface ReadLists {
@@ -35,16 +27,28 @@ export interface ReadLists {
   readonly lists: HeldLists;
 }
 
-type BeingRead = { readonly [name in ListName]: Promise<Lists[name] | null> };
-
-interface ListType<N extends ListName> {
-  /** The required scope; undefined if the profile has no read for it. */
-  scope(profile: Profile): Scope | undefined;
-  /** Null if the server doesn't offer it. */
-  read(reader: Reader, profile: Profile): BeingRead[N];
-  /** The list after applying documents; omitted if they don't change it. */
-  after?(list: Lists[N], declared: readonly Declared[], others: OtherNames): Lists[N];
+interface ListType extends CatalogOptions {
+  readonly parse: Parser<Page<Fields>>;
+  /** The kind of the rows, and their fields that documents may change. */
+  readonly holds?: { readonly kind: KindName; readonly fields: readonly string[] };
 }
+
+const types: { readonly [name in ListName]: ListType } = {
+  organizations: {
+    noun: 'organization',
+    parse: pages.organization,
+    holds: { kind: 'Organization', fields: ['name', 'label'] },
+  },
+  scopes: {
+    noun: 'scope',
+    parse: pages.scope,
+    holds: { kind: 'Scope', fields: ['name', 'label', 'public'] },
+  },
+  roles: { noun: 'role', parse: pages.role, holds: { kind: 'Role', fields: ['name', 'scopes'] } },
+  backends: { noun: 'backend', parse: pages.backend },
+  // Found by their username.
+  users: { noun: 'user', parse: pages.user, called: 'username' },
+};
 
 type ExtraList = Exclude<ListName, 'organizations'>;
 
@@ -74,50 +78,37 @@ export function unlisted({ name }: Profile, what: string, place: Place): Problem
   );
 }
 
-function listed(
-  name: ExtraList,
-  parse: Parser<Page<Fields>>,
-  called?: string,
-): Pick<ListType<'scopes'>, 'scope'> & { read(reader: Reader, profile: Profile): Promise<Catalog | null> } {
-  return {
-    scope: (profile) => listRead(name, profile)?.scope,
-    read: async (reader, profile) => {
-      const read = listRead(name, profile);
-      return read === undefined ? null : await readCatalog(name, read, parse, reader, called);
-    },
-  };
-}
-
-const types: { readonly [name in ListName]: ListType<name> } = {
-  organizations: {
-    scope: () => operations.listOrganizations.scope,
-    read: readOrganizations,
-    after: changedBy,
-  },
-  scopes: listed('scopes', pages.scope),
-  roles: listed('roles', pages.role),
-  backends: listed('backends', pages.backend),
-  users: listed('users', pages.user, 'username'),
-};
-
 /** In the order of messages. */
 export const listNames: readonly ListName[] = ['organizations', 'scopes', 'roles', 'backends', 'users'];
 
+/** The required scope; undefined if the profile has no read for it. */
 export function listScope(name: ListName, profile: Profile): Scope | undefined {
-  return types[name].scope(profile);
+  return name === 'organizations' ? operations.listOrganizations.scope : listRead(name, profile)?.scope;
+}
+
+/** Reads a whole list; null if the server doesn't offer it. Throws if it doesn't add up. */
+export async function readList(name: ListName, reader: Reader, profile: Profile): Promise<Catalog | null> {
+  const { parse, holds, ...options } = types[name];
+  const creatable = profile.name === 'boruta' && holds !== undefined;
+  if (name === 'organizations') {
+    const rows = await readListing(name, (number, wanted) => reader.listOrganizations(number, wanted));
+    return new Catalog(rows, { ...options, creatable });
+  }
+  const read = listRead(name, profile);
+  const rows = read === undefined ? null : await readRows(name, read, parse, reader);
+  return rows === null ? null : new Catalog(rows, { ...options, creatable });
 }
 
 /** A list, read now unless it was already; calls `onRead` after reading. */
-export function holdList<N extends ListName>(
+export function holdList(
   held: HeldLists,
-  name: N,
+  name: ListName,
   { reader, profile }: { readonly reader: Reader; readonly profile: Profile },
   onRead?: () => void,
-): BeingRead[N] {
-  const type: ListType<N> = types[name];
-  const before: BeingRead[N] | undefined = held[name];
+): Promise<Catalog | null> {
+  const { [name]: before } = held;
   if (before !== undefined) return before;
-  const list = type.read(reader, profile);
+  const list = readList(name, reader, profile);
   held[name] = list;
   // Failures go to the callers that await the list.
   list.then(onRead, () => {});
@@ -126,27 +117,69 @@ export function holdList<N extends ListName>(
 
 /** Waits for all lists. */
 export async function heldLists(held: HeldLists): Promise<References> {
-  const references: { -readonly [name in ListName]?: References[name] } = {};
-  const take = async <N extends ListName>(name: N): Promise<void> => {
-    const list: BeingRead[N] | undefined = held[name];
+  const references: { -readonly [name in ListName]?: Catalog | null } = {};
+  for (const name of listNames) {
+    const { [name]: list } = held;
     if (list !== undefined) references[name] = await list;
-  };
-  for (const name of listNames) await take(name);
+  }
   return references;
 }
+
+/** What is used of a field of a document in the lists: with the ids and names of the lists. */
+export type ListedField = (declared: Declared, field: string, row: Fields, references: References) => Value;
 
 /** The lists after applying documents. */
 export function afterwards(
   references: References,
   declared: readonly Declared[],
   others: OtherNames,
+  valueIn: ListedField,
 ): References {
-  const next: { -readonly [name in ListName]?: References[name] } = { ...references };
-  const take = <N extends ListName>(name: N): void => {
-    const type: ListType<N> = types[name];
-    const list: Lists[N] | null | undefined = references[name];
-    if (list != null && type.after !== undefined) next[name] = type.after(list, declared, others);
-  };
-  for (const name of listNames) take(name);
+  const next: { -readonly [name in ListName]?: Catalog | null } = { ...references };
+  for (const name of listNames) {
+    const { holds } = types[name];
+    const { [name]: list } = references;
+    if (list == null || holds === undefined) continue;
+    next[name] = after(list, holds, declared, others, (...given) => valueIn(...given, next));
+  }
   return next;
+}
+
+function after(
+  list: Catalog,
+  { kind, fields: listed }: NonNullable<ListType['holds']>,
+  declared: readonly Declared[],
+  others: OtherNames,
+  valueIn: (declared: Declared, field: string, row: Fields) => Value,
+): Catalog {
+  const changed = new Map<string, Fields>();
+  const created = new Map<string, Fields>();
+  for (const document of declared) {
+    if (document.kind !== kind || document.absent) continue;
+    const { id: given, name: called = '' } = document.identity;
+    const found = given === undefined ? list.findNamed(called) : list.byId(given);
+    const row = typeof found === 'object' ? found : undefined;
+    if (row === undefined && (document.creates !== true || !isMissing(list, document.identity))) continue;
+    const values = Object.fromEntries(
+      listed.flatMap((field): [string, Value][] => {
+        // Without an id, the name finds the object.
+        if (document.fields[field] === undefined || (field === 'name' && row && given === undefined))
+          return [];
+        return [[field, valueIn(document, field, row ?? {})]];
+      }),
+    );
+    const address = `${kind}/${called}`;
+    if (row === undefined) created.set(address, { id: given ?? plannedId(address), ...values });
+    else if (Object.keys(values).length > 0) changed.set(String(row.id), values);
+  }
+  return list.after({ changed, created }, others);
+}
+
+/** Whether there is surely no object of an identity, so that it can be created. */
+export function isMissing(
+  list: Catalog,
+  { id, name = '' }: { readonly id?: string; readonly name?: string },
+): boolean {
+  if (list.unsure) return false;
+  return id === undefined ? list.lacksName(name) : list.byId(id) === undefined;
 }

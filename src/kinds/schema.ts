@@ -122,3 +122,80 @@ export const ownRole = role
 export const roles = z.array(
   role.refine((it) => it.id !== undefined || it.name !== undefined, 'needs an id or a name').meta(idOrName),
 );
+
+/** Why an end beside nothing that is added is refused. */
+export const NOT_ADDED = 'ends an access that is added, and nothing is added here: leave it out';
+
+/** A set: a list is the whole set; `add` and `remove` name members and leave all others alone. */
+export function setOf<T extends z.ZodType>(element: T, what: string, example: z.input<T>) {
+  const list = z.array(element);
+  return z
+    .union(
+      [
+        list.meta(noneTwice),
+        z.strictObject({
+          add: list
+            .optional()
+            .meta({ description: `The ${what} to have.`, examples: [[example]], ...noneTwice }),
+          remove: list
+            .superRefine((members, { addIssue }) => {
+              for (const [at, member] of members.entries()) {
+                if ((Object(member) as { until?: unknown }).until !== undefined)
+                  addIssue({ code: 'custom', path: [at, 'until'], message: NOT_ADDED });
+              }
+            })
+            .optional()
+            .meta({ description: `The ${what} not to have.`, examples: [[example]], ...noneTwice }),
+        }),
+      ],
+      { error: `expected a list of ${what}, or {add: […], remove: […]}` },
+    )
+    .nullable()
+    .optional();
+}
+
+/** An id if it is a UUID, otherwise a name; or an object with one of them. */
+export function reference(what: string, example: string) {
+  return z
+    .union([
+      identifier(),
+      z.strictObject({
+        id: optional(identifier(), `The id of the ${what}.`, UUID),
+        name: optional(identifier(), `The name of the ${what}.`, example),
+      }),
+    ])
+    .meta({ description: `The id or the name of the ${what}.`, examples: [example] });
+}
+
+/** A set of references to things by name or id, or `{add, remove}`. */
+export function referenceSet(what: string, example: string) {
+  return setOf(reference(what, example), `${what}s`, example);
+}
+
+/** What a document says about the existence of its object. */
+export function lifecycle(noun: string) {
+  return {
+    create: optional(
+      z.boolean(),
+      `Whether to create the ${noun} if the server doesn't have it; by default as "create" of the configuration says. Profile boruta only.`,
+      true,
+    ),
+    state: z
+      .enum(['present', 'absent'])
+      .optional()
+      .meta({
+        description: `absent: delete the ${noun}. Profile boruta only.`,
+        examples: ['absent'],
+        default: 'present',
+      }),
+  };
+}
+
+/** For editors: with `state: absent` there are none of these fields. */
+export function absentAlone(fields: readonly string[]): Together {
+  return {
+    if: { properties: { state: { const: 'absent' } }, required: ['state'] },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { properties: Object.fromEntries(fields.map((field) => [field, false])) },
+  };
+}

@@ -7,11 +7,14 @@ import {
   identifier,
   idOrName,
   ignorable,
+  NOT_ADDED,
   noneTwice,
   organizationId,
   ownRole,
+  reference,
   role,
   roles,
+  setOf,
   text,
   UUID,
   until,
@@ -30,49 +33,6 @@ const scope = lazy(() =>
     .refine((it) => it.id !== undefined || it.name !== undefined, 'needs an "id" or a "name"')
     .meta(idOrName),
 );
-
-const NOT_ADDED = 'ends an access that is added, and nothing is added here: leave it out';
-
-/** A set: a list is the whole set; `add` and `remove` name members and leave all others alone. */
-function setOf<T extends z.ZodType>(element: T, what: string, example: z.input<T>) {
-  const list = z.array(element);
-  return z
-    .union(
-      [
-        list.meta(noneTwice),
-        z.strictObject({
-          add: list
-            .optional()
-            .meta({ description: `The ${what} to have.`, examples: [[example]], ...noneTwice }),
-          remove: list
-            .superRefine((members, { addIssue }) => {
-              for (const [at, member] of members.entries()) {
-                if ((Object(member) as { until?: unknown }).until !== undefined)
-                  addIssue({ code: 'custom', path: [at, 'until'], message: NOT_ADDED });
-              }
-            })
-            .optional()
-            .meta({ description: `The ${what} not to have.`, examples: [[example]], ...noneTwice }),
-        }),
-      ],
-      { error: `expected a list of ${what}, or {add: […], remove: […]}` },
-    )
-    .nullable()
-    .optional();
-}
-
-/** An id if it is a UUID, otherwise a name; or an object with one of them. */
-function reference(what: string, example: string) {
-  return z
-    .union([
-      identifier(),
-      z.strictObject({
-        id: optional(identifier(), `The id of the ${what}.`, UUID),
-        name: optional(identifier(), `The name of the ${what}.`, example),
-      }),
-    ])
-    .meta({ description: `The id or the name of the ${what}.`, examples: [example] });
-}
 
 const membership = lazy(() =>
   z

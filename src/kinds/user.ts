@@ -145,6 +145,7 @@ export const user: Kind = {
   },
   lost: lostLists,
   restorable: existing,
+  gives: holdingsOf,
   access: {
     listed: (profile) => listRead('users', profile) !== undefined,
     fields: ({ name }) => [
@@ -154,7 +155,6 @@ export const user: Kind = {
     ],
     lists: ['organizations', 'scopes', 'roles'],
     of: grantsOf,
-    holdings: holdingsOf,
     blocked: ({ blocked }) => (typeof blocked === 'boolean' ? blocked : null),
   },
   discovery: {

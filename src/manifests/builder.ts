@@ -11,7 +11,7 @@ import {
   type Value,
 } from '../base/values.js';
 import { type FieldType, isSecret } from '../kinds/fields.js';
-import type { Declared, Kind, Many } from '../kinds/kind.js';
+import type { Declared, Kind, KindName, Many } from '../kinds/kind.js';
 import { FileReference } from '../kinds/schema.js';
 import type { Profile } from '../server/profiles.js';
 import { valuePlace } from '../yaml/check.js';
@@ -132,6 +132,7 @@ export class Builder {
         identity,
         fields: this.#many === undefined ? fields : this.#many.fields(fields, data),
         absent: data.state === 'absent',
+        ...(this.#creates(data) ? { creates: true } : {}),
         whole: names(data.whole),
         ignored: names(data.ignored),
         ...(typeof data.did_generation === 'number' ? { generation: data.did_generation } : {}),
@@ -139,6 +140,13 @@ export class Builder {
       },
       { root: this.#root, file, bodies: this.#bodies },
     );
+  }
+
+  /** A name that finds the object is needed to create it, too. */
+  #creates({ create, state }: { readonly [key: string]: unknown }): boolean {
+    const { creation, name } = this.#kind;
+    if (creation === undefined || state === 'absent' || this.#many !== undefined) return false;
+    return typeof create === 'boolean' ? create : this.#reading.creates(name);
   }
 
   /** An id in its normal form, but unchanged if the server only accepts UUIDs, so that it can refuse it. */
@@ -227,6 +235,8 @@ export interface Reading {
   readonly variables: Variables;
   readonly profile: Profile;
   readonly bodies: Bodies;
+  /** Whether the configuration has objects of a kind created. */
+  readonly creates: (kind: KindName) => boolean;
   /** Called with every value of a secret field. */
   readonly onSecret: (secret: string) => void;
 }

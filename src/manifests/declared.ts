@@ -23,6 +23,7 @@ export class DeclaredDocument implements Declared {
   readonly absent: boolean;
   readonly whole: readonly string[];
   readonly ignored: readonly string[];
+  declare readonly creates?: true;
   declare readonly generation?: number;
   declare readonly covers?: Covers;
   readonly #written: Written;
@@ -37,6 +38,7 @@ export class DeclaredDocument implements Declared {
     this.absent = object.absent;
     this.whole = object.whole;
     this.ignored = object.ignored;
+    if (object.creates !== undefined) this.creates = object.creates;
     if (object.generation !== undefined) this.generation = object.generation;
     if (object.covers !== undefined) this.covers = object.covers;
     this.#written = written;

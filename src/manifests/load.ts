@@ -1,6 +1,7 @@
 import { basename, dirname } from 'node:path';
 import pLimit from 'p-limit';
 import { Pauses } from '../base/concurrency.js';
+import type { KindName } from '../base/kind-names.js';
 import { error, type Problem, ProblemsError, sortByPlace } from '../base/problems.js';
 import type { Json } from '../base/values.js';
 import { addressOf, kindOf, kinds } from '../kinds/index.js';
@@ -78,6 +79,7 @@ export async function loadManifests(project: Project, options: ManifestOptions):
   const sources = await Promise.all(
     files.map(async (file) => ({ ...file, source: await limit(() => readManifest(access, file)) })),
   );
+  const creates = (kind: KindName): boolean => project.creates(kind);
   const documents: Promise<ReadDocument>[] = [];
   const parsedFiles: {
     file: ManifestFile;
@@ -100,7 +102,15 @@ export async function loadManifests(project: Project, options: ManifestOptions):
       const onSecret = (secret: string): void => {
         declaredSecrets.set(secret, Math.min(at, declaredSecrets.get(secret) ?? at));
       };
-      const reading = readDocument(document, { file: source, path, variables, profile, bodies, onSecret });
+      const reading = readDocument(document, {
+        file: source,
+        path,
+        variables,
+        profile,
+        bodies,
+        onSecret,
+        creates,
+      });
       // A failure is thrown below, after all are read.
       reading.catch(() => {});
       documents.push(reading);

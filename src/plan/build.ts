@@ -19,7 +19,8 @@ import { secretsIn } from '../secrets/hash.js';
 import { eachWithSlowHashes, withSlowHashes } from '../secrets/slow-hash.js';
 import { operations, type Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
-import { Decider, formerNames } from './decider.js';
+import { blockDependents } from './create.js';
+import { Decider, formerNames, valuesIn } from './decider.js';
 import { planDigest } from './digest.js';
 import { expand } from './expand.js';
 import { blockLosses, blockProtected, idleKeeps, markPrivileged } from './guards.js';
@@ -84,7 +85,8 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
     recognise,
     state,
   });
-  const kept = await blockLosses(arrange(guarded.changes), options, decider.references, (found, kind) =>
+  const created = blockDependents(guarded.changes, decider.references);
+  const kept = await blockLosses(arrange(created), options, decider.references, (found, kind) =>
     decideElsewhere(found, kind, decider, options),
   );
   const plan = await assemble(
@@ -141,7 +143,7 @@ async function withDocumentsById(options: BuildOptions): Promise<{
   const references =
     names.length === 0 ? {} : (await observe([], names, { ...options, lists: read.lists })).references;
   const others = { present: new Map(), former: formerNames(state) };
-  const expanded = expand(declared, afterwards(references, declared, others), options);
+  const expanded = expand(declared, afterwards(references, declared, others, valuesIn(profile)), options);
   const now = options.asOf ?? options.now;
   const dated = withDates(expanded.declared, declared, { state, now, endedOnly: options.endedOnly === true });
   const lists = { ...options.read?.lists, ...read.lists };

@@ -11,13 +11,14 @@ import {
 } from '../base/values.js';
 import { asElements, contrast, desired, holdsHashed, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
-import type { Declared, Kind, Live, Present } from '../kinds/kind.js';
+import type { Declared, Kind, Live, PlanInput, Present, Verdict } from '../kinds/kind.js';
 import { idTrouble, requestSize } from '../kinds/limits.js';
 import { namesOfLost, type PendingRestore, stillLost, withLost } from '../kinds/loss.js';
 import type { References } from '../kinds/references.js';
 import { ignoredTrouble, takenFields } from '../kinds/rules.js';
 import type { Profile } from '../server/profiles.js';
 import type { ResourceRecord } from '../state/state.js';
+import { createChange, lacking } from './create.js';
 import { type LastShown, undeclaredDrift, withDrift } from './drift.js';
 import { declaredPlaces, fieldChange, namedMembers, updateWarnings } from './field-changes.js';
 import type { Change, FieldChange, PlanWarning, Source, UntilChanges } from './plan.js';
@@ -56,6 +57,10 @@ export interface CompareInput {
   readonly address: string;
   /** The state's key of the object. */
   readonly key: string;
+  /** The id of a creation whose outcome an earlier run didn't learn: it is sent again with the same one. */
+  readonly creating?: string | undefined;
+  /** The id of the object that was created in place of this deleted one. */
+  readonly replacedBy?: string | undefined;
 }
 
 /** Decides what to do for one declared object. Pure: it reads and sends nothing. */
@@ -133,7 +138,12 @@ function compareFields(given: CompareInput): Change {
     return stale.length === 0 ? change : { ...change, warnings: stale };
   };
   const blocked = (reason: string): Change => ({ ...base({}), action: 'blocked', reason });
-  const unfit = declared.trouble ?? idTrouble(declared.identity, input.profile) ?? live?.trouble;
+  const isNew = live?.missing === true && declared.creates === true;
+  const isGone = live?.missing === true && declared.absent;
+  const unfit =
+    declared.trouble ??
+    idTrouble(declared.identity, input.profile) ??
+    (isNew || isGone ? undefined : lacking(live, input));
   if (unfit !== undefined) return blocked(unfit);
   const moved = declared.conditions?.find(
     (one) => !kind.many?.holds(one, { ...live?.beside, ...live?.fields }),
@@ -141,6 +151,7 @@ function compareFields(given: CompareInput): Change {
   if (moved !== undefined)
     return blocked(`this ${kind.noun} no longer matches the document that declares the change: plan again`);
   if (troubles.length > 0) return blocked(troubles.join('; '));
+  if (isNew) return createChange(input, resolved, { base, blocked, confirmed });
 
   // A map is merged into its value before the loss. Members of a set are merged into the live set; a record is not enough.
   const isLive = (field: string): boolean => Object.hasOwn(live?.fields ?? {}, field);
@@ -168,7 +179,7 @@ function compareFields(given: CompareInput): Change {
     profile: input.profile,
     references: input.references,
   };
-  const verdict = kind.decide?.(planInput);
+  const verdict = kind.decide?.(planInput) ?? absence(kind, planInput);
   if (verdict !== undefined) {
     const { reason = null, warnings = [], ...decided } = verdict;
     return { ...base({}), ...decided, reason, warnings: [...stale, ...warnings] };
@@ -206,6 +217,13 @@ function compareFields(given: CompareInput): Change {
       ),
     ],
   };
+}
+
+/** The decision about an object that is to be deleted. */
+function absence(kind: Kind, { declared, present, profile }: PlanInput): Verdict | undefined {
+  if (!declared.absent || kind.deletion === undefined) return undefined;
+  if (present.exists === false) return { action: 'unchanged', fields: [], requests: [], destructions: [] };
+  return kind.deletion.verdict(present.identity, present.fields, profile);
 }
 
 /** What an unfinished update took away from this object, unless somebody has set it since. */

@@ -1,15 +1,16 @@
 import { identifierKey } from '../base/identifiers.js';
 import { type Fields, isMap, mapValues } from '../base/values.js';
-import { isAddressedByName, kindOf } from '../kinds/index.js';
+import { desired, value } from '../kinds/fields.js';
+import { kindOf } from '../kinds/index.js';
 import type { Declared, KindName, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
 import type { PendingRestore } from '../kinds/loss.js';
-import { afterwards, type References } from '../kinds/references.js';
+import { afterwards, type ListedField, listNames, type References } from '../kinds/references.js';
 import { type Hasher, restoreFields } from '../secrets/hash.js';
 import type { Profile } from '../server/profiles.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import { type BodyChecks, templateWarnings } from './body-checks.js';
-import { compare, type Recorded, withReason } from './compare.js';
+import { type CompareInput, compare, type Recorded, withReason } from './compare.js';
 import type { BuildOptions } from './options.js';
 import type { Change } from './plan.js';
 import { type Addressed, type Addresses, type Subject, undocumented } from './subjects.js';
@@ -23,10 +24,9 @@ export class Decider {
   /** `earlier` are the lists of a plan that is being applied: until its end, both names of a renamed object are right. */
   constructor(options: BuildOptions, references: References, earlier: References = {}) {
     this.#options = options;
-    this.references = afterwards(references, options.declared, {
-      present: earlier.organizations?.others.present ?? new Map(),
-      former: formerNames(options.state),
-    });
+    const present = listNames.flatMap((name) => [...(earlier[name]?.others.present ?? [])]);
+    const others = { present: new Map(present), former: formerNames(options.state) };
+    this.references = afterwards(references, options.declared, others, valuesIn(options.profile));
   }
 
   /** The instant at which it is decided which access has ended. */
@@ -78,8 +78,31 @@ export class Decider {
   ): Change {
     const { profile, assert } = this.#options;
     const { references } = this;
-    return compare({ live, recorded, declared, references, profile, assert, address, key });
+    const earlier = live?.missing === true ? this.#earlier(declared) : {};
+    return compare({ live, recorded, declared, references, profile, assert, address, key, ...earlier });
   }
+
+  /** What runs did with an object that the server doesn't have. */
+  #earlier({ kind, identity }: Declared): Pick<CompareInput, 'creating' | 'replacedBy'> {
+    const records = Object.values(this.#options.state.resources).filter((record) => record.kind === kind);
+    const part = kindOf(kind).addressPart(identity);
+    return {
+      creating: records.find(({ creating }) => creating === part)?.identity.id,
+      replacedBy: records.find(({ replaces }) => replaces !== undefined && replaces === identity.id)?.identity
+        .id,
+    };
+  }
+}
+
+/** What documents make of the rows of lists: their references are looked up in the lists, too. */
+export function valuesIn(profile: Profile): ListedField {
+  return ({ kind: name, fields }, field, row, references) => {
+    const kind = kindOf(name);
+    const { [field]: declared = null } = fields;
+    const context = { references, profile, present: row, wished: () => true, at: () => '' };
+    const { [field]: asked = declared } = kind.resolve?.({ [field]: declared }, context).fields ?? {};
+    return desired(kind.fields[field] ?? value, asked, row[field] ?? null, false) ?? declared;
+  };
 }
 
 /** The change with the findings of the body checks; an error blocks it. */
@@ -101,7 +124,7 @@ export function deletedHash(kind: KindName, answer: Fields, hasher: Hasher): str
 export function formerNames({ resources }: Pick<State, 'resources'>): ReadonlyMap<string, readonly string[]> {
   return new Map(
     Object.values(resources).flatMap(({ kind, identity: { id }, left, former_names: former = [] }) => {
-      if (!isAddressedByName(kind) || id === undefined) return [];
+      if (kindOf(kind).keepsFormerNames !== true || id === undefined) return [];
       const last = left?.fields.name;
       return [[identifierKey(id), typeof last === 'string' ? [...former, last] : former] as const];
     }),

@@ -54,16 +54,16 @@ export function markPrivileged(
 
 /** What a change gives that its object doesn't have, and that no pending restore gives back. If a list is unknown, all of it is new. */
 function newHoldings({ kind, action, fields, requests, apply }: Change, references: References): Holding[] {
-  const { access } = kindOf(kind);
-  if (access === undefined || requests.length === 0 || action === 'delete') return [];
+  const { gives } = kindOf(kind);
+  if (gives === undefined || requests.length === 0 || action === 'delete') return [];
   const known = fields.filter(({ before }) => before !== undefined);
   // `apply.before` has what a pending restore gives back, too.
   const had = [
-    ...access.holdings(
+    ...gives(
       fieldsOf(known, ({ before }) => before),
       references,
     ),
-    ...access.holdings(
+    ...gives(
       fieldsOf(known, ({ path }) => apply.before[path]),
       references,
     ),
@@ -71,14 +71,12 @@ function newHoldings({ kind, action, fields, requests, apply }: Change, referenc
   const keys = new Set(
     had.flatMap(({ id, element, ...at }) => [key(at, 'id', id), key(at, 'name', element.name)]),
   );
-  return access
-    .holdings(
-      fieldsOf(fields, ({ after }) => after),
-      references,
-    )
-    .filter(({ id, name, ...at }) =>
-      id === undefined ? !keys.has(key(at, 'name', name)) : !keys.has(key(at, 'id', id)),
-    );
+  return gives(
+    fieldsOf(fields, ({ after }) => after),
+    references,
+  ).filter(({ id, name, ...at }) =>
+    id === undefined ? !keys.has(key(at, 'name', name)) : !keys.has(key(at, 'id', id)),
+  );
 }
 
 function key(
@@ -112,9 +110,9 @@ function sentenceOf({ type, element, name, within, through }: Holding, { fields 
 function namesById({ resources }: State): ReadonlyMap<string | undefined, Set<string>> {
   const names = new Map<string | undefined, Set<string>>();
   for (const { kind, fields, left } of Object.values(resources)) {
-    const { access } = kindOf(kind);
-    const recorded = access === undefined ? [] : [fields, left?.fields ?? {}];
-    for (const { id, name } of recorded.flatMap((one) => access?.holdings(one as Fields, {}) ?? [])) {
+    const { gives } = kindOf(kind);
+    const recorded = gives === undefined ? [] : [fields, left?.fields ?? {}];
+    for (const { id, name } of recorded.flatMap((one) => gives?.(one as Fields, {}) ?? [])) {
       if (id !== undefined && name !== undefined) names.set(id, (names.get(id) ?? new Set()).add(name));
     }
   }
@@ -182,14 +180,14 @@ export async function blockLosses(
 ): Promise<readonly Change[]> {
   let changes = given;
   for (const kind of kinds) {
-    const { access, discovery } = kind;
-    if (access === undefined || discovery === undefined) continue;
+    const { access, discovery, gives } = kind;
+    if (access === undefined || discovery === undefined || gives === undefined) continue;
     const has = (keep: Keep, fields: Fields): boolean =>
       // Who is blocked can't sign in.
       access.blocked(fields) !== true &&
-      access
-        .holdings(fields, references)
-        .some(({ type, id, name }) => keep[type] !== undefined && [id, name].includes(keep[type]));
+      gives(fields, references).some(
+        ({ type, id, name }) => keep[type] !== undefined && [id, name].includes(keep[type]),
+      );
     const loses = (keep: Keep, { action, apply }: Change): boolean =>
       action !== 'blocked' && has(keep, apply.before) && !has(keep, afterwards(apply.before, apply));
     const threatened = options.safety.keep.filter((keep) =>

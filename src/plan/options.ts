@@ -1,7 +1,7 @@
 import type { Progress } from '../base/progress.js';
 import type { Safety } from '../base/safety.js';
 import type { Fields } from '../base/values.js';
-import type { Declared } from '../kinds/kind.js';
+import type { Declared, KindName } from '../kinds/kind.js';
 import type { ReadLists } from '../kinds/references.js';
 import type { Hasher } from '../secrets/hash.js';
 import type { Profile } from '../server/profiles.js';
@@ -36,8 +36,10 @@ export interface BuildOptions extends PlanHeader {
   readonly state: State;
   readonly hasher: Hasher;
   readonly selection: Selection;
-  /** Delete templates that idops applied and no manifest declares any more. */
+  /** Delete what no manifest declares any more: templates that idops applied, and other objects that it created. */
   readonly prune: boolean;
+  /** The kinds that pruning is about; by default templates. */
+  readonly prunes?: readonly KindName[] | undefined;
   /** Send even if the recorded value already matches. */
   readonly assert: boolean;
   readonly concurrency: number;

@@ -48,8 +48,11 @@ export function formerHolders(change: Change, changes: readonly Change[]): reado
   return shown.length === 0 ? undefined : shown.map(({ address }) => address);
 }
 
-function level({ kind }: Change): number {
-  return kinds.findIndex(({ name }) => name === kind);
+/** Changes of one level don't depend on each other. */
+export function level({ kind, action }: Change): number {
+  const index = kinds.findIndex(({ name }) => name === kind);
+  if (action === 'regenerate') return kinds.length;
+  return action === 'delete' && kindOf(kind).creation !== undefined ? 2 * kinds.length - index : index;
 }
 
 function rank(change: Change): number {

@@ -74,6 +74,10 @@ export interface ApplyInfo {
   readonly existed: boolean | null;
   /** The fields that the server shows now; left out if it can't be read, or doesn't exist. */
   readonly seen?: Fields;
+  /** The id that a new object has in the plan alone: it gets another one. */
+  readonly plannedId?: string;
+  /** The id of the deleted object in place of which it is created. */
+  readonly replaces?: string;
   /** The declared fields. */
   readonly managed: readonly string[];
   /** Recorded ends of access to change, by field and id of the member; null for one that no longer has an end. */
@@ -144,7 +148,7 @@ export type Summary = { readonly [action in Action]: number };
 
 /** How many changes there are of each action. */
 export function summarize(plan: Pick<Plan, 'changes'>): Summary {
-  const summary = { update: 0, delete: 0, regenerate: 0, adopt: 0, blocked: 0, unchanged: 0 };
+  const summary = { create: 0, update: 0, delete: 0, regenerate: 0, adopt: 0, blocked: 0, unchanged: 0 };
   for (const change of plan.changes) summary[change.action] += 1;
   return summary;
 }
@@ -166,7 +170,7 @@ export function changesServer(plan: Plan): boolean {
 
 /** Whether a change changes the server. */
 export function isChanging({ action }: Pick<Change, 'action'>): boolean {
-  return action === 'update' || action === 'delete' || action === 'regenerate';
+  return action === 'create' || action === 'update' || action === 'delete' || action === 'regenerate';
 }
 
 /** Whether the selection leaves out pending restores. */

@@ -48,7 +48,7 @@ export function undocumented(
 
 /** The objects to look at: the documents that a target may match, pending restores, and what pruning may delete. */
 export function candidates(options: BuildOptions, references: References = {}): Subject[] {
-  const { declared, selection, prune, state } = options;
+  const { declared, selection, state } = options;
   const documents = ownAndAlike(
     declared.filter(({ kind, identity }) => mayMean(selection, kind, identity, references)),
     selection,
@@ -68,7 +68,8 @@ export function candidates(options: BuildOptions, references: References = {}): 
     const isOwn = run !== null && managed.length > 0;
     // A document whose object wasn't found may declare it.
     const isSure = declared.every((document) => document.kind !== kind || document.trouble === undefined);
-    if (prune && kindOf(kind).deletion !== undefined && deleted === undefined && isOwn && isSure) {
+    const mayGo = isPruned(record, options) && deleted === undefined && isOwn && isSure;
+    if (mayGo) {
       return [{ kind, identity, declared: undefined }];
     }
     return hasRestore(record, options)
@@ -89,6 +90,14 @@ function ownAndAlike(documents: readonly Declared[], selection: Selection): Subj
   return subjects.filter(
     ({ kind, elsewhere }) => !elsewhere || (isAddressedByName(kind) && looked.has(kind)),
   );
+}
+
+/** Whether `--prune` may delete a recorded object that no manifest declares. */
+function isPruned({ kind, created }: ResourceRecord, { prune, prunes }: BuildOptions): boolean {
+  const { deletion } = kindOf(kind);
+  if (!prune || deletion === undefined) return false;
+  if (deletion.createdOnly !== true) return prunes?.includes(kind) ?? true;
+  return created !== undefined && prunes?.includes(kind) === true;
 }
 
 function hasRestore({ kind, owed }: ResourceRecord, { restores, profile }: BuildOptions): boolean {

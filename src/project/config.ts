@@ -241,6 +241,23 @@ export const limitsSchema = z
     examples: [{ body_characters: 100_000_000 }],
   });
 
+const kindList = () => z.array(z.enum(kindNames));
+
+export const createSchema = z
+  .union([z.boolean(), kindList()], { error: 'expected true, false or a list of kinds' })
+  .meta({
+    description:
+      'Whether objects are created that the server doesn\'t have: of all kinds, or of some. By default none are. A document says otherwise with its own "create". Profile boruta only.',
+    examples: [true, ['Role', 'Organization']],
+  });
+
+export const pruneSchema = kindList().meta({
+  description:
+    'The kinds of which --prune deletes objects that no manifest declares any more. Of email templates it deletes those that idops applied, of other kinds those that idops created.',
+  examples: [['EmailTemplate', 'Role']],
+  default: ['EmailTemplate'],
+});
+
 const sections = {
   server: serverSchema.optional(),
   manifests: manifestsSchema.optional(),
@@ -257,6 +274,8 @@ const sections = {
   ]),
   state: stateSettingsSchema.optional(),
   safety: safetySchema.optional(),
+  create: createSchema.optional(),
+  prune: pruneSchema.optional(),
   checks: checksSchema.optional(),
   limits: limitsSchema.optional(),
 };

@@ -104,7 +104,7 @@ function withoutStatePlace(base: MapNode, over: MapNode): MapNode {
 }
 
 /** The sections without credentials; no line of another one is shown. */
-const open = /^(?:version|manifests|vars|allow_env|safety|checks|email)[ \t]*:/;
+const open = /^(?:version|manifests|vars|allow_env|safety|create|prune|checks|email)[ \t]*:/;
 
 /** Hides lines that may contain credentials. Works on the text, which may not be valid YAML. */
 function hideCredentials(file: SourceFile): void {

@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, resolve as resolvePath } from 'node:path';
 import type { z } from 'zod';
+import type { KindName } from '../base/kind-names.js';
 import { type Place, type Problem, ProblemsError, problemError, refuse } from '../base/problems.js';
 import { defaultSafety, type Safety } from '../base/safety.js';
 import { firstFew } from '../base/words.js';
@@ -12,7 +13,15 @@ import type { Note } from '../yaml/resolve.js';
 import { fileName, readSource, SourceFile, shownPath, unreadable } from '../yaml/source-file.js';
 import { find, type MapNode, type ScalarNode } from '../yaml/tree.js';
 import { type VariableSources, Variables } from '../yaml/variables.js';
-import { DEFAULT_MANIFESTS, limitsSchema, manifestsSchema, safetySchema, serverSchema } from './config.js';
+import {
+  createSchema,
+  DEFAULT_MANIFESTS,
+  limitsSchema,
+  manifestsSchema,
+  pruneSchema,
+  safetySchema,
+  serverSchema,
+} from './config.js';
 import { configPath, type ProjectOptions, setting, unreadableConfig } from './find-config.js';
 import { type Guarded, guardedOf } from './guarded.js';
 import { type Configs, type Layer, readConfig, without } from './layers.js';
@@ -68,6 +77,7 @@ export class Project {
   readonly #sources: VariableSources;
   readonly #tokenFile: string | undefined;
   #guarded: Guarded | undefined;
+  #create: z.infer<typeof createSchema> | undefined;
 
   /** Not for callers: `loadProject` makes it. */
   constructor(
@@ -146,6 +156,8 @@ export class Project {
     const state = this.#resolved('state', stateSettingsSchema, true);
     const sections: { readonly [name: string]: z.ZodType } = {
       safety: safetySchema,
+      create: createSchema,
+      prune: pruneSchema,
       checks: checksSchema,
       limits: limitsSchema,
     };
@@ -200,6 +212,18 @@ export class Project {
   placeOf(...path: readonly (string | number)[]): readonly Place[] {
     const { node, complete } = find(this.#config, path);
     return complete ? [this.#source.place(node.range)] : [];
+  }
+
+  /** Whether objects of a kind are created that the server doesn't have, unless their document says otherwise. */
+  creates(kind: KindName): boolean {
+    // `settingsProblems` reports an invalid one.
+    this.#create ??= this.#resolved('create', createSchema, true).data ?? false;
+    return typeof this.#create === 'boolean' ? this.#create : this.#create.includes(kind);
+  }
+
+  /** The kinds of which `--prune` deletes objects; undefined if the configuration doesn't say. */
+  prunes(): readonly KindName[] | undefined {
+    return this.#section('prune', pruneSchema);
   }
 
   /** The severities of findings in email bodies. */

@@ -1,6 +1,7 @@
 import { type Result, summarizeResult } from '../apply/result.js';
 import type { Problem } from '../base/problems.js';
 import { holdsSensitive, isMap, type Json, mapValues, Sensitive, type Value } from '../base/values.js';
+import { withoutPlannedIds } from '../kinds/creation.js';
 import { countDrift, isListed, shareOf } from '../plan/drift.js';
 import {
   type Change,
@@ -21,6 +22,7 @@ export function planJson(plan: Plan, { debug, only }: { debug: boolean; only?: S
   const { changes, leftOut } = shareOf(plan.changes, only);
   const { objects: drift } = countDrift(plan);
   const privileged = countPrivileged(plan);
+  const { create, ...counts } = summarize(plan);
   return {
     format_version: 1,
     tool_version: plan.toolVersion,
@@ -33,7 +35,8 @@ export function planJson(plan: Plan, { debug, only }: { debug: boolean; only?: S
     ...(plan.holdsUntil === undefined ? {} : { holds_until: plan.holdsUntil }),
     ...(plan.partial === undefined ? {} : { partial: plan.partial }),
     summary: {
-      ...summarize(plan),
+      ...(create > 0 ? { create } : {}),
+      ...counts,
       ...(privileged > 0 ? { privileged } : {}),
       ...(drift > 0 ? { drift } : {}),
     },
@@ -85,7 +88,8 @@ export function changeJson(change: Change): ChangeJson {
 }
 
 export function fieldJson(field: FieldChange): FieldJson {
-  const { path, before, after, sensitive, becomes, was, places, drift } = field;
+  const { path, type, before, sensitive, becomes, was, places, drift } = field;
+  const after = type === 'set' ? withoutPlannedIds(field.after) : field.after;
   const more = {
     ...(places === undefined ? {} : { places: places.map(placeJson) }),
     ...(drift === undefined
@@ -154,6 +158,6 @@ export function problemsJson(problems: readonly Problem[]) {
 
 /** A report of the type `terraform`, which GitLab shows in a merge request. */
 export function planGitlab(plan: Plan) {
-  const { update, regenerate, delete: deleted } = summarize(plan);
-  return { create: 0, update: update + regenerate, delete: deleted };
+  const { create, update, regenerate, delete: deleted } = summarize(plan);
+  return { create, update: update + regenerate, delete: deleted };
 }

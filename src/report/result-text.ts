@@ -10,6 +10,7 @@ import { penOf, type TextOptions } from './text.js';
 import { plural, wrap } from './words.js';
 
 const done: { readonly [action in Action]: string } = {
+  create: 'created',
   update: 'updated',
   delete: 'deleted',
   regenerate: 'regenerated',

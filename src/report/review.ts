@@ -46,7 +46,7 @@ export function reviewGroups(
   const destructive = others.filter(isDestructive);
   const rest = others.filter((change) => !isDestructive(change));
   const of = (action: Action) => rest.filter((change) => change.action === action);
-  const done = rest.filter(({ action }) => ['update', 'delete', 'regenerate'].includes(action));
+  const done = rest.filter(({ action }) => ['create', 'update', 'delete', 'regenerate'].includes(action));
   const byKind = new Map<string, Change[]>();
   for (const change of done) byKind.set(change.kind, [...(byKind.get(change.kind) ?? []), change]);
   return [
@@ -111,8 +111,9 @@ export function headline(plan: Plan): string {
 export function sendsText(plan: Plan): string {
   // Nothing is sent for a key pair that loses the default.
   const sent = plan.changes.filter(({ requests }) => requests.length > 0);
-  const { update, delete: deletions, regenerate } = summarize({ changes: sent });
+  const { create, update, delete: deletions, regenerate } = summarize({ changes: sent });
   const parts = [
+    [create, 'creation'],
     [update, 'update'],
     [deletions, 'deletion'],
     [regenerate, 'regeneration'],

@@ -18,7 +18,7 @@ const label = z
   .meta(described('The name of the object, if it is known and not in the address', 'ada@acme.example'));
 
 const action = z
-  .enum(['update', 'delete', 'regenerate', 'adopt', 'blocked', 'unchanged'])
+  .enum(['create', 'update', 'delete', 'regenerate', 'adopt', 'blocked', 'unchanged'])
   .describe('What to do; adopt records the object and sends nothing');
 
 const place = z.strictObject({
@@ -143,6 +143,7 @@ export const planSchema = z
     partial: z.literal(true).optional().describe('Present if --target, --kind or --shard leave objects out'),
     summary: z
       .strictObject({
+        create: z.int().min(1).optional().meta(described('Objects to create, if there are any', 1)),
         update: count('Objects to update', 1),
         delete: count('Objects to delete', 0),
         regenerate: count('DIDs to regenerate', 0),

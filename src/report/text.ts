@@ -81,7 +81,7 @@ export function summaryLine(plan: Plan): string {
   ).length;
   const parts = [
     ...actions
-      .filter((action) => count[action] > 0 || !['adopt', 'blocked'].includes(action))
+      .filter((action) => count[action] > 0 || !['create', 'adopt', 'blocked'].includes(action))
       .map((action) => `${count[action]} ${actionWords[action]}`),
     ...(recorded > 0 ? [`${recorded} of them by record`] : []),
   ];
@@ -97,15 +97,17 @@ function namedSentence(changes: readonly Change[], what: string): string[] {
   return [`${changes.length} ${verb} ${what}: ${firstFew(changes.map(nameOf), NAMED)}.`];
 }
 
-const marks: { readonly [action in Action]: { mark: string; color: 'yellow' | 'red' | 'magenta' | 'dim' } } =
-  {
-    update: { mark: '~', color: 'yellow' },
-    delete: { mark: '-', color: 'red' },
-    regenerate: { mark: '↻', color: 'magenta' },
-    adopt: { mark: '*', color: 'dim' },
-    blocked: { mark: '!', color: 'red' },
-    unchanged: { mark: '=', color: 'dim' },
-  };
+const marks: {
+  readonly [action in Action]: { mark: string; color: 'green' | 'yellow' | 'red' | 'magenta' | 'dim' };
+} = {
+  create: { mark: '+', color: 'green' },
+  update: { mark: '~', color: 'yellow' },
+  delete: { mark: '-', color: 'red' },
+  regenerate: { mark: '↻', color: 'magenta' },
+  adopt: { mark: '*', color: 'dim' },
+  blocked: { mark: '!', color: 'red' },
+  unchanged: { mark: '=', color: 'dim' },
+};
 
 export function changeLines(change: Change, pen: Pen): string[] {
   return [...headLines(change, pen), ...detailLines(change, pen)];

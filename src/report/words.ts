@@ -44,6 +44,7 @@ function wordsOf(text: string): string[] {
 }
 
 export const actionWords: { readonly [action in Action]: string } = {
+  create: 'to create',
   update: 'to update',
   delete: 'to delete',
   regenerate: 'to regenerate',

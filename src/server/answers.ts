@@ -46,6 +46,12 @@ const secret = maybe(z.string().transform((value) => new Sensitive(value)));
 const namedScopes = maybe(z.array(z.object({ id: text, name: text, public: flag })));
 const roles = maybe(z.array(z.object({ id: text, name: text, scopes: namedScopes })));
 
+/** An object of a resource that is not documented: kinds take what they know. */
+const resource = anyObject.refine(
+  ({ id }) => id == null || (typeof id === 'string' && isPathParameter(id)),
+  'an id that no path can carry',
+);
+
 const organization = z.object({ id: identifier, name: text, label: text });
 const listedScope = z.object({ id: text, name: text, label: text, public: flag });
 const listedRole = z.object({ id: text, name: text, scopes: namedScopes });
@@ -138,6 +144,7 @@ export const answers = {
   keyPair: dataOf(keyPair),
   keyPairs: dataOf(z.array(keyPair)),
   client: dataOf(client),
+  object: dataOf(resource),
 } satisfies { [resource: string]: Parser<Fields> | Parser<Fields[]> };
 
 /** One page of a list; omitted and null counts are absent. */
@@ -159,6 +166,7 @@ export const pages = {
   // Everything else, such as passwords, is dropped here.
   backend: pageOf(z.object({ id: text, name: text })),
   client: pageOf(client),
+  object: pageOf(resource),
 } satisfies {
   [resource: string]: Parser<Page<Fields>>;
 };

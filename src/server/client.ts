@@ -34,13 +34,15 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-const written: { readonly [operation in WriteOperation]: Parser<Fields> } = {
+/** The parsers of answers to documented writes; Boruta's others answer with whole objects. */
+const written: { readonly [operation in WriteOperation]?: Parser<Fields> } = {
   regenerateDid: answers.client,
   updateUser: answers.user,
   updateTemplate: answers.template,
   deleteTemplate: answers.template,
   updateKeyPair: answers.keyPair,
   updateOrganization: answers.organization,
+  createOrganization: answers.organization,
 };
 
 /** A reader and a writer for a server; sends nothing yet. */
@@ -121,8 +123,8 @@ function writerOver(transport: Transport): Writer {
         method,
         scope,
         path: operationPath(operation, params),
-        parse: about(templateOf(params), written[operation]),
-        ...(method === 'DELETE' ? { whenMissing: {} } : {}),
+        parse: about(templateOf(params), written[operation] ?? answers.object),
+        ...(method === 'DELETE' ? { whenMissing: {}, whenEmpty: {} } : {}),
         freshUntil,
         tried,
         permit,

@@ -47,6 +47,7 @@ export function judge<T>(call: Call<T>, outcome: Exchanged, options: JudgeOption
   if (call.whenMissing !== undefined && (call.missing ?? [404]).includes(status)) {
     return { value: call.whenMissing, status };
   }
+  if (status === 204 && call.whenEmpty !== undefined) return { value: call.whenEmpty, status };
   if (status >= 200 && status < 300) return judgeBody(call.parse, outcome, options);
   const document = broken === null ? read(body, options) : { wrong: broken };
   const problem: Trouble = {

@@ -1,8 +1,13 @@
 import { isPathParameter } from '../base/identifiers.js';
 import type { Fields } from '../base/values.js';
 
-/** The three scopes of the API; each operation requires one. */
-export type Scope = 'clients:manage:all' | 'users:manage:all' | 'identity-providers:manage:all';
+/** Each operation requires one; the documented ones one of the first three. */
+export type Scope =
+  | 'clients:manage:all'
+  | 'users:manage:all'
+  | 'identity-providers:manage:all'
+  | 'scopes:manage:all'
+  | 'configuration:manage:all';
 
 export interface Operation {
   readonly title: string;
@@ -15,7 +20,7 @@ export interface Operation {
 }
 
 /** The eight operations of the Identity Administration API, in the order of its section 4. */
-export const operations = {
+const documented = {
   regenerateDid: {
     title: 'regenerate the DID of a client',
     method: 'POST',
@@ -69,6 +74,62 @@ export const operations = {
     scope: 'users:manage:all',
   },
 } as const satisfies Record<string, Operation>;
+
+type Writes<N extends string> = {
+  readonly [name in `create${N}` | `update${N}` | `delete${N}`]: Operation & {
+    readonly method: Exclude<Operation['method'], 'GET'>;
+  };
+};
+
+/** How a resource of Boruta is written: `Scope` by `createScope`, `updateScope` and `deleteScope`. */
+function writesOf<N extends string>(
+  name: N,
+  noun: string,
+  {
+    path,
+    id,
+    wrapper,
+    scope,
+  }: { readonly path: string; readonly id: string; readonly wrapper: string; readonly scope: Scope },
+): Writes<N> {
+  const one = `${path}/:${id}`;
+  return {
+    [`create${name}`]: { title: `create ${noun}`, method: 'POST', path, scope, wrapper },
+    [`update${name}`]: { title: `update ${noun}`, method: 'PATCH', path: one, scope, wrapper },
+    [`delete${name}`]: { title: `delete ${noun}`, method: 'DELETE', path: one, scope },
+  } as Writes<N>;
+}
+
+const boruta = {
+  ...writesOf('Scope', 'a scope', {
+    path: '/api/scopes',
+    id: 'scope_id',
+    wrapper: 'scope',
+    scope: 'scopes:manage:all',
+  }),
+  ...writesOf('Role', 'a role', {
+    path: '/api/roles',
+    id: 'role_id',
+    wrapper: 'role',
+    scope: 'scopes:manage:all',
+  }),
+  createOrganization: {
+    title: 'create an organization',
+    method: 'POST',
+    path: '/api/organizations',
+    scope: 'users:manage:all',
+    wrapper: 'organization',
+  },
+  deleteOrganization: {
+    title: 'delete an organization',
+    method: 'DELETE',
+    path: '/api/organizations/:organization_id',
+    scope: 'users:manage:all',
+  },
+} as const satisfies Record<string, Operation>;
+
+/** The documented operations, and those that only Boruta has. */
+export const operations = { ...documented, ...boruta };
 
 /** The name of one of the operations of the API. */
 export type OperationName = keyof typeof operations;

@@ -203,6 +203,7 @@ export class Planner {
       asOf: this.#options.asOf,
       checks: await bodyChecks(project, what.declared),
       ...this.#header(),
+      ...(what.prune === true ? { prunes: project.prunes() } : {}),
       ...what,
     });
     // Observing has told the redactor all secrets.

@@ -96,7 +96,7 @@ const sendingLine = z
       ),
     kind: z.enum(kindNames).describe('The kind of the object'),
     identity: identitySchema.meta(doc('Identifies the object on the server', { id: '5f0c1a9e-…' })),
-    action: z.enum(['update', 'delete', 'regenerate', 'adopt']).describe('What the request does'),
+    action: z.enum(['create', 'update', 'delete', 'regenerate', 'adopt']).describe('What the request does'),
     operation: z
       .string()
       .nullable()
@@ -112,6 +112,10 @@ const sendingLine = z
     body: storedFields.nullable().describe('The body of the request'),
     expected: storedFields.describe('The expected object'),
     managed: z.array(z.string()).meta(doc('The fields that manifests declare', ['label'])),
+    replaces: z
+      .string()
+      .optional()
+      .meta(doc('The id of the deleted object that it replaces', '9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77')),
     until: z
       .record(z.string(), z.record(z.string(), endSchema.nullable()))
       .optional()

@@ -70,6 +70,12 @@ export const recordSchema = z.strictObject({
   owed: owedSchema.optional(),
   /** The profile that an answer about it revealed, if it isn't the configured one, and the run. */
   other_profile: z.strictObject({ profile: z.string(), run: z.string() }).optional(),
+  /** The run that created the object. */
+  created: z.string().optional(),
+  /** The address part of an object whose creation has no known outcome: the next one uses the same id. */
+  creating: z.string().optional(),
+  /** The id of the deleted object in place of which it was created. */
+  replaces: z.string().optional(),
   /** Hash of the server's DELETE response. */
   deleted: z.string().optional(),
 });

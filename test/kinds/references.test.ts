@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Fields } from '../../src/base/values.js';
-import { readCatalog } from '../../src/kinds/catalog.js';
-import { type Page, pages } from '../../src/server/answers.js';
+import { readList } from '../../src/kinds/references.js';
+import type { Page } from '../../src/server/answers.js';
+import { profiles } from '../../src/server/profiles.js';
 import type { Reader } from '../../src/server/reader.js';
-
-const read = { title: 'list scopes', path: '/api/scopes', scope: 'users:manage:all' } as const;
 
 /** A server whose list answers with these pages, one for each request; what pages were asked for. */
 function listing(...answers: (Page<Fields> | null)[]) {
@@ -26,7 +25,7 @@ const row = (id: string, name: string): Fields => ({ id, name });
 describe('a list of scopes or roles', () => {
   it('is read once where it says nothing of pages', async () => {
     const { asked, reader } = listing({ rows: [row('1', 'a'), row('2', 'b'), row('3', 'b')] });
-    const catalog = await readCatalog('scopes', read, pages.scope, reader);
+    const catalog = await readList('scopes', reader as Reader, profiles.boruta);
     expect(asked).toEqual(['/api/scopes 1']);
     expect(catalog?.byId('2')).toEqual(row('2', 'b'));
     expect(catalog?.byId('b')).toBeUndefined();
@@ -52,6 +51,6 @@ describe('a list of scopes or roles', () => {
 
   it('leaves it open what a row without an id is', async () => {
     const { reader } = listing({ rows: [{ name: 'a' }] });
-    expect((await readCatalog('scopes', read, pages.scope, reader))?.unsure).toBe(true);
+    expect((await readList('scopes', reader as Reader, profiles.boruta))?.unsure).toBe(true);
   });
 });

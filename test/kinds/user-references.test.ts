@@ -1,8 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Fields } from '../../src/base/values.js';
-import { Catalog } from '../../src/kinds/catalog.js';
+import { Catalog, Catalog } from '../../src/kinds/catalog.js';
 import type { Declared } from '../../src/kinds/kind.js';
-import { OrganizationIndex } from '../../src/kinds/organizations.js';
 import { listsOfUser } from '../../src/kinds/user-references.js';
 import { boruta, changeFor, declared, documented, type Known, live, recorded } from '../plan/fixtures.js';
 
@@ -17,7 +16,7 @@ const roles = new Catalog([
   { id: 'r1', name: 'viewer', scopes: [{ id: 's1', name: 'openid', public: true }] },
   { id: 'r2', name: 'admin', scopes: [{ id: 's2', name: 'users:manage:all', public: false }] },
 ]);
-const organizations = new OrganizationIndex([
+const organizations = new Catalog([
   { id: 'o1', name: 'acme', label: null },
   { id: 'o2', name: 'globex', label: null },
 ]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Sensitive } from '../../src/base/values.js';
-import { OrganizationIndex } from '../../src/kinds/organizations.js';
+import { Catalog } from '../../src/kinds/catalog.js';
 import { Hasher } from '../../src/secrets/hash.js';
 import { boruta, changeFor, declared, live, organizations, recorded } from './fixtures.js';
 
@@ -287,7 +287,7 @@ describe("a user's organizations", () => {
   });
 
   it('may be one of the rows that came without an id', () => {
-    const index = new OrganizationIndex([{ name: 'acme' }, {}]);
+    const index = new Catalog([{ name: 'acme' }, {}]);
     const byId = declared('User', identity, { organizations: [{ id: '9' }] });
     expect(changeFor(byId, { organizations: index }).requests).toMatchObject([
       { body: { organizations: [{ id: '9' }] } },

@@ -1,7 +1,7 @@
 import type { Fields } from '../../src/base/values.js';
 import type { Catalog } from '../../src/kinds/catalog.js';
+import { Catalog } from '../../src/kinds/catalog.js';
 import type { Declared, Identity, KindName, Live } from '../../src/kinds/kind.js';
-import { OrganizationIndex } from '../../src/kinds/organizations.js';
 import { compare, type Recorded } from '../../src/plan/compare.js';
 import type { Change } from '../../src/plan/plan.js';
 import { type Profile, profiles } from '../../src/server/profiles.js';
@@ -53,7 +53,7 @@ export function recorded(fields: Fields, parts: Partial<Recorded> = {}): Recorde
 export interface Known {
   readonly live?: Live;
   readonly recorded?: Recorded;
-  readonly organizations?: OrganizationIndex;
+  readonly organizations?: Catalog;
   readonly scopes?: Catalog | null;
   readonly roles?: Catalog | null;
   readonly profile?: Profile;
@@ -75,7 +75,7 @@ export function changeFor(document: Declared, known: Known = {}): Change {
   });
 }
 
-export const organizations = new OrganizationIndex([
+export const organizations = new Catalog([
   { id: '1', name: 'acme', label: 'ACME' },
   { id: '2', name: 'globex', label: null },
   { id: '3', name: 'initech', label: 'Initech' },

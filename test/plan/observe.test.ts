@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Catalog } from '../../src/kinds/catalog.js';
-import { OrganizationIndex } from '../../src/kinds/organizations.js';
+import { Catalog, Catalog } from '../../src/kinds/catalog.js';
 import { observe } from '../../src/plan/observe.js';
 import { type Doc, ids, type Site, site } from '../boruta/site.js';
 import { boruta } from './fixtures.js';
@@ -122,7 +121,7 @@ describe('what is counted is what is read', () => {
           end: () => told.push('end'),
         },
         lists: {
-          organizations: Promise.resolve(new OrganizationIndex([{ id: ids.acme, name: 'acme' }])),
+          organizations: Promise.resolve(new Catalog([{ id: ids.acme, name: 'acme' }])),
           scopes: Promise.resolve(new Catalog([])),
         },
       },

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { OrganizationIndex } from '../../src/kinds/organizations.js';
+import { Catalog } from '../../src/kinds/catalog.js';
 import { applyAll } from '../approving.js';
 import { ids } from '../sandbox/asking.js';
 import { inPlace } from './writing.js';
@@ -7,7 +7,7 @@ import { inPlace } from './writing.js';
 it('looks at all documents no oftener where each of many changes is planned anew', async () => {
   const labels = [ids.acme, ids.globex, ids.initech, ids.umbrella];
   // All documents are looked at for what they make of the organizations.
-  const looks = vi.spyOn(OrganizationIndex.prototype, 'changed');
+  const looks = vi.spyOn(Catalog.prototype, 'changed');
   try {
     await inPlace({ profile: 'boruta' }, async ({ declare, writing, sandbox }) => {
       declare(labels.map((id) => ({ kind: 'Organization' as const, id, label: 'New' })));

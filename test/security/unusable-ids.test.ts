@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { Catalog } from '../../src/kinds/catalog.js';
 import { idTrouble } from '../../src/kinds/limits.js';
-import { OrganizationIndex } from '../../src/kinds/organizations.js';
 import { answers, pages } from '../../src/server/answers.js';
 import { profiles } from '../../src/server/profiles.js';
 import { project } from '../e2e/running.js';
@@ -60,12 +60,10 @@ describe('an id that no path can carry', () => {
 
 describe('a UUID in capitals', () => {
   it('is the same organization', () => {
-    const index = new OrganizationIndex([{ id: ids.acme.toUpperCase(), name: 'acme' }]);
+    const index = new Catalog([{ id: ids.acme.toUpperCase(), name: 'acme' }]);
     expect(index.byId(ids.acme)?.name).toBe('acme');
     expect(index.find(ids.acme)).toMatchObject({ name: 'acme' });
     expect(index.changed(new Map([[ids.acme, { name: 'new' }]])).byId(ids.acme)?.name).toBe('new');
-    expect(new OrganizationIndex([{ id: ids.acme, name: 'acme' }]).byId(ids.acme.toUpperCase())?.name).toBe(
-      'acme',
-    );
+    expect(new Catalog([{ id: ids.acme, name: 'acme' }]).byId(ids.acme.toUpperCase())?.name).toBe('acme');
   });
 });

@@ -1,8 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { OrganizationIndex, readOrganizations } from '../../src/kinds/organizations.js';
+import { Catalog } from '../../src/kinds/catalog.js';
+import { readList } from '../../src/kinds/references.js';
 import { secretTextsIn } from '../../src/server/answers.js';
+import { profiles } from '../../src/server/profiles.js';
 import { failureOf, json, listening, problemOf, regenerate, rename, serve, use } from './serving.js';
 
 const row = (id: number) => ({ id: `o${id}`, name: `name ${id}` });
@@ -135,7 +137,7 @@ describe('a list of organizations', () => {
     const { origin, received } = await serve((response, { url }) =>
       json(response, 200, page(Number(new URL(url, 'http://x').searchParams.get('page')))),
     );
-    return { read: () => readOrganizations(use(origin).reader), received };
+    return { read: () => readList('organizations', use(origin).reader, profiles.documented), received };
   }
 
   const odd = (number: number) => [row(2 * number), row(2 * number + 1)];
@@ -216,7 +218,7 @@ describe('a list of organizations', () => {
   });
 
   test('whose names are those of inherited members finds none of them', async () => {
-    const index = new OrganizationIndex([{ id: 'constructor', name: '__proto__' }]);
+    const index = new Catalog([{ id: 'constructor', name: '__proto__' }]);
     expect(index.byId('toString')).toBeUndefined();
     expect(index.byId('constructor')).toMatchObject({ name: '__proto__' });
   });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { OrganizationIndex, readOrganizations } from '../../src/kinds/organizations.js';
+import { Catalog } from '../../src/kinds/catalog.js';
+import { readList } from '../../src/kinds/references.js';
 import type { Organization, Page } from '../../src/server/answers.js';
+import { profiles } from '../../src/server/profiles.js';
 import type { Reader } from '../../src/server/reader.js';
 
 interface Listing {
@@ -47,14 +49,14 @@ function pages(all: readonly Organization[], size: number, clamped = false) {
   };
 }
 
-function count(index: OrganizationIndex, to: number): number {
+function count(index: Catalog, to: number): number {
   return rows(1, to).filter(({ id }) => index.byId(String(id)) !== undefined).length;
 }
 
 describe('reading the list', () => {
   it('asks once where there is nothing', async () => {
     const { asked, reader } = listing(pages([], 4));
-    expect(count(await readOrganizations(reader), 20)).toBe(0);
+    expect(count(await readList('organizations', reader, profiles.documented), 20)).toBe(0);
     expect(asked).toEqual([1]);
   });
 
@@ -62,7 +64,9 @@ describe('reading the list', () => {
     const { asked, reader } = listing((_, number) => ({
       rows: Array.from({ length: 5000 }, (__, index) => ({ id: `${number}-${index}` })),
     }));
-    await expect(readOrganizations(reader)).rejects.toMatchObject({ problems: [{ code: 'unstable-list' }] });
+    await expect(readList('organizations', reader, profiles.documented)).rejects.toMatchObject({
+      problems: [{ code: 'unstable-list' }],
+    });
     expect(asked.length).toBeLessThan(300);
   });
 });
@@ -95,7 +99,7 @@ describe('reading a list whose answers leave members out', () => {
     ],
   ])('%s', async (_, page, wanted) => {
     const { asked, reader } = listing(page);
-    expect(count(await readOrganizations(reader), 20)).toBe(5);
+    expect(count(await readList('organizations', reader, profiles.documented), 20)).toBe(5);
     expect(asked).toEqual(wanted);
   });
 
@@ -105,7 +109,7 @@ describe('reading a list whose answers leave members out', () => {
       totalPages: 1,
       totalEntries: 3,
     }));
-    const index = await readOrganizations(reader);
+    const index = await readList('organizations', reader, profiles.documented);
     expect(index.anonymous).toBe(2);
     expect(index.byId('1')?.name).toBe('acme');
     expect(index.byName('globex')).toEqual([]);
@@ -114,7 +118,7 @@ describe('reading a list whose answers leave members out', () => {
 });
 
 describe('finding an organization', () => {
-  const index = new OrganizationIndex([
+  const index = new Catalog([
     { id: '1', name: 'acme' },
     { id: '2', name: 'twin' },
     { id: '3', name: 'twin' },
@@ -160,7 +164,7 @@ describe('finding an organization', () => {
   });
 
   it('lets two organizations swap their names', () => {
-    const swapped = new OrganizationIndex([
+    const swapped = new Catalog([
       { id: '1', name: 'a' },
       { id: '2', name: 'b' },
     ]).changed(

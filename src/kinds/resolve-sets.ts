@@ -1,0 +1,198 @@
+import { type Fields, isMap, mapValues, type Value } from '../base/values.js';
+import { wrongName } from './by-name.js';
+import type { Catalog } from './catalog.js';
+import { asElements, instantOf, keyOf, listsOf, referenceOf } from './fields.js';
+import type { ResolveContext, Resolved } from './kind.js';
+
+/** Looks up the members of sets in the lists of the server. */
+export class SetResolver {
+  readonly #context: ResolveContext;
+  /** Whether the present members are live. */
+  readonly #live: boolean;
+  readonly #resolved: Fields;
+  readonly #troubles: string[] = [];
+  readonly #confirmed: string[] = [];
+  readonly #warnings: Resolved['warnings'][number][] = [];
+
+  constructor(fields: Fields, context: ResolveContext, live: boolean) {
+    this.#context = context;
+    this.#live = live;
+    this.#resolved = { ...fields };
+  }
+
+  get result(): Resolved {
+    return {
+      fields: this.#resolved,
+      troubles: [...new Set(this.#troubles)],
+      confirmed: this.#confirmed,
+      warnings: this.#warnings,
+    };
+  }
+
+  warn(field: string, message: string): void {
+    this.#warnings.push({ code: 'stale-name', message, field });
+  }
+
+  /** Looks up each list of a declared set. */
+  take(field: string, noun: string, lookUp: (list: readonly Value[], joined: boolean) => LookedUp): void {
+    const { [field]: declared } = this.#resolved;
+    const found = listsOf(declared).map(({ path, list }) => ({
+      path,
+      ...lookUp(list, isMap(declared ?? null)),
+    }));
+    if (found.length === 0) return;
+    this.#troubles.push(...found.flatMap((one) => one.troubles));
+    if (found.every(({ sure }) => sure)) this.#confirmed.push(field);
+    const [only] = found;
+    if (Array.isArray(declared)) this.#resolved[field] = only?.elements ?? [];
+    else {
+      const parts: { [part: string]: Fields[] } = {};
+      for (const { path, elements } of found) parts[path[0] ?? ''] = elements;
+      this.#troubles.push(...contradictions(field, noun, parts, this.#context.at));
+      this.#resolved[field] = mapValues(parts, uniqueElements);
+    }
+  }
+
+  /** Looks a set up in a list of the server. */
+  takeFrom(field: string, noun: string, catalog: Catalog | null | undefined): void {
+    const { present, wished } = this.#context;
+    this.take(field, noun, (list, joined) =>
+      findAll(list.map(referenceOf), {
+        catalog,
+        noun,
+        own: asElements(present[field] ?? null),
+        byMember: joined,
+        strict: wished(field),
+        live: this.#live,
+      }),
+    );
+  }
+}
+
+/** Elements without repetitions, which several documents may cause. */
+function uniqueElements(elements: readonly Fields[]): Fields[] {
+  return [...new Map(elements.map((element) => [keyOf(element), element])).values()];
+}
+
+/** Members that one document declares and another one removes, and members with two ends. */
+function contradictions(
+  field: string,
+  noun: string,
+  parts: { readonly [part: string]: readonly Fields[] },
+  at: ResolveContext['at'],
+): string[] {
+  const first = new Map<string, { readonly element: Fields; readonly place: string }>();
+  const twice = Object.entries(parts).flatMap(([part, elements]) =>
+    elements.flatMap((element, index) => {
+      if (part === 'remove' || part === 'stay') return [];
+      const place = at(field, part, index);
+      const before = first.get(keyOf(element));
+      if (before === undefined) first.set(keyOf(element), { element, place });
+      if (before === undefined || instantOf(before.element.until) === instantOf(element.until)) return [];
+      return [
+        `the ${noun} "${String(element.name ?? element.id)}" ends differently at ${before.place} and ${place}: declare one end`,
+      ];
+    }),
+  );
+  const { remove = [], ...others } = parts;
+  const removed = new Map(remove.map((element, index) => [keyOf(element), index]));
+  const both = Object.entries(others).flatMap(([part, elements]) =>
+    elements.flatMap((element, index) => {
+      const other = removed.get(keyOf(element));
+      if (other === undefined) return [];
+      return [
+        `the ${noun} "${String(element.name ?? element.id)}" is declared at ${at(field, part, index)} and removed at ${at(field, 'remove', other)}: remove one of the two`,
+      ];
+    }),
+  );
+  return [...twice, ...both];
+}
+
+export interface LookedUp {
+  readonly elements: Fields[];
+  readonly troubles: readonly string[];
+  /** Whether a list of the server confirmed every name. */
+  readonly sure: boolean;
+}
+
+interface Search {
+  /** Undefined or null if there is no list. */
+  readonly catalog: Catalog | null | undefined;
+  readonly noun: string;
+  /** The object's present elements, which the server surely has. */
+  readonly own: readonly Fields[];
+  /** Whether only the declared elements are managed. */
+  readonly byMember: boolean;
+  /** Refuse names that differ from the server's. */
+  readonly strict: boolean;
+  /** Whether the present elements are live. */
+  readonly live: boolean;
+}
+
+function findAll(list: readonly Fields[], { catalog, noun, own, byMember, strict, live }: Search): LookedUp {
+  // An empty set needs no list; removals show the live names.
+  if (catalog == null) {
+    return { elements: [...list], troubles: [], sure: live && catalog === undefined && list.length === 0 };
+  }
+  // A shared name is ambiguous, in removals too.
+  const isShared = (name: string): boolean => catalog.byName(name).length > 1;
+  const troubles: string[] = [];
+  let sure = byMember || own.every(({ name }) => typeof name !== 'string' || !isShared(name));
+  const elements = list.map((element) => {
+    const row = typeof element.id === 'string' ? byId(element.id) : byName(String(element.name));
+    if (typeof row === 'string') {
+      troubles.push(row);
+      return element;
+    }
+    if (typeof row?.name !== 'string' || isShared(row.name)) sure = false;
+    if (row === undefined) return element;
+    const misnamed = strict ? nameConflict(noun, element, row, catalog) : undefined;
+    if (misnamed !== undefined) troubles.push(misnamed);
+    return asOnServer(element, row, own);
+  });
+  return { elements, troubles, sure };
+
+  function byId(id: string): Fields | string | undefined {
+    const row = catalog?.byId(id) ?? own.find((one) => one.id === id);
+    // It may be a row without an id.
+    if (row !== undefined || catalog?.unsure === true) return row;
+    if (!strict) return `the server has no ${noun} with the id ${id} any more, so it can't be restored`;
+    return `${catalog?.lacksId(id)}`;
+  }
+
+  function byName(name: string): Fields | string {
+    const listed = catalog?.named(name) ?? [];
+    const found = listed.length > 0 ? listed : own.filter((one) => one.name === name);
+    const ids = [...new Set(found.flatMap(({ id }) => (typeof id === 'string' ? [id] : [])))];
+    const [row] = found;
+    if (row !== undefined && ids.length === 1) return row;
+    if (ids.length > 1) {
+      return `${ids.length} ${noun}s are called "${name}" (${ids.join(', ')}): refer to one by its id`;
+    }
+    const unsure = catalog?.unsure === true ? ' (its list has rows without an id)' : '';
+    if (!strict) return `the server has no ${noun} "${name}"${unsure} any more, so it can't be restored`;
+    return String(catalog?.findNamed(name));
+  }
+}
+
+function nameConflict(noun: string, { id, name }: Fields, row: Fields, catalog: Catalog): string | undefined {
+  if (typeof name !== 'string' || typeof row.name !== 'string' || name === row.name) return undefined;
+  // Until its end, a plan that renames it accepts both names.
+  if (catalog.checkName(String(row.id), name) === 'right') return undefined;
+  return wrongName(noun, String(id), catalog.presentName(String(row.id)) ?? row.name, name);
+}
+
+/**
+ * An element as the server knows it, without declared values that the server decides: the scopes of a role, `public` of a scope.
+ */
+function asOnServer(element: Fields, row: Fields, own: readonly Fields[]): Fields {
+  const { scopes: _, ...declared } = element;
+  const isNew = !own.some(({ id }) => id === row.id);
+  return {
+    ...declared,
+    ...(declared.public !== undefined && row.public !== undefined ? { public: row.public } : {}),
+    ...(isNew && row.scopes !== undefined ? { scopes: row.scopes } : {}),
+    ...(row.id === undefined ? {} : { id: row.id }),
+    ...(typeof row.name === 'string' ? { name: row.name } : {}),
+  };
+}

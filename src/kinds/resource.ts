@@ -1,0 +1,307 @@
+import type * as z from 'zod';
+import { allSettledEach } from '../base/concurrency.js';
+import { optional } from '../base/members.js';
+import { error, type Problem } from '../base/problems.js';
+import { assign, type Fields, lazy, type Value } from '../base/values.js';
+import { answers } from '../server/answers.js';
+import type { Scope, WriteOperation } from '../server/operations.js';
+import type { Profile } from '../server/profiles.js';
+import type { Catalog } from './catalog.js';
+import { missing, readOne, withoutIds } from './discovery.js';
+import { carried, type FieldTypes, firstText } from './fields.js';
+import type {
+  Creation,
+  Declared,
+  Deletion,
+  DiscoverContext,
+  Discovered,
+  Discovery,
+  Identity,
+  Kind,
+  KindName,
+  Live,
+  Naming,
+  ObserveContext,
+} from './kind.js';
+import { isMissing, type ListName, listScope, type References } from './references.js';
+import { SetResolver } from './resolve-sets.js';
+import { profileProblems, unknownWhole } from './rules.js';
+import { absentAlone, document, identifier, idOrName, lifecycle, UUID } from './schema.js';
+import type { Traits } from './traits.js';
+
+/** A resource that only Boruta has, whose objects have a name and are found in a list. */
+export interface Resource {
+  readonly name: KindName;
+  readonly noun: string;
+  /** What the schema says about it. */
+  readonly about: string;
+  readonly list: ListName;
+  /** The path of the list, and the parameter of an object's id. */
+  readonly path: string;
+  readonly param: string;
+  readonly scopes: { readonly read: Scope; readonly write: Scope };
+  readonly fields: FieldTypes;
+  /** The schemas of the fields beside the name. */
+  readonly shape: () => z.ZodRawShape;
+  readonly traits: Traits;
+  readonly needs?: readonly string[];
+  readonly withoutId?: string;
+  /** Sets that refer to rows of a list. An update without one empties it, so each has all of them. */
+  readonly sets?: { readonly [field: string]: { readonly noun: string; readonly list: ListName } };
+  /** What else a deletion takes away, after "deletes the role". */
+  readonly deletes?: string;
+}
+
+/** The kind of a resource. */
+export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
+  const { name, noun, list, fields, sets = {}, param } = given;
+  const traits = { documented: {}, boruta: given.traits };
+  const one = { title: `show a ${noun}`, path: `${given.path}/:${param}`, scope: given.scopes.read };
+  const operation = (verb: 'create' | 'update' | 'delete') => `${verb}${name}` as WriteOperation;
+  const always = Object.keys(sets);
+  const schema = lazy(() => {
+    const shape = given.shape();
+    const id = optional(identifier(), `The id of the ${noun}; without it, the name finds it.`, UUID);
+    const called = optional(
+      identifier(),
+      `The name of the ${noun}. Without an id it finds the ${noun}; beside one it is a value to set.`,
+      'billing',
+    );
+    return document(
+      name,
+      given.about,
+      { id, name: called, ...shape, ...lifecycle(noun) },
+      { ...idOrName, ...absentAlone(Object.keys(shape)) },
+    );
+  });
+  const shown = (row: Fields): Fields =>
+    Object.fromEntries(
+      ['id', ...Object.keys(fields)].flatMap((field): [string, Value][] =>
+        row[field] === undefined ? [] : [[field, row[field]]],
+      ),
+    );
+  return {
+    name,
+    noun,
+    get schema() {
+      return schema();
+    },
+    identity: ['id', 'name'],
+    fields,
+    scopes: given.scopes,
+    traits,
+    identities: namedIdentities,
+    check: (declared, profile) => [
+      ...declared.flatMap((one) => [
+        ...unknownToProfile(one, noun, profile),
+        ...unnamed(one, name),
+        ...absentProblems(one, noun, ['name']),
+      ]),
+      ...profileProblems(declared, profile, traits),
+    ],
+    deciding: (has) => (has('id') ? ['id'] : ['id', 'name']),
+    called: ({ name: called }) => firstText(called),
+    addressPart: ({ id, name: called }) => called ?? id ?? '',
+    naming: namingIn(list),
+    readable: (profile) => listScope(list, profile) !== undefined,
+    listed: list,
+    async observe(objects, context) {
+      const index = await context.list(list);
+      if (index === null) return new Map();
+      const found = objects.map((object) => [object, lookUp(object.identity, index, context)] as const);
+      return new Map(
+        await allSettledEach(found, async ([object, live]) => {
+          const { id } = live.identity;
+          if (!live.exists || id === undefined || !context.alone)
+            return [object, { ...live, fields: shown(live.fields) }] as const;
+          const row = await readOne(context, one, { [param]: id }, answers.object);
+          if (row === null) return [object, missing(live.identity, noun, context.profile)] as const;
+          return [object, { ...live, fields: shown(row) }] as const;
+        }),
+      );
+    },
+    refersTo: ({ fields: wanted }) =>
+      Object.entries(sets).flatMap(([field, set]) => (wanted[field] === undefined ? [] : [set.list])),
+    resolve(wanted, context) {
+      const resolver = new SetResolver(wanted, context, true);
+      for (const [field, set] of Object.entries(sets))
+        resolver.takeFrom(field, set.noun, context.references[set.list]);
+      return resolver.result;
+    },
+    update({ present, desired }) {
+      const body = { ...carried(present.fields, always), ...desired };
+      const unknown = always.filter((field) => body[field] === undefined);
+      return {
+        requests: [{ operation: operation('update'), params: { [param]: present.identity.id ?? '' }, body }],
+        expected: body,
+        ...(unknown.length === 0 ? {} : { trouble: unknownWhole(noun, unknown) }),
+      };
+    },
+    creation: creationOf(operation('create'), {
+      takesId: true,
+      needs: ['name', ...(given.needs ?? [])],
+      ...(given.withoutId === undefined ? {} : { withoutId: given.withoutId }),
+    }),
+    deletion: deletionOf(operation('delete'), param, `deletes the ${noun}${given.deletes ?? ''}`),
+    discovery: discoveryIn(list, `${noun}s`, shown),
+    destructions: () => [],
+    ...own,
+  };
+}
+
+/** Texts that are equal for two documents of the same object. */
+export function namedIdentities({ identity: { id, name } }: Declared): string[] {
+  return id === undefined ? [`name ${name}`] : [`id ${id}`];
+}
+
+/** The creation of objects by a request with the declared fields, and with the id if the server takes it. */
+export function creationOf(operation: WriteOperation, rest: Omit<Creation, 'request'>): Creation {
+  return {
+    ...rest,
+    request: ({ id }, fields) => ({
+      operation,
+      params: {},
+      body: rest.takesId && id !== undefined ? { id, ...fields } : fields,
+    }),
+  };
+}
+
+/** The deletion of objects that are gone afterwards. */
+export function deletionOf(operation: WriteOperation, param: string, sentence: string): Deletion {
+  return {
+    createdOnly: true,
+    verdict: ({ id = '' }) => ({
+      action: 'delete',
+      fields: [],
+      requests: [{ operation, params: { [param]: id } }],
+      destructions: [sentence],
+    }),
+    exists: ({ exists }) => exists,
+    isBuiltIn: () => false,
+    traces: () => [],
+    restored: ({ id: _, ...fields }) => fields,
+  };
+}
+
+/** The problem of a kind that the profile's servers don't have. */
+function unknownToProfile({ kind, place }: Declared, noun: string, { name }: Profile): Problem[] {
+  if (name === 'boruta') return [];
+  return [
+    error(
+      'profile-field',
+      `a server of the profile ${name} has no operations for a ${noun}, so ${kind} can't be declared`,
+      [place],
+      'if the server is a Boruta, set "profile: boruta" under server',
+    ),
+  ];
+}
+
+/** The problem of a document that creates or deletes an object, if the profile's servers can't. */
+export function unsupportedLifecycle(
+  { creates, absent, placeOf }: Declared,
+  noun: string,
+  { name }: Profile,
+): Problem[] {
+  if (name === 'boruta' || (creates !== true && !absent)) return [];
+  const [what, field] = absent ? ['deletes', 'state'] : ['creates', 'create'];
+  return [
+    error(
+      'profile-field',
+      `a server of the profile ${name} has no operation that ${what} a ${noun}`.replace(' a o', ' an o'),
+      [placeOf(field)],
+      'if the server is a Boruta, set "profile: boruta" under server',
+    ),
+  ];
+}
+
+/** The problem of a document that names no object. */
+export function unnamed({ identity, place }: Declared, kind: KindName): Problem[] {
+  if (identity.id !== undefined || identity.name !== undefined) return [];
+  const message = `${/^[AEIO]/.test(kind) ? 'an' : 'a'} ${kind} needs an "id" or a "name"`;
+  return [error('missing-field', message, [place], 'add the name that it has on the server')];
+}
+
+/** The problem of an object that is to be deleted and has values. */
+export function absentProblems(
+  { absent, fields, placeOf }: Declared,
+  noun: string,
+  identifying: readonly string[] = [],
+): Problem[] {
+  const others = Object.keys(fields).filter((field) => !identifying.includes(field));
+  if (!absent || others.length === 0) return [];
+  return [
+    error(
+      'absent-with-fields',
+      `a ${noun} with "state: absent" has no other fields`,
+      others.map((field) => placeOf(field)),
+      `remove the fields to delete the ${noun}, or the state to keep it`,
+    ),
+  ];
+}
+
+/** By name if it is unique, otherwise by id; by the new name if the plan renames it. */
+export function namingIn(name: ListName): NonNullable<Kind['naming']> {
+  return ({ id, name: given }: Identity, { [name]: list }: References): Naming => {
+    const row = id === undefined ? undefined : list?.byId(id);
+    const called = typeof row?.name === 'string' ? row.name : given;
+    const unique = called !== undefined && (list?.byName(called).length ?? 0) <= 1;
+    const byName = called === undefined ? [] : [{ name: called }];
+    // While a plan renames it, its live name selects it too, unless another one has that name.
+    const present = id === undefined ? undefined : list?.presentName(id);
+    const found = present === undefined || present === called ? undefined : list?.findNamed(present);
+    if (present !== undefined && typeof found === 'object' && found.id === row?.id)
+      byName.push({ name: present });
+    const byId = id === undefined ? [] : [{ id }];
+    const address = (unique || id === undefined ? byName[0] : undefined) ?? byId[0] ?? {};
+    return { address, key: byId[0] ?? address, all: [...byName, ...byId] };
+  };
+}
+
+/** The object of an identity in a list. */
+export function lookUp(
+  identity: Identity,
+  list: Catalog,
+  { profile }: Pick<ObserveContext, 'profile'>,
+): Live {
+  const absent = profile.name === 'boruta' && isMissing(list, identity) ? { missing: true as const } : {};
+  if (identity.id === undefined) {
+    const found = list.findNamed(identity.name ?? '');
+    if (typeof found === 'string') return { exists: false, identity, fields: {}, trouble: found, ...absent };
+    return { exists: true, identity: assign(identity, { id: String(found.id) }), fields: found };
+  }
+  const row = list.byId(identity.id);
+  if (row !== undefined) return { exists: true, identity, fields: row };
+  // It may be a row without an id.
+  if (list.unsure) return { exists: true, identity, fields: {} };
+  return { exists: false, identity, fields: {}, trouble: list.lacksId(identity.id), ...absent };
+}
+
+/** Finds the objects of a list, and names them if their name is unique. */
+export function discoveryIn(
+  name: ListName,
+  nouns: string,
+  shown: (row: Fields) => Fields = (row) => row,
+): Discovery {
+  return {
+    options: {},
+    async find({ list }: DiscoverContext): Promise<Discovered> {
+      const index = await list(name);
+      if (index === null) return { found: [], notes: [`the server offers no list of ${nouns}`] };
+      return {
+        found: index.rows().map((row) => {
+          const identity = { id: String(row.id) };
+          const called = typeof row.name === 'string' ? row.name : null;
+          return { identity, called, live: { exists: true, identity, fields: shown(row) } };
+        }),
+        notes: withoutIds(index.anonymous, nouns),
+      };
+    },
+    named: {
+      lists: () => [name],
+      identity({ live: { fields } }, { [name]: list }) {
+        const { name: called } = fields;
+        return typeof called === 'string' && list?.byName(called).length === 1 ? { name: called } : undefined;
+      },
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { optional } from '../base/members.js';
+import { set, value } from './fields.js';
+import { scopesGiven } from './holdings.js';
+import type { Kind } from './kind.js';
+import { resource } from './resource.js';
+import { referenceSet } from './schema.js';
+
+/** A role: scopes that users and backends are given together. */
+export const role: Kind = resource(
+  {
+    name: 'Role',
+    noun: 'role',
+    about: 'A role: scopes that users are given together.',
+    list: 'roles',
+    path: '/api/roles',
+    param: 'role_id',
+    scopes: { read: 'users:manage:all', write: 'scopes:manage:all' },
+    fields: { name: value, scopes: set() },
+    shape: () => ({
+      scopes: optional(
+        referenceSet('scope', 'billing:read'),
+        'The scopes that the role contains, by name or id: the whole set, or {add, remove}.',
+        ['billing:read'],
+      ),
+    }),
+    traits: { limits: { characters: { name: 255 }, filled: { name: null } } },
+    sets: { scopes: { noun: 'scope', list: 'scopes' } },
+    deletes: ', and takes it from users and backends',
+  },
+  { gives: (fields, references) => scopesGiven(fields, 'scopes', references) },
+);

@@ -1,0 +1,39 @@
+import * as z from 'zod';
+import { nullish, optional } from '../base/members.js';
+import { value } from './fields.js';
+import type { Kind } from './kind.js';
+import { resource } from './resource.js';
+import { text } from './schema.js';
+
+/** A scope, which users, roles and clients can be given. */
+export const scope: Kind = resource(
+  {
+    name: 'Scope',
+    noun: 'scope',
+    about: 'A scope that users, roles and clients can be given.',
+    list: 'scopes',
+    path: '/api/scopes',
+    param: 'scope_id',
+    scopes: { read: 'users:manage:all', write: 'scopes:manage:all' },
+    fields: { name: value, label: value, public: value },
+    shape: () => ({
+      label: nullish(text(), 'The name that people see.', 'Read bills'),
+      public: optional(z.boolean(), 'Whether any client may ask for the scope.', false),
+    }),
+    traits: {
+      emptyIsNull: ['label'],
+      protects: true,
+      limits: { characters: { name: 255, label: 255 }, filled: { name: null } },
+    },
+    withoutId:
+      'roles keep a hidden row for a deleted scope, and would have this one again: leave out the id, so that it gets a new one',
+    deletes: ', and takes it from users, roles and clients',
+  },
+  {
+    // The new name may be a privileged one.
+    gives: ({ name }) =>
+      typeof name === 'string'
+        ? [{ type: 'scope', id: undefined, name, listed: true, element: { name }, within: 'name' }]
+        : [],
+  },
+);

@@ -1,0 +1,109 @@
+import { assign, type Fields, mapValues, Sensitive } from '../base/values.js';
+import { plannedId } from '../kinds/creation.js';
+import { contrast, desired, isCleared, value } from '../kinds/fields.js';
+import { addressOf, kindOf } from '../kinds/index.js';
+import type { Live } from '../kinds/kind.js';
+import { listNames, type References } from '../kinds/references.js';
+import { type CompareInput, withReason } from './compare.js';
+import { declaredPlaces, fieldChange } from './field-changes.js';
+import type { Change } from './plan.js';
+
+/** Why an object can't be found; with the id of the one that replaces it, if a run created it again. */
+export function lacking(live: Live | undefined, { replacedBy }: CompareInput): string | undefined {
+  if (live?.trouble === undefined || live.exists || replacedBy === undefined) return live?.trouble;
+  return `${live.trouble}; it was deleted and created again with the id ${replacedBy}: declare that one`;
+}
+
+/** The creation of an object that the server doesn't have. */
+export function createChange(
+  { declared, creating }: CompareInput,
+  resolved: Fields,
+  {
+    base,
+    blocked,
+    confirmed,
+  }: {
+    readonly base: (expected: Fields) => Change;
+    readonly blocked: (reason: string) => Change;
+    readonly confirmed: readonly string[];
+  },
+): Change {
+  const kind = kindOf(declared.kind);
+  const { creation } = kind;
+  const { identity } = declared;
+  if (creation === undefined) return blocked(`no operation creates a ${kind.noun}`);
+  if (identity.id !== undefined && creation.withoutId !== undefined) return blocked(creation.withoutId);
+  const fields = mapValues(resolved, (asked, field) => {
+    const whole = desired(kind.fields[field] ?? value, asked, null, true);
+    return whole ?? null;
+  });
+  const lacks = creation.needs.filter((field) => isCleared(fields[field] ?? null));
+  if (lacks.length > 0) {
+    return blocked(
+      `a new ${kind.noun} needs ${lacks.join(' and ')}: declare ${lacks.length === 1 ? 'it' : 'them'}`,
+    );
+  }
+  const planned =
+    identity.id === undefined ? (creating ?? plannedId(addressOf(declared.kind, identity))) : undefined;
+  const chosen = planned === undefined ? identity : assign(identity, { id: planned });
+  const change = base(fields);
+  const parts = Object.entries(fields).flatMap(([field, goal]) =>
+    contrast(kind.fields[field] ?? value, field, goal, null),
+  );
+  return {
+    ...change,
+    action: 'create',
+    requests: [creation.request(chosen, fields)],
+    fields: parts
+      .filter(({ verdict }) => verdict !== 'same')
+      .map((part) => ({
+        ...fieldChange(part, undefined),
+        ...declaredPlaces(declared, part),
+        ...(confirmed.includes(part.path) ? { confirmed: true } : {}),
+      })),
+    apply: {
+      ...change.apply,
+      identity: creation.takesId ? chosen : identity,
+      existed: false,
+      ...(planned === undefined || creating !== undefined ? {} : { plannedId: planned }),
+      ...(declared.replaces === undefined ? {} : { replaces: declared.replaces }),
+    },
+  };
+}
+
+/** Blocks what refers to objects that the plan doesn't create. */
+export function blockDependents(changes: readonly Change[], references: References): readonly Change[] {
+  const created = new Map(listNames.flatMap((name) => [...(references[name]?.created ?? [])]));
+  if (created.size === 0) return changes;
+  let settled = changes;
+  for (;;) {
+    const coming = new Set(settled.flatMap((change) => (change.action === 'create' ? idInPlan(change) : [])));
+    const lacking = [...created].filter(([id]) => !coming.has(id));
+    const next = settled.map((change) => {
+      if (change.action === 'blocked' || change.action === 'unchanged') return change;
+      const lost = lacking.find(([id]) => mentions(change, id));
+      if (lost === undefined) return change;
+      return withReason(change, `it needs ${lost[1]}, which this plan doesn't create`);
+    });
+    const isStable = next.every((change, index) => change === settled[index]);
+    settled = next;
+    if (isStable) break;
+  }
+  return settled;
+}
+
+/** The id that a new object has in its plan. */
+export function idInPlan({ apply: { plannedId: planned, identity } }: Change): string[] {
+  const id = planned ?? identity.id;
+  return id === undefined ? [] : [id];
+}
+
+/** Whether a change refers to an id. */
+export function mentions({ requests, apply: { identity } }: Change, id: string): boolean {
+  const isIn = (value: unknown): boolean => {
+    if (value === id) return true;
+    if (typeof value !== 'object' || value === null || value instanceof Sensitive) return false;
+    return Object.values(value).some(isIn);
+  };
+  return isIn(requests) || isIn(identity);
+}
