@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Whether a text is a UUID, in upper or lower case. */
@@ -46,4 +48,20 @@ export function identify<T>(
     if (found.length > 0) return found;
   }
   return [];
+}
+
+/**
+ * The id that a new object has in a plan, made of its address, so that two plans are the same. No request has it: a new object gets
+ * another one.
+ */
+export function plannedId(address: string): string {
+  const hash = createHash('sha256').update(address).digest('hex');
+  // A UUID of version 8.
+  const parts = [hash.slice(0, 8), hash.slice(8, 12), `8${hash.slice(12, 15)}`, `8${hash.slice(15, 18)}`];
+  return [...parts, hash.slice(18, 30)].join('-');
+}
+
+/** Whether an id is one that a new object has in a plan alone. */
+export function isPlannedId(id: string): boolean {
+  return isUuid(id) && /^.{14}8.{4}8/.test(id);
 }

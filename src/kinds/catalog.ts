@@ -29,9 +29,9 @@ export interface CatalogOptions {
 /** What documents make of the rows of a list. */
 interface ListChanges {
   /** New values of fields, by id. */
-  readonly changed: ReadonlyMap<string, Fields>;
+  readonly changed?: ReadonlyMap<string, Fields>;
   /** New rows, with an id that they have in the plan alone, by address. */
-  readonly created: ReadonlyMap<string, Fields>;
+  readonly created?: ReadonlyMap<string, Fields>;
 }
 
 /** The rows of a list of the server, found by id or by name. */
@@ -102,7 +102,10 @@ export class Catalog {
   }
 
   /** The list after a plan. */
-  after({ changed, created }: ListChanges, others: OtherNames = this.others): Catalog {
+  after(
+    { changed = new Map(), created = new Map() }: ListChanges,
+    others: OtherNames = this.others,
+  ): Catalog {
     if (changed.size === 0 && created.size === 0 && others === this.others) return this;
     const present = new Map(others.present);
     const given = new Map([...changed].map(([id, change]) => [identifierKey(id), change]));

@@ -4,7 +4,7 @@ import type { Problem } from '../base/problems.js';
 import type { Fields, Value } from '../base/values.js';
 import type { Page, Parser } from '../server/answers.js';
 import type { ExtraRead, Scope, WriteRequest } from '../server/operations.js';
-import type { Profile } from '../server/profiles.js';
+import type { Profile, ProfileName } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 import type { Action, FieldChange, PlanWarning } from './change.js';
 import type { Covers, Declared, Identity } from './declared.js';
@@ -292,6 +292,8 @@ export interface Kind {
   readonly name: KindName;
   /** For messages. */
   readonly noun: string;
+  /** The only profile whose servers have objects of this kind; omitted if all do. */
+  readonly only?: ProfileName;
   /** The schema of a document, including `kind`. */
   readonly schema: z.ZodType;
   /** The keys of a document that identify the object; those in `fields` are managed too. */

@@ -1,3 +1,5 @@
+import { plannedId } from '../base/identifiers.js';
+import type { KindName } from '../base/kind-names.js';
 import { error, type Place, type Problem } from '../base/problems.js';
 import type { Fields, Value } from '../base/values.js';
 import { type Page, type Parser, pages } from '../server/answers.js';
@@ -5,8 +7,7 @@ import { type ExtraRead, operations, type Scope } from '../server/operations.js'
 import type { Profile, ProfileName } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 import { Catalog, type CatalogOptions, type OtherNames, readRows } from './catalog.js';
-import { plannedId } from './creation.js';
-import type { Declared, KindName } from './kind.js';
+import type { Declared } from './declared.js';
 import { readListing } from './listing.js';
 
 /** Lists of the server, in which references are looked up. */

@@ -83,6 +83,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
   return {
     name,
     noun,
+    only: 'boruta',
     get schema() {
       return schema();
     },

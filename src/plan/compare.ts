@@ -22,6 +22,7 @@ import { createChange, lacking } from './create.js';
 import { type LastShown, undeclaredDrift, withDrift } from './drift.js';
 import { declaredPlaces, fieldChange, namedMembers, updateWarnings } from './field-changes.js';
 import type { Change, FieldChange, PlanWarning, Source, UntilChanges } from './plan.js';
+import { withReason } from './plan.js';
 import { type Dates, endFields, listEnds, takeEnds, untilChanges, withEnds, withoutGone } from './until.js';
 
 /** The state's record of an object, with secrets that can be compared. */
@@ -77,13 +78,6 @@ export function compare(given: CompareInput): Change {
     ...(declared.remembered ? none : undeclaredDrift(change.fields, declared, kind.fields, left, shown)),
   ];
   return fields.length === 0 ? change : { ...change, fields };
-}
-
-/** The change, blocked if there is a reason. It still shows what differs. */
-export function withReason(change: Change, why: string | undefined): Change {
-  if (why === undefined) return change;
-  const reason = change.reason === null ? why : `${change.reason}; ${why}`;
-  return { ...change, action: 'blocked', requests: [], destructions: [], reason };
 }
 
 /** The shown value of a field: null if there is no such object, undefined if the answer doesn't have the field. */
@@ -143,7 +137,7 @@ function compareFields(given: CompareInput): Change {
   const unfit =
     declared.trouble ??
     idTrouble(declared.identity, input.profile) ??
-    (isNew || isGone ? undefined : lacking(live, input));
+    (isNew || isGone ? undefined : lacking(live, input.replacedBy));
   if (unfit !== undefined) return blocked(unfit);
   const moved = declared.conditions?.find(
     (one) => !kind.many?.holds(one, { ...live?.beside, ...live?.fields }),

@@ -1,22 +1,21 @@
+import { plannedId } from '../base/identifiers.js';
 import { assign, type Fields, mapValues, Sensitive } from '../base/values.js';
-import { plannedId } from '../kinds/creation.js';
 import { contrast, desired, isCleared, value } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
-import type { Live } from '../kinds/kind.js';
+import type { Declared, Live } from '../kinds/kind.js';
 import { listNames, type References } from '../kinds/references.js';
-import { type CompareInput, withReason } from './compare.js';
 import { declaredPlaces, fieldChange } from './field-changes.js';
-import type { Change } from './plan.js';
+import { type Change, withReason } from './plan.js';
 
 /** Why an object can't be found; with the id of the one that replaces it, if a run created it again. */
-export function lacking(live: Live | undefined, { replacedBy }: CompareInput): string | undefined {
+export function lacking(live: Live | undefined, replacedBy: string | undefined): string | undefined {
   if (live?.trouble === undefined || live.exists || replacedBy === undefined) return live?.trouble;
   return `${live.trouble}; it was deleted and created again with the id ${replacedBy}: declare that one`;
 }
 
 /** The creation of an object that the server doesn't have. */
 export function createChange(
-  { declared, creating }: CompareInput,
+  { declared, creating }: { readonly declared: Declared; readonly creating?: string | undefined },
   resolved: Fields,
   {
     base,

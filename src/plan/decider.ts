@@ -10,9 +10,9 @@ import { type Hasher, restoreFields } from '../secrets/hash.js';
 import type { Profile } from '../server/profiles.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import { type BodyChecks, templateWarnings } from './body-checks.js';
-import { type CompareInput, compare, type Recorded, withReason } from './compare.js';
+import { type CompareInput, compare, type Recorded } from './compare.js';
 import type { BuildOptions } from './options.js';
-import type { Change } from './plan.js';
+import { type Change, withReason } from './plan.js';
 import { type Addressed, type Addresses, type Subject, undocumented } from './subjects.js';
 
 /** Decides about one object after the other, with the same lists. */

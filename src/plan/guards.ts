@@ -8,11 +8,10 @@ import { kindOf, kinds } from '../kinds/index.js';
 import type { Finding, Kind } from '../kinds/kind.js';
 import { holdList, type References } from '../kinds/references.js';
 import type { State } from '../state/state.js';
-import { withReason } from './compare.js';
 import { abortable } from './observe.js';
 import type { BuildOptions } from './options.js';
 import { formerHolders, takesOver } from './order.js';
-import { type Change, isChanging, type PlanWarning } from './plan.js';
+import { type Change, isChanging, type PlanWarning, withReason } from './plan.js';
 import { matchesPattern, mayMatchKind, protectingPattern } from './select.js';
 
 const ROLE = 'role:';

@@ -182,3 +182,10 @@ export function leavesRestores({ warnings }: Plan): boolean {
 export const shares = ['drift', 'changes'] as const;
 
 export type Share = (typeof shares)[number];
+
+/** The change, blocked if there is a reason. It still shows what differs. */
+export function withReason(change: Change, why: string | undefined): Change {
+  if (why === undefined) return change;
+  const reason = change.reason === null ? why : `${change.reason}; ${why}`;
+  return { ...change, action: 'blocked', requests: [], destructions: [], reason };
+}

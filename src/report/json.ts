@@ -1,4 +1,5 @@
 import { type Result, summarizeResult } from '../apply/result.js';
+import { isPlannedId } from '../base/identifiers.js';
 import type { Problem } from '../base/problems.js';
 import { holdsSensitive, isMap, type Json, mapValues, Sensitive, type Value } from '../base/values.js';
 import { withoutPlannedIds } from '../kinds/creation.js';
@@ -160,4 +161,14 @@ export function problemsJson(problems: readonly Problem[]) {
 export function planGitlab(plan: Plan) {
   const { create, update, regenerate, delete: deleted } = summarize(plan);
   return { create, update: update + regenerate, delete: deleted };
+}
+
+/** The value without the ids that new objects have in a plan alone. */
+function withoutPlannedIds(value: Value): Value {
+  if (Array.isArray(value)) return value.map(withoutPlannedIds);
+  if (!isMap(value)) return value;
+  const { id } = value;
+  const isPlanned = typeof id === 'string' && isPlannedId(id);
+  const members = Object.entries(value).filter(([name]) => name !== 'id' || !isPlanned);
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutPlannedIds(member)]));
 }

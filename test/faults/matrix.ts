@@ -53,6 +53,8 @@ export type Times = 'once' | 'always';
 interface Case {
   readonly manifest: string;
   readonly path: RegExp;
+  /** Whether only Boruta has the operation. */
+  readonly boruta?: true;
   /** Whether the server has what was asked for. */
   readonly done: (sandbox: Sandbox) => boolean;
 }
@@ -103,6 +105,55 @@ const cases: { readonly [operation in OperationName]: Case } = {
     path: /regenerate_did$/,
     done: ({ data }) => data.clients.some(({ id, did }) => id === client && did !== firstDid),
   },
+  createScope: {
+    boruta: true,
+    manifest: 'kind: Scope\nname: new\ncreate: true\n',
+    path: /^\/api\/scopes$/,
+    done: ({ data }) => data.scopes.some(({ name }) => name === 'new'),
+  },
+  updateScope: {
+    boruta: true,
+    manifest: 'kind: Scope\nname: billing:read\nlabel: New\n',
+    path: /^\/api\/scopes\//,
+    done: ({ data }) => data.scopes.some(({ label }) => label === 'New'),
+  },
+  deleteScope: {
+    boruta: true,
+    manifest: 'kind: Scope\nname: billing:write\nstate: absent\n',
+    path: /^\/api\/scopes\//,
+    done: ({ data }) => !data.scopes.some(({ name }) => name === 'billing:write'),
+  },
+  createRole: {
+    boruta: true,
+    manifest: 'kind: Role\nname: new\nscopes: ["billing:read"]\ncreate: true\n',
+    path: /^\/api\/roles$/,
+    done: ({ data }) => data.roles.some(({ name }) => name === 'new'),
+  },
+  updateRole: {
+    boruta: true,
+    manifest: 'kind: Role\nname: member\nscopes: ["billing:read"]\n',
+    path: /^\/api\/roles\//,
+    done: ({ data }) =>
+      data.roles.some(({ name, scopes }) => name === 'member' && scopes[0]?.name === 'billing:read'),
+  },
+  deleteRole: {
+    boruta: true,
+    manifest: 'kind: Role\nname: accountant\nstate: absent\n',
+    path: /^\/api\/roles\//,
+    done: ({ data }) => !data.roles.some(({ name }) => name === 'accountant'),
+  },
+  createOrganization: {
+    boruta: true,
+    manifest: 'kind: Organization\nname: new\ncreate: true\n',
+    path: /^\/api\/organizations$/,
+    done: ({ data }) => data.organizations.some(({ name }) => name === 'new'),
+  },
+  deleteOrganization: {
+    boruta: true,
+    manifest: 'kind: Organization\nname: acme\nstate: absent\n',
+    path: /^\/api\/organizations\//,
+    done: ({ data }) => !data.organizations.some(({ name }) => name === 'acme'),
+  },
 };
 
 let firstDid: string | null | undefined;
@@ -145,7 +196,7 @@ export async function measure(): Promise<Cell[]> {
 }
 
 async function run(operation: OperationName, fault: FaultName, times: Times): Promise<Cell> {
-  const { manifest, path, done } = cases[operation];
+  const { manifest, path, done, boruta = false } = cases[operation];
   const { method } = operations[operation];
   const folder = await mkdtemp(join(tmpdir(), 'idops-faults-'));
   const time = deadlines();
@@ -153,6 +204,7 @@ async function run(operation: OperationName, fault: FaultName, times: Times): Pr
   let arrived = 0;
   const faulty = faults[fault];
   const sandbox = await startSandbox({
+    ...(boruta ? { profile: 'boruta' } : {}),
     intercept: (request) => {
       if (request.method !== method || !path.test(request.path) || !armed) return undefined;
       arrived += 1;
@@ -166,7 +218,7 @@ async function run(operation: OperationName, fault: FaultName, times: Times): Pr
     await writeFile(join(folder, 'manifests/all.yaml'), manifest);
     await writeFile(join(folder, 'ca.pem'), front?.ca ?? '');
     const tls = front === undefined ? '' : '  tls: {ca_file: ca.pem}\n';
-    const config = `version: 1\nserver:\n  base_url: ${front?.url ?? sandbox.url}\n  auth: {token: ${sandbox.token}}\n${tls}`;
+    const config = `version: 1\nserver:\n  base_url: ${front?.url ?? sandbox.url}\n  auth: {token: ${sandbox.token}}\n${boruta ? '  profile: boruta\n' : ''}${tls}`;
     await writeFile(join(folder, 'idops.yaml'), config);
     const options = { timeout: time.seconds, network: { delay: async () => {}, random: () => 0.5 } };
     const session = async <T>(work: (session: WritingSession) => Promise<T>): Promise<T> =>

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Catalog } from '../../src/kinds/catalog.js';
 import { readList } from '../../src/kinds/references.js';
 import type { Organization, Page } from '../../src/server/answers.js';
-import { profiles } from '../../src/server/profiles.js';
+import { type Profile, profiles } from '../../src/server/profiles.js';
 import type { Reader } from '../../src/server/reader.js';
 
 interface Listing {
@@ -49,14 +49,14 @@ function pages(all: readonly Organization[], size: number, clamped = false) {
   };
 }
 
-function count(index: Catalog, to: number): number {
-  return rows(1, to).filter(({ id }) => index.byId(String(id)) !== undefined).length;
+function count(index: Catalog | null, to: number): number {
+  return rows(1, to).filter(({ id }) => index?.byId(String(id)) !== undefined).length;
 }
 
 describe('reading the list', () => {
   it('asks once where there is nothing', async () => {
     const { asked, reader } = listing(pages([], 4));
-    expect(count(await readList('organizations', reader, profiles.documented), 20)).toBe(0);
+    expect(count(await readList('organizations', reader, profiles.documented as Profile), 20)).toBe(0);
     expect(asked).toEqual([1]);
   });
 
@@ -64,7 +64,7 @@ describe('reading the list', () => {
     const { asked, reader } = listing((_, number) => ({
       rows: Array.from({ length: 5000 }, (__, index) => ({ id: `${number}-${index}` })),
     }));
-    await expect(readList('organizations', reader, profiles.documented)).rejects.toMatchObject({
+    await expect(readList('organizations', reader, profiles.documented as Profile)).rejects.toMatchObject({
       problems: [{ code: 'unstable-list' }],
     });
     expect(asked.length).toBeLessThan(300);
@@ -99,7 +99,7 @@ describe('reading a list whose answers leave members out', () => {
     ],
   ])('%s', async (_, page, wanted) => {
     const { asked, reader } = listing(page);
-    expect(count(await readList('organizations', reader, profiles.documented), 20)).toBe(5);
+    expect(count(await readList('organizations', reader, profiles.documented as Profile), 20)).toBe(5);
     expect(asked).toEqual(wanted);
   });
 
@@ -109,22 +109,25 @@ describe('reading a list whose answers leave members out', () => {
       totalPages: 1,
       totalEntries: 3,
     }));
-    const index = await readList('organizations', reader, profiles.documented);
-    expect(index.anonymous).toBe(2);
-    expect(index.byId('1')?.name).toBe('acme');
-    expect(index.byName('globex')).toEqual([]);
+    const index = await readList('organizations', reader, profiles.documented as Profile);
+    expect(index?.anonymous).toBe(2);
+    expect(index?.byId('1')?.name).toBe('acme');
+    expect(index?.byName('globex')).toEqual([]);
     expect(asked).toEqual([1]);
   });
 });
 
 describe('finding an organization', () => {
-  const index = new Catalog([
-    { id: '1', name: 'acme' },
-    { id: '2', name: 'twin' },
-    { id: '3', name: 'twin' },
-    { id: '4', name: '1' },
-    { id: '5', name: null },
-  ]);
+  const index = new Catalog(
+    [
+      { id: '1', name: 'acme' },
+      { id: '2', name: 'twin' },
+      { id: '3', name: 'twin' },
+      { id: '4', name: '1' },
+      { id: '5', name: null },
+    ],
+    { noun: 'organization' },
+  );
 
   it('goes by name or by id', () => {
     expect(index.find('acme')).toMatchObject({ id: '1' });
@@ -149,17 +152,17 @@ describe('finding an organization', () => {
   });
 
   it('knows an organization by both names in the plan that renames it', () => {
-    const renamed = index.changed(new Map([['1', { name: 'acme international' }]]));
+    const renamed = index.after({ changed: new Map([['1', { name: 'acme international' }]]) });
     expect(renamed.find('acme international')).toMatchObject({ id: '1' });
     expect(renamed.find('acme')).toMatchObject({ id: '1', name: 'acme international' });
     // Made anew while the plan is applied, when the server has the new name.
-    const applied = index.changed(new Map([['1', { name: 'x' }]])).changed(new Map(), renamed.others);
+    const applied = index.after({ changed: new Map([['1', { name: 'x' }]]) }).after({}, renamed.others);
     expect(applied.find('acme')).toMatchObject({ id: '1' });
   });
 
   it('tells the new name to who uses a former one', () => {
     const former = new Map([['1', ['old']]]);
-    const known = index.changed(new Map(), { present: new Map(), former });
+    const known = index.after({}, { present: new Map(), former });
     expect(known.find('old')).toBe('the organization "old" is called "acme" now: refer to it by that name');
   });
 
@@ -167,12 +170,12 @@ describe('finding an organization', () => {
     const swapped = new Catalog([
       { id: '1', name: 'a' },
       { id: '2', name: 'b' },
-    ]).changed(
-      new Map([
+    ]).after({
+      changed: new Map([
         ['1', { name: 'b' }],
         ['2', { name: 'a' }],
       ]),
-    );
+    });
     expect(swapped.find('a')).toMatchObject({ id: '2' });
     expect(swapped.find('b')).toMatchObject({ id: '1' });
   });

@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { Fields } from '../../src/base/values.js';
 import { readList } from '../../src/kinds/references.js';
 import type { Page } from '../../src/server/answers.js';
-import { profiles } from '../../src/server/profiles.js';
+import { type Profile, profiles } from '../../src/server/profiles.js';
 import type { Reader } from '../../src/server/reader.js';
+
+const boruta = profiles.boruta as Profile;
 
 /** A server whose list answers with these pages, one for each request; what pages were asked for. */
 function listing(...answers: (Page<Fields> | null)[]) {
@@ -25,7 +27,7 @@ const row = (id: string, name: string): Fields => ({ id, name });
 describe('a list of scopes or roles', () => {
   it('is read once where it says nothing of pages', async () => {
     const { asked, reader } = listing({ rows: [row('1', 'a'), row('2', 'b'), row('3', 'b')] });
-    const catalog = await readList('scopes', reader as Reader, profiles.boruta);
+    const catalog = await readList('scopes', reader as Reader, boruta);
     expect(asked).toEqual(['/api/scopes 1']);
     expect(catalog?.byId('2')).toEqual(row('2', 'b'));
     expect(catalog?.byId('b')).toBeUndefined();
@@ -40,17 +42,17 @@ describe('a list of scopes or roles', () => {
       { rows: [row('1', 'a')], totalPages: 2, totalEntries: 2 },
       { rows: [row('2', 'b')], totalPages: 2, totalEntries: 2 },
     );
-    const catalog = await readCatalog('roles', read, pages.role, reader);
+    const catalog = await readList('roles', reader as Reader, boruta);
     expect(asked).toEqual(['/api/scopes 1', '/api/scopes 2']);
     expect(catalog?.byName('b')).toEqual([row('2', 'b')]);
   });
 
   it('is none where the server does not offer it', async () => {
-    expect(await readCatalog('scopes', read, pages.scope, listing(null).reader)).toBeNull();
+    expect(await readList('scopes', listing(null).reader as Reader, boruta)).toBeNull();
   });
 
   it('leaves it open what a row without an id is', async () => {
     const { reader } = listing({ rows: [{ name: 'a' }] });
-    expect((await readList('scopes', reader as Reader, profiles.boruta))?.unsure).toBe(true);
+    expect((await readList('scopes', reader as Reader, boruta))?.unsure).toBe(true);
   });
 });

@@ -16,10 +16,13 @@ const roles = new Catalog([
   { id: 'r1', name: 'viewer', scopes: [{ id: 's1', name: 'openid', public: true }] },
   { id: 'r2', name: 'admin', scopes: [{ id: 's2', name: 'users:manage:all', public: false }] },
 ]);
-const organizations = new Catalog([
-  { id: 'o1', name: 'acme', label: null },
-  { id: 'o2', name: 'globex', label: null },
-]);
+const organizations = new Catalog(
+  [
+    { id: 'o1', name: 'acme', label: null },
+    { id: 'o2', name: 'globex', label: null },
+  ],
+  { noun: 'organization' },
+);
 const bare: Fields = { metadata: {}, group: null, authorized_scopes: [], organizations: [], roles: [] };
 
 /** What becomes of a user of whom a manifest says this, on a server that has the lists. */
@@ -65,7 +68,7 @@ describe('an id whose name on the server is another one', () => {
   });
 
   it('may be either name of an organization that the manifests rename, and no other', () => {
-    const renamed = organizations.changed(new Map([['o1', { name: 'acme international' }]]));
+    const renamed = organizations.after({ changed: new Map([['o1', { name: 'acme international' }]]) });
     const member = (name: string) =>
       change({ organizations: [{ id: 'o1', name }] }, {}, { organizations: renamed });
     for (const name of ['acme international', 'acme']) {
@@ -80,7 +83,7 @@ describe('an id whose name on the server is another one', () => {
       ['o1', ['initech', 'globex']],
       ['o2', ['hooli']],
     ]);
-    const known = organizations.changed(new Map(), { present, former });
+    const known = organizations.after({}, { present, former });
     const member = (name: string, has: Fields = {}) =>
       change({ organizations: [{ id: 'o1', name }] }, has, { organizations: known });
     const has = { organizations: [{ id: 'o1', name: 'acme' }] };

@@ -1,5 +1,4 @@
 import type { Fields } from '../../src/base/values.js';
-import type { Catalog } from '../../src/kinds/catalog.js';
 import { Catalog } from '../../src/kinds/catalog.js';
 import type { Declared, Identity, KindName, Live } from '../../src/kinds/kind.js';
 import { compare, type Recorded } from '../../src/plan/compare.js';
@@ -75,8 +74,11 @@ export function changeFor(document: Declared, known: Known = {}): Change {
   });
 }
 
-export const organizations = new Catalog([
-  { id: '1', name: 'acme', label: 'ACME' },
-  { id: '2', name: 'globex', label: null },
-  { id: '3', name: 'initech', label: 'Initech' },
-]);
+export const organizations = new Catalog(
+  [
+    { id: '1', name: 'acme', label: 'ACME' },
+    { id: '2', name: 'globex', label: null },
+    { id: '3', name: 'initech', label: 'Initech' },
+  ],
+  { noun: 'organization' },
+);

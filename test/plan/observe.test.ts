@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Catalog, Catalog } from '../../src/kinds/catalog.js';
+import { Catalog } from '../../src/kinds/catalog.js';
 import { observe } from '../../src/plan/observe.js';
 import { type Doc, ids, type Site, site } from '../boruta/site.js';
 import { boruta } from './fixtures.js';

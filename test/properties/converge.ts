@@ -59,7 +59,7 @@ export async function converge({ sandbox, session, writing }: Place): Promise<Co
 
   const next = await session((it) => it.plan());
   const { unchanged, ...rest } = summarize(next);
-  expect(rest).toEqual({ update: 0, delete: 0, regenerate: 0, adopt: 0, blocked: 0 });
+  expect(rest).toEqual({ create: 0, update: 0, delete: 0, regenerate: 0, adopt: 0, blocked: 0 });
   expect(unchanged).toBe(plan.changes.length);
   return { plan, run: result.run };
 }

@@ -100,6 +100,105 @@ const organization: KindSample = {
   },
 };
 
+const spare = (kind: number, index: number): string => `${kind}0000000-0000-4000-8000-00000000010${index}`;
+
+/** A document that creates an object, in the second manifest alone. */
+function creating({ known, next }: Rounds, doc: Doc): Rounds {
+  return { known, next: [...next, { ...doc, create: true }] };
+}
+
+/** Takes out what a document mentions of a row, or the whole row if the document creates it. */
+function stripNamed(rows: { id: string; name: string | null }[], doc: Doc, change: Change | undefined): void {
+  const id = change?.apply.identity.id;
+  const at = rows.findIndex((row) => (doc.create === true ? row.name === doc.name : row.id === id));
+  if (doc.create === true && at >= 0) rows.splice(at, 1);
+  else without(rows[at], doc);
+}
+
+const scope: KindSample = {
+  server: () =>
+    fc.tuple(...[1, 2, 3].map(() => fc.tuple(word, fc.option(taken), fc.boolean()))).map((rows) => ({
+      scopes: [
+        ...demo().scopes,
+        ...rows.map(([name, label, isPublic], index) => ({
+          id: spare(7, index + 1),
+          name: `${index}:${name}`,
+          label,
+          public: isPublic,
+        })),
+      ],
+    })),
+  rounds({ scopes }) {
+    const spares = scopes.filter(({ id }) => id.includes('-00000000010'));
+    const fields = some({ label: fc.option(taken), public: fc.boolean() });
+    return several(spares, 2).chain((chosen) =>
+      fc
+        .tuple(
+          ...chosen.map(({ id, name }, index) =>
+            fc.tuple(fc.boolean(), fields, fields).map(([byName, before, after]) => {
+              const identity = byName && index > 0 ? { name } : { id };
+              const other = index === 0 ? { name: `renamed:${name}` } : {};
+              return {
+                known: { kind: 'Scope', ...identity, ...before } as const,
+                next: { kind: 'Scope', ...identity, ...after, ...other } as const,
+              };
+            }),
+          ),
+        )
+        .map((pairs) => creating(inRounds(pairs), { kind: 'Scope', name: 'new:scope', label: 'New' })),
+    );
+  },
+  secrets: () => [{ path: ['label'], always: false }],
+  strip: ({ scopes }, doc, change) => stripNamed(scopes, doc, change),
+};
+
+const role: KindSample = {
+  server: () =>
+    fc.tuple(...[1, 2, 3].map(() => fc.tuple(word, fc.shuffledSubarray(demo().scopes)))).map((rows) => ({
+      roles: [
+        ...demo().roles,
+        ...rows.map(([name, scopes], index) => ({
+          id: spare(8, index + 1),
+          name: `${index}:${name}`,
+          scopes: scopes.map(({ label: _, ...one }) => one),
+        })),
+      ],
+    })),
+  rounds({ roles, scopes }) {
+    const spares = roles.filter(({ id }) => id.includes('-00000000010'));
+    const list = fc
+      .shuffledSubarray(scopes)
+      .chain((some) =>
+        fc.tuple(...some.map(({ id, name }) => fc.constantFrom<Json>(name, { id }, { id, name }))),
+      );
+    const set = fc.oneof(
+      list,
+      list.map((add) => ({ add })),
+      list.map((remove) => ({ remove })),
+    );
+    return several(spares, 2).chain((chosen) =>
+      fc
+        .tuple(
+          ...chosen.map(({ id, name }, index) =>
+            fc.tuple(fc.boolean(), set, set).map(([byName, before, after]) => {
+              const identity = byName && index > 0 ? { name } : { id };
+              const other = index === 0 ? { name: `renamed:${name}` } : {};
+              return {
+                known: { kind: 'Role', ...identity, scopes: before } as Doc,
+                next: { kind: 'Role', ...identity, scopes: after, ...other } as Doc,
+              };
+            }),
+          ),
+        )
+        .map((pairs) =>
+          creating(inRounds(pairs), { kind: 'Role', name: 'new role', scopes: ['billing:read'] }),
+        ),
+    );
+  },
+  secrets: () => [],
+  strip: ({ roles }, doc, change) => stripNamed(roles, doc, change),
+};
+
 const otherBackend = '20000000-0000-4000-8000-000000000002';
 
 const user: KindSample = {
@@ -277,6 +376,8 @@ const client: KindSample = {
 
 /** A sample of every kind: one that lacks it doesn't compile. */
 export const samples: { readonly [name in KindName]: KindSample } = {
+  Scope: scope,
+  Role: role,
   Organization: organization,
   User: user,
   KeyPair: keyPair,
