@@ -2,7 +2,6 @@ import { type Result, summarizeResult } from '../apply/result.js';
 import { isPlannedId } from '../base/identifiers.js';
 import type { Problem } from '../base/problems.js';
 import { holdsSensitive, isMap, type Json, mapValues, Sensitive, type Value } from '../base/values.js';
-import { withoutPlannedIds } from '../kinds/creation.js';
 import { countDrift, isListed, shareOf } from '../plan/drift.js';
 import {
   type Change,

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Fields } from '../../src/base/values.js';
-import { Catalog, Catalog } from '../../src/kinds/catalog.js';
+import { Catalog } from '../../src/kinds/catalog.js';
 import type { Declared } from '../../src/kinds/kind.js';
 import { listsOfUser } from '../../src/kinds/user-references.js';
 import { boruta, changeFor, declared, documented, type Known, live, recorded } from '../plan/fixtures.js';
