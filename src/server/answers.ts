@@ -81,7 +81,8 @@ const backend = z.object({
   smtp_username: text,
   smtp_password: secret,
   smtp_ssl: flag,
-  smtp_tls: flag,
+  // Boruta's is a word: always, never or if_available.
+  smtp_tls: maybe(z.union([z.boolean(), z.string()])),
   smtp_port: int,
   features: texts,
 } satisfies { readonly [field in SecretField]: typeof secret } & { readonly [field: string]: z.ZodType });
