@@ -184,7 +184,7 @@ function demoSeed(): SandboxSeed {
         smtp_username: 'accounts',
         smtp_password: 'demo-smtp-password',
         smtp_ssl: false,
-        smtp_tls: true,
+        smtp_tls: null,
         smtp_port: 587,
         features: ['authenticable', 'registrable', 'confirmable'],
       },

@@ -33,8 +33,6 @@ export function borutaService(
   const shownScopes = staleScopes ? new Set(data.scopes.map(({ id }) => id)) : undefined;
   // Roles belong to users, so memberships have none.
   for (const { organizations } of data.users) for (const membership of organizations) membership.roles = [];
-  for (const backend of data.backends)
-    if (typeof backend.smtp_tls === 'boolean') backend.smtp_tls = backend.smtp_tls ? 'always' : 'never';
   const adminClientId = adminClient?.toLowerCase();
   const house = { data, credentials, pageSize, shownScopes, pause, adminClientId };
   return { bodyLimit, handle: (call, work) => handle(call, work, house) };
