@@ -57,9 +57,17 @@ function ofCommand(command: Command, shared: readonly Option[]): string {
     code(['idops', command.name(), below.name(), ...below.registeredArguments.map(usage)].join(' ')),
     plain(below.description()),
   ]);
-  const options = command.commands.flatMap((below) =>
-    below.options.map((option) => [flags(option), code(below.name()), meaning(option)]),
+  const all = command.commands.flatMap((below) =>
+    below.options.map((option) => ({ of: code(below.name()), shown: flags(option), means: meaning(option) })),
   );
+  const options = all
+    .filter(
+      ({ shown, means }, at) => all.findIndex((one) => one.shown === shown && one.means === means) === at,
+    )
+    .map(({ shown, means }) => {
+      const owners = all.filter((one) => one.shown === shown && one.means === means);
+      return [shown, owners.map(({ of }) => of).join(', '), means];
+    });
   return [table(['command', 'does'], names), table(['option', 'of', 'meaning'], options)].join('\n\n');
 }
 
@@ -95,13 +103,14 @@ function flags(option: Option): string {
   return code(option.flags.replaceAll('<', '').replaceAll('>', ''));
 }
 
-/** What an option does, with its choices and its default as `--help` tells them. */
+/** What an option does, with its choices and its default; the page explains formats once. */
 function meaning(option: Option): string {
-  const told = [
-    ...(option.argChoices === undefined ? [] : [option.argChoices.map(code).join(', ')]),
-    ...(option.defaultValue === undefined || option.negate
-      ? []
-      : [`default: ${plain(option.defaultValueDescription ?? String(option.defaultValue))}`]),
-  ];
-  return [plain(option.description), ...(told.length === 0 ? [] : [`(${told.join('; ')})`])].join(' ');
+  const choices = (option.argChoices ?? []).map(code).join(', ');
+  if (option.long === '--format') return choices;
+  const usual =
+    option.defaultValue === undefined || option.negate
+      ? ''
+      : `default: ${plain(option.defaultValueDescription ?? String(option.defaultValue))}`;
+  const more = [choices, usual].filter((part) => part !== '');
+  return [plain(option.description), ...(more.length === 0 ? [] : [`(${more.join('; ')})`])].join(' ');
 }

@@ -82,17 +82,21 @@ function rowsOf(schema: Schema, above: string): string[][] {
       const path = `${above}${name}`;
       const required = schema.required?.includes(name) === true;
       const shown = required ? `**${code(path)}**` : code(path);
-      return [[shown, typeOf(field), meaningOf(field)], ...below(field, path)];
+      return [[shown, typeOf(field, path), meaningOf(field)], ...below(field, path)];
     });
 }
 
-/** Fields whose members a page explains elsewhere, or once for all. */
-const elsewhere =
-  /^(environments|checks|backend|plan|result|match\..*|except|organizations\[\]\.roles|.*roles\[\]\.scopes|.*\.(before|after|recorded|places?|declared_at)|warnings)$/;
+/** Fields whose members have no rows: the page explains them elsewhere, or their type names them all. */
+const folded =
+  /^(environments|checks|backend|plan|result|users|match\..*|except|shard|summary|organizations\[\]\.roles|.*\.(scopes|requests|before|after|recorded|places?|declared_at)|warnings)$/;
+
+/** Those of them whose type names their members. */
+const members =
+  /^(users|match\..*|except|shard|summary|organizations\[\]\.roles|.*\.(scopes|requests|places?|declared_at))$/;
 
 /** The fields within a field. */
 function below(field: Schema, path: string): string[][] {
-  if (elsewhere.test(path)) return [];
+  if (folded.test(path)) return [];
   for (const shape of shapes(field)) {
     if (shape.properties !== undefined && !isFile(shape)) return rowsOf(shape, `${path}.`);
     const element =
@@ -110,27 +114,29 @@ function shapes(schema: Schema): readonly Schema[] {
   return several === undefined || schema.properties !== undefined ? [schema] : several.flatMap(shapes);
 }
 
-function typeOf(schema: Schema): string {
+function typeOf(schema: Schema, path: string, between = ', '): string {
   const all = shapes(schema);
   if (all.some(isAnything)) return 'anything';
-  const names = all.map(nameOf);
-  return [...new Set(names.filter((name) => name !== ''))].join(', ');
+  const names = all.map((shape) => nameOf(shape, path));
+  return [...new Set(names.filter((name) => name !== ''))].join(between);
 }
 
 function isAnything({ description, examples, ...rest }: Schema): boolean {
   return Object.keys(rest).length === 0;
 }
 
-function nameOf(schema: Schema): string {
+function nameOf(schema: Schema, path: string): string {
   if (schema.const !== undefined) return code(JSON.stringify(schema.const));
   if (schema.enum !== undefined) return schema.enum.map((value) => code(JSON.stringify(value))).join(', ');
   // A variable may stand wherever something narrower than text is expected; the page says so once.
   if (schema.pattern === '\\$\\{') return '';
   // So may {file: PATH}.
   if (isFile(schema)) return '';
-  if (schema.type === 'array') return `list of ${typeOf(schema.items ?? {}).replaceAll(', ', ' or ')}`;
+  if (schema.type === 'array') return `list of ${typeOf(schema.items ?? {}, path, ' or ')}`;
   if (schema.format === 'date-time') return 'date-time';
   if (Array.isArray(schema.type)) return schema.type.map(word).join(', ');
+  if (schema.properties !== undefined && members.test(path))
+    return code(`{${Object.keys(schema.properties).join(', ')}}`);
   return word(String(schema.type ?? ''));
 }
 

@@ -61,11 +61,9 @@ export function declare(action: Act): Command {
   program
     .command('init')
     .argument('[dir]', 'the folder of the new project (the current one)')
-    .description(
-      'write a configuration, manifests of what the server has, and a CI workflow; asks, or takes options; never overwrites',
-    )
+    .description('create a project: a configuration, manifests and a CI workflow; never overwrites')
     .addOption(
-      new Option('--profile <NAME>', 'what the server offers (recognised by its answers)').choices([
+      new Option('--profile <NAME>', 'the profile of the server (recognised by its answers)').choices([
         'documented',
         'boruta',
       ]),
@@ -110,7 +108,7 @@ export function declare(action: Act): Command {
     .command('watch')
     .description('plan repeatedly until interrupted, and apply with --apply')
     .addOption(
-      new Option('--interval <DURATION>', 'the time between two turns, from 1s to 24h')
+      new Option('--interval <DURATION>', 'the time between turns, from 1s to 24h')
         .argParser(interval)
         .default(300, '5m'),
     )
@@ -131,20 +129,20 @@ export function declare(action: Act): Command {
     .action(action(async () => (await import('./commands/watch.js')).watch));
 
   asking(program.command('pull'))
-    .description('write manifests and body files from the live server; a plan right after it is empty')
+    .description('write manifests and body files from the live server')
     .addOption(kindOption())
     .option('--out <DIR>', "write fresh files to this folder, instead of the project's own", notEmpty)
     .option('--check', 'write nothing; exit 1 if the server differs from the files')
-    .option('--declared', 'add no document and no field: only bring up to date what is declared')
+    .option('--declared', 'update only declared fields; add no document and no field')
     .addOption(byOption())
     .option('--force', 'overwrite files that were edited since they were pulled or committed')
-    .option('--all-templates', 'include built-in email templates, which nobody customised')
+    .option('--all-templates', 'include built-in email templates')
     .addOption(format('pull'))
     .action(action(async () => (await import('./commands/pull.js')).pull));
 
   asking(program.command('list'))
     .addArgument(new Argument('[kind...]', 'only these kinds').choices([...kindNames, ...otherNames]))
-    .description('list what the server has, with ids and names, as far as its profile can read it')
+    .description('list the objects of the server, with ids and names')
     .addOption(format('listing'))
     .action(action(async () => (await import('./commands/list.js')).list));
 
@@ -170,8 +168,8 @@ export function declare(action: Act): Command {
   limiting(program.command('undo'))
     .argument('[run]', 'the run, or the beginning of its name')
     .description('plan, show, ask, and restore what a run changed')
-    .option('--last', "the newest run of this state, or the rest of an undo that didn't end")
-    .option('--force', 'restore even what was changed since')
+    .option('--last', 'undo the newest run, or finish an interrupted undo')
+    .option('--force', 'restore even what changed since')
     .option('--yes', "don't ask")
     .addOption(messageOption())
     .addOption(format('result'))
@@ -185,10 +183,10 @@ export function declare(action: Act): Command {
     .command('list', { isDefault: true })
     .description('list the runs, or what they did to one object')
     .option('--address <ADDRESS>', 'only changes of this object, by address, id or name', notEmpty)
-    .option('--actor <NAME>', 'only runs of this person, as idops runs names them', notEmpty)
+    .option('--actor <NAME>', 'only runs of this person', notEmpty)
     .addOption(kindOption())
     .option('--since <TIME>', 'only runs since a day (2026-01-31), an RFC 3339 instant or an age (7d)', since)
-    .option('--until <TIME>', 'only runs up to then, in the same form; a date includes that day', until)
+    .option('--until <TIME>', 'only runs until then, in the same form; a day is included', until)
     .addOption(format('runs'))
     .action(action(async () => (await import('./commands/runs.js')).listRuns));
   runs
@@ -201,7 +199,7 @@ export function declare(action: Act): Command {
     .command('settle')
     .argument('<run>', 'the run, or the beginning of its name')
     .argument('<address>', 'the client, as Client/<id>')
-    .description('record the outcome of a regeneration that is unknown')
+    .description('record the unknown outcome of a regeneration')
     .option('--done', 'the DID was regenerated')
     .option('--not-done', 'the DID was not regenerated')
     .action(action(async () => (await import('./commands/runs.js')).settleRun));

@@ -61,10 +61,10 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
   const always = Object.keys(sets);
   const schema = lazy(() => {
     const shape = given.shape();
-    const id = optional(identifier(), `The id of the ${noun}; without it, the name finds it.`, UUID);
+    const id = optional(identifier(), `The id of the ${noun}; if left out, the name identifies it.`, UUID);
     const called = optional(
       identifier(),
-      `The name of the ${noun}. Without an id it finds the ${noun}; beside one it is a value to set.`,
+      `The name of the ${noun}. Without an id, it identifies the ${noun}; beside an id, it is the name to set.`,
       'billing',
     );
     return document(

@@ -10,7 +10,7 @@ export const role: Kind = resource(
   {
     name: 'Role',
     noun: 'role',
-    about: 'A role: scopes that users are given together.',
+    about: 'A role: scopes that users get together.',
     list: 'roles',
     path: '/api/roles',
     param: 'role_id',
@@ -19,7 +19,7 @@ export const role: Kind = resource(
     shape: () => ({
       scopes: optional(
         referenceSet('scope', 'billing:read'),
-        'The scopes that the role contains, by name or id: the whole set, or {add, remove}.',
+        'The scopes of the role: the whole set, or add and remove.',
         ['billing:read'],
       ),
     }),

@@ -177,14 +177,14 @@ export function lifecycle(noun: string) {
   return {
     create: optional(
       z.boolean(),
-      `Whether to create the ${noun} if the server doesn't have it; by default as "create" of the configuration says. Profile boruta only.`,
+      `Whether to create the ${noun} if the server doesn't have it. Only under boruta.`,
       true,
     ),
     state: z
       .enum(['present', 'absent'])
       .optional()
       .meta({
-        description: `absent: delete the ${noun}. Profile boruta only.`,
+        description: `absent: delete the ${noun}. Only under boruta.`,
         examples: ['absent'],
         default: 'present',
       }),

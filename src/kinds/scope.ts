@@ -10,14 +10,14 @@ export const scope: Kind = resource(
   {
     name: 'Scope',
     noun: 'scope',
-    about: 'A scope that users, roles and clients can be given.',
+    about: 'A scope that users, roles and clients can get.',
     list: 'scopes',
     path: '/api/scopes',
     param: 'scope_id',
     scopes: { read: 'users:manage:all', write: 'scopes:manage:all' },
     fields: { name: value, label: value, public: value },
     shape: () => ({
-      label: nullish(text(), 'The name that people see.', 'Read bills'),
+      label: nullish(text(), 'The display name.', 'Read bills'),
       public: optional(z.boolean(), 'Whether any client may ask for the scope.', false),
     }),
     traits: {

@@ -247,13 +247,13 @@ export const createSchema = z
   .union([z.boolean(), kindList()], { error: 'expected true, false or a list of kinds' })
   .meta({
     description:
-      'Whether objects are created that the server doesn\'t have: of all kinds, or of some. By default none are. A document says otherwise with its own "create". Profile boruta only.',
+      'Whether to create objects that the server does not have: all kinds, or these. Only under boruta; a document can override it.',
     examples: [true, ['Role', 'Organization']],
   });
 
 export const pruneSchema = kindList().meta({
   description:
-    'The kinds of which --prune deletes objects that no manifest declares any more. Of email templates it deletes those that idops applied, of other kinds those that idops created.',
+    'The kinds that --prune deletes: email templates that idops applied, other objects that idops created.',
   examples: [['EmailTemplate', 'Role']],
   default: ['EmailTemplate'],
 });

@@ -46,7 +46,7 @@ export function selectionOptions(): Option[] {
 function shardOption(): Option {
   return new Option(
     '--shard <I/N>',
-    'only the I-th of N shards of the objects; auto takes both from a parallel CI job or an Indexed Job',
+    'only shard I of N; auto takes both from the parallel CI job or the Indexed Job',
   ).argParser((value) => {
     if (value === 'auto') return value;
     const shard = parseShard(value);
@@ -60,7 +60,7 @@ function shardOption(): Option {
 export function onlyOption(): Option {
   return new Option(
     '--only <SHARE>',
-    'show only what changed on the server since idops last knew it (drift), or only the rest (changes); everything is planned',
+    'show only drift, or only other changes; the plan stays the same',
   ).choices(shares);
 }
 
@@ -94,7 +94,7 @@ export function discoveryOptions(): Option[] {
 export function byOption(): Option {
   return new Option(
     '--by <HOW>',
-    'what new documents refer to: names if they are unique and the server lists them, or ids',
+    'how new documents name objects: by unique names if the server lists them, or by ids',
   )
     .choices(['name', 'id'])
     .default('name');
@@ -148,14 +148,14 @@ export function connectionOptions(): Option[] {
 }
 
 export function endedOption(): Option {
-  return new Option('--ended', 'only remove access that has ended (until)');
+  return new Option('--ended', 'only remove access that has ended');
 }
 
 /** The instant at which it is decided which access has ended. */
 export function nowOption(): Option {
   return new Option(
     '--now <INSTANT>',
-    'decide at this instant which access has ended, such as 2027-01-31T00:00:00Z (the present); apply then removes it now',
+    'the instant that decides which access has ended, such as 2027-01-31T00:00:00Z (the present)',
   ).argParser((text: string): Date => {
     const { success } = z.union([z.iso.date(), z.iso.datetime({ offset: true })]).safeParse(text);
     const instant = new Date(text);
@@ -166,7 +166,9 @@ export function nowOption(): Option {
 }
 
 export function messageOption(): Option {
-  return new Option('--message <TEXT>', 'why, for the journal and idops runs; one line').argParser(notEmpty);
+  return new Option('--message <TEXT>', 'the reason for the run, one line, for the journal').argParser(
+    notEmpty,
+  );
 }
 
 export function debugOption(): Option {
