@@ -342,26 +342,46 @@ export function cellText({ operation, outcome, attempts, arrived }: Cell): strin
   return `${outcome.replace('_', ' ')}, ${tries} ${tries === 1 ? 'try' : 'tries'}`;
 }
 
-/** The two tables: the outcome of each operation if a fault happens once, and if it continues. Faults with equal rows share one. */
+/** Names with equal texts, together. */
+function grouped<Name extends string>(names: readonly Name[], text: (name: Name) => string): Name[][] {
+  const groups = new Map<string, Name[]>();
+  for (const name of names) groups.set(text(name), [...(groups.get(text(name)) ?? []), name]);
+  return [...groups.values()];
+}
+
+/** The two tables: the outcome of each operation if a fault happens once, and if it continues. What is equal shares a row or column. */
 export function tables(cells: readonly Cell[]): string {
   const titles = { once: 'If it happens once', always: 'If it continues' };
   return (['once', 'always'] as const)
     .map((times) => {
-      const faultsByRow = new Map<string, FaultName[]>();
-      for (const fault of Object.keys(faults) as FaultName[]) {
-        const texts = operationNames.map((operation) => {
-          const cell = cells.find(
-            (one) => one.operation === operation && one.fault === fault && one.times === times,
-          );
-          return cell === undefined ? '' : cellText(cell);
-        });
-        const row = texts.join(' | ');
-        faultsByRow.set(row, [...(faultsByRow.get(row) ?? []), fault]);
-      }
-      const rows = [...faultsByRow].map(([row, names]) => `| ${names.join('; ')} | ${row} |`);
-      const head = `| | ${operationNames.map((name) => `\`${name}\``).join(' | ')} |`;
-      const rule = `|---${'|---'.repeat(operationNames.length)}|`;
-      return [`### ${titles[times]}`, '', head, rule, ...rows].join('\n');
+      const texts = new Map(
+        cells
+          .filter((cell) => cell.times === times)
+          .map((cell) => [`${cell.operation} ${cell.fault}`, cellText(cell)] as const),
+      );
+      const text = (operation: OperationName, fault: FaultName): string =>
+        texts.get(`${operation} ${fault}`) ?? '';
+      const faultNames = Object.keys(faults) as FaultName[];
+      const columns = grouped(operationNames, (operation) =>
+        faultNames.map((fault) => text(operation, fault)).join(),
+      );
+      const rows = grouped(faultNames, (fault) =>
+        operationNames.map((operation) => text(operation, fault)).join(),
+      );
+      const line = (row: readonly string[]): string => `| ${row.join(' | ')} |`;
+      return [
+        `### ${titles[times]}`,
+        '',
+        line(['', ...columns.map((names) => names.map((name) => `\`${name}\``).join(', '))]),
+        `|${'---|'.repeat(columns.length + 1)}`,
+        ...rows.map((names) => {
+          const [fault] = names as [FaultName];
+          return line([
+            names.join('; '),
+            ...columns.map(([operation]) => text(operation as OperationName, fault)),
+          ]);
+        }),
+      ].join('\n');
     })
     .join('\n\n');
 }
