@@ -32,7 +32,7 @@ const morePlaces = z.int().min(1).optional().meta(described('How many more place
 const warning = z
   .strictObject({
     code: text('The code', 'lost-placeholder'),
-    message: text('The message', 'the new text body lost {{ url }}'),
+    message: text('The message', 'the new txt body lost {{ url }}, which the present one has'),
     place: place.optional().describe('The first place, if it is not the declaration'),
     places: z.array(place).optional().describe('All places, if there are several'),
     more_places: morePlaces,
@@ -96,19 +96,24 @@ const change = z.strictObject({
   destructive: z.boolean().describe('Whether the change is destructive'),
   destructions: z
     .array(z.string())
-    .meta(described('What would be lost', ['the user loses the membership in acme'])),
+    .meta(described('What would be lost', ['removes the membership "globex"'])),
   privileged: z.boolean().default(false).describe('Whether the change is privileged'),
   privileges: z
     .array(z.string())
     .optional()
-    .meta(described('The privileged scopes and roles', ['the user gets the scope users:manage:all'])),
+    .meta(described('The privileged scopes and roles', ['gives the scope "users:manage:all"'])),
   requests: z.array(request).describe('The requests, in order'),
   fields: z.array(field).describe('The differences'),
   warnings: z.array(warning).describe('Findings about this change'),
   reason: z
     .string()
     .nullable()
-    .meta(described('Why it is blocked, and what to do', 'the server has no organization "acme"')),
+    .meta(
+      described(
+        'Why it is blocked, and what to do',
+        'the server has no organization "acme": correct the name',
+      ),
+    ),
   declared_at: z
     .strictObject({
       file: text('The file, relative to the project', 'manifests/organizations.yaml'),
