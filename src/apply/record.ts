@@ -221,17 +221,18 @@ function nextRecord(
   const { before: was = {} } = asked;
   const generation = asked.generation === undefined ? {} : { did_generation: asked.generation };
   const { name = '', field = '' } = kindOf(asked.kind).regeneration ?? {};
+  // What only a record knows of an object that something is regenerated of.
+  const { [name]: _name, [field]: _value, ...known } = before ? restoreFields(before, context.hasher) : {};
+  const keptLeft = before?.left === undefined ? {} : { left: before.left };
   switch (asked.action) {
     case 'adopt':
-      if (kindOf(asked.kind).regeneration === undefined) return adoptedRecord(base, before, asked, context);
+      if (asked.generation === undefined) return adoptedRecord(base, before, asked, context);
       return {
         ...base,
+        ...keptLeft,
         ...generation,
         // A field without a value is null.
-        ...storeFields(
-          { ...textsOf(was, name, field), ...(was[field] === null ? { [field]: null } : {}) },
-          context.hasher,
-        ),
+        ...storeFields({ ...known, ...textsOf(was, name), ...valuesOf(was, field) }, context.hasher),
       };
     case 'regenerate':
       if (outcome.status === 'unknown') {
@@ -240,10 +241,13 @@ function nextRecord(
       if (outcome.status !== 'applied') return undefined;
       return {
         ...base,
+        ...keptLeft,
+        // `idops regenerate-did` knows no document.
+        managed: [...(asked.generation === undefined ? (before?.managed ?? []) : asked.managed)],
         ...generation,
         // An answer without the field leaves it unknown.
         ...storeFields(
-          { ...textsOf(was, name), ...textsOf(outcome.after ?? {}, name, field) },
+          { ...known, ...textsOf(was, name), ...textsOf(outcome.after ?? {}, name, field) },
           context.hasher,
         ),
       };
@@ -255,9 +259,9 @@ function nextRecord(
         ...builtInShown(asked, outcome.after, context),
       };
     case 'create':
-      return createdRecord(base, asked, outcome, context);
+      return withNumber(createdRecord(base, asked, outcome, context), before, asked, outcome);
     case 'update': {
-      const record = updateRecord(base, before, asked, outcome, context);
+      const record = withNumber(updateRecord(base, before, asked, outcome, context), before, asked, outcome);
       const restore = pendingRestoreAfter(asked, outcome, context);
       if (restore === 'as before') return record && { ...record, ...(before?.owed && { owed: before.owed }) };
       if (record === undefined && restore === undefined && before?.owed === undefined) return undefined;
@@ -292,6 +296,22 @@ function createdRecord(
   return { ...own, managed: [], creating: addressPart(identity) };
 }
 
+/** The record of a change of fields, with what it says of a regeneration: an open one stays so, and the first number is recorded. */
+function withNumber(
+  record: ResourceRecord | undefined,
+  before: ResourceRecord | undefined,
+  { kind, generation }: Asked,
+  { status, after = {} }: ObservedOutcome,
+): ResourceRecord | undefined {
+  const { field = '' } = kindOf(kind).regeneration ?? {};
+  const { pending_regeneration: open } = before ?? {};
+  if (record === undefined) return undefined;
+  if (open !== undefined) return { ...record, pending_regeneration: open };
+  if (generation === undefined || record.did_generation !== undefined || status !== 'applied') return record;
+  const fields = { ...record.fields, ...valuesOf(after, field) } as ResourceRecord['fields'];
+  return { ...record, did_generation: generation, fields };
+}
+
 /** The record of an object of which only ends of access are news. */
 function adoptedRecord(
   base: ResourceRecord,
@@ -302,6 +322,12 @@ function adoptedRecord(
   if (before !== undefined) return { ...before, managed: [...asked.managed] };
   const { left } = lastShown(asked, asked.before, context);
   return { ...base, ...(left === undefined ? {} : { left: { ...left, run: null } }) };
+}
+
+/** The texts among some fields, and nulls. */
+function valuesOf(fields: Fields, ...names: readonly string[]): Fields {
+  const nulls = names.flatMap((name) => (fields[name] === null ? [[name, null]] : []));
+  return { ...textsOf(fields, ...names), ...Object.fromEntries(nulls) };
 }
 
 function textsOf(fields: Fields, ...names: readonly string[]): Fields {
@@ -318,9 +344,11 @@ function updateRecord(
   context: RecordContext,
 ): ResourceRecord | undefined {
   const known = before === undefined ? {} : restoreFields(before, context.hasher);
+  const { name = '', field = '' } = kindOf(asked.kind).regeneration ?? {};
+  const regenerated = valuesOf(known, name, field);
   if (outcome.ambiguous) {
     // A later merge may build on what was asked; every uncertain field is sent again.
-    const fields = context.readable ? {} : { ...known, ...normalized(asked) };
+    const fields = context.readable ? regenerated : { ...known, ...normalized(asked) };
     return { ...base, ...storeFields(fields, context.hasher), uncertain: Object.keys(asked.expected) };
   }
   if (outcome.status !== 'applied' && outcome.status !== 'not_converged') {
@@ -329,7 +357,7 @@ function updateRecord(
     return changed ? { ...before, ...lastShown(asked, outcome.after, context) } : undefined;
   }
   const shown = context.readable ? askedSecrets(asked) : answeredFields(asked, outcome.after ?? {}, known);
-  const fields = { ...shown, ...unverifiedFields(asked, outcome.unverified, shown) };
+  const fields = { ...regenerated, ...shown, ...unverifiedFields(asked, outcome.unverified, shown) };
   // A list with a secret is recorded as asked, which is not what this server kept.
   const secret = Object.entries(asked.expected).flatMap(([name, field]) =>
     holdsSensitive(field) ? [name] : [],

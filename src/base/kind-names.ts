@@ -3,10 +3,10 @@ export const kindNames = [
   'Scope',
   'Role',
   'Organization',
+  'Client',
   'User',
   'KeyPair',
   'EmailTemplate',
-  'Client',
 ] as const;
 
 /** The name of a kind, as a manifest's `kind` says it. */

@@ -57,6 +57,7 @@ export const problemCodes = [
   'interrupted',
   'journal-readable',
   'journal-unreadable',
+  'keeps-key',
   'left-out',
   'linked-folder',
   'locked',

@@ -1,22 +1,28 @@
-import * as z from 'zod';
 import { allSettled, allSettledEach } from '../base/concurrency.js';
-import { optional } from '../base/members.js';
-import { compareText, type Fields, lazy, type Value } from '../base/values.js';
+import { error, type Problem } from '../base/problems.js';
+import { compareText, type Fields, isMap, type Value } from '../base/values.js';
 import { answers, pages } from '../server/answers.js';
+import type { Profile } from '../server/profiles.js';
+import { clientSchema } from './client-schema.js';
 import { idsOf, missing, readOne, withoutIds } from './discovery.js';
-import { firstText } from './fields.js';
+import { asElements, carried, type FieldTypes, firstText, reference, secret, set, value } from './fields.js';
+import { scopesGiven } from './holdings.js';
 import type {
+  Declared,
   DiscoverContext,
   Discovered,
   Finding,
-  Identity,
   Kind,
   PlanInput,
-  Present,
-  Verdict,
+  Regeneration,
+  ResolveContext,
+  Resolved,
+  Update,
 } from './kind.js';
-import { profileProblems } from './rules.js';
-import { document, identifier, UUID } from './schema.js';
+import { decideRegeneration, presentValue } from './regeneration.js';
+import { SetResolver } from './resolve-sets.js';
+import { absentProblems, creationOf, deletionOf, unsupportedLifecycle } from './resource.js';
+import { profileProblems, unknownWhole } from './rules.js';
 import type { ProfileTraits } from './traits.js';
 
 const traits: ProfileTraits = {
@@ -26,34 +32,80 @@ const traits: ProfileTraits = {
       one: { title: 'show a client', path: '/api/clients/:client_id', scope: 'clients:manage:all' },
       all: { title: 'list clients', path: '/api/clients', scope: 'clients:manage:all' },
     },
+    emptyIsNull: ['name', 'public_client_id', 'logo_uri', 'jwks_uri', 'jwt_public_key'],
+    // A refused identity provider leaves all else written.
+    piecemeal: true,
+    // The admin panel's own client.
+    protects: true,
+    limits: {
+      ids: { authorized_scopes: null },
+      characters: { name: 255, public_client_id: 255, secret: 255, logo_uri: 255, jwks_uri: 255 },
+      filled: {
+        secret: 'leave it out to keep the present one; the server would leave the client without one',
+      },
+    },
     unsafe: true,
   },
 };
 
-const schema = lazy(() =>
-  document('Client', "A client's DID.", {
-    id: identifier().meta({ description: 'The id of the client.', examples: [UUID] }),
-    did_generation: optional(
-      z.int().min(0, 'must be 0 or more'),
-      'Raise it to regenerate the DID once. The first number is only recorded.',
-      1,
-    ),
+const plainFields = [
+  ...['name', 'redirect_uris', 'supported_grant_types', 'authorize_scope'],
+  ...['access_token_ttl', 'id_token_ttl', 'refresh_token_ttl'],
+  ...['authorization_code_ttl', 'authorization_request_ttl'],
+  ...['confidential', 'pkce', 'enforce_dpop', 'enforce_tx_code', 'public_refresh_token', 'public_revoke'],
+  ...['public_client_id', 'check_public_client_id'],
+  ...['token_endpoint_auth_methods', 'token_endpoint_jwt_auth_alg', 'jwt_public_key'],
+  ...['key_pair_type', 'id_token_signature_alg', 'userinfo_signed_response_alg'],
+  ...['response_mode', 'trusted_authorities', 'trusted_hosts'],
+  // In no answer of the server, so they are recorded as asked.
+  ...['agent_token_ttl', 'authorized_resources', 'jwks_uri', 'logo_uri', 'metadata'],
+];
+
+const fields: FieldTypes = {
+  ...Object.fromEntries(plainFields.map((field) => [field, value])),
+  secret,
+  identity_provider: reference,
+  authorized_scopes: set(),
+};
+
+const regeneration: Regeneration = {
+  command: true,
+  counter: 'did_generation',
+  owner: 'client',
+  field: 'did',
+  name: 'name',
+  noun: 'DID',
+  verdict: ({ id = '' }, present, shown) => ({
+    action: 'regenerate',
+    fields: [],
+    requests: [{ operation: 'regenerateDid', params: { client_id: id } }],
+    destructions: [`regenerates the DID${presentValue('did', present, shown)}`],
   }),
-);
+  same: (did) =>
+    `the DID is the same as before (${did}): the server derives it from the client's key, which did not change`,
+};
 
 export const client: Kind = {
   name: 'Client',
   noun: 'client',
   get schema() {
-    return schema();
+    return clientSchema();
   },
   identity: ['id'],
-  fields: {},
+  fields,
   decisive: ['did'],
   scopes: { read: 'clients:manage:all', write: 'clients:manage:all' },
   traits,
   identities: ({ identity }) => [`id ${identity.id}`],
-  check: (declared, profile) => profileProblems(declared, profile, traits),
+  check: (declared, profile) => [
+    ...declared.flatMap((one) => [
+      ...undocumentedFields(one, profile),
+      ...absentProblems(one, 'client'),
+      ...unsupportedLifecycle(one, 'client', profile),
+      ...unfitAlgorithms(one),
+    ]),
+    ...profileProblems(declared, profile, traits),
+  ],
   addressPart: ({ id }) => id ?? '',
   called: ({ name }) => firstText(name),
   readable: ({ name }) => traits[name].reads?.one !== undefined,
@@ -63,38 +115,137 @@ export const client: Kind = {
     return new Map(
       await allSettledEach(objects, async (object) => {
         const { identity } = object;
-        const params = { client_id: identity.id ?? '' };
-        const shown = await readOne(context, read, params, answers.client);
+        const shown = await readOne(context, read, { client_id: identity.id ?? '' }, answers.wholeClient);
         const found =
           shown === null
-            ? missing(identity, 'client')
-            : { exists: true, identity, fields: shownClient(shown), ...named(shown) };
+            ? missing(identity, 'client', context.profile)
+            : { exists: true, identity, fields: shownClient(shown) };
         return [object, found] as const;
       }),
     );
   },
-  discovery: { options: { client: 'id' }, find },
-  decide,
-  regeneration: {
-    field: 'did',
-    name: 'name',
-    noun: 'DID',
-    verdict: regeneration,
-    same: (did) =>
-      `the DID is the same as before (${did}): the server derives it from the client's key, which did not change`,
+  refersTo: ({ fields: wanted }) => [
+    ...(wanted.authorized_scopes === undefined ? [] : (['scopes'] as const)),
+    ...(wanted.identity_provider === undefined ? [] : (['identityProviders'] as const)),
+  ],
+  resolve,
+  decide: (input) => decideRegeneration(input, `Client/${input.present.identity.id}`, regeneration),
+  update,
+  creation: {
+    ...creationOf('createClient', { takesId: true, needs: ['identity_provider'] }),
+    request: ({ id = '' }, given) => ({
+      operation: 'createClient',
+      params: {},
+      body: { id, ...sent(given) },
+    }),
   },
-  // A client has no fields to update; `decide` regenerates.
-  update: () => ({ requests: [], expected: {} }),
+  deletion: deletionOf('deleteClient', 'client_id', 'deletes the client, with its secret and its keys'),
+  regeneration,
+  gives: (given, references) => scopesGiven(given, 'authorized_scopes', references),
+  discovery: {
+    options: { client: 'id' },
+    find,
+    // The secret is never in a file.
+    writes: [...plainFields, 'identity_provider', 'authorized_scopes'],
+  },
   destructions: () => [],
 };
 
-function named({ name }: Fields): { called?: string } {
-  return typeof name === 'string' ? { called: name } : {};
+/** The problems of fields that the documented API doesn't have. */
+function undocumentedFields({ fields: given, placeOf }: Declared, { name }: Profile): Problem[] {
+  if (name === 'boruta') return [];
+  return Object.keys(given).map((field) =>
+    error(
+      'profile-field',
+      `the documented API has no "${field}" of a client; it only regenerates the DID`,
+      [placeOf(field)],
+      'if the server is a Boruta, set "profile: boruta" under server; otherwise remove the field',
+    ),
+  );
 }
 
-/** Only the DID: idops needs nothing else of a client, least of all its keys. */
-function shownClient({ did }: Fields): Fields {
-  return did === undefined ? {} : { did };
+/** The problems of signature algorithms that the declared type of key can't sign with. */
+function unfitAlgorithms({ fields: given, placeOf }: Declared): Problem[] {
+  const { key_pair_type: key } = given;
+  if (!isMap(key)) return [];
+  const wrong = key.type === 'ec' ? 'RS' : 'ES';
+  return ['id_token_signature_alg', 'userinfo_signed_response_alg'].flatMap((field) => {
+    const { [field]: algorithm } = given;
+    if (typeof algorithm !== 'string' || !algorithm.startsWith(wrong)) return [];
+    const message = `"${field}" is ${algorithm}, which a key of the type ${String(key.type)} can't sign with`;
+    return [
+      error(
+        'profile-limit',
+        message,
+        [placeOf(field)],
+        `use HS, or ${wrong === 'RS' ? 'ES' : 'RS'} algorithms`,
+      ),
+    ];
+  });
+}
+
+/** The fields, without an identity provider that there is not. */
+function shownClient({ id: _, name, ...shown }: Fields): Fields {
+  const { identity_provider: provider } = shown;
+  const hasNone = isMap(provider) && provider.id === null;
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...shown,
+    ...(hasNone ? { identity_provider: null } : {}),
+  };
+}
+
+/** Only ids are sent: the server creates a scope for a name that it doesn't have. */
+function resolve(wanted: Fields, context: ResolveContext): Resolved {
+  const { identity_provider: provider, ...rest } = wanted;
+  const { scopes, identityProviders } = context.references;
+  const given =
+    provider === undefined || provider === null ? rest : { ...rest, identity_provider: [provider] };
+  const resolver = new SetResolver(given, context, true);
+  resolver.takeFrom('authorized_scopes', 'scope', scopes);
+  resolver.takeFrom('identity_provider', 'identity provider', identityProviders);
+  const { fields: resolved, troubles, ...result } = resolver.result;
+  const [found] = asElements(resolved.identity_provider ?? null);
+  const nameless = [
+    ...elementsOf(resolved.authorized_scopes),
+    ...(found === undefined ? [] : [found]),
+  ].filter(({ id }) => typeof id !== 'string');
+  const unlisted = nameless.map(({ name }) => `no list of the server has "${String(name)}": declare the id`);
+  return {
+    ...result,
+    troubles: troubles.length > 0 ? troubles : unlisted,
+    fields: {
+      ...resolved,
+      ...(found === undefined ? {} : { identity_provider: { id: found.id ?? null } }),
+    },
+  };
+}
+
+function elementsOf(declared: Value | undefined): Fields[] {
+  if (declared === undefined || !isMap(declared)) return asElements(declared ?? null);
+  return Object.values(declared).flatMap(asElements);
+}
+
+function sent(given: Fields): Fields {
+  const { authorized_scopes: scopes } = given;
+  if (scopes === undefined) return given;
+  return { ...given, authorized_scopes: asElements(scopes).map(({ id = null }) => ({ id })) };
+}
+
+/** An update without `authorized_scopes` empties them. */
+function update({ present, desired, changed }: PlanInput): Update {
+  const expected = { ...carried(present.fields, ['authorized_scopes']), ...desired };
+  const params = { client_id: present.identity.id ?? '' };
+  const message =
+    'the client keeps its present key until its key pair is regenerated, which idops does not do';
+  return {
+    requests: [{ operation: 'updateClient', params, body: sent(expected) }],
+    expected,
+    ...(changed.has('key_pair_type') ? { warnings: [{ code: 'keeps-key', message }] } : {}),
+    ...(expected.authorized_scopes === undefined
+      ? { trouble: unknownWhole('client', ['authorized_scopes']) }
+      : {}),
+  };
 }
 
 /** From the list, if the server offers one; otherwise reads each client that is named somewhere. */
@@ -115,7 +266,7 @@ async function find(context: DiscoverContext): Promise<Discovered> {
   const ids = idsOf('Client', 'client', context);
   const shown = await allSettled(
     ids.map(async (id) => {
-      const client = await readOne(context, one, { client_id: id }, answers.client);
+      const client = await readOne(context, one, { client_id: id }, answers.wholeClient);
       return client === null ? [] : asFinding({ ...client, id });
     }),
   );
@@ -128,75 +279,7 @@ function asFinding(client: Fields): Finding[] {
   const { id, name } = client;
   if (typeof id !== 'string') return [];
   const called = typeof name === 'string' ? name : null;
-  return [
-    { identity: { id }, called, live: { exists: true, identity: { id }, fields: shownClient(client) } },
-  ];
-}
-
-function decide({ declared, present }: PlanInput): Verdict | undefined {
-  const { generation } = declared;
-  if (generation === undefined) return undefined;
-  const recorded = present.generation;
-  const nothing = { fields: [], requests: [], destructions: [] };
-  if (present.pendingRun !== undefined) {
-    return {
-      ...nothing,
-      action: 'blocked',
-      reason: `run ${present.pendingRun} sent a regeneration whose outcome is not known: look at the client's DID on the server${presentDid(present.fields, present.shown)} and say what you found with idops runs settle ${present.pendingRun} Client/${present.identity.id} --done or --not-done; nothing is sent by itself`,
-    };
-  }
-  const fields = [
-    { path: 'did_generation', type: 'value' as const, before: recorded, after: generation, sensitive: false },
-  ];
-  if (recorded === undefined) return { ...nothing, action: 'adopt', fields };
-  const moved = movedDid(present);
-  if (generation < recorded) {
-    return {
-      ...nothing,
-      fields,
-      action: 'blocked',
-      reason: `did_generation ${generation} is smaller than the recorded ${recorded}: a generation never goes back; declare ${recorded}, or more to regenerate`,
-    };
-  }
-  if (generation === recorded) {
-    if (moved !== undefined) {
-      return { ...nothing, action: 'unchanged', warnings: [{ code: 'did-moved', message: moved }] };
-    }
-    // A record made by `runs settle` has no DID.
-    const unrecorded = present.fields.did !== undefined && present.record?.fields.did === undefined;
-    return { ...nothing, action: unrecorded ? 'adopt' : 'unchanged' };
-  }
-  if (moved !== undefined) return { ...nothing, fields, action: 'blocked', reason: moved };
-  return { ...regeneration(present.identity, present.fields, present.shown), fields };
-}
-
-/** The problem of a DID that differs from the record: somebody else regenerated it. */
-function movedDid({ fields, record, identity }: Present): string | undefined {
-  const { did: now } = fields;
-  const { did: then } = record?.fields ?? {};
-  if (record === undefined || !isKnown(now) || !isKnown(then) || then === now) return undefined;
-  const { id } = identity;
-  return (
-    `the client's DID was ${then ?? 'none'} when run ${record.run} recorded it at ${record.at}, and is ${now ?? 'none'} now: it was regenerated by hand, or by a run that this state, ` +
-    `an older copy perhaps, doesn't know of; nothing is regenerated by itself: look at it, and if it is right, forget the record with idops state rm Client/${id}: the next apply sends nothing and records the declared number`
-  );
-}
-
-/** Whether the DID is known; null if the client has none. */
-function isKnown(did: Value | undefined): did is string | null {
-  return typeof did === 'string' || did === null;
-}
-
-function presentDid({ did }: Fields, shown: Fields): string {
-  if (typeof did !== 'string') return '';
-  return shown.did === undefined ? `, which was ${did} when it was recorded` : `, which is ${did} now`;
-}
-
-function regeneration(identity: Identity, present: Fields, shown: Fields): Verdict {
-  return {
-    action: 'regenerate',
-    fields: [],
-    requests: [{ operation: 'regenerateDid', params: { client_id: identity.id ?? '' } }],
-    destructions: [`regenerates the DID${presentDid(present, shown)}`],
-  };
+  // No list or file shows it.
+  const { secret: _, ...fields } = shownClient(client);
+  return [{ identity: { id }, called, live: { exists: true, identity: { id }, fields } }];
 }

@@ -48,6 +48,9 @@ export function set(nested: FieldTypes = {}): FieldType {
   return { type: 'set', nested };
 }
 
+/** One other object: documents name it, and its id is compared. */
+export const reference: FieldType = { type: 'members', members: { id: value } };
+
 export function members(types: FieldTypes): FieldType {
   return { type: 'members', members: types };
 }

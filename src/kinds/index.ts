@@ -26,10 +26,10 @@ export function kindOf(name: KindName): Kind {
   return byName[name];
 }
 
-/** The kind with a regeneration. */
+/** The kind that `idops regenerate-did` is about. */
 export const regenerated: { readonly kind: Kind; readonly regeneration: Regeneration } = only(
   kinds.flatMap((kind) =>
-    kind.regeneration === undefined ? [] : [{ kind, regeneration: kind.regeneration }],
+    kind.regeneration?.command === undefined ? [] : [{ kind, regeneration: kind.regeneration }],
   ),
 );
 

@@ -175,6 +175,12 @@ export interface Succession {
 
 /** A value that the server regenerates on request, and never restores. */
 export interface Regeneration {
+  /** Whether `idops regenerate-did` is about it. */
+  readonly command?: true;
+  /** The field of documents with its number. */
+  readonly counter: string;
+  /** What the object is, for messages. */
+  readonly owner: string;
   /** The field of answers that shows it. */
   readonly field: string;
   /** The field of answers with the object's name. */

@@ -11,7 +11,7 @@ import type { Declared } from './declared.js';
 import { readListing } from './listing.js';
 
 /** Lists of the server, in which references are looked up. */
-export type ListName = 'scopes' | 'roles' | 'organizations' | 'backends' | 'users';
+export type ListName = 'scopes' | 'roles' | 'organizations' | 'backends' | 'identityProviders' | 'users';
 
 /** The lists that were read; one is absent if it wasn't needed or the profile has no read for it. */
 export type References = {
@@ -47,6 +47,7 @@ const types: { readonly [name in ListName]: ListType } = {
   },
   roles: { noun: 'role', parse: pages.role, holds: { kind: 'Role', fields: ['name', 'scopes'] } },
   backends: { noun: 'backend', parse: pages.backend },
+  identityProviders: { noun: 'identity provider', parse: pages.identityProvider },
   // Found by their username.
   users: { noun: 'user', parse: pages.user, called: 'username' },
 };
@@ -60,6 +61,11 @@ const reads: { readonly [profile in ProfileName]: { readonly [name in ExtraList]
     scopes: { title: 'list scopes', path: '/api/scopes', scope: 'users:manage:all' },
     roles: { title: 'list roles', path: '/api/roles', scope: 'users:manage:all' },
     backends: { title: 'list backends', path: '/api/backends', scope: 'identity-providers:manage:all' },
+    identityProviders: {
+      title: 'list identity providers',
+      path: '/api/identity-providers',
+      scope: 'identity-providers:manage:all',
+    },
     users: { title: 'list users', path: '/api/users', scope: 'users:manage:all', pageSize: 1000 },
   },
 };
@@ -80,7 +86,14 @@ export function unlisted({ name }: Profile, what: string, place: Place): Problem
 }
 
 /** In the order of messages. */
-export const listNames: readonly ListName[] = ['organizations', 'scopes', 'roles', 'backends', 'users'];
+export const listNames: readonly ListName[] = [
+  'organizations',
+  'scopes',
+  'roles',
+  'backends',
+  'identityProviders',
+  'users',
+];
 
 /** The required scope; undefined if the profile has no read for it. */
 export function listScope(name: ListName, profile: Profile): Scope | undefined {

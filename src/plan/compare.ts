@@ -145,7 +145,12 @@ function compareFields(given: CompareInput): Change {
   if (moved !== undefined)
     return blocked(`this ${kind.noun} no longer matches the document that declares the change: plan again`);
   if (troubles.length > 0) return blocked(troubles.join('; '));
-  if (isNew) return createChange(input, resolved, { base, blocked, confirmed });
+  if (isNew) {
+    const created = createChange(input, resolved, { base, blocked, confirmed });
+    return created.action === 'create'
+      ? { ...created, fields: [...created.fields, ...firstNumber(kind, input)] }
+      : created;
+  }
 
   // A map is merged into its value before the loss. Members of a set are merged into the live set; a record is not enough.
   const isLive = (field: string): boolean => Object.hasOwn(live?.fields ?? {}, field);
@@ -198,7 +203,11 @@ function compareFields(given: CompareInput): Change {
     action: 'update',
     requests,
     // The server may differ from the record, so everything asserted is shown.
-    fields: [...changesOf(asserts ? parts : differing), ...endFields(base({}).apply.until, recorded?.until)],
+    fields: [
+      ...changesOf(asserts ? parts : differing),
+      ...firstNumber(kind, input),
+      ...endFields(base({}).apply.until, recorded?.until),
+    ],
     destructions: kind.destructions(changesOf(differing)),
     warnings: [
       ...stale,
@@ -211,6 +220,17 @@ function compareFields(given: CompareInput): Change {
       ),
     ],
   };
+}
+
+/** The first number of a regeneration, which a change of fields records too. */
+function firstNumber(
+  { regeneration }: Kind,
+  { declared: { generation }, recorded }: CompareInput,
+): FieldChange[] {
+  if (regeneration === undefined || generation === undefined || recorded?.generation !== undefined) return [];
+  return [
+    { path: regeneration.counter, type: 'value', before: undefined, after: generation, sensitive: false },
+  ];
 }
 
 /** The decision about an object that is to be deleted. */
@@ -317,7 +337,8 @@ function knowledge({ live, recorded, declared }: CompareInput, present: Present)
     return recorded?.uncertain.has(field) ? undefined : present.fields[field];
   };
   const source = (fields: readonly string[]): Source => {
-    if (declared.generation !== undefined) return recorded?.generation === undefined ? 'unknown' : 'recorded';
+    if (declared.generation !== undefined && fields.length === 0)
+      return recorded?.generation === undefined ? 'unknown' : 'recorded';
     if (fields.some((field) => !isLive(field) && now(field) !== undefined)) return 'recorded';
     return live === undefined ? 'unknown' : 'live';
   };

@@ -110,19 +110,21 @@ function fieldChanges(
     sending.action === 'regenerate'
       ? regenerationFields(kind, before, answered?.after == null ? {} : restoreFields(answered.after, hasher))
       : [];
-  if (sending.generation !== undefined) {
-    return [
-      ...made,
-      {
-        path: 'did_generation',
-        type: 'value',
-        before: sending.recorded_generation,
-        after: sending.generation,
-        sensitive: false,
-      },
-    ];
-  }
-  if (sending.action === 'regenerate') return made;
+  const { generation, recorded_generation: recorded } = sending;
+  const number: FieldChange[] =
+    generation === undefined || (generation === recorded && sending.action === 'update')
+      ? []
+      : [
+          {
+            path: kind.regeneration?.counter ?? '',
+            type: 'value',
+            before: recorded,
+            after: generation,
+            sensitive: false,
+          },
+        ];
+  if (sending.action === 'regenerate' || (sending.action === 'adopt' && number.length > 0))
+    return [...made, ...number];
   const changed = Object.entries(restoreFields(sending.expected, hasher))
     .flatMap(([name, wanted]) =>
       contrast(
@@ -138,5 +140,5 @@ function fieldChanges(
       const sensitive = holdsSensitive(wanted) || (got !== undefined && holdsSensitive(got));
       return { path, type: type.type, before: got, after: asItWillBe(part), sensitive, ...lackOf(part) };
     });
-  return [...changed, ...endFields(sending.until, sending.until_before)];
+  return [...changed, ...number, ...endFields(sending.until, sending.until_before)];
 }

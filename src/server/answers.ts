@@ -113,8 +113,40 @@ const template = z.object({
 
 const keyPair = z.object({ id: identifier, public_key: text, is_default: flag });
 
-/** Everything else of a client, such as its secret and keys, is dropped here. */
+/** What a regeneration needs of a client; its secret and keys are dropped here. */
 const client = z.object({ id: identifier, name: text, did: text });
+
+/** Keys are dropped here. */
+const wholeClient = client.extend({
+  secret,
+  public_client_id: text,
+  check_public_client_id: flag,
+  confidential: flag,
+  redirect_uris: texts,
+  authorized_scopes: namedScopes,
+  authorize_scope: flag,
+  supported_grant_types: texts,
+  access_token_ttl: int,
+  id_token_ttl: int,
+  authorization_code_ttl: int,
+  authorization_request_ttl: int,
+  refresh_token_ttl: int,
+  pkce: flag,
+  enforce_dpop: flag,
+  enforce_tx_code: flag,
+  public_refresh_token: flag,
+  public_revoke: flag,
+  key_pair_type: object,
+  id_token_signature_alg: text,
+  userinfo_signed_response_alg: text,
+  token_endpoint_auth_methods: texts,
+  token_endpoint_jwt_auth_alg: text,
+  jwt_public_key: text,
+  response_mode: text,
+  trusted_authorities: text,
+  trusted_hosts: texts,
+  identity_provider: maybe(z.object({ id: text, name: text })),
+});
 
 /** A parser that refuses an answer about another object than the requested one. */
 export function about<T>(asked: { readonly [member: string]: string }, parse: Parser<T>): Parser<T> {
@@ -145,6 +177,7 @@ export const answers = {
   keyPair: dataOf(keyPair),
   keyPairs: dataOf(z.array(keyPair)),
   client: dataOf(client),
+  wholeClient: dataOf(wholeClient),
   object: dataOf(resource),
 } satisfies { [resource: string]: Parser<Fields> | Parser<Fields[]> };
 
@@ -166,7 +199,8 @@ export const pages = {
   keyPair: pageOf(keyPair),
   // Everything else, such as passwords, is dropped here.
   backend: pageOf(z.object({ id: text, name: text })),
-  client: pageOf(client),
+  client: pageOf(wholeClient),
+  identityProvider: pageOf(z.object({ id: text, name: text })),
   object: pageOf(resource),
 } satisfies {
   [resource: string]: Parser<Page<Fields>>;

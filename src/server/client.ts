@@ -43,6 +43,9 @@ const written: { readonly [operation in WriteOperation]?: Parser<Fields> } = {
   updateKeyPair: answers.keyPair,
   updateOrganization: answers.organization,
   createOrganization: answers.organization,
+  createClient: answers.wholeClient,
+  updateClient: answers.wholeClient,
+  deleteClient: answers.wholeClient,
 };
 
 /** A reader and a writer for a server; sends nothing yet. */

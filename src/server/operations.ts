@@ -113,6 +113,12 @@ const boruta = {
     wrapper: 'role',
     scope: 'scopes:manage:all',
   }),
+  ...writesOf('Client', 'a client', {
+    path: '/api/clients',
+    id: 'client_id',
+    wrapper: 'client',
+    scope: 'clients:manage:all',
+  }),
   createOrganization: {
     title: 'create an organization',
     method: 'POST',

@@ -105,6 +105,24 @@ const cases: { readonly [operation in OperationName]: Case } = {
     path: /regenerate_did$/,
     done: ({ data }) => data.clients.some(({ id, did }) => id === client && did !== firstDid),
   },
+  createClient: {
+    boruta: true,
+    manifest: `kind: Client\nid: ${id(6, 9)}\nidentity_provider: Company accounts\ncreate: true\n`,
+    path: /^\/api\/clients$/,
+    done: ({ data }) => data.clients.some((one) => one.id === id(6, 9)),
+  },
+  updateClient: {
+    boruta: true,
+    manifest: `kind: Client\nid: ${client}\nname: New\n`,
+    path: /^\/api\/clients\//,
+    done: ({ data }) => data.clients.some(({ name }) => name === 'New'),
+  },
+  deleteClient: {
+    boruta: true,
+    manifest: `kind: Client\nid: ${client}\nstate: absent\n`,
+    path: /^\/api\/clients\//,
+    done: ({ data }) => !data.clients.some((one) => one.id === client),
+  },
   createScope: {
     boruta: true,
     manifest: 'kind: Scope\nname: new\ncreate: true\n',

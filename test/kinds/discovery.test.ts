@@ -62,7 +62,7 @@ describe('clients', () => {
     const { found = [], notes } = (await kindOf('Client').discovery?.find(context)) ?? {};
     expect(found.map(({ identity, called, live }) => [identity.id, called, live.fields])).toEqual([
       ['a', null, {}],
-      ['b', 'B', { did: null }],
+      ['b', 'B', { did: null, name: 'B' }],
     ]);
     expect(notes).toEqual(["1 of the server's clients has no id, so idops can't list or pull it"]);
     expect(read).toEqual(['/api/clients']);

@@ -26,12 +26,12 @@ it('kinds come in their order, and addresses in theirs, however the manifests ar
   ];
   const sorted = [
     'Organization/o',
+    'Client/c',
     'User/Z',
     'User/a',
     'KeyPair/k',
     'EmailTemplate/b/a',
     'EmailTemplate/b/z',
-    'Client/c',
   ];
   expect(addresses(arrange(changes))).toEqual(sorted);
   expect(addresses(arrange([...changes].reverse()))).toEqual(sorted);

@@ -78,7 +78,9 @@ function possibleAddresses({ name, identity, naming, byName }: Kind, doc: Doc, {
 /** Where the present values come from that a document is compared with. */
 function sourceOf({ kind, profile }: Case, doc: Doc): Source {
   // No server shows how often something was made anew.
-  if (kind.readable(profile) && kind.regeneration === undefined) return 'live';
+  const { counter = '' } = kind.regeneration ?? {};
+  const isNumber = counter in doc && Object.keys(doc).length === 3;
+  if (kind.readable(profile) && !isNumber) return 'live';
   const unmanaged = ['kind', 'whole', ...kind.identity.filter((part) => kind.fields[part] === undefined)];
   return Object.keys(doc).every((field) => unmanaged.includes(field)) ? 'unknown' : 'recorded';
 }

@@ -347,15 +347,30 @@ const emailTemplate: KindSample = {
 };
 
 const client: KindSample = {
-  server: () =>
-    fc.tuple(taken, fc.boolean()).map(([name, moved]) => ({
-      clients: demo().clients.map((row, index) =>
-        // The server that derives DIDs from keys gives one client another DID, and the other the same.
-        index === 0 ? { ...row, name, did: moved ? 'did:example:before' : row.did } : row,
-      ),
-    })),
-  rounds: ({ clients }) =>
-    several(clients).chain((chosen) =>
+  server: (profile) =>
+    fc.tuple(taken, fc.boolean(), word, fc.boolean()).map(([name, moved, other, pkce]) => {
+      const { clients, identityProviders = [] } = demo();
+      const [first] = clients;
+      const [provider] = identityProviders;
+      const spares =
+        profile === 'documented' || first === undefined
+          ? []
+          : [1, 2, 3].map((index) => ({ ...first, id: spare(6, index), name: `${index} ${other}`, pkce }));
+      return {
+        identityProviders:
+          provider === undefined ? [] : [provider, { ...provider, id: spare(9, 1), name: 'Partners' }],
+        clients: [
+          ...clients.map((row, index) =>
+            // The server that derives DIDs from keys gives one client another DID, and the other the same.
+            index === 0 ? { ...row, name, did: moved ? 'did:example:before' : row.did } : row,
+          ),
+          ...spares,
+        ],
+      };
+    }),
+  rounds({ clients, scopes }, profile) {
+    const isSpare = ({ id }: { id: string }): boolean => id.includes('-00000000010');
+    const numbers = several(clients.filter((row) => !isSpare(row))).chain((chosen) =>
       fc
         .tuple(
           ...chosen.map(({ id }, index) =>
@@ -366,11 +381,56 @@ const client: KindSample = {
           ),
         )
         .map(inRounds),
-    ),
-  secrets: () => [],
-  strip({ clients }, _, change) {
-    if (change?.action !== 'regenerate') return;
-    for (const row of clients) if (row.id === change.apply.identity.id) row.did = null;
+    );
+    if (profile === 'documented') return numbers;
+    const names = scopes.map(({ name }) => name);
+    const list = fc.shuffledSubarray(names);
+    const fields = some({
+      name: fc.option(taken),
+      pkce: fc.boolean(),
+      redirect_uris: fc.subarray(['https://a.example/back', 'app://back']),
+      access_token_ttl: fc.constantFrom<Json>(60, '10m', '1h', 86_400),
+      identity_provider: fc.constantFrom<Json>('Partners', { id: spare(9, 1) }, { name: 'Company accounts' }),
+      authorized_scopes: fc.oneof<fc.Arbitrary<Json>[]>(
+        list,
+        list.map((add) => ({ add })),
+      ),
+      id_token_signature_alg: fc.constantFrom('ES256', 'HS512'),
+    });
+    const wholes = several(clients.filter(isSpare), 2).chain((chosen) =>
+      fc
+        .tuple(
+          ...chosen.map(({ id }, index) =>
+            fc.tuple(fields, fields).map(([before, after]) => ({
+              known: { kind: 'Client', id, ...before, ...(index === 0 ? { name: 'before' } : {}) } as Doc,
+              next: { kind: 'Client', id, ...after, ...(index === 0 ? { name: 'after' } : {}) } as Doc,
+            })),
+          ),
+        )
+        .map(inRounds),
+    );
+    const made = { kind: 'Client', id: spare(6, 9), name: 'new', identity_provider: 'Partners' } as const;
+    return fc
+      .tuple(wholes, numbers)
+      .map(([whole, number]) =>
+        creating(
+          { known: [...whole.known, ...number.known], next: [...whole.next, ...number.next] },
+          { ...made, authorized_scopes: ['billing:read'], access_token_ttl: '1h' },
+        ),
+      );
+  },
+  secrets: (profile) =>
+    profile === 'documented'
+      ? []
+      : [
+          { path: ['name'], always: false },
+          { path: ['secret'], always: true },
+        ],
+  strip({ clients }, doc, change) {
+    const at = clients.findIndex(({ id }) => id === doc.id);
+    if (doc.create === true && at >= 0) clients.splice(at, 1);
+    else if (change?.action !== 'regenerate') without(clients[at], doc);
+    else for (const row of clients) if (row.id === doc.id) row.did = null;
   },
 };
 
@@ -379,10 +439,10 @@ export const samples: { readonly [name in KindName]: KindSample } = {
   Scope: scope,
   Role: role,
   Organization: organization,
+  Client: client,
   User: user,
   KeyPair: keyPair,
   EmailTemplate: emailTemplate,
-  Client: client,
 };
 
 function inRounds(pairs: readonly { readonly known: Doc; readonly next: Doc }[]): Rounds {

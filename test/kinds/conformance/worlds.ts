@@ -45,6 +45,9 @@ export function comparable(data: SandboxSeed): unknown {
 /** The ids of the demo data have zeros in them; the server makes others for what it is sent without one, each time. */
 const madeId = /^[0-9a-f]{8}-(?!0000-)[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
+/** The key and the secret that the server makes for a new client. */
+const madeSecret = /^(-----BEGIN RSA PUBLIC KEY-----[^]*|[\w-]{86})$/;
+
 /** An instant, which is recorded in one form, whatever the server wrote. */
 const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
@@ -52,6 +55,7 @@ const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 function normal(value: unknown): unknown {
   if (typeof value === 'string') {
     if (moment.test(value)) return new Date(value).toISOString();
+    if (madeSecret.test(value)) return 'a secret';
     return madeId.test(value) ? 'an id' : value;
   }
   if (Array.isArray(value)) {
