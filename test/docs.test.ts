@@ -76,7 +76,9 @@ test('the pages that tell of kinds name every one, and each has a section with a
   }
   const errors = await readFile('docs/reference/errors.md', 'utf8');
   const named = kindNames.map((kind) => `\`${kind}\``);
-  expect(errors).toContain(`Kinds are ${named.slice(0, -1).join(', ')} and ${named.at(-1)}.`);
+  expect(errors.replace(/\s+/g, ' ')).toContain(
+    `Kinds are ${named.slice(0, -1).join(', ')} and ${named.at(-1)}.`,
+  );
 });
 
 describe('the page of commands', () => {

@@ -46,7 +46,7 @@ export function comparable(data: SandboxSeed): unknown {
 const madeId = /^[0-9a-f]{8}-(?!0000-)[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** The key and the secret that the server makes for a new client. */
-const madeSecret = /^(-----BEGIN RSA PUBLIC KEY-----[^]*|[\w-]{86})$/;
+const madeSecret = /^(-----BEGIN RSA PUBLIC KEY-----.*|[\w-]{86})$/s;
 
 /** An instant, which is recorded in one form, whatever the server wrote. */
 const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
