@@ -34,6 +34,7 @@ describe('an identity provider', () => {
     ['a name that is taken', { name: 'Company accounts' }, 422, { name: ['has already been taken'] }],
     ['null for a boolean', { totpable: null }, 500, undefined],
     ['an id that is no UUID', { id: 'x' }, 500, undefined],
+    ['null as templates', { templates: null }, 422, { templates: ['is invalid'] }],
     ['an id that is taken', { id: provider }, 422, { id: ['has already been taken'] }],
   ])('is created: %s', async (_, body, status, wanted) => {
     const asking = await start(boruta);

@@ -47,11 +47,18 @@ const credentialFormats: ReadonlySet<unknown> = new Set(['jwt_vc', 'jwt_vc_json'
 /** The fields of a backend but for its roles, which are written apart. */
 export const backendFields: Fields = {
   name: requiredText,
-  type: oneOf([internal, ldap], internal, 'crash'),
+  type: { ...oneOf([internal, ldap], internal, 'crash'), blankIsNull: true },
   is_default: flag(false),
   create_default_organization: flag(false),
   metadata_fields: objects(
-    { required: ['attribute_name'], optional: ['user_editable', 'scopes', 'default_value'] },
+    {
+      required: ['attribute_name'],
+      optional: ['user_editable', 'scopes', 'default_value'],
+      check: ({ attribute_name, user_editable = false }) =>
+        typeof attribute_name === 'string' && typeof user_editable === 'boolean'
+          ? undefined
+          : 'Type mismatch. at #/0',
+    },
     new Invalid('Type mismatch. Expected Array but got Null. at #'),
   ),
   federated_servers: objects(

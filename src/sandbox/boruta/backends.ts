@@ -25,14 +25,14 @@ export const backends: Resource<SandboxBackend> = {
   show: ({ data }, backend) => presentBackend(data, backend),
   missing: () => noRow('Backend'),
   fields: backendFields,
-  takesId: 'crash',
+  takesId: 'refuse',
   isReferred: (data, { id, roles }) => roles.length > 0 || Object.values(referrers(data, id)).some(Boolean),
   async begin({ data, work, token }, backend, sent) {
     const cached = cacheOf(data).get(backend?.id ?? '');
     cacheOf(data).delete(backend?.id ?? '');
     const asked = sent.is_default === null ? null : readFlag(sent.is_default);
     // The server believes its cache: a backend that was the default needn't take it.
-    if (asked !== null && asked !== true) return undefined;
+    if ((asked !== null && asked !== true) || crashesAtOnce(sent)) return undefined;
     if (asked === (cached ?? backend?.is_default)) {
       delete sent.is_default;
       return undefined;
@@ -44,11 +44,13 @@ export const backends: Resource<SandboxBackend> = {
     });
     return undefined;
   },
-  check(draft, _sent, backend) {
+  check(draft, sent, backend) {
     const errors = hashErrors(draft.password_hashing_alg, draft.password_hashing_opts);
     if (backend?.is_default === true && draft.is_default === false)
       errors.is_default = ['There must be at least one default backend.'];
-    return draft.type === ldap ? { ...errors, ...ldapErrors(draft) } : errors;
+    return draft.type === ldap
+      ? { ...errors, ...ldapErrors(draft, sent.ldap_pool_size !== undefined) }
+      : errors;
   },
   complete({ token }, draft) {
     if (!isHash(draft.password_hashing_alg))
@@ -83,6 +85,13 @@ export const backends: Resource<SandboxBackend> = {
   },
 };
 
+/** Whether the server fails before it moves the default. */
+function crashesAtOnce(sent: JsonObject): boolean {
+  return ['federated_servers', 'verifiable_credentials', 'verifiable_presentations'].some(
+    (name) => sent[name] === null,
+  );
+}
+
 /** GET of one, from the cache. */
 export async function showBackend({ data, work, params: [id = ''] }: Operation): Promise<Answer> {
   return await work.read(() => {
@@ -109,12 +118,13 @@ function severalDefaults(token: string): Answer {
   return crash('(Ecto.MultipleResultsError) expected at most one result but got 2', token);
 }
 
-function ldapErrors(draft: SandboxBackend): Errors {
+/** The size of the pool is checked only if it is sent. */
+function ldapErrors(draft: SandboxBackend, isSized: boolean): Errors {
   const errors: Errors = {};
   for (const name of ['ldap_pool_size', 'ldap_host', 'ldap_user_rdn_attribute', 'ldap_base_dn'] as const)
     if (draft[name] === null) errors[name] = ["can't be blank"];
   const { ldap_pool_size: size } = draft;
-  if (size !== null && (size < 1 || size > 50)) errors.ldap_pool_size = ['is invalid'];
+  if (isSized && size !== null && (size < 1 || size > 50)) errors.ldap_pool_size = ['is invalid'];
   return errors;
 }
 

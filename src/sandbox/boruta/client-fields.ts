@@ -1,15 +1,5 @@
 import { isObject, type JsonObject } from '../json.js';
-import {
-  type Errors,
-  type Field,
-  type Fields,
-  filledText,
-  flag,
-  Invalid,
-  integer,
-  oneOf,
-  text,
-} from './fields.js';
+import { type Errors, type Field, type Fields, flag, Invalid, integer, oneOf, text } from './fields.js';
 import { isBlank } from './texts.js';
 
 const day = 86_400;
@@ -36,6 +26,7 @@ const adapter = 'Elixir.Boruta.Internal.Signatures';
 const ttl = (initial: number, most: number): Field => ({
   ...integer(initial, 1, most),
   onNull: new Invalid("can't be blank"),
+  blankIsNull: true,
 });
 
 /** A list of texts. */
@@ -63,11 +54,6 @@ function readGrants(grants: string[]): string[] | Invalid {
   return isGood ? grants : new Invalid(`must be part of ${grantTypes.join(', ')}`);
 }
 
-const object: Field = {
-  initial: null,
-  onNull: 'store',
-  read: (sent) => (isObject(sent) ? sent : undefined),
-};
 const writeOnly = (field: Field): Field => ({ ...field, writeOnly: true });
 const wideText: Field = { ...text, wide: true };
 
@@ -106,19 +92,19 @@ export const clientFields: Fields = {
   ),
   jwt_public_key: wideText,
   response_mode: oneOf(['direct_post', 'post'], 'direct_post', 'store'),
-  trusted_authorities: {
-    ...filledText(''),
-    onNull: new Invalid("can't be nil"),
-    read: (sent) => (typeof sent === 'string' ? sent : undefined),
-  },
+  trusted_authorities: { ...text, initial: '', onNull: new Invalid("can't be nil") },
   trusted_hosts: texts([], new Invalid("can't be nil")),
   authorized_resources: writeOnly(texts([], 'store')),
-  metadata: writeOnly(object),
+  metadata: writeOnly({ initial: {}, onNull: 'crash', read: readObject }),
   logo_uri: writeOnly(text),
   jwks_uri: writeOnly(text),
   id_token_kid: writeOnly(text),
-  jwk: writeOnly(object),
+  jwk: writeOnly({ initial: null, onNull: 'store', read: readObject }),
 };
+
+function readObject(sent: unknown): JsonObject | undefined {
+  return isObject(sent) ? sent : undefined;
+}
 
 function keyError({ type, modulus_size, exponent_size, curve }: JsonObject): Invalid | undefined {
   if (type === 'universal') return undefined;

@@ -19,10 +19,13 @@ export const clients: Resource<SandboxClient> = {
   fields: clientFields,
   takesId: 'refuse',
   isProtected: isAdmins,
-  async begin(_operation, client, sent) {
+  async begin({ token }, client, sent) {
+    const { identity_provider: provider = null } = sent;
+    if (provider !== null && !isObject(provider))
+      return crash('(FunctionClauseError) no function clause matching in Access.get/3', token);
     // In a POST, null is the default of these.
-    for (const name of Object.keys(sent))
-      if (client === undefined && sent[name] === null && /_ttl$/.test(name)) delete sent[name];
+    for (const [name, value] of Object.entries(sent))
+      if (client === undefined && /_ttl$/.test(name) && (value === null || value === '')) delete sent[name];
     return undefined;
   },
   check: (draft, sent, client) => clientErrors(sent, draft.key_pair_type?.type, client === undefined),

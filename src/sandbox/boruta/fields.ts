@@ -16,6 +16,8 @@ export interface Field {
   initial: unknown;
   /** What the server does with null: stores it, crashes, or refuses it with this message. */
   onNull: 'store' | 'crash' | Invalid;
+  /** Whether an empty text is null. It is the initial value otherwise. */
+  blankIsNull?: boolean;
   /** Whether a new object needs it. */
   required?: boolean;
   /** Whether a text of any length fits. */
@@ -46,11 +48,6 @@ export const text: Field = { initial: null, onNull: 'store', read: readText };
 
 /** A text without which there is no object. */
 export const requiredText: Field = { ...text, onNull: blank, required: true };
-
-/** A text that has always a value. */
-export function filledText(initial: string): Field {
-  return { ...text, initial, onNull: 'crash' };
-}
 
 /** A boolean, also as text. */
 export function flag(initial: boolean | null, onNull: Field['onNull'] = 'crash'): Field {
@@ -114,7 +111,7 @@ export function readFields(fields: Fields, sent: JsonObject, isNew: boolean): Re
 }
 
 function readField(reading: Reading, name: string, field: Field, sent: unknown): void {
-  const value = sent === null ? null : field.read(sent);
+  const value = sent === null ? null : readSent(field, sent);
   const refused = value === null ? field.onNull : value;
   if (value === undefined) reading.errors[name] = ['is invalid'];
   else if (refused instanceof Invalid) reading.errors[name] = [refused.message];
@@ -124,6 +121,11 @@ function readField(reading: Reading, name: string, field: Field, sent: unknown):
   else if (field.wide !== true && [value].flat().some((one) => typeof one === 'string' && isTooLong(one)))
     reading.broken ??= { crash: tooWide };
   reading.values[name] = value;
+}
+
+function readSent(field: Field, sent: unknown): unknown {
+  const value = field.read(sent);
+  return value === null && field.blankIsNull !== true ? copyJson(field.initial) : value;
 }
 
 const notNull = (name: string): string =>

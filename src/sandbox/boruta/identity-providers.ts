@@ -4,7 +4,7 @@ import type { Answer } from '../http.js';
 import { isObject, type JsonObject } from '../json.js';
 import { crash, noRow, nul, refusal, unprocessable } from './answers.js';
 import { presentBackend } from './backends.js';
-import { type Field, flag, requiredText } from './fields.js';
+import { type Errors, type Field, flag, requiredText } from './fields.js';
 import { findById } from './operation.js';
 import { pageTypes } from './pages-built-in.js';
 import type { Resource } from './resource.js';
@@ -43,8 +43,13 @@ export const identityProviders: Resource<SandboxIdentityProvider> = {
     confirmable: flag(false),
   },
   takesId: 'crash',
+  needsObject: true,
   isReferred: (data, { id }) =>
     usersOf(data, id).length > 0 || data.pageTemplates.some((one) => one.identity_provider_id === id),
+  check(_draft, { templates }, provider): Errors {
+    const isList = isObject(templates) || (Array.isArray(templates) && templates.every(isObject));
+    return provider !== undefined || templates === undefined || isList ? {} : { templates: ['is invalid'] };
+  },
   complete({ data, token }, draft, sent, others) {
     if (readUuid(draft.backend_id) === null)
       return crash('(Ecto.ChangeError) value for IdentityProvider.backend_id does not match type', token);

@@ -24,6 +24,8 @@ export interface Resource<Row extends { id: string }> extends Shown<Row> {
   resets?: boolean;
   /** What a POST does with an id that isn't a UUID, if it takes ids at all. */
   takesId?: 'refuse' | 'crash';
+  /** Whether a PATCH crashes if its wrapper holds no object; it is refused otherwise. */
+  needsObject?: boolean;
   /** Whether something refers to an object, so that its id can't change; without it a PATCH ignores `id`. */
   isReferred?(data: SandboxData, row: Row): boolean;
   isProtected?(operation: Operation, row: Row): boolean;
@@ -104,7 +106,10 @@ async function save<Row extends { id: string }>(
   const { data, work, resource: given, token } = operation;
   const { resets = false, path } = resource;
   const sent = resets ? (given ?? {}) : given;
-  if (!isObject(sent)) return notCastable(sent);
+  if (!isObject(sent))
+    return row !== undefined && resource.needsObject === true
+      ? crash('(Ecto.CastError) expected a map', token)
+      : notCastable(sent);
   const begun = await resource.begin?.(operation, row, sent);
   if (begun !== undefined) return begun;
   const { values, errors, broken } = readFields(resource.fields, sent, resets || row === undefined);
