@@ -284,7 +284,8 @@ function createdRecord(
   const { run } = context;
   const { kind, identity, replaces } = asked;
   const own = { ...base, ...(replaces === undefined ? {} : { replaces }) };
-  if (outcome.after !== undefined) {
+  // Of an object that isn't there, reading it back shows nothing.
+  if (outcome.after !== undefined && Object.keys(outcome.after).length > 0) {
     const record = updateRecord({ ...own, created: run }, undefined, asked, outcome, context);
     // It exists, and not as declared.
     return record ?? { ...own, created: run, managed: [], ...lastShown(asked, outcome.after, context) };

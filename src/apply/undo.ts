@@ -224,6 +224,11 @@ function createdAgain(
   source: string,
 ): Undone {
   const { id = '' } = sending.identity;
+  const lacking = creation?.needs.find((field) => creation.once?.includes(field));
+  if (lacking !== undefined) {
+    const reason = `the ${noun} isn't created again, since no journal holds the ${lacking}: declare it with "create: true"`;
+    return { document: undefined, after: {}, left: [{ path: null, reason }] };
+  }
   const restored: Fields = deletion?.restored(before) ?? {};
   const known = Object.entries(restored).filter(([field]) => types[field] !== undefined);
   const secret = known.filter(([, was]) => holdsSensitive(was)).map(([path]) => path);

@@ -43,6 +43,7 @@ export const problemCodes = [
   'file-exists',
   'file-moved',
   'file-unreadable',
+  'follows',
   'foreign-files',
   'forgotten-file',
   'html-charset',

@@ -1,5 +1,6 @@
 import { isUuid } from '../base/identifiers.js';
 import { type Fields, isMap, type Value } from '../base/values.js';
+import type { Catalog } from './catalog.js';
 import { textOf } from './fields.js';
 import type { ByName, Identity } from './kind.js';
 import type { ListName, References } from './references.js';
@@ -23,10 +24,34 @@ export const userByName: ByName = {
       return `${ids.length} users are called "${username}" (${candidates}): add "backend", or use the id`;
     }
     const within = home === undefined ? '' : ` in the backend "${backend}"`;
-    const lack = `the server has no user "${username}"${within}: correct the name, or create the user there`;
+    const other = otherCase(username, home?.id, users);
+    if (other !== undefined) {
+      return `the server has the user "${other}"${within}, and doesn't tell "${username}" apart from it: write it so`;
+    }
+    const lack = `the server has no user "${username}"${within}: correct the name, or declare the user with "create: true"`;
     return `${lack}${users.proposal(username)}`;
   },
+  missing({ username = '', backend }, references) {
+    const { users } = references;
+    const home = backend === undefined ? undefined : findIn('backend', backend, references);
+    if (users == null || users.unsure || typeof home === 'string') return undefined;
+    const isThere = users.byName(username).some((row) => home === undefined || idOf(row.backend) === home.id);
+    if (isThere || otherCase(username, home?.id, users) !== undefined) return undefined;
+    return { username, ...(home === undefined ? {} : { backend: home.id }) };
+  },
 };
+
+/** A username that differs only in case, which servers take for the same. */
+function otherCase(username: string, home: string | undefined, users: Catalog): string | undefined {
+  const wanted = username.toLowerCase();
+  const row = [...users.all()].find(
+    (one) =>
+      typeof one.username === 'string' &&
+      one.username.toLowerCase() === wanted &&
+      (home === undefined || idOf(one.backend) === home),
+  );
+  return row === undefined ? undefined : String(row.username);
+}
 
 /** The backend of a template by its name. */
 export const templateByName: ByName = {

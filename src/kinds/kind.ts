@@ -55,6 +55,8 @@ export interface Present {
   readonly exists: boolean | undefined;
   readonly identity: Identity;
   readonly fields: Fields;
+  /** Objects in the answer that the server ignores in updates. */
+  readonly beside?: Fields;
   /** The live ones of `fields`; the others are recorded. */
   readonly shown: Fields;
   /** The recorded `did_generation` of a client. */
@@ -141,6 +143,18 @@ export interface Creation {
   readonly needs: readonly string[];
   /** Why an object with a declared id can't be created; omitted if it can. */
   readonly withoutId?: string;
+  /** Fields that only a creation sends: no answer has them, and they are never compared. */
+  readonly once?: readonly string[];
+  /** The fields that the creation sends, if it can't send all, or why it can't be sent. */
+  prepare?(
+    identity: Identity,
+    fields: Fields,
+    references: References,
+  ): {
+    readonly fields: Fields;
+    readonly warnings?: readonly PlanWarning[];
+    readonly trouble?: string;
+  };
   request(identity: Identity, fields: Fields): WriteRequest;
 }
 
@@ -265,6 +279,8 @@ export interface ByName {
   lists(identity: Identity): readonly ListName[];
   /** The identity with the id in place of the names, or why there is none. */
   find(identity: Identity, references: References): Identity | string;
+  /** The identity of an object that the server surely doesn't have; undefined if it may have it. */
+  missing?(identity: Identity, references: References): Identity | undefined;
 }
 
 /** The objects that a document about many is about. */

@@ -59,6 +59,7 @@ export function mergeDocuments(identity: Identity, documents: readonly Declared[
     identity,
     fields,
     absent: first.absent,
+    ...(first.creates === undefined ? {} : { creates: first.creates }),
     whole: union(documents.map(({ whole }) => whole)),
     ignored: union(documents.map(({ ignored }) => ignored)),
     ...(conditions.length === 0 ? {} : { conditions }),

@@ -198,18 +198,15 @@ function unknownToProfile({ kind, place }: Declared, noun: string, { name }: Pro
 }
 
 /** The problem of a document that creates or deletes an object, if the profile's servers can't. */
-export function unsupportedLifecycle(
-  { creates, absent, placeOf }: Declared,
-  noun: string,
-  { name }: Profile,
-): Problem[] {
+export function unsupportedLifecycle(declared: Declared, noun: string, { name }: Profile): Problem[] {
+  const { creates, absent } = declared;
   if (name === 'boruta' || (creates !== true && !absent)) return [];
   const [what, field] = absent ? ['deletes', 'state'] : ['creates', 'create'];
   return [
     error(
       'profile-field',
       `a server of the profile ${name} has no operation that ${what} a ${noun}`.replace(' a o', ' an o'),
-      [placeOf(field)],
+      [declared.placeOf(field)],
       'if the server is a Boruta, set "profile: boruta" under server',
     ),
   ];
@@ -224,17 +221,18 @@ export function unnamed({ identity, place }: Declared, kind: KindName): Problem[
 
 /** The problem of an object that is to be deleted and has values. */
 export function absentProblems(
-  { absent, fields, placeOf }: Declared,
+  declared: Declared,
   noun: string,
   identifying: readonly string[] = [],
 ): Problem[] {
+  const { absent, fields } = declared;
   const others = Object.keys(fields).filter((field) => !identifying.includes(field));
   if (!absent || others.length === 0) return [];
   return [
     error(
       'absent-with-fields',
       `a ${noun} with "state: absent" has no other fields`,
-      others.map((field) => placeOf(field)),
+      others.map((field) => declared.placeOf(field)),
       `remove the fields to delete the ${noun}, or the state to keep it`,
     ),
   ];

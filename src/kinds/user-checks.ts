@@ -5,6 +5,7 @@ import type { Profile } from '../server/profiles.js';
 import { listsOf, memberKey, setParts } from './fields.js';
 import type { Declared } from './kind.js';
 import { listRead, unlisted } from './references.js';
+import { lifecycleProblems } from './user-creation.js';
 import { userTraits } from './user-schema.js';
 
 /** What is wrong in a document about one user or many, as far as the document tells. */
@@ -12,6 +13,7 @@ export function userProblems(user: Declared, profile: Profile): Problem[] {
   const { scopeNeedsLabel, hasRoles, doubles } = userTraits[profile.name];
   return [
     ...unidentified(user, profile),
+    ...lifecycleProblems(user, profile),
     ...contradictions(user),
     ...(scopeNeedsLabel ? unlabelledScopes(user) : []),
     ...(hasRoles ? membershipRoles(user) : unknownRoles(user)),

@@ -2,11 +2,13 @@ import * as z from 'zod';
 import { nullish, optional } from '../base/members.js';
 import { lazy } from '../base/values.js';
 import {
+  absentAlone,
   anyObject,
   document,
   identifier,
   idOrName,
   ignorable,
+  lifecycle,
   NOT_ADDED,
   noneTwice,
   organizationId,
@@ -190,8 +192,17 @@ export const userSchema = lazy(() =>
         "The user's backend and its settings; only mentioned members are managed. Beside a username without an id: the backend's name or id.",
         { id: UUID, smtp_relay: 'smtp.example.com' },
       ),
+      password: optional(
+        text(),
+        "A new user's first password, 12 to 80 characters, always secret; only a creation sends it. Use a variable.",
+        '${ADA_PASSWORD}',
+      ),
+      ...lifecycle('user'),
     },
-    { anyOf: [{ required: ['id'] }, { required: ['username'] }] },
+    {
+      anyOf: [{ required: ['id'] }, { required: ['username'] }],
+      ...absentAlone(Object.keys(managed())),
+    },
   ),
 );
 

@@ -18,6 +18,7 @@ import {
   members,
   normalForm,
   plain,
+  secret,
   set,
   value,
 } from './fields.js';
@@ -37,6 +38,7 @@ import { lostElements } from './loss.js';
 import { type ListName, listRead, type References } from './references.js';
 import { profileProblems } from './rules.js';
 import { userProblems } from './user-checks.js';
+import { decideDeletion, findUser, userCreation, userDeletion } from './user-creation.js';
 import { existing, listsOfUser, resolveUser } from './user-references.js';
 import { backend, userSchema, userTraits } from './user-schema.js';
 import { replaceUser } from './user-whole.js';
@@ -66,6 +68,7 @@ const fields = lazy(
     organizations: set({ roles: set({ scopes: set() }) }),
     roles: set(),
     backend: members(backendFields()),
+    password: secret,
   }),
 );
 
@@ -116,25 +119,38 @@ export const user: Kind = {
   async observe(objects, context) {
     const { whole = [], reads: { one: read } = {} } = userTraits[context.profile.name];
     if (read === undefined) return new Map();
-    const listed = await readMany(objects.length, context);
+    const listed = await readMany(
+      objects.filter(({ identity }) => identity.id !== undefined).length,
+      context,
+    );
     return new Map(
       await allSettledEach(objects, async (object) => {
         const { identity } = object;
-        const { id = '' } = identity;
+        const found = await findUser(identity, context);
+        const { id } = found.identity;
+        if (id === undefined) return [object, found] as const;
         const row = listed?.byId(id);
         const shown = isWhole(row, whole)
           ? await context.limit(async () => row)
           : await readOne(context, read, { user_id: id }, answers.user);
-        if (shown === null) return [object, missing(identity, 'user')] as const;
+        if (shown === null) return [object, missing(found.identity, 'user', context.profile)] as const;
         return [
           object,
-          { exists: true, identity, fields: shownUser(shown), names: backendName(shown) },
+          {
+            exists: true,
+            identity: found.identity,
+            fields: shownUser(shown),
+            names: backendName(shown),
+          },
         ] as const;
       }),
     );
   },
   refersTo: listsOfUser,
   resolve: resolveUser,
+  decide: decideDeletion,
+  creation: userCreation,
+  deletion: userDeletion,
   update(input) {
     if (userTraits[input.profile.name].whole !== undefined) return replaceUser(input);
     const { present, desired } = input;
@@ -287,12 +303,12 @@ function rolesLost(wanted: Fields, got: Fields): readonly Fields[] {
 }
 
 /** The addresses of a user: by id, and by username if it is known. */
-function naming({ id, username }: Identity, { users }: References): Naming {
+function naming({ id, username = '', backend }: Identity, { users }: References): Naming {
   if (id === undefined)
     return {
-      address: { username: username ?? '' },
-      key: { username: username ?? '' },
-      all: [{ username: username ?? '' }],
+      address: { username },
+      key: { username: backend === undefined ? username : `${backend}/${username}` },
+      all: [{ username }],
     };
   const called = users?.byId(id)?.username;
   const all = typeof called === 'string' ? [{ id }, { username: called }] : [{ id }];

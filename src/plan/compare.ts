@@ -93,7 +93,15 @@ function compareFields(given: CompareInput): Change {
   const kind = kindOf(declared.kind);
   const lost = lostOf(kind, input);
   const restored = restoredFields(kind, lost, input);
-  const own = takenFields(withoutGone(declared, live?.fields ?? {}), kind.traits[input.profile.name]);
+  const isNew = live?.missing === true && declared.creates === true;
+  const { once = [] } = kind.creation ?? {};
+  const declaredFields = takenFields(
+    withoutGone(declared, live?.fields ?? {}),
+    kind.traits[input.profile.name],
+  );
+  const own = Object.fromEntries(
+    Object.entries(declaredFields).filter(([field]) => isNew || !once.includes(field)),
+  );
   const taken = { ...restored, ...own };
   const present = presentObject(input);
   const resolution = kind.resolve?.(taken, {
@@ -126,13 +134,12 @@ function compareFields(given: CompareInput): Change {
   const named = namedMembers(kind, resolved, lost);
   const byMember = Object.keys(named);
   const base = (expected: Fields): Change => {
-    const managed = Object.keys(own);
+    const managed = Object.keys(own).filter((field) => !once.includes(field));
     const given = { before, expected, observed, managed, byMember, ...dates };
     const change = baseChange(input, present, given);
     return stale.length === 0 ? change : { ...change, warnings: stale };
   };
   const blocked = (reason: string): Change => ({ ...base({}), action: 'blocked', reason });
-  const isNew = live?.missing === true && declared.creates === true;
   const isGone = live?.missing === true && declared.absent;
   const unfit =
     declared.trouble ??
@@ -318,6 +325,7 @@ function presentObject({ declared, live, recorded }: CompareInput): Present {
     exists: live?.exists,
     identity: live === undefined ? declared.identity : assign(declared.identity, live.identity),
     fields: live?.exists === false ? {} : { ...recorded?.fields, ...live?.fields },
+    ...(live?.beside === undefined ? {} : { beside: live.beside }),
     shown: live?.fields ?? {},
     asDeleted: live !== undefined && (recorded?.asDeleted(live.fields) ?? false),
     ...(recorded === undefined

@@ -1,9 +1,10 @@
 import { plannedId } from '../base/identifiers.js';
 import { assign, type Fields, mapValues, Sensitive } from '../base/values.js';
-import { contrast, desired, isCleared, value } from '../kinds/fields.js';
+import { contrast, desired, isBlank, isCleared, value } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
-import type { Declared, Live } from '../kinds/kind.js';
+import type { Live } from '../kinds/kind.js';
 import { listNames, type References } from '../kinds/references.js';
+import type { CompareInput } from './compare.js';
 import { declaredPlaces, fieldChange } from './field-changes.js';
 import { type Change, withReason } from './plan.js';
 
@@ -15,7 +16,7 @@ export function lacking(live: Live | undefined, replacedBy: string | undefined):
 
 /** The creation of an object that the server doesn't have. */
 export function createChange(
-  { declared, creating }: { readonly declared: Declared; readonly creating?: string | undefined },
+  { declared, creating, references }: Pick<CompareInput, 'declared' | 'creating' | 'references'>,
   resolved: Fields,
   {
     base,
@@ -32,26 +33,37 @@ export function createChange(
   const { identity } = declared;
   if (creation === undefined) return blocked(`no operation creates a ${kind.noun}`);
   if (identity.id !== undefined && creation.withoutId !== undefined) return blocked(creation.withoutId);
-  const fields = mapValues(resolved, (asked, field) => {
+  const wanted = mapValues(resolved, (asked, field) => {
     const whole = desired(kind.fields[field] ?? value, asked, null, true);
     return whole ?? null;
   });
-  const lacks = creation.needs.filter((field) => isCleared(fields[field] ?? null));
+  const lacks = creation.needs.filter((field) => {
+    const given = wanted[field] ?? identity[field] ?? null;
+    return isCleared(given) || isBlank(given);
+  });
   if (lacks.length > 0) {
     return blocked(
       `a new ${kind.noun} needs ${lacks.join(' and ')}: declare ${lacks.length === 1 ? 'it' : 'them'}`,
     );
   }
+  const {
+    fields,
+    warnings = [],
+    trouble,
+  } = creation.prepare?.(identity, wanted, references) ?? { fields: wanted };
+  if (trouble !== undefined) return blocked(trouble);
   const planned =
     identity.id === undefined ? (creating ?? plannedId(addressOf(declared.kind, identity))) : undefined;
   const chosen = planned === undefined ? identity : assign(identity, { id: planned });
-  const change = base(fields);
+  const { once = [] } = creation;
+  const change = base(Object.fromEntries(Object.entries(fields).filter(([field]) => !once.includes(field))));
   const parts = Object.entries(fields).flatMap(([field, goal]) =>
     contrast(kind.fields[field] ?? value, field, goal, null),
   );
   return {
     ...change,
     action: 'create',
+    warnings: [...change.warnings, ...warnings],
     requests: [creation.request(chosen, fields)],
     fields: parts
       .filter(({ verdict }) => verdict !== 'same')

@@ -28,12 +28,13 @@ export function planDigest(scope: DigestScope, changes: readonly Change[]): stri
     const types = kindOf(change.kind).fields;
     const normal = (field: Value, name: string): Value =>
       normalForm(types[name] ?? value, managedPart(change, name) ?? field);
-    const sent = change.requests.map(({ operation, params, body }) => {
+    const sent = change.requests.map(({ operation, params, body, beside }) => {
       const fields = body === undefined ? null : mapValues(body, normal);
       return canonical([
         operations[operation].method,
         operationPath(operation, params),
         withHashes(fields, hasher),
+        ...(beside === undefined ? [] : [withHashes(beside, hasher)]),
       ]);
     });
     return [...sent, ...endsOf(change)];

@@ -47,6 +47,9 @@ export function expand(documents: readonly Declared[], references: References, g
     const address = addressOf(document.kind, document.identity);
     const others = covering.get(address);
     if (others === undefined || document.trouble !== undefined) return document;
+    // Names that several documents create may be of different users.
+    const { identity } = document;
+    if (Object.entries(others.identity).some(([part, text]) => identity[part] !== text)) return document;
     covering.delete(address);
     return mergeAbout(document.identity, [document, ...others.documents]);
   });
@@ -106,7 +109,8 @@ export function coverObjects(
       if (left.length > 0)
         warnings.push(leftOut(document, left, `safety.protect names ${left.length === 1 ? 'it' : 'them'}`));
       for (const { identity, why } of lost) {
-        cover(altered(documentFor(document, identity, undefined), { trouble: why }));
+        const missing = kindOf(document.kind).byName?.missing?.(identity, references);
+        cover(altered(documentFor(document, missing ?? identity, undefined), { trouble: why }));
       }
     }
   }
@@ -129,9 +133,10 @@ function withId(document: Declared, references: References): Declared {
   const { byName } = kindOf(document.kind);
   if (byName === undefined || isPlain(document)) return document;
   const found = byName.find(document.identity, references);
-  return typeof found === 'string'
-    ? altered(document, { trouble: found })
-    : altered(document, { identity: found });
+  if (typeof found !== 'string') return altered(document, { identity: found });
+  const isExpected = document.creates === true || document.absent;
+  const missing = isExpected ? byName.missing?.(document.identity, references) : undefined;
+  return altered(document, missing === undefined ? { trouble: found } : { identity: missing });
 }
 
 /** One document from several about an object, with a trouble if they contradict each other. */

@@ -188,7 +188,9 @@ export async function blockLosses(
         ({ type, id, name }) => keep[type] !== undefined && [id, name].includes(keep[type]),
       );
     const loses = (keep: Keep, { action, apply }: Change): boolean =>
-      action !== 'blocked' && has(keep, apply.before) && !has(keep, afterwards(apply.before, apply));
+      action !== 'blocked' &&
+      has(keep, apply.before) &&
+      !has(keep, afterwards(apply.before, { action, apply }));
     const threatened = options.safety.keep.filter((keep) =>
       changes.some((change) => change.kind === kind.name && loses(keep, change)),
     );
@@ -202,7 +204,7 @@ export async function blockLosses(
           .map((change) => [change.apply.identity.id, change]),
       );
       const holders = found.filter(({ identity, live }) =>
-        has(keep, afterwards(live.fields, byId.get(identity.id)?.apply)),
+        has(keep, afterwards(live.fields, byId.get(identity.id))),
       );
       const left = holders.length;
       if (left >= keep.at_least) {
@@ -228,8 +230,8 @@ export async function blockLosses(
   return changes;
 }
 
-function afterwards(now: Fields, apply: Change['apply'] | undefined): Fields {
-  return { ...now, ...apply?.expected };
+function afterwards(now: Fields, change: Pick<Change, 'action' | 'apply'> | undefined): Fields {
+  return change?.action === 'delete' ? {} : { ...now, ...change?.apply.expected };
 }
 
 /** All objects of a kind, as the server lists them. */

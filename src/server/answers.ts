@@ -198,7 +198,15 @@ export const pages = {
   user: pageOf(user),
   keyPair: pageOf(keyPair),
   // Everything else, such as passwords, is dropped here.
-  backend: pageOf(z.object({ id: text, name: text })),
+  backend: pageOf(
+    z.object({
+      id: text,
+      name: text,
+      type: text,
+      create_default_organization: flag,
+      metadata_fields: objects,
+    }),
+  ),
   client: pageOf(wholeClient),
   identityProvider: pageOf(z.object({ id: text, name: text })),
   object: pageOf(resource),

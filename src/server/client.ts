@@ -1,4 +1,4 @@
-import { assign, type Fields, reveal, same } from '../base/values.js';
+import { assign, type Fields, mapValues, reveal, same } from '../base/values.js';
 import { about, answers, type Parser, pages } from './answers.js';
 import type { Answer, Call, Confirmed, TransportOptions } from './call.js';
 import type { Permit } from './exchange.js';
@@ -46,6 +46,7 @@ const written: { readonly [operation in WriteOperation]?: Parser<Fields> } = {
   createClient: answers.wholeClient,
   updateClient: answers.wholeClient,
   deleteClient: answers.wholeClient,
+  createUser: answers.user,
 };
 
 /** A reader and a writer for a server; sends nothing yet. */
@@ -118,7 +119,7 @@ function aboutOne<T>(path: string, params: PathParameters, parse: Parser<T>): Pa
 
 function writerOver(transport: Transport): Writer {
   return {
-    async send({ operation, params, body, confirm }, permit, freshUntil, tried) {
+    async send({ operation, params, body, beside = {}, confirm }, permit, freshUntil, tried) {
       const { title, method, scope, wrapper }: Operation = operations[operation];
       const call: Call<Fields> = {
         operation,
@@ -135,7 +136,7 @@ function writerOver(transport: Transport): Writer {
       if (wrapper === undefined || body === undefined) return await transport.call(call);
       return await transport.call({
         ...call,
-        body: { [wrapper]: reveal(body) },
+        body: { ...mapValues(beside, reveal), [wrapper]: reveal(body) },
         ...(confirm === undefined ? {} : { confirm: () => lookAgain(body, confirm.from, call, transport) }),
       });
     },

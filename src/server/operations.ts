@@ -132,6 +132,19 @@ const boruta = {
     path: '/api/organizations/:organization_id',
     scope: 'users:manage:all',
   },
+  createUser: {
+    title: 'create a user',
+    method: 'POST',
+    path: '/api/users',
+    scope: 'users:manage:all',
+    wrapper: 'user',
+  },
+  deleteUser: {
+    title: 'delete a user',
+    method: 'DELETE',
+    path: '/api/users/:user_id',
+    scope: 'users:manage:all',
+  },
 } as const satisfies Record<string, Operation>;
 
 /** The documented operations, and those that only Boruta has. */
@@ -150,6 +163,8 @@ export interface WriteRequest {
   readonly params: PathParameters;
   /** The resource without its wrapper; absent for an operation without a body. */
   readonly body?: Fields;
+  /** Members of the body beside the wrapper. */
+  readonly beside?: Fields;
   /** Repeating it would undo it, so a read must show that it wasn't done before it is sent again. */
   readonly confirm?: {
     /** The object if it wasn't done; otherwise somebody changed it. */

@@ -9,7 +9,8 @@ import type { Result } from '../../src/apply/result.js';
 import { failuresIn } from '../../src/base/concurrency.js';
 import type { Plan } from '../../src/plan/plan.js';
 import { loadProject } from '../../src/project/index.js';
-import { type Intercept, type Sandbox, startSandbox } from '../../src/sandbox/index.js';
+import { type Intercept, type Sandbox, type SandboxSeed, startSandbox } from '../../src/sandbox/index.js';
+import { loadSeed } from '../../src/sandbox/seed.js';
 import { ServerFailure } from '../../src/server/failures.js';
 import { type OperationName, operations } from '../../src/server/operations.js';
 import { openForWriting } from '../../src/session/open.js';
@@ -55,6 +56,8 @@ interface Case {
   readonly path: RegExp;
   /** Whether only Boruta has the operation. */
   readonly boruta?: true;
+  /** Whether users are in a backend that is no LDAP directory. */
+  readonly internal?: true;
   /** Whether the server has what was asked for. */
   readonly done: (sandbox: Sandbox) => boolean;
 }
@@ -172,6 +175,20 @@ const cases: { readonly [operation in OperationName]: Case } = {
     path: /^\/api\/organizations\//,
     done: ({ data }) => !data.organizations.some(({ name }) => name === 'acme'),
   },
+  createUser: {
+    boruta: true,
+    internal: true,
+    manifest: `kind: User\nusername: new@example.com\nbackend: ${id(2, 1)}\npassword: twelve letters\ncreate: true\n`,
+    path: /^\/api\/users$/,
+    done: ({ data }) => data.users.some(({ username }) => username === 'new@example.com'),
+  },
+  deleteUser: {
+    boruta: true,
+    internal: true,
+    manifest: `kind: User\nid: ${id(4, 2)}\nstate: absent\n`,
+    path: /^\/api\/users\//,
+    done: ({ data }) => !data.users.some((user) => user.id === id(4, 2)),
+  },
 };
 
 let firstDid: string | null | undefined;
@@ -213,8 +230,14 @@ export async function measure(): Promise<Cell[]> {
   );
 }
 
+function withInternalBackends(): SandboxSeed {
+  const demo = loadSeed('demo');
+  const type = 'Elixir.BorutaIdentity.Accounts.Internal';
+  return { ...demo, backends: demo.backends.map((backend) => ({ ...backend, type })) };
+}
+
 async function run(operation: OperationName, fault: FaultName, times: Times): Promise<Cell> {
-  const { manifest, path, done, boruta = false } = cases[operation];
+  const { manifest, path, done, boruta = false, internal } = cases[operation];
   const { method } = operations[operation];
   const folder = await mkdtemp(join(tmpdir(), 'idops-faults-'));
   const time = deadlines();
@@ -223,6 +246,7 @@ async function run(operation: OperationName, fault: FaultName, times: Times): Pr
   const faulty = faults[fault];
   const sandbox = await startSandbox({
     ...(boruta ? { profile: 'boruta' } : {}),
+    ...(internal ? { seed: withInternalBackends() } : {}),
     intercept: (request) => {
       if (request.method !== method || !path.test(request.path) || !armed) return undefined;
       arrived += 1;

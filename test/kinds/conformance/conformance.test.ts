@@ -51,6 +51,11 @@ async function promised({ kind, profile }: Case, { folder }: Place): Promise<num
   const { declared } = await loadManifests(project, { profile, lenient: false });
   const lists = new Set<string>(declared.flatMap((document) => kind.refersTo?.(document, profile) ?? []));
   if (!kind.readable(profile)) return lists.size;
+  const { byName } = kind;
+  const named = declared.filter(({ identity }) => byName !== undefined && identity[byName.id] === undefined);
+  const finding = named.flatMap(({ identity }) => byName?.lists(identity) ?? []);
+  // The list in which a name is found shows the others, too.
+  if (kind.creation !== undefined && named.length > 0) return new Set([...lists, ...finding]).size;
   return kind.listed === undefined ? lists.size + declared.length : lists.add(kind.listed).size;
 }
 

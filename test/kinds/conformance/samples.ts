@@ -201,6 +201,14 @@ const role: KindSample = {
 
 const otherBackend = '20000000-0000-4000-8000-000000000002';
 
+const newUser: Doc = {
+  kind: 'User',
+  username: 'new@example.com',
+  backend: otherBackend,
+  password: 'correct horse battery',
+  roles: ['member'],
+};
+
 const user: KindSample = {
   server: () =>
     fc
@@ -218,7 +226,15 @@ const user: KindSample = {
             ...changed[index],
             backend_id: index === 0 ? row.backend_id : otherBackend,
           })),
-          backends: backends.flatMap((row) => [row, { ...row, id: otherBackend, is_default: false }]),
+          backends: backends.flatMap((row) => [
+            row,
+            {
+              ...row,
+              id: otherBackend,
+              type: 'Elixir.BorutaIdentity.Accounts.Internal',
+              is_default: false,
+            },
+          ]),
         };
       }),
   rounds({ users, organizations }, profile) {
@@ -238,7 +254,8 @@ const user: KindSample = {
             }),
           ),
         )
-        .map(inRounds),
+        .map(inRounds)
+        .map((rounds) => (profile === 'boruta' ? creating(rounds, newUser) : rounds)),
     );
   },
   secrets: (profile) =>
@@ -250,6 +267,8 @@ const user: KindSample = {
           { path: ['backend', 'ldap_master_password'], always: true },
         ],
   strip({ users, backends }, doc) {
+    const made = doc.create === true ? users.findIndex(({ username }) => username === doc.username) : -1;
+    if (made >= 0) users.splice(made, 1);
     const row = users.find(({ id }) => id === doc.id);
     const { backend } = doc;
     if (typeof backend === 'object' && backend !== null)

@@ -1,0 +1,138 @@
+import { error, type Problem } from '../base/problems.js';
+import { assign, isMap, mapValues, UNKNOWN_TEXT } from '../base/values.js';
+import type { Profile } from '../server/profiles.js';
+import { idOf } from './by-name.js';
+import type { PlanWarning } from './change.js';
+import { asElements, characters, textOf } from './fields.js';
+import type {
+  Creation,
+  Declared,
+  Deletion,
+  Identity,
+  Live,
+  ObserveContext,
+  PlanInput,
+  Verdict,
+} from './kind.js';
+import { absentProblems, deletionOf, unsupportedLifecycle } from './resource.js';
+
+const LDAP = 'Elixir.BorutaIdentity.Accounts.Ldap';
+/** The server writes these after the user, one after the other, and uses only the ids of their elements. */
+const lists = ['authorized_scopes', 'organizations', 'roles'];
+
+/** What is wrong with the creation or the deletion that a document declares. */
+export function lifecycleProblems(user: Declared, profile: Profile): Problem[] {
+  return [
+    ...absentProblems(user, 'user', ['username', 'backend', 'password']),
+    ...unsupportedLifecycle(user, 'user', profile),
+    ...(profile.name === 'boruta' ? newUserProblems(user) : []),
+  ];
+}
+
+function newUserProblems(user: Declared): Problem[] {
+  const {
+    creates,
+    identity: { username = '' },
+    fields,
+  } = user;
+  const password = textOf(fields.password);
+  const length = characters(password);
+  const isUsable = password === UNKNOWN_TEXT || length === 0 || (length >= 12 && length <= 80);
+  const refused = (message: string, field: string) =>
+    error('profile-limit', `${message} (profile boruta)`, [user.placeOf(field)]);
+  return [
+    ...(isUsable ? [] : [refused(`"password" has ${length} characters, and must have 12 to 80`, 'password')]),
+    ...(creates !== true || username === '' || /^\S{0,158}@\S+$/.test(username) || username === UNKNOWN_TEXT
+      ? []
+      : [refused('the username of a new user must have an @, no space', 'username')]),
+  ];
+}
+
+export const userCreation: Creation = {
+  takesId: false,
+  needs: ['username', 'backend', 'password'],
+  withoutId:
+    'the server chooses the id of a new user: declare the username and the backend, and leave out the id',
+  once: ['password'],
+  prepare: ({ backend = '' }, fields, { backends }) => {
+    const row = backends?.byId(backend);
+    const twice = lists.find((list) => {
+      const ids = asElements(fields[list] ?? null).map(({ id }) => id);
+      return new Set(ids).size < ids.length;
+    });
+    if (row?.type === LDAP) {
+      return { fields, trouble: `an LDAP backend takes no new users: add the user to its directory` };
+    }
+    if (twice !== undefined) return { fields, trouble: `an element of ${twice} is there twice: remove one` };
+    const { create_default_organization: hasDefault, metadata_fields: known } = row ?? {};
+    const sent = { ...fields };
+    const warnings: PlanWarning[] = [];
+    const leave = (what: string, why: string): void => {
+      const message = `${why}, so ${what} can't be sent with the new user: plan and apply again to set it`;
+      warnings.push({ code: 'follows', message });
+    };
+    if (hasDefault === true && fields.organizations !== undefined) {
+      delete sent.organizations;
+      leave('organizations', 'the backend gives each new user an organization of their own');
+    }
+    const { metadata } = fields;
+    if (Array.isArray(known) && metadata !== undefined && isMap(metadata)) {
+      const names = new Set(asElements(known).map(({ attribute_name }) => attribute_name));
+      const own = Object.entries(metadata).filter(([key]) => names.has(key));
+      if (own.length < Object.keys(metadata).length) {
+        sent.metadata = Object.fromEntries(own);
+        const others = Object.keys(metadata).filter((key) => !names.has(key));
+        leave(
+          `metadata.${others.join(', metadata.')}`,
+          'the metadata_fields of the backend have no such field',
+        );
+      }
+    }
+    return { fields: sent, warnings };
+  },
+  request: ({ username = '', backend = '' }, fields) => ({
+    operation: 'createUser',
+    params: {},
+    beside: { backend_id: backend },
+    body: {
+      username,
+      ...mapValues(fields, (field, name) =>
+        lists.includes(name) ? asElements(field).map(({ id = null }) => ({ id })) : field,
+      ),
+    },
+  }),
+};
+
+export const userDeletion: Deletion = deletionOf(
+  'deleteUser',
+  'user_id',
+  'deletes the user; an organization that the server made for them stays',
+);
+
+/** A deletion is blocked if the directory has the user. */
+export function decideDeletion({ declared, present: { exists, beside } }: PlanInput): Verdict | undefined {
+  const backend = beside?.backend ?? null;
+  if (!declared.absent || exists !== true || !isMap(backend) || backend.type !== LDAP) return undefined;
+  const reason = 'users of an LDAP backend are deleted in its directory';
+  return { action: 'blocked', fields: [], requests: [], destructions: [], reason };
+}
+
+/** The identity of a user with the id that the server has for the username, or why it has none. */
+export async function findUser(identity: Identity, { list }: Pick<ObserveContext, 'list'>): Promise<Live> {
+  const given = { exists: true, identity, fields: {} };
+  if (identity.id !== undefined) return given;
+  const users = await list('users');
+  const { username = '', backend } = identity;
+  const found = (users?.byName(username) ?? []).filter(
+    (row) => backend === undefined || idOf(row.backend) === backend,
+  );
+  const [row] = found;
+  if (row !== undefined && found.length === 1)
+    return { ...given, identity: assign(identity, { id: String(row.id) }) };
+  const trouble =
+    row === undefined
+      ? `the server has no user "${username}": correct the name, or declare the user with "create: true"`
+      : `${found.length} users are called "${username}": add "backend", or use the id`;
+  const isMissing = users != null && !users.unsure && row === undefined;
+  return { ...given, exists: false, trouble, ...(isMissing ? { missing: true } : {}) };
+}
