@@ -154,6 +154,9 @@ describe('links', () => {
     for (const path of await pages()) {
       const page = await readFile(path, 'utf8');
       const links = [...withoutCode(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
+      const defined = [...page.matchAll(/^\[([^\]]+)\]: \S+$/gm)].map(([, name]) => name);
+      const named = [...withoutCode(page).matchAll(/\]\[([^\]]+)\]/g)].map(([, name = '']) => name);
+      lost.push(...named.filter((name) => !defined.includes(name)).map((name) => `${path}: [${name}]`));
       for (const target of links.filter((link) => !/^[a-z]+:/.test(link))) {
         const [file = '', anchor] = target.split('#');
         const linked = file === '' ? path : normalize(join(dirname(path), file));

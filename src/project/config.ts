@@ -164,12 +164,12 @@ export const manifestsSchema = z.array(z.string().min(1, 'must not be empty')).m
   default: DEFAULT_MANIFESTS,
 });
 
-const most = (description: string, standard?: number) =>
+const most = (description: string, example: number, standard?: number) =>
   z
     .int()
     .min(0, 'must be 0 or more')
     .optional()
-    .meta({ description, examples: [0], ...(standard === undefined ? {} : { default: standard }) });
+    .meta({ description, examples: [example], ...(standard === undefined ? {} : { default: standard }) });
 
 const addressPattern = new RegExp(`^(\\*|(${kindNames.join('|')})/.)`);
 
@@ -200,9 +200,13 @@ const approversSchema = z
 
 export const safetySchema = z
   .strictObject({
-    max_destructive: most('The most destructive changes in one apply.', defaultSafety.maxDestructive),
-    max_changes: most('The most objects that one apply changes. Default: no limit.'),
-    max_privileged: most('The most privileged changes in one apply.', defaultSafety.maxPrivileged),
+    max_destructive: most(
+      'How many destructive changes one apply may make.',
+      10,
+      defaultSafety.maxDestructive,
+    ),
+    max_changes: most('How many objects one apply may change. Default: no limit.', 500),
+    max_privileged: most('How many privileged changes one apply may make.', 1, defaultSafety.maxPrivileged),
     privileged: defaulted(
       z.array(text().regex(/^(?!role:$)/, 'must name a role after "role:"')),
       defaultSafety.privileged,
@@ -232,7 +236,7 @@ export const limitsSchema = z
     body_characters: defaulted(
       z.int().min(1, 'must be 1 or more'),
       limits.allBodiesCharacters,
-      'The most characters of all body files together.',
+      'How many characters all body files may have together.',
       100_000_000,
     ),
   })
@@ -269,9 +273,11 @@ const sections = {
     'Values for ${NAME}, before process variables.',
     { support_email: 'help@example.com' },
   ),
-  allow_env: optional(z.array(variableName), 'Process variables that ${NAME} may use, beside IDOPS_*.', [
-    'SMTP_PASSWORD',
-  ]),
+  allow_env: optional(
+    z.array(variableName),
+    'Process variables that ${NAME} may use, beside those that begin with IDOPS_.',
+    ['SMTP_PASSWORD'],
+  ),
   state: stateSettingsSchema.optional(),
   safety: safetySchema.optional(),
   create: createSchema.optional(),
