@@ -88,11 +88,11 @@ function rowsOf(schema: Schema, above: string): string[][] {
 
 /** Fields whose members have no rows: the page explains them elsewhere, or their type names them all. */
 const folded =
-  /^(environments|checks|backend|plan|result|users|match\..*|except|shard|summary|organizations\[\]\.roles|.*\.(scopes|requests|before|after|recorded|places?|declared_at)|warnings)$/;
+  /^(environments|checks|backend|plan|result|users|key_pair_type|identity_provider|match\..*|except|shard|summary|organizations\[\]\.roles|.*\.(scopes|requests|before|after|recorded|places?|declared_at)|warnings)$/;
 
 /** Those of them whose type names their members. */
 const members =
-  /^(users|match\..*|except|shard|summary|organizations\[\]\.roles|.*\.(scopes|requests|places?|declared_at))$/;
+  /^(users|key_pair_type|identity_provider|match\..*|except|shard|summary|organizations\[\]\.roles|.*\.(scopes|requests|places?|declared_at))$/;
 
 /** The fields within a field. */
 function below(field: Schema, path: string): string[][] {
