@@ -46,7 +46,7 @@ function lifetime(most: number) {
   const number = z.int().min(1, message).max(most, message);
   const withUnit = z
     .string()
-    .regex(/^\d+[smhd]?$/)
+    .regex(/^\d+[smhd]?$/, 'expected seconds, or a number with a unit: s, m, h or d')
     .transform((given) => Number.parseInt(given, 10) * (seconds[given.at(-1) ?? ''] ?? 1))
     .pipe(number);
   return z.union([number, withUnit], {

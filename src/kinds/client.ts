@@ -152,20 +152,21 @@ export const client: Kind = {
 };
 
 /** The problems of fields that the documented API doesn't have. */
-function undocumentedFields({ fields: given, placeOf }: Declared, { name }: Profile): Problem[] {
+function undocumentedFields(declared: Declared, { name }: Profile): Problem[] {
   if (name === 'boruta') return [];
-  return Object.keys(given).map((field) =>
+  return Object.keys(declared.fields).map((field) =>
     error(
       'profile-field',
       `the documented API has no "${field}" of a client; it only regenerates the DID`,
-      [placeOf(field)],
+      [declared.placeOf(field)],
       'if the server is a Boruta, set "profile: boruta" under server; otherwise remove the field',
     ),
   );
 }
 
 /** The problems of signature algorithms that the declared type of key can't sign with. */
-function unfitAlgorithms({ fields: given, placeOf }: Declared): Problem[] {
+function unfitAlgorithms(declared: Declared): Problem[] {
+  const { fields: given } = declared;
   const { key_pair_type: key } = given;
   if (!isMap(key)) return [];
   const wrong = key.type === 'ec' ? 'RS' : 'ES';
@@ -177,7 +178,7 @@ function unfitAlgorithms({ fields: given, placeOf }: Declared): Problem[] {
       error(
         'profile-limit',
         message,
-        [placeOf(field)],
+        [declared.placeOf(field)],
         `use HS, or ${wrong === 'RS' ? 'ES' : 'RS'} algorithms`,
       ),
     ];
