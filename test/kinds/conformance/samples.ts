@@ -161,6 +161,7 @@ const role: KindSample = {
           id: spare(8, index + 1),
           name: `${index}:${name}`,
           scopes: scopes.map(({ label: _, ...one }) => one),
+          hidden_scopes: [],
         })),
       ],
     })),
