@@ -3003,8 +3003,8 @@ from([domainBuffer.length]),domainBuffer])}}function parseIPv6(address4){const b
 if(address4.includes(".")){const lastColonIndex=address4.lastIndexOf(":");const ipv4Part=address4.slice(lastColonIndex+1);
 if(net.isIPv4(ipv4Part)){const octets=ipv4Part.split(".").map(Number);const high=(octets[0]<<8|octets[1]).toString(16);const low=(octets[2]<<
 8|octets[3]).toString(16);normalizedAddress=`${address4.slice(0,lastColonIndex)}:${high}:${low}`}}const doubleColonIndex=normalizedAddress.
-indexOf("::");if(doubleColonIndex!==-1){const before=normalizedAddress.slice(0,doubleColonIndex);const after2=normalizedAddress.
-slice(doubleColonIndex+2);const beforeParts=before===""?[]:before.split(":");const afterParts=after2===""?[]:after2.split(
+indexOf("::");if(doubleColonIndex!==-1){const before=normalizedAddress.slice(0,doubleColonIndex);const after=normalizedAddress.
+slice(doubleColonIndex+2);const beforeParts=before===""?[]:before.split(":");const afterParts=after===""?[]:after.split(
 ":");let bufferIndex=0;for(const part of beforeParts){buffer.writeUInt16BE(parseInt(part,16),bufferIndex);bufferIndex+=2}
 bufferIndex=16-afterParts.length*2;for(const part of afterParts){buffer.writeUInt16BE(parseInt(part,16),bufferIndex);bufferIndex+=
 2}}else{const parts=normalizedAddress.split(":");for(let i3=0;i3<parts.length;i3++){buffer.writeUInt16BE(parseInt(parts[i3],
@@ -6264,15 +6264,13 @@ to.push(problem)}function sortByPlace(problems){return[...problems].sort((one,ot
 places;if(a2===void 0||b===void 0)return(a2===void 0?0:1)-(b===void 0?0:1);if(a2.file!==b.file)return a2.file<b.file?-1:
 1;return a2.line-b.line||a2.column-b.column})}var ProblemsError;var init_problems=__esm({"src/base/problems.ts"(){"use s\
 trict";ProblemsError=class extends Error{problems;constructor(problems,options){super(problems.map(problem=>`${problem.code}\
-: ${problem.message}`).join("\n"),options);this.name="ProblemsError";this.problems=problems}}}});function summarize(plan){const summary2={create:0,update:0,delete:0,regenerate:0,adopt:0,blocked:0,unchanged:0};for(const change3 of plan.
+: ${problem.message}`).join("\n"),options);this.name="ProblemsError";this.problems=problems}}}});function summarize(plan){const summary2={update:0,delete:0,regenerate:0,adopt:0,blocked:0,unchanged:0};for(const change3 of plan.
 changes)summary2[change3.action]+=1;return summary2}function isPrivileged({privileges}){return privileges!==void 0}function countPrivileged({
 changes}){return changes.filter(isPrivileged).length}function changesServer(plan){return plan.changes.some(isChanging)}function isChanging({
-action:action2}){return action2==="create"||action2==="update"||action2==="delete"||action2==="regenerate"}function leavesRestores({
-warnings}){return warnings.some(({code:code2})=>code2==="restores-left-out")}function withReason(change3,why2){if(why2===
-void 0)return change3;const reason=change3.reason===null?why2:`${change3.reason}; ${why2}`;return{...change3,action:"blo\
-cked",requests:[],destructions:[],reason}}var shares;var init_plan=__esm({"src/plan/plan.ts"(){"use strict";shares=["dri\
-ft","changes"]}});var kindNames;var init_kind_names=__esm({"src/base/kind-names.ts"(){"use strict";kindNames=["Scope","Role","Organization",
-"User","KeyPair","EmailTemplate","Client"]}});var util_exports={};__export(util_exports,{BIGINT_FORMAT_RANGES:()=>BIGINT_FORMAT_RANGES,CONSTANT_CATCH:()=>CONSTANT_CATCH,
+action:action2}){return action2==="update"||action2==="delete"||action2==="regenerate"}function leavesRestores({warnings}){
+return warnings.some(({code:code2})=>code2==="restores-left-out")}var shares;var init_plan=__esm({"src/plan/plan.ts"(){"\
+use strict";shares=["drift","changes"]}});var kindNames;var init_kind_names=__esm({"src/base/kind-names.ts"(){"use strict";kindNames=["Organization","User","KeyPa\
+ir","EmailTemplate","Client"]}});var util_exports={};__export(util_exports,{BIGINT_FORMAT_RANGES:()=>BIGINT_FORMAT_RANGES,CONSTANT_CATCH:()=>CONSTANT_CATCH,
 Class:()=>Class,NUMBER_FORMAT_RANGES:()=>NUMBER_FORMAT_RANGES,aborted:()=>aborted,allowsEval:()=>allowsEval,assert:()=>assert,
 assertEqual:()=>assertEqual,assertIs:()=>assertIs,assertNever:()=>assertNever,assertNotEqual:()=>assertNotEqual,assignProp:()=>assignProp,
 attachSchema:()=>attachSchema,base64ToUint8Array:()=>base64ToUint8Array,base64urlToUint8Array:()=>base64urlToUint8Array,
@@ -7543,17 +7541,13 @@ this.#signal=signal}get due(){return this.#signal?.aborted===true||performance.n
 await setImmediate2();this.#since=performance.now();if(this.#signal?.aborted)throw interrupted("nothing more was read")}}}});function optional2(schema7,description,...examples2){return schema7.optional().meta({description,examples:examples2})}function defaulted(schema7,value4,description,...examples2){
 return schema7.optional().meta({description,examples:examples2,default:value4})}function nullish2(schema7,description,...examples2){
 return schema7.nullable().optional().meta({description,examples:examples2})}var init_members=__esm({"src/base/members.ts"(){
-"use strict"}});import{createHash}from"node:crypto";function isUuid(text6){return uuid2.test(text6)}function identifierKey(id){return isUuid(
-id)?id.toLowerCase():id}function objectKey(key3){const[kind="",id="",...rest]=key3.split("/");return[kind,identifierKey(
-id),...rest].join("/")}function isPathParameter(text6){return text6!==""&&text6.length<=maxIdentifier&&!/^\.{1,2}$/.test(
-text6)&&!new RegExp("\\p{Cc}","u").test(text6)&&text6.isWellFormed()}function sameIdentifier(a2,b){return identifierKey(
-a2)===identifierKey(b)}function identify(all,name3,meanings){const wanted=new Set([name3,objectKey(name3),identifierKey(
-name3)]);for(const namesOf7 of meanings){const found2=all.filter(one=>namesOf7(one).some(text6=>wanted.has(text6)));if(found2.
-length>0)return found2}return[]}function plannedId(address4){const hash5=createHash("sha256").update(address4).digest("h\
-ex");const parts=[hash5.slice(0,8),hash5.slice(8,12),`8${hash5.slice(12,15)}`,`8${hash5.slice(15,18)}`];return[...parts,
-hash5.slice(18,30)].join("-")}function isPlannedId(id){return isUuid(id)&&/^.{14}8.{4}8/.test(id)}var uuid2,maxIdentifier;
-var init_identifiers=__esm({"src/base/identifiers.ts"(){"use strict";uuid2=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-maxIdentifier=512}});var require_mod=__commonJS({"node_modules/fastest-levenshtein/mod.js"(exports){"use strict";exports.__esModule=true;exports.
+"use strict"}});function isUuid(text6){return uuid2.test(text6)}function identifierKey(id){return isUuid(id)?id.toLowerCase():id}function objectKey(key3){
+const[kind="",id="",...rest]=key3.split("/");return[kind,identifierKey(id),...rest].join("/")}function isPathParameter(text6){
+return text6!==""&&text6.length<=maxIdentifier&&!/^\.{1,2}$/.test(text6)&&!new RegExp("\\p{Cc}","u").test(text6)&&text6.
+isWellFormed()}function sameIdentifier(a2,b){return identifierKey(a2)===identifierKey(b)}function identify(all,name3,meanings){
+const wanted=new Set([name3,objectKey(name3),identifierKey(name3)]);for(const namesOf7 of meanings){const found2=all.filter(
+one=>namesOf7(one).some(text6=>wanted.has(text6)));if(found2.length>0)return found2}return[]}var uuid2,maxIdentifier;var init_identifiers=__esm(
+{"src/base/identifiers.ts"(){"use strict";uuid2=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;maxIdentifier=512}});var require_mod=__commonJS({"node_modules/fastest-levenshtein/mod.js"(exports){"use strict";exports.__esModule=true;exports.
 distance=exports.closest=void 0;var peq=new Uint32Array(65536);var myers_32=function(a2,b){var n2=a2.length;var m=b.length;
 var lst=1<<n2-1;var pv=-1;var mv=0;var sc=n2;var i3=n2;while(i3--){peq[a2.charCodeAt(i3)]|=1<<i3}for(i3=0;i3<m;i3++){var eq=peq[b.
 charCodeAt(i3)];var xv=eq|mv;eq|=(eq&pv)+pv^pv;mv|=~(eq|pv);pv&=eq;if(mv&lst){sc++}if(pv&lst){sc--}mv=mv<<1|1;pv=pv<<1|~(xv|
@@ -7614,38 +7608,35 @@ fatal:true}).decode(body2)}catch{return{wrong:"not-utf-8"}}try{return{value:pars
 on"}}}function secretTextsIn(document2){const secrets=[];const open7=[document2];while(open7.length>0){const next=open7.
 pop();if(Array.isArray(next))for(const item of next)open7.push(item);else if(isMap(next)){for(const[name3,member]of Object.
 entries(next)){if(typeof member==="string"){if(isSecretMember(name3))secrets.push(member)}else open7.push(member)}}}return secrets}
-var maxDepth,maybe,text,flag,integer2,int2,identifier,texts,anyObject,object2,objects,secret,namedScopes,roles,resource,
-organization,listedScope,listedRole,backend,user,template,keyPair,client,count,counts,answers,pages;var init_answers=__esm(
-{"src/server/answers.ts"(){"use strict";init_zod();init_identifiers();init_json();init_values();init_names();maxDepth=100;
-maybe=schema7=>schema7.nullable().exactOptional();text=maybe(string2());flag=maybe(boolean2());integer2=preprocess(value4=>value4 instanceof
-ExactNumber?plainNumber(value4.text):value4,int32());int2=maybe(integer2);identifier=maybe(string2().refine(isPathParameter,
-"an id that no path can carry"));texts=maybe(array(string2()));anyObject=custom(value4=>isMap(value4)&&!deeperThan(maxDepth,
-value4),`expected an object, nested ${maxDepth} levels at most`);object2=maybe(anyObject);objects=maybe(array(anyObject));
-secret=maybe(string2().transform(value4=>new Sensitive(value4)));namedScopes=maybe(array(object({id:text,name:text,public:flag})));
-roles=maybe(array(object({id:text,name:text,scopes:namedScopes})));resource=anyObject.refine(({id})=>id==null||typeof id===
-"string"&&isPathParameter(id),"an id that no path can carry");organization=object({id:identifier,name:text,label:text});
+var maxDepth,maybe,text,flag,integer2,int2,identifier,texts,anyObject,object2,objects,secret,namedScopes,roles,organization,
+listedScope,listedRole,backend,user,template,keyPair,client,count,counts,answers,pages;var init_answers=__esm({"src/serv\
+er/answers.ts"(){"use strict";init_zod();init_identifiers();init_json();init_values();init_names();maxDepth=100;maybe=schema7=>schema7.
+nullable().exactOptional();text=maybe(string2());flag=maybe(boolean2());integer2=preprocess(value4=>value4 instanceof ExactNumber?
+plainNumber(value4.text):value4,int32());int2=maybe(integer2);identifier=maybe(string2().refine(isPathParameter,"an id t\
+hat no path can carry"));texts=maybe(array(string2()));anyObject=custom(value4=>isMap(value4)&&!deeperThan(maxDepth,value4),
+`expected an object, nested ${maxDepth} levels at most`);object2=maybe(anyObject);objects=maybe(array(anyObject));secret=
+maybe(string2().transform(value4=>new Sensitive(value4)));namedScopes=maybe(array(object({id:text,name:text,public:flag})));
+roles=maybe(array(object({id:text,name:text,scopes:namedScopes})));organization=object({id:identifier,name:text,label:text});
 listedScope=object({id:text,name:text,label:text,public:flag});listedRole=object({id:text,name:text,scopes:namedScopes});
 backend=object({id:text,name:text,type:text,is_default:flag,create_default_organization:flag,roles,metadata_fields:objects,
 federated_servers:objects,verifiable_credentials:objects,verifiable_presentations:objects,password_hashing_alg:text,password_hashing_opts:object2,
 ldap_pool_size:int2,ldap_host:text,ldap_user_rdn_attribute:text,ldap_base_dn:text,ldap_ou:text,ldap_master_dn:text,ldap_master_password:secret,
-smtp_from:text,smtp_relay:text,smtp_username:text,smtp_password:secret,smtp_ssl:flag,smtp_tls:maybe(union([boolean2(),string2()])),
-smtp_port:int2,features:texts});user=object({id:identifier,uid:text,username:text,totp_registered_at:text,metadata:object2,
-federated_metadata:object2,blocked:flag,group:text,authorized_scopes:maybe(array(object({id:text,name:text,label:text,public:flag}))),
-organizations:maybe(array(object({id:text,name:text,label:text,roles}))),backend:maybe(backend),roles});template=object(
-{id:text,txt_content:text,html_content:text,type:text,backend_id:text});keyPair=object({id:identifier,public_key:text,is_default:flag});
-client=object({id:identifier,name:text,did:text});count=maybe(integer2.pipe(int32().min(0)));counts={page_number:count,page_size:count,
+smtp_from:text,smtp_relay:text,smtp_username:text,smtp_password:secret,smtp_ssl:flag,smtp_tls:flag,smtp_port:int2,features:texts});
+user=object({id:identifier,uid:text,username:text,totp_registered_at:text,metadata:object2,federated_metadata:object2,blocked:flag,
+group:text,authorized_scopes:maybe(array(object({id:text,name:text,label:text,public:flag}))),organizations:maybe(array(
+object({id:text,name:text,label:text,roles}))),backend:maybe(backend),roles});template=object({id:text,txt_content:text,
+html_content:text,type:text,backend_id:text});keyPair=object({id:identifier,public_key:text,is_default:flag});client=object(
+{id:identifier,name:text,did:text});count=maybe(integer2.pipe(int32().min(0)));counts={page_number:count,page_size:count,
 total_pages:count,total_entries:count};answers={organization:dataOf(organization),user:dataOf(user),template:dataOf(template),
-keyPair:dataOf(keyPair),keyPairs:dataOf(array(keyPair)),client:dataOf(client),object:dataOf(resource)};pages={organization:pageOf(
-organization),scope:pageOf(listedScope),role:pageOf(listedRole),user:pageOf(user),keyPair:pageOf(keyPair),backend:pageOf(
-object({id:text,name:text})),client:pageOf(client),object:pageOf(resource)}}});function idsOf(kind,option,{asked,known:known3}){const wanted=asked[option]??[];const ids2=wanted.length>0?wanted:known3.
+keyPair:dataOf(keyPair),keyPairs:dataOf(array(keyPair)),client:dataOf(client)};pages={organization:pageOf(organization),
+scope:pageOf(listedScope),role:pageOf(listedRole),user:pageOf(user),keyPair:pageOf(keyPair),backend:pageOf(object({id:text,
+name:text})),client:pageOf(client)}}});function idsOf(kind,option,{asked,known:known3}){const wanted=asked[option]??[];const ids2=wanted.length>0?wanted:known3.
 flatMap(one=>one.kind===kind&&one.identity.id!==void 0?[one.identity.id]:[]);return[...new Set(ids2)].sort()}function withoutIds(count3,nouns2){
 if(count3===0)return[];return[`${count3} of the server's ${nouns2} ${count3===1?"has":"have"} no id, so idops can't list\
  or pull ${count3===1?"it":"them"}`]}async function readOne({reader,limit:limit2},read2,params,parse11){return await limit2(
-()=>reader.showExtra(read2,params,parse11))}function missing(identity2,noun,creates){const creatable=creates?.name==="bo\
-ruta";const cure=creatable?`: correct the id, or declare the ${noun} with "create: true"`:", and no operation creates on\
-e: create it there, or correct the id";return{exists:false,identity:identity2,fields:{},trouble:`the server has no ${noun}\
- with the id ${identity2.id}${cure}`,...creatable?{missing:true}:{}}}var init_discovery=__esm({"src/kinds/discovery.ts"(){
-"use strict"}});function plain(name3){return isSecretField(name3)?secret2:value}function set(nested={}){return{type:"set",nested}}function members2(types3){
+()=>reader.showExtra(read2,params,parse11))}function missing(identity2,noun){return{exists:false,identity:identity2,fields:{},
+trouble:`the server has no ${noun} with the id ${identity2.id}, and no operation creates one: create it there, or correc\
+t the id`}}var init_discovery=__esm({"src/kinds/discovery.ts"(){"use strict"}});function plain(name3){return isSecretField(name3)?secret2:value}function set(nested={}){return{type:"set",nested}}function members2(types3){
 return{type:"members",members:types3}}function contrast(type,path,wanted,got){const whole2=verdict=>[{path,type,verdict,
 wanted,got}];if(got===void 0){if(type.type==="members"&&isMap(wanted))return memberContrasts(type.members,path,wanted,{});
 return whole2("unknown")}if(got instanceof HashedSecret){if(wanted instanceof HashedSecret)return whole2(same(wanted,got)?
@@ -7658,7 +7649,7 @@ null:null;const asked=isWanted?wanted[key3]??null:null;return{path:partPath(path
 isThere2?"same":"different",wanted:asked,got:there,...isWanted?isThere2?{}:{lacks:"got"}:{lacks:"wanted"}}})}case"set":return whole2(
 contrastSets(type.nested,asElements(wanted),got));case"instant":return whole2(same(wanted,got)||sameInstant(wanted,got)?
 "same":"different");default:return whole2(same(wanted,got)||isCleared(wanted)&&isCleared(got)?"same":"different")}}function lackOf({
-lacks}){if(lacks===void 0)return{};return lacks==="got"?{was:"absent"}:{becomes:"removed"}}function memberContrasts(types3,path,wanted,got){
+lacks:lacks2}){if(lacks2===void 0)return{};return lacks2==="got"?{was:"absent"}:{becomes:"removed"}}function memberContrasts(types3,path,wanted,got){
 return Object.entries(wanted).flatMap(([name3,member])=>{const there=got===null?null:Object.hasOwn(got,name3)?got[name3]:
 void 0;return contrast(types3[name3]??value,partPath(path,name3),member,there)})}function isCleared(field2){if(Array.isArray(
 field2))return field2.length===0;return field2===null||isMap(field2)&&Object.keys(field2).length===0}function sameInstant(a2,b){
@@ -7804,44 +7795,33 @@ init_fields();init_limits()}});function text2(){return union([string2(),fileRefe
 cted a string or {file: PATH}"})}function identifier2(){return string2().min(1,"must not be empty").max(512,"must not be\
  longer than 512 characters").refine(id=>!/^\.{1,2}$/.test(id)&&id.isWellFormed()&&!new RegExp("\\p{Cc}","u").test(id),"\
 is not usable as an id")}function until(){return optional2(union([iso_exports.date(),iso_exports.datetime({offset:true})],
-{error:"expected a day such as 2027-01-31, or a date-time such as 2027-01-31T12:00:00Z"}),"When the access ends: a day (\
-00:00 UTC) or an instant.","2027-01-31")}function document(kind,about2,shape,together2={}){return strictObject({kind:literal(
-kind).meta({description:about2}),...shape}).meta({description:about2,...together2})}function ignorable(traits5){const names4=[
+{error:"expected a day such as 2027-01-31, or a date-time such as 2027-01-31T12:00:00Z"}),"When the access ends: at the \
+beginning of a day (00:00 UTC), so the day after the last one, or at an instant. From then on it is removed from those w\
+ho received it.","2027-01-31")}function document(kind,about2,shape,together2={}){return strictObject({kind:literal(kind).
+meta({description:about2}),...shape}).meta({description:about2,...together2})}function ignorable(traits5){const names4=[
 ...new Set(Object.values(traits5).flatMap(({ignored=[]})=>ignored))];return array(_enum(names4)).optional().meta({description:"\
-Declared fields that the server may ignore.",examples:[names4.slice(-1)],default:[]})}function setOf(element,what,example){
-const list2=array(element);return union([list2.meta(noneTwice),strictObject({add:list2.optional().meta({description:`The\
- ${what} to have.`,examples:[[example]],...noneTwice}),remove:list2.superRefine((members3,{addIssue})=>{for(const[at3,member]of members3.
-entries()){if(Object(member).until!==void 0)addIssue({code:"custom",path:[at3,"until"],message:NOT_ADDED})}}).optional().
-meta({description:`The ${what} not to have.`,examples:[[example]],...noneTwice})})],{error:`expected a list of ${what}, \
-or {add: [\u2026], remove: [\u2026]}`}).nullable().optional()}function reference(what,example){return union([identifier2(),
-strictObject({id:optional2(identifier2(),`The id of the ${what}.`,UUID),name:optional2(identifier2(),`The name of the ${what}\
-.`,example)})]).meta({description:`The id or the name of the ${what}.`,examples:[example]})}function referenceSet(what,example){
-return setOf(reference(what,example),`${what}s`,example)}function lifecycle(noun){return{create:optional2(boolean2(),`Wh\
-ether to create the ${noun} if the server doesn't have it; by default as "create" of the configuration says. Profile bor\
-uta only.`,true),state:_enum(["present","absent"]).optional().meta({description:`absent: delete the ${noun}. Profile bor\
-uta only.`,examples:["absent"],default:"present"})}}function absentAlone(fields2){return{if:{properties:{state:{const:"a\
-bsent"}},required:["state"]},then:{properties:Object.fromEntries(fields2.map(field2=>[field2,false]))}}}var FileReference,
-UUID,fileReference,anyObject2,idOrName,noneTwice,organizationId,roleScope,role,ownRole,roles2,NOT_ADDED;var init_schema=__esm(
+Fields that may be declared although the server ignores them; they keep their live value.",examples:[names4.slice(-1)],default:[]})}
+var FileReference,UUID,fileReference,anyObject2,idOrName,noneTwice,organizationId,roleScope,role,ownRole,roles2;var init_schema=__esm(
 {"src/kinds/schema.ts"(){"use strict";init_zod();init_members();FileReference=class{file;constructor(file2){this.file=file2}};
-UUID="5f0c1a9e-2f5d-4a58-9a51-6b1f8a1d7c11";fileReference=strictObject({file:string2().min(1).meta({description:"The fil\
-e, relative to the manifest and inside the project. Its bytes are used unchanged, as UTF-8.",examples:["emails/reset_pas\
+UUID="5f0c1a9e-2f5d-4a58-9a51-6b1f8a1d7c11";fileReference=strictObject({file:string2().min(1).meta({description:"A file \
+with the text, relative to this one, inside the project. It is read byte by byte, as UTF-8.",examples:["emails/reset_pas\
 sword.txt"]})});anyObject2=record(string2(),unknown());idOrName={anyOf:[{required:["id"]},{required:["name"]}]};noneTwice=
-{uniqueItems:true};organizationId=identifier2().optional().meta({description:"The id of the organization. If left out, t\
-he name identifies it.",examples:[UUID]});roleScope=strictObject({id:optional2(text2(),"The id of the scope.",UUID),name:optional2(
+{uniqueItems:true};organizationId=identifier2().optional().meta({description:"The id of the organization; without it, th\
+e name finds it.",examples:[UUID]});roleScope=strictObject({id:optional2(text2(),"The id of the scope.",UUID),name:optional2(
 text2(),"The name of the scope.","billing:read"),public:optional2(boolean2(),"Whether any client may ask for the scope.",
-false)});role=strictObject({id:optional2(text2(),"The id of the role. Under boruta, the name can replace it.",UUID),name:optional2(
-text2(),"The name of the role.","billing-admin"),scopes:optional2(array(roleScope),"The scopes that the role grants.",[{
-id:UUID,name:"billing:read"}])});ownRole=role.extend({until:until()}).refine(it=>it.id!==void 0||it.name!==void 0,"needs\
- an id or a name").meta(idOrName);roles2=array(role.refine(it=>it.id!==void 0||it.name!==void 0,"needs an id or a name").
-meta(idOrName));NOT_ADDED="ends an access that is added, and nothing is added here: leave it out"}});function named({name:name3}){return typeof name3==="string"?{called:name3}:{}}function shownClient({did}){return did===void 0?
+false)});role=strictObject({id:optional2(text2(),"The id of the role. Servers use only the id; the boruta profile looks \
+it up by name if it is omitted.",UUID),name:optional2(text2(),"The name of the role.","billing-admin"),scopes:optional2(
+array(roleScope),"The scopes that the role grants.",[{id:UUID,name:"billing:read"}])});ownRole=role.extend({until:until()}).
+refine(it=>it.id!==void 0||it.name!==void 0,"needs an id or a name").meta(idOrName);roles2=array(role.refine(it=>it.id!==
+void 0||it.name!==void 0,"needs an id or a name").meta(idOrName))}});function named({name:name3}){return typeof name3==="string"?{called:name3}:{}}function shownClient({did}){return did===void 0?
 {}:{did}}async function find(context3){const{one,all}=traits[context3.profile.name].reads??{};const wanted=context3.asked.
 client??[];const rows=all===void 0?null:await context3.rows("clients",all,pages.client);if(rows!==null){const found2=rows.
 filter(({id})=>wanted.length===0||wanted.includes(String(id))).flatMap(asFinding);return{found:found2.sort((a2,b)=>compareText(
 a2.identity.id??"",b.identity.id??"")),notes:withoutIds(rows.filter(({id})=>typeof id!=="string").length,"clients")}}if(one===
 void 0)return{found:[],notes:[]};const ids2=idsOf("Client","client",context3);const shown4=await allSettled(ids2.map(async id=>{
 const client3=await readOne(context3,one,{client_id:id},answers.client);return client3===null?[]:asFinding({...client3,id})}));
-const unnamed2="the server offers no list of clients, so only those are found that a manifest, the state or --client ID \
-names";return{found:shown4.flat(),notes:wanted.length>0?[]:[unnamed2]}}function asFinding(client3){const{id,name:name3}=client3;
+const unnamed="the server offers no list of clients, so only those are found that a manifest, the state or --client ID n\
+ames";return{found:shown4.flat(),notes:wanted.length>0?[]:[unnamed]}}function asFinding(client3){const{id,name:name3}=client3;
 if(typeof id!=="string")return[];const called=typeof name3==="string"?name3:null;return[{identity:{id},called,live:{exists:true,
 identity:{id},fields:shownClient(client3)}}]}function decide({declared,present:present3}){const{generation}=declared;if(generation===
 void 0)return void 0;const recorded2=present3.generation;const nothing4={fields:[],requests:[],destructions:[]};if(present3.
@@ -7867,63 +7847,60 @@ regenerateDid",params:{client_id:identity2.id??""}}],destructions:[`regenerates 
 var traits,schema,client2;var init_client=__esm({"src/kinds/client.ts"(){"use strict";init_zod();init_concurrency();init_members();
 init_values();init_answers();init_discovery();init_fields();init_rules();init_schema();traits={documented:{},boruta:{reads:{
 one:{title:"show a client",path:"/api/clients/:client_id",scope:"clients:manage:all"},all:{title:"list clients",path:"/a\
-pi/clients",scope:"clients:manage:all"}},unsafe:true}};schema=lazy(()=>document("Client","A client's DID.",{id:identifier2().
-meta({description:"The id of the client.",examples:[UUID]}),did_generation:optional2(int().min(0,"must be 0 or more"),"R\
-aise it to regenerate the DID once. The first number is only recorded.",1)}));client2={name:"Client",noun:"client",get schema(){
-return schema()},identity:["id"],fields:{},decisive:["did"],scopes:{read:"clients:manage:all",write:"clients:manage:all"},
-traits,identities:({identity:identity2})=>[`id ${identity2.id}`],check:(declared,profile)=>profileProblems(declared,profile,
-traits),addressPart:({id})=>id??"",called:({name:name3})=>firstText(name3),readable:({name:name3})=>traits[name3].reads?.
-one!==void 0,async observe(objects3,context3){const{one:read2}=traits[context3.profile.name].reads??{};if(read2===void 0)
-return new Map;return new Map(await allSettledEach(objects3,async object3=>{const{identity:identity2}=object3;const params={
-client_id:identity2.id??""};const shown4=await readOne(context3,read2,params,answers.client);const found2=shown4===null?
-missing(identity2,"client"):{exists:true,identity:identity2,fields:shownClient(shown4),...named(shown4)};return[object3,
-found2]}))},discovery:{options:{client:"id"},find},decide,regeneration:{field:"did",name:"name",noun:"DID",verdict:regeneration,
-same:did=>`the DID is the same as before (${did}): the server derives it from the client's key, which did not change`},update:()=>({
-requests:[],expected:{}}),destructions:()=>[]}}});function onlyNames(byName2,id,candidates2,references2){return candidates2.find(names4=>{const found2=byName2.find(names4,
+pi/clients",scope:"clients:manage:all"}},unsafe:true}};schema=lazy(()=>document("Client","A client's DID. Nothing else o\
+f a client can be changed by the API.",{id:identifier2().meta({description:"The id of the client.",examples:[UUID]}),did_generation:optional2(
+int().min(0,"must be 0 or more"),"If greater than recorded, the DID is regenerated, once, whatever the distance. If noth\
+ing is recorded, the number is recorded and nothing is sent.",1)}));client2={name:"Client",noun:"client",get schema(){return schema()},
+identity:["id"],fields:{},decisive:["did"],scopes:{read:"clients:manage:all",write:"clients:manage:all"},traits,identities:({
+identity:identity2})=>[`id ${identity2.id}`],check:(declared,profile)=>profileProblems(declared,profile,traits),addressPart:({
+id})=>id??"",called:({name:name3})=>firstText(name3),readable:({name:name3})=>traits[name3].reads?.one!==void 0,async observe(objects3,context3){
+const{one:read2}=traits[context3.profile.name].reads??{};if(read2===void 0)return new Map;return new Map(await allSettledEach(
+objects3,async object3=>{const{identity:identity2}=object3;const params={client_id:identity2.id??""};const shown4=await readOne(
+context3,read2,params,answers.client);const found2=shown4===null?missing(identity2,"client"):{exists:true,identity:identity2,
+fields:shownClient(shown4),...named(shown4)};return[object3,found2]}))},discovery:{options:{client:"id"},find},decide,regeneration:{
+field:"did",name:"name",noun:"DID",verdict:regeneration,same:did=>`the DID is the same as before (${did}): the server de\
+rives it from the client's key, which did not change`},update:()=>({requests:[],expected:{}}),destructions:()=>[]}}});function onlyNames(byName2,id,candidates2,references2){return candidates2.find(names4=>{const found2=byName2.find(names4,
 references2);return typeof found2!=="string"&&id!==void 0&&found2[byName2.id]===id})}function findIn(noun,wanted,references2){
-const list2=references2[listOf[noun]??"organizations"];const{id,name:name3}=isMap(wanted)?wanted:isUuid(textOf(wanted))?
-{id:wanted}:{name:wanted};const byId=typeof id==="string";const text6=String(byId?id:name3);if(list2==null)return`the se\
-rver offers no list of ${noun}s to find "${text6}" in`;const row=byId?list2.byId(text6):list2.findNamed(text6);if(typeof row===
-"string")return row;if(row===void 0)return list2.lacksId(text6);const only2=String(row.id);const isRight=name3===void 0||
-list2.checkName(only2,String(name3))!=="wrong";return isRight?{id:only2}:wrongName(noun,only2,String(row.name),String(name3))}
-function wrongName(noun,id,called,name3){return`the ${noun} with the id ${id} is called "${called}" on the server, not "${name3}\
-": correct the id or the name`}function idOf(backend3){return backend3!==void 0&&isMap(backend3)?backend3.id:void 0}function inBackend({
-backend:backend3}){if(backend3===void 0||!isMap(backend3))return"";return` in the backend "${String(backend3.name??backend3.
-id)}"`}var userByName,templateByName,listOf;var init_by_name=__esm({"src/kinds/by-name.ts"(){"use strict";init_identifiers();
-init_values();init_fields();userByName={id:"id",names:["username","backend"],lists:({backend:backend3})=>backend3===void 0?
-["users"]:["users","backends"],find({username="",backend:backend3},references2){const{users:users2}=references2;if(users2==
-null)return`the server offers no list of users to find "${username}" in: use the id`;const home=backend3===void 0?void 0:
-findIn("backend",backend3,references2);if(typeof home==="string")return home;const found2=users2.byName(username).filter(
-row=>home===void 0||idOf(row.backend)===home.id);const ids2=found2.flatMap(({id:id2})=>typeof id2==="string"?[id2]:[]);const[
-id]=ids2;if(id!==void 0&&ids2.length===1)return{id};if(ids2.length>1){const candidates2=found2.map(row=>`${String(row.id)}${inBackend(
-row)}`).join(", ");return`${ids2.length} users are called "${username}" (${candidates2}): add "backend", or use the id`}
-const within5=home===void 0?"":` in the backend "${backend3}"`;const lack=`the server has no user "${username}"${within5}\
-: correct the name, or create the user there`;return`${lack}${users2.proposal(username)}`}};templateByName={id:"backend_\
-id",names:["backend"],lists:()=>["backends"],find({backend:backend3="",...rest},references2){const found2=findIn("backen\
-d",backend3,references2);return typeof found2==="string"?found2:{...rest,backend_id:found2.id}}};listOf={organization:"o\
-rganizations",role:"roles",scope:"scopes",backend:"backends"}}});function altered(declared,changes){return{...declared,...changes,get place(){return declared.place},get declaredAt(){return declared.
+const{organizations}=references2;const list2=references2[listOf[noun]??"organizations"];const{id,name:name3}=isMap(wanted)?
+wanted:isUuid(textOf(wanted))?{id:wanted}:{name:wanted};const byId=typeof id==="string";const text6=String(byId?id:name3);
+if(list2==null)return`the server offers no list of ${noun}s to find "${text6}" in`;const listed3=byId?[list2.byId(text6)]:
+list2.byName(text6);const former=noun==="organization"&&listed3.length===0?organizations?.findNamed(text6):void 0;const rows=typeof former===
+"object"?[former]:listed3;const ids2=rows.flatMap(row=>typeof row?.id==="string"?[row.id]:[]);const[only2]=ids2;if(only2!==
+void 0&&ids2.length===1){const called=rows[0]?.name;const isRight=name3===void 0||name3===called||noun==="organization"&&
+organizations?.checkName(only2,String(name3))!=="wrong";return isRight?{id:only2}:wrongName(noun,only2,String(called),String(
+name3))}if(ids2.length>1)return`${ids2.length} ${noun}s are called "${text6}" (${ids2.join(", ")}): use the id`;return`t\
+he server has no ${noun} ${byId?"with the id ":""}"${text6}": correct it${byId?"":list2.proposal(text6)}`}function wrongName(noun,id,called,name3){
+return`the ${noun} with the id ${id} is called "${called}" on the server, not "${name3}": correct the id or the name`}function idOf(backend3){
+return backend3!==void 0&&isMap(backend3)?backend3.id:void 0}function inBackend({backend:backend3}){if(backend3===void 0||
+!isMap(backend3))return"";return` in the backend "${String(backend3.name??backend3.id)}"`}var userByName,templateByName,
+listOf;var init_by_name=__esm({"src/kinds/by-name.ts"(){"use strict";init_identifiers();init_values();init_fields();userByName=
+{id:"id",names:["username","backend"],lists:({backend:backend3})=>backend3===void 0?["users"]:["users","backends"],find({
+username="",backend:backend3},references2){const{users:users2}=references2;if(users2==null)return`the server offers no l\
+ist of users to find "${username}" in: use the id`;const home=backend3===void 0?void 0:findIn("backend",backend3,references2);
+if(typeof home==="string")return home;const found2=users2.byName(username).filter(row=>home===void 0||idOf(row.backend)===
+home.id);const ids2=found2.flatMap(({id:id2})=>typeof id2==="string"?[id2]:[]);const[id]=ids2;if(id!==void 0&&ids2.length===
+1)return{id};if(ids2.length>1){const candidates2=found2.map(row=>`${String(row.id)}${inBackend(row)}`).join(", ");return`${ids2.
+length} users are called "${username}" (${candidates2}): add "backend", or use the id`}const within5=home===void 0?"":` \
+in the backend "${backend3}"`;const lack=`the server has no user "${username}"${within5}: correct the name, or create th\
+e user there`;return`${lack}${users2.proposal(username)}`}};templateByName={id:"backend_id",names:["backend"],lists:()=>[
+"backends"],find({backend:backend3="",...rest},references2){const found2=findIn("backend",backend3,references2);return typeof found2===
+"string"?found2:{...rest,backend_id:found2.id}}};listOf={organization:"organizations",role:"roles",scope:"scopes",backend:"\
+backends"}}});function altered(declared,changes){return{...declared,...changes,get place(){return declared.place},get declaredAt(){return declared.
 declaredAt},placeOf:(...path)=>declared.placeOf(...path),placeWithin:(field2,part)=>declared.placeWithin(field2,part)}}var init_declared=__esm(
-{"src/kinds/declared.ts"(){"use strict"}});function writesOf(name3,noun,{path,id,wrapper,scope:scope3}){const one=`${path}/:${id}`;return{[`create${name3}`]:{title:`\
-create ${noun}`,method:"POST",path,scope:scope3,wrapper},[`update${name3}`]:{title:`update ${noun}`,method:"PATCH",path:one,
-scope:scope3,wrapper},[`delete${name3}`]:{title:`delete ${noun}`,method:"DELETE",path:one,scope:scope3}}}function operationPath(name3,params={}){
-return fillPath(operations[name3].path,params)}function fillPath(path,params){return path.replace(/:([a-z_]+)/g,(_,parameter)=>{
-const value4=Object.hasOwn(params,parameter)?params[parameter]:void 0;if(value4===void 0||!isPathParameter(value4)){throw new Error(
-`unusable path parameter ${parameter} for ${path}`)}return encodeURIComponent(value4)})}var documented,boruta,operations;
-var init_operations=__esm({"src/server/operations.ts"(){"use strict";init_identifiers();documented={regenerateDid:{title:"\
-regenerate the DID of a client",method:"POST",path:"/api/clients/:client_id/regenerate_did",scope:"clients:manage:all"},
-updateUser:{title:"update a user",method:"PATCH",path:"/api/users/:user_id",scope:"users:manage:all",wrapper:"user"},updateTemplate:{
-title:"update an email template",method:"PATCH",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"i\
-dentity-providers:manage:all",wrapper:"template"},deleteTemplate:{title:"delete an email template",method:"DELETE",path:"\
-/api/backends/:backend_id/email-templates/:template_type",scope:"identity-providers:manage:all"},updateKeyPair:{title:"u\
-pdate a key pair",method:"PATCH",path:"/api/key-pairs/:key_pair_id",scope:"clients:manage:all",wrapper:"key_pair"},updateOrganization:{
-title:"update an organization",method:"PATCH",path:"/api/organizations/:organization_id",scope:"users:manage:all",wrapper:"\
-organization"},showTemplate:{title:"show an email template",method:"GET",path:"/api/backends/:backend_id/email-templates\
-/:template_type",scope:"identity-providers:manage:all"},listOrganizations:{title:"list organizations",method:"GET",path:"\
-/api/organizations",scope:"users:manage:all"}};boruta={...writesOf("Scope","a scope",{path:"/api/scopes",id:"scope_id",wrapper:"\
-scope",scope:"scopes:manage:all"}),...writesOf("Role","a role",{path:"/api/roles",id:"role_id",wrapper:"role",scope:"sco\
-pes:manage:all"}),createOrganization:{title:"create an organization",method:"POST",path:"/api/organizations",scope:"user\
-s:manage:all",wrapper:"organization"},deleteOrganization:{title:"delete an organization",method:"DELETE",path:"/api/orga\
-nizations/:organization_id",scope:"users:manage:all"}};operations={...documented,...boruta}}});function nearest(name3,known3){const wanted=name3.toLowerCase();if(wanted.length>100)return void 0;let best;let least=(wanted.
+{"src/kinds/declared.ts"(){"use strict"}});function operationPath(name3,params={}){return fillPath(operations[name3].path,params)}function fillPath(path,params){return path.
+replace(/:([a-z_]+)/g,(_,parameter)=>{const value4=Object.hasOwn(params,parameter)?params[parameter]:void 0;if(value4===
+void 0||!isPathParameter(value4)){throw new Error(`unusable path parameter ${parameter} for ${path}`)}return encodeURIComponent(
+value4)})}var operations;var init_operations=__esm({"src/server/operations.ts"(){"use strict";init_identifiers();operations=
+{regenerateDid:{title:"regenerate the DID of a client",method:"POST",path:"/api/clients/:client_id/regenerate_did",scope:"\
+clients:manage:all"},updateUser:{title:"update a user",method:"PATCH",path:"/api/users/:user_id",scope:"users:manage:all",
+wrapper:"user"},updateTemplate:{title:"update an email template",method:"PATCH",path:"/api/backends/:backend_id/email-te\
+mplates/:template_type",scope:"identity-providers:manage:all",wrapper:"template"},deleteTemplate:{title:"delete an email\
+ template",method:"DELETE",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"identity-providers:man\
+age:all"},updateKeyPair:{title:"update a key pair",method:"PATCH",path:"/api/key-pairs/:key_pair_id",scope:"clients:mana\
+ge:all",wrapper:"key_pair"},updateOrganization:{title:"update an organization",method:"PATCH",path:"/api/organizations/:\
+organization_id",scope:"users:manage:all",wrapper:"organization"},showTemplate:{title:"show an email template",method:"G\
+ET",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"identity-providers:manage:all"},listOrganizations:{
+title:"list organizations",method:"GET",path:"/api/organizations",scope:"users:manage:all"}}}});function nearest(name3,known3){const wanted=name3.toLowerCase();if(wanted.length>100)return void 0;let best;let least=(wanted.
 length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known3){const far=(0,import_fastest_levenshtein2.distance)(
 wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}return best}var import_fastest_levenshtein2;var init_nearest=__esm(
 {"src/base/nearest.ts"(){"use strict";import_fastest_levenshtein2=__toESM(require_mod(),1)}});async function readListing(noun,readPage){let sum="";for(let pass=0;pass<PASSES;pass+=1){const ahead=new Ahead(readPage);
@@ -7946,165 +7923,60 @@ class{#readPage;#asked=new Map;last=1;#wanted=Number.POSITIVE_INFINITY;construct
 for(let next=number4;next===number4||next<=this.last&&next<number4+AHEAD;next+=1){if(this.#asked.has(next))continue;this.#asked.
 set(next,this.#ask(next))}const page2=this.#asked.get(number4)??this.#ask(number4);try{return await page2}finally{this.#asked.
 delete(number4)}}#ask(number4){const page2=this.#readPage(number4,()=>number4<=this.#wanted);page2.catch(()=>{this.#wanted=
-Math.min(this.#wanted,number4)});return page2}async end(){this.#wanted=0;await Promise.allSettled(this.#asked.values())}}}});async function readRows(name3,read2,parse11,reader){let offered=true;const rows=await readListing(name3,async(number4,wanted)=>{
-const page2=await reader.listExtra(read2,number4,parse11,wanted);if(page2===null)offered=false;return{...page2?.totalEntries===
-void 0?{totalPages:1}:{},...page2,rows:page2?.rows??[]}});return offered?rows:null}var Catalog;var init_catalog=__esm({"\
-src/kinds/catalog.ts"(){"use strict";init_identifiers();init_nearest();init_values();init_listing();Catalog=class _Catalog{#ids=new Map;#names=new Map;#options;others;anonymous=0;constructor(rows,options={}){
-const{called="name",others:others2={present:new Map,former:new Map}}=options;this.#options=options;this.others=others2;for(const row of rows){
-if(typeof row.id!=="string"){this.anonymous+=1;continue}this.#ids.set(identifierKey(row.id),row);const{[called]:name3}=row;
-if(typeof name3!=="string")continue;const same2=this.#names.get(name3);if(same2===void 0)this.#names.set(name3,[row]);else
-same2.push(row)}}get unsure(){return this.anonymous>0}get created(){return this.#options.created??new Map}all(){return this.#ids.
-values()}rows(){return[...this.#ids].sort(([a2],[b])=>compareText(a2,b)).map(([,row])=>row)}byId(id){return this.#ids.get(
-identifierKey(id))}byName(name3){return this.#names.get(name3)??[]}named(name3){const direct=this.byName(name3);return direct.
-length>0?direct:this.#among(name3,this.others.present)}proposal(name3){const near=nearest(name3,this.#names.keys());return near===
-void 0?"":`; did you mean "${near}"?`}after({changed:changed2=new Map,created=new Map},others2=this.others){if(changed2.
-size===0&&created.size===0&&others2===this.others)return this;const present3=new Map(others2.present);const given=new Map(
-[...changed2].map(([id,change3])=>[identifierKey(id),change3]));const rows=[...this.#ids].map(([id,row])=>{const change3=given.
-get(id);if(change3===void 0)return row;const next={...row,...change3};if(typeof row.name==="string"&&typeof next.name===
-"string"&&next.name!==row.name)present3.set(id,row.name);return next});const added=[...created].map(([address4,row])=>[identifierKey(
-String(row.id)),address4]);const after2=new _Catalog([...rows,...created.values()],{...this.#options,others:{...others2,
-present:present3},created:new Map([...this.created,...added])});after2.anonymous+=this.anonymous;return after2}checkName(id,name3){
-const{present:present3,former}=this.others;const key3=identifierKey(id);const called=this.#ids.get(key3)?.name;if(called===
-void 0||called===name3||present3.get(key3)===name3)return"right";const isHeld2=this.byName(name3).length>0||[...present3.
-values()].includes(name3);return!isHeld2&&former.get(key3)?.includes(name3)===true?"stale":"wrong"}presentName(id){const key3=identifierKey(
-id);const name3=this.others.present.get(key3)??this.#ids.get(key3)?.name;return typeof name3==="string"?name3:void 0}find(reference2){
-const byId=this.byId(reference2);return this.#only(reference2,byId===void 0?[]:[byId])}findNamed(name3){return this.#only(
-name3,[])}lacksName(name3){return!this.unsure&&this.named(name3).length===0&&this.#among(name3,this.#former()).length===
-0}#only(reference2,candidates2){const{noun="object"}=this.#options;const direct=[...candidates2,...this.byName(reference2)];
-const found2=new Set(direct.length>0?direct:this.#among(reference2,this.others.present));const[only2]=found2;if(only2!==
-void 0&&found2.size===1)return only2;if(found2.size>1){const ids2=[...found2].map(({id})=>id).join(", ");return`${found2.
-size} ${noun}s are called "${reference2}" (${ids2}): refer to one by its id`}const[renamed]=this.#among(reference2,this.#former());
-if(renamed!==void 0){return`the ${noun} "${reference2}" is called "${String(renamed.name)}" now: refer to it by that nam\
-e`}const unsure2=this.unsure?" (its list has rows without an id)":"";const lack=this.#lacks(`"${reference2}"${unsure2}`,
-isUuid(reference2)?"id":"name");return`${lack}${this.proposal(reference2)}`}#former(){return[...this.others.former].flatMap(
-([id,names4])=>names4.map(name3=>[id,name3]))}#among(name3,names4){return[...names4].flatMap(([id,one])=>{const row=this.#ids.
-get(id);return one===name3&&row!==void 0?[row]:[]})}lacksId(id){return this.#lacks(`with the id ${id}`,"id")}#lacks(which,what){
-const{noun="object",creatable=false}=this.#options;return creatable?`the server has no ${noun} ${which}: correct the ${what}\
-, or declare the ${noun} with "create: true"`:`the server has no ${noun} ${which}, and no operation creates one: create \
-it there, or correct the ${what}`}}}});function listRead(name3,profile){return reads[profile.name][name3]}function unlisted({name:name3},what,place2){return error(
+Math.min(this.#wanted,number4)});return page2}async end(){this.#wanted=0;await Promise.allSettled(this.#asked.values())}}}});async function readCatalog(name3,read2,parse11,reader,called){const rows=await readRows(name3,read2,parse11,reader);return rows===
+null?null:new Catalog(rows,called)}async function readRows(name3,read2,parse11,reader){let offered=true;const rows=await readListing(
+name3,async(number4,wanted)=>{const page2=await reader.listExtra(read2,number4,parse11,wanted);if(page2===null)offered=false;
+return{...page2?.totalEntries===void 0?{totalPages:1}:{},...page2,rows:page2?.rows??[]}});return offered?rows:null}var Catalog;
+var init_catalog=__esm({"src/kinds/catalog.ts"(){"use strict";init_identifiers();init_nearest();init_listing();Catalog=class{ids=new Map;names=new Map;anonymous=0;constructor(rows,called="\
+name"){for(const row of rows){if(typeof row.id!=="string"){this.anonymous+=1;continue}this.ids.set(identifierKey(row.id),
+row);const{[called]:name3}=row;if(typeof name3!=="string")continue;const others2=this.names.get(name3);if(others2===void 0)
+this.names.set(name3,[row]);else others2.push(row)}}get unsure(){return this.anonymous>0}all(){return this.ids.values()}byId(id){
+return this.ids.get(identifierKey(id))}byName(name3){return this.names.get(name3)??[]}proposal(name3){const near=nearest(
+name3,this.names.keys());return near===void 0?"":`; did you mean "${near}"?`}}}});function lacks(which,what){return`the server has no organization ${which}, and no operation creates one: create it there\
+, or correct the ${what}`}async function readOrganizations(reader){const rows=await readListing("organizations",(number4,wanted)=>reader.
+listOrganizations(number4,wanted));return new OrganizationIndex(rows)}function changedBy(organizations,declared,others2){
+const changes=declared.flatMap(({kind,identity:identity2,fields:fields2})=>{if(kind!=="Organization")return[];const{id:given,
+name:called=""}=identity2;const found2=given===void 0?organizations.findNamed(called):organizations.byId(given);if(found2===
+void 0||typeof found2==="string")return[];const{name:name3,label:label3}=fields2;const change3={...given!==void 0&&typeof name3===
+"string"?{name:name3}:{},...typeof label3==="string"||label3===null?{label:label3}:{}};return Object.keys(change3).length===
+0?[]:[[String(found2.id),change3]]});return organizations.changed(new Map(changes),others2)}var OrganizationIndex;var init_organizations=__esm(
+{"src/kinds/organizations.ts"(){"use strict";init_identifiers();init_values();init_catalog();init_listing();OrganizationIndex=
+class _OrganizationIndex extends Catalog{others;constructor(rows,others2={present:new Map,former:new Map}){super(rows);this.
+others=others2}rows(){return[...this.ids].sort(([a2],[b])=>compareText(a2,b)).map(([,row])=>row)}changed(changes,others2=this.
+others){const present3=new Map(others2.present);const given=new Map([...changes].map(([id,change3])=>[identifierKey(id),
+change3]));const rows=[...this.ids].map(([id,row])=>{const change3=given.get(id);if(change3===void 0)return row;const next={
+...row,...change3};if(typeof row.name==="string"&&typeof next.name==="string"&&next.name!==row.name)present3.set(id,row.
+name);return next});return new _OrganizationIndex(rows,{...others2,present:present3})}checkName(id,name3){const{present:present3,
+former}=this.others;const key3=identifierKey(id);const called=this.ids.get(key3)?.name;if(called===void 0||called===name3||
+present3.get(key3)===name3)return"right";const isHeld2=this.byName(name3).length>0||[...present3.values()].includes(name3);
+return!isHeld2&&former.get(key3)?.includes(name3)===true?"stale":"wrong"}presentName(id){const key3=identifierKey(id);const name3=this.
+others.present.get(key3)??this.ids.get(key3)?.name;return typeof name3==="string"?name3:void 0}find(reference2){const byId=this.
+byId(reference2);return this.#only(reference2,byId===void 0?[]:[byId])}findNamed(name3){return this.#only(name3,[])}#only(reference2,candidates2){
+const named4=names4=>[...names4].flatMap(([id,name3])=>{const row=this.ids.get(id);return name3===reference2&&row!==void 0?
+[row]:[]});const direct=[...candidates2,...this.byName(reference2)];const found2=new Set(direct.length>0?direct:named4(this.
+others.present));const[only2]=found2;if(only2!==void 0&&found2.size===1)return only2;if(found2.size>1){const ids2=[...found2].
+map(({id})=>id).join(", ");return`${found2.size} organizations are called "${reference2}" (${ids2}): refer to one by its\
+ id`}const former=[...this.others.former].flatMap(([id,names4])=>names4.map(name3=>[id,name3]));const[renamed]=named4(former);
+if(renamed!==void 0){return`the organization "${reference2}" is called "${String(renamed.name)}" now: refer to it by tha\
+t name`}const unsure2=this.unsure?" (its list has rows without an id)":"";const lack=lacks(`"${reference2}"${unsure2}`,isUuid(
+reference2)?"id":"name");return`${lack}${this.proposal(reference2)}`}lacksId(id){return lacks(`with the id ${id}`,"id")}}}});function listRead(name3,profile){return reads[profile.name][name3]}function unlisted({name:name3},what,place2){return error(
 "profile-field",`a server of the profile ${name3} has no list to find ${what} in by name`,[place2],'use the id; if the s\
-erver is a Boruta, set "profile: boruta" under server')}function listScope(name3,profile){return name3==="organizations"?
-operations.listOrganizations.scope:listRead(name3,profile)?.scope}async function readList(name3,reader,profile){const{parse:parse11,
-holds:holds2,...options}=types[name3];const creatable=profile.name==="boruta"&&holds2!==void 0;if(name3==="organizations"){
-const rows2=await readListing(name3,(number4,wanted)=>reader.listOrganizations(number4,wanted));return new Catalog(rows2,
-{...options,creatable})}const read2=listRead(name3,profile);const rows=read2===void 0?null:await readRows(name3,read2,parse11,
-reader);return rows===null?null:new Catalog(rows,{...options,creatable})}function holdList(held2,name3,{reader,profile},onRead){
-const{[name3]:before}=held2;if(before!==void 0)return before;const list2=readList(name3,reader,profile);held2[name3]=list2;
-list2.then(onRead,()=>{});return list2}async function heldLists(held2){const references2={};for(const name3 of listNames){
-const{[name3]:list2}=held2;if(list2!==void 0)references2[name3]=await list2}return references2}function afterwards(references2,declared,others2,valueIn){
-const next={...references2};for(const name3 of listNames){const{holds:holds2}=types[name3];const{[name3]:list2}=references2;
-if(list2==null||holds2===void 0)continue;next[name3]=after(list2,holds2,declared,others2,(...given)=>valueIn(...given,next))}
-return next}function after(list2,{kind,fields:listed2},declared,others2,valueIn){const changed2=new Map;const created=new Map;
-for(const document2 of declared){if(document2.kind!==kind||document2.absent)continue;const{id:given,name:called=""}=document2.
-identity;const found2=given===void 0?list2.findNamed(called):list2.byId(given);const row=typeof found2==="object"?found2:
-void 0;if(row===void 0&&(document2.creates!==true||!isMissing(list2,document2.identity)))continue;const values=Object.fromEntries(
-listed2.flatMap(field2=>{if(document2.fields[field2]===void 0||field2==="name"&&row&&given===void 0)return[];return[[field2,
-valueIn(document2,field2,row??{})]]}));const address4=`${kind}/${called}`;if(row===void 0)created.set(address4,{id:given??
-plannedId(address4),...values});else if(Object.keys(values).length>0)changed2.set(String(row.id),values)}return list2.after(
-{changed:changed2,created},others2)}function isMissing(list2,{id,name:name3=""}){if(list2.unsure)return false;return id===
-void 0?list2.lacksName(name3):list2.byId(id)===void 0}var types,reads,listNames;var init_references=__esm({"src/kinds/re\
-ferences.ts"(){"use strict";init_identifiers();init_problems();init_answers();init_operations();init_catalog();init_listing();
-types={organizations:{noun:"organization",parse:pages.organization,holds:{kind:"Organization",fields:["name","label"]}},
-scopes:{noun:"scope",parse:pages.scope,holds:{kind:"Scope",fields:["name","label","public"]}},roles:{noun:"role",parse:pages.
-role,holds:{kind:"Role",fields:["name","scopes"]}},backends:{noun:"backend",parse:pages.backend},users:{noun:"user",parse:pages.
-user,called:"username"}};reads={documented:{},boruta:{scopes:{title:"list scopes",path:"/api/scopes",scope:"users:manage\
-:all"},roles:{title:"list roles",path:"/api/roles",scope:"users:manage:all"},backends:{title:"list backends",path:"/api/\
-backends",scope:"identity-providers:manage:all"},users:{title:"list users",path:"/api/users",scope:"users:manage:all",pageSize:1e3}}};
-listNames=["organizations","scopes","roles","backends","users"]}});function uniqueElements(elements2){return[...new Map(elements2.map(element=>[keyOf(element),element])).values()]}function contradictions(field2,noun,parts,at3){
-const first=new Map;const twice=Object.entries(parts).flatMap(([part,elements2])=>elements2.flatMap((element,index)=>{if(part===
-"remove"||part==="stay")return[];const place2=at3(field2,part,index);const before=first.get(keyOf(element));if(before===
-void 0)first.set(keyOf(element),{element,place:place2});if(before===void 0||instantOf(before.element.until)===instantOf(
-element.until))return[];return[`the ${noun} "${String(element.name??element.id)}" ends differently at ${before.place} an\
-d ${place2}: declare one end`]}));const{remove=[],...others2}=parts;const removed=new Map(remove.map((element,index)=>[keyOf(
-element),index]));const both=Object.entries(others2).flatMap(([part,elements2])=>elements2.flatMap((element,index)=>{const other=removed.
-get(keyOf(element));if(other===void 0)return[];return[`the ${noun} "${String(element.name??element.id)}" is declared at ${at3(
-field2,part,index)} and removed at ${at3(field2,"remove",other)}: remove one of the two`]}));return[...twice,...both]}function findAll(list2,{
-catalog,noun,own:own5,byMember,strict,live}){if(catalog==null){return{elements:[...list2],troubles:[],sure:live&&catalog===
-void 0&&list2.length===0}}const isShared=name3=>catalog.byName(name3).length>1;const troubles=[];let sure=byMember||own5.
-every(({name:name3})=>typeof name3!=="string"||!isShared(name3));const elements2=list2.map(element=>{const row=typeof element.
-id==="string"?byId(element.id):byName2(String(element.name));if(typeof row==="string"){troubles.push(row);return element}
-if(typeof row?.name!=="string"||isShared(row.name))sure=false;if(row===void 0)return element;const misnamed=strict?nameConflict(
-noun,element,row,catalog):void 0;if(misnamed!==void 0)troubles.push(misnamed);return asOnServer(element,row,own5)});return{
-elements:elements2,troubles,sure};function byId(id){const row=catalog?.byId(id)??own5.find(one=>one.id===id);if(row!==void 0||
-catalog?.unsure===true)return row;if(!strict)return`the server has no ${noun} with the id ${id} any more, so it can't be\
- restored`;return`${catalog?.lacksId(id)}`}function byName2(name3){const listed2=catalog?.named(name3)??[];const found2=listed2.
-length>0?listed2:own5.filter(one=>one.name===name3);const ids2=[...new Set(found2.flatMap(({id})=>typeof id==="string"?[
-id]:[]))];const[row]=found2;if(row!==void 0&&ids2.length===1)return row;if(ids2.length>1){return`${ids2.length} ${noun}s\
- are called "${name3}" (${ids2.join(", ")}): refer to one by its id`}const unsure2=catalog?.unsure===true?" (its list ha\
-s rows without an id)":"";if(!strict)return`the server has no ${noun} "${name3}"${unsure2} any more, so it can't be rest\
-ored`;return String(catalog?.findNamed(name3))}}function nameConflict(noun,{id,name:name3},row,catalog){if(typeof name3!==
-"string"||typeof row.name!=="string"||name3===row.name)return void 0;if(catalog.checkName(String(row.id),name3)==="right")
-return void 0;return wrongName(noun,String(id),catalog.presentName(String(row.id))??row.name,name3)}function asOnServer(element,row,own5){
-const{scopes:_,...declared}=element;const isNew=!own5.some(({id})=>id===row.id);return{...declared,...declared.public!==
-void 0&&row.public!==void 0?{public:row.public}:{},...isNew&&row.scopes!==void 0?{scopes:row.scopes}:{},...row.id===void 0?
-{}:{id:row.id},...typeof row.name==="string"?{name:row.name}:{}}}var SetResolver;var init_resolve_sets=__esm({"src/kinds\
-/resolve-sets.ts"(){"use strict";init_values();init_by_name();init_fields();SetResolver=class{#context;#live;#resolved;#troubles=[];#confirmed=[];#warnings=[];constructor(fields2,context3,live){
-this.#context=context3;this.#live=live;this.#resolved={...fields2}}get result(){return{fields:this.#resolved,troubles:[...new Set(
-this.#troubles)],confirmed:this.#confirmed,warnings:this.#warnings}}warn(field2,message){this.#warnings.push({code:"stal\
-e-name",message,field:field2})}take(field2,noun,lookUp2){const{[field2]:declared}=this.#resolved;const found2=listsOf(declared).
-map(({path,list:list2})=>({path,...lookUp2(list2,isMap(declared??null))}));if(found2.length===0)return;this.#troubles.push(
-...found2.flatMap(one=>one.troubles));if(found2.every(({sure})=>sure))this.#confirmed.push(field2);const[only2]=found2;if(Array.
-isArray(declared))this.#resolved[field2]=only2?.elements??[];else{const parts={};for(const{path,elements:elements2}of found2)
-parts[path[0]??""]=elements2;this.#troubles.push(...contradictions(field2,noun,parts,this.#context.at));this.#resolved[field2]=
-mapValues(parts,uniqueElements)}}takeFrom(field2,noun,catalog){const{present:present3,wished}=this.#context;this.take(field2,
-noun,(list2,joined3)=>findAll(list2.map(referenceOf),{catalog,noun,own:asElements(present3[field2]??null),byMember:joined3,
-strict:wished(field2),live:this.#live}))}}}});function resource2(given,own5={}){const{name:name3,noun,list:list2,fields:fields2,sets={},param}=given;const traits5={documented:{},
-boruta:given.traits};const one={title:`show a ${noun}`,path:`${given.path}/:${param}`,scope:given.scopes.read};const operation=verb=>`${verb}${name3}`;
-const always=Object.keys(sets);const schema7=lazy(()=>{const shape=given.shape();const id=optional2(identifier2(),`The i\
-d of the ${noun}; without it, the name finds it.`,UUID);const called=optional2(identifier2(),`The name of the ${noun}. W\
-ithout an id it finds the ${noun}; beside one it is a value to set.`,"billing");return document(name3,given.about,{id,name:called,
-...shape,...lifecycle(noun)},{...idOrName,...absentAlone(Object.keys(shape))})});const shown4=row=>Object.fromEntries(["\
-id",...Object.keys(fields2)].flatMap(field2=>row[field2]===void 0?[]:[[field2,row[field2]]]));return{name:name3,noun,only:"\
-boruta",get schema(){return schema7()},identity:["id","name"],fields:fields2,scopes:given.scopes,traits:traits5,identities:namedIdentities,
-check:(declared,profile)=>[...declared.flatMap(one2=>[...unknownToProfile(one2,noun,profile),...unnamed(one2,name3),...absentProblems(
-one2,noun,["name"])]),...profileProblems(declared,profile,traits5)],deciding:has=>has("id")?["id"]:["id","name"],called:({
-name:called})=>firstText(called),addressPart:({id,name:called})=>called??id??"",naming:namingIn(list2),readable:profile=>listScope(
-list2,profile)!==void 0,listed:list2,async observe(objects3,context3){const index=await context3.list(list2);if(index===
-null)return new Map;const found2=objects3.map(object3=>[object3,lookUp(object3.identity,index,context3)]);return new Map(
-await allSettledEach(found2,async([object3,live])=>{const{id}=live.identity;if(!live.exists||id===void 0||!context3.alone)
-return[object3,{...live,fields:shown4(live.fields)}];const row=await readOne(context3,one,{[param]:id},answers.object);if(row===
-null)return[object3,missing(live.identity,noun,context3.profile)];return[object3,{...live,fields:shown4(row)}]}))},refersTo:({
-fields:wanted})=>Object.entries(sets).flatMap(([field2,set2])=>wanted[field2]===void 0?[]:[set2.list]),resolve(wanted,context3){
-const resolver=new SetResolver(wanted,context3,true);for(const[field2,set2]of Object.entries(sets))resolver.takeFrom(field2,
-set2.noun,context3.references[set2.list]);return resolver.result},update({present:present3,desired:desired2}){const body2={
-...carried(present3.fields,always),...desired2};const unknown3=always.filter(field2=>body2[field2]===void 0);return{requests:[
-{operation:operation("update"),params:{[param]:present3.identity.id??""},body:body2}],expected:body2,...unknown3.length===
-0?{}:{trouble:unknownWhole(noun,unknown3)}}},creation:creationOf(operation("create"),{takesId:true,needs:["name",...given.
-needs??[]],...given.withoutId===void 0?{}:{withoutId:given.withoutId}}),deletion:deletionOf(operation("delete"),param,`d\
-eletes the ${noun}${given.deletes??""}`),discovery:discoveryIn(list2,`${noun}s`,shown4),destructions:()=>[],...own5}}function namedIdentities({
-identity:{id,name:name3}}){return id===void 0?[`name ${name3}`]:[`id ${id}`]}function creationOf(operation,rest){return{
-...rest,request:({id},fields2)=>({operation,params:{},body:rest.takesId&&id!==void 0?{id,...fields2}:fields2})}}function deletionOf(operation,param,sentence3){
-return{createdOnly:true,verdict:({id=""})=>({action:"delete",fields:[],requests:[{operation,params:{[param]:id}}],destructions:[
-sentence3]}),exists:({exists})=>exists,isBuiltIn:()=>false,traces:()=>[],restored:({id:_,...fields2})=>fields2}}function unknownToProfile({
-kind,place:place2},noun,{name:name3}){if(name3==="boruta")return[];return[error("profile-field",`a server of the profile\
- ${name3} has no operations for a ${noun}, so ${kind} can't be declared`,[place2],'if the server is a Boruta, set "profi\
-le: boruta" under server')]}function unsupportedLifecycle({creates,absent:absent2,placeOf:placeOf5},noun,{name:name3}){if(name3===
-"boruta"||creates!==true&&!absent2)return[];const[what,field2]=absent2?["deletes","state"]:["creates","create"];return[error(
-"profile-field",`a server of the profile ${name3} has no operation that ${what} a ${noun}`.replace(" a o"," an o"),[placeOf5(
-field2)],'if the server is a Boruta, set "profile: boruta" under server')]}function unnamed({identity:identity2,place:place2},kind){
-if(identity2.id!==void 0||identity2.name!==void 0)return[];const message=`${/^[AEIO]/.test(kind)?"an":"a"} ${kind} needs\
- an "id" or a "name"`;return[error("missing-field",message,[place2],"add the name that it has on the server")]}function absentProblems({
-absent:absent2,fields:fields2,placeOf:placeOf5},noun,identifying=[]){const others2=Object.keys(fields2).filter(field2=>!identifying.
-includes(field2));if(!absent2||others2.length===0)return[];return[error("absent-with-fields",`a ${noun} with "state: abs\
-ent" has no other fields`,others2.map(field2=>placeOf5(field2)),`remove the fields to delete the ${noun}, or the state t\
-o keep it`)]}function namingIn(name3){return({id,name:given},{[name3]:list2})=>{const row=id===void 0?void 0:list2?.byId(
-id);const called=typeof row?.name==="string"?row.name:given;const unique=called!==void 0&&(list2?.byName(called).length??
-0)<=1;const byName2=called===void 0?[]:[{name:called}];const present3=id===void 0?void 0:list2?.presentName(id);const found2=present3===
-void 0||present3===called?void 0:list2?.findNamed(present3);if(present3!==void 0&&typeof found2==="object"&&found2.id===
-row?.id)byName2.push({name:present3});const byId=id===void 0?[]:[{id}];const address4=(unique||id===void 0?byName2[0]:void 0)??
-byId[0]??{};return{address:address4,key:byId[0]??address4,all:[...byName2,...byId]}}}function lookUp(identity2,list2,{profile}){
-const absent2=profile.name==="boruta"&&isMissing(list2,identity2)?{missing:true}:{};if(identity2.id===void 0){const found2=list2.
-findNamed(identity2.name??"");if(typeof found2==="string")return{exists:false,identity:identity2,fields:{},trouble:found2,
-...absent2};return{exists:true,identity:assign(identity2,{id:String(found2.id)}),fields:found2}}const row=list2.byId(identity2.
-id);if(row!==void 0)return{exists:true,identity:identity2,fields:row};if(list2.unsure)return{exists:true,identity:identity2,
-fields:{}};return{exists:false,identity:identity2,fields:{},trouble:list2.lacksId(identity2.id),...absent2}}function discoveryIn(name3,nouns2,shown4=row=>row){
-return{options:{},async find({list:list2}){const index=await list2(name3);if(index===null)return{found:[],notes:[`the se\
-rver offers no list of ${nouns2}`]};return{found:index.rows().map(row=>{const identity2={id:String(row.id)};const called=typeof row.
-name==="string"?row.name:null;return{identity:identity2,called,live:{exists:true,identity:identity2,fields:shown4(row)}}}),
-notes:withoutIds(index.anonymous,nouns2)}},named:{lists:()=>[name3],identity({live:{fields:fields2}},{[name3]:list2}){const{
-name:called}=fields2;return typeof called==="string"&&list2?.byName(called).length===1?{name:called}:void 0}}}}var init_resource=__esm(
-{"src/kinds/resource.ts"(){"use strict";init_concurrency();init_members();init_problems();init_values();init_answers();init_discovery();
-init_fields();init_references();init_resolve_sets();init_rules();init_schema()}});function naming(identity2,{backends}){const{backend_id,type=""}=identity2;const name3=backend_id===void 0?void 0:backends?.
+erver is a Boruta, set "profile: boruta" under server')}function listed(name3,parse11,called){return{scope:profile=>listRead(
+name3,profile)?.scope,read:async(reader,profile)=>{const read2=listRead(name3,profile);return read2===void 0?null:await readCatalog(
+name3,read2,parse11,reader,called)}}}function listScope(name3,profile){return types[name3].scope(profile)}function holdList(held2,name3,{
+reader,profile},onRead){const type=types[name3];const before=held2[name3];if(before!==void 0)return before;const list2=type.
+read(reader,profile);held2[name3]=list2;list2.then(onRead,()=>{});return list2}async function heldLists(held2){const references2={};
+const take2=async name3=>{const list2=held2[name3];if(list2!==void 0)references2[name3]=await list2};for(const name3 of listNames)
+await take2(name3);return references2}function afterwards(references2,declared,others2){const next={...references2};const take2=name3=>{
+const type=types[name3];const list2=references2[name3];if(list2!=null&&type.after!==void 0)next[name3]=type.after(list2,
+declared,others2)};for(const name3 of listNames)take2(name3);return next}var reads,types,listNames;var init_references=__esm(
+{"src/kinds/references.ts"(){"use strict";init_problems();init_answers();init_operations();init_catalog();init_organizations();
+reads={documented:{},boruta:{scopes:{title:"list scopes",path:"/api/scopes",scope:"users:manage:all"},roles:{title:"list\
+ roles",path:"/api/roles",scope:"users:manage:all"},backends:{title:"list backends",path:"/api/backends",scope:"identity\
+-providers:manage:all"},users:{title:"list users",path:"/api/users",scope:"users:manage:all",pageSize:1e3}}};types={organizations:{
+scope:()=>operations.listOrganizations.scope,read:readOrganizations,after:changedBy},scopes:listed("scopes",pages.scope),
+roles:listed("roles",pages.role),backends:listed("backends",pages.backend),users:listed("users",pages.user,"username")};
+listNames=["organizations","scopes","roles","backends","users"]}});function naming(identity2,{backends}){const{backend_id,type=""}=identity2;const name3=backend_id===void 0?void 0:backends?.
 byId(backend_id)?.name;const isUnique=typeof name3==="string"&&backends?.byName(name3).length===1;return{address:identity2,
 key:identity2,all:isUnique?[identity2,{backend_id:name3,type}]:[identity2]}}function unidentified(template2,profile){const{
 backend_id,backend:backend3}=template2.identity;if(backend_id===void 0===(backend3===void 0)){return[error("missing-fiel\
@@ -8139,8 +8011,8 @@ context3,named4);const identities=[...new Set(backends)].sort().flatMap(backend_
 backend_id===backend_id?[one.type??""]:[]);return[...new Set(types3.length>0?types3:[...knownTypes,...own5])].sort(compareText).
 map(type=>({backend_id,type}))});const found2=await allSettled(identities.map(async identity2=>{const live=await showTemplate(
 identity2,context3);if(!live.exists)return[];const remark=live.fields.id===null?{remark:"the built-in text"}:{};return[{
-identity:identity2,called:null,...remark,live}]}));const unnamed2="no backend is known, so no email template can be foun\
-d: name backends with --backend ID";if(backends.length>0)return{found:found2.flat(),notes:[]};return{found:[],notes:[unnamed2],
+identity:identity2,called:null,...remark,live}]}));const unnamed="no backend is known, so no email template can be found\
+: name backends with --backend ID";if(backends.length>0)return{found:found2.flat(),notes:[]};return{found:[],notes:[unnamed],
 unasked:"no backend is known, so no template was read"}}async function backendsOf({list:list2,profile},named4){const known3=named4.
 flatMap(({backend_id})=>backend_id??[]);if(listRead("backends",profile)===void 0)return known3;const own5=await list2("b\
 ackends");const shown4=own5??await list2("users");const ids2=[...shown4?.all()??[]].map(row=>own5===null?idOf(row.backend):
@@ -8151,45 +8023,48 @@ if(text6===""||!isBlank(text6))return void 0;const message=`"${half}" is only wh
 [template2.placeOf(half)],hint)}function withUsableBodies(template2){const unusable=halves.filter(half=>bodyProblem(template2,
 half)!==void 0);const fields2=Object.entries(template2.fields).filter(([field2])=>!unusable.some(half=>half===field2));return altered(
 template2,{fields:Object.fromEntries(fields2)})}function bodiesOf(fields2){return Object.fromEntries(halves.flatMap(half=>typeof fields2[half]===
-"string"?[[half,fields2[half]]]:[]))}var knownTypes,BUILT_IN,traits2,halves,schema2,emailTemplate;var init_email_template=__esm(
+"string"?[[half,fields2[half]]]:[]))}var knownTypes,BUILT_IN,traits2,halves,deletedAlone,schema2,emailTemplate;var init_email_template=__esm(
 {"src/kinds/email-template.ts"(){"use strict";init_zod();init_concurrency();init_members();init_problems();init_values();
-init_by_name();init_declared();init_fields();init_references();init_resource();init_rules();init_schema();knownTypes=["c\
-onfirmation_instructions","reset_password_instructions","tx_code"];BUILT_IN='to go back to the built-in text, declare "s\
-tate: absent"';traits2={documented:{halvesFallBack:false,allBuiltIn:false},boruta:{halvesFallBack:true,allBuiltIn:true,whole:[
-"txt_content","html_content"],ignored:["id"],limits:{identity:{type:{known:knownTypes,otherwise:"this server has no emai\
-l template of this type"}},filled:{txt_content:BUILT_IN,html_content:BUILT_IN}},signs:{null:["id"],resets:true},unsafe:true}};
-halves=["txt_content","html_content"];schema2=lazy(()=>document("EmailTemplate","An email template of a backend, in Must\
-ache.",{backend_id:optional2(identifier2(),"The id of the backend whose template it is.",UUID),backend:optional2(identifier2(),
-"The name or id of the backend, instead of backend_id, if the profile lists backends.","Staff directory"),type:identifier2().
+init_by_name();init_declared();init_fields();init_references();init_rules();init_schema();knownTypes=["confirmation_inst\
+ructions","reset_password_instructions","tx_code"];BUILT_IN='to go back to the built-in text, declare "state: absent"';traits2=
+{documented:{halvesFallBack:false,allBuiltIn:false},boruta:{halvesFallBack:true,allBuiltIn:true,whole:["txt_content","ht\
+ml_content"],ignored:["id"],limits:{identity:{type:{known:knownTypes,otherwise:"this server has no email template of thi\
+s type"}},filled:{txt_content:BUILT_IN,html_content:BUILT_IN}},signs:{null:["id"],resets:true},unsafe:true}};halves=["tx\
+t_content","html_content"];deletedAlone={if:{properties:{state:{const:"absent"}},required:["state"]},then:{properties:{id:false,
+txt_content:false,html_content:false}}};schema2=lazy(()=>document("EmailTemplate","An email template of a backend, in Mu\
+stache.",{backend_id:optional2(identifier2(),"The id of the backend whose template it is.",UUID),backend:optional2(identifier2(),
+"The name of the backend, or its id, in place of backend_id, if the profile lists backends.","Staff directory"),type:identifier2().
 meta({description:"The type of the email, as the server names it.",examples:knownTypes}),id:optional2(text2(),"The id of\
- the template. The backend and the type identify it.",UUID),txt_content:nullish2(text2(),"The body in plain text.",{file:"\
+ the template on the server; backend and type find it.",UUID),txt_content:nullish2(text2(),"The body in plain text.",{file:"\
 emails/reset_password.txt"}),html_content:nullish2(text2(),"The body in HTML.",{file:"emails/reset_password.html"}),state:_enum(
-["present","absent"]).optional().meta({description:"absent deletes the template, so the server uses its built-in text.",
-examples:["absent"],default:"present"}),ignored:ignorable(traits2)},{...absentAlone(["id",...halves]),oneOf:[{required:[
-"backend_id"]},{required:["backend"]}]}));emailTemplate={name:"EmailTemplate",noun:"email template",get schema(){return schema2()},
-identity:["backend_id","backend","type"],byName:templateByName,fields:{id:value,txt_content:body,html_content:body},scopes:{
-read:"identity-providers:manage:all",write:"identity-providers:manage:all"},traits:traits2,identities:({identity:{backend_id,
-backend:backend3,type}})=>[JSON.stringify([backend_id??null,backend3??null,type])],check:(declared,profile)=>[...declared.
-flatMap(template2=>unidentified(template2,profile)),...declared.flatMap(template2=>absentProblems(template2,"template")),
-...declared.flatMap(bodyProblems),...profileProblems(declared.map(withUsableBodies),profile,traits2)],addressPart:({backend:backend3="",
-backend_id=backend3,type=""})=>`${/[/%]/.test(backend_id)?encodeURIComponent(backend_id):backend_id}/${type}`,naming,within:"\
-backend_id",readable:()=>true,email:{txt:"txt_content",html:"html_content",type:"type"},deletion:{verdict:deletion,exists:({
-exists,fields:fields2})=>exists&&typeof fields2.id==="string",isBuiltIn:({id})=>id===null,traces:({id,txt_content,html_content})=>[
-id,txt_content,html_content].map(part=>typeof part==="string"?part:""),restored:bodiesOf},async observe(objects3,context3){
-return new Map(await allSettledEach(objects3,async object3=>[object3,await showTemplate(object3.identity,context3)]))},decide({
-declared,present:present3,profile}){if(!declared.absent)return void 0;const holds2=present3.exists===false||typeof present3.
-fields.id!=="string"||present3.asDeleted;if(holds2){const strange=present3.exists===false&&traits2[profile.name].allBuiltIn;
-const warnings=strange?[{code:"not-there",message:nothingThere(present3.identity)}]:[];return{action:"unchanged",fields:[],
-requests:[],destructions:[],warnings}}return deletion(present3.identity,present3.fields,profile)},update(input){if(input.
-present.exists===false&&traits2[input.profile.name].allBuiltIn){return{requests:[],expected:{},trouble:notThere(input.present.
-identity)}}if(traits2[input.profile.name].halvesFallBack)return rewrite(input);const{present:present3,desired:desired2}=input;
-const{backend_id="",type=""}=present3.identity;const known3=carried(present3.fields,["id","txt_content","html_content"]);
-const there=Object.fromEntries(Object.entries(known3).filter(([,half])=>half!==null));const template2={...there,...desired2};
-return{requests:[{operation:"updateTemplate",params:{backend_id,template_type:type},body:{...template2,type,backend_id}}],
-expected:template2}},lost:lostTemplate,discovery:{options:{backend:"backend_id",type:"type"},find:find2,named:{lists:()=>[
-"backends"],identity({identity:{backend_id="",type=""}},references2){const name3=references2.backends?.byId(backend_id)?.
-name;if(typeof name3!=="string")return void 0;return onlyNames(templateByName,backend_id,[{backend:name3,type}],references2)}},
-writes:["txt_content","html_content"],files:{folder:"emails",endings:{txt_content:"txt",html_content:"html"}}},destructions:()=>[]}}});function defaultsAmong(fields2){const defaults3=fields2[DEFAULTS];return Array.isArray(defaults3)?defaults3.filter(id=>typeof id===
+["present","absent"]).optional().meta({description:"absent: delete the template, so that the server uses its built-in te\
+xt.",examples:["absent"],default:"present"}),ignored:ignorable(traits2)},{...deletedAlone,oneOf:[{required:["backend_id"]},
+{required:["backend"]}]}));emailTemplate={name:"EmailTemplate",noun:"email template",get schema(){return schema2()},identity:[
+"backend_id","backend","type"],byName:templateByName,fields:{id:value,txt_content:body,html_content:body},scopes:{read:"\
+identity-providers:manage:all",write:"identity-providers:manage:all"},traits:traits2,identities:({identity:{backend_id,backend:backend3,
+type}})=>[JSON.stringify([backend_id??null,backend3??null,type])],check:(declared,profile)=>[...declared.flatMap(template2=>unidentified(
+template2,profile)),...declared.filter(({absent:absent2,fields:fields2})=>absent2&&Object.keys(fields2).length>0).map(template2=>error(
+"absent-with-fields",'a template with "state: absent" has no other fields',Object.keys(template2.fields).map(field2=>template2.
+placeOf(field2)),"remove the fields to delete the template, or the state to keep it")),...declared.flatMap(bodyProblems),
+...profileProblems(declared.map(withUsableBodies),profile,traits2)],addressPart:({backend:backend3="",backend_id=backend3,
+type=""})=>`${/[/%]/.test(backend_id)?encodeURIComponent(backend_id):backend_id}/${type}`,naming,within:"backend_id",readable:()=>true,
+email:{txt:"txt_content",html:"html_content",type:"type"},deletion:{verdict:deletion,exists:({exists,fields:fields2})=>exists&&
+typeof fields2.id==="string",isBuiltIn:({id})=>id===null,traces:({id,txt_content,html_content})=>[id,txt_content,html_content].
+map(part=>typeof part==="string"?part:""),restored:bodiesOf},async observe(objects3,context3){return new Map(await allSettledEach(
+objects3,async object3=>[object3,await showTemplate(object3.identity,context3)]))},decide({declared,present:present3,profile}){
+if(!declared.absent)return void 0;const holds2=present3.exists===false||typeof present3.fields.id!=="string"||present3.asDeleted;
+if(holds2){const strange=present3.exists===false&&traits2[profile.name].allBuiltIn;const warnings=strange?[{code:"not-th\
+ere",message:nothingThere(present3.identity)}]:[];return{action:"unchanged",fields:[],requests:[],destructions:[],warnings}}
+return deletion(present3.identity,present3.fields,profile)},update(input){if(input.present.exists===false&&traits2[input.
+profile.name].allBuiltIn){return{requests:[],expected:{},trouble:notThere(input.present.identity)}}if(traits2[input.profile.
+name].halvesFallBack)return rewrite(input);const{present:present3,desired:desired2}=input;const{backend_id="",type=""}=present3.
+identity;const known3=carried(present3.fields,["id","txt_content","html_content"]);const there=Object.fromEntries(Object.
+entries(known3).filter(([,half])=>half!==null));const template2={...there,...desired2};return{requests:[{operation:"upda\
+teTemplate",params:{backend_id,template_type:type},body:{...template2,type,backend_id}}],expected:template2}},lost:lostTemplate,
+discovery:{options:{backend:"backend_id",type:"type"},find:find2,named:{lists:()=>["backends"],identity({identity:{backend_id="",
+type=""}},references2){const name3=references2.backends?.byId(backend_id)?.name;if(typeof name3!=="string")return void 0;
+return onlyNames(templateByName,backend_id,[{backend:name3,type}],references2)}},writes:["txt_content","html_content"],files:{
+folder:"emails",endings:{txt_content:"txt",html_content:"html"}}},destructions:()=>[]}}});function defaultsAmong(fields2){const defaults3=fields2[DEFAULTS];return Array.isArray(defaults3)?defaults3.filter(id=>typeof id===
 "string"):void 0}function move({present:present3,desired:desired2}){const asked=desired2.is_default===true;const expected={
 is_default:asked};const defaults3=defaultsAmong(present3.fields)??[];if(defaults3.length>1){return{requests:[],expected,
 trouble:`the server has ${defaults3.length} default key pairs (${defaults3.join(", ")}) and fails when one is set: take \
@@ -8216,72 +8091,70 @@ init_problems();init_values();init_answers();init_discovery();init_fields();init
 s";MOVES="moves the default key pair";traits3={documented:{movesDefault:false},boruta:{movesDefault:true,reads:{one:{title:"\
 show a key pair",path:"/api/key-pairs/:key_pair_id",scope:"clients:manage:all"},all:{title:"list key pairs",path:"/api/k\
 ey-pairs",scope:"clients:manage:all"}},ignored:["public_key"],nullBecomes:{is_default:false},unsafe:true}};schema3=lazy(
-()=>document("KeyPair","A key pair that the server signs with.",{id:identifier2().meta({description:"The id of the key p\
-air.",examples:[UUID]}),public_key:nullish2(text2(),"The public key in PEM form. Boruta ignores it.",{file:"keys/signing\
-.pub.pem"}),is_default:nullish2(boolean2(),"Whether it is the default key pair. Moving the default is destructive.",true),
-ignored:ignorable(traits3)}));keyPair2={name:"KeyPair",noun:"key pair",get schema(){return schema3()},identity:["id"],fields:{
-public_key:value,is_default:value},decisive:[DEFAULTS],scopes:{read:"clients:manage:all",write:"clients:manage:all"},traits:traits3,
-sequential:true,identities:({identity:identity2})=>[`id ${identity2.id}`],check(declared,profile){const problems=profileProblems(
-declared,profile,traits3);const defaults3=declared.filter(({fields:fields2})=>fields2.is_default===true);if(defaults3.length<
-2)return problems;return[...problems,error("two-defaults",`${defaults3.length} key pairs have "is_default: true", and a \
-server has one default`,defaults3.map(pair=>pair.placeOf("is_default")),"keep it on the new default")]},addressPart:({id})=>id??
-"",readable:({name:name3})=>traits3[name3].reads?.all!==void 0,listed:"own",succession:{field:"is_default",holders:defaultsAmong,
-moves:former=>{if(former===void 0)return MOVES;return former.length===0?`${MOVES}: none is the default now`:`${MOVES} fr\
-om ${former.join(" and ")}`},withoutSuccessor:'no other key pair of this plan becomes the default, and a server must not\
- be left without one: declare "is_default: true" on the new default',failed:"the new default key pair could not be set"},
-observe:observeKeyPairs,update(input){if(traits3[input.profile.name].movesDefault)return move(input);const{present:present3,
-desired:desired2,changed:changed2}=input;const body2=Object.fromEntries(Object.entries(desired2).filter(([field2,asked])=>field2!==
-"is_default"||asked===true||changed2.has(field2)));return{requests:[request(present3.identity,body2)],expected:body2}},discovery:{
-options:{},find:find3},destructions:fields2=>fields2.some(({path,after:after2})=>path==="is_default"&&after2===true)?[MOVES]:
-[]}}});var traits4,schema4,organization2;var init_organization=__esm({"src/kinds/organization.ts"(){"use strict";init_zod();init_concurrency();
-init_members();init_values();init_answers();init_discovery();init_fields();init_resource();init_rules();init_schema();traits4=
-{documented:{},boruta:{one:{title:"show an organization",path:"/api/organizations/:organization_id",scope:"users:manage:\
-all"},whole:["name","label"],emptyIsNull:["label"],limits:{characters:{name:255,label:255},filled:{name:null},notEmpty:[
-"label"]}}};schema4=lazy(()=>document("Organization","An organization that users can belong to.",{id:organizationId,name:optional2(
-union([identifier2(),text2()],{error:"expected a string"}),"The name. Without an id, it identifies the organization; bes\
-ide an id, it is the name to set.","acme"),label:nullish2(text2(),"The display name.","ACME Corporation"),...lifecycle("\
-organization")},{...idOrName,...absentAlone(["label"])}));organization2={name:"Organization",noun:"organization",get schema(){
-return schema4()},identity:["id","name"],keepsFormerNames:true,fields:{name:value,label:value},scopes:{read:"users:manag\
-e:all",write:"users:manage:all"},traits:traits4,identities:namedIdentities,check:(declared,profile)=>[...declared.flatMap(
-one=>[...unnamed(one,"Organization"),...absentProblems(one,"organization",["name"]),...unsupportedLifecycle(one,"organiz\
-ation",profile)]),...profileProblems(declared,profile,traits4)],deciding:has=>has("id")?["id"]:["id","name"],called:({name:name3})=>firstText(
-name3),addressPart:({id,name:name3})=>name3??id??"",naming:namingIn("organizations"),readable:()=>true,listed:"organizat\
-ions",async observe(objects3,context3){const index=await context3.list("organizations");if(index===null)return new Map;const found2=objects3.
-map(object3=>[object3,lookUp(object3.identity,index,context3)]);const{one}=traits4[context3.profile.name];if(!context3.alone||
-one===void 0)return new Map(found2);return new Map(await allSettledEach(found2,async([object3,live])=>{const{id}=live.identity;
-if(!live.exists||id===void 0)return[object3,live];const shown4=await readOne(context3,one,{organization_id:id},answers.organization);
-if(shown4===null)return[object3,missing(live.identity,"organization",context3.profile)];return[object3,{...live,fields:shown4}]}))},
-update({present:present3,desired:desired2,profile}){const id=present3.identity.id??"";const{unknown:unknown3}=wholeFields(
-desired2,present3.fields,traits4[profile.name]);const body2={id,...carried(present3.fields,["name","label"]),...desired2};
-return{requests:[{operation:"updateOrganization",params:{organization_id:id},body:body2}],expected:body2,...unknown3.length===
-0?{}:{trouble:unknownWhole("organization",unknown3)}}},creation:creationOf("createOrganization",{takesId:false,needs:["n\
-ame"],withoutId:"the server chooses the id of a new organization: leave out the id"}),deletion:deletionOf("deleteOrganiz\
-ation","organization_id","deletes the organization, and ends all memberships in it"),discovery:discoveryIn("organization\
-s","organizations"),destructions:()=>[]}}});function holdingsOf(fields2,{scopes,roles:roles3}){const holding=(type,element,within5,catalog=null)=>{const id=textIn(element.
-id);const row=id===void 0?void 0:catalog?.byId(id);const listed2=textIn(row?.name);return{type,id,name:listed2??textIn(element.
-name),listed:listed2!==void 0,element,within:within5}};const scopesIn=(list2,within5)=>asElements(list2??null).map(element=>holding(
-"scope",element,within5,scopes));const rolesIn=(list2,within5)=>asElements(list2??null).flatMap(element=>{const role3=holding(
-"role",element,within5,roles3);const row=role3.id===void 0?void 0:roles3?.byId(role3.id);const inner=row?.scopes??element.
-scopes;return[role3,...scopesIn(inner,`${within5}/${keyOf(element)}`).map(one=>({...one,through:role3}))]});return[...scopesIn(
+()=>document("KeyPair","A key pair that the server signs with. The server creates key pairs, idops never does.",{id:identifier2().
+meta({description:"The id of the key pair.",examples:[UUID]}),public_key:nullish2(text2(),"The public key in PEM form. S\
+ervers of the boruta profile ignore it.",{file:"keys/signing.pub.pem"}),is_default:nullish2(boolean2(),"Whether it is th\
+e default key pair; one of them is. Moving the default counts as destructive.",true),ignored:ignorable(traits3)}));keyPair2=
+{name:"KeyPair",noun:"key pair",get schema(){return schema3()},identity:["id"],fields:{public_key:value,is_default:value},
+decisive:[DEFAULTS],scopes:{read:"clients:manage:all",write:"clients:manage:all"},traits:traits3,sequential:true,identities:({
+identity:identity2})=>[`id ${identity2.id}`],check(declared,profile){const problems=profileProblems(declared,profile,traits3);
+const defaults3=declared.filter(({fields:fields2})=>fields2.is_default===true);if(defaults3.length<2)return problems;return[
+...problems,error("two-defaults",`${defaults3.length} key pairs have "is_default: true", and a server has one default`,defaults3.
+map(pair=>pair.placeOf("is_default")),"keep it on the new default")]},addressPart:({id})=>id??"",readable:({name:name3})=>traits3[name3].
+reads?.all!==void 0,listed:"own",succession:{field:"is_default",holders:defaultsAmong,moves:former=>{if(former===void 0)
+return MOVES;return former.length===0?`${MOVES}: none is the default now`:`${MOVES} from ${former.join(" and ")}`},withoutSuccessor:'\
+no other key pair of this plan becomes the default, and a server must not be left without one: declare "is_default: true\
+" on the new default',failed:"the new default key pair could not be set"},observe:observeKeyPairs,update(input){if(traits3[input.
+profile.name].movesDefault)return move(input);const{present:present3,desired:desired2,changed:changed2}=input;const body2=Object.
+fromEntries(Object.entries(desired2).filter(([field2,asked])=>field2!=="is_default"||asked===true||changed2.has(field2)));
+return{requests:[request(present3.identity,body2)],expected:body2}},discovery:{options:{},find:find3},destructions:fields2=>fields2.
+some(({path,after})=>path==="is_default"&&after===true)?[MOVES]:[]}}});async function find4({list:list2}){const index=await list2("organizations");if(index===null)return{found:[],notes:[]};return{
+found:index.rows().map(row=>{const identity2={id:String(row.id)};const{name:name3}=row;return{identity:identity2,called:typeof name3===
+"string"?name3:null,live:{exists:true,identity:identity2,fields:row}}}),notes:withoutIds(index.anonymous,"organizations")}}
+function naming2({id,name:given},{organizations}){const row=id===void 0?void 0:organizations?.byId(id);const name3=typeof row?.
+name==="string"?row.name:given;const unique=name3!==void 0&&(organizations?.byName(name3).length??0)<=1;const byName2=name3===
+void 0?[]:[{name:name3}];const present3=id===void 0?void 0:organizations?.presentName(id);const found2=present3===void 0||
+present3===name3?void 0:organizations?.findNamed(present3);if(present3!==void 0&&typeof found2==="object"&&found2.id===row?.
+id)byName2.push({name:present3});const byId=id===void 0?[]:[{id}];const address4=(unique||id===void 0?byName2[0]:void 0)??
+byId[0]??{};return{address:address4,key:byId[0]??address4,all:[...byName2,...byId]}}function lookUp(identity2,index){if(identity2.
+id===void 0){const found2=index.findNamed(identity2.name??"");if(typeof found2==="string")return{exists:false,identity:identity2,
+fields:{},trouble:found2};return{exists:true,identity:assign(identity2,{id:String(found2.id)}),fields:found2}}const row=index.
+byId(identity2.id);if(row!==void 0)return{exists:true,identity:identity2,fields:row};if(index.unsure)return{exists:true,
+identity:identity2,fields:{}};const trouble=index.lacksId(identity2.id);return{exists:false,identity:identity2,fields:{},
+trouble}}var traits4,schema4,organization2;var init_organization=__esm({"src/kinds/organization.ts"(){"use strict";init_zod();
+init_concurrency();init_members();init_problems();init_values();init_answers();init_discovery();init_fields();init_rules();
+init_schema();traits4={documented:{},boruta:{one:{title:"show an organization",path:"/api/organizations/:organization_id",
+scope:"users:manage:all"},whole:["name","label"],emptyIsNull:["label"],limits:{characters:{name:255,label:255},filled:{name:null},
+notEmpty:["label"]}}};schema4=lazy(()=>document("Organization","An organization that users can be in. The server creates\
+ organizations, idops never does.",{id:organizationId,name:optional2(union([identifier2(),text2()],{error:"expected a st\
+ring"}),"The name of the organization. Without an id it finds the organization; beside one it is a value to set.","acme"),
+label:nullish2(text2(),"The name that people see.","ACME Corporation")},idOrName));organization2={name:"Organization",noun:"\
+organization",get schema(){return schema4()},identity:["id","name"],fields:{name:value,label:value},scopes:{read:"users:\
+manage:all",write:"users:manage:all"},traits:traits4,identities:({identity:identity2})=>identity2.id===void 0?[`name ${identity2.
+name}`]:[`id ${identity2.id}`],check:(declared,profile)=>[...declared.filter(({identity:identity2})=>identity2.id===void 0&&
+identity2.name===void 0).map(({place:place2})=>error("missing-field",'an Organization needs an "id" or a "name"',[place2],
+"add the name that it has on the server")),...profileProblems(declared,profile,traits4)],deciding:has=>has("id")?["id"]:
+["id","name"],called:({name:name3})=>firstText(name3),addressPart:({id,name:name3})=>name3??id??"",naming:naming2,readable:()=>true,
+listed:"organizations",async observe(objects3,context3){const index=await context3.list("organizations");if(index===null)
+return new Map;const found2=objects3.map(object3=>[object3,lookUp(object3.identity,index)]);const{one}=traits4[context3.
+profile.name];if(!context3.alone||one===void 0)return new Map(found2);return new Map(await allSettledEach(found2,async([
+object3,live])=>{const{id}=live.identity;if(!live.exists||id===void 0)return[object3,live];const shown4=await readOne(context3,
+one,{organization_id:id},answers.organization);if(shown4===null)return[object3,missing(live.identity,"organization")];return[
+object3,{...live,fields:shown4}]}))},update({present:present3,desired:desired2,profile}){const id=present3.identity.id??
+"";const{unknown:unknown3}=wholeFields(desired2,present3.fields,traits4[profile.name]);const body2={id,...carried(present3.
+fields,["name","label"]),...desired2};return{requests:[{operation:"updateOrganization",params:{organization_id:id},body:body2}],
+expected:body2,...unknown3.length===0?{}:{trouble:unknownWhole("organization",unknown3)}}},discovery:{options:{},find:find4,
+named:{lists:()=>["organizations"],identity:({live:{fields:{name:name3}}},{organizations})=>typeof name3==="string"&&organizations?.
+byName(name3).length===1?{name:name3}:void 0}},destructions:()=>[]}}});function holdingsOf(fields2,{scopes,roles:roles3}){const holding=(type,element,within5,catalog=null)=>{const id=textIn(element.
+id);const row=id===void 0?void 0:catalog?.byId(id);const listed3=textIn(row?.name);return{type,id,name:listed3??textIn(element.
+name),listed:listed3!==void 0,element,within:within5}};const scopesIn=(list2,within5)=>asElements(list2??null).map(element=>holding(
+"scope",element,within5,scopes));const rolesIn=(list2,within5)=>asElements(list2??null).flatMap(element=>{const role2=holding(
+"role",element,within5,roles3);const row=role2.id===void 0?void 0:roles3?.byId(role2.id);const inner=row?.scopes??element.
+scopes;return[role2,...scopesIn(inner,`${within5}/${keyOf(element)}`).map(one=>({...one,through:role2}))]});return[...scopesIn(
 fields2.authorized_scopes,"authorized_scopes"),...rolesIn(fields2.roles,"roles"),...rolesIn(fields2["backend.roles"],"ba\
 ckend.roles"),...asElements(fields2.organizations??null).flatMap(membership2=>rolesIn(membership2.roles,`organizations/${keyOf(
-membership2)}`))]}function scopesGiven(fields2,set2,references2){const given=holdingsOf({authorized_scopes:fields2[set2]??
-null},references2);return given.map(holding=>({...holding,within:set2}))}function textIn(value4){const text6=value4===void 0?
-void 0:reveal(value4);return typeof text6==="string"?text6:void 0}var init_holdings=__esm({"src/kinds/holdings.ts"(){"us\
-e strict";init_values();init_fields()}});var role2;var init_role=__esm({"src/kinds/role.ts"(){"use strict";init_members();init_fields();init_holdings();init_resource();
-init_schema();role2=resource2({name:"Role",noun:"role",about:"A role: scopes that users are given together.",list:"roles",
-path:"/api/roles",param:"role_id",scopes:{read:"users:manage:all",write:"scopes:manage:all"},fields:{name:value,scopes:set()},
-shape:()=>({scopes:optional2(referenceSet("scope","billing:read"),"The scopes that the role contains, by name or id: the\
- whole set, or {add, remove}.",["billing:read"])}),traits:{limits:{characters:{name:255},filled:{name:null}}},sets:{scopes:{
-noun:"scope",list:"scopes"}},deletes:", and takes it from users and backends"},{gives:(fields2,references2)=>scopesGiven(
-fields2,"scopes",references2)})}});var scope;var init_scope=__esm({"src/kinds/scope.ts"(){"use strict";init_zod();init_members();init_fields();init_resource();
-init_schema();scope=resource2({name:"Scope",noun:"scope",about:"A scope that users, roles and clients can be given.",list:"\
-scopes",path:"/api/scopes",param:"scope_id",scopes:{read:"users:manage:all",write:"scopes:manage:all"},fields:{name:value,
-label:value,public:value},shape:()=>({label:nullish2(text2(),"The name that people see.","Read bills"),public:optional2(
-boolean2(),"Whether any client may ask for the scope.",false)}),traits:{emptyIsNull:["label"],protects:true,limits:{characters:{
-name:255,label:255},filled:{name:null}}},withoutId:"roles keep a hidden row for a deleted scope, and would have this one\
- again: leave out the id, so that it gets a new one",deletes:", and takes it from users, roles and clients"},{gives:({name:name3})=>typeof name3===
-"string"?[{type:"scope",id:void 0,name:name3,listed:true,element:{name:name3},within:"name"}]:[]})}});function grantsOf(fields2,references2){const{organizations=null,authorized_scopes=null,roles:roles3=null}=fields2;const memberships2=asElements(
+membership2)}`))]}function textIn(value4){const text6=value4===void 0?void 0:reveal(value4);return typeof text6==="strin\
+g"?text6:void 0}var init_holdings=__esm({"src/kinds/holdings.ts"(){"use strict";init_values();init_fields()}});function grantsOf(fields2,references2){const{organizations=null,authorized_scopes=null,roles:roles3=null}=fields2;const memberships2=asElements(
 organizations).flatMap(element=>{const path=[{field:"organizations",element}];const id=textOrNull(element.id);const name3=(id===
 null?null:textOrNull(references2.organizations?.byId(id)?.name))??textOrNull(element.name);const own5={type:"organizatio\
 n",id,name:name3,via:null,path};return[own5,...held({roles:element.roles??null},references2,name3??id,path)]});return[...memberships2,
@@ -8303,83 +8176,102 @@ null,now[field2]).every(({verdict})=>verdict==="same");const lost2=kind.lost?.({
 {};return Object.fromEntries(Object.entries(lost2).filter(([field2])=>asSeen(field2)))}function missingElements(owed,now){
 const[before,asked]="before"in owed?[owed.before,owed.asked]:[owed.lost,owed.lost];const missing2=Object.entries(before).
 map(([field2,elements2])=>{const wanted=asElements(asked[field2]??null).map(keyOf);const there=asElements(now[field2]??null).
-map(keyOf);const isMissing3=key3=>wanted.includes(key3)&&!there.includes(key3);return[field2,asElements(elements2).filter(
-element=>isMissing3(keyOf(element)))]});return Object.fromEntries(missing2.filter(([,elements2])=>elements2.length>0))}var init_loss=__esm(
-{"src/kinds/loss.ts"(){"use strict";init_fields()}});function adds(declared){if(declared===void 0||declared===null)return false;const list2="length"in declared?declared:declared.
-add;return list2!==void 0&&list2.length>0}var scope2,membership,backend2,managed,userSchema,userList,usersSchema,userTraits;
-var init_user_schema=__esm({"src/kinds/user-schema.ts"(){"use strict";init_zod();init_members();init_values();init_schema();
-scope2=lazy(()=>strictObject({id:optional2(text2(),"The id of the scope. Under boruta, the name can replace it.",UUID),name:optional2(
-text2(),"The name of the scope.","billing:read"),label:optional2(text2(),"The display name.","Read billing"),public:optional2(
-boolean2(),"Whether any client may ask for the scope.",false),until:until()}).refine(it=>it.id!==void 0||it.name!==void 0,
-'needs an "id" or a "name"').meta(idOrName));membership=lazy(()=>strictObject({id:organizationId,name:optional2(identifier2(),
-"The name of the organization.","acme"),label:nullish2(text2(),"The label of the organization.","ACME Corporation"),roles:roles2.
-optional().meta({description:"The user's roles in this organization, as a whole set. Not under boruta, whose roles belon\
+map(keyOf);const isMissing2=key3=>wanted.includes(key3)&&!there.includes(key3);return[field2,asElements(elements2).filter(
+element=>isMissing2(keyOf(element)))]});return Object.fromEntries(missing2.filter(([,elements2])=>elements2.length>0))}var init_loss=__esm(
+{"src/kinds/loss.ts"(){"use strict";init_fields()}});function setOf(element,what,example){const list2=array(element);return union([list2.meta(noneTwice),strictObject({add:list2.
+optional().meta({description:`The ${what} to have.`,examples:[[example]],...noneTwice}),remove:list2.superRefine((members3,{
+addIssue})=>{for(const[at3,member]of members3.entries()){if(Object(member).until!==void 0)addIssue({code:"custom",path:[
+at3,"until"],message:NOT_ADDED})}}).optional().meta({description:`The ${what} not to have.`,examples:[[example]],...noneTwice})})],
+{error:`expected a list of ${what}, or {add: [\u2026], remove: [\u2026]}`}).nullable().optional()}function reference(what,example){
+return union([identifier2(),strictObject({id:optional2(identifier2(),`The id of the ${what}.`,UUID),name:optional2(identifier2(),
+`The name of the ${what}.`,example)})]).meta({description:`The id or the name of the ${what}.`,examples:[example]})}function adds(declared){
+if(declared===void 0||declared===null)return false;const list2="length"in declared?declared:declared.add;return list2!==
+void 0&&list2.length>0}var scope,NOT_ADDED,membership,backend2,managed,userSchema,userList,usersSchema,userTraits;var init_user_schema=__esm(
+{"src/kinds/user-schema.ts"(){"use strict";init_zod();init_members();init_values();init_schema();scope=lazy(()=>strictObject(
+{id:optional2(text2(),"The id of the scope. Servers use only the id; the boruta profile looks it up by name if it is omi\
+tted.",UUID),name:optional2(text2(),"The name of the scope; the API requires it.","billing:read"),label:optional2(text2(),
+"The name that people see.","Read billing"),public:optional2(boolean2(),"Whether any client may ask for the scope.",false),
+until:until()}).refine(it=>it.id!==void 0||it.name!==void 0,'needs an "id" or a "name"').meta(idOrName));NOT_ADDED="ends\
+ an access that is added, and nothing is added here: leave it out";membership=lazy(()=>strictObject({id:organizationId,name:optional2(
+identifier2(),"The name of the organization; finds it if there is no id.","acme"),label:nullish2(text2(),"The label of t\
+he organization.","ACME Corporation"),roles:roles2.optional().meta({description:"The user's roles in this organization, \
+the whole set: an empty list removes all, no list leaves them alone. The boruta profile refuses them: there, roles belon\
 g to the user.",...noneTwice,examples:[[{id:UUID,name:"billing-admin"}]]}),until:until()}).refine(it=>it.id!==void 0||it.
 name!==void 0,'needs an "id" or a "name"').meta(idOrName));backend2=lazy(()=>strictObject({id:nullish2(text2(),"The id o\
 f the backend.",UUID),name:nullish2(text2(),"The name of the backend.","Staff directory"),type:nullish2(text2(),"Where t\
-he backend stores users, in the words of the server.","ldap"),is_default:nullish2(boolean2(),"Whether it is the default \
-backend.",false),create_default_organization:nullish2(boolean2(),"Whether each new user gets an organization.",true),roles:nullish2(
-array(role),"The roles of the backend, as a whole set.",[{id:UUID,name:"member"}]),metadata_fields:nullish2(array(anyObject2),
-"The fields that users' metadata may have. idops doesn't interpret them.",[{attribute_name:"department",user_editable:false}]),
-federated_servers:nullish2(array(anyObject2),"Other servers that users can sign in with. idops doesn't interpret them.",
-[{name:"partner"}]),verifiable_credentials:nullish2(array(anyObject2),"The verifiable credentials that it issues. idops \
-doesn't interpret them.",[{credential_identifier:"EmployeeCard"}]),verifiable_presentations:nullish2(array(anyObject2),"\
-The verifiable presentations that it asks for. idops doesn't interpret them.",[{presentation_identifier:"EmployeeCard"}]),
-password_hashing_alg:nullish2(text2(),"How passwords are hashed.","argon2"),password_hashing_opts:nullish2(anyObject2,"T\
-he settings of the hash. idops doesn't interpret them.",{m_cost:16}),ldap_pool_size:nullish2(int32(),"The number of conn\
-ections to the directory.",5),ldap_host:nullish2(text2(),"The host of the LDAP directory.","ldap.example.com"),ldap_user_rdn_attribute:nullish2(
-text2(),"The attribute that identifies a user in the directory.","uid"),ldap_base_dn:nullish2(text2(),"The base DN of us\
-ers in the directory.","dc=example,dc=com"),ldap_ou:nullish2(text2(),"The organizational unit of users.","ou=people"),ldap_master_dn:nullish2(
-text2(),"The DN that the server signs in with.","cn=idp,dc=example,dc=com"),ldap_master_password:nullish2(text2(),"The p\
-assword of ldap_master_dn, always secret. Use a variable.","${LDAP_PASSWORD}"),smtp_from:nullish2(text2(),"The sender of\
- emails.","no-reply@example.com"),smtp_relay:nullish2(text2(),"The mail server.","smtp.example.com"),smtp_username:nullish2(
-text2(),"The user name for the mail server.","idp"),smtp_password:nullish2(text2(),"The password of smtp_username, alway\
-s secret. Use a variable.","${SMTP_PASSWORD}"),smtp_ssl:nullish2(boolean2(),"Whether to use TLS from the start.",true),smtp_tls:nullish2(
-boolean2(),"Whether to use STARTTLS.",false),smtp_port:nullish2(int32(),"The port of the mail server.",465),features:nullish2(
-array(text2()),"What the backend can do, in the words of the server.",["authenticable"])}));managed=lazy(()=>({metadata:nullish2(
-anyObject2,"Facts about the user. Unmentioned keys stay; null removes a key.",{department:{value:"R&D",status:"valid"}}),
-federated_metadata:nullish2(anyObject2,"Facts from another server. Unmentioned keys stay; null removes a key.",{department:{
-value:"R&D",status:"valid"}}),blocked:nullish2(boolean2(),"Whether the user is blocked from signing in.",false),group:nullish2(
-text2(),"The user's groups, separated by spaces.","staff"),authorized_scopes:setOf(union([identifier2(),scope2()],{error:"\
-expected the name or id of a scope, or an object with one"}),"scopes","billing:read").meta({description:"The scopes that\
- the user may get: the whole set, or add and remove.",examples:[[{id:UUID,name:"billing:read",label:"Read billing"}],{add:[
-"billing:read"]}]}),organizations:setOf(union([identifier2(),membership()],{error:"expected the name or id of an organiz\
-ation, or an object with one"}),"organizations","acme").meta({description:"The user's organizations: the whole set, or a\
-dd and remove.",examples:[["acme",{id:UUID,roles:[{id:UUID,name:"billing-admin"}]}],{add:["acme"]}]}),roles:setOf(union(
-[identifier2(),ownRole],{error:"expected the name or id of a role, or an object with one"}),"roles","auditor").meta({description:"\
-The user's own roles (only under boruta): the whole set, or add and remove.",examples:[[{id:UUID,name:"auditor"}],{add:[
-"auditor"]}]}),whole:array(_enum(["metadata","federated_metadata"])).optional().meta({description:"The maps that are rep\
-laced as a whole: unmentioned keys are removed.",examples:[["metadata"]],default:[]}),ignored:ignorable(userTraits)}));userSchema=
-lazy(()=>document("User","A user's record: memberships, scopes, roles and metadata.",{id:optional2(identifier2(),"The id\
- of the user. If left out, the username identifies the user.",UUID),uid:nullish2(text2(),"The user's id in their backend\
-.","ada"),username:nullish2(union([identifier2(),text2()],{error:"expected a string"}),"The sign-in name. Without an id,\
- it identifies the user, if the profile lists users.","ada@example.com"),totp_registered_at:nullish2(iso_exports.datetime(
-{offset:true,error:"expected a date-time such as 2026-01-31T12:00:00Z"}),"When the user set up one-time passwords. null \
-removes them.","2026-01-31T12:00:00Z"),...managed(),backend:nullish2(union([identifier2(),backend2()],{error:"expected a\
- map, or the name of a backend"}),"The user's backend and its settings; only mentioned members are managed. Beside a use\
-rname without an id: the backend's name or id.",{id:UUID,smtp_relay:"smtp.example.com"})},{anyOf:[{required:["id"]},{required:[
-"username"]}]}));userList=()=>array(union([identifier2(),strictObject({id:optional2(identifier2(),"The id of the user.",
-UUID),name:optional2(identifier2(),"The username.","ada@example.com"),backend:optional2(identifier2(),"The name or id of\
- the backend that has the user.","Staff")}).refine(it=>it.id!==void 0||it.name!==void 0,'needs an "id" or a "name"').meta(
-idOrName)])).min(1,"must not be empty");usersSchema=lazy(()=>document("Users","The same declaration for many users, list\
-ed or matched.",{users:optional2(userList(),"Users by username or id.",["ada@example.com",{id:UUID}]),match:optional2(strictObject(
-{organization:reference("organization","acme").optional(),group:optional2(string2().regex(/^[^ ]+$/,"must be one word"),
-"One of the user's groups.","staff"),role:reference("role","auditor").optional(),scope:reference("scope","billing:read").
-optional(),backend:reference("backend","Staff directory").optional()}).refine(it=>Object.values(it).some(key3=>key3!==void 0),
-"needs a condition"),"Selects users who meet all conditions. scope and role mean those that the user has directly.",{organization:"\
-acme",group:"staff"}),except:optional2(userList(),"Users whom match leaves out.",["root@example.com"]),at_least:optional2(
-int().min(1),"The least number of users; fewer are an error.",1),until:until(),...managed()},{anyOf:[{required:["users"]},
-{required:["match"]}],dependentRequired:{except:["match"]}}).refine(({until:until2,authorized_scopes,organizations,roles:roles3})=>until2===
-void 0||[authorized_scopes,organizations,roles3].some(adds),{path:["until"],error:NOT_ADDED}));userTraits={documented:{scopeNeedsLabel:true,
-elementsNeedIds:false,hasRoles:false,doubles:false},boruta:{scopeNeedsLabel:false,elementsNeedIds:true,hasRoles:true,doubles:true,
-reads:{one:{title:"show a user",path:"/api/users/:user_id",scope:"users:manage:all"}},whole:["metadata","group","authori\
-zed_scopes","organizations","roles"],ignored:["uid","username","totp_registered_at","federated_metadata","blocked","back\
-end"],instead:{blocked:'take away what the user has with "organizations: []", "authorized_scopes: []" and "roles: []" (t\
-his server blocks nobody)'},emptyIsNull:["group"],nullBecomes:{metadata:{},authorized_scopes:[],organizations:[],roles:[]},
-piecemeal:true,protects:true,limits:{ids:{authorized_scopes:255,roles:null,organizations:null},characters:{group:255},uniqueWords:[
-"group"],elements:{metadata:{needs:["value","status"],types:{status:"text",display:"texts"}}}},signs:{has:["roles"],lacks:[
-"blocked"],losesSilently:true},unsafe:true}}}});function userProblems(user4,profile){const{scopeNeedsLabel,hasRoles,doubles}=userTraits[profile.name];return[...unidentified2(
-user4,profile),...contradictions2(user4),...scopeNeedsLabel?unlabelledScopes(user4):[],...hasRoles?membershipRoles(user4):
+he backend keeps its users, as the server names it.","ldap"),is_default:nullish2(boolean2(),"Whether it is the default b\
+ackend.",false),create_default_organization:nullish2(boolean2(),"Whether a new user gets an organization of their own.",
+true),roles:nullish2(array(role),"The roles of the backend, the whole set.",[{id:UUID,name:"member"}]),metadata_fields:nullish2(
+array(anyObject2),"The fields that users' metadata may have. Their members are the server's; idops compares and sends th\
+em as they are.",[{attribute_name:"department",user_editable:false}]),federated_servers:nullish2(array(anyObject2),"Othe\
+r servers that users may sign in with. Their members are the server's; idops compares and sends them as they are.",[{name:"\
+partner"}]),verifiable_credentials:nullish2(array(anyObject2),"The verifiable credentials that it issues. Their members \
+are the server's; idops compares and sends them as they are.",[{credential_identifier:"EmployeeCard"}]),verifiable_presentations:nullish2(
+array(anyObject2),"The verifiable presentations that it asks for. Their members are the server's; idops compares and sen\
+ds them as they are.",[{presentation_identifier:"EmployeeCard"}]),password_hashing_alg:nullish2(text2(),"How passwords a\
+re hashed.","argon2"),password_hashing_opts:nullish2(anyObject2,"The settings of that hash. Their names are the server's\
+.",{m_cost:16}),ldap_pool_size:nullish2(int32(),"How many connections to the directory are kept open.",5),ldap_host:nullish2(
+text2(),"The host of the LDAP directory.","ldap.example.com"),ldap_user_rdn_attribute:nullish2(text2(),"The attribute th\
+at names a user in the directory.","uid"),ldap_base_dn:nullish2(text2(),"The base DN of users in the directory.","dc=exa\
+mple,dc=com"),ldap_ou:nullish2(text2(),"The organizational unit that users are in.","ou=people"),ldap_master_dn:nullish2(
+text2(),"The DN with which the server signs in to the directory.","cn=idp,dc=example,dc=com"),ldap_master_password:nullish2(
+text2(),"The password of ldap_master_dn, a secret wherever it comes from. Write a variable here, never the password itse\
+lf.","${LDAP_PASSWORD}"),smtp_from:nullish2(text2(),"The sender of emails.","no-reply@example.com"),smtp_relay:nullish2(
+text2(),"The mail server that emails are handed to.","smtp.example.com"),smtp_username:nullish2(text2(),"The user name w\
+ith which the server signs in to the mail server.","idp"),smtp_password:nullish2(text2(),"The password of smtp_username,\
+ a secret wherever it comes from. Write a variable here, never the password itself.","${SMTP_PASSWORD}"),smtp_ssl:nullish2(
+boolean2(),"Whether the connection to the mail server uses TLS from the first byte.",true),smtp_tls:nullish2(boolean2(),
+"Whether the connection to the mail server switches to TLS (STARTTLS).",false),smtp_port:nullish2(int32(),"The port of t\
+he mail server.",465),features:nullish2(array(text2()),"What the backend can do, as the server names it.",["authenticabl\
+e"])}));managed=lazy(()=>({metadata:nullish2(anyObject2,"Facts about the user, by name. Keys that are not mentioned stay\
+, null removes one; see whole.",{department:{value:"R&D",status:"valid"}}),federated_metadata:nullish2(anyObject2,"The s\
+ame, as another server told it. Keys that are not mentioned stay, null removes one; see whole.",{department:{value:"R&D",
+status:"valid"}}),blocked:nullish2(boolean2(),"Whether the user is blocked from signing in. Blocking counts as destructi\
+ve.",false),group:nullish2(text2(),"The groups of the user, one or several with a space between them.","staff"),authorized_scopes:setOf(
+union([identifier2(),scope()],{error:"expected the name or id of a scope, or an object with one"}),"scopes","billing:rea\
+d").meta({description:"The scopes that the user may be granted: a list is the whole set, add and remove name single ones\
+. An empty list removes all; without the field they stay as they are.",examples:[[{id:UUID,name:"billing:read",label:"Re\
+ad billing"}],{add:["billing:read"]}]}),organizations:setOf(union([identifier2(),membership()],{error:"expected the name\
+ or id of an organization, or an object with one"}),"organizations","acme").meta({description:"The organizations that th\
+e user is in, each an organization's name or id, or an object with one: a list is the whole set, add and remove name sin\
+gle ones. An empty list removes all; without the field they stay as they are.",examples:[["acme",{id:UUID,roles:[{id:UUID,
+name:"billing-admin"}]}],{add:["acme"]}]}),roles:setOf(union([identifier2(),ownRole],{error:"expected the name or id of \
+a role, or an object with one"}),"roles","auditor").meta({description:"The user's own roles: a list is the whole set, ad\
+d and remove name single ones. For servers of the boruta profile; the documented API has none.",examples:[[{id:UUID,name:"\
+auditor"}],{add:["auditor"]}]}),whole:array(_enum(["metadata","federated_metadata"])).optional().meta({description:"Whic\
+h of these maps are written whole: a key that is not mentioned is removed.",examples:[["metadata"]],default:[]}),ignored:ignorable(
+userTraits)}));userSchema=lazy(()=>document("User","A user's record: what they belong to and may do. The server creates \
+users, idops never does.",{id:optional2(identifier2(),"The id of the user; without it, the username finds the user.",UUID),
+uid:nullish2(text2(),"The user's id in their backend.","ada"),username:nullish2(union([identifier2(),text2()],{error:"ex\
+pected a string"}),"The name with which the user signs in. Without an id it finds the user, if the profile lists users.",
+"ada@example.com"),totp_registered_at:nullish2(iso_exports.datetime({offset:true,error:"expected a date-time such as 202\
+6-01-31T12:00:00Z"}),"When the user registered a device for one-time passwords; null removes it.","2026-01-31T12:00:00Z"),
+...managed(),backend:nullish2(union([identifier2(),backend2()],{error:"expected a map, or the name of a backend"}),"The \
+backend that the user comes from, with its settings. The members that are mentioned are managed. Beside a username witho\
+ut an id: the name or id of the backend that has the user.",{id:UUID,smtp_relay:"smtp.example.com"})},{anyOf:[{required:[
+"id"]},{required:["username"]}]}));userList=()=>array(union([identifier2(),strictObject({id:optional2(identifier2(),"The\
+ id of the user.",UUID),name:optional2(identifier2(),"The username.","ada@example.com"),backend:optional2(identifier2(),
+"The name or id of the backend that has the user.","Staff")}).refine(it=>it.id!==void 0||it.name!==void 0,'needs an "id"\
+ or a "name"').meta(idOrName)])).min(1,"must not be empty");usersSchema=lazy(()=>document("Users","Many users: those tha\
+t it names and those that match. What it declares holds for each of them.",{users:optional2(userList(),"Users by usernam\
+e or id.",["ada@example.com",{id:UUID}]),match:optional2(strictObject({organization:reference("organization","acme").optional(),
+group:optional2(string2().regex(/^[^ ]+$/,"must be one word"),"One of the words of the user's group.","staff"),role:reference(
+"role","auditor").optional(),scope:reference("scope","billing:read").optional(),backend:reference("backend","Staff direc\
+tory").optional()}).refine(it=>Object.values(it).some(key3=>key3!==void 0),"needs a condition"),"Every user for whom all\
+ these conditions hold. scope and role mean those that the user has directly.",{organization:"acme",group:"staff"}),except:optional2(
+userList(),"Users whom match leaves out, by username or id.",["root@example.com"]),at_least:optional2(int().min(1),"Fewe\
+r users are an error.",1),until:until(),...managed()},{anyOf:[{required:["users"]},{required:["match"]}],dependentRequired:{
+except:["match"]}}).refine(({until:until2,authorized_scopes,organizations,roles:roles3})=>until2===void 0||[authorized_scopes,
+organizations,roles3].some(adds),{path:["until"],error:NOT_ADDED}));userTraits={documented:{scopeNeedsLabel:true,elementsNeedIds:false,
+hasRoles:false,doubles:false},boruta:{scopeNeedsLabel:false,elementsNeedIds:true,hasRoles:true,doubles:true,reads:{one:{
+title:"show a user",path:"/api/users/:user_id",scope:"users:manage:all"}},whole:["metadata","group","authorized_scopes",
+"organizations","roles"],ignored:["uid","username","totp_registered_at","federated_metadata","blocked","backend"],instead:{
+blocked:'take away what the user has with "organizations: []", "authorized_scopes: []" and "roles: []" (this server bloc\
+ks nobody)'},emptyIsNull:["group"],nullBecomes:{metadata:{},authorized_scopes:[],organizations:[],roles:[]},piecemeal:true,
+protects:true,limits:{ids:{authorized_scopes:255,roles:null,organizations:null},characters:{group:255},uniqueWords:["gro\
+up"],elements:{metadata:{needs:["value","status"],types:{status:"text",display:"texts"}}}},signs:{has:["roles"],lacks:["\
+blocked"],losesSilently:true},unsafe:true}}}});function userProblems(user4,profile){const{scopeNeedsLabel,hasRoles,doubles}=userTraits[profile.name];return[...unidentified2(
+user4,profile),...contradictions(user4),...scopeNeedsLabel?unlabelledScopes(user4):[],...hasRoles?membershipRoles(user4):
 unknownRoles(user4),...doubles?respelledNumbers(user4,"metadata"):[],...Object.entries(user4.fields).flatMap(([field2,value4])=>repeatedElements(
 user4,field2,value4))]}function unidentified2(user4,profile){const{identity:identity2,fields:fields2,covers:covers2}=user4;
 const listsUsers=listRead("users",profile)!==void 0;if(covers2===void 0){if(identity2.id!==void 0){return typeof fields2.
@@ -8392,7 +8284,7 @@ h"',[user4.placeOf("except")],"remove it, or say which users match")]];if(listsU
 ...named4.flatMap(({username},index)=>username!==void 0?[unlisted(profile,"a user",user4.placeOf("users",index))]:[]),...match===
 void 0?[]:[unlisted(profile,"matching users",user4.placeOf("match"))]]}function wrongBackend(place2){return error("wrong\
 -type",'beside an id, "backend" must be a map',[place2],"the name of a backend helps to find a user by username; an id n\
-eeds no help")}function contradictions2(user4){return Object.entries(user4.fields).flatMap(([field2,declared])=>{if(!isMap(
+eeds no help")}function contradictions(user4){return Object.entries(user4.fields).flatMap(([field2,declared])=>{if(!isMap(
 declared))return[];const{add,remove}=setParts(declared);const removed=new Map(remove.map((element,index)=>[memberKey(element),
 index]));return add.flatMap((element,index)=>{const key3=memberKey(element);const other=removed.get(key3);if(key3===void 0||
 other===void 0)return[];return[error("duplicate-element",`"${key3}" is both added to and removed from ${field2}`,[user4.
@@ -8403,8 +8295,8 @@ erwise remove the field')]}function membershipRoles(user4){return listsOf(user4.
 flatMap((membership2,index)=>isMap(membership2)&&membership2.roles!==void 0?[error("profile-field","Boruta ignores the r\
 oles inside a membership: roles belong to the user",[user4.placeOf("organizations",...path,index,"roles")],'move them to\
  the "roles" of the user, beside "organizations"')]:[]))}function unlabelledScopes(user4){const needed2=["name","label"];
-return listsOf(user4.fields.authorized_scopes).flatMap(({path,list:list2})=>list2.flatMap((scope3,index)=>{const missing2=needed2.
-filter(member=>!isMap(scope3)||scope3[member]===void 0);if(missing2.length===0||path.includes("remove"))return[];return[
+return listsOf(user4.fields.authorized_scopes).flatMap(({path,list:list2})=>list2.flatMap((scope2,index)=>{const missing2=needed2.
+filter(member=>!isMap(scope2)||scope2[member]===void 0);if(missing2.length===0||path.includes("remove"))return[];return[
 error("missing-field",`a scope of a user needs a ${missing2.map(member=>`"${member}"`).join(" and a ")}`,[user4.placeOf(
 "authorized_scopes",...path,index)],"the API requires name and label in each element of authorized_scopes")]}))}function repeatedElements(user4,field2,value4,within5=[]){
 if(!["organizations","authorized_scopes","roles"].includes(field2))return[];return listsOf(value4).flatMap(({path,list:list2})=>repeatedIn(
@@ -8423,17 +8315,53 @@ init_values();init_fields();init_references();init_user_schema()}});function lis
 ...(userTraits[profile.name].whole?.includes("organizations")??false)||filled(fields2.organizations)?["organizations"]:[],
 ...listScope("scopes",profile)!==void 0&&filled(fields2.authorized_scopes)?["scopes"]:[],...listScope("roles",profile)!==
 void 0&&filled(fields2.roles)?["roles"]:[]]}function resolveUser(fields2,context3){const{references:references2,present:present3,
-profile,wished}=context3;const sets=new SetResolver(fields2,context3,userTraits[profile.name].reads?.one!==void 0);sets.
-takeFrom("authorized_scopes","scope",references2.scopes);sets.takeFrom("roles","role",references2.roles);const{organizations}=references2;
-if(organizations!=null){const own5=asElements(present3.organizations??null);const told3=own5.every(({name:name3})=>typeof name3!==
-"string"||organizations.byName(name3).length<=1);sets.take("organizations","organization",(list2,joined3)=>{const members3=memberships(
-list2,organizations,wished("organizations"),joined3);for(const message of members3.stale)sets.warn("organizations",message);
-return{...members3,sure:userTraits[profile.name].hasRoles&&members3.sure&&(joined3||told3)}})}return sets.result}function existing(lists,{
+profile,wished,at:at3}=context3;const resolved2={...fields2};const troubles=[];const confirmed=[];const warnings=[];const take2=(field2,noun,lookUp2)=>{
+const declared=fields2[field2];const found2=listsOf(declared).map(({path,list:list2})=>({path,...lookUp2(list2,isMap(declared??
+null))}));if(found2.length===0)return;troubles.push(...found2.flatMap(one=>one.troubles));if(found2.every(({sure})=>sure))
+confirmed.push(field2);const[only2]=found2;if(Array.isArray(declared))resolved2[field2]=only2?.elements??[];else{const parts={};
+for(const{path,elements:elements2}of found2)parts[path[0]??""]=elements2;troubles.push(...contradictions2(field2,noun,parts,
+at3));resolved2[field2]=mapValues(parts,uniqueElements)}};const inCatalog=(catalog,noun,field2)=>(list2,joined3)=>findAll(
+list2.map(referenceOf),{catalog,noun,own:asElements(present3[field2]??null),byMember:joined3,strict:wished(field2),live:userTraits[profile.
+name].reads?.one!==void 0});take2("authorized_scopes","scope",inCatalog(references2.scopes,"scope","authorized_scopes"));
+take2("roles","role",inCatalog(references2.roles,"role","roles"));const{organizations}=references2;if(organizations!=null){
+const own5=asElements(present3.organizations??null);const told3=own5.every(({name:name3})=>typeof name3!=="string"||organizations.
+byName(name3).length<=1);take2("organizations","organization",(list2,joined3)=>{const members3=memberships(list2,organizations,
+wished("organizations"),joined3);warnings.push(...members3.stale.map(message=>({code:"stale-name",message,field:"organiz\
+ations"})));return{...members3,sure:userTraits[profile.name].hasRoles&&members3.sure&&(joined3||told3)}})}return{fields:resolved2,
+troubles:[...new Set(troubles)],confirmed,warnings}}function uniqueElements(elements2){return[...new Map(elements2.map(element=>[
+keyOf(element),element])).values()]}function contradictions2(field2,noun,parts,at3){const first=new Map;const twice=Object.
+entries(parts).flatMap(([part,elements2])=>elements2.flatMap((element,index)=>{if(part==="remove"||part==="stay")return[];
+const place2=at3(field2,part,index);const before=first.get(keyOf(element));if(before===void 0)first.set(keyOf(element),{
+element,place:place2});if(before===void 0||instantOf(before.element.until)===instantOf(element.until))return[];return[`t\
+he ${noun} "${String(element.name??element.id)}" ends differently at ${before.place} and ${place2}: declare one end`]}));
+const{remove=[],...others2}=parts;const removed=new Map(remove.map((element,index)=>[keyOf(element),index]));const both=Object.
+entries(others2).flatMap(([part,elements2])=>elements2.flatMap((element,index)=>{const other=removed.get(keyOf(element));
+if(other===void 0)return[];return[`the ${noun} "${String(element.name??element.id)}" is declared at ${at3(field2,part,index)}\
+ and removed at ${at3(field2,"remove",other)}: remove one of the two`]}));return[...twice,...both]}function existing(lists,{
 organizations,scopes,roles:roles3}){const isIn=(catalog,{id})=>catalog==null||catalog.unsure||typeof id==="string"&&catalog.
 byId(id)!==void 0;const kept=Object.entries(lists).map(([field2,list2])=>{if(!Array.isArray(list2))return[field2,list2];
-const elements2=asElements(list2);if(field2==="authorized_scopes")return[field2,elements2.filter(scope3=>isIn(scopes,scope3))];
-if(field2==="roles")return[field2,elements2.filter(role3=>isIn(roles3,role3))];return[field2,elements2.filter(member=>isIn(
-organizations,member))]});return Object.fromEntries(kept.filter(([,list2])=>!Array.isArray(list2)||list2.length>0))}function memberships(references2,index,strict,joined3){
+const elements2=asElements(list2);if(field2==="authorized_scopes")return[field2,elements2.filter(scope2=>isIn(scopes,scope2))];
+if(field2==="roles")return[field2,elements2.filter(role2=>isIn(roles3,role2))];return[field2,elements2.filter(member=>isIn(
+organizations,member))]});return Object.fromEntries(kept.filter(([,list2])=>!Array.isArray(list2)||list2.length>0))}function findAll(list2,{
+catalog,noun,own:own5,byMember,strict,live}){if(catalog==null){return{elements:[...list2],troubles:[],sure:live&&catalog===
+void 0&&list2.length===0}}const isShared=name3=>catalog.byName(name3).length>1;const troubles=[];let sure=byMember||own5.
+every(({name:name3})=>typeof name3!=="string"||!isShared(name3));const elements2=list2.map(element=>{const row=typeof element.
+id==="string"?byId(element.id):byName2(String(element.name));if(typeof row==="string"){troubles.push(row);return element}
+if(typeof row?.name!=="string"||isShared(row.name))sure=false;if(row===void 0)return element;const misnamed=strict?nameConflict(
+noun,element,row):void 0;if(misnamed!==void 0)troubles.push(misnamed);return asOnServer(element,row,own5)});return{elements:elements2,
+troubles,sure};function byId(id){const row=catalog?.byId(id)??own5.find(one=>one.id===id);if(row!==void 0||catalog?.unsure===
+true)return row;if(!strict)return`the server has no ${noun} with the id ${id} any more, so it can't be restored`;return`\
+the server has no ${noun} with the id ${id}: correct the id, or create the ${noun} there`}function byName2(name3){const listed3=catalog?.
+byName(name3)??[];const found2=listed3.length>0?listed3:own5.filter(one=>one.name===name3);const ids2=[...new Set(found2.
+flatMap(({id})=>typeof id==="string"?[id]:[]))];const[row]=found2;if(row!==void 0&&ids2.length===1)return row;if(ids2.length>
+1){return`${ids2.length} ${noun}s are called "${name3}" (${ids2.join(", ")}): refer to one by its id`}const unsure2=catalog?.
+unsure===true?" (its list has rows without an id)":"";if(!strict)return`the server has no ${noun} "${name3}"${unsure2} a\
+ny more, so it can't be restored`;const lack=`the server has no ${noun} "${name3}"${unsure2}: correct the name, or creat\
+e the ${noun} there`;return`${lack}${catalog?.proposal(name3)??""}`}}function nameConflict(noun,{id,name:name3},row){if(typeof name3!==
+"string"||typeof row.name!=="string"||name3===row.name)return void 0;return wrongName(noun,String(id),row.name,name3)}function asOnServer(element,row,own5){
+const{scopes:_,...declared}=element;const isNew=!own5.some(({id})=>id===row.id);return{...declared,...declared.public!==
+void 0&&row.public!==void 0?{public:row.public}:{},...isNew&&row.scopes!==void 0?{scopes:row.scopes}:{},...row.id===void 0?
+{}:{id:row.id},...typeof row.name==="string"?{name:row.name}:{}}}function memberships(references2,index,strict,joined3){
 const troubles=[];const stale3=[];const seen=new Set;let sure=true;const elements2=references2.flatMap(reference2=>{const element=isMap(
 reference2)?reference2:{};const row=findMember(reference2,index);if(typeof row==="string"){troubles.push(row);return[]}const id=String(
 row.id);if(seen.has(id)&&!joined3){troubles.push(`the organization ${id} is twice in organizations: remove one of the tw\
@@ -8448,7 +8376,7 @@ troubles,sure,stale:stale3}}function findMember(reference2,organizations){if(!is
 String(reference2));if(typeof reference2.id!=="string")return organizations.findNamed(String(reference2.name));const row=organizations.
 byId(reference2.id);if(row!==void 0)return row;if(organizations.unsure)return{id:reference2.id};return organizations.lacksId(
 reference2.id)}var init_user_references=__esm({"src/kinds/user-references.ts"(){"use strict";init_values();init_by_name();
-init_fields();init_references();init_resolve_sets();init_user_schema()}});function replaceUser({present:present3,desired:desired2,profile,references:references2}){const{[profile.name]:traits5}=userTraits;
+init_fields();init_references();init_user_schema()}});function replaceUser({present:present3,desired:desired2,profile,references:references2}){const{[profile.name]:traits5}=userTraits;
 const{fields:fields2,unknown:unknown3}=wholeFields(desired2,present3.fields,traits5);if(unknown3.length>0)return blocked(
 unknownWhole("user",unknown3),fields2);const troubles=[];const body2=traits5.elementsNeedIds?withIds(fields2,present3.fields,
 references2,troubles):fields2;troubles.push(...unknownMemberships(body2,references2.organizations));if(troubles.length>0)
@@ -8458,16 +8386,16 @@ requests:[],expected,trouble}}function withIds(fields2,present3,references2,trou
 null);const roles3=asElements(present3.roles??null);const identified=(list2,known3,noun)=>{const elements2=asElements(list2).
 map(element=>identify2(element,known3,noun,troubles));for(const id of repeated(elements2))troubles.push(`the ${noun} ${id}\
  is twice: remove one of the two`);return elements2};const lists={};for(const[name3,list2]of Object.entries(fields2)){if(name3===
-"authorized_scopes"){lists[name3]=identified(list2,scopes,"scope").map(scope3=>labelled(scope3,references2.scopes))}else if(name3===
+"authorized_scopes"){lists[name3]=identified(list2,scopes,"scope").map(scope2=>labelled(scope2,references2.scopes))}else if(name3===
 "roles")lists[name3]=identified(list2,roles3,"role")}return{...fields2,...lists}}function identify2(element,known3,noun,troubles){
 if(typeof element.id==="string")return element;const ids2=new Set(known3.flatMap(({id:id2,name:name3})=>name3===element.
 name&&typeof id2==="string"?[id2]:[]));const[id]=ids2;if(id!==void 0&&ids2.size===1)return{...element,id};const why2=ids2.
 size===0?"the user does not have it yet":"several of the user have this name";troubles.push(`the ${noun} "${String(element.
 name)}" needs its id: ${why2}, and this server offers no list to find it in`);return element}function repeated(elements2){
 const ids2=elements2.flatMap(({id})=>typeof id==="string"?[id]:[]);return ids2.filter((id,index)=>ids2.indexOf(id)!==index)}
-function labelled(scope3,catalog){if(scope3.label!==void 0||scope3.name===void 0)return scope3;const listed2=typeof scope3.
-id==="string"?catalog?.byId(scope3.id)?.label:void 0;return{...scope3,label:typeof listed2==="string"&&listed2!==""?listed2:
-scope3.name}}function unlisted2(body2,{scopes,roles:roles3}){const strange=(elements2,catalog,noun)=>elements2.flatMap(({
+function labelled(scope2,catalog){if(scope2.label!==void 0||scope2.name===void 0)return scope2;const listed3=typeof scope2.
+id==="string"?catalog?.byId(scope2.id)?.label:void 0;return{...scope2,label:typeof listed3==="string"&&listed3!==""?listed3:
+scope2.name}}function unlisted2(body2,{scopes,roles:roles3}){const strange=(elements2,catalog,noun)=>elements2.flatMap(({
 id,name:name3})=>{if(catalog==null||catalog.unsure||typeof id!=="string"||catalog.byId(id)!==void 0)return[];const called=typeof name3===
 "string"?`"${name3}" (id ${id})`:id;return[{code:"not-in-list",message:`the user has the ${noun} ${called}, which the se\
 rver's list of ${noun}s doesn't show; it is sent unchanged. If the server runs on several nodes that aren't clustered, e\
@@ -8526,18 +8454,18 @@ const names4=new Set(found2.map(({live})=>live.fields.username));return names4.s
 backends"]}function namesOf({identity:identity2,live},references2){const{username,backend:backend3}={...live.beside,...live.
 fields};if(typeof username!=="string")return void 0;const home=backend3!==void 0&&isMap(backend3)?backend3.name:void 0;const candidates2=[
 {username},...typeof home==="string"?[{username,backend:home}]:[]];return onlyNames(userByName,identity2.id,candidates2,
-references2)}async function find4(context3){const{profile,asked,list:list2}=context3;const{whole:whole2=[],reads:{one}={}}=userTraits[profile.
+references2)}async function find5(context3){const{profile,asked,list:list2}=context3;const{whole:whole2=[],reads:{one}={}}=userTraits[profile.
 name];const all=listRead("users",profile);const wanted=asked.user??[];const users2=wanted.length>0||all===void 0?null:await list2(
 "users");if(users2===null&&wanted.length===0){const note="the server offers no list of users: name users with --user ID";
 return{found:[],notes:[note]}}const isElsewhere=({backend:backend3})=>(asked.backend??[]).length>0&&!asked.backend?.some(
-id=>id===idOf(backend3));const listed2=users2===null?[...new Set(wanted)].map(id=>({id})):[...users2.all()];const found2=await allSettled(
-listed2.map(async row=>{const{id}=row;if(typeof id!=="string"||row.backend!==void 0&&isElsewhere(row))return[];const shown4=isWhole(
+id=>id===idOf(backend3));const listed3=users2===null?[...new Set(wanted)].map(id=>({id})):[...users2.all()];const found2=await allSettled(
+listed3.map(async row=>{const{id}=row;if(typeof id!=="string"||row.backend!==void 0&&isElsewhere(row))return[];const shown4=isWhole(
 row,whole2)||one===void 0?row:await readOne(context3,one,{user_id:id},answers.user);if(shown4===null||isElsewhere(shown4))
 return[];const called=[shown4.username,shown4.uid].find(name3=>typeof name3==="string");const identity2={id};return[{identity:identity2,
 called:typeof called==="string"?called:null,live:{exists:true,identity:identity2,fields:shownUser(shown4)}}]}));return{found:found2.
 flat().sort((a2,b)=>compareText(a2.identity.id??"",b.identity.id??"")),notes:withoutIds(users2?.anonymous??0,"users")}}function rolesLost(wanted,got){
 if(wanted.roles===void 0||got.roles===void 0)return[];return matchSets(asElements(wanted.roles),asElements(got.roles)).removed}
-function naming2({id,username},{users:users2}){if(id===void 0)return{address:{username:username??""},key:{username:username??
+function naming3({id,username},{users:users2}){if(id===void 0)return{address:{username:username??""},key:{username:username??
 ""},all:[{username:username??""}]};const called=users2?.byId(id)?.username;const all=typeof called==="string"?[{id},{username:called}]:
 [{id}];return{address:{id},key:{id},all}}var elementNouns,backendFields,fields,WRITTEN_FIRST,user2,FEW,WORTH;var init_user=__esm(
 {"src/kinds/user.ts"(){"use strict";init_concurrency();init_problems();init_values();init_answers();init_by_name();init_discovery();
@@ -8551,34 +8479,33 @@ name","backend"],byName:userByName,many:users,deciding:has=>has("id")?["id"]:["u
 get fields(){return fields()},scopes:{read:"users:manage:all",write:"users:manage:all"},traits:userTraits,identities:({identity:{
 id,username,backend:backend3=""}})=>[id===void 0?`name ${JSON.stringify([username,backend3])}`:`id ${id}`],check:(declared,profile)=>[
 ...declared.flatMap(user4=>userProblems(user4,profile)),...profileProblems(declared,profile,userTraits)],addressPart:({id,
-username})=>id??username??"",naming:naming2,called:({username,uid})=>firstText(username,uid),names:backendName,readable:({
+username})=>id??username??"",naming:naming3,called:({username,uid})=>firstText(username,uid),names:backendName,readable:({
 name:name3})=>userTraits[name3].reads?.one!==void 0,async observe(objects3,context3){const{whole:whole2=[],reads:{one:read2}={}}=userTraits[context3.
-profile.name];if(read2===void 0)return new Map;const listed2=await readMany(objects3.length,context3);return new Map(await allSettledEach(
-objects3,async object3=>{const{identity:identity2}=object3;const{id=""}=identity2;const row=listed2?.byId(id);const shown4=isWhole(
+profile.name];if(read2===void 0)return new Map;const listed3=await readMany(objects3.length,context3);return new Map(await allSettledEach(
+objects3,async object3=>{const{identity:identity2}=object3;const{id=""}=identity2;const row=listed3?.byId(id);const shown4=isWhole(
 row,whole2)?await context3.limit(async()=>row):await readOne(context3,read2,{user_id:id},answers.user);if(shown4===null)
 return[object3,missing(identity2,"user")];return[object3,{exists:true,identity:identity2,fields:shownUser(shown4),names:backendName(
 shown4)}]}))},refersTo:listsOfUser,resolve:resolveUser,update(input){if(userTraits[input.profile.name].whole!==void 0)return replaceUser(
 input);const{present:present3,desired:desired2}=input;return{requests:[{operation:"updateUser",params:{user_id:present3.
-identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,restorable:existing,gives:holdingsOf,access:{listed:profile=>listRead(
+identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,restorable:existing,access:{listed:profile=>listRead(
 "users",profile)!==void 0,fields:({name:name3})=>["organizations","authorized_scopes",...userTraits[name3].hasRoles?["ro\
-les"]:[]],lists:["organizations","scopes","roles"],of:grantsOf,blocked:({blocked:blocked3})=>typeof blocked3==="boolean"?
-blocked3:null},discovery:{options:{user:"id"},within:{option:"backend",idOf:({backend:backend3})=>idOf(backend3)},find:find4,
-named:{lists:listsOfNames,identity:namesOf}},destructions:fields2=>fields2.flatMap(({path,before,after:after2,confirmed=false})=>{
-if(path==="blocked")return after2===true?["blocks the user"]:[];const loses=elementNouns[path];if(loses===void 0||before===
-void 0)return[];const{removed:left,pairs}=matchSets(asElements(after2),asElements(before));const kept=new Set(pairs.map(
-({got})=>keyOf(got)));const removed=left.filter(element=>!kept.has(keyOf(element)));const called=element=>elementName(element,
+les"]:[]],lists:["organizations","scopes","roles"],of:grantsOf,holdings:holdingsOf,blocked:({blocked:blocked3})=>typeof blocked3===
+"boolean"?blocked3:null},discovery:{options:{user:"id"},within:{option:"backend",idOf:({backend:backend3})=>idOf(backend3)},
+find:find5,named:{lists:listsOfNames,identity:namesOf}},destructions:fields2=>fields2.flatMap(({path,before,after,confirmed=false})=>{
+if(path==="blocked")return after===true?["blocks the user"]:[];const loses=elementNouns[path];if(loses===void 0||before===
+void 0)return[];const{removed:left,pairs}=matchSets(asElements(after),asElements(before));const kept=new Set(pairs.map(({
+got})=>keyOf(got)));const removed=left.filter(element=>!kept.has(keyOf(element)));const called=element=>elementName(element,
 confirmed);return[...removed.map(element=>`removes the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
-wanted,got).map(role3=>`removes the role${called(role3)} within the ${loses}${called(got)}`))]})};FEW=50;WORTH=.5}});function kindOf(name3){return byName[name3]}function only(found2){const[one,...others2]=found2;if(one===void 0||others2.
+wanted,got).map(role2=>`removes the role${called(role2)} within the ${loses}${called(got)}`))]})};FEW=50;WORTH=.5}});function kindOf(name3){return byName[name3]}function only(found2){const[one,...others2]=found2;if(one===void 0||others2.
 length>0)throw new Error("one kind has it, and no other");return one}function isKindName(name3){return Object.hasOwn(byName,
-name3)}function isAddressedByName(kind){const{naming:naming3,byName:byName2}=kindOf(kind);return naming3!==void 0&&byName2===
+name3)}function isAddressedByName(kind){const{naming:naming4,byName:byName2}=kindOf(kind);return naming4!==void 0&&byName2===
 void 0}function addressOf(kind,identity2){return`${kind}/${kindOf(kind).addressPart(identity2)}`}function emailsIn(declared){
 return declared.flatMap(template2=>{const{email:email3}=kindOf(template2.kind);return email3===void 0||template2.absent?
 []:[{template:template2,email:email3}]})}var byName,kinds,regenerated,accessKind;var init_kinds=__esm({"src/kinds/index.\
-ts"(){"use strict";init_kind_names();init_client();init_email_template();init_key_pair();init_organization();init_role();
-init_scope();init_user();byName={Scope:scope,Role:role2,Organization:organization2,User:user2,KeyPair:keyPair2,EmailTemplate:emailTemplate,
-Client:client2};kinds=kindNames.map(name3=>byName[name3]);regenerated=only(kinds.flatMap(kind=>kind.regeneration===void 0?
-[]:[{kind,regeneration:kind.regeneration}]));accessKind=only(kinds.flatMap(kind=>kind.access===void 0?[]:[{kind,access:kind.
-access}]))}});function isInvalidCodePoint(codePoint){return codePoint===0||codePoint>=55296&&codePoint<=57343||codePoint>1114111}function replaceCodePoint(codePoint){
+ts"(){"use strict";init_kind_names();init_client();init_email_template();init_key_pair();init_organization();init_user();
+byName={Organization:organization2,User:user2,KeyPair:keyPair2,EmailTemplate:emailTemplate,Client:client2};kinds=kindNames.
+map(name3=>byName[name3]);regenerated=only(kinds.flatMap(kind=>kind.regeneration===void 0?[]:[{kind,regeneration:kind.regeneration}]));
+accessKind=only(kinds.flatMap(kind=>kind.access===void 0?[]:[{kind,access:kind.access}]))}});function isInvalidCodePoint(codePoint){return codePoint===0||codePoint>=55296&&codePoint<=57343||codePoint>1114111}function replaceCodePoint(codePoint){
 if(isInvalidCodePoint(codePoint)){return 65533}if(codePoint>=128&&codePoint<=159){return c1[codePoint-128]||codePoint}return codePoint}
 function codePointToString(codePoint){return codePoint-1>>>0<127||codePoint-160>>>0<55136?String.fromCharCode(codePoint):
 String.fromCodePoint(replaceCodePoint(codePoint))}var c1;var init_decode_codepoint=__esm({"node_modules/entities/dist/de\
@@ -8978,17 +8905,17 @@ const held2=isNewest?{last_run:run4}:known3;return withPart(head,part.shard,{...
 const{last_run}=head;return{...rest,last_run:last_run!==void 0&&last_run>run4?last_run:run4}}function requireSameState(now,{
 lineage,shards}){if(now.lineage===lineage&&now.shards?.count===shards?.count)return now;throw problemError("locked","the\
  state was replaced by another one while this run of a shard was under way","find out who writes it, and run it again on\
-ce no other run is under way")}function changedRecords(before,after2){const changed2=new Map;for(const[key3,record2]of Object.
-entries(after2))if(before[key3]!==record2)changed2.set(key3,record2);for(const key3 of Object.keys(before))if(!Object.hasOwn(
-after2,key3))changed2.set(key3,null);return changed2}function withRecords({resources},records){const next={...resources};
+ce no other run is under way")}function changedRecords(before,after){const changed2=new Map;for(const[key3,record2]of Object.
+entries(after))if(before[key3]!==record2)changed2.set(key3,record2);for(const key3 of Object.keys(before))if(!Object.hasOwn(
+after,key3))changed2.set(key3,null);return changed2}function withRecords({resources},records){const next={...resources};
 for(const[key3,record2]of records){if(record2===null)delete next[key3];else next[key3]=record2}return next}var init_shards=__esm(
 {"src/state/shards.ts"(){"use strict";init_problems();init_shard()}});function summarizeResult(result){const summary2={applied:0,failed:0,not_converged:0,unknown:0,skipped:0};for(const{status}of result.
 results)summary2[status]+=1;return summary2}function isComplete({results}){return results.every(({status})=>status==="ap\
 plied")}function statusWords(status){return status.replace("_"," ")}function countedWords(result){const count3=summarizeResult(
 result);return statuses.filter(status=>count3[status]>0).map(status=>`${count3[status]} ${statusWords(status)}`)}function mayBeUndone({
-results}){return results.some(({status,action:action2})=>status!=="failed"&&status!=="skipped"&&["create","update","dele\
-te"].includes(action2))}var statuses;var init_result=__esm({"src/apply/result.ts"(){"use strict";statuses=["applied","fa\
-iled","not_converged","unknown","skipped"]}});function firstFew(names4,most2=3){const more=names4.length-most2;return`${names4.slice(0,most2).join(", ")}${more>0?` an\
+results}){return results.some(({status,action:action2})=>status!=="failed"&&status!=="skipped"&&(action2==="update"||action2===
+"delete"))}var statuses;var init_result=__esm({"src/apply/result.ts"(){"use strict";statuses=["applied","failed","not_co\
+nverged","unknown","skipped"]}});function firstFew(names4,most2=3){const more=names4.length-most2;return`${names4.slice(0,most2).join(", ")}${more>0?` an\
 d ${more} more`:""}`}function short2(text6){return text6.length>80?`${text6.slice(0,79)}\u2026`:text6}var init_words=__esm(
 {"src/base/words.ts"(){"use strict"}});function isApproved(thing){return typeof thing==="object"&&thing!==null&&made.has(thing)}function markStale(plan,problems){
 stale.set(plan,problems)}function refusalsOf(plan,limits2){return[...stale.get(plan)??[],...refusals(plan,limits2)]}function approve(plan,limits2){
@@ -9022,13 +8949,13 @@ function undeclaredDrift(fields2,declared,types3,left,shown4){return Object.entr
 const[type,was,now]=[types3[name3],left.fields[name3],shown4(name3)];if(type?.type!=="map"||!isMap(said)||!isMap(was??null)||
 !isMap(now??null))return[];const own5=new Set([...fields2.map(({path})=>path),...contrast(type,name3,said,{}).map(({path})=>path)]);
 return contrast(type,name3,now??null,was).filter(({path,verdict})=>verdict==="different"&&!own5.has(path)).map(({path,wanted,
-got=null,lacks})=>{const sensitive=holdsSensitive(wanted)||holdsSensitive(got)||[wanted,got].some(one=>holdsSecretKey(path,
-one));const drift={recorded:got,run:left.run,declared:"nowhere"};const absent2=lacks==="wanted"?{was:"absent"}:{};return{
-path,type:"map",before:wanted,after:wanted,sensitive,...absent2,drift}})})}function isUnplanned({drift}){return drift?.declared===
-"nowhere"}function isAsLeft({path,after:after2},types3,recorded2){const type=types3[path]??value;return contrast(type,path,
-after2,recorded2).every(({verdict})=>verdict!=="different")}function recordedMembers({path,before=[],after:after2},left,shown4){
+got=null,lacks:lacks2})=>{const sensitive=holdsSensitive(wanted)||holdsSensitive(got)||[wanted,got].some(one=>holdsSecretKey(
+path,one));const drift={recorded:got,run:left.run,declared:"nowhere"};const absent2=lacks2==="wanted"?{was:"absent"}:{};
+return{path,type:"map",before:wanted,after:wanted,sensitive,...absent2,drift}})})}function isUnplanned({drift}){return drift?.
+declared==="nowhere"}function isAsLeft({path,after},types3,recorded2){const type=types3[path]??value;return contrast(type,
+path,after,recorded2).every(({verdict})=>verdict!=="different")}function recordedMembers({path,before=[],after},left,shown4){
 const[was,now]=[left[path],shown4(path)];if(was===void 0||now===void 0)return void 0;const named4=[...asElements(before),
-...asElements(after2)];const members3=membersAmong(was,named4);const{added,removed}=matchSets(membersAmong(now,named4),members3);
+...asElements(after)];const members3=membersAmong(was,named4);const{added,removed}=matchSets(membersAmong(now,named4),members3);
 return added.length+removed.length===0?void 0:members3}function recordedAt(path,types3,left,shown4){const[field2=""]=/^\w*/.
 exec(path)??[];if(!Object.hasOwn(left,field2)||!Object.hasOwn(types3,field2))return void 0;const[was,now]=[left[field2],
 shown4(field2)];if(was===void 0||now===void 0)return void 0;const parts=contrast(types3[field2]??value,field2,now,was);const part=parts.
@@ -9173,21 +9100,21 @@ at end of file");i3++}}}return{oldFileName,newFileName,oldHeader,newHeader,hunks
 endsWith("\n");const result=text6.split("\n").map(line=>line+"\n");if(hasTrailingNl){result.pop()}else{result.push(result.
 pop().slice(0,-1))}return result}var init_create=__esm({"node_modules/diff/libesm/patch/create.js"(){init_line()}});var init_libesm=__esm({"node_modules/diff/libesm/index.js"(){init_word();init_create()}});function inline(value4){if(value4 instanceof Sensitive)return"(sensitive)";if(typeof value4==="string")return quote(value4);
 if(Array.isArray(value4))return`[${value4.map(inline).join(", ")}]`;if(isMap(value4)){const members3=Object.entries(value4).
-map(([key3,member])=>`${quote(key3)}: ${inline(member)}`);return`{${members3.join(", ")}}`}return String(value4)}function inlinePair(before,after2,whole2){
-const old=before===void 0?"(unknown)":inline(before);const now=inline(after2);const note=typeof before==="string"&&typeof after2===
-"string"?formNote(before,after2):null;const words7=whole2||before===void 0?void 0:changedWords(old,now);return{before:words7===
+map(([key3,member])=>`${quote(key3)}: ${inline(member)}`);return`{${members3.join(", ")}}`}return String(value4)}function inlinePair(before,after,whole2){
+const old=before===void 0?"(unknown)":inline(before);const now=inline(after);const note=typeof before==="string"&&typeof after===
+"string"?formNote(before,after):null;const words7=whole2||before===void 0?void 0:changedWords(old,now);return{before:words7===
 void 0?old:textOf2(shortened(words7.before)),after:(words7===void 0?now:textOf2(shortened(words7.after)))+(note===null?"":
-` (${note})`)}}function formNote(before,after2){if(before===after2)return null;const[old,now]=[before.normalize("NFC"),after2.
-normalize("NFC")];if(old===now)return"the same text in another Unicode normal form";return before===old===(after2===now)?
-null:"the Unicode normal form changes as well"}function changedWords(before,after2){const start=commonStart(before,after2);
-const end=commonEnd(before.slice(start),after2.slice(start));const old=before.slice(start,before.length-end);const now=after2.
-slice(start,after2.length-end);const parts=Math.max(old.length,now.length)>longestMiddle?void 0:diffWordsWithSpace(old,now,
+` (${note})`)}}function formNote(before,after){if(before===after)return null;const[old,now]=[before.normalize("NFC"),after.
+normalize("NFC")];if(old===now)return"the same text in another Unicode normal form";return before===old===(after===now)?
+null:"the Unicode normal form changes as well"}function changedWords(before,after){const start=commonStart(before,after);
+const end=commonEnd(before.slice(start),after.slice(start));const old=before.slice(start,before.length-end);const now=after.
+slice(start,after.length-end);const parts=Math.max(old.length,now.length)>longestMiddle?void 0:diffWordsWithSpace(old,now,
 {maxEditLength:mostChanges});const inside2=parts??[{value:old,removed:true,added:false},{value:now,removed:false,added:true}];
 const side3=mark=>[plain2(before.slice(0,start)),...inside2.filter(({added,removed})=>mark==="+"?!removed:!added).map(({
 value:value4,added,removed})=>({text:value4,change:added||removed?mark:null})),plain2(before.slice(before.length-end))];
 const spansBefore=side3("-").filter(({text:text6})=>text6!=="");const spansAfter=side3("+").filter(({text:text6})=>text6!==
 "");const same2=textOf2(spansBefore.filter(({change:change3})=>change3===null)).length;return{before:spansBefore,after:spansAfter,
-alike:same2>Math.max(before.length,after2.length)*.4}}function commonStart(one,other){let length2=0;while(length2<one.length&&
+alike:same2>Math.max(before.length,after.length)*.4}}function commonStart(one,other){let length2=0;while(length2<one.length&&
 one[length2]===other[length2])length2+=1;return/[\ud800-\udbff]/.test(one.charAt(length2-1))?length2-1:length2}function commonEnd(one,other){
 const most2=Math.min(one.length,other.length);let length2=0;while(length2<most2&&one.at(-1-length2)===other.at(-1-length2))
 length2+=1;return/[\udc00-\udfff]/.test(one.charAt(one.length-length2))?length2-1:length2}function shortened(spans){const isLong2=({
@@ -9197,28 +9124,28 @@ plain2(` (${length2} characters)`)]}function middleCut(text6){const start=text6.
 "");return`${start}\u2026${text6.slice(-keptCharacters).replace(/^[\udc00-\udfff]/,"")}`}function textOf2(spans){return spans.
 map(({text:text6})=>text6).join("")}function plain2(text6){return{text:text6,change:null}}var longestMiddle,mostChanges,
 keptCharacters;var init_values2=__esm({"src/report/values.ts"(){"use strict";init_libesm();init_escape();init_values();longestMiddle=
-1e4;mostChanges=80;keptCharacters=40}});function compareBodies(before,after2){const isMixed=[before,after2].some(text6=>endingsOf(text6)==="mixed");const[old,now]=[
-normalize(before,isMixed),normalize(after2,isMixed)];const notes=[...byteOrderMark(before,after2),...lineEndings(before,
-after2)];if(before!==""&&after2!=="")notes.push(...finalNewline(before,after2));if(old===now)return{notes,hunks:[]};const form=formNote(
+1e4;mostChanges=80;keptCharacters=40}});function compareBodies(before,after){const isMixed=[before,after].some(text6=>endingsOf(text6)==="mixed");const[old,now]=[
+normalize(before,isMixed),normalize(after,isMixed)];const notes=[...byteOrderMark(before,after),...lineEndings(before,after)];
+if(before!==""&&after!=="")notes.push(...finalNewline(before,after));if(old===now)return{notes,hunks:[]};const form=formNote(
 old,now);if(form!==null)notes.push(form);if(old.normalize("NFC")===now.normalize("NFC"))return{notes,hunks:[]};const patch=structuredPatch(
 "","",old,now,void 0,void 0,{context:3,maxEditLength:longestEdit(old,now)});return{notes,hunks:patch?.hunks??[replaced2(
 old.split("\n").slice(0,-1),now.split("\n").slice(0,-1))]}}function replaced2(old,now){const most2=Math.min(old.length,now.
 length);let start=0;while(start<most2&&old[start]===now[start])start+=1;let end=0;while(end<most2-start&&old.at(-1-end)===
 now.at(-1-end))end+=1;const[removed,added]=[old.slice(start,old.length-end),now.slice(start,now.length-end)];return{oldStart:start+
 1,oldLines:removed.length,newStart:start+1,newLines:added.length,lines:[...removed.map(line=>`-${line}`),...added.map(line=>`\
-+${line}`)]}}function longestEdit(before,after2){const lines=Math.max(before.split("\n").length,after2.split("\n").length);
++${line}`)]}}function longestEdit(before,after){const lines=Math.max(before.split("\n").length,after.split("\n").length);
 return Math.min(maxChangedLines,Math.ceil(maxComparisons/(2*lines)))}function countLines(text6){return text6===""?0:normalize(
 text6).split("\n").length-1}function normalize(text6,keepsEndings=false){const marked=text6.replace(/^\ufeff/,"");const lines=keepsEndings?
 marked:marked.replaceAll("\r\n","\n");return lines===""||lines.endsWith("\n")?lines:`${lines}
-`}function byteOrderMark(before,after2){const had=before.startsWith("\uFEFF");if(had===after2.startsWith("\uFEFF"))return[];
-return[had?"the byte order mark is removed":"a byte order mark is added"]}function finalNewline(before,after2){const had=before.
-endsWith("\n");if(had===after2.endsWith("\n"))return[];return[had?"the final newline is removed":"a final newline is add\
-ed"]}function endingsOf(text6){const all=text6.match(/\r?\n/g)??[];const windows=all.filter(ending=>ending==="\r\n").length;
-if(all.length===0)return"none";return windows===0?"LF":windows===all.length?"CRLF":"mixed"}function lineEndings(before,after2){
-const[old,now]=[endingsOf(before),endingsOf(after2)];return old===now||old==="none"||now==="none"?[]:[`line endings: ${old}\
+`}function byteOrderMark(before,after){const had=before.startsWith("\uFEFF");if(had===after.startsWith("\uFEFF"))return[];
+return[had?"the byte order mark is removed":"a byte order mark is added"]}function finalNewline(before,after){const had=before.
+endsWith("\n");if(had===after.endsWith("\n"))return[];return[had?"the final newline is removed":"a final newline is adde\
+d"]}function endingsOf(text6){const all=text6.match(/\r?\n/g)??[];const windows=all.filter(ending=>ending==="\r\n").length;
+if(all.length===0)return"none";return windows===0?"LF":windows===all.length?"CRLF":"mixed"}function lineEndings(before,after){
+const[old,now]=[endingsOf(before),endingsOf(after)];return old===now||old==="none"||now==="none"?[]:[`line endings: ${old}\
  \u2192 ${now}`]}var maxChangedLines,maxComparisons;var init_bodies=__esm({"src/report/bodies.ts"(){"use strict";init_libesm();
-init_values2();maxChangedLines=2e3;maxComparisons=6e7}});function compareSets(before,after2,confirmed,whole2){if(!isSet(after2)||before!==void 0&&!isSet(before))return void 0;const wanted=asElements(
-after2);if(before===void 0){const name4=namer(wanted,confirmed);return{elements:wanted.map(it=>({mark:"=",text:described(
+init_values2();maxChangedLines=2e3;maxComparisons=6e7}});function compareSets(before,after,confirmed,whole2){if(!isSet(after)||before!==void 0&&!isSet(before))return void 0;const wanted=asElements(
+after);if(before===void 0){const name4=namer(wanted,confirmed);return{elements:wanted.map(it=>({mark:"=",text:described(
 it,name4,confirmed,whole2)})),kept:0}}const got=asElements(before);const match=matchSets(wanted,got);const name3=namer([
 ...match.removed,...wanted],confirmed);const changed2=match.pairs.flatMap(pair=>{const inner=innerChanges(pair.wanted,pair.
 got,confirmed,whole2);return inner===""?[]:[{mark:"~",text:`${name3(pair.wanted,pair.got)} (${inner})`}]});const added=match.
@@ -9240,9 +9167,9 @@ const changes=Object.entries(wanted).flatMap(([key3,member])=>{const there=Objec
 void 0&&same(member,there))return[];const label3=`${bare(key3)}: `;if(Array.isArray(member)){if(there===void 0)return[`${label3}\
 (unknown) \u2192 ${memberText(member,confirmed,whole2)}`];const inner=compareSets(there,member,confirmed,whole2);if(inner!==
 void 0){return[label3+inner.elements.map(({mark,text:text6})=>`${mark} ${text6}`).join(" ")]}if(isSet(member)&&isSet(there))
-return[]}if(there===void 0&&(key3==="id"||key3==="name"))return[];const{before,after:after2}=inlinePair(there,member,whole2);
-return[`${label3}${before} \u2192 ${after2}`]});return changes.join("; ")}var init_set_difference=__esm({"src/report/set\
--difference.ts"(){"use strict";init_escape();init_values();init_fields();init_values2()}});var require_picocolors=__commonJS({"node_modules/picocolors/picocolors.js"(exports,module){var p=process||{};var argv=p.
+return[]}if(there===void 0&&(key3==="id"||key3==="name"))return[];const{before,after}=inlinePair(there,member,whole2);return[
+`${label3}${before} \u2192 ${after}`]});return changes.join("; ")}var init_set_difference=__esm({"src/report/set-differe\
+nce.ts"(){"use strict";init_escape();init_values();init_fields();init_values2()}});var require_picocolors=__commonJS({"node_modules/picocolors/picocolors.js"(exports,module){var p=process||{};var argv=p.
 argv||[];var env=p.env||{};var isColorSupported=!(!!env.NO_COLOR||argv.includes("--no-color"))&&(!!env.FORCE_COLOR||argv.
 includes("--color")||p.platform==="win32"||(p.stdout||{}).isTTY&&env.TERM!=="dumb"||!!env.CI);var formatter=(open7,close,replace=open7)=>input=>{
 let string3=""+input,index=string3.indexOf(close,open7.length);return~index?open7+replaceClose(string3,close,replace,index)+
@@ -9272,8 +9199,8 @@ slice(0,namedAtMost).map((place2,index)=>{const{file:file2,line,column}=place2;c
 :${column}`}`;return show(place2,places[index-1]?.file===file2?spot:`${bare(file2)}:${spot}`)});const left=places.length-
 shown4.length+more;return`${shown4.join(", ")}${left>0?` and ${left} more`:""}`}var import_picocolors,lineWidth,defaultBudget,
 actionWords,actions,namedAtMost;var init_words2=__esm({"src/report/words.ts"(){"use strict";import_picocolors=__toESM(require_picocolors(),1);
-init_escape();lineWidth=80;defaultBudget=6e4;actionWords={create:"to create",update:"to update",delete:"to delete",regenerate:"\
-to regenerate",adopt:"to adopt",blocked:"blocked",unchanged:"unchanged"};actions=Object.keys(actionWords);namedAtMost=10}});function driftText(field2,whole2){const{drift}=field2;if(drift===void 0)return null;const since=sinceText(drift);if(isUnplanned(
+init_escape();lineWidth=80;defaultBudget=6e4;actionWords={update:"to update",delete:"to delete",regenerate:"to regenerat\
+e",adopt:"to adopt",blocked:"blocked",unchanged:"unchanged"};actions=Object.keys(actionWords);namedAtMost=10}});function driftText(field2,whole2){const{drift}=field2;if(drift===void 0)return null;const since=sinceText(drift);if(isUnplanned(
 field2))return`${since}, and no manifest declares it: it stays so`;const was=field2.sensitive||holdsSensitive(drift.recorded)?
 "":` (${wasText(field2,drift.recorded,whole2)})`;const declared=drift.declared==="changed"?", and in the manifest":"";return`${since}${was}${declared}`}
 function sinceText({run:run4}){return`changed on the server since ${run4===null?"idops read it":`run ${escapeText(run4)}`}`}
@@ -9313,29 +9240,29 @@ drift,was,...field2}){const before=drift?.recorded??null;return{...field2,before
 t-in text takes its place";case"gone":return"deleted";case"removed":return"removed";default:return void 0}}function valuePair(field2,{
 whole:whole2}){const pair=inlinePair(field2.before,field2.after,whole2);const removal=removalText(field2);return{before:field2.
 was==="absent"?"(absent)":pair.before,after:removal===void 0?pair.after:`(${removal})`,...field2.was==="absent"?{lacks:"\
-before"}:removal===void 0?{}:{lacks:"after"}}}function viewSet(path,{before,after:after2,confirmed=false},{whole:whole2}){
-const difference=compareSets(before,after2,confirmed,whole2)??(before!==void 0&&same(before,after2)?compareSets(void 0,after2,
-confirmed,whole2):void 0);if(difference===void 0)return void 0;const{elements:elements2,kept}=difference;const unknown3=`\
-(unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`;return{view:"set",path,head:before===void 0?unknown3:null,
-elements:elements2,kept}}function viewBody(path,field2,options){const{before,after:after2}=field2;if(!isText2(before)||!isText2(
-after2)||fitsLine(field2,before,after2,options))return void 0;const{notes,hunks}=before===void 0?newLines(after2??""):compareBodies(
-before??"",after2??"");return{view:"body",path,before:before===void 0?"unknown":before===null&&field2.was===void 0?"null":
-"text",removal:after2===null?removalText(field2)??"cleared (null)":null,lines:countLines(after2??""),notes,hunks:hunks.map(
-hunk=>({head:hunkHead(hunk),lines:hunkLines(hunk,options.whole)}))}}function isText2(value4){return value4===void 0||value4===
-null||typeof value4==="string"}function fitsLine({type},before,after2,{medium}){const texts3=[before,after2];if(texts3.some(
-text6=>text6?.includes("\n")))return false;if(type!=="body")return true;if(medium==="terminal"&&before===void 0)return true;
-return medium!=="page"&&texts3.every(text6=>text6==null||displayWidth(text6)<=lineWidth/2)}function newLines(text6){if(text6===
-"")return{notes:[],hunks:[]};const lines=text6.replace(/\n$/,"").split("\n");const hunk={oldStart:1,oldLines:0,newStart:1,
-newLines:lines.length};return{notes:[],hunks:[{...hunk,lines:lines.map(line=>`+${line}`)}]}}function requestTexts({requests}){
-return requests.map(({operation,params})=>`${operations[operation].method} ${escapeText(operationPath(operation,params))}`)}
-var init_view=__esm({"src/report/view.ts"(){"use strict";init_escape();init_values();init_drift();init_operations();init_bodies();
-init_drift2();init_hunks();init_set_difference();init_values2();init_words2()}});function fieldLines(field2,pen){const view=viewField(field2,{whole:pen.debug,medium:"terminal"});const drift=view.drift===
+before"}:removal===void 0?{}:{lacks:"after"}}}function viewSet(path,{before,after,confirmed=false},{whole:whole2}){const difference=compareSets(
+before,after,confirmed,whole2)??(before!==void 0&&same(before,after)?compareSets(void 0,after,confirmed,whole2):void 0);
+if(difference===void 0)return void 0;const{elements:elements2,kept}=difference;const unknown3=`(unknown) \u2192 ${elements2.
+length===0?"none":"exactly these"}`;return{view:"set",path,head:before===void 0?unknown3:null,elements:elements2,kept}}function viewBody(path,field2,options){
+const{before,after}=field2;if(!isText2(before)||!isText2(after)||fitsLine(field2,before,after,options))return void 0;const{
+notes,hunks}=before===void 0?newLines(after??""):compareBodies(before??"",after??"");return{view:"body",path,before:before===
+void 0?"unknown":before===null&&field2.was===void 0?"null":"text",removal:after===null?removalText(field2)??"cleared (nu\
+ll)":null,lines:countLines(after??""),notes,hunks:hunks.map(hunk=>({head:hunkHead(hunk),lines:hunkLines(hunk,options.whole)}))}}
+function isText2(value4){return value4===void 0||value4===null||typeof value4==="string"}function fitsLine({type},before,after,{
+medium}){const texts3=[before,after];if(texts3.some(text6=>text6?.includes("\n")))return false;if(type!=="body")return true;
+if(medium==="terminal"&&before===void 0)return true;return medium!=="page"&&texts3.every(text6=>text6==null||displayWidth(
+text6)<=lineWidth/2)}function newLines(text6){if(text6==="")return{notes:[],hunks:[]};const lines=text6.replace(/\n$/,"").
+split("\n");const hunk={oldStart:1,oldLines:0,newStart:1,newLines:lines.length};return{notes:[],hunks:[{...hunk,lines:lines.
+map(line=>`+${line}`)}]}}function requestTexts({requests}){return requests.map(({operation,params})=>`${operations[operation].
+method} ${escapeText(operationPath(operation,params))}`)}var init_view=__esm({"src/report/view.ts"(){"use strict";init_escape();
+init_values();init_drift();init_operations();init_bodies();init_drift2();init_hunks();init_set_difference();init_values2();
+init_words2()}});function fieldLines(field2,pen){const view=viewField(field2,{whole:pen.debug,medium:"terminal"});const drift=view.drift===
 null?[]:wrap(`${indent}  `,view.drift).map(pen.paint.cyan);return[...viewLines(view,pen),...drift]}function viewLines(view,pen){
 const path=disarm(`${view.path}:`).slice(0,-1);switch(view.view){case"secret":return[`${indent}${path}: ${view.unknown?"\
 (unknown) \u2192 ":""}(sensitive)`];case"set":return setLines(path,view,pen);case"body":return bodyLines(path,view,pen);default:
-return valueLines(path,view,pen)}}function valueLines(path,view,{paint}){const{before,after:after2,unknown:unknown3,lacks}=view;
-const was=unknown3||lacks==="before"?before:paint.red(before);const is=lacks==="after"?paint.red(after2):paint.green(after2);
-const width=displayWidth(`${indent}${path}: ${before} \u2192 ${after2}`);if(width<=lineWidth)return[`${indent}${path}: ${was}\
+return valueLines(path,view,pen)}}function valueLines(path,view,{paint}){const{before,after,unknown:unknown3,lacks:lacks2}=view;
+const was=unknown3||lacks2==="before"?before:paint.red(before);const is=lacks2==="after"?paint.red(after):paint.green(after);
+const width=displayWidth(`${indent}${path}: ${before} \u2192 ${after}`);if(width<=lineWidth)return[`${indent}${path}: ${was}\
  \u2192 ${is}`];return[`${indent}${path}: ${was}`,`${indent}  \u2192 ${is}`]}function setLines(path,{head,elements:elements2,
 kept},{paint}){const tints={"+":paint.green,"-":paint.red,"~":paint.yellow,"=":String};return[`${indent}${path}:${head===
 null?"":` ${head}`}`,...elements2.map(({mark,text:text6})=>`${indent}  ${tints[mark](`${mark} ${text6}`)}`),...kept>0?[paint.
@@ -9361,48 +9288,47 @@ only2)].filter(note=>note!==null)}function shownPart(plan,only2){return only2===
 changes,only2).changes}}function reviewGroups(plan,{debug,only:only2}){const{changes}=shareOf(plan.changes,only2);const privileged=changes.
 filter(isPrivileged);const others2=changes.filter(change3=>!isPrivileged(change3));const destructive=others2.filter(isDestructive);
 const rest=others2.filter(change3=>!isDestructive(change3));const of=action2=>rest.filter(change3=>change3.action===action2);
-const done2=rest.filter(({action:action2})=>["create","update","delete","regenerate"].includes(action2));const byKind=new Map;
-for(const change3 of done2)byKind.set(change3.kind,[...byKind.get(change3.kind)??[],change3]);return[{title:"Privileged",
-rank:0,changes:privileged},{title:"Destructive",rank:0,changes:destructive},{title:"Blocked",rank:0,changes:of("blocked")},
-...[...byKind.values()].map(changes2=>({title:kindTitle(changes2),rank:1,changes:changes2})),{title:"Recorded only, noth\
-ing is sent",rank:2,changes:of("adopt")},{title:"Unchanged",rank:3,changes:of("unchanged").filter(change3=>isListed(change3,
-debug))}].filter(({changes:changes2})=>changes2.length>0)}function kindTitle(changes){const[first]=changes;if(first===void 0)
-return"";return capitalized(kindOf(first.kind).noun)+(changes.length===1?"":"s")}function isDestructive({destructions}){
-return destructions.length>0}function isGrave(change3){return isPrivileged(change3)||isDestructive(change3)}function destructiveCount({
-changes}){const count3=changes.filter(isDestructive).length;const losses=countDestructions({changes});return{count:count3,
-inAll:losses===count3?"":` (${losses} things in all)`}}function allWarnings({warnings,changes}){return[...warnings.map(given=>({
-...given,change:null,given})),...changes.flatMap(change3=>change3.warnings.map(given=>({...given,change:change3,given})))]}
-function headline(plan){const count3=summarize(plan);const pending=actions.filter(action2=>action2!=="unchanged"&&count3[action2]>
-0).map(action2=>`${count3[action2]} ${actionWords[action2]}`);const isIdle=pending.length===0;return[...isIdle?[idleWords(
-plan)]:pending,...isIdle&&count3.unchanged===0?[]:[`${count3.unchanged} unchanged`]].join(", ")}function idleWords(plan){
-if(plan.undoes!==void 0)return"nothing to put back";if(leavesRestores(plan)){return"nothing to change of what is selecte\
-d; of what is left out, something is still owed"}if(plan.changes.length>0)return"nothing to change";if(plan.leavesOut===
-"ended")return"no access has ended";if(plan.leavesOut!==true)return"nothing is declared";return plan.shard===void 0?"not\
-hing of what is selected is declared":`nothing of what is declared and selected falls to shard ${shardText(plan.shard)}`}
-function observedNote({action:action2,observed,recordedAt:recordedAt2,fields:fields2,apply}){const{generation,existed}=apply;
-if(action2==="adopt"){if(generation===void 0)return null;return`${fields2.length>0?"":`did_generation ${generation} `}wi\
-ll be recorded, nothing is sent`}if(observed==="recorded"){const what=generation===void 0?"recorded":"did_generation as \
-recorded";const why2=existed===true?"since the server doesn't show it":"not read from the server";return`${what}${recordedAt2===
-void 0?"":` ${escapeText(recordedAt2)}`}, ${why2}`}return observed==="unknown"&&action2==="update"?"present value unknow\
-n: will be asserted":null}function shortValue(change3){const[field2,...others2]=change3.fields;if(field2===void 0||others2.
-length>0||observedNote(change3)!==null)return void 0;const view=viewField(field2,{whole:true,medium:"comment"});if(view.
-view!=="value"||view.before.length+view.after.length>shortLength)return void 0;return{path:field2.path,before:view.before,
-after:view.after}}function bodyNotes({before,removal,lines,notes,hunks}){const all=hunks.flatMap(hunk=>hunk.lines);const count3=wanted=>all.
-filter(({mark})=>mark===wanted).length;return[...hunks.length===0||before==="unknown"?[]:[`${plural(count3("+"),"line")}\
- added, ${count3("-")} removed`],...before==="unknown"?[`the value before is unknown${removal===null?`; ${plural(lines,"\
-line")} after`:""}`]:[],...before==="null"?["there was none (null)"]:[],...removal===null?[]:[removal],...notes]}function declaredPlaces({
-declaredAt,fields:fields2}){const places=fields2.flatMap(field2=>field2.places??[]);if(places.length===0)return declaredAt===
-null?[]:[declaredAt];return[...new Map(places.map(place2=>[`${place2.file}:${place2.line}`,place2])).values()]}function placeText({
-file:file2,line}){return`${bare(file2)}:${line}`}function located(warning4){const{message,place:place2,morePlaces:morePlaces2}=warning4;
-return place2?.column===void 0?message:`${message} (${placeList(placesOf(warning4),morePlaces2)})`}var shortLength;var init_review=__esm(
-{"src/report/review.ts"(){"use strict";init_escape();init_shard();init_kinds();init_approve();init_drift();init_plan();init_drift2();
-init_view();init_words2();shortLength=100}});function foldChanges(changes,debug){const groups=debug?changes.map(change3=>[change3]):groupByKey(changes,keyOf2);return groups.
+const done2=rest.filter(({action:action2})=>["update","delete","regenerate"].includes(action2));const byKind=new Map;for(const change3 of done2)
+byKind.set(change3.kind,[...byKind.get(change3.kind)??[],change3]);return[{title:"Privileged",rank:0,changes:privileged},
+{title:"Destructive",rank:0,changes:destructive},{title:"Blocked",rank:0,changes:of("blocked")},...[...byKind.values()].
+map(changes2=>({title:kindTitle(changes2),rank:1,changes:changes2})),{title:"Recorded only, nothing is sent",rank:2,changes:of(
+"adopt")},{title:"Unchanged",rank:3,changes:of("unchanged").filter(change3=>isListed(change3,debug))}].filter(({changes:changes2})=>changes2.
+length>0)}function kindTitle(changes){const[first]=changes;if(first===void 0)return"";return capitalized(kindOf(first.kind).
+noun)+(changes.length===1?"":"s")}function isDestructive({destructions}){return destructions.length>0}function isGrave(change3){
+return isPrivileged(change3)||isDestructive(change3)}function destructiveCount({changes}){const count3=changes.filter(isDestructive).
+length;const losses=countDestructions({changes});return{count:count3,inAll:losses===count3?"":` (${losses} things in all\
+)`}}function allWarnings({warnings,changes}){return[...warnings.map(given=>({...given,change:null,given})),...changes.flatMap(
+change3=>change3.warnings.map(given=>({...given,change:change3,given})))]}function headline(plan){const count3=summarize(
+plan);const pending=actions.filter(action2=>action2!=="unchanged"&&count3[action2]>0).map(action2=>`${count3[action2]} ${actionWords[action2]}`);
+const isIdle=pending.length===0;return[...isIdle?[idleWords(plan)]:pending,...isIdle&&count3.unchanged===0?[]:[`${count3.
+unchanged} unchanged`]].join(", ")}function idleWords(plan){if(plan.undoes!==void 0)return"nothing to put back";if(leavesRestores(
+plan)){return"nothing to change of what is selected; of what is left out, something is still owed"}if(plan.changes.length>
+0)return"nothing to change";if(plan.leavesOut==="ended")return"no access has ended";if(plan.leavesOut!==true)return"noth\
+ing is declared";return plan.shard===void 0?"nothing of what is selected is declared":`nothing of what is declared and s\
+elected falls to shard ${shardText(plan.shard)}`}function observedNote({action:action2,observed,recordedAt:recordedAt2,fields:fields2,
+apply}){const{generation,existed}=apply;if(action2==="adopt"){if(generation===void 0)return null;return`${fields2.length>
+0?"":`did_generation ${generation} `}will be recorded, nothing is sent`}if(observed==="recorded"){const what=generation===
+void 0?"recorded":"did_generation as recorded";const why2=existed===true?"since the server doesn't show it":"not read fr\
+om the server";return`${what}${recordedAt2===void 0?"":` ${escapeText(recordedAt2)}`}, ${why2}`}return observed==="unkno\
+wn"&&action2==="update"?"present value unknown: will be asserted":null}function shortValue(change3){const[field2,...others2]=change3.
+fields;if(field2===void 0||others2.length>0||observedNote(change3)!==null)return void 0;const view=viewField(field2,{whole:true,
+medium:"comment"});if(view.view!=="value"||view.before.length+view.after.length>shortLength)return void 0;return{path:field2.
+path,before:view.before,after:view.after}}function bodyNotes({before,removal,lines,notes,hunks}){const all=hunks.flatMap(
+hunk=>hunk.lines);const count3=wanted=>all.filter(({mark})=>mark===wanted).length;return[...hunks.length===0||before==="\
+unknown"?[]:[`${plural(count3("+"),"line")} added, ${count3("-")} removed`],...before==="unknown"?[`the value before is \
+unknown${removal===null?`; ${plural(lines,"line")} after`:""}`]:[],...before==="null"?["there was none (null)"]:[],...removal===
+null?[]:[removal],...notes]}function declaredPlaces({declaredAt,fields:fields2}){const places=fields2.flatMap(field2=>field2.
+places??[]);if(places.length===0)return declaredAt===null?[]:[declaredAt];return[...new Map(places.map(place2=>[`${place2.
+file}:${place2.line}`,place2])).values()]}function placeText({file:file2,line}){return`${bare(file2)}:${line}`}function located(warning4){
+const{message,place:place2,morePlaces:morePlaces2}=warning4;return place2?.column===void 0?message:`${message} (${placeList(
+placesOf(warning4),morePlaces2)})`}var shortLength;var init_review=__esm({"src/report/review.ts"(){"use strict";init_escape();
+init_shard();init_kinds();init_approve();init_drift();init_plan();init_drift2();init_view();init_words2();shortLength=100}});function foldChanges(changes,debug){const groups=debug?changes.map(change3=>[change3]):groupByKey(changes,keyOf2);return groups.
 flatMap(all=>{const[first]=all;return first===void 0?[]:[{change:all.length===1?first:common(first,all),changes:all}]})}
 function keyOf2(change3){const{kind,action:action2,observed,reason,destructions,privileges,warnings,fields:fields2,requests,
 apply}=change3;const bodies2=kindOf(kind).email;const shown4=value4=>value4===void 0?null:inline(value4);return JSON.stringify(
 [kind,action2,observed,observedNote({...change3,recordedAt:""}),reason===null?null:nameless(change3,reason),destructions.
 map(loss=>nameless(change3,loss)),privileges,warnings.map(({code:code2,message})=>[code2,nameless(change3,message)]),fields2.
-map(({before,after:after2,drift,sensitive,...rest})=>[rest,sensitive||[shown4(before),shown4(after2),drift&&{...drift,recorded:shown4(
+map(({before,after,drift,sensitive,...rest})=>[rest,sensitive||[shown4(before),shown4(after),drift&&{...drift,recorded:shown4(
 drift.recorded)}]]),requests.map(({operation})=>operation),bodies2&&[apply.before,apply.expected].map(side3=>[bodies2.txt,
 bodies2.html].map(name3=>shown4(side3[name3])))])}function common(first,all){const{recordedAt:recordedAt2,reason,destructions,
 warnings}=first;const times=all.flatMap(change3=>change3.recordedAt??[]).sort();const[earliest,latest]=[times[0],times.at(
@@ -9432,18 +9358,17 @@ change3.kind);const live2=observed.get(key3);const record2=live2===void 0?resour
 called?.(before)??called?.(record2?.fields??{});return assign(change3,labelOf(change3,identity2,ownName,names4))});return{
 ...plan,changes}}function labelResult(result,{changes},answers2){const byAddress=new Map(changes.map(change3=>[change3.address,
 change3]));const answered=changes.map(change3=>({kind:kindOf(change3.kind),after:answers2.get(change3)??{}}));const names4=new Map(
-answered.flatMap(({kind,after:after2})=>Object.entries(kind.names?.(after2)??{})));const results=result.results.map(one=>{
-const change3=byAddress.get(one.address);if(change3===void 0)return one;const{called,regeneration:regeneration2}=kindOf(
-change3.kind);const answer=answers2.get(change3)??{};const name3=isAddressedByName(change3.kind)?void 0:called?.(answer);
-const did=change3.action==="regenerate"?answer[regeneration2?.field??""]:void 0;return{...one,...labelOf(change3,change3.
-apply.identity,change3.label??name3,names4),...one.status==="applied"&&typeof did==="string"?{did}:{}}});return{...result,
-results}}function namesInJournal(entries){return new Map(entries.flatMap(({sending:{kind,identity:identity2,label:label3,
-before},answered})=>{const{names:names4,within:within5=""}=kindOf(kind);const{[within5]:whole2}=identity2;return[...whole2===
-void 0||label3===void 0?[]:[[whole2,label3]],...[before.fields,answered?.after?.fields??{}].flatMap(fields2=>Object.entries(
-names4?.(fields2)??{}))]}))}function labelIn({sending,answered},names4){const{called}=kindOf(sending.kind);const after2=isAddressedByName(
-sending.kind)?{}:answered?.after?.fields??{};const ownName=called?.(sending.before.fields)??called?.(after2)??sending.label;
-return labelOf(sending,sending.identity,ownName,names4)}var init_names2=__esm({"src/report/names.ts"(){"use strict";init_escape();
-init_values();init_kinds()}});function groupWarnings(plan,warnings=allWarnings(plan)){const byAddress=new Map(plan.changes.map(change3=>[change3.address,
+answered.flatMap(({kind,after})=>Object.entries(kind.names?.(after)??{})));const results=result.results.map(one=>{const change3=byAddress.
+get(one.address);if(change3===void 0)return one;const{called,regeneration:regeneration2}=kindOf(change3.kind);const answer=answers2.
+get(change3)??{};const name3=isAddressedByName(change3.kind)?void 0:called?.(answer);const did=change3.action==="regener\
+ate"?answer[regeneration2?.field??""]:void 0;return{...one,...labelOf(change3,change3.apply.identity,change3.label??name3,
+names4),...one.status==="applied"&&typeof did==="string"?{did}:{}}});return{...result,results}}function namesInJournal(entries){
+return new Map(entries.flatMap(({sending:{kind,identity:identity2,label:label3,before},answered})=>{const{names:names4,within:within5=""}=kindOf(
+kind);const{[within5]:whole2}=identity2;return[...whole2===void 0||label3===void 0?[]:[[whole2,label3]],...[before.fields,
+answered?.after?.fields??{}].flatMap(fields2=>Object.entries(names4?.(fields2)??{}))]}))}function labelIn({sending,answered},names4){
+const{called}=kindOf(sending.kind);const after=isAddressedByName(sending.kind)?{}:answered?.after?.fields??{};const ownName=called?.(
+sending.before.fields)??called?.(after)??sending.label;return labelOf(sending,sending.identity,ownName,names4)}var init_names2=__esm(
+{"src/report/names.ts"(){"use strict";init_escape();init_values();init_kinds()}});function groupWarnings(plan,warnings=allWarnings(plan)){const byAddress=new Map(plan.changes.map(change3=>[change3.address,
 change3]));const groups=new Map;for(const warning4 of warnings.map(one=>attributed(one,byAddress))){const key3=JSON.stringify(
 [warning4.code,warning4.change!==null,nameless2(warning4)]);const group=groups.get(key3)??[];group.push(warning4);groups.
 set(key3,group)}return[...groups.values()].flatMap(all=>{const[first]=all;if(first===void 0)return[];const places=all.flatMap(
@@ -9466,15 +9391,15 @@ group.places,group.morePlaces);return[...wrap(`warning[${escapeText(group.code)}
 var FEW3;var init_warnings=__esm({"src/report/warnings.ts"(){"use strict";init_escape();init_words();init_group_equal();
 init_names2();init_review();init_words2();FEW3=2}});var text_exports={};__export(text_exports,{changeLines:()=>changeLines,penOf:()=>penOf,planText:()=>planText,summaryLine:()=>summaryLine});
 function penOf({color,debug}){return{paint:colors(color),debug}}function planText(plan,options){const pen=penOf(options);
-const{paint}=pen;const shared=shareOf(plan.changes,options.only);const listed2=shared.changes.filter(change3=>isListed(change3,
-options.debug));const leftOut4=leftOutSentence(shared,options.only);const split=splitWarnings(plan,listed2,options.debug);
+const{paint}=pen;const shared=shareOf(plan.changes,options.only);const listed3=shared.changes.filter(change3=>isListed(change3,
+options.debug));const leftOut4=leftOutSentence(shared,options.only);const split=splitWarnings(plan,listed3,options.debug);
 const warnings=[...groupLines(split.groups,pen),...warningLines("",split.ungrouped(plan.warnings),pen)];const idle=plan.
 changes.every(({action:action2})=>action2==="unchanged");const lines=[`Server:      ${paint.bold(escapeText(plan.server))}`,
 `Profile:     ${escapeText(plan.profile)}`,`Environment: ${plan.environment===null?"none":paint.bold(escapeText(plan.environment))}`,
 ...plan.shard===void 0?[]:[`Shard:       ${paint.bold(shardText(plan.shard))}`],...plan.undoes===void 0?[]:[`Undoes:    \
   run ${escapeText(plan.undoes)}`],...plan.asOf===void 0?[]:[`As of:       ${escapeText(plan.asOf)} (--now)`],...options.
 stored===true?[`Made:        ${escapeText(plan.createdAt)} by idops ${escapeText(plan.toolVersion)}`]:[],"",...foldChanges(
-listed2.map(change3=>({...change3,warnings:split.ungrouped(change3.warnings)})),options.debug).flatMap(fold2=>[...foldLines(
+listed3.map(change3=>({...change3,warnings:split.ungrouped(change3.warnings)})),options.debug).flatMap(fold2=>[...foldLines(
 fold2,pen),""]),...leftOut4===null?[]:[...wrap("",leftOut4),""],...idle?[`${capitalized(idleWords(plan))}.`,""]:[],...warnings.
 length===0?[]:[...warnings,""]];if(!idle){lines.push(...wrap("Required scopes: ",plan.requiredScopes.join(", ")||"none"),
 `Digest: ${escapeText(plan.digest)}`)}const drift=driftSentence(plan);if(drift!==null)lines.push(...wrap("",drift).map(line=>paint.
@@ -9482,66 +9407,61 @@ cyan(line)));const grave=[...namedSentence(plan.changes.filter(isPrivileged),"pr
 filter(isDestructive),`destructive${destructiveCount(plan).inAll}`)];const closing3=[paint.bold(summaryLine(plan)),...grave.
 map(text6=>paint.bold(paint.red(text6)))];return`${[...lines,closing3.join(" ")].join("\n")}
 `}function summaryLine(plan){const count3=summarize(plan);const recorded2=plan.changes.filter(({action:action2,observed})=>action2===
-"unchanged"&&observed==="recorded").length;const parts=[...actions.filter(action2=>count3[action2]>0||!["create","adopt",
-"blocked"].includes(action2)).map(action2=>`${count3[action2]} ${actionWords[action2]}`),...recorded2>0?[`${recorded2} o\
-f them by record`]:[]];return`Plan: ${parts.join(", ")}.`}function namedSentence(changes,what){if(changes.length===0)return[];
-const verb=changes.length===1?"is":"are";return[`${changes.length} ${verb} ${what}: ${firstFew(changes.map(nameOf),NAMED)}\
-.`]}function changeLines(change3,pen){return[...headLines(change3,pen),...detailLines(change3,pen)]}function foldLines(fold2,pen){
-const{change:change3,changes}=fold2;if(changes.length===1)return changeLines(change3,pen);const{paint}=pen;const place2=foldPlace(
-fold2);const value4=change3.fields.some(({drift})=>drift!==void 0)?void 0:shortValue(change3);const difference=value4===
-void 0?"":`: ${value4.path} ${paint.red(value4.before)} \u2192 ${paint.green(value4.after)}`;return[`${markOf(change3,pen)}\
- ${paint.bold(foldCount(fold2))}${difference}${place2===null?"":paint.dim(`  in ${place2}`)}`,...detailLines(value4===void 0?
-change3:{...change3,fields:[]},pen),...wrap("    ",foldedNames(fold2,isGrave(change3),{name:nameOf,text:bare,json:"--for\
-mat json"}))]}function detailLines(change3,pen){const{paint,debug}=pen;const note=observedNote(change3);return[...note===
-null?[]:[paint.dim(`    ${note}`)],...change3.reason===null?[]:wrap("    reason: ",change3.reason).map(paint.red),...(change3.
-privileges??[]).flatMap(gain=>wrap("    privileged: ",gain).map(paint.red)),...change3.destructions.flatMap(loss=>wrap("\
-    destructive: ",loss).map(paint.red)),...change3.fields.flatMap(field2=>fieldLines(field2,pen)),...warningLines("    ",
-change3.warnings,pen),...debug||change3.requests.length>1?requestTexts(change3).map(request5=>paint.dim(`    sends ${request5}`)):
-[]]}function headLines(change3,pen){const{paint}=pen;const{address:address4,label:label3}=change3;const head=`${markOf(change3,
-pen)} ${paint.bold(bare(address4))}${labelBeside(change3)}`;const places=declaredPlaces(change3);if(places.length===0)return[
-head];const place2=`at ${placeList(places)}`;return label3===void 0?[`${head}${paint.dim(`  ${place2}`)}`]:[head,paint.dim(
-`    ${place2}`)]}function markOf({action:action2},{paint}){const{mark,color}=marks[action2];return paint[color](`${mark}\
- ${action2}`)}var NAMED,marks;var init_text=__esm({"src/report/text.ts"(){"use strict";init_escape();init_shard();init_words();
-init_drift();init_plan();init_drift2();init_field_text();init_fold();init_names2();init_review();init_view();init_warnings();
-init_words2();NAMED=5;marks={create:{mark:"+",color:"green"},update:{mark:"~",color:"yellow"},delete:{mark:"-",color:"re\
-d"},regenerate:{mark:"\u21BB",color:"magenta"},adopt:{mark:"*",color:"dim"},blocked:{mark:"!",color:"red"},unchanged:{mark:"\
-=",color:"dim"}}}});var json_exports={};__export(json_exports,{changeJson:()=>changeJson,fieldJson:()=>fieldJson,jsonOf:()=>jsonOf,placeJson:()=>placeJson,
+"unchanged"&&observed==="recorded").length;const parts=[...actions.filter(action2=>count3[action2]>0||!["adopt","blocked"].
+includes(action2)).map(action2=>`${count3[action2]} ${actionWords[action2]}`),...recorded2>0?[`${recorded2} of them by r\
+ecord`]:[]];return`Plan: ${parts.join(", ")}.`}function namedSentence(changes,what){if(changes.length===0)return[];const verb=changes.
+length===1?"is":"are";return[`${changes.length} ${verb} ${what}: ${firstFew(changes.map(nameOf),NAMED)}.`]}function changeLines(change3,pen){
+return[...headLines(change3,pen),...detailLines(change3,pen)]}function foldLines(fold2,pen){const{change:change3,changes}=fold2;
+if(changes.length===1)return changeLines(change3,pen);const{paint}=pen;const place2=foldPlace(fold2);const value4=change3.
+fields.some(({drift})=>drift!==void 0)?void 0:shortValue(change3);const difference=value4===void 0?"":`: ${value4.path} ${paint.
+red(value4.before)} \u2192 ${paint.green(value4.after)}`;return[`${markOf(change3,pen)} ${paint.bold(foldCount(fold2))}${difference}${place2===
+null?"":paint.dim(`  in ${place2}`)}`,...detailLines(value4===void 0?change3:{...change3,fields:[]},pen),...wrap("    ",
+foldedNames(fold2,isGrave(change3),{name:nameOf,text:bare,json:"--format json"}))]}function detailLines(change3,pen){const{
+paint,debug}=pen;const note=observedNote(change3);return[...note===null?[]:[paint.dim(`    ${note}`)],...change3.reason===
+null?[]:wrap("    reason: ",change3.reason).map(paint.red),...(change3.privileges??[]).flatMap(gain=>wrap("    privilege\
+d: ",gain).map(paint.red)),...change3.destructions.flatMap(loss=>wrap("    destructive: ",loss).map(paint.red)),...change3.
+fields.flatMap(field2=>fieldLines(field2,pen)),...warningLines("    ",change3.warnings,pen),...debug||change3.requests.length>
+1?requestTexts(change3).map(request5=>paint.dim(`    sends ${request5}`)):[]]}function headLines(change3,pen){const{paint}=pen;
+const{address:address4,label:label3}=change3;const head=`${markOf(change3,pen)} ${paint.bold(bare(address4))}${labelBeside(
+change3)}`;const places=declaredPlaces(change3);if(places.length===0)return[head];const place2=`at ${placeList(places)}`;
+return label3===void 0?[`${head}${paint.dim(`  ${place2}`)}`]:[head,paint.dim(`    ${place2}`)]}function markOf({action:action2},{
+paint}){const{mark,color}=marks[action2];return paint[color](`${mark} ${action2}`)}var NAMED,marks;var init_text=__esm({
+"src/report/text.ts"(){"use strict";init_escape();init_shard();init_words();init_drift();init_plan();init_drift2();init_field_text();
+init_fold();init_names2();init_review();init_view();init_warnings();init_words2();NAMED=5;marks={update:{mark:"~",color:"\
+yellow"},delete:{mark:"-",color:"red"},regenerate:{mark:"\u21BB",color:"magenta"},adopt:{mark:"*",color:"dim"},blocked:{
+mark:"!",color:"red"},unchanged:{mark:"=",color:"dim"}}}});var json_exports={};__export(json_exports,{changeJson:()=>changeJson,fieldJson:()=>fieldJson,jsonOf:()=>jsonOf,placeJson:()=>placeJson,
 planGitlab:()=>planGitlab,planJson:()=>planJson,problemsJson:()=>problemsJson,resultJson:()=>resultJson});function planJson(plan,{
 debug,only:only2}){const{changes,leftOut:leftOut4}=shareOf(plan.changes,only2);const{objects:drift}=countDrift(plan);const privileged=countPrivileged(
-plan);const{create:create2,...counts3}=summarize(plan);return{format_version:1,tool_version:plan.toolVersion,created_at:plan.
-createdAt,server:plan.server,profile:plan.profile,environment:plan.environment,...plan.shard===void 0?{}:{shard:plan.shard},
-...plan.asOf===void 0?{}:{now:plan.asOf},...plan.holdsUntil===void 0?{}:{holds_until:plan.holdsUntil},...plan.partial===
-void 0?{}:{partial:plan.partial},summary:{...create2>0?{create:create2}:{},...counts3,...privileged>0?{privileged}:{},...drift>
-0?{drift}:{}},required_scopes:[...plan.requiredScopes],...only2===void 0?{}:{only:only2,left_out:Object.fromEntries(leftOut4)},
-changes:changes.filter(change3=>isListed(change3,debug)).map(changeJson),warnings:plan.warnings.map(warningJson),digest:plan.
-digest}}function warningJson({code:code2,message,place:place2,places,morePlaces:morePlaces2}){return{code:code2,message,
-...place2===void 0?{}:{place:placeJson(place2)},...places===void 0?{}:{places:places.map(placeJson)},...morePlaces2===void 0?
-{}:{more_places:morePlaces2}}}function placeJson({file:file2,inProject=file2,line,column}){return{file:inProject,line,...column===
-void 0?{}:{column}}}function changeJson(change3){return{address:change3.address,...change3.label===void 0?{}:{label:change3.
-label},kind:change3.kind,action:change3.action,observed:change3.observed,...change3.observed==="recorded"&&change3.recordedAt!==
-void 0?{recorded_at:change3.recordedAt}:{},destructive:change3.destructions.length>0,destructions:[...change3.destructions],
-privileged:isPrivileged(change3),...change3.privileges===void 0?{}:{privileges:[...change3.privileges]},requests:change3.
-requests.map(({operation,params})=>({method:operations[operation].method,path:operationPath(operation,params)})),fields:change3.
-fields.map(fieldJson),warnings:change3.warnings.map(warningJson),reason:change3.reason,declared_at:change3.declaredAt===
-null?null:placeJson(change3.declaredAt)}}function fieldJson(field2){const{path,type,before,sensitive,becomes,was,places,
-drift}=field2;const after2=type==="set"?withoutPlannedIds(field2.after):field2.after;const more={...places===void 0?{}:{
-places:places.map(placeJson)},...drift===void 0?{}:{drift:{...drift,recorded:recordedJson(drift.recorded,sensitive)}}};if(sensitive)
-return{path,before:{sensitive:true},after:{sensitive:true},sensitive,...more};return{path,before:before===void 0?{unknown:true}:
-jsonOf(before),after:becomes==="built-in"?{unknown:true}:jsonOf(after2),sensitive,...becomes===void 0?{}:{becomes},...was===
-void 0?{}:{was},...more}}function recordedJson(recorded2,sensitive){return sensitive||holdsSensitive(recorded2)?{sensitive:true}:
-jsonOf(recorded2)}function jsonOf(value4){if(value4 instanceof Sensitive)return value4.toJSON();if(Array.isArray(value4))
-return value4.map(jsonOf);return isMap(value4)?mapValues(value4,jsonOf):value4}function resultJson(result){return{format_version:1,
-run:result.run,...result.shard===void 0?{}:{shard:result.shard},...result.undoes===void 0?{}:{undoes:result.undoes},summary:summarizeResult(
-result),results:result.results.map(one=>({address:one.address,...one.label===void 0?{}:{label:one.label},action:one.action,
-status:one.status,http_status:one.httpStatus,attempts:one.attempts,unverified:[...one.unverified],error:one.error,...one.
-notes===void 0?{}:{notes:[...one.notes]},...one.did===void 0?{}:{did:one.did}}))}}function problemsJson(problems){return{
-format_version:1,problems:problems.map(({code:code2,severity,message,hint,places,morePlaces:morePlaces2})=>({code:code2,
-severity,message,hint:hint??null,places:places.map(placeJson),...morePlaces2===void 0?{}:{more_places:morePlaces2}}))}}function planGitlab(plan){
-const{create:create2,update,regenerate,delete:deleted}=summarize(plan);return{create:create2,update:update+regenerate,delete:deleted}}
-function withoutPlannedIds(value4){if(Array.isArray(value4))return value4.map(withoutPlannedIds);if(!isMap(value4))return value4;
-const{id}=value4;const isPlanned=typeof id==="string"&&isPlannedId(id);const members3=Object.entries(value4).filter(([name3])=>name3!==
-"id"||!isPlanned);return Object.fromEntries(members3.map(([name3,member])=>[name3,withoutPlannedIds(member)]))}var init_json2=__esm(
-{"src/report/json.ts"(){"use strict";init_result();init_identifiers();init_values();init_drift();init_plan();init_operations()}});function allot(sections2,room){const shown4=new Map;const begun=new Set;let left=room;const show=(section,entry,form,least)=>{
+plan);return{format_version:1,tool_version:plan.toolVersion,created_at:plan.createdAt,server:plan.server,profile:plan.profile,
+environment:plan.environment,...plan.shard===void 0?{}:{shard:plan.shard},...plan.asOf===void 0?{}:{now:plan.asOf},...plan.
+holdsUntil===void 0?{}:{holds_until:plan.holdsUntil},...plan.partial===void 0?{}:{partial:plan.partial},summary:{...summarize(
+plan),...privileged>0?{privileged}:{},...drift>0?{drift}:{}},required_scopes:[...plan.requiredScopes],...only2===void 0?
+{}:{only:only2,left_out:Object.fromEntries(leftOut4)},changes:changes.filter(change3=>isListed(change3,debug)).map(changeJson),
+warnings:plan.warnings.map(warningJson),digest:plan.digest}}function warningJson({code:code2,message,place:place2,places,
+morePlaces:morePlaces2}){return{code:code2,message,...place2===void 0?{}:{place:placeJson(place2)},...places===void 0?{}:
+{places:places.map(placeJson)},...morePlaces2===void 0?{}:{more_places:morePlaces2}}}function placeJson({file:file2,inProject=file2,
+line,column}){return{file:inProject,line,...column===void 0?{}:{column}}}function changeJson(change3){return{address:change3.
+address,...change3.label===void 0?{}:{label:change3.label},kind:change3.kind,action:change3.action,observed:change3.observed,
+...change3.observed==="recorded"&&change3.recordedAt!==void 0?{recorded_at:change3.recordedAt}:{},destructive:change3.destructions.
+length>0,destructions:[...change3.destructions],privileged:isPrivileged(change3),...change3.privileges===void 0?{}:{privileges:[
+...change3.privileges]},requests:change3.requests.map(({operation,params})=>({method:operations[operation].method,path:operationPath(
+operation,params)})),fields:change3.fields.map(fieldJson),warnings:change3.warnings.map(warningJson),reason:change3.reason,
+declared_at:change3.declaredAt===null?null:placeJson(change3.declaredAt)}}function fieldJson(field2){const{path,before,after,
+sensitive,becomes,was,places,drift}=field2;const more={...places===void 0?{}:{places:places.map(placeJson)},...drift===void 0?
+{}:{drift:{...drift,recorded:recordedJson(drift.recorded,sensitive)}}};if(sensitive)return{path,before:{sensitive:true},
+after:{sensitive:true},sensitive,...more};return{path,before:before===void 0?{unknown:true}:jsonOf(before),after:becomes===
+"built-in"?{unknown:true}:jsonOf(after),sensitive,...becomes===void 0?{}:{becomes},...was===void 0?{}:{was},...more}}function recordedJson(recorded2,sensitive){
+return sensitive||holdsSensitive(recorded2)?{sensitive:true}:jsonOf(recorded2)}function jsonOf(value4){if(value4 instanceof
+Sensitive)return value4.toJSON();if(Array.isArray(value4))return value4.map(jsonOf);return isMap(value4)?mapValues(value4,
+jsonOf):value4}function resultJson(result){return{format_version:1,run:result.run,...result.shard===void 0?{}:{shard:result.
+shard},...result.undoes===void 0?{}:{undoes:result.undoes},summary:summarizeResult(result),results:result.results.map(one=>({
+address:one.address,...one.label===void 0?{}:{label:one.label},action:one.action,status:one.status,http_status:one.httpStatus,
+attempts:one.attempts,unverified:[...one.unverified],error:one.error,...one.notes===void 0?{}:{notes:[...one.notes]},...one.
+did===void 0?{}:{did:one.did}}))}}function problemsJson(problems){return{format_version:1,problems:problems.map(({code:code2,
+severity,message,hint,places,morePlaces:morePlaces2})=>({code:code2,severity,message,hint:hint??null,places:places.map(placeJson),
+...morePlaces2===void 0?{}:{more_places:morePlaces2}}))}}function planGitlab(plan){const{update,regenerate,delete:deleted}=summarize(
+plan);return{create:0,update:update+regenerate,delete:deleted}}var init_json2=__esm({"src/report/json.ts"(){"use strict";
+init_result();init_values();init_drift();init_plan();init_operations()}});function allot(sections2,room){const shown4=new Map;const begun=new Set;let left=room;const show=(section,entry,form,least)=>{
 const lengthOf=one=>entry.forms[one??-1]?.().length??0;const begins=begun.has(section)?0:headingOf(section).length+moreRoom;
 const cost=begins+lengthOf(form)-lengthOf(shown4.get(entry));if(cost>left-least)return false;left-=cost;begun.add(section);
 shown4.set(entry,form);return true};const raise=(forms,ranks,least=0)=>{for(const rank2 of ranks){for(const section of sections2){
@@ -10808,14 +10728,14 @@ for(let i3=aboveIdx;i3!==-1&&this.htmlSlots[i3]===idx;i3=this.above[i3]){this.ht
 idx,1);this.tagIDs.splice(idx,1);this.stackTop--;this._updateCurrentElement()}this.handler.onItemPop(element,false)}tryPeekProperlyNestedBodyElement(){
 return this.stackTop>=1&&this.tagIDs[1]===TAG_ID.BODY?this.items[1]:null}contains(element){return this._indexOf(element)>
 -1}getCommonAncestor(element){const idx=this._indexOf(element);const belowIdx=idx===-1?-1:this.slotBelow(idx);return belowIdx===
--1?null:this.items[belowIdx]}isRootHtmlElementCurrent(){return this.stackTop===0&&this.tagIDs[0]===TAG_ID.HTML}_isInScope(target,scope3){
-let boundary=-1;switch(scope3){case LIST_ITEM_SCOPE:{boundary=Math.max(this.keyTops[TAG_ID.OL],this.keyTops[TAG_ID.UL]);
+-1?null:this.items[belowIdx]}isRootHtmlElementCurrent(){return this.stackTop===0&&this.tagIDs[0]===TAG_ID.HTML}_isInScope(target,scope2){
+let boundary=-1;switch(scope2){case LIST_ITEM_SCOPE:{boundary=Math.max(this.keyTops[TAG_ID.OL],this.keyTops[TAG_ID.UL]);
 break}case BUTTON_SCOPE:{boundary=this.keyTops[TAG_ID.BUTTON];break}case TABLE_SCOPE:{boundary=Math.max(this.keyTops[TAG_ID.
 TABLE],this.keyTops[TAG_ID.HTML]);return target===-1?boundary===-1:target>=boundary}default:}return target===-1?boundary===
 -1&&(this.stackTop===-1||this.scopeBoundaries[this.stackTop]===0):target>=boundary&&this.scopeBoundaries[this.stackTop]===
-this.scopeBoundaries[target]}_scanScope(tagID,tagIDs,scope3,element){for(let i3=this.stackTop;i3>=0;i3--){const key3=tagKey(
+this.scopeBoundaries[target]}_scanScope(tagID,tagIDs,scope2,element){for(let i3=this.stackTop;i3>=0;i3--){const key3=tagKey(
 this.treeAdapter.getNamespaceURI(this.items[i3]),this.tagIDs[i3]);if(key3===-1)continue;if((tagIDs?tagIDs.includes(key3):
-key3===tagID)&&(!element||this.items[i3]===element))return true;if(KEY_CLASSES[key3]&scope3)return false}return true}hasInScope(tagName,element){
+key3===tagID)&&(!element||this.items[i3]===element))return true;if(KEY_CLASSES[key3]&scope2)return false}return true}hasInScope(tagName,element){
 if(!this.indexed)return this._scanScope(tagName,null,SCOPE,element);return this._isInScope(element?this._indexOf(element):
 this.keyTops[tagName],SCOPE)}hasInListItemScope(tagName){return this.indexed?this._isInScope(this.keyTops[tagName],LIST_ITEM_SCOPE):
 this._scanScope(tagName,null,LIST_ITEM_SCOPE)}hasInButtonScope(tagName){return this.indexed?this._isInScope(this.keyTops[tagName],
@@ -11540,9 +11460,9 @@ if(failure2 instanceof TooMuch)return{refused:failure2.message};throw failure2}}
 find(one=>one.name===name3)?.value}function spotOf({sourceCodeLocation:whole2},name3){if(whole2===void 0||whole2===null)
 return void 0;const{startOffset,endOffset}=(name3===void 0?void 0:whole2.attrs?.[name3])??whole2.startTag??whole2;return{
 start:startOffset,end:endOffset}}var addressAttributes,TooMuch;var init_tree=__esm({"src/mail/tree.ts"(){"use strict";init_dist2();
-init_limits2();addressAttributes=new Set(["href","src","action","formaction","data","background","poster"]);TooMuch=class extends Error{}}});function changedLinks(before,after2){const old={txt:targetsOf("txt",before.txt),html:targetsOf("html",before.html)};const whole2=[
+init_limits2();addressAttributes=new Set(["href","src","action","formaction","data","background","poster"]);TooMuch=class extends Error{}}});function changedLinks(before,after){const old={txt:targetsOf("txt",before.txt),html:targetsOf("html",before.html)};const whole2=[
 ...old.txt??[],...old.html??[]].filter(({text:text6})=>onePlaceholder.test(text6));return["txt","html"].flatMap(body2=>{
-const now=targetsOf(body2,after2[body2]);if(now===void 0||before[body2]===after2[body2])return[];const had=old[body2];const hosts=new Set(
+const now=targetsOf(body2,after[body2]);if(now===void 0||before[body2]===after[body2])return[];const had=old[body2];const hosts=new Set(
 had?.map(({text:text6})=>hostOf(text6)));const gone=without(had??[],now);const come=without(now,had??[]);const all=Array.
 from({length:Math.max(gone.length,come.length)},(_,index)=>{const[from,to]=[gone[index],come[index]];const holds2=whole2.
 some(({text:text6})=>to!==void 0&&to.text!==text6&&to.text.includes(text6));const host2=to===void 0?void 0:hostOf(to.text);
@@ -11742,9 +11662,9 @@ filter(([name3])=>isOpen||Object.hasOwn(base,name3));const members3=base;return{
 ([name3,value4])=>[name3,overlaid(members3[name3],value4)]))}}function madeUp(parts,given,variables){const tree={};for(const part of parts){
 if(part.kind==="text"||part.kind==="partial"||part.name===".")continue;const path=part.name.split(".");if(part.kind==="v\
 ariable"){if(valueAt(given,path)===void 0)put2(tree,path,exampleOf(part.name));continue}const inner=madeUp(part.parts,given,
-variables);if(part.inverted){lay(tree,inner,isMissing2);put2(tree,path,variables.has(part.name)?exampleOf(part.name):true)}else if(variables.
-has(part.name)){lay(tree,inner,isMissing2);put2(tree,path,exampleOf(part.name))}else if(part.parts.some(it=>it.kind==="v\
-ariable"&&it.name===".")){put2(tree,path,["first","second"])}else{put2(tree,path,Object.keys(inner).length===0?true:inner)}}
+variables);if(part.inverted){lay(tree,inner,isMissing);put2(tree,path,variables.has(part.name)?exampleOf(part.name):true)}else if(variables.
+has(part.name)){lay(tree,inner,isMissing);put2(tree,path,exampleOf(part.name))}else if(part.parts.some(it=>it.kind==="va\
+riable"&&it.name===".")){put2(tree,path,["first","second"])}else{put2(tree,path,Object.keys(inner).length===0?true:inner)}}
 return tree}function lay(tree,over,replaces,under=""){for(const[name3,value4]of Object.entries(over)){const before=Object.
 hasOwn(tree,name3)?tree[name3]:void 0;const path=`${under}${name3}`;if(isMap(before)&&isMap(value4))lay(before,value4,replaces,
 `${path}.`);else if(replaces(before,value4,path))put(tree,name3,value4)}}function put2(tree,path,value4){const[step="",...rest]=path;
@@ -11754,8 +11674,8 @@ before===true){put(tree,step,value4)}}function isEmpty(value4){return!value4||Ar
 const last=name3.split(".").at(-1)??name3;const key3=last.replace(/([a-z])([A-Z])/g,"$1_$2").toLowerCase();const known3=examples.
 find(([pattern])=>pattern.test(key3))?.[1];if(known3===void 0)return`[${last.replaceAll("_"," ")}]`;if(known3!=="")return known3;
 const path=key3.replace(/_?(url|uri|link|href)$/,"").replace(/[^a-z0-9]+/g,"-");return`https://example.com/${path}`}var combinedSections,
-isMissing2,examples;var init_samples=__esm({"src/mail/samples.ts"(){"use strict";init_values();init_limits2();init_mustachex();
-init_placeholders();init_servers();init_template();combinedSections=3;isMissing2=before=>before===void 0;examples=[[/e-?mail/,
+isMissing,examples;var init_samples=__esm({"src/mail/samples.ts"(){"use strict";init_values();init_limits2();init_mustachex();
+init_placeholders();init_servers();init_template();combinedSections=3;isMissing=before=>before===void 0;examples=[[/e-?mail/,
 "jane.doe@example.com"],[/(^|_)(url|uri|link|href)$/,""],[/(first|given)_?name$/,"Jane"],[/(last|family|sur)_?name$/,"Do\
 e"],[/(^|_)(name|username|user|display_?name|full_?name)$/,"Jane Doe"],[/(code|otp|pin)$/,"493172"],[/(date|day)$/,"31 J\
 anuary 2026"],[/(time|_at|expiry|expiration|expires)$/,"31 January 2026, 12:00"],[/(count|number|minutes|hours|days)$/,"\
@@ -12126,8 +12046,8 @@ ach with its own values":"";return[...troubleLines(first,pen),...wrap(`    ${oth
 addresses4.slice(1)))]}function attemptsText({httpStatus,attempts}){const parts=[...httpStatus===null?[]:[`HTTP ${httpStatus}`],
 ...attempts>1?[plural(attempts,"attempt")]:[]];return parts.length===0?"":` (${parts.join(", ")})`}var done;var init_result_text=__esm(
 {"src/report/result-text.ts"(){"use strict";init_result();init_escape();init_shard();init_words();init_group_equal();init_names2();
-init_text();init_words2();done={create:"created",update:"updated",delete:"deleted",regenerate:"regenerated",adopt:"adopt\
-ed",blocked:"blocked",unchanged:"unchanged"}}});var github_exports={};__export(github_exports,{annotationCommand:()=>annotationCommand,planGithub:()=>planGithub,problemsGithub:()=>problemsGithub,
+init_text();init_words2();done={update:"updated",delete:"deleted",regenerate:"regenerated",adopt:"adopted",blocked:"bloc\
+ked",unchanged:"unchanged"}}});var github_exports={};__export(github_exports,{annotationCommand:()=>annotationCommand,planGithub:()=>planGithub,problemsGithub:()=>problemsGithub,
 resultGithub:()=>resultGithub});function planGithub(plan,options={}){return[...planAnnotations(plan,options).map(annotation2=>annotationCommand(
 annotation2,options)),`idops plan${options.stored===true?` made at ${escapeText(plan.createdAt)} for ${escapeText(plan.server)}`:
 ""}${plan.asOf===void 0?"":` as of ${escapeText(plan.asOf)} (--now)`}: ${headline(plan)}`,""].join("\n")}function planAnnotations(plan,options={}){
@@ -12398,10 +12318,10 @@ try{const stat6=readFileSync(`/proc/${pid}/stat`,"utf8");return stat6.slice(stat
 function bootId(){try{return readFileSync("/proc/sys/kernel/random/boot_id","utf8").trim()}catch{return null}}function namespaceId(){
 try{return readlinkSync("/proc/self/ns/pid")}catch{return null}}function userName(){try{return userInfo().username}catch{
 return"unknown"}}var processMark;var init_process=__esm({"src/base/process.ts"(){"use strict";init_zod();processMark={host:string2().
-meta({description:"The machine that runs it",examples:["ci-7"]}),pid:int().positive().meta({description:"The number of t\
-he process",examples:[4711]}),started:string2().nullable().meta({description:"The boot and the tick at which it started",
-examples:["71c9\u2026 4711"]}),boot:string2().nullable().meta({description:"The boot of the machine",examples:["71c9\u2026"]}),
-namespace:string2().nullable().meta({description:"What its number counts in, such as a container",examples:["pid:[402653\
+meta({description:"the machine that runs it",examples:["ci-7"]}),pid:int().positive().meta({description:"the number of t\
+he process",examples:[4711]}),started:string2().nullable().meta({description:"the boot and the tick at which it started",
+examples:["71c9\u2026 4711"]}),boot:string2().nullable().meta({description:"the boot of the machine",examples:["71c9\u2026"]}),
+namespace:string2().nullable().meta({description:"what its number counts in, such as a container",examples:["pid:[402653\
 1836]"]})}}});import{randomBytes,randomUUID as randomUUID2}from"node:crypto";function jsonFields(){const fields2=unknown().refine(isMap,
 "expected a map").meta({type:"object"});return fields2}function emptyState(server){return{format_version:STATE_FORMAT,serial:0,
 lineage:randomUUID2(),server,salt:randomBytes(16).toString("base64url"),resources:{}}}var STATE_FORMAT,stored,owedSchema,
@@ -12410,20 +12330,19 @@ identitySchema,endSchema,recordSchema,partSchema,shardsSchema,approvalSchema,hea
 strictObject({fields:jsonFields(),hashes:record(string2(),string2())});owedSchema=union([strictObject({run:string2(),lost:stored,
 seen:stored}),strictObject({run:string2(),before:stored,asked:stored})]);identitySchema=record(string2(),string2()).refine(
 identity2=>Object.entries(identity2).every(([part,text6])=>part==="name"||isPathParameter(text6)),"has an id that no pat\
-h can carry");endSchema=strictObject({at:string2().meta({description:"When it ends",examples:["2027-01-31T00:00:00.000Z"]}),
-name:string2().exactOptional().meta({description:"The name of the member",examples:["acme"]}),received:boolean2().describe(
-"Whether idops added the member with an end; only then it is removed")});recordSchema=strictObject({kind:_enum(kindNames),
-identity:identitySchema,recorded_at:iso_exports.datetime(),run:string2().nullable(),managed:array(string2()),fields:jsonFields(),
-hashes:record(string2(),string2()),left:stored.extend({run:string2().nullable()}).optional(),former_names:array(string2()).
-optional(),until:record(string2(),record(string2(),endSchema)).optional(),given:record(string2(),array(string2())).optional(),
-uncertain:array(string2()).optional(),did_generation:int().min(0).optional(),pending_regeneration:string2().optional(),owed:owedSchema.
-optional(),other_profile:strictObject({profile:string2(),run:string2()}).optional(),created:string2().optional(),creating:string2().
-optional(),replaces:string2().optional(),deleted:string2().optional()});partSchema=strictObject({open_run:string2().optional(),
-last_run:string2().optional(),to_end:array(string2()).optional()});shardsSchema=strictObject({count:int().min(2),run:string2().
-optional(),key:string2().optional(),parts:record(string2(),partSchema)});approvalSchema=strictObject({pull_request:int().
-nullable(),head:string2().nullable(),plan_run:string2().nullable(),environment:string2().nullable(),digest:string2(),workflow_run:string2().
-regex(/^\d+$/),url:string2(),at:iso_exports.datetime(),runs:array(string2()),left:array(string2())});headSchema=strictObject(
-{format_version:literal(STATE_FORMAT),serial:int().min(0),lineage:string2().min(1),server:string2(),salt:string2().min(1),
+h can carry");endSchema=strictObject({at:string2().describe("the instant at which it ends"),name:string2().exactOptional().
+describe("the name of the member"),received:boolean2().describe("whether idops added the member with an end; only then i\
+s it removed")});recordSchema=strictObject({kind:_enum(kindNames),identity:identitySchema,recorded_at:iso_exports.datetime(),
+run:string2().nullable(),managed:array(string2()),fields:jsonFields(),hashes:record(string2(),string2()),left:stored.extend(
+{run:string2().nullable()}).optional(),former_names:array(string2()).optional(),until:record(string2(),record(string2(),
+endSchema)).optional(),given:record(string2(),array(string2())).optional(),uncertain:array(string2()).optional(),did_generation:int().
+min(0).optional(),pending_regeneration:string2().optional(),owed:owedSchema.optional(),other_profile:strictObject({profile:string2(),
+run:string2()}).optional(),deleted:string2().optional()});partSchema=strictObject({open_run:string2().optional(),last_run:string2().
+optional(),to_end:array(string2()).optional()});shardsSchema=strictObject({count:int().min(2),run:string2().optional(),key:string2().
+optional(),parts:record(string2(),partSchema)});approvalSchema=strictObject({pull_request:int().nullable(),head:string2().
+nullable(),plan_run:string2().nullable(),environment:string2().nullable(),digest:string2(),workflow_run:string2().regex(
+/^\d+$/),url:string2(),at:iso_exports.datetime(),runs:array(string2()),left:array(string2())});headSchema=strictObject({
+format_version:literal(STATE_FORMAT),serial:int().min(0),lineage:string2().min(1),server:string2(),salt:string2().min(1),
 open_run:string2().optional(),moved_to:string2().optional(),arriving:literal(true).optional(),last_run:string2().optional(),
 pulled:record(string2(),string2()).optional(),approvals:array(approvalSchema).optional(),shards:shardsSchema.optional()});
 stateSchema=headSchema.extend({resources:record(string2(),recordSchema)});unreadSchema=headSchema.extend({resources:jsonFields()})}});function withoutAnswer(seq,at3,status,error3){const unseen={ambiguous:false,http_status:null,attempts:0,after:null,unverified:[]};
@@ -12447,57 +12366,55 @@ JOURNAL_FORMAT,doc,storedFields,RUN,at,origin,runLine,sendingLine,answeredLine,e
 {"src/state/journal.ts"(){"use strict";init_zod();init_json();init_kind_names();init_problems();init_process();init_state();
 RESTORE_HINT="put a good copy back, or remove it with idops runs forget RUN; what it says of its run is then no longer k\
 nown";JOURNAL_FORMAT=1;doc=(description,example)=>({description,examples:[example]});storedFields=strictObject({fields:jsonFields().
-meta(doc("The fields; a secret is null",{label:"ACME Corp"})),hashes:record(string2(),string2()).meta(doc("Salted hashes\
- of secrets, by JSON pointer",{"/backend/smtp_password":"9f2c\u2026"}))});RUN="20260131T120000Z-4f2a1c";at=iso_exports.datetime().
-meta(doc("UTC","2026-01-31T12:00:00.000Z"));origin={actor:string2().optional().meta(doc("Who ran it, as GitHub or GitLab\
- CI names them","ada")),author:string2().optional().meta(doc("Without a CI: the author of the commit","Ada Lovelace <ada\
-@example.com>")),commit:string2().optional().meta(doc("The commit that CI ran for, or the newest one of the work tree","\
-4f2a1c\u2026")),pull_request:int().positive().optional().meta(doc("The number of the pull request or merge request that \
-it was run for or approved by",12)),run_url:string2().optional().meta(doc("The workflow run or pipeline","https://github\
-.com/acme/identity/actions/runs/1234")),message:string2().optional().meta(doc("Why, as --message says","JIRA-7: billing \
-moves to acme"))};runLine=strictObject({type:literal("run").describe("The type of the line"),format_version:literal(JOURNAL_FORMAT).
-describe("The version of this format"),run:string2().meta(doc("The name of the run and of this file",RUN)),tool_version:string2().
-meta(doc("The version of idops","0.1.0")),at,command:_enum(["apply","undo","regenerate-did"]).describe("What was run"),undoes:string2().
-optional().meta(doc("The run that an undo puts back",RUN)),user:string2().meta(doc("Who ran it, as the system names them",
-"ada")),...origin,...processMark,state:strictObject({lineage:string2().meta(doc("Identifies the state","b2f1c7d0-\u2026")),
-file:string2().meta(doc("The name of the state's file","state.json"))}).describe("The state that the run belongs to; sta\
-tes in one folder have their journals in one"),server:string2().meta(doc("The base URL of the server","https://id.exampl\
-e.com")),profile:string2().meta(doc("The profile that it was used with","documented")),environment:string2().nullable().
-meta(doc("The chosen environment","production")),now:string2().optional().meta(doc("The instant of --now","2027-01-31T00\
-:00:00.000Z")),digest:string2().meta(doc("The digest of the plan",`sha256:${"5f".repeat(32)}`)),salt:string2().meta(doc(
-"The salt of the hashes in this file","9f2c\u2026"))}).describe("The first line: who, when, where");sendingLine=strictObject(
-{type:literal("sending").describe("The type of the line"),seq:int().meta(doc("The number of the request; its answer has \
-the same",1)),at,address:string2().meta(doc("The address of the object","Organization/acme")),label:string2().optional().
-meta(doc("The label of the object, if the address does not contain it","ada@acme.example")),key:string2().meta(doc("Its \
-key in the state: the address with ids only","Organization/10000000-0000-4000-8000-000000000004")),kind:_enum(kindNames).
-describe("The kind of the object"),identity:identitySchema.meta(doc("Identifies the object on the server",{id:"5f0c1a9e-\
-\u2026"})),action:_enum(["create","update","delete","regenerate","adopt"]).describe("What the request does"),operation:string2().
-nullable().meta(doc("The operation of the API; null for an adoption, which sends nothing","updateOrganization")),method:string2().
-nullable().meta(doc("The method of the request","PATCH")),path:string2().nullable().meta(doc("The path under the base UR\
-L","/api/organizations/10000000-0000-4000-8000-000000000004")),last:boolean2().describe("Whether this is the last reques\
-t of the change"),existed:boolean2().nullable().describe("Whether the object existed before; null if unknown"),before:storedFields.
-describe("The object before, if known"),body:storedFields.nullable().describe("The body of the request"),expected:storedFields.
-describe("The expected object"),managed:array(string2()).meta(doc("The fields that manifests declare",["label"])),replaces:string2().
-optional().meta(doc("The id of the deleted object that it replaces","9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77")),until:record(
-string2(),record(string2(),endSchema.nullable())).optional().describe("Changed ends of access, by field and member; null\
- for one that was removed"),until_before:record(string2(),record(string2(),endSchema)).optional().describe("The recorded\
- ends of access before, by field and member"),ended:record(string2(),array(string2())).optional().meta(doc("Members remo\
-ved because their access ended, by field",{organizations:["5f0c1a9e-\u2026"]})),by_member:array(string2()).optional().meta(
-doc("Managed sets of which manifests declare only single members",["organizations"])),generation:int().optional().meta(doc(
-"The generation to be recorded",2)),recorded_generation:int().optional().meta(doc("The generation that was recorded befo\
-re, if any",1))}).describe("Before a request is sent");answeredLine=strictObject({type:literal("answered").describe("The\
- type of the line"),seq:int().meta(doc("The number of the request",1)),at,status:_enum(["applied","failed","not_converge\
-d","unknown","skipped"]).describe("The outcome"),ambiguous:boolean2().describe("Whether the change may have been applied\
- without confirmation"),http_status:int().nullable().meta(doc("The status of the last response; null if there was none",
-200)),attempts:int().meta(doc("How many times the request was sent",1)),after:storedFields.nullable().describe("The obje\
-ct in the response"),unverified:array(string2()).meta(doc("Sent fields that the response did not contain",["smtp_passwor\
-d"])),error:string2().nullable().meta(doc("What went wrong","the server refused it")),other_profile:string2().optional().
-meta(doc("The profile that the server has, if it is another one, whose updates lose fields that are not sent","boruta")),
-notes:array(string2()).optional().meta(doc("Notes about an applied change",["the server took the default away"]))}).describe(
-"After its answer");endLine=strictObject({type:literal("end").describe("The type of the line"),at,interrupted:boolean2().
-describe("Whether the run was interrupted"),by:string2().optional().meta(doc("The later run that settled what this one l\
-eft open","20260131T130000Z-0b9d7e"))}).describe("The last line: the state holds everything above");journalLineSchema=discriminatedUnion(
-"type",[runLine,sendingLine,answeredLine,endLine])}});var Node,Queue;var init_yocto_queue=__esm({"node_modules/yocto-queue/index.js"(){Node=class{value;next;constructor(value4){
+describe("the fields; a secret is null here"),hashes:record(string2(),string2()).describe("salted hashes of the secrets,\
+ by JSON pointer")});RUN="20260131T120000Z-4f2a1c";at=iso_exports.datetime().meta(doc("UTC","2026-01-31T12:00:00.000Z"));
+origin={actor:string2().optional().meta(doc("who ran it, as GitHub or GitLab CI names them","ada")),author:string2().optional().
+meta(doc("without a CI: the author of the commit","Ada Lovelace <ada@example.com>")),commit:string2().optional().meta(doc(
+"the commit that CI ran for, or the newest one of the work tree","4f2a1c\u2026")),pull_request:int().positive().optional().
+meta(doc("the number of the pull request or merge request that it was run for or approved by",12)),run_url:string2().optional().
+meta(doc("the workflow run or pipeline","https://github.com/acme/identity/actions/runs/1234")),message:string2().optional().
+meta(doc("why, as --message says","JIRA-7: billing moves to acme"))};runLine=strictObject({type:literal("run").describe(
+"the type of the line"),format_version:literal(JOURNAL_FORMAT).describe("the version of this format"),run:string2().meta(
+doc("the name of the run and of this file",RUN)),tool_version:string2().meta(doc("the version of idops","0.1.0")),at,command:_enum(
+["apply","undo","regenerate-did"]).describe("what was run"),undoes:string2().optional().meta(doc("the run that an undo p\
+uts back",RUN)),user:string2().meta(doc("who ran it, as the system names them","ada")),...origin,...processMark,state:strictObject(
+{lineage:string2().describe("identifies the state"),file:string2().describe("the name of the state's file")}).describe("\
+the state that the run belongs to; states in one folder have their journals in one"),server:string2().meta(doc("the base\
+ URL of the server","https://id.example.com")),profile:string2().meta(doc("the profile that it was used with","documente\
+d")),environment:string2().nullable().meta(doc("the chosen environment","production")),now:string2().optional().describe(
+"the instant of --now, at which it was decided which access has ended"),digest:string2().meta(doc("the digest of the pla\
+n",`sha256:${"5f".repeat(32)}`)),salt:string2().meta(doc("the salt of the hashes in this file","9f2c\u2026"))}).describe(
+"the first line: who, when, where");sendingLine=strictObject({type:literal("sending").describe("the type of the line"),seq:int().
+meta(doc("the number of the request; its answer has the same",1)),at,address:string2().meta(doc("the address of the obje\
+ct","Organization/acme")),label:string2().optional().meta(doc("the label of the object, if the address does not contain \
+it","ada@acme.example")),key:string2().meta(doc("its key in the state: the address with ids only","Organization/10000000\
+-0000-4000-8000-000000000004")),kind:_enum(kindNames).describe("the kind of the object"),identity:identitySchema.describe(
+"identifies the object on the server"),action:_enum(["update","delete","regenerate","adopt"]).describe("what the request\
+ does"),operation:string2().nullable().meta(doc("the operation of the API; null for an adoption, which sends nothing","u\
+pdateOrganization")),method:string2().nullable().meta(doc("the method of the request","PATCH")),path:string2().nullable().
+meta(doc("the path under the base URL","/api/organizations/10000000-0000-4000-8000-000000000004")),last:boolean2().describe(
+"whether this is the last request of the change"),existed:boolean2().nullable().describe("whether the server had it befo\
+re; null if unknown"),before:storedFields.describe("the object before, as far as known"),body:storedFields.nullable().describe(
+"the body of the request"),expected:storedFields.describe("the object that is expected afterwards"),managed:array(string2()).
+describe("the fields that manifests declare"),until:record(string2(),record(string2(),endSchema.nullable())).optional().
+describe("changed ends of access, by field and id of the member; null for one that has no end any more"),until_before:record(
+string2(),record(string2(),endSchema)).optional().describe("the recorded ends of access before, by field and id of the m\
+ember"),ended:record(string2(),array(string2())).optional().describe("members that it removes because their access has e\
+nded, by field"),by_member:array(string2()).optional().describe("those of them that are sets of which manifests declare \
+only single members"),generation:int().optional().meta(doc("the generation to be recorded",2)),recorded_generation:int().
+optional().meta(doc("the generation that was recorded before; left out if there was none",1))}).describe("before a reque\
+st is sent");answeredLine=strictObject({type:literal("answered").describe("the type of the line"),seq:int().meta(doc("th\
+e number of the request",1)),at,status:_enum(["applied","failed","not_converged","unknown","skipped"]).describe("the out\
+come"),ambiguous:boolean2().describe("whether it may have been applied although nothing confirms it"),http_status:int().
+nullable().meta(doc("the status of the last response; null if there was none",200)),attempts:int().meta(doc("how many ti\
+mes the request was sent",1)),after:storedFields.nullable().describe("the object that the server showed afterwards"),unverified:array(
+string2()).describe("sent fields that the response did not contain"),error:string2().nullable().meta(doc("what went wron\
+g","the server refused it")),other_profile:string2().optional().meta(doc("the profile that the server surely has, if it \
+is another one, which loses fields that are not sent","boruta")),notes:array(string2()).optional().describe("what a pers\
+on should know about a change that was applied")}).describe("after its answer");endLine=strictObject({type:literal("end").
+describe("the type of the line"),at,interrupted:boolean2().describe("whether the run was interrupted"),by:string2().optional().
+meta(doc("the later run that settled what this one left open","20260131T130000Z-0b9d7e"))}).describe("the last line: the\
+ state holds everything above");journalLineSchema=discriminatedUnion("type",[runLine,sendingLine,answeredLine,endLine])}});var Node,Queue;var init_yocto_queue=__esm({"node_modules/yocto-queue/index.js"(){Node=class{value;next;constructor(value4){
 this.value=value4}};Queue=class{#head;#tail;#size;constructor(){this.clear()}enqueue(value4){const node2=new Node(value4);
 if(this.#head){this.#tail.next=node2;this.#tail=node2}else{this.#head=node2;this.#tail=node2}this.#size++}dequeue(){const current=this.#head;
 if(!current){return}this.#head=this.#head.next;this.#size--;if(!this.#head){this.#tail=void 0}return current.value}peek(){
@@ -12550,19 +12467,19 @@ function charsetOf(element){if(element.tagName!=="meta")return void 0;const dire
 void 0)return direct.trim().toLowerCase();if(attribute(element,"http-equiv")?.trim().toLowerCase()!=="content-type")return void 0;
 return/charset\s*=\s*(?:["']\s*)?([^\s;"']+)/i.exec(attribute(element,"content")??"")?.[1]?.toLowerCase()}var clippedBytes,
 embedding,dataBlock;var init_html_checks=__esm({"src/mail/html-checks.ts"(){"use strict";init_words();init_limits2();init_tree();
-clippedBytes=102*1024;embedding=new Set(["iframe","object","embed","applet","frame","portal"]);dataBlock=/^application\/(ld\+)?json$/i}});var checks_exports3={};__export(checks_exports3,{checkTemplate:()=>checkTemplate});function checkTemplate({before,after:after2,
-mail}){const parsed2=body2=>parsedBody(body2,mail);const txt=parsed2(after2.txt);const html=parsed2(after2.html);const had={
+clippedBytes=102*1024;embedding=new Set(["iframe","object","embed","applet","frame","portal"]);dataBlock=/^application\/(ld\+)?json$/i}});var checks_exports3={};__export(checks_exports3,{checkTemplate:()=>checkTemplate});function checkTemplate({before,after,
+mail}){const parsed2=body2=>parsedBody(body2,mail);const txt=parsed2(after.txt);const html=parsed2(after.html);const had={
 txt:parsed2(before?.txt),html:parsed2(before?.html)};return[...lost("txt",had.txt,txt),...lost("html",had.html,html),...changed(
-before??{},after2),...unreadLive("txt",had.txt,txt),...unreadLive("html",had.html,html),...syntax("txt",txt,mail),...syntax(
-"html",html,mail),...mismatch(txt,html),...mail===void 0?[]:examined(after2,{txt,html},mail),...present(after2.txt)&&after2.
-txt.length<=limits.bodyCharacters?insecureText(after2.txt):[],...present(after2.html)?htmlFindings(after2.html).map(({at:at3,
+before??{},after),...unreadLive("txt",had.txt,txt),...unreadLive("html",had.html,html),...syntax("txt",txt,mail),...syntax(
+"html",html,mail),...mismatch(txt,html),...mail===void 0?[]:examined(after,{txt,html},mail),...present(after.txt)&&after.
+txt.length<=limits.bodyCharacters?insecureText(after.txt):[],...present(after.html)?htmlFindings(after.html).map(({at:at3,
 ...finding})=>({...finding,body:"html",...within3("html",at3)})):[]]}function within3(body2,at3){return at3.length===0?{}:
 {at:{[body2]:at3}}}function present(body2){return typeof body2==="string"&&body2.trim()!==""}function parsedBody(body2,mail){
 if(!present(body2))return void 0;return mail===void 0?parseMustache(body2):parseMustachex(body2)}function names2(template2){
-return template2===void 0||"syntax"in template2?void 0:placeholdersOf(template2.parts)}function lost(body2,before,after2){
-const now=names2(after2);const had=names2(before);if(now===void 0||had===void 0)return[];const gone=missingFrom(now,had);
+return template2===void 0||"syntax"in template2?void 0:placeholdersOf(template2.parts)}function lost(body2,before,after){
+const now=names2(after);const had=names2(before);if(now===void 0||had===void 0)return[];const gone=missingFrom(now,had);
 if(gone.length===0)return[];const message=`the new ${body2} body lost ${list(gone)}, which the present one has`;return[{
-code:"lost-placeholder",message,body:body2}]}function changed(before,after2){const links=changedLinks(before,after2).filter(
+code:"lost-placeholder",message,body:body2}]}function changed(before,after){const links=changedLinks(before,after).filter(
 ({elsewhere})=>elsewhere);return["txt","html"].flatMap(body2=>{const ones=links.filter(link2=>link2.body===body2);if(ones.
 length===0)return[];const told3=ones.map(({from,to})=>from===null?`a new link to ${to}`:`${from} \u2192 ${to}`);const message=`\
 the new ${body2} body leads elsewhere: ${firstFew([...new Set(told3)],5)}`;return[{code:"changed-link",message,body:body2,
@@ -12583,10 +12500,10 @@ hich ends no section: the server prints ${prints}`;strays.push({code:"template-s
 [at3])})}else{const found2=empty2.get(tag)??{hint:identify3(name3,section,mail),at:{}};found2.at[body2]=[...found2.at[body2]??
 [],at3];empty2.set(tag,found2)}}const seen=body2==="html"?seenIn:text6=>text6;texts3.push(seen(made2.text));const least=template2.
 examine(ofBareUser(mail.data));if("text"in least)bare2.push(seen(least.text))}const isWhole2=bodies2.txt!==void 0&&bodies2.
-html!==void 0&&texts3.length>0;const lacks=all=>!all.some(text6=>text6.includes(String(mail.data[mail.link])));if(isWhole2&&
-findings.length===0&&(lacks(texts3)||lacks(bare2))){const who2=lacks(texts3)?"":" to a user without a group or metadata";
-const message=`no body shows {{ ${mail.link} }}${who2}, so the mail comes without what it is for`;findings.push({code:"m\
-issing-link",message,body:null,fatal:true})}const emptyOnes=[...empty2].map(([tag,{hint,at:at3}])=>unknownName(at3,`${tag}\
+html!==void 0&&texts3.length>0;const lacks2=all=>!all.some(text6=>text6.includes(String(mail.data[mail.link])));if(isWhole2&&
+findings.length===0&&(lacks2(texts3)||lacks2(bare2))){const who2=lacks2(texts3)?"":" to a user without a group or metada\
+ta";const message=`no body shows {{ ${mail.link} }}${who2}, so the mail comes without what it is for`;findings.push({code:"\
+missing-link",message,body:null,fatal:true})}const emptyOnes=[...empty2].map(([tag,{hint,at:at3}])=>unknownName(at3,`${tag}\
 , which is empty on this server${hint}`));return[...findings,...strays,...firstOf(emptyOnes)]}function seenIn(html){const tree=parseBody(
 html,{located:false});if("refused"in tree)return html;const hidden=new Set(["style","script","title","template"]);return tree.
 elements.filter(({tagName})=>!hidden.has(tagName)).flatMap(({attrs,childNodes})=>[...attrs.filter(({name:name3})=>addressAttributes.
@@ -12601,23 +12518,22 @@ find(one=>/[._]/.test(one.at(-name3.length-1)??"")&&one.endsWith(name3));return 
 return Object.entries(data3).flatMap(([name3,value4])=>isMap(value4)?[name3,...namesOf2(value4).map(inner=>`${name3}.${inner}`)]:
 [name3])}function firstOf(findings){const more=findings.length-unknownAtMost;if(more<=0)return[...findings];return findings.
 slice(0,unknownAtMost).map((finding,index)=>{if(index<unknownAtMost-1)return finding;const at3=together(findings.slice(index).
-map(one=>one.at??{}));return{...finding,message:`${finding.message} (and ${more} more such names)`,at:at3}})}function unreadLive(body2,had,after2){
-if(names2(after2)===void 0||had===void 0||!("syntax"in had)||!had.limit)return[];const message=`the present ${body2} bod\
-y can't be checked or rendered: ${had.syntax}; look yourself whether the new one lost a placeholder`;return[{code:"body-\
-too-large",message,body:body2,live:true}]}function mismatch(txt,html){const inTxt=names2(txt);const inHtml=names2(html);
-if(inTxt===void 0||inHtml===void 0)return[];const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,inHtml);
-const parts=[...onlyTxt.length>0?[`only the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only the html body\
- has ${list(onlyHtml)}`]:[]];if(parts.length===0)return[];const at3={...within3("txt",spotsOf2(onlyTxt)).at,...within3("\
-html",spotsOf2(onlyHtml)).at};return[{code:"placeholder-mismatch",message:parts.join(", "),body:null,at:at3}]}function insecureText(body2){
-const found2=[...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];if(found2.length===0)return[];const addresses4=new Set(found2.
-map(([address4])=>address4));const message=`the txt body leads to ${firstFew([...addresses4].map(short2),5)} without htt\
-ps`;const at3=found2.map(({0:address4,index})=>({start:index,end:index+address4.length}));return[{code:"insecure-link",message,
-body:"txt",at:{txt:at3}}]}function spotsOf2(placeholders){return placeholders.flatMap(({at:at3})=>at3)}function together(all){
-const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html=all.flatMap(({html:html2=[]})=>html2);return{...within3("txt",txt).
-at,...within3("html",html).at}}function list(placeholders){return firstFew(placeholders.map(placeholder2=>short2(written2(
-placeholder2))),5)}var unknownAtMost;var init_checks3=__esm({"src/mail/checks.ts"(){"use strict";init_nearest();init_values();
-init_words();init_html_checks();init_limits2();init_links();init_mustachex();init_placeholders();init_samples();init_servers();
-init_template();init_tree();unknownAtMost=10}});var require_identity=__commonJS({"node_modules/yaml/dist/nodes/identity.js"(exports){"use strict";var ALIAS=Symbol.for("\
+map(one=>one.at??{}));return{...finding,message:`${finding.message} (and ${more} more such names)`,at:at3}})}function unreadLive(body2,had,after){
+if(names2(after)===void 0||had===void 0||!("syntax"in had)||!had.limit)return[];const message=`the present ${body2} body\
+ can't be checked or rendered: ${had.syntax}; look yourself whether the new one lost a placeholder`;return[{code:"body-t\
+oo-large",message,body:body2,live:true}]}function mismatch(txt,html){const inTxt=names2(txt);const inHtml=names2(html);if(inTxt===
+void 0||inHtml===void 0)return[];const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,inHtml);const parts=[
+...onlyTxt.length>0?[`only the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only the html body has ${list(onlyHtml)}`]:
+[]];if(parts.length===0)return[];const at3={...within3("txt",spotsOf2(onlyTxt)).at,...within3("html",spotsOf2(onlyHtml)).
+at};return[{code:"placeholder-mismatch",message:parts.join(", "),body:null,at:at3}]}function insecureText(body2){const found2=[
+...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];if(found2.length===0)return[];const addresses4=new Set(found2.map(([address4])=>address4));
+const message=`the txt body leads to ${firstFew([...addresses4].map(short2),5)} without https`;const at3=found2.map(({0:address4,
+index})=>({start:index,end:index+address4.length}));return[{code:"insecure-link",message,body:"txt",at:{txt:at3}}]}function spotsOf2(placeholders){
+return placeholders.flatMap(({at:at3})=>at3)}function together(all){const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html=all.
+flatMap(({html:html2=[]})=>html2);return{...within3("txt",txt).at,...within3("html",html).at}}function list(placeholders){
+return firstFew(placeholders.map(placeholder2=>short2(written2(placeholder2))),5)}var unknownAtMost;var init_checks3=__esm(
+{"src/mail/checks.ts"(){"use strict";init_nearest();init_values();init_words();init_html_checks();init_limits2();init_links();
+init_mustachex();init_placeholders();init_samples();init_servers();init_template();init_tree();unknownAtMost=10}});var require_identity=__commonJS({"node_modules/yaml/dist/nodes/identity.js"(exports){"use strict";var ALIAS=Symbol.for("\
 yaml.alias");var DOC=Symbol.for("yaml.document");var MAP=Symbol.for("yaml.map");var PAIR=Symbol.for("yaml.pair");var SCALAR=Symbol.
 for("yaml.scalar");var SEQ=Symbol.for("yaml.seq");var NODE_TYPE=Symbol.for("yaml.node.type");var isAlias2=node2=>!!node2&&
 typeof node2==="object"&&node2[NODE_TYPE]===ALIAS;var isDocument=node2=>!!node2&&typeof node2==="object"&&node2[NODE_TYPE]===
@@ -14168,14 +14084,14 @@ true){consume(value4);continue}const prior=prev.prev;const before=prior.prev;con
 "bos";const afterStar=before&&(before.type==="star"||before.type==="globstar");if(opts.bash===true&&(!isStart||rest[0]&&
 rest[0]!=="/")){push2({type:"star",value:value4,output:""});continue}const isBrace=state.braces>0&&(prior.type==="comma"||
 prior.type==="brace");const isExtglob=extglobs.length&&(prior.type==="pipe"||prior.type==="paren");if(!isStart&&prior.type!==
-"paren"&&!isBrace&&!isExtglob){push2({type:"star",value:value4,output:""});continue}while(rest.slice(0,3)==="/**"){const after2=input[state.
-index+4];if(after2&&after2!=="/"){break}rest=rest.slice(3);consume("/**",3)}const isEnd=eos2()||state.parens>0&&rest==="\
-)".repeat(state.parens)&&!extglobs.some(extglob=>extglob.type==="negate");if(prior.type==="bos"&&eos2()){prev.type="glob\
-star";prev.value+=value4;prev.output=globstar(opts);state.output=prev.output;state.globstar=true;consume(value4);continue}
-if(prior.type==="slash"&&prior.prev.type!=="bos"&&!afterStar&&isEnd){state.output=state.output.slice(0,-(prior.output+prev.
-output).length);prior.output=`(?:${prior.output}`;prev.type="globstar";prev.output=globstar(opts)+(opts.strictSlashes?")":
-"|$)");prev.value+=value4;state.globstar=true;state.output+=prior.output+prev.output;consume(value4);continue}if(prior.type===
-"slash"&&prior.prev.type!=="bos"&&rest[0]==="/"){const end=rest[1]!==void 0?"|$":"";state.output=state.output.slice(0,-(prior.
+"paren"&&!isBrace&&!isExtglob){push2({type:"star",value:value4,output:""});continue}while(rest.slice(0,3)==="/**"){const after=input[state.
+index+4];if(after&&after!=="/"){break}rest=rest.slice(3);consume("/**",3)}const isEnd=eos2()||state.parens>0&&rest===")".
+repeat(state.parens)&&!extglobs.some(extglob=>extglob.type==="negate");if(prior.type==="bos"&&eos2()){prev.type="globsta\
+r";prev.value+=value4;prev.output=globstar(opts);state.output=prev.output;state.globstar=true;consume(value4);continue}if(prior.
+type==="slash"&&prior.prev.type!=="bos"&&!afterStar&&isEnd){state.output=state.output.slice(0,-(prior.output+prev.output).
+length);prior.output=`(?:${prior.output}`;prev.type="globstar";prev.output=globstar(opts)+(opts.strictSlashes?")":"|$)");
+prev.value+=value4;state.globstar=true;state.output+=prior.output+prev.output;consume(value4);continue}if(prior.type==="\
+slash"&&prior.prev.type!=="bos"&&rest[0]==="/"){const end=rest[1]!==void 0?"|$":"";state.output=state.output.slice(0,-(prior.
 output+prev.output).length);prior.output=`(?:${prior.output}`;prev.type="globstar";prev.output=`${globstar(opts)}${SLASH_LITERAL}\
 |${SLASH_LITERAL}${end})`;prev.value+=value4;state.output+=prior.output+prev.output;state.globstar=true;consume(value4+advance());
 push2({type:"slash",value:"/",output:""});continue}if(prior.type==="bos"&&rest[0]==="/"){prev.type="globstar";prev.value+=
@@ -14252,8 +14168,8 @@ folder,".git")))return folder;const above=dirname7(folder);return above===folder
 try{return lstatSync3(path,{throwIfNoEntry:false})!==void 0}catch(failure2){return failure2.code!=="ENOTDIR"}}var LINKS;
 var init_paths=__esm({"src/base/paths.ts"(){"use strict";LINKS=40}});import{execFile}from"node:child_process";import{access as access2,constants as constants3}from"node:fs/promises";import{
 delimiter,dirname as dirname8,isAbsolute as isAbsolute4,join as join6,resolve as resolve9}from"node:path";async function inGitIndex(root,paths){
-if(paths.length===0||await findGit()===void 0)return[];try{const listed2=await git(root,["ls-files","-z","--",...paths]);
-return[...new Set(listed2.toString("utf8").split("\0"))].filter(path=>path!=="")}catch(failure2){if(!await hasRepository(
+if(paths.length===0||await findGit()===void 0)return[];try{const listed3=await git(root,["ls-files","-z","--",...paths]);
+return[...new Set(listed3.toString("utf8").split("\0"))].filter(path=>path!=="")}catch(failure2){if(!await hasRepository(
 join6(root,".git")))return[];throw failure2}}async function findGit(){const name3=process.platform==="win32"?"git.exe":"\
 git";for(const folder of(process.env.PATH??"").split(delimiter).filter(path=>isAbsolute4(path))){const path=join6(folder,
 name3);if(await access2(path,constants3.X_OK).then(()=>true,()=>false))return path}return void 0}async function hasRepository(path){
@@ -14369,7 +14285,7 @@ le",message,hint,failure2)}function messageOf2(failure2){return failure2 instanc
 var RIGHTS;var init_failures=__esm({"src/state/git/failures.ts"(){"use strict";init_escape();init_git();init_problems();
 RIGHTS="the credentials need the right to push to that branch and to refs/idops/ (contents: write in GitHub Actions), an\
 d no rule or hook of the remote may be against it"}});var branch_exports={};__export(branch_exports,{Branch:()=>Branch,seenTexts:()=>seenTexts,withoutCredentials:()=>withoutCredentials});
-import{hash as hash2,randomUUID as randomUUID5}from"node:crypto";import{rm as rm4}from"node:fs/promises";import{resolve as resolve12}from"node:path";
+import{hash as hash2,randomUUID as randomUUID4}from"node:crypto";import{rm as rm4}from"node:fs/promises";import{resolve as resolve12}from"node:path";
 import{setTimeout as sleep2}from"node:timers/promises";function dataOf2(text6){return`data ${Buffer.byteLength(text6)}
 ${text6}
 `}function quoted2(path){return`"${path.replace(/["\\]/g,"\\$&").replaceAll("\n","\\n")}"`}async function seenTexts(root,path){
@@ -14397,12 +14313,12 @@ keys()].filter((_,index)=>said[index]?.endsWith(" missing")!==false)}async#fetch
 const missing2=await this.#missing(seen);if(missing2.length===0)return;this.#isShallow??=(await this.#git(["rev-parse","\
 --is-shallow-repository"])).trim()==="true";const depth=this.#isShallow&&this.#known===""?["--depth=1"]:[];const quiet=[
 "--quiet","--no-tags","--no-write-fetch-head","--no-auto-gc","--no-recurse-submodules"];const passing=`refs/idops/passin\
-g/${randomUUID5()}`;const here2=new Map(missing2.map((ref,index)=>[`${passing}/${index}`,ref]));const specs=[...here2].map(
-([name3,ref])=>`+${ref}:${name3}`);const after2=[...here2.keys()].map(name3=>`delete ${name3}
+g/${randomUUID4()}`;const here2=new Map(missing2.map((ref,index)=>[`${passing}/${index}`,ref]));const specs=[...here2].map(
+([name3,ref])=>`+${ref}:${name3}`);const after=[...here2.keys()].map(name3=>`delete ${name3}
 `);try{await git(root,["fetch",...quiet,...depth,remote,...specs],FETCHING);const said=await this.#git(["for-each-ref","\
 --format=%(objectname) %(refname)",passing]);for(const[sha="",name3=""]of said.split("\n").map(line=>line.split(" "))){const ref=here2.
-get(name3);if(ref!==void 0)seen.set(ref,sha)}}finally{await this.#git(["update-ref","--stdin"],{input:after2.join("")}).
-catch(()=>"")}}get#seen(){const{remote,branch}=this.settings;const of=remote===DEFAULT_REMOTE2?"":`.${hash2("sha256",withoutCredentials(
+get(name3);if(ref!==void 0)seen.set(ref,sha)}}finally{await this.#git(["update-ref","--stdin"],{input:after.join("")}).catch(
+()=>"")}}get#seen(){const{remote,branch}=this.settings;const of=remote===DEFAULT_REMOTE2?"":`.${hash2("sha256",withoutCredentials(
 remote),"hex").slice(0,12)}`;return`${SEEN_REFS}/${branch}${of}`}async list(commit2,folder,type){const said=await this.#git(
 ["ls-tree","-z",commit2,...folder===""?[]:[`${folder}/`]]);return said.split("\0").flatMap(line=>{const[,kind,path]=/^\d+ (\w+) [0-9a-f]+\t([\s\S]+)$/.
 exec(line)??[];return kind===type&&path!==void 0?[path.slice(folder===""?0:folder.length+1)]:[]}).sort()}async text(commit2,path){
@@ -14464,9 +14380,9 @@ return`${String(number4).padStart(8,"0")}.jsonl`}function gitJournal(store,folde
 async lines=>{const path=`${folder}/${numbered(number4)}`;number4+=1;const files=new Map([[path,lines.map(line=>`${line}\
 
 `).join("")]]);await store.change(()=>({files,message:`idops: run ${run4}`}))})}var init_runs2=__esm({"src/state/git/run\
-s.ts"(){"use strict";init_json();init_shard();init_journal()}});import{randomUUID as randomUUID6}from"node:crypto";import{setTimeout as sleep3}from"node:timers/promises";function renewedHolder(holder){
+s.ts"(){"use strict";init_json();init_shard();init_journal()}});import{randomUUID as randomUUID5}from"node:crypto";import{setTimeout as sleep3}from"node:timers/promises";function renewedHolder(holder){
 return{...holder,expires:new Date(Date.now()+LEASE).toISOString()}}function lockCommit(holder){return{message:JSON.stringify(
-{...holder,turn:randomUUID6()})}}function isExpired(holder){return holder!==null&&(processStatus(holder)==="gone"||Date.
+{...holder,turn:randomUUID5()})}}function isExpired(holder){return holder!==null&&(processStatus(holder)==="gone"||Date.
 now()>endOf2(holder))}function endOf2({expires}){return Date.parse(expires)+SKEW}function statusOf(holder){const end=holder===
 null||processStatus(holder)==="gone"?GONE:`whose lease ran out at ${holder.expires} and was not renewed`;const holding=lockStatus(
 holder,isExpired(holder)?"gone":void 0,end);if(holder===null||holding.elsewhere===null)return holding;const last=`its lo\
@@ -14504,7 +14420,7 @@ true;await sleep3(Math.random()*Math.min(PAUSE,10*tries))}throw tooManyConflicts
 return await this.#inTurn(async()=>{const ref=this.#refOf(shard2);if(this.#held!==void 0&&this.#held.ref!==ref&&this.#lost===
 void 0)throw lockedError(statusOf(this.#held.holder),this.#place);const from=await this.#lockAt(ref);const other=from===
 null?void 0:await this.#holder(from);if(other!==void 0&&!isExpired(other))throw lockedError(statusOf(other),this.#place);
-const own5={...ownHolder(command,now),expires:"",nonce:randomUUID6()};const made2=await this.#renewed({ref,holder:own5});
+const own5={...ownHolder(command,now),expires:"",nonce:randomUUID5()};const made2=await this.#renewed({ref,holder:own5});
 if(await this.#branch.push([{ref,from,to:made2.at}])==="moved"){const lock=await this.#lockAt(ref);throw lockedError(statusOf(
 lock===null?null:await this.#holder(lock)),this.#place)}this.#held=made2;this.#lost=void 0;this.#seenAt=UNSEEN;this.#isShared=
 shard2!==void 0;const renew=()=>this.#inTurn(async()=>{const held2=this.#own(made2);if(held2!==void 0)await this.#renew(
@@ -15405,20 +15321,20 @@ return this._getPromise().then(onSuccess,onFailure)};NativeQuery.prototype.catch
 catch(callback2)};NativeQuery.prototype._getPromise=function(){if(this._promise)return this._promise;this._promise=new Promise(
 function(resolve19,reject){this._once("end",resolve19);this._once("error",reject)}.bind(this));return this._promise};NativeQuery.
 prototype.submit=function(client3){this.state="running";const self2=this;this.native=client3.native;client3.native.arrayMode=
-this._arrayMode;let after2=function(err2,rows,results){client3.native.arrayMode=false;setImmediate(function(){self2.emit(
+this._arrayMode;let after=function(err2,rows,results){client3.native.arrayMode=false;setImmediate(function(){self2.emit(
 "_done")});if(err2){return self2.handleError(err2)}if(self2._emitRowEvents){if(results.length>1){rows.forEach((rowOfRows,i3)=>{
 rowOfRows.forEach(row=>{self2.emit("row",row,results[i3])})})}else{rows.forEach(function(row){self2.emit("row",row,results)})}}
-self2.state="end";self2.emit("end",results);if(self2.callback){self2.callback(null,results)}};if(process.domain){after2=
-process.domain.bind(after2)}if(this.name){if(this.name.length>63){console.error("Warning! Postgres only supports 63 char\
-acters for query names.");console.error("You supplied %s (%s)",this.name,this.name.length);console.error("This can cause\
- conflicts and silent errors executing queries")}const values=(this.values||[]).map(utils.prepareValue);if(client3.namedQueries[this.
+self2.state="end";self2.emit("end",results);if(self2.callback){self2.callback(null,results)}};if(process.domain){after=process.
+domain.bind(after)}if(this.name){if(this.name.length>63){console.error("Warning! Postgres only supports 63 characters fo\
+r query names.");console.error("You supplied %s (%s)",this.name,this.name.length);console.error("This can cause conflict\
+s and silent errors executing queries")}const values=(this.values||[]).map(utils.prepareValue);if(client3.namedQueries[this.
 name]!==void 0){if(this.text&&client3.namedQueries[this.name]!==this.text){const err2=new Error(`Prepared statements mus\
-t be unique - '${this.name}' was used for a different statement`);return after2(err2)}return client3.native.execute(this.
-name,values,after2)}return client3.native.prepare(this.name,this.text,values.length,function(err2){if(err2)return after2(
-err2);client3.namedQueries[self2.name]=self2.text;return self2.native.execute(self2.name,values,after2)})}else if(this.values){
-if(!Array.isArray(this.values)){const err2=new Error("Query values must be an array");return after2(err2)}const vals=this.
-values.map(utils.prepareValue);client3.native.query(this.text,vals,after2)}else if(this.queryMode==="extended"){client3.
-native.query(this.text,[],after2)}else{client3.native.query(this.text,after2)}}}});var require_client3=__commonJS({"node_modules/pg/lib/native/client.js"(exports,module){var nodeUtils=__require("util");var Native;
+t be unique - '${this.name}' was used for a different statement`);return after(err2)}return client3.native.execute(this.
+name,values,after)}return client3.native.prepare(this.name,this.text,values.length,function(err2){if(err2)return after(err2);
+client3.namedQueries[self2.name]=self2.text;return self2.native.execute(self2.name,values,after)})}else if(this.values){
+if(!Array.isArray(this.values)){const err2=new Error("Query values must be an array");return after(err2)}const vals=this.
+values.map(utils.prepareValue);client3.native.query(this.text,vals,after)}else if(this.queryMode==="extended"){client3.native.
+query(this.text,[],after)}else{client3.native.query(this.text,after)}}}});var require_client3=__commonJS({"node_modules/pg/lib/native/client.js"(exports,module){var nodeUtils=__require("util");var Native;
 try{Native=__require("pg-native")}catch(e2){throw e2}var TypeOverrides2=require_type_overrides();var EventEmitter=__require("events").
 EventEmitter;var util=__require("util");var ConnectionParameters=require_connection_parameters();var NativeQuery=require_query2();
 var queryQueueLengthDeprecationNotice=nodeUtils.deprecate(()=>{},"Calling client.query() when the client is already exec\
@@ -15618,7 +15534,7 @@ open(this.target,this.times);try{await this.#keeper?.reconnected(connection)}cat
 this.#connection=connection}this.#connection.hold(true);return this.#connection}async#tables(connection,make){this.#hasTables||=
 await haveTables(connection,this.target,make);return this.#hasTables}#forget(){this.#connection?.destroy();this.#connection=
 void 0}#rest(){if(this.#inTurn.pendingCount>0)return;this.#connection?.hold(false);if(this.#keeper!==void 0)return;this.#idle=
-setTimeout(()=>{this.#connection?.close();this.#connection=void 0},this.times.idle);this.#idle.unref()}}}});import{randomUUID as randomUUID7}from"node:crypto";function disconnectedFor({age}){const heard=Math.max(0,Math.round(age/
+setTimeout(()=>{this.#connection?.close();this.#connection=void 0},this.times.idle);this.#idle.unref()}}}});import{randomUUID as randomUUID6}from"node:crypto";function disconnectedFor({age}){const heard=Math.max(0,Math.round(age/
 1e3));return`its connection was cut, and nothing was heard of it for ${heard} s`}async function unlockAdvisory(statements,advisory){
 await statements.run("SELECT pg_catalog.pg_advisory_unlock($1, $2)",[LOCKS,advisory]).catch(()=>{})}var StateLock;var init_lock=__esm(
 {"src/state/postgres/lock.ts"(){"use strict";init_problems();init_process();init_shard();init_holder();init_connection();
@@ -15632,7 +15548,7 @@ const{count:count3}=await statements.run("DELETE FROM idops.locks WHERE state = 
 een_at = $4::timestamptz",[this.state,found2.shard,found2.session,found2.seenAt]);return count3>0})}})}async take(command,now,of){
 const shard2=of===void 0?"":shardName(of);const before=this.#held;if(before!==void 0&&this.#lost===void 0&&before.shard!==
 shard2){const own5=(await this.list()).find(({nonce:nonce2})=>nonce2===before.nonce);if(own5!==void 0)throw lockedError(
-own5,own5.place)}const holder=ownHolder(command,now);const nonce=randomUUID7();const{takenOver,held:held2}=await this.#database.
+own5,own5.place)}const holder=ownHolder(command,now);const nonce=randomUUID6();const{takenOver,held:held2}=await this.#database.
 write(async statements=>{const session=await this.#beginSession(statements);const own5={shard:shard2,nonce,...session};try{
 return{takenOver:await this.#insert(statements,own5,holder),held:own5}}catch(failure2){await unlockAdvisory(statements,session.
 advisory);throw failure2}});this.#held=held2;this.#lost=void 0;this.#database.keep(this);clearInterval(this.#renewing);const{
@@ -15654,7 +15570,7 @@ og.clock_timestamp() WHERE state = $1 AND shard = $2 AND session = $3
 confirm(statements);if(rows[0]?.own===false)throw problemError("state-unreachable",`the database of the state can't be r\
 eached: a pooler on the way changes sessions within a run (${this.#database.target.place})`,"let the pooler work by sess\
 ions (pool_mode = session in PgBouncer), or name the port of PostgreSQL itself")}async#beginSession(statements){for(;;){
-const session=randomUUID7();const advisory=Number.parseInt(session.slice(0,8),16)|0;const{rows}=await statements.run("SE\
+const session=randomUUID6();const advisory=Number.parseInt(session.slice(0,8),16)|0;const{rows}=await statements.run("SE\
 LECT pg_catalog.pg_try_advisory_lock($1, $2) AS free",[LOCKS,advisory]);if(rows[0]?.free===true)return{session,advisory}}}async#insert(statements,own5,holder){
 const values=[this.state,own5.shard,own5.nonce,own5.session,own5.advisory,JSON.stringify(holder)];for(;;){const{count:count3}=await statements.
 run(`INSERT INTO idops.locks (state, shard, nonce, session, advisory, holder, backend)
@@ -15683,7 +15599,7 @@ if(this.#isConnected(found2))return lockedError(lockStatus(found2.holder,"alive"
 1,Math.ceil((times.lease-found2.age)/1e3));return problemError("locked",`the state is locked: ${describeHolder(found2.holder)}\
  (${target.place}); ${disconnectedFor(found2)}, and it may come back`,`try again in ${seconds2} s, when its lock is take\
 n over if it did not come back; if that process is surely gone, use idops runs unlock`)}#lose(found2){this.#lost=lockLostError(
-found2?.holder,this.#database.target.place);this.#database.drop();clearInterval(this.#renewing);return this.#lost}}}});import{randomUUID as randomUUID8}from"node:crypto";function postgresRuns(database,lock,state){const shown4=run4=>`${run4}\
+found2?.holder,this.#database.target.place);this.#database.drop();clearInterval(this.#renewing);return this.#lost}}}});import{randomUUID as randomUUID7}from"node:crypto";function postgresRuns(database,lock,state){const shown4=run4=>`${run4}\
  of ${database.target.place}`;const read2=async run4=>{const lines=await database.read(void 0,async statements=>{const{rows}=await statements.
 run("SELECT number, line::text FROM idops.lines WHERE run = $1 ORDER BY number",[run4]);return rows});if(lines===void 0||
 lines.length===0)throw journalError(shown4(run4),"it is not there");const gap=lines.findIndex(({number:number4},index)=>number4!==
@@ -15695,7 +15611,7 @@ run("SELECT run FROM idops.runs");return rows});return runs.map(({run:run4})=>ru
 const lines=await database.read([],async statements=>{const{rows}=await statements.run("SELECT line::text FROM idops.lin\
 es WHERE run = $1 ORDER BY number DESC LIMIT 1",[run4]);return rows});if(lines.length===0)throw journalError(shown4(run4),
 "it is not there");return lines[0]?.line.startsWith('{"type":"end"')===true},otherFiles:async()=>[],buffered:async()=>[],
-async create(first){const{run:run4}=first;const writer=randomUUID8();await lock.write(async statements=>{await statements.
+async create(first){const{run:run4}=first;const writer=randomUUID7();await lock.write(async statements=>{await statements.
 run(`WITH begun AS (
                INSERT INTO idops.runs (run, state, writer) VALUES ($1, $2, $3) ON CONFLICT (run) DO NOTHING RETURNING ru\
 n
@@ -15704,7 +15620,7 @@ n
 first)]);const own5=await statements.run("SELECT FROM idops.runs WHERE run = $1 AND writer = $2",[run4,writer]);if(own5.
 count===0)throw problemError("not-writable",`there is a journal of ${run4} already (${database.target.place})`,"run it a\
 gain")});return postgresJournal(database,lock,run4,writer,1)},async reopen(content){if(isRunning(content))throw stillRunning(
-content.run);const{run:run4}=content.run;const writer=randomUUID8();await lock.write(async statements=>{const{count:count3}=await statements.
+content.run);const{run:run4}=content.run;const writer=randomUUID7();await lock.write(async statements=>{const{count:count3}=await statements.
 run("UPDATE idops.runs SET writer = $2 WHERE run = $1",[run4,writer]);if(count3===0)throw journalError(shown4(run4),"it \
 is not there");const{rows}=await statements.run("SELECT pg_catalog.max(number) AS last FROM idops.lines WHERE run = $1",
 [run4]);if(rows[0]?.last!==content.lines.length)throw stillRunning(content.run)});return postgresJournal(database,lock,run4,
@@ -15727,13 +15643,13 @@ const{state,shard:shard2,session}=lock;const{count:count3}=await statements.run(
 lines.length)return;if(count3>0){const message=`the database kept ${count3} of ${lines.length} lines of the journal of r\
 un ${run4} (${database.target.place})`;const hint="look for a trigger or a rule on the table idops.lines, and remove it";
 throw problemError("not-writable",message,hint)}if(session!==null)await lock.confirm(statements);throw takenOver()};const settle2=async(statements,lines)=>{
-const writer2=randomUUID8();writers.push(writer2);const arrived2=await transaction(statements,async()=>{await lock.fence(
+const writer2=randomUUID7();writers.push(writer2);const arrived=await transaction(statements,async()=>{await lock.fence(
 statements);const{count:count3}=await statements.run("UPDATE idops.runs SET writer = $3 WHERE run = $1 AND writer = ANY \
 ($2::uuid[])",[run4,writers,writer2]);if(count3===0)throw takenOver();const{rows}=await statements.run("SELECT line::tex\
 t FROM idops.lines WHERE run = $1 AND number >= $2 ORDER BY number",[run4,next]);if(rows.length===lines.length&&rows.every(
 ({line},index)=>line===lines[index]))return true;await statements.run("DELETE FROM idops.lines WHERE run = $1 AND number\
- >= $2",[run4,next]);return false});writers=[writer2];return arrived2};return batchedJournal(async lines=>{try{await database.
-write(async(statements,again)=>{const arrived2=again||isUnsure?await settle2(statements,lines):false;if(!arrived2)await send(
+ >= $2",[run4,next]);return false});writers=[writer2];return arrived};return batchedJournal(async lines=>{try{await database.
+write(async(statements,again)=>{const arrived=again||isUnsure?await settle2(statements,lines):false;if(!arrived)await send(
 statements,lines)});isUnsure=false;next+=lines.length}catch(failure2){isUnsure=true;throw failure2}})}var init_runs3=__esm(
 {"src/state/postgres/runs.ts"(){"use strict";init_json();init_problems();init_journal();init_state_text();init_connection()}});import{createPrivateKey as createPrivateKey3}from"node:crypto";function secretsOf(text6){try{const{password}=urlOf(text6);
 return[...new Set([password,decoded2(password)])].filter(secret3=>secret3!=="")}catch{return text6===""?[]:[text6]}}function targetOf({
@@ -15773,7 +15689,7 @@ parse11(text6)}catch{const message=`the file that ${member} of state.postgres na
 200;parameters=["sslmode","ssl","channel_binding","application_name"];SIGNS="write it as postgres://USER:PASSWORD@HOST:P\
 ORT/DATABASE with one host, and with signs such as @, /, # and % of the password as %40, %2F, %23 and %25";modes=["allow",
 "prefer","require","verify-ca","verify-full","disable"]}});var postgres_exports={};__export(postgres_exports,{postgresBackend:()=>postgresBackend,secretsOf:()=>secretsOf,stateRows:()=>stateRows});
-import{hash as hash3,randomUUID as randomUUID9}from"node:crypto";function postgresBackend(settings,times={}){const{name:name3}=settings;
+import{hash as hash3,randomUUID as randomUUID8}from"node:crypto";function postgresBackend(settings,times={}){const{name:name3}=settings;
 const database=new Database(targetOf(settings),{...usualTimes,...times});const lock=new StateLock(database,name3);return{
 place:database.target.place,name:name3,runs:postgresRuns(database,lock,name3),...stateRows(database,lock,name3),...exclusiveLocks(
 lock),check:async()=>{}}}function stateRows(database,lock,name3){const{place:place2}=database.target;let known3;const saved=async()=>{
@@ -15784,17 +15700,17 @@ parseStateJson(record2,place2)]);const state=parseState({...head,resources:Objec
 {revision:found2.revision,resources:state.resources};return state};const names4=async where=>{const rows=await database.
 read([],async statements=>{const answer=await statements.run(`SELECT head::text FROM idops.states WHERE ${where} ORDER B\
 Y name`,[name3]);return answer.rows});return rows.flatMap(({head})=>parseStateName(head)??[])};return{load:async server=>stateForServer(
-await saved(),place2,server),saved,async save({resources,...head}){const revision=randomUUID9();const seen=known3;await lock.
+await saved(),place2,server),saved,async save({resources,...head}){const revision=randomUUID8();const seen=known3;await lock.
 write(async statements=>{await begin(statements,name3,head,revision);const{rows}=await statements.run("SELECT revision F\
 ROM idops.states WHERE name = $1 FOR UPDATE",[name3]);const isKnown2=seen!==void 0&&seen.revision===rows[0]?.revision;if(!isKnown2)
 await statements.run("DELETE FROM idops.records WHERE state = $1",[name3]);await change(statements,name3,changedRecords(
 isKnown2?seen.resources:{},resources));await describe4(statements,name3,head,revision)});known3={revision,resources}},async merge({
 records,absent:absent2,head:headOf3}){const merged=await lock.write(async statements=>{if(absent2!==void 0){const{resources,
-...head2}=absent2;const isNew=await begin(statements,name3,head2,randomUUID9());if(isNew)await change(statements,name3,new Map(
+...head2}=absent2;const isNew=await begin(statements,name3,head2,randomUUID8());if(isNew)await change(statements,name3,new Map(
 Object.entries(resources)))}const{rows}=await statements.run("SELECT head::text FROM idops.states WHERE name = $1 FOR UP\
 DATE",[name3]);const[there]=rows;if(there===void 0)throw stateGone(place2);const whole2={...parseStateJson(there.head,place2),
 resources:{}};const{resources:_,...now}=parseState(whole2,place2);const head=headOf3(now);await change(statements,name3,
-records);await describe4(statements,name3,head,randomUUID9());return head});known3=void 0;return merged},identity:async()=>(await names4(
+records);await describe4(statements,name3,head,randomUUID8());return head});known3=void 0;return merged},identity:async()=>(await names4(
 "name = $1"))[0],neighbours:()=>names4("name <> $1")}}async function readAll(statements,name3){const{rows}=await statements.
 run("SELECT head::text, revision FROM idops.states WHERE name = $1",[name3]);const[state]=rows;return state&&{...state,records:await readRecords(
 statements,name3)}}async function begin(statements,name3,head,revision){const{count:count3}=await statements.run("INSERT\
@@ -17417,29 +17333,29 @@ ocial_accounts"],listSshSigningKeysForAuthenticatedUser:["GET /user/ssh_signing_
 users/{username}/ssh_signing_keys"],setPrimaryEmailVisibilityForAuthenticated:["PATCH /user/email/visibility",{},{renamed:[
 "users","setPrimaryEmailVisibilityForAuthenticatedUser"]}],setPrimaryEmailVisibilityForAuthenticatedUser:["PATCH /user/e\
 mail/visibility"],unblock:["DELETE /user/blocks/{username}"],unfollow:["DELETE /user/following/{username}"],updateAuthenticated:[
-"PATCH /user"]}};endpoints_default=Endpoints}});function endpointsToMethods(octokit){const newMethods={};for(const scope3 of endpointMethodsMap.keys()){newMethods[scope3]=
-new Proxy({octokit,scope:scope3,cache:{}},handler)}return newMethods}function decorate(octokit,scope3,methodName,defaults3,decorations){
+"PATCH /user"]}};endpoints_default=Endpoints}});function endpointsToMethods(octokit){const newMethods={};for(const scope2 of endpointMethodsMap.keys()){newMethods[scope2]=
+new Proxy({octokit,scope:scope2,cache:{}},handler)}return newMethods}function decorate(octokit,scope2,methodName,defaults3,decorations){
 const requestWithDefaults=octokit.request.defaults(defaults3);function withDecorations(...args){let options=requestWithDefaults.
 endpoint.merge(...args);if(decorations.mapToData){options=Object.assign({},options,{data:options[decorations.mapToData],
 [decorations.mapToData]:void 0});return requestWithDefaults(options)}if(decorations.renamed){const[newScope,newMethodName]=decorations.
-renamed;octokit.log.warn(`octokit.${scope3}.${methodName}() has been renamed to octokit.${newScope}.${newMethodName}()`)}
+renamed;octokit.log.warn(`octokit.${scope2}.${methodName}() has been renamed to octokit.${newScope}.${newMethodName}()`)}
 if(decorations.deprecated){octokit.log.warn(decorations.deprecated)}if(decorations.renamedParameters){const options2=requestWithDefaults.
 endpoint.merge(...args);for(const[name3,alias]of Object.entries(decorations.renamedParameters)){if(name3 in options2){octokit.
-log.warn(`"${name3}" parameter is deprecated for "octokit.${scope3}.${methodName}()". Use "${alias}" instead`);if(!(alias in
+log.warn(`"${name3}" parameter is deprecated for "octokit.${scope2}.${methodName}()". Use "${alias}" instead`);if(!(alias in
 options2)){options2[alias]=options2[name3]}delete options2[name3]}}return requestWithDefaults(options2)}return requestWithDefaults(
 ...args)}return Object.assign(withDecorations,requestWithDefaults)}var endpointMethodsMap,handler;var init_endpoints_to_methods=__esm(
 {"node_modules/@octokit/plugin-rest-endpoint-methods/dist-src/endpoints-to-methods.js"(){init_endpoints();endpointMethodsMap=
-new Map;for(const[scope3,endpoints]of Object.entries(endpoints_default)){for(const[methodName,endpoint2]of Object.entries(
+new Map;for(const[scope2,endpoints]of Object.entries(endpoints_default)){for(const[methodName,endpoint2]of Object.entries(
 endpoints)){const[route2,defaults3,decorations]=endpoint2;const[method,url]=route2.split(/ /);const endpointDefaults=Object.
-assign({method,url},defaults3);if(!endpointMethodsMap.has(scope3)){endpointMethodsMap.set(scope3,new Map)}endpointMethodsMap.
-get(scope3).set(methodName,{scope:scope3,methodName,endpointDefaults,decorations})}}handler={has({scope:scope3},methodName){
-return endpointMethodsMap.get(scope3).has(methodName)},getOwnPropertyDescriptor(target,methodName){return{value:this.get(
+assign({method,url},defaults3);if(!endpointMethodsMap.has(scope2)){endpointMethodsMap.set(scope2,new Map)}endpointMethodsMap.
+get(scope2).set(methodName,{scope:scope2,methodName,endpointDefaults,decorations})}}handler={has({scope:scope2},methodName){
+return endpointMethodsMap.get(scope2).has(methodName)},getOwnPropertyDescriptor(target,methodName){return{value:this.get(
 target,methodName),configurable:true,writable:true,enumerable:true}},defineProperty(target,methodName,descriptor){Object.
 defineProperty(target.cache,methodName,descriptor);return true},deleteProperty(target,methodName){delete target.cache[methodName];
-return true},ownKeys({scope:scope3}){return[...endpointMethodsMap.get(scope3).keys()]},set(target,methodName,value4){return target.
-cache[methodName]=value4},get({octokit,scope:scope3,cache},methodName){if(cache[methodName]){return cache[methodName]}const method=endpointMethodsMap.
-get(scope3).get(methodName);if(!method){return void 0}const{endpointDefaults,decorations}=method;if(decorations){cache[methodName]=
-decorate(octokit,scope3,methodName,endpointDefaults,decorations)}else{cache[methodName]=octokit.request.defaults(endpointDefaults)}
+return true},ownKeys({scope:scope2}){return[...endpointMethodsMap.get(scope2).keys()]},set(target,methodName,value4){return target.
+cache[methodName]=value4},get({octokit,scope:scope2,cache},methodName){if(cache[methodName]){return cache[methodName]}const method=endpointMethodsMap.
+get(scope2).get(methodName);if(!method){return void 0}const{endpointDefaults,decorations}=method;if(decorations){cache[methodName]=
+decorate(octokit,scope2,methodName,endpointDefaults,decorations)}else{cache[methodName]=octokit.request.defaults(endpointDefaults)}
 return cache[methodName]}}}});function restEndpointMethods(octokit){const api=endpointsToMethods(octokit);return{rest:api}}function legacyRestEndpointMethods(octokit){
 const api=endpointsToMethods(octokit);return{...api,rest:api}}var init_dist_src3=__esm({"node_modules/@octokit/plugin-re\
 st-endpoint-methods/dist-src/index.js"(){init_version2();init_endpoints_to_methods();restEndpointMethods.VERSION=VERSION5;
@@ -17726,8 +17642,8 @@ return error3.request!==void 0}async function errorRequest(state,octokit,error3,
 request.request){throw error3}if(error3.status>=400&&!state.doNotRetry.includes(error3.status)){const retries2=options.request.
 retries!=null?options.request.retries:state.retries;const retryAfter=Math.pow((options.request.retryCount||0)+1,2);throw octokit.
 retry.retryRequest(error3,retries2,retryAfter)}throw error3}async function wrapRequest(state,octokit,request5,options){const limiter=new import_light.default;
-limiter.on("failed",function(error3,info){const maxRetries=~~error3.request.request?.retries;const after2=~~error3.request.
-request?.retryAfter;options.request.retryCount=info.retryCount+1;if(maxRetries>info.retryCount){return after2*state.retryAfterBaseValue}});
+limiter.on("failed",function(error3,info){const maxRetries=~~error3.request.request?.retries;const after=~~error3.request.
+request?.retryAfter;options.request.retryCount=info.retryCount+1;if(maxRetries>info.retryCount){return after*state.retryAfterBaseValue}});
 return limiter.schedule(requestWithGraphqlErrorHandling.bind(null,state,octokit,request5),options)}async function requestWithGraphqlErrorHandling(state,octokit,request5,options){
 const response=await request5(options);if(response.data&&response.data.errors&&response.data.errors.length>0&&/Something went wrong while executing your query/.
 test(response.data.errors[0].message)){const error3=new RequestError(response.data.errors[0].message,500,{request:options,
@@ -17808,15 +17724,15 @@ Map?new Map([...member].map(([key3,named4])=>[redactAddress(key3,redactor),sampl
 apply:member=>member}));function redactReport(shown4,redactor){const redacted=()=>{if(Array.isArray(shown4))return shown4.
 map(one=>redactReport(one,redactor));if(!isMap(shown4))return shown4;return mapValues(shown4,(member,key3)=>{const rule=rules.
 get(key3);return rule===void 0?redactReport(member,redactor):rule(member,redactor)})};return redacted()}function redactDifference(field2,redactor){
-const before=field2.before===void 0?void 0:redactValue(field2.before,redactor);const after2=redactValue(field2.after,redactor);
+const before=field2.before===void 0?void 0:redactValue(field2.before,redactor);const after=redactValue(field2.after,redactor);
 const[own5=""]=/^\w*/.exec(field2.path)??[];const rest=field2.path.slice(own5.length);const path=own5+(field2.type==="ma\
-p"?redactor.redactKey(rest):redactor.redactName(rest));const hidden=before!==void 0&&same(before,after2)&&!same(field2.before??
-null,field2.after);const drift=redactDrift(field2,before,redactor);return{...field2,path,before,after:after2,sensitive:field2.
-sensitive||hidden,...drift}}function redactDrift({drift,before:original},before,redactor){if(drift===void 0||holdsSensitive(
-drift.recorded))return{...drift&&{drift}};const shown4=redactValue(drift.recorded,redactor);const hidden=before!==void 0&&
-!holdsSensitive(before)&&same(shown4,before)&&!same(drift.recorded,original??null);return{drift:{...drift,recorded:hidden?
-new Sensitive(null):shown4}}}function redactFields(fields2,redactor){const redacted=mapValues(fields2,field2=>redactValue(
-field2,redactor));return Object.entries(redacted).every(([name3,field2])=>field2===fields2[name3])?fields2:redacted}function redactValue(value4,redactor){
+p"?redactor.redactKey(rest):redactor.redactName(rest));const hidden=before!==void 0&&same(before,after)&&!same(field2.before??
+null,field2.after);const drift=redactDrift(field2,before,redactor);return{...field2,path,before,after,sensitive:field2.sensitive||
+hidden,...drift}}function redactDrift({drift,before:original},before,redactor){if(drift===void 0||holdsSensitive(drift.recorded))
+return{...drift&&{drift}};const shown4=redactValue(drift.recorded,redactor);const hidden=before!==void 0&&!holdsSensitive(
+before)&&same(shown4,before)&&!same(drift.recorded,original??null);return{drift:{...drift,recorded:hidden?new Sensitive(
+null):shown4}}}function redactFields(fields2,redactor){const redacted=mapValues(fields2,field2=>redactValue(field2,redactor));
+return Object.entries(redacted).every(([name3,field2])=>field2===fields2[name3])?fields2:redacted}function redactValue(value4,redactor){
 if(typeof value4==="string")return redactor.redact(value4);if(Array.isArray(value4)){const items=value4.map(item=>redactValue(
 item,redactor));return items.every((item,index)=>item===value4[index])?value4:items}if(!isMap(value4))return value4;let isSame=true;
 const members3=[];const taken=new Set;for(const[key3,member]of Object.entries(value4)){const shown4=redactor.redactKey(key3);
@@ -17867,12 +17783,12 @@ waited long enough)":"";const other=changed2===true?" (not retried: somebody cha
  ${path} ${sentence2(facts)}${tries}${patience}${other}`}function briefly({kind,status,reason}){if(status!==null){const phrase=STATUS_CODES[status]?.
 toLowerCase();return`answered ${status}${phrase===void 0?"":` (${phrase})`}`}if(isTimeout(reason??""))return"no answer i\
 n time";return kind==="unreachable"?"no connection":"connection lost"}function sentence2(facts){const{kind,status,serverMessage,
-scope:scope3,origin:origin3,reason,detail,retryAfter}=facts;if(kind==="unreachable")return`got no connection to ${origin3}\
+scope:scope2,origin:origin3,reason,detail,retryAfter}=facts;if(kind==="unreachable")return`got no connection to ${origin3}\
 : ${whyNotConnected(facts)}`;if(kind==="lost")return whyLost(facts);if(kind==="answer"){const said2=serverMessage===null?
 "":`; it says: ${shownMessage(serverMessage)}`;return`answered ${status} with ${whyUnusable(reason,detail)}${said2}`}const said=serverMessage===
 null?"":`: ${shownMessage(serverMessage)}`;const answered=`${briefly(facts)}${said}`;switch(kind){case"unauthorized":return`${then(
-answered,"check that the token is correct and hasn't expired.")} It needs the scope ${scope3}${detail===null?"":` (${detail}\
-)`}`;case"forbidden":return then(answered,`it needs the scope ${scope3}`);case"redirect":return`${answered}, a redirect${detail===
+answered,"check that the token is correct and hasn't expired.")} It needs the scope ${scope2}${detail===null?"":` (${detail}\
+)`}`;case"forbidden":return then(answered,`it needs the scope ${scope2}`);case"redirect":return`${answered}, a redirect${detail===
 null?"":` to ${detail}`} that is not followed; is base_url right?`;default:return retryAfter===null?answered:then(answered,
 `the server asks to wait ${retryAfter} s`)}}function shownMessage(message){return isRaw(message)?rawInstead:message}function then(said,more){
 if(!/[.!?]$/.test(said))return`${said}; ${more}`;return`${said} ${more.charAt(0).toUpperCase()}${more.slice(1)}`}function whyNotConnected(facts){
@@ -17984,28 +17900,28 @@ const unknown3=why2=>outcomeOf(open7,{status:"unknown",ambiguous:true,after:live
 lost2);const found2=action2==="delete"?["it is still there"]:[...different];if(names4!=="")found2.push(`lost: ${names4},\
  which the next apply that takes it in puts back`);if(found2.length===0)found2.push("it was not done");return outcomeOf(
 open7,{status:failedStatus(open7),after:live.fields,error:`${open7.message}; read back: ${found2.join("; ")}`,ownValues:values})}
-function failedStatus({answered}){return answered?"not_converged":"failed"}function repaired(aim,open7,names4,after2){const lost2=`${open7.
-message}; read back: it had lost ${names4}`;if(aim==="before"){return outcomeOf(open7,{status:failedStatus(open7),after:after2,
+function failedStatus({answered}){return answered?"not_converged":"failed"}function repaired(aim,open7,names4,after){const lost2=`${open7.
+message}; read back: it had lost ${names4}`;if(aim==="before"){return outcomeOf(open7,{status:failedStatus(open7),after,
 error:`${lost2}; that is put back as it was before`})}const note=`${lost2}; what is asked for was sent after that, and a\
-ll is as asked`;return outcomeOf(open7,{status:"applied",after:after2,error:null,notes:[note]})}function asResult({address:address4,
+ll is as asked`;return outcomeOf(open7,{status:"applied",after,error:null,notes:[note]})}function asResult({address:address4,
 action:action2},outcome3){const{status,httpStatus,attempts,unverified,error:error3,ownValues=[],notes=[]}=outcome3;return{
 address:address4,action:action2,status,httpStatus,attempts,unverified,error:error3,...ownValues.length===0?{}:{ownValues},
 ...notes.length===0?{}:{notes}}}function tells({action:action2},outcome3){const{httpStatus=null}=outcome3??{};return action2!==
-"delete"&&httpStatus!==null&&httpStatus>=200&&httpStatus<300}init_p_limit();init_concurrency();init_problems();init_kinds();init_values();init_values();var documented2={name:"documented",limits:null,signs:null};var boruta2={name:"boruta",limits:{uuids:true,requestBytes:8e6},
+"delete"&&httpStatus!==null&&httpStatus>=200&&httpStatus<300}init_p_limit();init_concurrency();init_problems();init_kinds();init_values();init_values();var documented={name:"documented",limits:null,signs:null};var boruta={name:"boruta",limits:{uuids:true,requestBytes:8e6},
 signs:{errors:[{members:["code","message","errors"]},{members:["code","message"],status:500}],unknownPath:406}};var profiles={
-documented:documented2,boruta:boruta2};function betterProfileByError(used,{status,members:members3=[]}){return otherProfiles(used).find(({signs})=>signs?.errors.
+documented,boruta};function betterProfileByError(used,{status,members:members3=[]}){return otherProfiles(used).find(({signs})=>signs?.errors.
 some(sign=>sign.members.every(member=>members3.includes(member))&&(sign.status===void 0||sign.status===status)))}function adviceFor({
 name:name3}){return`this may be a server of the profile ${name3}, which resets what it isn't sent: if idops doctor confi\
 rms it, set "profile: ${name3}" under server`}function errorMembers(document2){if(!isMap(document2))return[];const inner=isMap(
 document2.errors)?Object.keys(document2.errors):[];return[...Object.keys(document2),...inner.map(member=>`errors.${member}`)]}
 function otherProfiles(used){return Object.values(profiles).filter(({name:name3,signs})=>name3!==used.name&&signs!==null)}
-var anything=document2=>({value:document2});function nowhere(scope3){return{title:"ask for a path that no server has",path:"\
-/api/idops-doctor",scope:scope3}}function profileByUnknownPath(status){return Object.values(profiles).find(({signs})=>signs!==
-null&&signs.unknownPath===status)}async function probe(reader,scope3){try{const answer=await reader.showExtra(nowhere(scope3),
+var anything=document2=>({value:document2});function nowhere(scope2){return{title:"ask for a path that no server has",path:"\
+/api/idops-doctor",scope:scope2}}function profileByUnknownPath(status){return Object.values(profiles).find(({signs})=>signs!==
+null&&signs.unknownPath===status)}async function probe(reader,scope2){try{const answer=await reader.showExtra(nowhere(scope2),
 {},anything);return answer===null?{kind:"plain"}:{kind:"unclear",status:200}}catch(failure2){if(!(failure2 instanceof ServerFailure))
 throw failure2;const{kind,status}=failure2;if(kind==="unreachable"||kind==="lost"||kind==="server-error")throw failure2;
-const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}function showsSigns({signs},answer){if(signs===void 0)return false;const{has=[],lacks=[],null:nulls=[]}=signs;return has.
-every(field2=>Object.hasOwn(answer,field2))&&lacks.every(field2=>!Object.hasOwn(answer,field2))&&nulls.every(field2=>answer[field2]===
+const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}function showsSigns({signs},answer){if(signs===void 0)return false;const{has=[],lacks:lacks2=[],null:nulls=[]}=signs;return has.
+every(field2=>Object.hasOwn(answer,field2))&&lacks2.every(field2=>!Object.hasOwn(answer,field2))&&nulls.every(field2=>answer[field2]===
 null)}function betterProfile(used,{traits:traits5},answer){return otherProfiles(used).find(({name:name3})=>showsSigns(traits5[name3],
 answer))}function betterProfileByReset(used,{traits:traits5},{before,expected},answer){const reset=Object.entries(expected).
 some(([field2,sent])=>{const was=before[field2];const got=answer[field2];return was!==void 0&&got!==void 0&&same(sent,was)&&
@@ -18020,14 +17936,13 @@ null));const all=[...new Set([...changed2,...decisive])].sort();if(all.length>0)
 []:[`there is nothing to ${planned.action} any more`]}function fieldAt(change3,path){return change3.fields.find(field2=>field2.
 path===path)}function isAsShown(planned,now){if(planned===void 0||now===void 0)return false;if(planned.type==="set"){return same(
 shownSet(planned),shownSet(now))&&same(shownGains(planned),shownGains(now))}return same(planned.before??null,now.before??
-null)}function shownSet({before,after:after2}){const goals=new Map(asElements(after2).map(element=>[keyOf(element),element]));
-const elements2=asElements(before??null).map(element=>{const goal=goals.get(keyOf(element));const inner=Object.entries(element).
-filter(([name3,member])=>Array.isArray(member)&&(goal===void 0||!same(goal[name3]??null,member)));return[keyOf(element),
-Object.fromEntries(inner)]});return Object.fromEntries(elements2)}function shownGains({before,after:after2}){const there=new Set(
-asElements(before??null).map(keyOf));const gains=asElements(after2).filter(element=>!there.has(keyOf(element)));return Object.
-fromEntries(gains.map(element=>[keyOf(element),{name:element.name??null,...Object.fromEntries(Object.entries(element).flatMap(
-([name3,member])=>Array.isArray(member)?[[name3,asElements(member).map(labelled2).sort()]]:[]))}]))}function labelled2(element){
-return`${keyOf(element)} ${String(element.name)}`}init_values();init_kinds();function arrange(changes){const sorted=[...changes].sort((a2,b)=>level(a2)-level(b)||rank(a2)-
+null)}function shownSet({before,after}){const goals=new Map(asElements(after).map(element=>[keyOf(element),element]));const elements2=asElements(
+before??null).map(element=>{const goal=goals.get(keyOf(element));const inner=Object.entries(element).filter(([name3,member])=>Array.
+isArray(member)&&(goal===void 0||!same(goal[name3]??null,member)));return[keyOf(element),Object.fromEntries(inner)]});return Object.
+fromEntries(elements2)}function shownGains({before,after}){const there=new Set(asElements(before??null).map(keyOf));const gains=asElements(
+after).filter(element=>!there.has(keyOf(element)));return Object.fromEntries(gains.map(element=>[keyOf(element),{name:element.
+name??null,...Object.fromEntries(Object.entries(element).flatMap(([name3,member])=>Array.isArray(member)?[[name3,asElements(
+member).map(labelled2).sort()]]:[]))}]))}function labelled2(element){return`${keyOf(element)} ${String(element.name)}`}init_values();init_kinds();function arrange(changes){const sorted=[...changes].sort((a2,b)=>level(a2)-level(b)||rank(a2)-
 rank(b)||compareText(a2.address,b.address));const succeeded=new Set(sorted.filter(change3=>change3.action!=="blocked"&&takesOver(
 change3)).map(({kind})=>kind));return sorted.map(change3=>{const{succession}=kindOf(change3.kind);if(succession===void 0)
 return change3;if(takesOver(change3)&&change3.destructions.length>0){return{...change3,destructions:[succession.moves(formerHolders(
@@ -18036,12 +17951,11 @@ destructions:[],reason:succession.withoutSuccessor}})}function formerHolders(cha
 const{succession}=kindOf(kind);if(succession===void 0)return void 0;const known3=succession.holders(apply.before);if(known3!==
 void 0)return known3.filter(id=>id!==apply.identity.id).map(id=>`${kind}/${id}`);const shown4=changes.filter(other=>other!==
 change3&&other.kind===kind&&other.apply.before[succession.field]===true);return shown4.length===0?void 0:shown4.map(({address:address4})=>address4)}
-function level({kind,action:action2}){const index=kinds.findIndex(({name:name3})=>name3===kind);if(action2==="regenerate")
-return kinds.length;return action2==="delete"&&kindOf(kind).creation!==void 0?2*kinds.length-index:index}function rank(change3){
-if(takesOver(change3))return-1;return givesUp(change3)?1:0}function takesOver({kind,apply:{expected}}){const{succession}=kindOf(
-kind);return succession!==void 0&&expected[succession.field]===true}function givesUp({kind,action:action2,apply:{expected}}){
-const{succession}=kindOf(kind);if(succession===void 0||action2!=="update")return false;const asked=expected[succession.field];
-return asked===false||asked===null}init_operations();init_values();init_loss();init_rules();init_fields();init_loss();init_identifiers();init_json();init_values();init_fields();function verify(kind,expected,answer){const parts=Object.entries(
+function level({kind}){return kinds.findIndex(({name:name3})=>name3===kind)}function rank(change3){if(takesOver(change3))
+return-1;return givesUp(change3)?1:0}function takesOver({kind,apply:{expected}}){const{succession}=kindOf(kind);return succession!==
+void 0&&expected[succession.field]===true}function givesUp({kind,action:action2,apply:{expected}}){const{succession}=kindOf(
+kind);if(succession===void 0||action2!=="update")return false;const asked=expected[succession.field];return asked===false||
+asked===null}init_operations();init_values();init_loss();init_rules();init_fields();init_loss();init_identifiers();init_json();init_values();init_fields();function verify(kind,expected,answer){const parts=Object.entries(
 expected).flatMap(([field2,asked])=>contrast(kind.fields[field2]??value,field2,asked,answer[field2]));const off=parts.filter(
 ({verdict})=>verdict==="different");return{different:off.map(sentenceOf),values:off.map(valuesOf),unverified:parts.filter(
 ({verdict})=>verdict==="unknown").map(({path})=>path)}}function emptied(fields2,{before,expected},answer){return fields2.
@@ -18060,30 +17974,29 @@ was done, ${SHOWN}`};const notDone={...nothing,verdict:"not-done",sentence:`was 
 verdict:"unseen",sentence:NOBODY_KNOWS};if(live===void 0)return unseen;switch(aim.action){case"adopt":return done2;case"\
 regenerate":{const{field:field2=""}=kind.regeneration??{};const{[field2]:before}=aim.before;const{[field2]:now}=live.fields;
 return typeof before==="string"&&typeof now==="string"&&before!==now?done2:unseen}case"delete":return kind.deletion?.exists(
-live)===true?notDone:done2;default:return judgeUpdate(kind,aim,live)}}function judgeUpdate(kind,{action:action2,before,expected,
-byMember=[]},live){if(!live.exists&&action2==="create"){return live.missing===true?{...nothing,verdict:"not-done",sentence:`\
-was not done, ${SHOWN}`}:{...nothing,verdict:"unseen",sentence:`${NOBODY_KNOWS}: ${live.trouble}`}}if(!live.exists){const sentence3=`\
-left nothing that could be read: the ${kind.noun} is not there`;return{...nothing,verdict:"part",different:["it is not t\
-here"],sentence:sentence3}}const now=live.fields;const parts=Object.entries(expected).flatMap(([field2,asked])=>byMember.
-includes(field2)?partsOf4(kind,field2,...changedMembers(asked,before[field2],now[field2])):partsOf4(kind,field2,asked,before[field2],
-now[field2]));const lost2=kind.lost?.({before,asked:expected,now})??{};const off=parts.filter(({part})=>part.verdict==="\
-different");const wished=parts.filter(({changes})=>changes);const begun=wished.some(({part})=>part.verdict==="same");const kept=off.
-filter(({changes})=>changes);const found2={different:kept.map(({part})=>sentenceOf(part)),values:kept.map(({part})=>valuesOf(
-part)),unverified:parts.filter(({part})=>part.verdict==="unknown").map(({part})=>part.path),lost:lost2,begun};const isWhole2=Object.
-keys(lost2).length===0;if(off.length===0&&isWhole2){return found2.unverified.length===0?{...found2,verdict:"done",sentence:`\
-was done, ${SHOWN}`}:{...found2,verdict:"unseen",sentence:NOBODY_KNOWS}}if(found2.different.length===0&&isWhole2&&wished.
-length>0){return{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.filter(({part,kept:kept2})=>part.
-verdict==="different"&&!kept2);if(!begun&&isWhole2&&neither.length===0){return{...found2,verdict:"not-done",sentence:`wa\
-s not done, ${SHOWN}`}}const paths=which=>which.map(({part})=>part.path).join(", ");const shown4=[...begun?[`as asked: ${paths(
-wished.filter(({part})=>part.verdict==="same"))}`]:[],...neither.length>0?[`neither as asked nor as before: ${paths(neither)}`]:
-[],...isWhole2?[]:[`lost: ${namesOfLost(lost2)}`]];return{...found2,verdict:"part",sentence:`was not done as a whole, ${SHOWN}\
- (${shown4.join("; ")})`}}function changedMembers(asked,before,now){const{added,removed}=matchSets(asElements(asked),asElements(
-before??null));const among=set2=>Array.isArray(set2)?membersAmong(set2,[...added,...removed]):set2;return[membersAmong(asked,
-added),among(before),among(now)]}function partsOf4(kind,field2,asked,before,now){const type=kind.fields[field2]??value;const was=new Map(
-contrast(type,field2,asked,before).map(part=>[part.path,part]));const since=new Map(before===void 0?[]:contrast(type,field2,
-before,now).map(part=>[part.path,part]));return contrast(type,field2,asked,now).map(part=>{const first=was.get(part.path);
-const changes=first===void 0?part.type.type!=="map":first.verdict!=="same";const shown4=since.get(part.path)?.verdict;const absent2=shown4===
-void 0&&part.type.type==="map"&&before!==void 0;return{part,changes,kept:shown4==="same"||absent2}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function withoutHarm(progress){let failed=false;const fail=()=>{failed=true};
+live)===true?notDone:done2;default:return judgeUpdate(kind,aim,live)}}function judgeUpdate(kind,{before,expected,byMember=[]},live){
+if(!live.exists){const sentence3=`left nothing that could be read: the ${kind.noun} is not there`;return{...nothing,verdict:"\
+part",different:["it is not there"],sentence:sentence3}}const now=live.fields;const parts=Object.entries(expected).flatMap(
+([field2,asked])=>byMember.includes(field2)?partsOf4(kind,field2,...changedMembers(asked,before[field2],now[field2])):partsOf4(
+kind,field2,asked,before[field2],now[field2]));const lost2=kind.lost?.({before,asked:expected,now})??{};const off=parts.
+filter(({part})=>part.verdict==="different");const wished=parts.filter(({changes})=>changes);const begun=wished.some(({part})=>part.
+verdict==="same");const kept=off.filter(({changes})=>changes);const found2={different:kept.map(({part})=>sentenceOf(part)),
+values:kept.map(({part})=>valuesOf(part)),unverified:parts.filter(({part})=>part.verdict==="unknown").map(({part})=>part.
+path),lost:lost2,begun};const isWhole2=Object.keys(lost2).length===0;if(off.length===0&&isWhole2){return found2.unverified.
+length===0?{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}:{...found2,verdict:"unseen",sentence:NOBODY_KNOWS}}if(found2.
+different.length===0&&isWhole2&&wished.length>0){return{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.
+filter(({part,kept:kept2})=>part.verdict==="different"&&!kept2);if(!begun&&isWhole2&&neither.length===0){return{...found2,
+verdict:"not-done",sentence:`was not done, ${SHOWN}`}}const paths=which=>which.map(({part})=>part.path).join(", ");const shown4=[
+...begun?[`as asked: ${paths(wished.filter(({part})=>part.verdict==="same"))}`]:[],...neither.length>0?[`neither as aske\
+d nor as before: ${paths(neither)}`]:[],...isWhole2?[]:[`lost: ${namesOfLost(lost2)}`]];return{...found2,verdict:"part",
+sentence:`was not done as a whole, ${SHOWN} (${shown4.join("; ")})`}}function changedMembers(asked,before,now){const{added,
+removed}=matchSets(asElements(asked),asElements(before??null));const among=set2=>Array.isArray(set2)?membersAmong(set2,[
+...added,...removed]):set2;return[membersAmong(asked,added),among(before),among(now)]}function partsOf4(kind,field2,asked,before,now){
+const type=kind.fields[field2]??value;const was=new Map(contrast(type,field2,asked,before).map(part=>[part.path,part]));
+const since=new Map(before===void 0?[]:contrast(type,field2,before,now).map(part=>[part.path,part]));return contrast(type,
+field2,asked,now).map(part=>{const first=was.get(part.path);const changes=first===void 0?part.type.type!=="map":first.verdict!==
+"same";const shown4=since.get(part.path)?.verdict;const absent2=shown4===void 0&&part.type.type==="map"&&before!==void 0;
+return{part,changes,kept:shown4==="same"||absent2}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function withoutHarm(progress){let failed=false;const fail=()=>{failed=true};
 const tell=telling=>{if(failed)return;try{Promise.resolve(telling()).catch(fail)}catch{fail()}};return{phase:(name3,total)=>tell(
 ()=>progress.phase(name3,total)),begin:address4=>tell(()=>progress.begin?.(address4)),retry:again=>tell(()=>progress.retry?.(
 again)),step:done2=>tell(()=>progress.step(done2)),end:how=>tell(()=>progress.end(how))}}init_values();init_p_limit();init_concurrency();init_values();init_kinds();init_references();init_rules();async function observe(objects3,needed2,{reader,profile,concurrency,progress,signal,lists={},alone:alone2=false}){const limit2=pLimit(
@@ -18094,8 +18007,8 @@ profile,alone:alone2,holds:name3=>lists[name3]!==void 0,list:name3=>holdList(lis
 ()=>{if(planned.has(name3))progress.step()})};const live=new Map;const asked=kinds.flatMap(kind=>{const own5=kind.readable(
 profile)?objects3.filter(object3=>object3.kind===kind.name):[];return own5.length>0?[{kind,own:own5}]:[]});const wanted=new Set(
 needed2);const shared=listNames.filter(name3=>wanted.has(name3)&&listScope(name3,profile)!==void 0);const planned=new Set(
-[...shared,...asked.flatMap(({kind:{listed:listed2="own"}})=>listed2==="own"?[]:listed2)]);const steps=asked.reduce((sum,{
-kind:{listed:listed2},own:own5})=>sum+(listed2===void 0?own5.length:listed2==="own"?1:0),0)+[...planned].filter(name3=>lists[name3]===
+[...shared,...asked.flatMap(({kind:{listed:listed3="own"}})=>listed3==="own"?[]:listed3)]);const steps=asked.reduce((sum,{
+kind:{listed:listed3},own:own5})=>sum+(listed3===void 0?own5.length:listed3==="own"?1:0),0)+[...planned].filter(name3=>lists[name3]===
 void 0).length;if(steps>0)progress.phase("Observing",steps);try{await allSettled([...asked.map(async({kind,own:own5})=>{
 const step=kind.listed===void 0?()=>progress.step():()=>{};const observed=await kind.observe(own5,{...context3,limit:limited(
 step)});if(kind.listed==="own")progress.step();for(const[object3,shown4]of observed){live.set(object3,{...shown4,...shownFields(
@@ -18159,107 +18072,59 @@ if(!open7&&!begun)return{closed:{...skipped(why2),attempts}};const message=failu
 const httpStatus=failure2?.status??null;const left={...NOTHING_KNOWN,message,httpStatus,attempts,answered:false,unsteady:open7};
 return this.#readable?{open:left}:{closed:closed2(left,true)}}#answered(change3,{status,data:data3,attempts}){const{regeneration:regeneration2}=this.#kind;
 const isRegenerated=change3.action==="regenerate"&&regeneration2!==void 0;const{[regeneration2?.field??""]:before}=change3.
-apply.before;const{[regeneration2?.field??""]:now}=data3;const{different,values,unverified}=change3.action==="update"||change3.
-action==="create"?verify(this.#kind,change3.apply.expected,data3):{different:[],values:[],unverified:isRegenerated&&typeof now!==
-"string"?[regeneration2.field]:[]};const kept=`the server answered ${status} and kept another value: ${different.join(";\
- ")}`;const wrong2=[...different.length>0?[kept]:[],...this.#otherServer(change3,data3)];const isOff=wrong2.length>0;return{
-status:isOff?"not_converged":"applied",httpStatus:status,attempts,ambiguous:false,after:data3,unverified,error:isOff?wrong2.
-join("; "):null,ownValues:values,notes:isRegenerated&&typeof before==="string"&&before===now?[regeneration2.same(before)]:
-[]}}#otherServer(change3,answer){const{profile}=this.#options;if(change3.action!=="update")return[];const{before,expected}=change3.
-apply;const kind=this.#kind;const better=betterProfile(profile,kind,answer)??betterProfileByReset(profile,kind,change3.apply,
-answer);if(better===void 0)return[];this.#better??=better;const unsent2=Object.fromEntries(Object.entries(before).filter(
-([field2])=>!Object.hasOwn(expected,field2)&&field2 in kind.fields));const{different}=verify(kind,unsent2,answer);const{
-signs,whole:whole2=[]}=kind.traits[better.name];const losesSilently=signs?.losesSilently===true;const seen=verify(kind,expected,
-answer).different.length>0;if(!losesSilently&&!seen)return[];const empty2=emptied(whole2,change3.apply,answer);return[...different.
-map(what=>`${what}, although it was not sent`),...empty2.length===0?[]:[`the answer shows ${empty2.join(", ")}, which we\
-re not sent: what was in them, if anything, is lost and not known`],adviceFor(better)]}async#repair(change3,open7,judgement,live){
-const{replan}=this.#options;const names4=namesOfLost(judgement.lost);let known3={judgement,live};let{attempts}=open7;let sent=change3;
-for(const aim of open7.refused?["before"]:["asked","before"]){const restore=seenLoss("",known3.judgement.lost,known3.live.
-fields);const again=replan.repair(change3,restore,known3.live,aim);if(again===void 0)continue;sent=again;const tried=await this.#send(
-again);const answered="data"in tried&&otherObject(change3.apply.identity,tried.data)===void 0;attempts+=attemptsOf(tried);
-const now=answered?{exists:true,identity:known3.live.identity,fields:tried.data}:await readBackOne(this.#kind,{change:again,
-failure:"open"in tried?tried.open:open7},this.#options);const became=judge(this.#kind,{...aimOf(change3),expected:again.
-apply.expected,byMember:void 0},now);const end2={...open7,attempts};if(now===void 0)return this.#ended(openOutcome(this.#kind,
-change3,end2,became,now),again);if(became.verdict==="done")return this.#ended(repaired(aim,end2,names4,now.fields),again);
-known3={judgement:{...judge(this.#kind,aimOf(change3),now),lost:became.lost},live:now};if(Object.keys(known3.judgement.lost).
-length===0)break}const end={...open7,attempts};return this.#ended(openOutcome(this.#kind,change3,end,known3.judgement,known3.
-live),sent)}};function attemptsOf(sent){if("data"in sent)return sent.attempts;if("open"in sent)return sent.open.attempts;
-return"closed"in sent?sent.closed.attempts:0}init_values();init_kinds();import{randomUUID as randomUUID3}from"node:crypto";init_identifiers();init_values();init_fields();init_kinds();init_references();init_values();init_fields();function namedMembers(kind,fields2,lost2){return Object.fromEntries(Object.entries(fields2).
-flatMap(([field2,declared])=>{if(!isByMember(kind.fields[field2]??value,declared))return[];const named4=listsOf(declared).
-flatMap(({list:list2})=>asElements([...list2]));return[[field2,[...named4,...asElements(lost2[field2]??null)]]]}))}function declaredPlaces2(declared,{
-path}){const places=declared.placesOf?.(path)??[];if(places.length===0)return{};return{places:places.map(({length:_length2,
-text:_text,column:_,...place2})=>place2)}}function fieldChange(part,named4){const{path,type,wanted,got}=part;const after2=asItWillBe(
-part);if(named4!==void 0){const before=membersAmong(got??null,named4);const members3=membersAmong(after2,named4);const sensitive2=holdsSensitive(
-before)||holdsSensitive(members3);return{path,type:type.type,before,after:members3,sensitive:sensitive2,byMember:true}}const sensitive=isSecret(
-type)||holdsSensitive(wanted)||got!==void 0&&(got instanceof HashedSecret||holdsSensitive(got));return{path,type:type.type,
-before:got,after:after2,sensitive,...lackOf(part)}}function updateWarnings(kind,live,parts){const warnings=[];if(live?.exists===
-false){warnings.push({code:"not-there",message:`the server has no such ${kind.noun}; the update is sent anyway`})}for(const{
-path,type,verdict}of parts){if(type.type!=="set"||verdict!=="unknown")continue;warnings.push({code:"unknown-set",message:`\
-the present ${path} are unknown: those that the manifest does not declare will be lost`})}return warnings}init_plan();function lacking(live,replacedBy){if(live?.trouble===void 0||live.exists||replacedBy===void 0)return live?.trouble;
-return`${live.trouble}; it was deleted and created again with the id ${replacedBy}: declare that one`}function createChange({
-declared,creating},resolved2,{base,blocked:blocked3,confirmed}){const kind=kindOf(declared.kind);const{creation}=kind;const{
-identity:identity2}=declared;if(creation===void 0)return blocked3(`no operation creates a ${kind.noun}`);if(identity2.id!==
-void 0&&creation.withoutId!==void 0)return blocked3(creation.withoutId);const fields2=mapValues(resolved2,(asked,field2)=>{
-const whole2=desired(kind.fields[field2]??value,asked,null,true);return whole2??null});const lacks=creation.needs.filter(
-field2=>isCleared(fields2[field2]??null));if(lacks.length>0){return blocked3(`a new ${kind.noun} needs ${lacks.join(" an\
-d ")}: declare ${lacks.length===1?"it":"them"}`)}const planned=identity2.id===void 0?creating??plannedId(addressOf(declared.
-kind,identity2)):void 0;const chosen=planned===void 0?identity2:assign(identity2,{id:planned});const change3=base(fields2);
-const parts=Object.entries(fields2).flatMap(([field2,goal])=>contrast(kind.fields[field2]??value,field2,goal,null));return{
-...change3,action:"create",requests:[creation.request(chosen,fields2)],fields:parts.filter(({verdict})=>verdict!=="same").
-map(part=>({...fieldChange(part,void 0),...declaredPlaces2(declared,part),...confirmed.includes(part.path)?{confirmed:true}:
-{}})),apply:{...change3.apply,identity:creation.takesId?chosen:identity2,existed:false,...planned===void 0||creating!==void 0?
-{}:{plannedId:planned},...declared.replaces===void 0?{}:{replaces:declared.replaces}}}}function blockDependents(changes,references2){
-const created=new Map(listNames.flatMap(name3=>[...references2[name3]?.created??[]]));if(created.size===0)return changes;
-let settled=changes;for(;;){const coming=new Set(settled.flatMap(change3=>change3.action==="create"?idInPlan(change3):[]));
-const lacking3=[...created].filter(([id])=>!coming.has(id));const next=settled.map(change3=>{if(change3.action==="blocke\
-d"||change3.action==="unchanged")return change3;const lost2=lacking3.find(([id])=>mentions(change3,id));if(lost2===void 0)
-return change3;return withReason(change3,`it needs ${lost2[1]}, which this plan doesn't create`)});const isStable=next.every(
-(change3,index)=>change3===settled[index]);settled=next;if(isStable)break}return settled}function idInPlan({apply:{plannedId:planned,
-identity:identity2}}){const id=planned??identity2.id;return id===void 0?[]:[id]}function mentions({requests,apply:{identity:identity2}},id){
-const isIn=value4=>{if(value4===id)return true;if(typeof value4!=="object"||value4===null||value4 instanceof Sensitive)return false;
-return Object.values(value4).some(isIn)};return isIn(requests)||isIn(identity2)}var CreatedIds=class{#creations;#ids=new Map;#done=new Set;constructor(changes){this.#creations=new Map(changes.flatMap(
-change3=>{return change3.action==="create"?idInPlan(change3).map(id=>[id,change3]):[]}))}lacking(change3){if(this.#creations.
-size===0)return void 0;const lacking3=[...this.#creations].find(([id,creation])=>creation!==change3&&!this.#done.has(creation)&&
-mentions(change3,id));return lacking3&&`not sent: ${lacking3[1].address} was not created`}begin({kind,apply:{plannedId:plannedId2}}){
-if(plannedId2!==void 0&&kindOf(kind).creation?.takesId===true)this.#ids.set(plannedId2,randomUUID3())}end(change3,{status,
-after:after2}){if(change3.action!=="create"||status!=="applied"&&status!=="not_converged")return;this.#done.add(change3);
-const{plannedId:plannedId2}=change3.apply;if(plannedId2!==void 0&&typeof after2?.id==="string")this.#ids.set(plannedId2,
-after2.id)}withIds(change3){return this.#ids.size===0?change3:this.#replaced(change3)}#replaced(value4){if(typeof value4===
-"string")return this.#replacedText(value4);if(typeof value4!=="object"||value4===null||isLeaf(value4))return value4;if(Array.
-isArray(value4))return value4.map(one=>this.#replaced(one));return Object.fromEntries(Object.entries(value4).map(([key3,
-one])=>[key3,this.#replaced(one)]))}#replacedText(text6){const own5=this.#ids.get(text6);if(own5!==void 0||!text6.includes(
-"/"))return own5??text6;return text6.split("/").map(part=>this.#ids.get(part)??part).join("/")}};function isLeaf(value4){
-return value4 instanceof Sensitive||value4 instanceof HashedSecret||value4 instanceof ExactNumber}var FRESH=3e4;var ROUNDS=5;async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#forbidden=new Map;#harmful=new Map;#stop;#created=new CreatedIds(
-[]);#tried=new Map;#failedSuccessions=new Set;constructor(options){const{sending,answered,settled}=options.recorder;const recorder={
-sending:(...line)=>this.#write(sending(...line)),answered:(...line)=>this.#write(answered(...line)),settled:(...line)=>this.#write(
-settled(...line))};this.#options={...options,recorder}}async run(changes){this.#created=new CreatedIds(changes);const todo=changes.
-filter(({action:action2})=>action2!=="unchanged"&&action2!=="blocked");const{progress,concurrency}=this.#options;let fatal;
-progress.phase("Applying",todo.length);const levels=new Map;for(const change3 of todo){const at3=2*level(change3)+(change3.
-awaits===void 0?0:1);levels.set(at3,[...levels.get(at3)??[],change3])}for(const own5 of[...levels].sort(([a2],[b])=>a2-b).
-map(([,changes2])=>changes2)){const[first]=own5;if(first===void 0)continue;const kind=kindOf(first.kind);try{await this.#applyKind(
-kind,own5,kind.sequential?1:concurrency)}catch(failure2){fatal??=failure2;this.#stop??=NOT_SENT}}progress.end(fatal===void 0?
-void 0:"failed");return{results:todo.map(change3=>asResult(change3,this.#outcomes.get(change3)??skipped(NOT_SENT))),answers:new Map(
-[...this.#outcomes].flatMap(([change3,{after:after2}])=>after2===void 0?[]:[[change3,after2]])),fatal}}async#applyKind(kind,changes,concurrency){
-const limit2=pLimit(concurrency);const open7=[];const send=async change3=>{const left=await this.#applyChange(kind,change3);
-if(left!==void 0)open7.push(left)};const rest=[...changes];let known3=this.#options.profile.signs!==null||!mayHarm(kind);
-try{while(!known3){const change3=rest.shift();if(change3===void 0)break;await send(change3);known3=tells(change3,this.#outcomes.
-get(change3))}await allSettled(rest.map(change3=>limit2(()=>send(change3))))}finally{await this.#readBack(kind,open7)}}async#applyChange(kind,planned){
-const reason=this.#reasonToSkip(planned);if(reason!==void 0)return this.#skip(planned,reason);const lacking3=this.#created.
-lacking(planned);if(lacking3!==void 0)return this.#skip(planned,lacking3);this.#created.begin(planned);this.#options.progress.
-begin?.(planned.address);if(planned.action==="adopt"){await this.#options.recorder.sending(planned,null,true);await this.#settle(
+apply.before;const{[regeneration2?.field??""]:now}=data3;const{different,values,unverified}=change3.action==="update"?verify(
+this.#kind,change3.apply.expected,data3):{different:[],values:[],unverified:isRegenerated&&typeof now!=="string"?[regeneration2.
+field]:[]};const kept=`the server answered ${status} and kept another value: ${different.join("; ")}`;const wrong2=[...different.
+length>0?[kept]:[],...this.#otherServer(change3,data3)];const isOff=wrong2.length>0;return{status:isOff?"not_converged":
+"applied",httpStatus:status,attempts,ambiguous:false,after:data3,unverified,error:isOff?wrong2.join("; "):null,ownValues:values,
+notes:isRegenerated&&typeof before==="string"&&before===now?[regeneration2.same(before)]:[]}}#otherServer(change3,answer){
+const{profile}=this.#options;if(change3.action!=="update")return[];const{before,expected}=change3.apply;const kind=this.#kind;
+const better=betterProfile(profile,kind,answer)??betterProfileByReset(profile,kind,change3.apply,answer);if(better===void 0)
+return[];this.#better??=better;const unsent2=Object.fromEntries(Object.entries(before).filter(([field2])=>!Object.hasOwn(
+expected,field2)&&field2 in kind.fields));const{different}=verify(kind,unsent2,answer);const{signs,whole:whole2=[]}=kind.
+traits[better.name];const losesSilently=signs?.losesSilently===true;const seen=verify(kind,expected,answer).different.length>
+0;if(!losesSilently&&!seen)return[];const empty2=emptied(whole2,change3.apply,answer);return[...different.map(what=>`${what}\
+, although it was not sent`),...empty2.length===0?[]:[`the answer shows ${empty2.join(", ")}, which were not sent: what \
+was in them, if anything, is lost and not known`],adviceFor(better)]}async#repair(change3,open7,judgement,live){const{replan}=this.#options;
+const names4=namesOfLost(judgement.lost);let known3={judgement,live};let{attempts}=open7;let sent=change3;for(const aim of open7.
+refused?["before"]:["asked","before"]){const restore=seenLoss("",known3.judgement.lost,known3.live.fields);const again=replan.
+repair(change3,restore,known3.live,aim);if(again===void 0)continue;sent=again;const tried=await this.#send(again);const answered="\
+data"in tried&&otherObject(change3.apply.identity,tried.data)===void 0;attempts+=attemptsOf(tried);const now=answered?{exists:true,
+identity:known3.live.identity,fields:tried.data}:await readBackOne(this.#kind,{change:again,failure:"open"in tried?tried.
+open:open7},this.#options);const became=judge(this.#kind,{...aimOf(change3),expected:again.apply.expected,byMember:void 0},
+now);const end2={...open7,attempts};if(now===void 0)return this.#ended(openOutcome(this.#kind,change3,end2,became,now),again);
+if(became.verdict==="done")return this.#ended(repaired(aim,end2,names4,now.fields),again);known3={judgement:{...judge(this.#kind,
+aimOf(change3),now),lost:became.lost},live:now};if(Object.keys(known3.judgement.lost).length===0)break}const end={...open7,
+attempts};return this.#ended(openOutcome(this.#kind,change3,end,known3.judgement,known3.live),sent)}};function attemptsOf(sent){
+if("data"in sent)return sent.attempts;if("open"in sent)return sent.open.attempts;return"closed"in sent?sent.closed.attempts:
+0}var FRESH=3e4;var ROUNDS=5;async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#forbidden=new Map;#harmful=new Map;#stop;#tried=new Map;#failedSuccessions=new Set;constructor(options){
+const{sending,answered,settled}=options.recorder;const recorder={sending:(...line)=>this.#write(sending(...line)),answered:(...line)=>this.#write(
+answered(...line)),settled:(...line)=>this.#write(settled(...line))};this.#options={...options,recorder}}async run(changes){
+const todo=changes.filter(({action:action2})=>action2!=="unchanged"&&action2!=="blocked");const{progress,concurrency}=this.#options;
+let fatal;progress.phase("Applying",todo.length);const levels=kinds.flatMap(kind=>{const own5=todo.filter(change3=>change3.
+kind===kind.name);return[false,true].map(awaiting=>({kind,level:own5.filter(({awaits})=>awaits!==void 0===awaiting)}))});
+for(const{kind,level:level3}of levels){if(level3.length===0)continue;try{await this.#applyKind(kind,level3,kind.sequential?
+1:concurrency)}catch(failure2){fatal??=failure2;this.#stop??=NOT_SENT}}progress.end(fatal===void 0?void 0:"failed");return{
+results:todo.map(change3=>asResult(change3,this.#outcomes.get(change3)??skipped(NOT_SENT))),answers:new Map([...this.#outcomes].
+flatMap(([change3,{after}])=>after===void 0?[]:[[change3,after]])),fatal}}async#applyKind(kind,changes,concurrency){const limit2=pLimit(
+concurrency);const open7=[];const send=async change3=>{const left=await this.#applyChange(kind,change3);if(left!==void 0)
+open7.push(left)};const rest=[...changes];let known3=this.#options.profile.signs!==null||!mayHarm(kind);try{while(!known3){
+const change3=rest.shift();if(change3===void 0)break;await send(change3);known3=tells(change3,this.#outcomes.get(change3))}
+await allSettled(rest.map(change3=>limit2(()=>send(change3))))}finally{await this.#readBack(kind,open7)}}async#applyChange(kind,planned){
+const reason=this.#reasonToSkip(planned);if(reason!==void 0)return this.#skip(planned,reason);this.#options.progress.begin?.(
+planned.address);if(planned.action==="adopt"){await this.#options.recorder.sending(planned,null,true);await this.#settle(
 planned,planned,{...skipped(null),status:"applied"});return void 0}let since=Math.max(this.#options.notBefore??0,performance.
 now()-FRESH);let begun;for(let round=1;round<=ROUNDS;){const tried=this.#tried.get(planned);const change3=await this.#refresh(
-planned,since);if(typeof change3==="string")return await this.#giveUp(planned,begun,change3);const own5=this.#created.withIds(
-change3);const sent=await this.#send(kind,planned,own5,change3===planned);if(sent!==EXPIRED)return sent;since=performance.
-now();begun=own5;if(this.#tried.get(planned)===tried)round+=1}return await this.#giveUp(planned,begun,`not sent: the obs\
-ervation expired after ${ROUNDS} attempts`)}async#giveUp(planned,begun,reason){if(begun===void 0)return this.#skip(planned,
-reason);return await this.#settle(planned,begun,skipped(reason))}async#send(kind,planned,change3,isAsPlanned){const{profile,
-replan,recorder}=this.#options;if(change3.requests.length===0)await recorder.sending(change3,null,true);const attempt=this.#attempt(
-kind);try{const tried=replan.carries(planned)?this.#tried.get(planned)??0:void 0;const observedAt=isAsPlanned?replan.observedAt:
-performance.now();const freshUntil=Math.min(kind.readable(profile)?observedAt+FRESH:Number.POSITIVE_INFINITY,performance.
-now()+this.#untilEnd(planned));const sent=await attempt.send(change3,freshUntil,tried);if(tried!==void 0&&attempt.tried>
-0)this.#tried.set(planned,attempt.tried);if(sent===EXPIRED)return sent;if(!("failure"in sent))return await this.#end(kind,
-planned,sent);if(kind.lost===void 0&&sent.failure.expired===void 0){return{planned,attempt,open:sent}}const ended=await attempt.
+planned,since);if(typeof change3==="string")return await this.#giveUp(planned,begun,change3);const sent=await this.#send(
+kind,planned,change3);if(sent!==EXPIRED)return sent;since=performance.now();begun=change3;if(this.#tried.get(planned)===
+tried)round+=1}return await this.#giveUp(planned,begun,`not sent: the observation expired after ${ROUNDS} attempts`)}async#giveUp(planned,begun,reason){
+if(begun===void 0)return this.#skip(planned,reason);return await this.#settle(planned,begun,skipped(reason))}async#send(kind,planned,change3){
+const{profile,replan,recorder}=this.#options;if(change3.requests.length===0)await recorder.sending(change3,null,true);const attempt=this.#attempt(
+kind);try{const tried=replan.carries(planned)?this.#tried.get(planned)??0:void 0;const observedAt=change3===planned?replan.
+observedAt:performance.now();const freshUntil=Math.min(kind.readable(profile)?observedAt+FRESH:Number.POSITIVE_INFINITY,
+performance.now()+this.#untilEnd(planned));const sent=await attempt.send(change3,freshUntil,tried);if(tried!==void 0&&attempt.
+tried>0)this.#tried.set(planned,attempt.tried);if(sent===EXPIRED)return sent;if(!("failure"in sent))return await this.#end(
+kind,planned,sent);if(kind.lost===void 0&&sent.failure.expired===void 0){return{planned,attempt,open:sent}}const ended=await attempt.
 conclude(sent,await readBackOne(kind,sent,this.#options));return ended===EXPIRED?ended:await this.#end(kind,planned,ended)}catch(failure2){
 if(attempt.begun&&!this.#outcomes.has(planned))this.#outcomes.set(planned,brokenOff(failure2));throw failure2}}async#end(kind,planned,ended){
 return await this.#settle(planned,ended.sent,await this.#checkProfile(kind,planned,ended))}async#readBack(kind,left){if(left.
@@ -18280,13 +18145,12 @@ n and review it`;if(replan.observedAt>=since&&!replan.carries(planned))return pl
 again(planned,since)}catch(failure2){const failures=failuresIn(failure2);const isExpected=one=>one instanceof ServerFailure||
 one instanceof ProblemsError;if(!failures.every(isExpected))throw failure2;for(const one of failures)if(one instanceof ServerFailure)
 this.#noteFailure(one,void 0);const why2=failures.map(({message})=>message).join("; ");return`not sent: the present stat\
-e could not be read: ${why2}`}if(change3===void 0)return planned;const[asPlanned2,asNow]=[this.#created.withIds(planned),
-this.#created.withIds(change3)];const drift=driftSincePlan(asPlanned2,asNow);const other=asNow.requests.filter(({operation,
-params})=>!asPlanned2.requests.some(named4=>named4.operation===operation&&operationPath(operation,named4.params)===operationPath(
-operation,params)));if(drift.length===0&&other.length>0){const names4=other.map(({operation})=>operations[operation].title).
-join(", ");return`not sent, stale: the present state needs a request that the plan does not have (${names4}); plan again\
- and review it`}if(drift.length===0)return{...change3,apply:{...change3.apply,managed:planned.apply.managed}};return`not\
- sent, stale: it was changed on the server since the plan was made (${drift.join(", ")}); plan again and review it`}#untilEnd({
+e could not be read: ${why2}`}if(change3===void 0)return planned;const drift=driftSincePlan(planned,change3);const other=change3.
+requests.filter(({operation,params})=>!planned.requests.some(named4=>named4.operation===operation&&operationPath(operation,
+named4.params)===operationPath(operation,params)));if(drift.length===0&&other.length>0){const names4=other.map(({operation})=>operations[operation].
+title).join(", ");return`not sent, stale: the present state needs a request that the plan does not have (${names4}); pla\
+n again and review it`}if(drift.length===0)return{...change3,apply:{...change3.apply,managed:planned.apply.managed}};return`\
+not sent, stale: it was changed on the server since the plan was made (${drift.join(", ")}); plan again and review it`}#untilEnd({
 apply:{ends:[first]=[]}}){if(first===void 0||this.#options.asOf!==void 0)return Number.POSITIVE_INFINITY;return Date.parse(
 first.at)-Date.now()}#skip(change3,reason){this.#outcomes.set(change3,skipped(reason));this.#options.progress.step({address:change3.
 address,status:"skipped",error:reason});return void 0}#reasonToSkip(change3){if(this.#stop!==void 0)return this.#stop;const harm=this.#harmful.
@@ -18298,22 +18162,22 @@ const failed=awaits===void 0?void 0:[...this.#outcomes].find(([{apply},{status}]
 nd safety.keep would not hold`}#noteFailure(failure2,written4){if(failure2.kind==="unauthorized")this.#stop="not sent: t\
 he credentials were refused (401)";if(failure2.kind!=="forbidden")return;if(written4!==void 0&&written4.traits[this.#options.
 profile.name].protects===true)return;this.#forbidden.set(failure2.scope,`not sent: the credentials lack the scope ${failure2.
-scope} (403)`)}async#settle(planned,sent,outcome3){this.#created.end(planned,outcome3);if(takesOver(planned)&&outcome3.status!==
-"applied")this.#failedSuccessions.add(planned.kind);this.#outcomes.set(planned,outcome3);await this.#options.recorder.settled(
-sent,outcome3);const{status,error:error3,ownValues=[]}=outcome3;this.#options.progress.step({address:planned.address,status,
-error:error3,ownValues})}async#write(written4){try{await written4}catch(failure2){this.#stop??=hasProblem(failure2,"lock\
-ed")?LOST:"not sent: the journal could not be written";throw failure2}}};var NOT_SENT="not sent: the run ended early";var LOST="\
-not sent: the lock of the state was lost";init_values();init_kinds();init_values();import{createHmac as createHmac2}from"node:crypto";init_p_limit();init_concurrency();import{createHmac,randomBytes as randomBytes2,scrypt,scryptSync}from"node:crypto";import{
+scope} (403)`)}async#settle(planned,sent,outcome3){if(takesOver(planned)&&outcome3.status!=="applied")this.#failedSuccessions.
+add(planned.kind);this.#outcomes.set(planned,outcome3);await this.#options.recorder.settled(sent,outcome3);const{status,
+error:error3,ownValues=[]}=outcome3;this.#options.progress.step({address:planned.address,status,error:error3,ownValues})}async#write(written4){
+try{await written4}catch(failure2){this.#stop??=hasProblem(failure2,"locked")?LOST:"not sent: the journal could not be w\
+ritten";throw failure2}}};var NOT_SENT="not sent: the run ended early";var LOST="not sent: the lock of the state was los\
+t";init_values();init_kinds();init_values();import{createHmac as createHmac2}from"node:crypto";init_p_limit();init_concurrency();import{createHmac,randomBytes as randomBytes2,scrypt,scryptSync}from"node:crypto";import{
 availableParallelism}from"node:os";import{promisify}from"node:util";var COST={N:4096,r:8,p:1};var LENGTH=32;var scryptAsync=promisify(
 scrypt);var limit=pLimit(Math.max(1,Math.min(3,availableParallelism())));var known2=new Map;var underWay=new Map;var ownKey=randomBytes2(
-32);var lacking2;var notYet=Buffer.alloc(LENGTH);var TRIES=8;function slowHash(salt,text6){const key3=keyOf3(salt,text6);
-const before=known2.get(key3);if(before!==void 0)return before;if(lacking2===void 0)return keep(key3,scryptSync(text6,salt,
-LENGTH,COST));lacking2.set(key3,{salt,text:text6});return notYet}async function prepareSlowHashes(wanted,signal){await Promise.
+32);var lacking;var notYet=Buffer.alloc(LENGTH);var TRIES=8;function slowHash(salt,text6){const key3=keyOf3(salt,text6);
+const before=known2.get(key3);if(before!==void 0)return before;if(lacking===void 0)return keep(key3,scryptSync(text6,salt,
+LENGTH,COST));lacking.set(key3,{salt,text:text6});return notYet}async function prepareSlowHashes(wanted,signal){await Promise.
 all([...wanted].map(one=>prepared(one,signal)))}async function eachWithSlowHashes(things,work,pauses=new Pauses(void 0)){
 const results=[];for(const thing of things){const result=withSlowHashes(()=>work(thing));result.catch(()=>{});results.push(
 result);if(pauses.due)await pauses.pause()}return await Promise.all(results)}async function withSlowHashes(work){for(let tries=1;tries<
-TRIES;tries+=1){const lacks=new Map;lacking2=lacks;try{const result=work();if(lacks.size===0)return result}catch(failure2){
-if(lacks.size===0)throw failure2}finally{lacking2=void 0}await prepareSlowHashes(lacks.values())}return work()}async function prepared(one,signal){
+TRIES;tries+=1){const lacks2=new Map;lacking=lacks2;try{const result=work();if(lacks2.size===0)return result}catch(failure2){
+if(lacks2.size===0)throw failure2}finally{lacking=void 0}await prepareSlowHashes(lacks2.values())}return work()}async function prepared(one,signal){
 const key3=keyOf3(one.salt,one.text);if(known2.has(key3))return;let work=underWay.get(key3);if(work===void 0){work=limit(
 async()=>{if(signal?.aborted!==true)keep(key3,await scryptAsync(one.text,one.salt,LENGTH,COST))}).finally(()=>underWay.delete(
 key3));underWay.set(key3,work)}await work}function keep(key3,hash5){known2.set(key3,hash5);return hash5}function keyOf3(salt,text6){
@@ -18323,12 +18187,12 @@ value4))}secret(hash5){return new HashedSecret(hash5,value4=>{const slow=this.#s
 slow)===hash5})}async prepare(values,signal){const wanted=[...values].map(value4=>({salt:this.#slowSalt,text:canonical(value4)}));
 await prepareSlowHashes(wanted,signal)}#slow(value4){return slowHash(this.#slowSalt,canonical(value4))}#keyed(slow){return`\
 scrypt:${createHmac2("sha256",this.#salt).update(slow).digest("base64url")}`}};function storeFields(fields2,hasher){const hashes={};
-const conceals=(value4,key3)=>typeof value4==="string"&&key3!=="id"&&hasher.conceals(value4);const strip=(value4,pointer,key3,listed2)=>{
+const conceals=(value4,key3)=>typeof value4==="string"&&key3!=="id"&&hasher.conceals(value4);const strip=(value4,pointer,key3,listed3)=>{
 if(value4 instanceof HashedSecret||value4 instanceof Sensitive||conceals(value4,key3)){hashes[pointer]=value4 instanceof
 HashedSecret?value4.hash:hasher.hash(reveal(value4));return null}if(Array.isArray(value4)){return value4.map((item,index)=>strip(
-item,`${pointer}/${index}`,"",true))}if(!isMap(value4))return value4;const members3=listed2?Object.fromEntries(Object.entries(
+item,`${pointer}/${index}`,"",true))}if(!isMap(value4))return value4;const members3=listed3?Object.fromEntries(Object.entries(
 value4).filter(([name3,member])=>!conceals(member,name3))):value4;return mapValues(members3,(member,name3)=>strip(member,
-`${pointer}/${escapePointer(name3)}`,name3,listed2))};return{fields:mapValues(fields2,(value4,field2)=>strip(value4,`/${escapePointer(
+`${pointer}/${escapePointer(name3)}`,name3,listed3))};return{fields:mapValues(fields2,(value4,field2)=>strip(value4,`/${escapePointer(
 field2)}`,field2,false)),hashes}}function restoreFields(stored2,hasher){if(Object.keys(stored2.hashes).length===0)return{
 ...stored2.fields};const restore=(value4,pointer)=>{const hash5=Object.hasOwn(stored2.hashes,pointer)?stored2.hashes[pointer]:
 void 0;if(hash5!==void 0)return hasher.secret(hash5);if(Array.isArray(value4))return value4.map((item,index)=>restore(item,
@@ -18339,19 +18203,23 @@ return value4.flatMap(secretsIn);return isMap(value4)?Object.values(value4).flat
 return key3.replaceAll("~","~0").replaceAll("/","~1")}function conceal(got,asked){if(asked instanceof Sensitive)return got instanceof
 Sensitive?got:new Sensitive(reveal(got));if(Array.isArray(asked))return holdsSensitive(asked)?new Sensitive(reveal(asked)):
 got;if(isMap(asked)&&isMap(got)){return mapValues(got,(member,key3)=>conceal(member,Object.hasOwn(asked,key3)?asked[key3]:
-void 0))}return got}init_redactor();init_operations();init_values();init_fields();init_kinds();init_identifiers();init_values();init_fields();init_kinds();init_limits();init_references();init_problems();init_values();init_kinds();init_servers();init_zod();init_members();var checkDescriptions={"lost-placeholder":"The live body has a placeholder that the new body l\
-acks.","changed-link":"A link leads to another host than in the live body, or passes a server address to another site.",
-"template-syntax":"The body is no valid template, or the server would send no mail.","missing-link":"No body contains th\
-e link or the code that the email is for.","body-too-large":"The body is too large to check.","placeholder-mismatch":"Te\
-xt and HTML have different placeholders.","unknown-placeholder":"The server leaves the placeholder empty.","html-script":"\
-The HTML contains scripts or embedded documents, which mail clients block.","html-too-large":"The HTML is larger than 10\
-2 KB, so mail clients clip it.","html-charset":"The HTML declares no character set, or another one than UTF-8.","html-ne\
-sting":"The HTML is nested too deeply.","image-without-alt":"An image has no alternative text.","insecure-link":"A link \
-begins with http:."};var checkCodes=Object.keys(checkDescriptions);var level2=code2=>defaulted(_enum(["error","warning",
-"off"]),"warning",checkDescriptions[code2],"error");var checksSchema=strictObject(Object.fromEntries(checkCodes.map(code2=>[
-code2,level2(code2)]))).meta({description:"The level of each check of email bodies: error, warning or off.",examples:[{"\
-html-script":"error","image-without-alt":"off"}]});function levelOf({code:code2,live,fatal},settings,isNew){const level3=settings[code2]??
-(fatal&&isNew?"error":"warning");return live&&level3==="error"?"warning":level3}async function bodyChecks(project,declared){const levels=project.checks();const settings={levels,profile:project.profile.
+void 0))}return got}init_redactor();init_operations();init_values();init_fields();init_kinds();init_identifiers();init_values();init_kinds();init_limits();init_references();init_problems();init_values();init_kinds();init_servers();init_zod();init_members();var checkDescriptions={"lost-placeholder":"A placeholder that the live body has and the new on\
+e lost.","changed-link":"A link of the new body that leads to another host than that of the live one, or that puts an ad\
+dress of the server into another one.","template-syntax":"A body that does not parse as a Mustache template, such as one\
+ with an open section, or with which the server sends no mail.","missing-link":"An email of which no body shows the link\
+, or the code, that it is for.","body-too-large":"A body beyond the limits of what idops checks and renders, or a live o\
+ne that the new one could not be compared with.","placeholder-mismatch":"Text and HTML with different placeholders.","un\
+known-placeholder":"A placeholder that the server leaves empty, or that the configuration does not name.","html-script":"\
+HTML that runs scripts or embeds other documents, which mail clients remove or distrust.","html-too-large":"HTML of more\
+ than 102 KB, where mail clients clip.","html-charset":"HTML without a declared character set, or with another one than \
+UTF-8.","html-nesting":"HTML that is nested deeper than browsers and mail clients go, or that makes them repeat elements\
+ without end.","image-without-alt":"Images without a text for readers who do not see them.","insecure-link":"Addresses t\
+hat begin with http:, which anybody on the way can read and change."};var checkCodes=Object.keys(checkDescriptions);var level2=code2=>defaulted(
+_enum(["error","warning","off"]),"warning",checkDescriptions[code2],"error");var checksSchema=strictObject(Object.fromEntries(
+checkCodes.map(code2=>[code2,level2(code2)]))).meta({description:"What is made of findings in email bodies: each can be \
+an error, a warning or off.",examples:[{"html-script":"error","image-without-alt":"off"}]});function levelOf({code:code2,
+live,fatal},settings,isNew){const level3=settings[code2]??(fatal&&isNew?"error":"warning");return live&&level3==="error"?
+"warning":level3}async function bodyChecks(project,declared){const levels=project.checks();const settings={levels,profile:project.profile.
 name};if(emailsIn(declared).length===0)return settings;const{checkTemplate:checkTemplate2}=await Promise.resolve().then(()=>(init_checks3(),checks_exports3));
 return{...settings,checkTemplate:checkTemplate2}}function findingsOf(template2,email3,bodies2,checks){if(checks.checkTemplate===
 void 0)throw new Error("the checks were made for no template");const type=template2.identity[email3.type]??"";return checks.
@@ -18382,7 +18250,18 @@ spots}of found2)for(const spot of spots.slice(1,placesAtMost))add(field2,spot);c
 Math.max(0,spots.length-placesAtMost),0);return{places:[...seen.values()],more:seen.size===firsts?0:more}}function eachOnce(spots){
 const byStart=new Map(spots.map(spot=>[spot.start,spot]));return[...byStart.values()].sort((a2,b)=>a2.start-b.start)}function bodies({
 txt,html},fields2){return{txt:readable(fields2[txt]),html:readable(fields2[html])}}function readable(body2){return typeof body2===
-"string"||body2===null?body2:void 0}init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();init_plan();init_problems();init_values();init_words();init_declared();init_fields();init_kinds();init_values();init_fields();init_kinds();function mergeDocuments(identity2,documents){const[first]=documents;if(first===
+"string"||body2===null?body2:void 0}init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();init_values();init_fields();function namedMembers(kind,fields2,lost2){return Object.fromEntries(Object.entries(fields2).
+flatMap(([field2,declared])=>{if(!isByMember(kind.fields[field2]??value,declared))return[];const named4=listsOf(declared).
+flatMap(({list:list2})=>asElements([...list2]));return[[field2,[...named4,...asElements(lost2[field2]??null)]]]}))}function declaredPlaces2(declared,{
+path}){const places=declared.placesOf?.(path)??[];if(places.length===0)return{};return{places:places.map(({length:_length2,
+text:_text,column:_,...place2})=>place2)}}function fieldChange(part,named4){const{path,type,wanted,got}=part;const after=asItWillBe(
+part);if(named4!==void 0){const before=membersAmong(got??null,named4);const members3=membersAmong(after,named4);const sensitive2=holdsSensitive(
+before)||holdsSensitive(members3);return{path,type:type.type,before,after:members3,sensitive:sensitive2,byMember:true}}const sensitive=isSecret(
+type)||holdsSensitive(wanted)||got!==void 0&&(got instanceof HashedSecret||holdsSensitive(got));return{path,type:type.type,
+before:got,after,sensitive,...lackOf(part)}}function updateWarnings(kind,live,parts){const warnings=[];if(live?.exists===
+false){warnings.push({code:"not-there",message:`the server has no such ${kind.noun}; the update is sent anyway`})}for(const{
+path,type,verdict}of parts){if(type.type!=="set"||verdict!=="unknown")continue;warnings.push({code:"unknown-set",message:`\
+the present ${path} are unknown: those that the manifest does not declare will be lost`})}return warnings}init_problems();init_values();init_words();init_declared();init_fields();init_kinds();init_values();init_fields();init_kinds();function mergeDocuments(identity2,documents){const[first]=documents;if(first===
 void 0)throw new Error("no document to merge");const kind=kindOf(first.kind);const sources2=new Map;const contradictions4=[];
 const fields2={};for(const field2 of new Set(documents.flatMap(({fields:fields3})=>Object.keys(fields3)))){const parts=documents.
 flatMap(document3=>{const declared=document3.fields[field2];return declared===void 0?[]:[{document:document3,declared}]});
@@ -18510,35 +18389,34 @@ t; then remove it here, or change its date")]}))))}function compare(given){const
 compareFields(given),ignoredTrouble(kind,declared,live,profile));const left=recorded2?.left;if(live===void 0||left===void 0)
 return change3;const shown4=field2=>liveValue(live,field2);const fields2=[...withDrift(change3.fields,kind.fields,left,shown4),
 ...declared.remembered?none:undeclaredDrift(change3.fields,declared,kind.fields,left,shown4)];return fields2.length===0?
-change3:{...change3,fields:fields2}}function liveValue({exists,fields:fields2},field2){if(!exists)return null;return Object.
-hasOwn(fields2,field2)?fields2[field2]:void 0}function compareFields(given){const live=concealKnownSecrets(given);const input=live===
-given.live?given:{...given,live};const{declared,recorded:recorded2}=input;const kind=kindOf(declared.kind);const lost2=lostOf(
-kind,input);const restored=restoredFields(kind,lost2,input);const own5=takenFields(withoutGone(declared,live?.fields??{}),
-kind.traits[input.profile.name]);const taken={...restored,...own5};const present3=presentObject(input);const resolution=kind.
-resolve?.(taken,{references:input.references,profile:input.profile,present:present3.fields,wished:field2=>declared.remembered!==
-true&&Object.hasOwn(declared.fields,field2),at:(...path)=>{const{file:file2,line}=declared.placeOf(...path);return`${file2}\
-:${line}`}});const{fields:dated,troubles,confirmed,warnings:staleNames}=resolution??{fields:taken,troubles:[],confirmed:[],
-warnings:none};const stale3=staleNames.map(({field:field2,...warning4})=>{const{length:_length2,text:_text,...place2}=declared.
-placeOf(field2);return{...warning4,place:place2}});const{fields:resolved2,ends}=takeEnds(kind,dated);const{until:until2,
-inForce,undated}=untilChanges(ends,recorded2??{},resolved2,present3.fields);const dates={until:until2,ends:listEnds(inForce),
-undated};const known3=knowledge(input,present3);const before={...present3.fields,...withBack(kind,present3.fields,lost2)};
-const observed=known3.source(Object.keys(resolved2));const named4=namedMembers(kind,resolved2,lost2);const byMember=Object.
-keys(named4);const base=expected2=>{const managed2=Object.keys(own5);const given2={before,expected:expected2,observed,managed:managed2,
-byMember,...dates};const change3=baseChange(input,present3,given2);return stale3.length===0?change3:{...change3,warnings:stale3}};
-const blocked3=reason=>({...base({}),action:"blocked",reason});const isNew=live?.missing===true&&declared.creates===true;
-const isGone2=live?.missing===true&&declared.absent;const unfit=declared.trouble??idTrouble(declared.identity,input.profile)??
-(isNew||isGone2?void 0:lacking(live,input.replacedBy));if(unfit!==void 0)return blocked3(unfit);const moved=declared.conditions?.
-find(one=>!kind.many?.holds(one,{...live?.beside,...live?.fields}));if(moved!==void 0)return blocked3(`this ${kind.noun}\
- no longer matches the document that declares the change: plan again`);if(troubles.length>0)return blocked3(troubles.join(
-"; "));if(isNew)return createChange(input,resolved2,{base,blocked:blocked3,confirmed});const isLive=field2=>Object.hasOwn(
-live?.fields??{},field2);const wanted=wantedFields(kind,resolved2,declared,field2=>!Object.hasOwn(named4,field2)||isLive(
-field2)?before[field2]:void 0);const asked=Object.entries(wanted.fields);const asserts=input.assert&&observed==="recorde\
-d";const parts=!asserts&&asked.every(([field2,goal])=>plainlySame(goal,known3.now(field2)))?[]:asked.flatMap(([field2,goal])=>contrast(
-kind.fields[field2]??value,field2,goal,known3.now(field2)).map(part=>({field:field2,part})));const differing=parts.filter(
-({part})=>part.verdict!=="same");const planInput={declared,present:present3,desired:wanted.fields,changed:new Set(differing.
-map(({field:field2})=>field2)),profile:input.profile,references:input.references};const verdict=kind.decide?.(planInput)??
-absence(kind,planInput);if(verdict!==void 0){const{reason=null,warnings:warnings2=[],...decided}=verdict;return{...base(
-{}),...decided,reason,warnings:[...stale3,...warnings2]}}const gone=unrestorable(kind,input.recorded?.restore?.run,restored);
+change3:{...change3,fields:fields2}}function withReason(change3,why2){if(why2===void 0)return change3;const reason=change3.
+reason===null?why2:`${change3.reason}; ${why2}`;return{...change3,action:"blocked",requests:[],destructions:[],reason}}function liveValue({
+exists,fields:fields2},field2){if(!exists)return null;return Object.hasOwn(fields2,field2)?fields2[field2]:void 0}function compareFields(given){
+const live=concealKnownSecrets(given);const input=live===given.live?given:{...given,live};const{declared,recorded:recorded2}=input;
+const kind=kindOf(declared.kind);const lost2=lostOf(kind,input);const restored=restoredFields(kind,lost2,input);const own5=takenFields(
+withoutGone(declared,live?.fields??{}),kind.traits[input.profile.name]);const taken={...restored,...own5};const present3=presentObject(
+input);const resolution=kind.resolve?.(taken,{references:input.references,profile:input.profile,present:present3.fields,
+wished:field2=>declared.remembered!==true&&Object.hasOwn(declared.fields,field2),at:(...path)=>{const{file:file2,line}=declared.
+placeOf(...path);return`${file2}:${line}`}});const{fields:dated,troubles,confirmed,warnings:staleNames}=resolution??{fields:taken,
+troubles:[],confirmed:[],warnings:none};const stale3=staleNames.map(({field:field2,...warning4})=>{const{length:_length2,
+text:_text,...place2}=declared.placeOf(field2);return{...warning4,place:place2}});const{fields:resolved2,ends}=takeEnds(
+kind,dated);const{until:until2,inForce,undated}=untilChanges(ends,recorded2??{},resolved2,present3.fields);const dates={
+until:until2,ends:listEnds(inForce),undated};const known3=knowledge(input,present3);const before={...present3.fields,...withBack(
+kind,present3.fields,lost2)};const observed=known3.source(Object.keys(resolved2));const named4=namedMembers(kind,resolved2,
+lost2);const byMember=Object.keys(named4);const base=expected2=>{const managed2=Object.keys(own5);const given2={before,expected:expected2,
+observed,managed:managed2,byMember,...dates};const change3=baseChange(input,present3,given2);return stale3.length===0?change3:
+{...change3,warnings:stale3}};const blocked3=reason=>({...base({}),action:"blocked",reason});const unfit=declared.trouble??
+idTrouble(declared.identity,input.profile)??live?.trouble;if(unfit!==void 0)return blocked3(unfit);const moved=declared.
+conditions?.find(one=>!kind.many?.holds(one,{...live?.beside,...live?.fields}));if(moved!==void 0)return blocked3(`this ${kind.
+noun} no longer matches the document that declares the change: plan again`);if(troubles.length>0)return blocked3(troubles.
+join("; "));const isLive=field2=>Object.hasOwn(live?.fields??{},field2);const wanted=wantedFields(kind,resolved2,declared,
+field2=>!Object.hasOwn(named4,field2)||isLive(field2)?before[field2]:void 0);const asked=Object.entries(wanted.fields);const asserts=input.
+assert&&observed==="recorded";const parts=!asserts&&asked.every(([field2,goal])=>plainlySame(goal,known3.now(field2)))?[]:
+asked.flatMap(([field2,goal])=>contrast(kind.fields[field2]??value,field2,goal,known3.now(field2)).map(part=>({field:field2,
+part})));const differing=parts.filter(({part})=>part.verdict!=="same");const planInput={declared,present:present3,desired:wanted.
+fields,changed:new Set(differing.map(({field:field2})=>field2)),profile:input.profile,references:input.references};const verdict=kind.
+decide?.(planInput);if(verdict!==void 0){const{reason=null,warnings:warnings2=[],...decided}=verdict;return{...base({}),
+...decided,reason,warnings:[...stale3,...warnings2]}}const gone=unrestorable(kind,input.recorded?.restore?.run,restored);
 if(gone!==void 0)return blocked3(gone);if(wanted.unknowable.length>0)return blocked3(unmergeable(kind,wanted.unknowable));
 if(differing.length===0&&!asserts)return withEnds(base(wanted.fields),recorded2?.until);const{requests,expected,warnings=[],
 trouble}=kind.update(planInput);const refused2=trouble??tooLarge2(requests,input.profile);if(refused2!==void 0)return blocked3(
@@ -18546,28 +18424,26 @@ refused2);if(Object.keys(expected).length===0)return base(wanted.fields);const c
 ...fieldChange(part,named4[field2]),...declaredPlaces2(declared,part),...confirmed.includes(field2)?{confirmed:true}:{}}));
 return{...base(expected),action:"update",requests,fields:[...changesOf(asserts?parts:differing),...endFields(base({}).apply.
 until,recorded2?.until)],destructions:kind.destructions(changesOf(differing)),warnings:[...stale3,...warnings,...restoreWarnings(
-kind,input.recorded?.restore?.run,lost2,expected),...updateWarnings(kind,live,parts.map(({part})=>part))]}}function absence(kind,{
-declared,present:present3,profile}){if(!declared.absent||kind.deletion===void 0)return void 0;if(present3.exists===false)
-return{action:"unchanged",fields:[],requests:[],destructions:[]};return kind.deletion.verdict(present3.identity,present3.
-fields,profile)}function lostOf(kind,{declared,live,recorded:recorded2,references:references2}){if(declared.absent||live===
-void 0||!live.exists||recorded2?.restore===void 0)return{};const lost2=stillLost(kind,recorded2.restore,live.fields);return kind.
-restorable?.(lost2,references2)??lost2}function withBack(kind,now,lost2){return mapValues(lost2,(part,field2)=>withLost(
-kind.fields[field2]??value,now[field2],part))}function restoredFields(kind,lost2,{declared,live,profile}){const back=Object.
-entries(withBack(kind,live?.fields??{},lost2));const own5=back.filter(([field2])=>!Object.hasOwn(declared.fields,field2));
-return takenFields(Object.fromEntries(own5),kind.traits[profile.name])}function restoreWarnings(kind,run4,lost2,wanted){
-const back=Object.entries(lost2).flatMap(([field2,part])=>{const goal=wanted[field2];if(goal===void 0)return[];if(Array.
-isArray(part)){const ids2=new Set(asElements(goal).map(({id})=>id));const elements2=asElements(part).filter(({id})=>ids2.
-has(id));return elements2.length===0?[]:[[field2,elements2]]}if(!isMap(part)||!isMap(goal))return[[field2,part]];const members3=Object.
-entries(part).filter(([key3])=>Object.hasOwn(goal,key3));return members3.length===0?[]:[[field2,Object.fromEntries(members3)]]});
-if(back.length===0)return[];const message=`an update of this ${kind.noun} in run ${run4} did not finish and took away ${namesOfLost(
-Object.fromEntries(back))}, which this plan puts back`;return[{code:"restores",message}]}function unrestorable(kind,run4,restored){
-const secret3=Object.keys(restored).filter(field2=>holdsHashed(restored[field2]??null));if(secret3.length===0)return void 0;
-const names4=secret3.join(" and ");return`an update of this ${kind.noun} in run ${run4} did not finish and took away ${names4}\
-, which contains a secret that no journal holds: declare ${names4}, or set it on the server`}function tooLarge2(requests,{
-limits:limits2}){if(limits2===null)return void 0;const largest=Math.max(0,...requests.map(({body:body2})=>body2===void 0?
-0:requestSize(body2)));if(largest<=limits2.requestBytes)return void 0;return`the request would have about ${largest} byt\
-es, and the server accepts ${limits2.requestBytes}: shorten the declared values, or those that are sent along`}function concealKnownSecrets({
-live,recorded:recorded2}){if(live===void 0||recorded2===void 0)return live;const{fields:fields2}=recorded2;if(!Object.values(
+kind,input.recorded?.restore?.run,lost2,expected),...updateWarnings(kind,live,parts.map(({part})=>part))]}}function lostOf(kind,{
+declared,live,recorded:recorded2,references:references2}){if(declared.absent||live===void 0||!live.exists||recorded2?.restore===
+void 0)return{};const lost2=stillLost(kind,recorded2.restore,live.fields);return kind.restorable?.(lost2,references2)??lost2}
+function withBack(kind,now,lost2){return mapValues(lost2,(part,field2)=>withLost(kind.fields[field2]??value,now[field2],
+part))}function restoredFields(kind,lost2,{declared,live,profile}){const back=Object.entries(withBack(kind,live?.fields??
+{},lost2));const own5=back.filter(([field2])=>!Object.hasOwn(declared.fields,field2));return takenFields(Object.fromEntries(
+own5),kind.traits[profile.name])}function restoreWarnings(kind,run4,lost2,wanted){const back=Object.entries(lost2).flatMap(
+([field2,part])=>{const goal=wanted[field2];if(goal===void 0)return[];if(Array.isArray(part)){const ids2=new Set(asElements(
+goal).map(({id})=>id));const elements2=asElements(part).filter(({id})=>ids2.has(id));return elements2.length===0?[]:[[field2,
+elements2]]}if(!isMap(part)||!isMap(goal))return[[field2,part]];const members3=Object.entries(part).filter(([key3])=>Object.
+hasOwn(goal,key3));return members3.length===0?[]:[[field2,Object.fromEntries(members3)]]});if(back.length===0)return[];const message=`\
+an update of this ${kind.noun} in run ${run4} did not finish and took away ${namesOfLost(Object.fromEntries(back))}, whi\
+ch this plan puts back`;return[{code:"restores",message}]}function unrestorable(kind,run4,restored){const secret3=Object.
+keys(restored).filter(field2=>holdsHashed(restored[field2]??null));if(secret3.length===0)return void 0;const names4=secret3.
+join(" and ");return`an update of this ${kind.noun} in run ${run4} did not finish and took away ${names4}, which contain\
+s a secret that no journal holds: declare ${names4}, or set it on the server`}function tooLarge2(requests,{limits:limits2}){
+if(limits2===null)return void 0;const largest=Math.max(0,...requests.map(({body:body2})=>body2===void 0?0:requestSize(body2)));
+if(largest<=limits2.requestBytes)return void 0;return`the request would have about ${largest} bytes, and the server acce\
+pts ${limits2.requestBytes}: shorten the declared values, or those that are sent along`}function concealKnownSecrets({live,
+recorded:recorded2}){if(live===void 0||recorded2===void 0)return live;const{fields:fields2}=recorded2;if(!Object.values(
 fields2).some(holdsHashed))return live;return{...live,fields:mapValues(live.fields,(field2,name3)=>concealKnown(field2,fields2[name3]))}}
 function concealKnown(shown4,recorded2){if(recorded2 instanceof HashedSecret){const plain4=!(shown4 instanceof Sensitive);
 return plain4&&recorded2.matches(reveal(shown4))?new Sensitive(reveal(shown4)):shown4}if(recorded2===void 0||!isMap(recorded2)||
@@ -18596,7 +18472,7 @@ const names4=fields2.join(" and ");const sets=fields2.filter(field2=>kind.fields
 return`the server doesn't show the present ${sets.join(" and ")} of this ${kind.noun}, so members can't be added or remo\
 ved: declare the whole set`}return`the present value of ${names4} is unknown, so the manifest's value can't be merged in\
 to it: this ${kind.noun} can't be read and nothing is recorded; with "whole: [${fields2.join(", ")}]" the manifest's val\
-ue becomes the whole value`}init_plan();init_problems();init_shard();init_values();init_kinds();init_identifiers();init_shard();init_kinds();function matchesPattern(pattern,text6){const parts=pattern.split("*");const first=parts[0]??
+ue becomes the whole value`}init_problems();init_shard();init_values();init_kinds();init_identifiers();init_shard();init_kinds();function matchesPattern(pattern,text6){const parts=pattern.split("*");const first=parts[0]??
 "";if(parts.length===1)return pattern===text6;const last=parts[parts.length-1]??"";if(!text6.startsWith(first)||!text6.endsWith(
 last)||text6.length<first.length+last.length)return false;let position=first.length;const end=text6.length-last.length;for(const part of parts.
 slice(1,-1)){const found2=text6.indexOf(part,position);if(found2<0||found2+part.length>end)return false;position=found2+
@@ -18611,29 +18487,27 @@ some(address4=>matchesTarget(target,address4)))}function mayMatchKind({targets,k
 includes(kind))return false;if(targets.length===0)return true;return targets.some(target=>{const prefix=target.split("*")[0]??
 "";const start=`${kind}/`;return prefix.startsWith(start)||target.includes("*")&&start.startsWith(prefix)})}function undocumented(kind,identity2,parts={},file2=""){const place2={file:file2,line:1,column:1,length:1};return{kind,identity:identity2,
 fields:{},absent:false,whole:[],ignored:[],place:place2,declaredAt:{file:file2,line:1},placeOf:()=>place2,placeWithin:()=>place2,
-...parts}}function candidates(options,references2={}){const{declared,selection,state}=options;const documents=ownAndAlike(
+...parts}}function candidates(options,references2={}){const{declared,selection,prune,state}=options;const documents=ownAndAlike(
 declared.filter(({kind,identity:identity2})=>mayMean(selection,kind,identity2,references2)),selection);const named4=new Set(
 declared.map(document2=>addressOf(document2.kind,document2.identity)));const others2=Object.entries(state.resources).filter(
 ([address4,{kind,identity:identity2}])=>!named4.has(address4)&&!named4.has(addressOf(kind,identity2))&&isSelected(selection,
 kind,[address4])&&isInShard(selection,kind,identity2));const orphans=others2.flatMap(([,record2])=>{const{kind,identity:identity2,
 run:run4,deleted,managed:managed2}=record2;const isOwn=run4!==null&&managed2.length>0;const isSure=declared.every(document2=>document2.
-kind!==kind||document2.trouble===void 0);const mayGo=isPruned(record2,options)&&deleted===void 0&&isOwn&&isSure;if(mayGo){
-return[{kind,identity:identity2,declared:void 0}]}return hasRestore(record2,options)?[{kind,identity:identity2,declared:undocumented(
+kind!==kind||document2.trouble===void 0);if(prune&&kindOf(kind).deletion!==void 0&&deleted===void 0&&isOwn&&isSure){return[
+{kind,identity:identity2,declared:void 0}]}return hasRestore(record2,options)?[{kind,identity:identity2,declared:undocumented(
 kind,identity2),onlyRestore:true}]:[]});return[...documents,...orphans]}function ownAndAlike(documents,selection){const subjects=documents.
 map(document2=>{const{kind,identity:identity2}=document2;const own5=isInShard(selection,kind,identity2);return{kind,identity:identity2,
 declared:document2,...own5?{}:{elsewhere:true}}});const looked=new Set(subjects.flatMap(({kind,elsewhere})=>elsewhere?[]:
-[kind]));return subjects.filter(({kind,elsewhere})=>!elsewhere||isAddressedByName(kind)&&looked.has(kind))}function isPruned({
-kind,created},{prune,prunes}){const{deletion:deletion2}=kindOf(kind);if(!prune||deletion2===void 0)return false;if(deletion2.
-createdOnly!==true)return prunes?.includes(kind)??true;return created!==void 0&&prunes?.includes(kind)===true}function hasRestore({
+[kind]));return subjects.filter(({kind,elsewhere})=>!elsewhere||isAddressedByName(kind)&&looked.has(kind))}function hasRestore({
 kind,owed},{restores,profile}){if(owed===void 0||restores==="none"||!kindOf(kind).readable(profile))return false;return restores===
 "all"||isOfRun(owed.run,restores.run)}function restoresLeftOut(options){const{selection,state,restores}=options;if(restores!==
 "all")return[];return Object.entries(state.resources).filter(([address4,record2])=>hasRestore(record2,options)&&!isSelected(
 selection,record2.kind,[address4])&&isInShard(selection,record2.kind,record2.identity)).map(([address4])=>address4)}function mayMean(selection,kind,identity2,references2={}){
 if(isAddressedByName(kind))return mayMatchKind(selection,kind);const{all}=addresses2({kind,identity:identity2,declared:void 0},
 void 0,references2);return isSelected(selection,kind,all)}function addresses2({kind,identity:identity2},live,references2){
-const naming3=kindOf(kind).naming?.(live===void 0?identity2:assign(identity2,live.identity),references2);if(naming3===void 0){
+const naming4=kindOf(kind).naming?.(live===void 0?identity2:assign(identity2,live.identity),references2);if(naming4===void 0){
 const address5=addressOf(kind,identity2);return{address:address5,key:address5,all:[address5]}}const{address:address4,key:key3,
-all}=naming3;return{address:addressOf(kind,address4),key:addressOf(kind,key3),all:all.map(one=>addressOf(kind,one))}}function checkTargets({
+all}=naming4;return{address:addressOf(kind,address4),key:addressOf(kind,key3),all:all.map(one=>addressOf(kind,one))}}function checkTargets({
 targets,kinds:kinds2,shard:shard2},all,{declared,state}){const elsewhere=shard2===void 0?[]:[...declared,...Object.values(
 state.resources)];const lost2=targets.filter(target=>!all.some(address4=>matchesTarget(target,address4))&&!elsewhere.some(
 ({kind,identity:identity2})=>mayMean({targets:[target],kinds:kinds2},kind,identity2)));if(lost2.length===0)return;const among=kinds2.
@@ -18644,34 +18518,26 @@ declared===void 0)continue;const others2=byKey.get(key3);if(others2===void 0)byK
 push(subject.declared)}const twice=[...byKey.values()].filter(group=>group.length>1);return new Map(twice.flatMap(group=>group.
 map(one=>[one,group.filter(other=>other!==one)])))}function blockedAsTwice(others2){const places=others2.map(({place:place2})=>`${place2.
 file}:${place2.line}`).join(", ");return{action:"blocked",requests:[],fields:[],destructions:[],reason:`this is the same\
- object as the one declared at ${places}: keep one document`}}var Decider=class{#options;references;constructor(options,references2,earlier={}){this.#options=options;const present3=listNames.
-flatMap(name3=>[...earlier[name3]?.others.present??[]]);const others2={present:new Map(present3),former:formerNames(options.
-state)};this.references=afterwards(references2,options.declared,others2,valuesIn(options.profile))}get#now(){return this.#options.
-asOf??this.#options.now}recorded(key3){const record2=recordIn(this.#options.state,key3);return record2&&recorded(record2,
-this.#options.hasher,this.#now)}pendingRestore(key3){const{state,hasher}=this.#options;const restore=pendingRestoreIn(state,
-key3,hasher);return restore&&withoutEndedAccess(restore,recordIn(state,key3),this.#now)}decide(one,live){const{subject,address:address4,
-key:key3}=one;if(subject.declared===void 0){const change4=pruned(subject,{address:address4,key:key3,live,profile:this.#options.
-profile});return change4&&withReason(change4,idTrouble(subject.identity,this.#options.profile))}const recorded2=this.recorded(
-key3);const change3=this.compare(one,live,recorded2,this.adjusted(one,live,recorded2));if(!subject.onlyRestore)return checked(
-change3,subject.declared,this.#options.checks);return change3.action==="unchanged"||live?.exists===false?void 0:{...change3,
-declaredAt:null}}adjusted({subject,key:key3},live,recorded2=this.recorded(key3)){const{declared=undocumented(subject.kind,
-subject.identity),onlyRestore}=subject;const{adjust}=this.#options;if(onlyRestore||adjust===void 0)return declared;return adjust(
-declared,{...recorded2?.fields,...live?.fields})??declared}compare({address:address4,key:key3},live,recorded2,declared){
-const{profile,assert:assert2}=this.#options;const{references:references2}=this;const earlier=live?.missing===true?this.#earlier(
-declared):{};return compare({live,recorded:recorded2,declared,references:references2,profile,assert:assert2,address:address4,
-key:key3,...earlier})}#earlier({kind,identity:identity2}){const records=Object.values(this.#options.state.resources).filter(
-record2=>record2.kind===kind);const part=kindOf(kind).addressPart(identity2);return{creating:records.find(({creating})=>creating===
-part)?.identity.id,replacedBy:records.find(({replaces})=>replaces!==void 0&&replaces===identity2.id)?.identity.id}}};function valuesIn(profile){
-return({kind:name3,fields:fields2},field2,row,references2)=>{const kind=kindOf(name3);const{[field2]:declared=null}=fields2;
-const context3={references:references2,profile,present:row,wished:()=>true,at:()=>""};const{[field2]:asked=declared}=kind.
-resolve?.({[field2]:declared},context3).fields??{};return desired(kind.fields[field2]??value,asked,row[field2]??null,false)??
-declared}}function checked(change3,declared,checks){const{warnings,errors:errors2}=templateWarnings(change3,declared,checks);
-if(warnings.length===0&&errors2.length===0)return change3;const warned3={...change3,warnings:[...change3.warnings,...warnings,
-...errors2]};if(errors2.length===0)return warned3;const reason=errors2.map(({code:code2,message})=>`${message} (${code2}\
- is an error here)`).join("; ");return withReason(warned3,reason)}function deletedHash(kind,answer,hasher){return hasher.
-hash([...kindOf(kind).deletion?.traces(answer)??[]])}function formerNames({resources}){return new Map(Object.values(resources).
-flatMap(({kind,identity:{id},left,former_names:former=[]})=>{if(kindOf(kind).keepsFormerNames!==true||id===void 0)return[];
-const last=left?.fields.name;return[[identifierKey(id),typeof last==="string"?[...former,last]:former]]}))}function pendingRestoreIn(state,key3,hasher){
+ object as the one declared at ${places}: keep one document`}}var Decider=class{#options;references;constructor(options,references2,earlier={}){this.#options=options;this.references=
+afterwards(references2,options.declared,{present:earlier.organizations?.others.present??new Map,former:formerNames(options.
+state)})}get#now(){return this.#options.asOf??this.#options.now}recorded(key3){const record2=recordIn(this.#options.state,
+key3);return record2&&recorded(record2,this.#options.hasher,this.#now)}pendingRestore(key3){const{state,hasher}=this.#options;
+const restore=pendingRestoreIn(state,key3,hasher);return restore&&withoutEndedAccess(restore,recordIn(state,key3),this.#now)}decide(one,live){
+const{subject,address:address4,key:key3}=one;if(subject.declared===void 0){const change4=pruned(subject,{address:address4,
+key:key3,live,profile:this.#options.profile});return change4&&withReason(change4,idTrouble(subject.identity,this.#options.
+profile))}const recorded2=this.recorded(key3);const change3=this.compare(one,live,recorded2,this.adjusted(one,live,recorded2));
+if(!subject.onlyRestore)return checked(change3,subject.declared,this.#options.checks);return change3.action==="unchanged"||
+live?.exists===false?void 0:{...change3,declaredAt:null}}adjusted({subject,key:key3},live,recorded2=this.recorded(key3)){
+const{declared=undocumented(subject.kind,subject.identity),onlyRestore}=subject;const{adjust}=this.#options;if(onlyRestore||
+adjust===void 0)return declared;return adjust(declared,{...recorded2?.fields,...live?.fields})??declared}compare({address:address4,
+key:key3},live,recorded2,declared){const{profile,assert:assert2}=this.#options;const{references:references2}=this;return compare(
+{live,recorded:recorded2,declared,references:references2,profile,assert:assert2,address:address4,key:key3})}};function checked(change3,declared,checks){
+const{warnings,errors:errors2}=templateWarnings(change3,declared,checks);if(warnings.length===0&&errors2.length===0)return change3;
+const warned3={...change3,warnings:[...change3.warnings,...warnings,...errors2]};if(errors2.length===0)return warned3;const reason=errors2.
+map(({code:code2,message})=>`${message} (${code2} is an error here)`).join("; ");return withReason(warned3,reason)}function deletedHash(kind,answer,hasher){
+return hasher.hash([...kindOf(kind).deletion?.traces(answer)??[]])}function formerNames({resources}){return new Map(Object.
+values(resources).flatMap(({kind,identity:{id},left,former_names:former=[]})=>{if(!isAddressedByName(kind)||id===void 0)
+return[];const last=left?.fields.name;return[[identifierKey(id),typeof last==="string"?[...former,last]:former]]}))}function pendingRestoreIn(state,key3,hasher){
 const record2=recordIn(state,key3);return record2?.owed&&restorePending(record2.owed,hasher)}function recordIn({resources},key3){
 return Object.hasOwn(resources,key3)?resources[key3]:void 0}function recorded(record2,hasher,now){return{fields:restoreFields(
 record2,hasher),uncertain:new Set(record2.uncertain),at:record2.recorded_at,run:record2.run,asDeleted:live=>record2.deleted!==
@@ -18726,19 +18592,19 @@ list();if(names4.length===0)return[];const isOther=await othersOf(state,home);co
 name3=>runs.read(name3).catch(()=>null)));return contents2.filter(content=>{return content?.ended===true&&content.run.server===
 state.server&&!isOther(content.run)})}function restoreIn({sending,answered},run4,hasher){if(sending.action!=="update"||answered===
 void 0)return"as before";const asked={kind:sending.kind,before:restoreFields(sending.before,hasher),expected:restoreFields(
-sending.expected,hasher)};const{ambiguous}=answered;const after2=answered.after===null?void 0:restoreFields(answered.after,
-hasher);return pendingRestoreAfter(asked,{ambiguous,after:after2},{run:run4,readable:true})}function recordWith({sending,
-answered},restore,hasher){return{kind:sending.kind,identity:{...sending.identity},recorded_at:answered?.at??sending.at,run:restore.
-run,managed:[],fields:{},hashes:{},owed:storeRestore(restore,hasher)}}function pendingRestoreAfter({kind:name3,before={},
-expected},{ambiguous,after:after2},{run:run4,readable:readable2}){const kind=kindOf(name3);if(kind.lost===void 0||!readable2)
-return"as before";if(after2!==void 0){const lost2=kind.lost({before,asked:expected,now:after2});return Object.keys(lost2).
-length===0?void 0:seenLoss(run4,lost2,after2)}if(!ambiguous)return"as before";return{run:run4,before,asked:expected}}function storeRestore(restore,hasher){
+sending.expected,hasher)};const{ambiguous}=answered;const after=answered.after===null?void 0:restoreFields(answered.after,
+hasher);return pendingRestoreAfter(asked,{ambiguous,after},{run:run4,readable:true})}function recordWith({sending,answered},restore,hasher){
+return{kind:sending.kind,identity:{...sending.identity},recorded_at:answered?.at??sending.at,run:restore.run,managed:[],
+fields:{},hashes:{},owed:storeRestore(restore,hasher)}}function pendingRestoreAfter({kind:name3,before={},expected},{ambiguous,
+after},{run:run4,readable:readable2}){const kind=kindOf(name3);if(kind.lost===void 0||!readable2)return"as before";if(after!==
+void 0){const lost2=kind.lost({before,asked:expected,now:after});return Object.keys(lost2).length===0?void 0:seenLoss(run4,
+lost2,after)}if(!ambiguous)return"as before";return{run:run4,before,asked:expected}}function storeRestore(restore,hasher){
 return"before"in restore?{run:restore.run,before:storeFields(restore.before,hasher),asked:storeFields(restore.asked,hasher)}:
 {run:restore.run,lost:storeFields(restore.lost,hasher),seen:storeFields(restore.seen,hasher)}}init_fields();init_kinds();function isDone({status}){return status==="applied"||status==="not_converged"}function newEnds({
-until:until2={},before={}},outcome3){if(isDone(outcome3))return until2;const{status,ambiguous,after:after2}=outcome3;if(status===
-"skipped"||after2===void 0&&!ambiguous)return{};const has=(set2,id)=>asElements(set2??null).some(element=>element.id===id);
+until:until2={},before={}},outcome3){if(isDone(outcome3))return until2;const{status,ambiguous,after}=outcome3;if(status===
+"skipped"||after===void 0&&!ambiguous)return{};const has=(set2,id)=>asElements(set2??null).some(element=>element.id===id);
 const added=Object.entries(until2).map(([field2,ends])=>{const own5=Object.entries(ends).filter(([id,end])=>end!==null&&
-!has(before[field2],id)&&(after2===void 0||has(after2[field2],id)));return[field2,Object.fromEntries(own5)]});return Object.
+!has(before[field2],id)&&(after===void 0||has(after[field2],id)));return[field2,Object.fromEntries(own5)]});return Object.
 fromEntries(added.filter(([,ends])=>Object.keys(ends).length>0))}function withEnds2({until:_,given:__,...record2},former,asked,outcome3){
 const{until:known3={},given:had={}}=former??{};const{expected,before={},kind}=asked;const added=newEnds(asked,outcome3);
 const granting=isDone(outcome3)&&kindOf(kind).access!==void 0;const sets=granting?Object.keys(expected).filter(name3=>kindOf(
@@ -18749,79 +18615,70 @@ has(entry[0])!==false);if(ends.length>0)until2[field2]=Object.fromEntries(ends);
 const ids2=[...had[field2]??[],...ends.flatMap(([id,{received}])=>received?[id]:[]),...sets.includes(field2)?idsIn(list2).
 filter(id=>!there.has(id)):[]].filter(id=>held2?.has(id)!==false);if(ids2.length>0)given[field2]=[...new Set(ids2)].sort()}
 return{...record2,...Object.keys(until2).length===0?{}:{until:until2},...Object.keys(given).length===0?{}:{given}}}function idsIn(set2){
-return asElements(set2??null).flatMap(({id})=>typeof id==="string"?[id]:[])}function recordInto(resources,given,outcome3,context3){const asked=withNewId(given,outcome3);const before=Object.hasOwn(
-resources,asked.key)?resources[asked.key]:void 0;const{otherProfile:profile}=outcome3;const next=nextRecord(before,asked,
-outcome3,context3)??failedRecord(before,asked,outcome3,context3);const after2=profile===void 0?next:{...next??before??{...emptyRecord(
-asked,context3),managed:[]},other_profile:{profile,run:context3.run}};if(after2===void 0)return false;forgetFormer(resources,
-asked);resources[asked.key]=withFormerNames(withEnds2(after2,before,asked,outcome3),before,asked,context3.hasher);return true}
-function withNewId(asked,{after:after2}){const{kind,identity:identity2,action:action2}=asked;const id=identity2.id??after2?.
-id;if(action2!=="create"||typeof id!=="string")return asked;return{...asked,identity:assign(identity2,{id}),key:addressOf(
-kind,{id})}}function failedRecord(before,asked,outcome3,context3){if(Object.keys(newEnds(asked,outcome3)).length===0)return void 0;
-return before??{...emptyRecord(asked,context3),managed:[]}}async function withSeen(resources,seen,context3){const records=await eachWithSlowHashes(
-seen,one=>{const before=Object.hasOwn(resources,one.key)?resources[one.key]:void 0;return seenRecord(before,one,context3)});
-const news=seen.flatMap(({key:key3},index)=>{const record2=records[index];return record2===void 0?[]:[[key3,record2]]});
-return news.length===0?resources:{...resources,...Object.fromEntries(news)}}function seenRecord(before,{fields:fields2,...seen},{
-at:at3,hasher}){const asked={...seen,action:"adopt"};const declared=Object.entries(fields2).filter(([name3])=>seen.managed.
-includes(name3));const shown4=shownFields2(asked,Object.fromEntries(declared));const known3=before?.left;const isKnown2=(stored3,hashes)=>known3!==
-void 0&&same(hashes,known3.hashes)&&Object.keys(shown4).every(name3=>Object.hasOwn(known3.fields,name3)&&same(stored3[name3]??
-null,known3.fields[name3]??null));const isPlain3=!Object.values(shown4).some(holdsSensitive);if(Object.keys(shown4).length===
-0||isPlain3&&isKnown2(shown4,{}))return void 0;const stored2=storeFields({...known3&&restoreFields(known3,hasher),...shown4},
-hasher);if(isKnown2(stored2.fields,stored2.hashes))return void 0;const secrets=storeFields(askedSecrets(asked),hasher);const record2=arrived(
-before)??{...emptyRecord(asked,{run:null,at:at3}),...secrets};return withFormerNames({...record2,left:{run:null,...stored2}},
-before,asked,hasher)}function arrived(before){if(before?.creating===void 0)return before;const{creating:_,...rest}=before;
-return before.run===null?rest:{...rest,created:before.run}}function withFormerNames(record2,before,asked,hasher){if(kindOf(
-asked.kind).keepsFormerNames!==true)return record2;const known3=[...before?.former_names??[],before?.left?.fields.name,asked.
-before?.name];const former=known3.flatMap(name3=>typeof name3==="string"&&name3!==record2.left?.fields.name&&!hasher.conceals(
-name3)?[name3]:[]);return former.length===0?record2:{...record2,former_names:[...new Set(former)]}}function forgetFormer(resources,{
-kind,expected}){const{succession}=kindOf(kind);if(succession===void 0||expected[succession.field]!==true)return;const{field:field2}=succession;
-for(const[key3,record2]of Object.entries(resources)){if(record2.kind!==kind)continue;const former=record2.fields[field2]===
-true;const uncertain=former?{uncertain:[...new Set([...record2.uncertain??[],field2])]}:{};if(former||record2.left?.fields[field2]===
-true){resources[key3]={...record2,...uncertain,...withoutLeft(record2,field2)}}}}function withoutLeft({left},field2){if(left===
-void 0)return{};const{[field2]:_,...fields2}=left.fields;return{left:{...left,fields:fields2}}}function emptyRecord({kind,
-identity:identity2,managed:managed2},{at:at3,run:run4}){return{kind,identity:{...identity2},recorded_at:at3,run:run4,managed:[
-...managed2],fields:{},hashes:{}}}function nextRecord(before,asked,outcome3,context3){const base={...emptyRecord(asked,context3),
-...before?.did_generation===void 0?{}:{did_generation:before.did_generation},...before?.created===void 0?{}:{created:before.
-created},...before?.replaces===void 0?{}:{replaces:before.replaces}};const{before:was={}}=asked;const generation=asked.generation===
-void 0?{}:{did_generation:asked.generation};const{name:name3="",field:field2=""}=kindOf(asked.kind).regeneration??{};switch(asked.
+return asElements(set2??null).flatMap(({id})=>typeof id==="string"?[id]:[])}function recordInto(resources,asked,outcome3,context3){const before=Object.hasOwn(resources,asked.key)?resources[asked.key]:
+void 0;const{otherProfile:profile}=outcome3;const next=nextRecord(before,asked,outcome3,context3)??failedRecord(before,asked,
+outcome3,context3);const after=profile===void 0?next:{...next??before??{...emptyRecord(asked,context3),managed:[]},other_profile:{
+profile,run:context3.run}};if(after===void 0)return false;forgetFormer(resources,asked);resources[asked.key]=withFormerNames(
+withEnds2(after,before,asked,outcome3),before,asked,context3.hasher);return true}function failedRecord(before,asked,outcome3,context3){
+if(Object.keys(newEnds(asked,outcome3)).length===0)return void 0;return before??{...emptyRecord(asked,context3),managed:[]}}
+async function withSeen(resources,seen,context3){const records=await eachWithSlowHashes(seen,one=>{const before=Object.hasOwn(
+resources,one.key)?resources[one.key]:void 0;return seenRecord(before,one,context3)});const news=seen.flatMap(({key:key3},index)=>{
+const record2=records[index];return record2===void 0?[]:[[key3,record2]]});return news.length===0?resources:{...resources,
+...Object.fromEntries(news)}}function seenRecord(before,{fields:fields2,...seen},{at:at3,hasher}){const asked={...seen,action:"\
+adopt"};const declared=Object.entries(fields2).filter(([name3])=>seen.managed.includes(name3));const shown4=shownFields2(
+asked,Object.fromEntries(declared));const known3=before?.left;const isKnown2=(stored3,hashes)=>known3!==void 0&&same(hashes,
+known3.hashes)&&Object.keys(shown4).every(name3=>Object.hasOwn(known3.fields,name3)&&same(stored3[name3]??null,known3.fields[name3]??
+null));const isPlain3=!Object.values(shown4).some(holdsSensitive);if(Object.keys(shown4).length===0||isPlain3&&isKnown2(
+shown4,{}))return void 0;const stored2=storeFields({...known3&&restoreFields(known3,hasher),...shown4},hasher);if(isKnown2(
+stored2.fields,stored2.hashes))return void 0;const secrets=storeFields(askedSecrets(asked),hasher);const record2=before??
+{...emptyRecord(asked,{run:null,at:at3}),...secrets};return withFormerNames({...record2,left:{run:null,...stored2}},before,
+asked,hasher)}function withFormerNames(record2,before,asked,hasher){if(!isAddressedByName(asked.kind))return record2;const known3=[
+...before?.former_names??[],before?.left?.fields.name,asked.before?.name];const former=known3.flatMap(name3=>typeof name3===
+"string"&&name3!==record2.left?.fields.name&&!hasher.conceals(name3)?[name3]:[]);return former.length===0?record2:{...record2,
+former_names:[...new Set(former)]}}function forgetFormer(resources,{kind,expected}){const{succession}=kindOf(kind);if(succession===
+void 0||expected[succession.field]!==true)return;const{field:field2}=succession;for(const[key3,record2]of Object.entries(
+resources)){if(record2.kind!==kind)continue;const former=record2.fields[field2]===true;const uncertain=former?{uncertain:[
+...new Set([...record2.uncertain??[],field2])]}:{};if(former||record2.left?.fields[field2]===true){resources[key3]={...record2,
+...uncertain,...withoutLeft(record2,field2)}}}}function withoutLeft({left},field2){if(left===void 0)return{};const{[field2]:_,
+...fields2}=left.fields;return{left:{...left,fields:fields2}}}function emptyRecord({kind,identity:identity2,managed:managed2},{
+at:at3,run:run4}){return{kind,identity:{...identity2},recorded_at:at3,run:run4,managed:[...managed2],fields:{},hashes:{}}}
+function nextRecord(before,asked,outcome3,context3){const base={...emptyRecord(asked,context3),...before?.did_generation===
+void 0?{}:{did_generation:before.did_generation}};const{before:was={}}=asked;const generation=asked.generation===void 0?
+{}:{did_generation:asked.generation};const{name:name3="",field:field2=""}=kindOf(asked.kind).regeneration??{};switch(asked.
 action){case"adopt":if(kindOf(asked.kind).regeneration===void 0)return adoptedRecord(base,before,asked,context3);return{
 ...base,...generation,...storeFields({...textsOf2(was,name3,field2),...was[field2]===null?{[field2]:null}:{}},context3.hasher)};case"\
 regenerate":if(outcome3.status==="unknown"){return{...before??base,pending_regeneration:context3.run}}if(outcome3.status!==
 "applied")return void 0;return{...base,...generation,...storeFields({...textsOf2(was,name3),...textsOf2(outcome3.after??
 {},name3,field2)},context3.hasher)};case"delete":if(outcome3.status!=="applied")return void 0;return{...base,deleted:deletedHash(
-asked.kind,outcome3.after??{},context3.hasher),...builtInShown(asked,outcome3.after,context3)};case"create":return createdRecord(
-base,asked,outcome3,context3);case"update":{const record2=updateRecord(base,before,asked,outcome3,context3);const restore=pendingRestoreAfter(
-asked,outcome3,context3);if(restore==="as before")return record2&&{...record2,...before?.owed&&{owed:before.owed}};if(record2===
-void 0&&restore===void 0&&before?.owed===void 0)return void 0;const{owed:_,...rest}=record2??before??{...base,managed:[]};
-return restore===void 0?rest:{...rest,owed:storeRestore(restore,context3.hasher)}}default:return void 0}}function createdRecord(base,asked,outcome3,context3){
-const{run:run4}=context3;const{kind,identity:identity2,replaces}=asked;const own5={...base,...replaces===void 0?{}:{replaces}};
-if(outcome3.after!==void 0){const record2=updateRecord({...own5,created:run4},void 0,asked,outcome3,context3);return record2??
-{...own5,created:run4,managed:[],...lastShown(asked,outcome3.after,context3)}}const{status,httpStatus=null}=outcome3;const isRefused2=httpStatus!==
-null&&httpStatus>=400&&httpStatus<500;const{creation,addressPart}=kindOf(kind);if(creation?.takesId!==true||isRefused2||
-status==="skipped")return void 0;return{...own5,managed:[],creating:addressPart(identity2)}}function adoptedRecord(base,before,asked,context3){
-if(before!==void 0)return{...before,managed:[...asked.managed]};const{left}=lastShown(asked,asked.before,context3);return{
-...base,...left===void 0?{}:{left:{...left,run:null}}}}function textsOf2(fields2,...names4){return Object.fromEntries(names4.
-flatMap(name3=>typeof fields2[name3]==="string"?[[name3,fields2[name3]]]:[]))}function updateRecord(base,before,asked,outcome3,context3){
-const known3=before===void 0?{}:restoreFields(before,context3.hasher);if(outcome3.ambiguous){const fields3=context3.readable?
-{}:{...known3,...normalized(asked)};return{...base,...storeFields(fields3,context3.hasher),uncertain:Object.keys(asked.expected)}}
-if(outcome3.status!=="applied"&&outcome3.status!=="not_converged"){const changed2=before!==void 0&&outcome3.after!==void 0&&
-hasChanged(asked,outcome3.after);return changed2?{...before,...lastShown(asked,outcome3.after,context3)}:void 0}const shown4=context3.
-readable?askedSecrets(asked):answeredFields(asked,outcome3.after??{},known3);const fields2={...shown4,...unverifiedFields(
-asked,outcome3.unverified,shown4)};const secret3=Object.entries(asked.expected).flatMap(([name3,field2])=>holdsSensitive(
-field2)?[name3]:[]);const unseen=outcome3.otherProfile===void 0?[]:unverifiedNames(asked,outcome3.unverified);const open7=outcome3.
-status==="not_converged"?[...new Set([...secret3,...unseen])]:[];const uncertain=open7.length>0?{uncertain:open7}:{};const stored2=storeFields(
+asked.kind,outcome3.after??{},context3.hasher),...builtInShown(asked,outcome3.after,context3)};case"update":{const record2=updateRecord(
+base,before,asked,outcome3,context3);const restore=pendingRestoreAfter(asked,outcome3,context3);if(restore==="as before")
+return record2&&{...record2,...before?.owed&&{owed:before.owed}};if(record2===void 0&&restore===void 0&&before?.owed===void 0)
+return void 0;const{owed:_,...rest}=record2??before??{...base,managed:[]};return restore===void 0?rest:{...rest,owed:storeRestore(
+restore,context3.hasher)}}default:return void 0}}function adoptedRecord(base,before,asked,context3){if(before!==void 0)return{
+...before,managed:[...asked.managed]};const{left}=lastShown(asked,asked.before,context3);return{...base,...left===void 0?
+{}:{left:{...left,run:null}}}}function textsOf2(fields2,...names4){return Object.fromEntries(names4.flatMap(name3=>typeof fields2[name3]===
+"string"?[[name3,fields2[name3]]]:[]))}function updateRecord(base,before,asked,outcome3,context3){const known3=before===
+void 0?{}:restoreFields(before,context3.hasher);if(outcome3.ambiguous){const fields3=context3.readable?{}:{...known3,...normalized(
+asked)};return{...base,...storeFields(fields3,context3.hasher),uncertain:Object.keys(asked.expected)}}if(outcome3.status!==
+"applied"&&outcome3.status!=="not_converged"){const changed2=before!==void 0&&outcome3.after!==void 0&&hasChanged(asked,
+outcome3.after);return changed2?{...before,...lastShown(asked,outcome3.after,context3)}:void 0}const shown4=context3.readable?
+askedSecrets(asked):answeredFields(asked,outcome3.after??{},known3);const fields2={...shown4,...unverifiedFields(asked,outcome3.
+unverified,shown4)};const secret3=Object.entries(asked.expected).flatMap(([name3,field2])=>holdsSensitive(field2)?[name3]:
+[]);const unseen=outcome3.otherProfile===void 0?[]:unverifiedNames(asked,outcome3.unverified);const open7=outcome3.status===
+"not_converged"?[...new Set([...secret3,...unseen])]:[];const uncertain=open7.length>0?{uncertain:open7}:{};const stored2=storeFields(
 fields2,context3.hasher);return assign(base,{...uncertain,fields:stored2.fields,hashes:stored2.hashes,...lastShown(asked,
-outcome3.after,context3)})}function hasChanged({kind,before={}},after2){return Object.entries(kindOf(kind).fields).some(
-([name3,type])=>{const[was,now]=[before[name3],after2[name3]];return was!==void 0&&now!==void 0&&!same(normalForm(type,was),
-normalForm(type,now))})}function lastShown(asked,after2,{run:run4,readable:readable2,hasher}){if(!readable2||after2===void 0)
-return{};return{left:{run:run4,...storeFields(shownFields2(asked,after2),hasher)}}}function shownFields2({kind,expected,
-before},after2){const shown4={};for(const[name3,type]of Object.entries(kindOf(kind).fields)){const got=after2[name3];if(got===
-void 0)continue;const known3=concealKnown2(concealSecretKeys(type,withComparedMembers(type,normalForm(type,got))),expected[name3]);
-shown4[name3]=concealKnown2(known3,before?.[name3])}return shown4}function concealSecretKeys(type,got){if(type.type!=="m\
-ap"||!isMap(got))return got;return mapValues(got,(member,key3)=>member!==null&&holdsSecretKey(key3,member)?new Sensitive(
-reveal(member)):member)}function withComparedMembers(type,got){if(type.type!=="set"||!Array.isArray(got))return got;const own5=[
-"id","name",...Object.keys(type.nested)];return got.map(element=>isMap(element)?Object.fromEntries(Object.entries(element).
-filter(([name3])=>own5.includes(name3))):element)}function builtInShown(asked,after2,context3){const isBuiltIn=after2!==
-void 0&&kindOf(asked.kind).deletion?.isBuiltIn(after2)===true;return isBuiltIn?lastShown(asked,after2,context3):{}}function concealKnown2(got,known3){
+outcome3.after,context3)})}function hasChanged({kind,before={}},after){return Object.entries(kindOf(kind).fields).some(([
+name3,type])=>{const[was,now]=[before[name3],after[name3]];return was!==void 0&&now!==void 0&&!same(normalForm(type,was),
+normalForm(type,now))})}function lastShown(asked,after,{run:run4,readable:readable2,hasher}){if(!readable2||after===void 0)
+return{};return{left:{run:run4,...storeFields(shownFields2(asked,after),hasher)}}}function shownFields2({kind,expected,before},after){
+const shown4={};for(const[name3,type]of Object.entries(kindOf(kind).fields)){const got=after[name3];if(got===void 0)continue;
+const known3=concealKnown2(concealSecretKeys(type,withComparedMembers(type,normalForm(type,got))),expected[name3]);shown4[name3]=
+concealKnown2(known3,before?.[name3])}return shown4}function concealSecretKeys(type,got){if(type.type!=="map"||!isMap(got))
+return got;return mapValues(got,(member,key3)=>member!==null&&holdsSecretKey(key3,member)?new Sensitive(reveal(member)):
+member)}function withComparedMembers(type,got){if(type.type!=="set"||!Array.isArray(got))return got;const own5=["id","na\
+me",...Object.keys(type.nested)];return got.map(element=>isMap(element)?Object.fromEntries(Object.entries(element).filter(
+([name3])=>own5.includes(name3))):element)}function builtInShown(asked,after,context3){const isBuiltIn=after!==void 0&&kindOf(
+asked.kind).deletion?.isBuiltIn(after)===true;return isBuiltIn?lastShown(asked,after,context3):{}}function concealKnown2(got,known3){
 if(known3===void 0||got instanceof Sensitive)return got;if(known3 instanceof Sensitive||Array.isArray(known3)&&holdsSensitive(
 known3)){return holdsHashed(got)?got:new Sensitive(reveal(got))}if(!isMap(known3)||!isMap(got))return got;return mapValues(
 got,(member,key3)=>concealKnown2(member,Object.hasOwn(known3,key3)?known3[key3]:void 0))}function normalized({kind,expected}){
@@ -18840,26 +18697,25 @@ changes.map(({label:label3,apply})=>[apply.key,label3]));const begun=new Set;con
 const readable2=kindOf(change3.kind).readable(profile);const asked={...change3,...change3.apply};const context3={run:run4,
 at:at3,hasher,readable:readable2};const{[asked.key]:known3}=resources;await withSlowHashes(()=>recordInto(known3===void 0?
 {}:{[asked.key]:known3},asked,outcome3,context3));recordInto(resources,asked,outcome3,context3)};const writeAnswer=async(change3,at3,outcome3)=>{
-const{after:after2,notes=[],otherProfile}=outcome3;const shown4=after2&&concealAll(after2,change3.apply.expected);const stored2=shown4&&
+const{after,notes=[],otherProfile}=outcome3;const shown4=after&&concealAll(after,change3.apply.expected);const stored2=shown4&&
 await withSlowHashes(()=>storeFields(shown4,hasher));await journal.write({type:"answered",seq:sequences.get(change3)??0,
 at:at3,status:outcome3.status,ambiguous:outcome3.ambiguous,http_status:outcome3.httpStatus,attempts:outcome3.attempts,after:stored2??
 null,unverified:outcome3.unverified.map(redactor.redactName),error:outcome3.error===null?null:redactor.redactSentence(outcome3.
 error),...otherProfile===void 0?{}:{other_profile:otherProfile},...notes.length===0?{}:{notes:notes.map(redactor.redactSentence)}})};
 return{async sending(change3,request5,last){const{key:key3,identity:identity2,expected,before,existed,managed:managed2,byMember,
-until:until2,ended,generation,recordedGeneration,replaces}=change3.apply;if(!begun.has(key3))await beforeChange();begun.
-add(key3);const stored2=await withSlowHashes(()=>({before:storeFields(concealAll(before,expected),hasher),body:request5?.
-body===void 0?null:storeFields(request5.body,hasher),expected:storeFields(expected,hasher)}));const former=resources[key3]?.
-until;const label3=labels.get(key3);sequence+=1;sequences.set(change3,sequence);await journal.write({type:"sending",seq:sequence,
-at:new Date().toISOString(),address:redactAddress(change3.address,redactor),...label3===void 0?{}:{label:redactor.redactName(
-label3)},key:key3,kind:change3.kind,identity:{...identity2},action:change3.action,operation:request5?.operation??null,method:request5===
-null?null:operations[request5.operation].method,path:request5===null?null:operationPath(request5.operation,request5.params),
-last,existed,...stored2,managed:[...managed2],...replaces===void 0?{}:{replaces},...until2===void 0?{}:{until:until2},...former===
-void 0?{}:{until_before:former},...ended===void 0?{}:{ended:mapValues(ended,ids2=>[...ids2])},...byMember===void 0?{}:{by_member:[
-...byMember]},...generation===void 0?{}:{generation},...recordedGeneration===void 0?{}:{recorded_generation:recordedGeneration}})},
-answered:(change3,httpStatus,attempts)=>writeAnswer(change3,new Date().toISOString(),{status:"applied",ambiguous:false,httpStatus,
-attempts,after:void 0,unverified:[],error:null}),async settled(change3,outcome3){const at3=new Date().toISOString();await record2(
-change3,outcome3,at3);await writeAnswer(change3,at3,outcome3)}}}function concealAll(fields2,asked){return mapValues(fields2,
-(value4,field2)=>conceal(value4,asked[field2]))}init_problems();var GOOD=3e4;var BEAT=50;var STILL=250;var moment=()=>({monotonic:performance.now(),wall:Date.now()});function isWithin({
+until:until2,ended,generation,recordedGeneration}=change3.apply;if(!begun.has(key3))await beforeChange();begun.add(key3);
+const stored2=await withSlowHashes(()=>({before:storeFields(concealAll(before,expected),hasher),body:request5?.body===void 0?
+null:storeFields(request5.body,hasher),expected:storeFields(expected,hasher)}));const former=resources[key3]?.until;const label3=labels.
+get(key3);sequence+=1;sequences.set(change3,sequence);await journal.write({type:"sending",seq:sequence,at:new Date().toISOString(),
+address:redactAddress(change3.address,redactor),...label3===void 0?{}:{label:redactor.redactName(label3)},key:key3,kind:change3.
+kind,identity:{...identity2},action:change3.action,operation:request5?.operation??null,method:request5===null?null:operations[request5.
+operation].method,path:request5===null?null:operationPath(request5.operation,request5.params),last,existed,...stored2,managed:[
+...managed2],...until2===void 0?{}:{until:until2},...former===void 0?{}:{until_before:former},...ended===void 0?{}:{ended:mapValues(
+ended,ids2=>[...ids2])},...byMember===void 0?{}:{by_member:[...byMember]},...generation===void 0?{}:{generation},...recordedGeneration===
+void 0?{}:{recorded_generation:recordedGeneration}})},answered:(change3,httpStatus,attempts)=>writeAnswer(change3,new Date().
+toISOString(),{status:"applied",ambiguous:false,httpStatus,attempts,after:void 0,unverified:[],error:null}),async settled(change3,outcome3){
+const at3=new Date().toISOString();await record2(change3,outcome3,at3);await writeAnswer(change3,at3,outcome3)}}}function concealAll(fields2,asked){
+return mapValues(fields2,(value4,field2)=>conceal(value4,asked[field2]))}init_problems();var GOOD=3e4;var BEAT=50;var STILL=250;var moment=()=>({monotonic:performance.now(),wall:Date.now()});function isWithin({
 monotonic,wall},milliseconds){return performance.now()-monotonic<milliseconds&&Math.abs(Date.now()-wall)<milliseconds}var RunLock=class{#lock;#beats;#beat=moment();#stops=0;#confirmed;#isAway=false;#confirming;constructor(lock){
 this.#lock=lock;this.#beats=setInterval(()=>this.#notice(),BEAT);this.#beats.unref()}async confirm(){this.#confirming??=
 this.#askLock().finally(()=>{this.#confirming=void 0});await this.#confirming}permit(begun){const isLeased=()=>begun&&this.#isAway&&
@@ -18973,7 +18829,7 @@ line=""]=text6.slice(text6.lastIndexOf("\n",at3-1)+1).slice(0,500).split("\n");c
 /(?:: |- )(\{\{|\*)/.exec(line)?.[1];return mark===void 0?void 0:[`a text without quotes can't begin with "${mark}"`,"pu\
 t quotes around the value"]}function missingSpace(text6,code2,at3){if(code2!=="MULTILINE_IMPLICIT_KEY"&&code2!=="MISSING\
 _CHAR")return void 0;return/^["']?\w[\w-]*["']?:[^\s/]/.test(text6.slice(at3,at3+100))?["a space is missing after the co\
-lon",'write it as "key: value"']:void 0}function find5(root,path){let found2={node:root,key:void 0,complete:true};for(const step of path){const{node:node2}=found2;
+lon",'write it as "key: value"']:void 0}function find6(root,path){let found2={node:root,key:void 0,complete:true};for(const step of path){const{node:node2}=found2;
 if(node2.type==="map"){const entry=node2.entries.get(String(step));if(entry===void 0)return{...found2,complete:false};found2=
 {node:entry.value,key:entry.key,complete:true}}else if(node2.type==="list"){const item=node2.items[Number(step)];if(item===
 void 0)return{...found2,complete:false};found2={node:item,key:void 0,complete:true}}else{return{...found2,complete:false}}}
@@ -19206,7 +19062,7 @@ const fitting3=errors2.filter(branch2=>!branch2.some(({code:code2,path})=>path.l
 "invalid_union")));const[branch]=fitting3;if(fitting3.length!==1||branch===void 0)return void 0;const strange=branch.some(
 ({code:code2})=>code2==="unrecognized_keys");return strange&&branch.some(({code:code2,path})=>code2==="invalid_type"&&path.
 length===1&&memberAt(value4,path)===void 0)?void 0:branch}function issueProblems(issue3,subject){const{root,file:file2,name:name3,
-under=[]}=subject;const found2=find5(root,issue3.path);if(issue3.code==="unrecognized_keys")return unknownFields(issue3,
+under=[]}=subject;const found2=find6(root,issue3.path);if(issue3.code==="unrecognized_keys")return unknownFields(issue3,
 subject);if(!found2.complete){const field2=String(issue3.path.at(-1));const parent=issue3.path.slice(0,-1);return[error(
 "missing-field",`missing field "${field2}" in ${within4(name3,[...under,...parent])}`,[placeIn(file2,root,parent)])]}hideField(
 found2.node,file2);const place2=valuePlace(file2,root,issue3.path);const whole2=[...under,...issue3.path];const what=whole2.
@@ -19226,7 +19082,7 @@ file2.hide(node2.range)}function hasNoValue({value:value4}){return value4.type==
 ""}function visibleKey(key3,entry,bare2,file2){const told3=shownKey(key3);if(entry===void 0||told3!==key3)return told3;const isAlone=hasNoValue(
 entry);const isBare=isAlone&&bare2.some(name3=>name3!==key3);const maySay=file2.hides(entry.key)?!isAlone&&/^[A-Za-z_][\w-]{0,40}$/.
 test(key3):!isAlone||!looksSecret(key3)||!/\d/.test(key3);if(maySay&&!isBare)return key3;file2.hide(entry.key);return void 0}
-function unknownFields(issue3,subject){const{root,file:file2,name:name3,schema:schema7,under=[]}=subject;const{node:node2}=find5(
+function unknownFields(issue3,subject){const{root,file:file2,name:name3,schema:schema7,under=[]}=subject;const{node:node2}=find6(
 root,issue3.path);const known3=knownFields(schema7,issue3.path);const entries=node2.type==="map"?node2.entries:new Map;const bare2=[
 ...entries].flatMap(([key3,entry])=>isSecretField(key3)&&hasNoValue(entry)?[key3]:[]);const keys=(issue3.keys??[]).map(key3=>{
 const entry=entries.get(key3);return{key:key3,entry,told:visibleKey(key3,entry,bare2,file2)}});const free=known3.filter(
@@ -19242,8 +19098,8 @@ y: value"');const hasColon=/^["']?\s*:/.test(key3.slice(told3.length));const mis
 [place2],`write it as "${told3}: \u2026"`)}function pathText(path){return path.reduce((text6,step)=>typeof step==="numbe\
 r"?`${text6}[${step}]`:/^[\w-]+$/.test(step)?`${text6}${text6===""?"":"."}${step}`:`${text6}[${JSON.stringify(shownKey(step))}\
 ]`,"")}function within4(name3,path){return path.length===0?name3:`${pathText(path)} of ${name3}`}function valuePlace(file2,root,path){
-const{node:node2,key:key3}=find5(root,path);return file2.place(node2.range.end>node2.range.start||key3===void 0?node2.range:
-key3)}function placeIn(file2,root,path){const{node:node2,key:key3}=find5(root,path);return file2.place(key3??startOf(node2))}
+const{node:node2,key:key3}=find6(root,path);return file2.place(node2.range.end>node2.range.start||key3===void 0?node2.range:
+key3)}function placeIn(file2,root,path){const{node:node2,key:key3}=find6(root,path);return file2.place(key3??startOf(node2))}
 function schemasAt(schema7,path){if(schema7 instanceof ZodUnion)return schema7.options.flatMap(option=>schemasAt(option,
 path));if(schema7 instanceof ZodOptional||schema7 instanceof ZodNullable)return schemasAt(schema7.unwrap(),path);if(schema7 instanceof
 ZodPipe)return schemasAt(schema7.in,path);const[step,...rest]=path;if(step===void 0)return[schema7];if(schema7 instanceof
@@ -19252,13 +19108,13 @@ ZodArray)return schemasAt(schema7.element,rest);if(schema7 instanceof ZodRecord)
 return[]}function knownFields(schema7,path){const fields2=schemasAt(schema7,path).flatMap(one=>one instanceof ZodObject?
 Object.keys(one.shape):[]);return[...new Set(fields2)]}init_identifiers();init_problems();init_values();init_fields();init_schema();var DeclaredDocument=class{kind;identity;fields;absent;whole;ignored;#written;constructor(object3,written4){this.kind=object3.
 kind;this.identity=object3.identity;this.fields=object3.fields;this.absent=object3.absent;this.whole=object3.whole;this.
-ignored=object3.ignored;if(object3.creates!==void 0)this.creates=object3.creates;if(object3.generation!==void 0)this.generation=
-object3.generation;if(object3.covers!==void 0)this.covers=object3.covers;this.#written=written4}get place(){return this.
-placeOf()}get declaredAt(){const{file:file2,root}=this.#written;return file2.lineAt(startOf(root).start)}placeOf(...path){
-const{file:file2,root}=this.#written;return placeOf(file2,root,path)}placeWithin(field2,part){const{root,file:file2,bodies:bodies2}=this.#written;
-const value4=this.fields[field2];const body2=bodies2?.get(pathKey([field2]));if(body2!==void 0&&typeof value4==="string")
-return body2.place(part);return placeOf(file2,root,[field2])}};function placeOf(file2,root,path){const{node:node2,key:key3}=find5(
-root,path);return file2.place(key3??(node2===root?startOf(root):node2.range))}function isObject4(value4){return typeof value4==="object"&&value4!==null&&!Array.isArray(value4)&&!(value4 instanceof ExactNumber)}
+ignored=object3.ignored;if(object3.generation!==void 0)this.generation=object3.generation;if(object3.covers!==void 0)this.
+covers=object3.covers;this.#written=written4}get place(){return this.placeOf()}get declaredAt(){const{file:file2,root}=this.#written;
+return file2.lineAt(startOf(root).start)}placeOf(...path){const{file:file2,root}=this.#written;return placeOf(file2,root,
+path)}placeWithin(field2,part){const{root,file:file2,bodies:bodies2}=this.#written;const value4=this.fields[field2];const body2=bodies2?.
+get(pathKey([field2]));if(body2!==void 0&&typeof value4==="string")return body2.place(part);return placeOf(file2,root,[field2])}};
+function placeOf(file2,root,path){const{node:node2,key:key3}=find6(root,path);return file2.place(key3??(node2===root?startOf(
+root):node2.range))}function isObject4(value4){return typeof value4==="object"&&value4!==null&&!Array.isArray(value4)&&!(value4 instanceof ExactNumber)}
 function names3(list2){return Array.isArray(list2)?list2.filter(name3=>typeof name3==="string"):[]}function request2(reading,root,path,file2,tainted){
 return{manifest:reading.path,path:file2,tainted,place:valuePlace(reading.file,root,path)}}var Builder=class{#kind;#many;#root;#notes;#reading;#bodies;constructor({
 kind,many},root,notes,reading){this.#kind=kind;this.#many=many;this.#root=root;this.#notes=notes;this.#reading=reading}async build(data3,found2){
@@ -19279,12 +19135,10 @@ if(isOnlyField(part))continue;const value4=this.#value(data3[part]??null,[part])
 id??value4.name:value4;if(typeof text6==="string")identity2[part]=this.#identifier(part,text6)}const fields2={};for(const[
 name3,type]of Object.entries(kind.fields)){if(data3[name3]===void 0||isNamed&&byName2.names.includes(name3))continue;fields2[name3]=
 this.#field(type,data3[name3],[name3])}return new DeclaredDocument({kind:kind.name,identity:identity2,fields:this.#many===
-void 0?fields2:this.#many.fields(fields2,data3),absent:data3.state==="absent",...this.#creates(data3)?{creates:true}:{},
-whole:names3(data3.whole),ignored:names3(data3.ignored),...typeof data3.did_generation==="number"?{generation:data3.did_generation}:
-{},...this.#many===void 0?{}:{covers:this.#many.covers(data3)}},{root:this.#root,file:file2,bodies:this.#bodies})}#creates({
-create:create2,state}){const{creation,name:name3}=this.#kind;if(creation===void 0||state==="absent"||this.#many!==void 0)
-return false;return typeof create2==="boolean"?create2:this.#reading.creates(name3)}#identifier(part,value4){const isId=part.
-endsWith("id")||part==="type";return!isId||this.#reading.profile.limits?.uuids===true?value4:identifierKey(value4)}#field(type,value4,path){
+void 0?fields2:this.#many.fields(fields2,data3),absent:data3.state==="absent",whole:names3(data3.whole),ignored:names3(data3.
+ignored),...typeof data3.did_generation==="number"?{generation:data3.did_generation}:{},...this.#many===void 0?{}:{covers:this.#many.
+covers(data3)}},{root:this.#root,file:file2,bodies:this.#bodies})}#identifier(part,value4){const isId=part.endsWith("id")||
+part==="type";return!isId||this.#reading.profile.limits?.uuids===true?value4:identifierKey(value4)}#field(type,value4,path){
 if(type.type==="members"&&isObject4(value4)){const members3={};for(const name3 of Object.keys(value4)){if(value4[name3]===
 void 0)continue;put(members3,name3,this.#field(type.members[name3]??{type:"value"},value4[name3],[...path,name3]))}return members3}
 const plain4=this.#value(value4,path);if(!isSecret(type)||plain4===null)return plain4;const secret3=reveal(plain4);this.#remember(
@@ -19541,7 +19395,7 @@ has(path)&&!read2.has(path)&&!isOthers(path)&&!all.dangling.has(path));const fol
 options(),...wide2,onlyDirectories:true});const hollow=folders.map(name3=>resolve6(project.root,name3)).filter(path=>/\.ya?ml$/i.
 test(path)&&!isOthers(path)).filter(path=>![...found2].some(one=>one.startsWith(path+sep5)));const dangling=[...all.dangling].
 filter(path=>!isOthers(path)&&!found2.has(path));const known3=new Set([...missed2,...all.dangling]);const deeper=await unmatchedManifests(
-seen,known3);const named4=globs.filter(({isNamed})=>isNamed);const absent2=await Promise.all(named4.map(one=>absence2(one,
+seen,known3);const named4=globs.filter(({isNamed})=>isNamed);const absent2=await Promise.all(named4.map(one=>absence(one,
 project)));const refused2=all.problems().flatMap(({severity,message})=>severity==="error"?[message]:[]);return[...new Set(
 [...[...walk.linked].map(path=>`${shown4(path)} is a link to a folder, which is not walked`),...dangling.map(path=>`${shown4(
 path)} is a broken link, perhaps to a folder`).sort(),...absent2.flat(),...refused2,...missed2.map(path=>`${shown4(path)}\
@@ -19564,7 +19418,7 @@ const found2=await Promise.all(project.everyGlobs().map(async globs=>{const igno
 root,name3)))}var kindLine=new RegExp(`\\bkind["']?\\s*:\\s*["']?(?:${kinds.map(({name:name3})=>name3).join("|")})\\b`);
 function isManifest(text6){return kindLine.test(text6)}function withBothExtensions(pattern){return pattern.replace(/\.ya?ml$/i,
 ".{yaml,yml}")}function fixedSteps(pattern){const steps=pattern.split("/").slice(0,-1);const wild=steps.findIndex(step=>isDynamicPattern(
-step));return wild<0?steps:steps.slice(0,wild)}async function absence2({pattern,isEmpty:isEmpty4},{root}){const folder=fixedSteps(
+step));return wild<0?steps:steps.slice(0,wild)}async function absence({pattern,isEmpty:isEmpty4},{root}){const folder=fixedSteps(
 pattern).join("/").replace(/\\(.)/g,"$1");const there=await stat3(resolve6(root,folder)).catch(()=>void 0);if(there?.isDirectory()!==
 true){return[`the folder ${folder} of "${pattern}" does not exist`]}return isEmpty4?[`no file matches "${pattern}"`]:[]}
 function isOfTools(path,root){return relative6(root,path).startsWith(".")}async function findManifests(project,access3,problems){const patterns=project.patterns();const ignore=patterns.flatMap(({
@@ -19608,48 +19462,48 @@ data:mapValues(value4,printable),file:shown4})}return samples2}function printabl
 return plainNumber(value4.text)===0?0:value4.text;if(Array.isArray(value4))return value4.map(printable);return isMap(value4)?
 mapValues(value4,printable):value4}var MAX_SECRETS=2e3;async function loadManifests(project,options){const{profile=project.profile}=options;const problems=[];
 const variables=project.variables(options);const declaredSecrets=new Map;const pauses=new Pauses(options.signal);const access3=new Access(
-project,options.tokenFile===void 0?[]:[options.tokenFile],pauses);const{files,unread}=await listed(project,access3,problems);
+project,options.tokenFile===void 0?[]:[options.tokenFile],pauses);const{files,unread}=await listed2(project,access3,problems);
 const bodies2=new Bodies(project,access3);const limit2=pLimit(readsAtOnce);const sources2=await Promise.all(files.map(async file2=>({
-...file2,source:await limit2(()=>readManifest(access3,file2))})));const creates=kind=>project.creates(kind);const documents=[];
-const parsedFiles=[];for(const{source,...file2}of sources2){const{path}=file2;if(!("text"in source)){problems.push(source);
-continue}if(isSampleData(path,source.text))continue;const parsed2=parseYaml(source);for(const problem of parsed2.problems)
-problems.push(problem);parsedFiles.push({file:file2,source,from:documents.length,parsed:parsed2.documents});for(const document2 of parsed2.
-documents){const at3=documents.length;const onSecret=secret3=>{declaredSecrets.set(secret3,Math.min(at3,declaredSecrets.
-get(secret3)??at3))};const reading=readDocument(document2,{file:source,path,variables,profile,bodies:bodies2,onSecret,creates});
-reading.catch(()=>{});documents.push(reading);if(pauses.due)await pauses.pause()}}const read2=await Promise.all(documents);
-await pauses.pause();for(const document2 of read2)for(const problem of document2.problems)problems.push(problem);const declared=read2.
-flatMap(({declared:declared2})=>declared2===void 0?[]:[declared2]);for(const problem of duplicates(declared))problems.push(
-problem);for(const problem of contradictions3(declared))problems.push(problem);for(const kind of kinds){const ofKind=declared.
-filter(object3=>object3.kind===kind.name);for(const problem of kind.check(ofKind,profile))problems.push(problem)}const inDocuments=[
-...declaredSecrets].sort(([,one],[,other])=>one-other);const[,firstBeyond]=inDocuments[MAX_SECRETS]??[];const beyond2=read2[firstBeyond??
--1]?.declared;const secrets=new Set(inDocuments.map(([secret3])=>secret3));for(const value4 of variables.used.values())secrets.
-add(value4);if(secrets.size>MAX_SECRETS){problems.push(error("too-many-secrets",`the manifests have ${secrets.size} diff\
-erent secrets, and ${MAX_SECRETS} are the most that can be hashed slowly`,beyond2===void 0?[]:[beyond2.place],"split the\
- project, so that each part has fewer"))}return{declared,problems:sortByPlace(problems),secrets:[...secrets].filter(secret3=>secret3!==
-""),variableValues:[...variables.used.values()].filter(secret3=>secret3!==""),usedVariables:[...variables.used.keys()].sort(),
-files:[...files.map(({target})=>target),...bodies2.files],sources:parsedFiles.map(({file:file2,source,from,parsed:parsed2})=>({
-...file2,text:source.text,documents:parsed2.map((document2,index)=>sourceDocument(document2,source,read2[from+index]?.declared))})),
-unread}}function sourceDocument(document2,source,declared){return{written:()=>resolve(document2.root,source,null).value,
-declared}}function tellSecrets({secrets,variableValues},onSecret){const credentials2=new Set(variableValues);for(const secret3 of secrets)
-onSecret(secret3,credentials2.has(secret3)?"variable":"declared")}function isSampleData(path,text6){return basename4(dirname6(
-path))===samplesFolder&&!/\bkind["']?\s*:/.test(text6)}async function listed(project,access3,problems){try{return await findManifests(
-project,access3,problems)}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;problems.push(...failure2.
-problems);return{files:[],unread:async()=>[]}}}function duplicates(declared){const problems=[];for(const kind of kinds){
-const first=new Map;for(const object3 of declared){if(object3.kind!==kind.name||Object.keys(object3.identity).length===0)
-continue;for(const text6 of kind.identities(object3)){const before=first.get(text6);if(before===void 0)first.set(text6,object3);else{
-problems.push(error("duplicate-object",`the same ${kind.noun} is declared twice`,[object3.place,before.place],kind.many===
-void 0?"put everything about it into one document":`put everything about it into one document, or use "kind: ${kind.many.
-name}", of which several may be about one ${kind.noun}`));break}}}}return problems}function contradictions3(declared){const about2=new Map;
-if(!declared.some(({covers:covers2})=>covers2!==void 0))return[];for(const document2 of declared){if(kindOf(document2.kind).
-many===void 0)continue;for(const identity2 of document2.covers?.named??[document2.identity]){const address4=addressOf(document2.
-kind,identity2);const before=about2.get(address4);if(before===void 0)about2.set(address4,{identity:identity2,documents:[
-document2]});else before.documents.push(document2)}}const found2=new Map;for(const{identity:identity2,documents}of about2.
-values()){const[first]=documents;if(first===void 0||documents.every(({covers:covers2})=>covers2===void 0))continue;for(const{
-path,places,removed}of mergeDocuments(identity2,documents).contradictions){const[one,other]=places.map(({file:file2,line,
-column})=>`${file2}:${line}:${column}`);found2.set(`${path} ${one} ${other}`,error("contradiction",removed===void 0?`two\
- documents declare "${path}" differently for ${addressOf(first.kind,identity2)}`:`one document declares "${removed}" of ${path}\
- for ${addressOf(first.kind,identity2)}, and another removes it`,places,"remove one of the two, or leave the object out \
-of one of the documents"))}}return[...found2.values()]}var SHOWN3=10;async function pruneRefusals({declared,unread}){const missed2=await unread();
+...file2,source:await limit2(()=>readManifest(access3,file2))})));const documents=[];const parsedFiles=[];for(const{source,
+...file2}of sources2){const{path}=file2;if(!("text"in source)){problems.push(source);continue}if(isSampleData(path,source.
+text))continue;const parsed2=parseYaml(source);for(const problem of parsed2.problems)problems.push(problem);parsedFiles.
+push({file:file2,source,from:documents.length,parsed:parsed2.documents});for(const document2 of parsed2.documents){const at3=documents.
+length;const onSecret=secret3=>{declaredSecrets.set(secret3,Math.min(at3,declaredSecrets.get(secret3)??at3))};const reading=readDocument(
+document2,{file:source,path,variables,profile,bodies:bodies2,onSecret});reading.catch(()=>{});documents.push(reading);if(pauses.
+due)await pauses.pause()}}const read2=await Promise.all(documents);await pauses.pause();for(const document2 of read2)for(const problem of document2.
+problems)problems.push(problem);const declared=read2.flatMap(({declared:declared2})=>declared2===void 0?[]:[declared2]);
+for(const problem of duplicates(declared))problems.push(problem);for(const problem of contradictions3(declared))problems.
+push(problem);for(const kind of kinds){const ofKind=declared.filter(object3=>object3.kind===kind.name);for(const problem of kind.
+check(ofKind,profile))problems.push(problem)}const inDocuments=[...declaredSecrets].sort(([,one],[,other])=>one-other);const[
+,firstBeyond]=inDocuments[MAX_SECRETS]??[];const beyond2=read2[firstBeyond??-1]?.declared;const secrets=new Set(inDocuments.
+map(([secret3])=>secret3));for(const value4 of variables.used.values())secrets.add(value4);if(secrets.size>MAX_SECRETS){
+problems.push(error("too-many-secrets",`the manifests have ${secrets.size} different secrets, and ${MAX_SECRETS} are the\
+ most that can be hashed slowly`,beyond2===void 0?[]:[beyond2.place],"split the project, so that each part has fewer"))}
+return{declared,problems:sortByPlace(problems),secrets:[...secrets].filter(secret3=>secret3!==""),variableValues:[...variables.
+used.values()].filter(secret3=>secret3!==""),usedVariables:[...variables.used.keys()].sort(),files:[...files.map(({target})=>target),
+...bodies2.files],sources:parsedFiles.map(({file:file2,source,from,parsed:parsed2})=>({...file2,text:source.text,documents:parsed2.
+map((document2,index)=>sourceDocument(document2,source,read2[from+index]?.declared))})),unread}}function sourceDocument(document2,source,declared){
+return{written:()=>resolve(document2.root,source,null).value,declared}}function tellSecrets({secrets,variableValues},onSecret){
+const credentials2=new Set(variableValues);for(const secret3 of secrets)onSecret(secret3,credentials2.has(secret3)?"vari\
+able":"declared")}function isSampleData(path,text6){return basename4(dirname6(path))===samplesFolder&&!/\bkind["']?\s*:/.
+test(text6)}async function listed2(project,access3,problems){try{return await findManifests(project,access3,problems)}catch(failure2){
+if(!(failure2 instanceof ProblemsError))throw failure2;problems.push(...failure2.problems);return{files:[],unread:async()=>[]}}}
+function duplicates(declared){const problems=[];for(const kind of kinds){const first=new Map;for(const object3 of declared){
+if(object3.kind!==kind.name||Object.keys(object3.identity).length===0)continue;for(const text6 of kind.identities(object3)){
+const before=first.get(text6);if(before===void 0)first.set(text6,object3);else{problems.push(error("duplicate-object",`t\
+he same ${kind.noun} is declared twice`,[object3.place,before.place],kind.many===void 0?"put everything about it into on\
+e document":`put everything about it into one document, or use "kind: ${kind.many.name}", of which several may be about \
+one ${kind.noun}`));break}}}}return problems}function contradictions3(declared){const about2=new Map;if(!declared.some(({
+covers:covers2})=>covers2!==void 0))return[];for(const document2 of declared){if(kindOf(document2.kind).many===void 0)continue;
+for(const identity2 of document2.covers?.named??[document2.identity]){const address4=addressOf(document2.kind,identity2);
+const before=about2.get(address4);if(before===void 0)about2.set(address4,{identity:identity2,documents:[document2]});else
+before.documents.push(document2)}}const found2=new Map;for(const{identity:identity2,documents}of about2.values()){const[
+first]=documents;if(first===void 0||documents.every(({covers:covers2})=>covers2===void 0))continue;for(const{path,places,
+removed}of mergeDocuments(identity2,documents).contradictions){const[one,other]=places.map(({file:file2,line,column})=>`${file2}\
+:${line}:${column}`);found2.set(`${path} ${one} ${other}`,error("contradiction",removed===void 0?`two documents declare \
+"${path}" differently for ${addressOf(first.kind,identity2)}`:`one document declares "${removed}" of ${path} for ${addressOf(
+first.kind,identity2)}, and another removes it`,places,"remove one of the two, or leave the object out of one of the doc\
+uments"))}}return[...found2.values()]}var SHOWN3=10;async function pruneRefusals({declared,unread}){const missed2=await unread();
 const reasons=declared.length===0?["no document was read",...missed2]:missed2;const more=reasons.length>SHOWN3?[`there a\
 re ${reasons.length-SHOWN3} more like these`]:[];return[...reasons.slice(0,SHOWN3),...more].map(reason=>error("prune-ref\
 used",`--prune deletes nothing: ${reason}`,[],declared.length===0?'delete a template with "state: absent", or check that\
@@ -19661,112 +19515,118 @@ const all=[one,other].flatMap(key3).map(setting3=>[JSON.stringify(setting3),sett
 const opens=[one,other].every(({approvers})=>approvers.some(entry=>entry.for==="protected"));return{maxDestructive:Math.
 min(one.maxDestructive,other.maxDestructive),maxPrivileged:Math.min(one.maxPrivileged,other.maxPrivileged),maxChanges:Math.
 min(one.maxChanges,other.maxChanges),privileged:both(({privileged})=>privileged),protect:both(({protect})=>protect),keep:both(
-({keep:keep2})=>keep2),approvers:both(({approvers})=>approvers).filter(entry=>opens||entry.for!=="protected")}}function safetyChanges(before,after2){
-const text6=value4=>value4===Number.POSITIVE_INFINITY?"none":JSON.stringify(value4);return Object.keys(after2).flatMap(name3=>{
-const[was,is]=[text6(before[name3]),text6(after2[name3])];const setting3=name3.replace(/[A-Z]/g,letter=>`_${letter.toLowerCase()}`);
+({keep:keep2})=>keep2),approvers:both(({approvers})=>approvers).filter(entry=>opens||entry.for!=="protected")}}function safetyChanges(before,after){
+const text6=value4=>value4===Number.POSITIVE_INFINITY?"none":JSON.stringify(value4);return Object.keys(after).flatMap(name3=>{
+const[was,is]=[text6(before[name3]),text6(after[name3])];const setting3=name3.replace(/[A-Z]/g,letter=>`_${letter.toLowerCase()}`);
 return was===is?[]:[`${setting3}: ${was} \u2192 ${is}`]})}init_limits2();init_zod();init_members();init_problems();init_values();var DEFAULT_STATE=".idops/state.json";var DEFAULT_REMOTE="origin";
 var DEFAULT_BRANCH="idops-state";function defaultState(environment){return environment===null?DEFAULT_STATE:`.idops/${environment}\
 /state.json`}function stateOnBranch(environment){return`${environment??"state"}.json`}var text3=()=>string2().min(1,"mus\
 t not be empty");var gitSchema=strictObject({remote:defaulted(text3().regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u,"must be the\
- name of a remote, or its address"),DEFAULT_REMOTE,"The name or URL of a git remote.","origin"),branch:defaulted(string2().
-regex(/^(?![-./])(?!.*(?:\/[./]|\.\.|\.lock(?:\/|$)))[\w./-]*[\w-]$/,'must be the name of a branch: letters (a to z), di\
-gits, "_", "-", "." and "/"'),DEFAULT_BRANCH,"A branch only for states and journals; the first run creates it.","idops-s\
-tate"),path:optional2(string2().regex(/^(?:(?!(?:\.{1,2}|runs)\/)[\w.-]+\/)*[\w.-]+\.json$/,'must be a path on the branc\
-h that ends in ".json": letters (a to z), digits, "_", "-", "." and "/"'),"The file on the branch. Default: ENVIRONMENT.\
-json or state.json, in the folder of the configuration.","production.json")}).meta({description:"Keeps the state on a br\
-anch of a git remote.",examples:[{remote:DEFAULT_REMOTE,branch:DEFAULT_BRANCH}]});var pem=(what,example)=>optional2(text3(),
-`A PEM file with ${what}.`,example);var postgresSchema=strictObject({url:optional2(text3(),"The URL of the database, pos\
-tgres://USER:PASSWORD@HOST:PORT/DATABASE. Use a variable.","${IDOPS_STATE_URL}"),name:optional2(text3(),"The name of the\
- state in the database. Default: the environment, or state.","production"),ca_file:pem("the authorities to trust, instea\
-d of those of Node.js","certificates/database-ca.pem"),client_cert_file:pem("the client certificate","certificates/datab\
-ase.pem"),client_key_file:pem("its private key, without a passphrase","/run/secrets/database.key")}).meta({description:"\
-Keeps the state in a PostgreSQL database.",examples:[{url:"${IDOPS_STATE_URL}"}]});var statePlaces=["path","git","postgr\
-es"];var stateSettingsSchema=strictObject({path:defaulted(text3(),DEFAULT_STATE,"The state file. Default for an environm\
-ent: .idops/NAME/state.json.",".idops/production.json"),allow_tracked:defaulted(boolean2(),false,"Allow a state that git\
- tracks.",true),git:gitSchema.optional(),postgres:postgresSchema.optional()}).refine(given=>statePlaces.filter(place2=>given[place2]!==
-void 0).length<=1,{error:`a state is kept in one place: leave ${statePlaces.map(name3=>`"${name3}"`).join(" or ")} out`}).
-refine(({git:git2,postgres,allow_tracked})=>(git2??postgres)===void 0||allow_tracked===void 0,{error:'"allow_tracked" is\
- only allowed with a state file'}).meta({description:"Where idops records what it applied.",examples:[{path:".idops/prod\
-uction.json"},{git:{remote:"origin",branch:"idops-state"}},{postgres:{url:"${IDOPS_STATE_URL}"}}]});function missingStateSettings({
-postgres}={}){if(postgres===void 0)return[];const{url,client_cert_file:cert,client_key_file:key3}=postgres;const needs=(there,other)=>[
-error("missing-field",`"state.postgres.${there}" needs "state.postgres.${other}" beside it`)];return[...url===void 0?[error(
-"missing-field",'"state.postgres" names no database',[],"add url to it, such as url: ${IDOPS_STATE_URL}")]:[],...cert!==
-void 0&&key3===void 0?needs("client_cert_file","client_key_file"):[],...cert===void 0&&key3!==void 0?needs("client_key_f\
-ile","client_cert_file"):[]]}function stateSettings(given={},environment,absolute){const{path=defaultState(environment),
-allow_tracked:allowTracked=false,git:git2,postgres}=given;if(git2!==void 0){const{remote=DEFAULT_REMOTE,branch=DEFAULT_BRANCH}=git2;
-return{in:"git",remote,branch,path:git2.path??null}}if(postgres===void 0)return{in:"file",path:absolute(path),allowTracked};
-refuse(missingStateSettings(given));const{url="",name:name3=null,ca_file:ca,client_cert_file:cert,client_key_file:key3}=postgres;
-const named4=Object.entries({ca,cert,key:key3}).flatMap(([what,file2])=>file2===void 0?[]:[[what,absolute(file2)]]);return{
-in:"postgres",url:new Sensitive(url),name:name3,files:Object.fromEntries(named4)}}var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var variableName=string2().regex(/^[A-Za-z_][A-Za-z0-9_]*$/,
+ name of a remote, or its address"),DEFAULT_REMOTE,"A remote of the repository of the configuration, by its name or its \
+URL.","origin"),branch:defaulted(string2().regex(/^(?![-./])(?!.*(?:\/[./]|\.\.|\.lock(?:\/|$)))[\w./-]*[\w-]$/,'must be\
+ the name of a branch: letters (a to z), digits, "_", "-", "." and "/"'),DEFAULT_BRANCH,"A branch of its own for states \
+and journals; the first run makes it.","idops-state"),path:optional2(string2().regex(/^(?:(?!(?:\.{1,2}|runs)\/)[\w.-]+\/)*[\w.-]+\.json$/,
+'must be a path on the branch that ends in ".json": letters (a to z), digits, "_", "-", "." and "/"'),'The file of the s\
+tate on the branch. By default the name of the environment, or state, and ".json", in the folder of the configuration.',
+"production.json")}).meta({description:"Keeps the state on a branch of a git remote, for runs on any machine.",examples:[
+{remote:DEFAULT_REMOTE,branch:DEFAULT_BRANCH}]});var pem=(what,example)=>optional2(text3(),`A PEM file with ${what}; rel\
+ative to the configuration.`,example);var postgresSchema=strictObject({url:optional2(text3(),"The address of the databas\
+e, postgres://USER:PASSWORD@HOST:PORT/DATABASE; needed, here or below an environment. Write a variable here, or in place\
+ of the password, never the password itself.","${IDOPS_STATE_URL}"),name:optional2(text3(),"The name of this state in th\
+e database. By default the name of the environment, or state.","production"),ca_file:pem("the authorities to trust for t\
+he database instead of those that Node.js knows","certificates/database-ca.pem"),client_cert_file:pem("the certificate t\
+hat the database is shown","certificates/database.pem"),client_key_file:pem("its private key, without a passphrase","/ru\
+n/secrets/database.key")}).meta({description:"Keeps the state in tables of a PostgreSQL database, for runs on any machin\
+e.",examples:[{url:"${IDOPS_STATE_URL}"}]});var statePlaces=["path","git","postgres"];var stateSettingsSchema=strictObject(
+{path:defaulted(text3(),DEFAULT_STATE,"The state file, relative to the configuration. A state belongs to one server; an \
+environment NAME has .idops/NAME/state.json by default.",".idops/production.json"),allow_tracked:defaulted(boolean2(),false,
+"Take a state, a lock and journals that git tracks; they are refused otherwise.",true),git:gitSchema.optional(),postgres:postgresSchema.
+optional()}).refine(given=>statePlaces.filter(place2=>given[place2]!==void 0).length<=1,{error:`a state is kept in one p\
+lace: leave ${statePlaces.map(name3=>`"${name3}"`).join(" or ")} out`}).refine(({git:git2,postgres,allow_tracked})=>(git2??
+postgres)===void 0||allow_tracked===void 0,{error:'"allow_tracked" is only allowed with a state file'}).meta({description:"\
+Where idops records what it applied.",examples:[{path:".idops/production.json"},{git:{remote:"origin",branch:"idops-stat\
+e"}},{postgres:{url:"${IDOPS_STATE_URL}"}}]});function missingStateSettings({postgres}={}){if(postgres===void 0)return[];
+const{url,client_cert_file:cert,client_key_file:key3}=postgres;const needs=(there,other)=>[error("missing-field",`"state\
+.postgres.${there}" needs "state.postgres.${other}" beside it`)];return[...url===void 0?[error("missing-field",'"state.p\
+ostgres" names no database',[],"add url to it, such as url: ${IDOPS_STATE_URL}")]:[],...cert!==void 0&&key3===void 0?needs(
+"client_cert_file","client_key_file"):[],...cert===void 0&&key3!==void 0?needs("client_key_file","client_cert_file"):[]]}
+function stateSettings(given={},environment,absolute){const{path=defaultState(environment),allow_tracked:allowTracked=false,
+git:git2,postgres}=given;if(git2!==void 0){const{remote=DEFAULT_REMOTE,branch=DEFAULT_BRANCH}=git2;return{in:"git",remote,
+branch,path:git2.path??null}}if(postgres===void 0)return{in:"file",path:absolute(path),allowTracked};refuse(missingStateSettings(
+given));const{url="",name:name3=null,ca_file:ca,client_cert_file:cert,client_key_file:key3}=postgres;const named4=Object.
+entries({ca,cert,key:key3}).flatMap(([what,file2])=>file2===void 0?[]:[[what,absolute(file2)]]);return{in:"postgres",url:new Sensitive(
+url),name:name3,files:Object.fromEntries(named4)}}var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var variableName=string2().regex(/^[A-Za-z_][A-Za-z0-9_]*$/,
 'must be a name of letters (a to z), digits and "_", and begin with no digit');var text4=()=>string2().min(1,"must not b\
-e empty");var clientCredentialsSchema=strictObject({token_url:text4().meta({description:"The URL that issues tokens.",examples:[
-"https://id.example.com/oauth/token"]}),client_id:text4().meta({description:"The id of the client.",examples:["${IDOPS_C\
-LIENT_ID}"]}),client_secret:text4().meta({description:"The secret of the client. Use a variable.",examples:["${IDOPS_CLI\
-ENT_SECRET}"]}),scopes:optional2(array(text4().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/,"must be a scope: visible ASCII witho\
-ut spaces")),"The scopes to request. Default: those that the manifests need.",["users:manage:all"])}).meta({description:"\
-Requests a token with the OAuth 2.0 client credentials grant.",examples:[{token_url:"https://id.example.com/oauth/token",
-client_id:"${IDOPS_CLIENT_ID}",client_secret:"${IDOPS_CLIENT_SECRET}"}]});var headerSchema=strictObject({name:text4().meta(
-{description:"The name of the header.",examples:["X-Api-Key"]}),value:text4().meta({description:"The value of the header\
-. Use a variable.",examples:["${IDOPS_API_KEY}"]})}).meta({description:'A header to send instead of "Authorization: Bear\
-er".',examples:[{name:"X-Api-Key",value:"${IDOPS_API_KEY}"}]});var ways2={token:optional2(text4(),"The bearer token. Use\
- a variable.","${IDOPS_TOKEN}"),token_file:optional2(text4(),"A file with the bearer token, relative to the configuratio\
-n.","/run/secrets/idops-token"),token_command:optional2(array(text4()).min(1,"must not be empty"),"A program with argume\
-nts that prints the bearer token. It runs without a shell.",["vault","read","-field=token","identity/token"]),client_credentials:clientCredentialsSchema.
-optional(),header:headerSchema.optional()};var wayNames=Object.keys(ways2);var authSchema=strictObject({...ways2,pass_env:optional2(
-array(string2().regex(/^[A-Za-z_]\w*$/,"must be the name of a process variable")),"Process variables to pass to token_co\
-mmand.",["VAULT_ADDR","VAULT_TOKEN"])}).refine(({pass_env,...given})=>Object.values(given).filter(way=>way!==void 0).length===
-1,{error:`needs exactly one of ${wayNames.map(name3=>`"${name3}"`).join(", ")}`}).refine(({pass_env,token_command})=>pass_env===
+e empty");var clientCredentialsSchema=strictObject({token_url:text4().meta({description:"The address that gives tokens, \
+by the same rules as base_url.",examples:["https://id.example.com/oauth/token"]}),client_id:text4().meta({description:"T\
+he id of the client.",examples:["${IDOPS_CLIENT_ID}"]}),client_secret:text4().meta({description:"The secret of the clien\
+t. Write a variable here, never the secret itself.",examples:["${IDOPS_CLIENT_SECRET}"]}),scopes:optional2(array(text4().
+regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/,"must be a scope: visible ASCII without spaces")),"The scopes to ask for; by default\
+ those that the manifests need.",["users:manage:all"])}).meta({description:"Asks an OAuth 2.0 token address for a token,\
+ by the client credentials grant.",examples:[{token_url:"https://id.example.com/oauth/token",client_id:"${IDOPS_CLIENT_I\
+D}",client_secret:"${IDOPS_CLIENT_SECRET}"}]});var headerSchema=strictObject({name:text4().meta({description:"The name o\
+f the header.",examples:["X-Api-Key"]}),value:text4().meta({description:"Its value. Write a variable here, never the val\
+ue itself.",examples:["${IDOPS_API_KEY}"]})}).meta({description:'A header of your own instead of "Authorization: Bearer"\
+.',examples:[{name:"X-Api-Key",value:"${IDOPS_API_KEY}"}]});var ways2={token:optional2(text4(),"The bearer token. Write \
+a variable here, never the token itself.","${IDOPS_TOKEN}"),token_file:optional2(text4(),"A file with the bearer token, \
+relative to the configuration. Read again when the server refuses it.","/run/secrets/idops-token"),token_command:optional2(
+array(text4()).min(1,"must not be empty"),"A program that prints the bearer token, and its arguments, without a shell. R\
+un again when the server refuses the token. It gets only the process variables that programs need to run, and those of p\
+ass_env.",["vault","read","-field=token","identity/token"]),client_credentials:clientCredentialsSchema.optional(),header:headerSchema.
+optional()};var wayNames=Object.keys(ways2);var authSchema=strictObject({...ways2,pass_env:optional2(array(string2().regex(
+/^[A-Za-z_]\w*$/,"must be the name of a process variable")),"Names of further process variables that the program of toke\
+n_command gets.",["VAULT_ADDR","VAULT_TOKEN"])}).refine(({pass_env,...given})=>Object.values(given).filter(way=>way!==void 0).
+length===1,{error:`needs exactly one of ${wayNames.map(name3=>`"${name3}"`).join(", ")}`}).refine(({pass_env,token_command})=>pass_env===
 void 0||token_command!==void 0,{error:'"pass_env" is only allowed with "token_command"'}).meta({oneOf:wayNames.map(name3=>({
-required:[name3]})),dependentRequired:{pass_env:["token_command"]},description:"How to authenticate: exactly one way.",examples:[
-{token:"${IDOPS_TOKEN}"}]});var tlsSchema=strictObject({ca_file:optional2(text4(),"A PEM file with the authorities to tr\
-ust, instead of those of Node.js.","certificates/ca.pem"),client_cert_file:optional2(text4(),"A PEM file with the client\
- certificate and its chain.","certificates/client.pem"),client_key_file:optional2(text4(),"A PEM file with its private k\
-ey, without a passphrase.","/run/secrets/idops-client.key")}).meta({description:"TLS certificates; paths are relative to\
- the configuration.",examples:[{ca_file:"certificates/ca.pem"}]});var serverSchema=strictObject({base_url:optional2(string2().
-min(1,"must not be empty"),"The base URL of the API.","https://id.example.com","${IDOPS_BASE_URL}"),profile:defaulted(_enum(
-Object.keys(profiles)),"documented","The profile of the server. Set it explicitly; idops doctor shows which one fits.","\
-boruta"),trust_profile:defaulted(boolean2(),false,"Beside a profile: skip the GET that checks that the profile fits.",true),
-auth:authSchema.optional(),tls:tlsSchema.optional(),allow_insecure_http:defaulted(boolean2(),false,"Allow http to other \
-hosts than this one, which exposes the token.",true)}).meta({description:"The server. Optional if --base-url and IDOPS_T\
-OKEN are set.",examples:[{base_url:"https://id.example.com",profile:"documented",auth:{token:"${IDOPS_TOKEN}"}}]});var manifestsSchema=array(
-string2().min(1,"must not be empty")).meta({description:'Globs of manifests, relative to the configuration. "!" excludes\
-.',examples:[["manifests/**/*.yaml","!manifests/drafts/**"]],default:DEFAULT_MANIFESTS});var most=(description,standard)=>int().
-min(0,"must be 0 or more").optional().meta({description,examples:[0],...standard===void 0?{}:{default:standard}});var addressPattern=new RegExp(
-`^(\\*|(${kindNames.join("|")})/.)`);var keepSchema=strictObject({scope:optional2(text4(),"The name or id of a scope, th\
-eir own or through a role.","users:manage:all"),role:optional2(text4(),"The name or id of a role.","admin"),at_least:int().
-min(1,"must be 1 or more").meta({description:"How many users must have it; blocked users do not count.",examples:[2]})}).
-refine(({scope:scope3,role:role3})=>scope3===void 0!==(role3===void 0),{error:'needs either "scope" or "role"'}).meta({oneOf:[
-{required:["scope"]},{required:["role"]}]});var approversSchema=strictObject({for:_enum(approvedFor).meta({description:"\
-The kind of change.",examples:["privileged"]}),teams:optional2(array(text4()).min(1,"must not be empty"),"GitHub teams, \
-by slug.",["security"]),users:optional2(array(text4()).min(1,"must not be empty"),"GitHub accounts.",["ada"])}).refine(({
-teams,users:users2})=>teams!==void 0||users2!==void 0,{error:'needs "teams" or "users"'}).meta({anyOf:[{required:["teams"]},
-{required:["users"]}]});var safetySchema=strictObject({max_destructive:most("The most destructive changes in one apply.",
-defaultSafety.maxDestructive),max_changes:most("The most objects that one apply changes. Default: no limit."),max_privileged:most(
-"The most privileged changes in one apply.",defaultSafety.maxPrivileged),privileged:defaulted(array(text4().regex(/^(?!role:$)/,
-'must name a role after "role:"')),defaultSafety.privileged,'Scopes that make a change privileged; "role:NAME" for roles\
-. "*" matches any characters.',["*:manage:all","role:admin"]),protect:optional2(array(text4().regex(addressPattern,"must\
- be an address such as User/root@example.com or KeyPair/*")),'Addresses of objects that no plan changes. "*" matches any\
- characters.',["User/root@example.com","KeyPair/*"]),keep:optional2(array(keepSchema),"Scopes and roles that some users \
-must keep. Needs a profile that lists users.",[{scope:"users:manage:all",at_least:2}]),approvers:optional2(array(approversSchema),
-"Who must approve which kind of change before the GitHub Action applies it.",[{for:"privileged",teams:["security"]}])}).
-meta({description:"Limits of what an apply may do.",examples:[{max_destructive:0}]});var limitsSchema=strictObject({body_characters:defaulted(
-int().min(1,"must be 1 or more"),limits.allBodiesCharacters,"The most characters of all body files together.",1e8)}).meta(
-{description:"Limits of the size of a project.",examples:[{body_characters:1e8}]});var kindList=()=>array(_enum(kindNames));
-var createSchema=union([boolean2(),kindList()],{error:"expected true, false or a list of kinds"}).meta({description:`Whe\
-ther objects are created that the server doesn't have: of all kinds, or of some. By default none are. A document says ot\
-herwise with its own "create". Profile boruta only.`,examples:[true,["Role","Organization"]]});var pruneSchema=kindList().
-meta({description:"The kinds of which --prune deletes objects that no manifest declares any more. Of email templates it \
-deletes those that idops applied, of other kinds those that idops created.",examples:[["EmailTemplate","Role"]],default:[
-"EmailTemplate"]});var sections={server:serverSchema.optional(),manifests:manifestsSchema.optional(),vars:optional2(record(
-variableName,union([string2(),number2(),boolean2()],{error:"expected a string, a number or a boolean"})),"Values for ${N\
-AME}, before process variables.",{support_email:"help@example.com"}),allow_env:optional2(array(variableName),"Process va\
-riables that ${NAME} may use, beside IDOPS_*.",["SMTP_PASSWORD"]),state:stateSettingsSchema.optional(),safety:safetySchema.
-optional(),create:createSchema.optional(),prune:pruneSchema.optional(),checks:checksSchema.optional(),limits:limitsSchema.
-optional()};var environmentSchema=strictObject(sections).describe("Overrides for --env: maps merge, lists and single val\
-ues replace.");var environmentName=string2().regex(/^(?!\.{1,2}$)[\w.-]+$/,'must be a name of letters (a to z), digits, \
-"_", "-" and "."');var configSchema=strictObject({version:literal(1).describe("The version of this format."),...sections,
-environments:optional2(record(environmentName,environmentSchema),"Overrides by environment; --env chooses one.",{production:{
-server:{base_url:"https://id.example.com"}}})}).describe("The configuration of an idops project.");init_paths();init_problems();import{lstat,realpath as realpath4}from"node:fs/promises";import{dirname as dirname9,join as join7,
+required:[name3]})),dependentRequired:{pass_env:["token_command"]},description:"How idops authenticates: exactly one of \
+the ways; pass_env belongs to token_command.",examples:[{token:"${IDOPS_TOKEN}"}]});var tlsSchema=strictObject({ca_file:optional2(
+text4(),"A PEM file with the authorities to trust instead of those that Node.js knows; relative to the configuration.","\
+certificates/ca.pem"),client_cert_file:optional2(text4(),"A PEM file with the client certificate and its chain.","certif\
+icates/client.pem"),client_key_file:optional2(text4(),"A PEM file with the private key of the client certificate, withou\
+t a passphrase.","/run/secrets/idops-client.key")}).meta({description:"Certificates. TLS 1.2 is the least that is spoken\
+.",examples:[{ca_file:"certificates/ca.pem"}]});var serverSchema=strictObject({base_url:optional2(string2().min(1,"must \
+not be empty"),"The address that the paths of the API are relative to. Needed to speak to a server.","https://id.example\
+.com","${IDOPS_BASE_URL}"),profile:defaulted(_enum(Object.keys(profiles)),"documented","What the server offers beyond th\
+e documented API; better written out. idops doctor tells which one fits.","boruta"),trust_profile:defaulted(boolean2(),false,
+"Beside a written-out profile: leave out the one GET that makes sure that updates on this server destroy nothing that th\
+ey do not mention.",true),auth:authSchema.optional(),tls:tlsSchema.optional(),allow_insecure_http:defaulted(boolean2(),false,
+"Allow http, which shows the token to the network, to other hosts than this one.",true)}).meta({description:"The server \
+to manage. Optional if --base-url and IDOPS_TOKEN are given.",examples:[{base_url:"https://id.example.com",profile:"docu\
+mented",auth:{token:"${IDOPS_TOKEN}"}}]});var manifestsSchema=array(string2().min(1,"must not be empty")).meta({description:'\
+Globs of manifests, relative to the configuration; "!" before one excludes.',examples:[["manifests/**/*.yaml","!manifest\
+s/drafts/**"]],default:DEFAULT_MANIFESTS});var most=(description,standard)=>int().min(0,"must be 0 or more").optional().
+meta({description,examples:[0],...standard===void 0?{}:{default:standard}});var addressPattern=new RegExp(`^(\\*|(${kindNames.
+join("|")})/.)`);var keepSchema=strictObject({scope:optional2(text4(),"The name or the id of a scope: their own, or one \
+that a role of theirs contains.","users:manage:all"),role:optional2(text4(),"The name or the id of a role.","admin"),at_least:int().
+min(1,"must be 1 or more").meta({description:"How many users must have it.",examples:[2]})}).refine(({scope:scope2,role:role2})=>scope2===
+void 0!==(role2===void 0),{error:'needs either "scope" or "role"'}).meta({oneOf:[{required:["scope"]},{required:["role"]}]});
+var approversSchema=strictObject({for:_enum(approvedFor).meta({description:"The kind of change.",examples:["privileged"]}),
+teams:optional2(array(text4()).min(1,"must not be empty"),"Teams of the organization on GitHub, by slug.",["security"]),
+users:optional2(array(text4()).min(1,"must not be empty"),"Accounts on GitHub.",["ada"])}).refine(({teams,users:users2})=>teams!==
+void 0||users2!==void 0,{error:'needs "teams" or "users"'}).meta({anyOf:[{required:["teams"]},{required:["users"]}]});var safetySchema=strictObject(
+{max_destructive:most("How many destructive changes one apply may make.",defaultSafety.maxDestructive),max_changes:most(
+"How many objects one apply may change. Without it there is no limit."),max_privileged:most("How many privileged changes\
+ one apply may make.",defaultSafety.maxPrivileged),privileged:defaulted(array(text4().regex(/^(?!role:$)/,'must name a r\
+ole after "role:"')),defaultSafety.privileged,'Scopes that make a change privileged if it gives them to a user; "role:NA\
+ME" for roles. "*" matches any characters.',["*:manage:all","role:admin"]),protect:optional2(array(text4().regex(addressPattern,
+"must be an address such as User/root@example.com or KeyPair/*")),'Addresses of objects that no plan changes, in any let\
+ter case. "*" matches any characters.',["User/root@example.com","KeyPair/*"]),keep:optional2(array(keepSchema),"How many\
+ users must keep a scope or a role. Needs a profile that lists users.",[{scope:"users:manage:all",at_least:2}]),approvers:optional2(
+array(approversSchema),"Who must approve a kind of change before the GitHub Action applies it.",[{for:"privileged",teams:[
+"security"]}])}).meta({description:"Limits that stop an apply.",examples:[{max_destructive:0}]});var limitsSchema=strictObject(
+{body_characters:defaulted(int().min(1,"must be 1 or more"),limits.allBodiesCharacters,"How many characters all body fil\
+es may have together. Checking them takes memory in proportion.",1e8)}).meta({description:"How much idops takes, if a pr\
+oject has more than usual.",examples:[{body_characters:1e8}]});var sections={server:serverSchema.optional(),manifests:manifestsSchema.
+optional(),vars:optional2(record(variableName,union([string2(),number2(),boolean2()],{error:"expected a string, a number\
+ or a boolean"})),"Values for ${NAME} in manifests and in this file; they override process variables.",{support_email:"h\
+elp@example.com"}),allow_env:optional2(array(variableName),"Process variables that may be used as ${NAME}, beside those \
+that start with IDOPS_.",["SMTP_PASSWORD"]),state:stateSettingsSchema.optional(),safety:safetySchema.optional(),checks:checksSchema.
+optional(),limits:limitsSchema.optional()};var environmentSchema=strictObject(sections).describe("Laid over the rest wit\
+h --env: maps merge, lists and single values replace.");var environmentName=string2().regex(/^(?!\.{1,2}$)[\w.-]+$/,'mus\
+t be a name of letters (a to z), digits, "_", "-" and "."');var configSchema=strictObject({version:literal(1).describe("\
+The version of this format."),...sections,environments:optional2(record(environmentName,environmentSchema),"What is diff\
+erent in an environment, by its name. --env chooses one.",{production:{server:{base_url:"https://id.example.com"}}})}).describe(
+"The configuration of an idops project.");init_paths();init_problems();import{lstat,realpath as realpath4}from"node:fs/promises";import{dirname as dirname9,join as join7,
 resolve as resolvePath2}from"node:path";var CONFIG="idops.yaml";async function configPath(options){const{cwd,above=true}=options;const given=givenConfig(options);
 if(given!==void 0)return resolvePath2(cwd,given);return(above?await findAbove(CONFIG,cwd):void 0)??resolvePath2(cwd,CONFIG)}
 function givenConfig({config:config3,variables}){return config3??setting(variables,"IDOPS_CONFIG")}function unreadableConfig(path,options,problem){
@@ -19785,9 +19645,9 @@ d automatically, since ${owned} belongs to another user`,`use --config ${shown4}
 function parseVariables(text6){return new Scanner2(text6).template(false,0)}var Scanner2=class{#text;#at=0;constructor(text6){
 this.#text=text6}template(inside2,depth){const parts=[];const stop=inside2?/[$}]/g:/\$/g;let literal2="";while(this.#at<
 this.#text.length){stop.lastIndex=this.#at;const next=stop.exec(this.#text)?.index??this.#text.length;literal2+=this.#text.
-slice(this.#at,next);this.#at=next;if(next===this.#text.length)break;if(this.#text[next]==="}")break;const after2=this.#text[next+
-1];if(after2==="{"){if(literal2!=="")parts.push(literal2);literal2="";parts.push(this.#reference(depth))}else{literal2+=
-"$";this.#at+=after2==="$"?2:1}}if(literal2!=="")parts.push(literal2);return parts}#reference(depth){const start=this.#at;
+slice(this.#at,next);this.#at=next;if(next===this.#text.length)break;if(this.#text[next]==="}")break;const after=this.#text[next+
+1];if(after==="{"){if(literal2!=="")parts.push(literal2);literal2="";parts.push(this.#reference(depth))}else{literal2+="\
+$";this.#at+=after==="$"?2:1}}if(literal2!=="")parts.push(literal2);return parts}#reference(depth){const start=this.#at;
 if(depth>MAX_NESTING)throw this.#bad("defaults are nested too deeply",start);const name3=/[A-Za-z_][A-Za-z0-9_]*/y;name3.
 lastIndex=start+2;const found2=name3.exec(this.#text)?.[0];if(found2===void 0)throw this.#bad('"${" is not followed by a\
  name',start);const told3=/^[A-Z_][A-Z0-9_]*$/.test(found2)?found2:"\u2026";this.#at=start+2+found2.length;if(this.#text[this.#at]===
@@ -19843,14 +19703,14 @@ file:file2}){const at3=written4===""?-1:file2.text.indexOf(written4,node2.range.
 return file2.place(node2.range);return file2.place({start:at3,end:at3+written4.length})}import{resolve as resolvePath3}from"node:path";function guardedOf(layers,root){const variables=new Set;const files=new Set;const states=new Set;const named4=new Set(["\
 IDOPS_TOKEN"]);for(const{name:name3,config:config3,resolve:resolve19}of layers){const texts3=node2=>scalarsOf(node2).flatMap(
 scalar=>{const{text:text6,unknown:unknown3}=resolve19(scalar);return unknown3||text6===""?[]:[text6]});for(const section of[
-["server","auth"],["server","tls"],["state","postgres"]]){const{node:node2,complete}=find5(config3,section);if(!complete)
+["server","auth"],["server","tls"],["state","postgres"]]){const{node:node2,complete}=find6(config3,section);if(!complete)
 continue;for(const scalar of scalarsOf(node2))for(const one of namesIn3(scalar))named4.add(one);for(const one of scalarsIn(
 node2,"pass_env").flatMap(texts3))named4.add(one);const given=scalarsIn(node2,"token_command").flatMap(texts3).flatMap(filesIn);
-for(const file2 of[...fileNodes(node2).flatMap(texts3),...given])files.add(resolvePath3(root,file2))}const remote=find5(
+for(const file2 of[...fileNodes(node2).flatMap(texts3),...given])files.add(resolvePath3(root,file2))}const remote=find6(
 config3,["state","git","remote"]);if(remote.complete&&remote.node.type==="scalar")for(const one of namesIn3(remote.node))
-named4.add(one);const state=find5(config3,["state","path"]);const[path=defaultState(name3)]=state.complete?texts3(state.
+named4.add(one);const state=find6(config3,["state","path"]);const[path=defaultState(name3)]=state.complete?texts3(state.
 node):[];states.add(resolvePath3(root,path))}const pending=[...named4];for(let name3=pending.pop();name3!==void 0;name3=
-pending.pop()){variables.add(name3);for(const{config:config3}of layers){const{node:node2,complete}=find5(config3,["vars",
+pending.pop()){variables.add(name3);for(const{config:config3}of layers){const{node:node2,complete}=find6(config3,["vars",
 name3]);if(complete&&node2.type==="scalar")pending.push(...namesIn3(node2).filter(one=>!variables.has(one)))}}return{variables,
 files:[...files],states:[...states]}}function fileNodes(node2){if(node2.type!=="map")return[];return[...node2.entries].flatMap(
 ([key3,{value:value4}])=>key3.endsWith("_file")?[value4]:fileNodes(value4))}function filesIn(argument){const behind=[...argument.
@@ -19867,17 +19727,17 @@ root??(problems.length===0?empty2:void 0);if(written4===void 0)throw new Problem
 throw new ProblemsError([...problems,error("wrong-type","the configuration must be a map",[file2.place(written4.range)],
 'begin it with "version: 1"')])}const root=withoutEmpty(written4);problems.push(...check({schema:configSchema,root,file:file2,
 variables:null,name:"configuration"}).problems);const environments=root.entries.get("environments")?.value;const known3=environments?.
-type==="map"?[...environments.entries.keys()]:[];const chosen=environment===null?void 0:find5(root,["environments",environment]);
+type==="map"?[...environments.entries.keys()]:[];const chosen=environment===null?void 0:find6(root,["environments",environment]);
 if(environment!==null&&chosen?.complete!==true){problems.push(error("unknown-environment",`there is no environment "${environment}\
 " in ${file2.path}`,[],known3.length===0?"the configuration has none: remove --env and IDOPS_ENV, or add it under enviro\
 nments":`known environments: ${known3.join(", ")}`))}refuse(sortByPlace(problems));const base=without2(root,name3=>name3===
 "environments");const over=({node:node2})=>node2.type==="map"?merge3(withoutStatePlace(base,node2),node2):base;return{chosen:chosen===
 void 0?base:over(chosen),own:chosen?.node.type==="map"?chosen.node:void 0,environments:known3,all:()=>[base,...known3.map(
-name3=>over(find5(root,["environments",name3])))]}}function withoutStatePlace(base,over){const[below2,above]=[base,over].
+name3=>over(find6(root,["environments",name3])))]}}function withoutStatePlace(base,over){const[below2,above]=[base,over].
 map(({entries:entries2})=>entries2.get("state"));if(below2?.value.type!=="map"||above?.value.type!=="map")return base;const{
 entries}=above.value;const named4=statePlaces.find(place2=>entries.has(place2));if(named4===void 0)return base;const others2=new Set(
 [...statePlaces.filter(place2=>place2!==named4),...named4==="path"?[]:["allow_tracked"]]);const value4=without2(below2.value,
-name3=>others2.has(name3));return mapNode(base.range,new Map([...base.entries,["state",{...below2,value:value4}]]))}var open2=/^(?:version|manifests|vars|allow_env|safety|create|prune|checks|email)[ \t]*:/;
+name3=>others2.has(name3));return mapNode(base.range,new Map([...base.entries,["state",{...below2,value:value4}]]))}var open2=/^(?:version|manifests|vars|allow_env|safety|checks|email)[ \t]*:/;
 function hideCredentials(file2){let start=0;let isOpen=false;for(const line of file2.text.split("\n")){if(/^[^\s#-]/.test(
 line))isOpen=open2.test(line);if(/\b(?:server|state|auth|tls|header)["']?[ \t]*:/.test(line))isOpen=false;const isShown=isOpen||
 isReference(line.slice(line.indexOf(":")));if(!isShown)file2.hide({start,end:start+line.length});start+=line.length+1}}function withoutEmpty(root){
@@ -19934,12 +19794,12 @@ return new Renewing(async()=>{const text6=await readFile(path,"utf8").catch(fail
 return new Renewing(async()=>{const text6=await runTokenCommand(command,options);return endless2(text6,`the output of ${basename7(
 command.argv[0]??"")}`)},options.onSecret)}function endless2(text6,what){return{text:bearerText(text6,what),renewAt:null,
 scopes:null}}var Renewing=class{#source;#onSecret;#now;#needed=new Set;#held;#coming;constructor(source,onSecret,now=Date.
-now){this.#source=source;this.#onSecret=onSecret;this.#now=now}async current(scope3){this.#needed.add(scope3);const held2=this.#held;
-if(held2!==void 0&&this.#suits(held2,scope3))return headerOf2(held2);try{return headerOf2(await this.#obtain(scope3))}catch(failure2){
-if(held2===void 0)throw failure2;return headerOf2(held2)}}async renew(refused2,scope3){if(this.#held!==void 0&&headerOf2(
-this.#held).value!==refused2.value)return true;return headerOf2(await this.#obtain(scope3)).value!==refused2.value}#suits({
-renewAt,scopes},scope3){return(scopes?.has(scope3)??true)&&(renewAt===null||this.#now()<renewAt)}async#obtain(scope3){while(this.#coming!==
-void 0){const token=await this.#coming;if(this.#suits(token,scope3))return token}this.#coming=this.#source(new Set(this.#needed));
+now){this.#source=source;this.#onSecret=onSecret;this.#now=now}async current(scope2){this.#needed.add(scope2);const held2=this.#held;
+if(held2!==void 0&&this.#suits(held2,scope2))return headerOf2(held2);try{return headerOf2(await this.#obtain(scope2))}catch(failure2){
+if(held2===void 0)throw failure2;return headerOf2(held2)}}async renew(refused2,scope2){if(this.#held!==void 0&&headerOf2(
+this.#held).value!==refused2.value)return true;return headerOf2(await this.#obtain(scope2)).value!==refused2.value}#suits({
+renewAt,scopes},scope2){return(scopes?.has(scope2)??true)&&(renewAt===null||this.#now()<renewAt)}async#obtain(scope2){while(this.#coming!==
+void 0){const token=await this.#coming;if(this.#suits(token,scope2))return token}this.#coming=this.#source(new Set(this.#needed));
 try{const token=await this.#coming;this.#onSecret(token.text);this.#held=token;return token}finally{this.#coming=void 0}}};
 function headerOf2({text:text6}){return{name:"authorization",value:`Bearer ${text6}`}}function bearerText(text6,what){const token=text6.
 replace(/^\uFEFF/,"").trim();const wrong2=wrongInToken(token,what);if(wrong2!==null)throw new ProblemsError([wrong2]);return token}
@@ -20020,9 +19880,9 @@ ader",`"auth.header.${part}" ${why2}`,this.#sources.place("auth","header",part))
 value4.indexOf(" ")+1));return{way:"header",name:name3,value:new Sensitive(value4)}}#wrong(problem){if(problem!==null)this.#problems.
 push(problem)}async#tls(tls){const ca=await this.#pem("ca_file",tls.ca_file,checkCertificates);const cert=await this.#pem(
 "client_cert_file",tls.client_cert_file,checkCertificates);const key3=await this.#pem("client_key_file",tls.client_key_file,
-createPrivateKey2);if(tls.client_cert_file===void 0!==(tls.client_key_file===void 0)){const[there,lacking3]=tls.client_key_file===
+createPrivateKey2);if(tls.client_cert_file===void 0!==(tls.client_key_file===void 0)){const[there,lacking2]=tls.client_key_file===
 void 0?["client_cert_file","client_key_file"]:["client_key_file","client_cert_file"];const places=this.#sources.place("t\
-ls",there);this.#problems.push(error("bad-certificate",`"tls.${there}" needs "tls.${lacking3}" beside it`,places))}else if(cert!==
+ls",there);this.#problems.push(error("bad-certificate",`"tls.${there}" needs "tls.${lacking2}" beside it`,places))}else if(cert!==
 void 0&&key3!==void 0&&!isKeyOf(cert,key3)){const places=this.#sources.place("tls","client_key_file");this.#problems.push(
 error("bad-certificate",'"tls.client_key_file" is not the key of the client certificate',places))}if(key3!==void 0)this.#secrets.
 push(key3);return{...ca===void 0?{}:{ca},...cert===void 0?{}:{clientCert:cert},...key3===void 0?{}:{clientKey:new Sensitive(
@@ -20037,11 +19897,11 @@ decode2(bytes):bytes;if(typeof text6==="string")return text6.replace(/^\uFEFF/,"
 path,tainted}of notes.values()){if(!tainted||path[0]!=="auth"||path.includes("token_url")||path.includes("client_id"))continue;
 const value4=valueAt2(data3,path);if(typeof value4==="string")this.#secrets.push(value4)}}};var addresses3=[{path:["base\
 _url"],what:"the base URL"},{path:["auth","client_credentials","token_url"],what:"the token address"}];function addressProblems(layers,file2){
-const found2=new Map;for(const{config:config3,variables,resolve:resolve19}of layers){const section=find5(config3,["serve\
+const found2=new Map;for(const{config:config3,variables,resolve:resolve19}of layers){const section=find6(config3,["serve\
 r"]);if(!section.complete)continue;resolve(section.node,file2,variables,["server"]);for(const problem of variables.takeProblems()){
-const[place2]=problem.places;if(problem.code==="bad-variable")found2.set(`${place2?.line}:${place2?.column}`,problem)}const allows=find5(
+const[place2]=problem.places;if(problem.code==="bad-variable")found2.set(`${place2?.line}:${place2?.column}`,problem)}const allows=find6(
 section.node,["allow_insecure_http"]);const allowInsecureHttp=allows.complete&&allows.node.type==="scalar"&&allows.node.
-value!==false;for(const{path,what}of addresses3){const{node:node2,complete}=find5(section.node,path);if(!complete||node2.
+value!==false;for(const{path,what}of addresses3){const{node:node2,complete}=find6(section.node,path);if(!complete||node2.
 type!=="scalar")continue;const{text:text6,tainted,unknown:unknown3}=resolve19(node2);if(tainted||unknown3)continue;const checked3=checkBaseUrl(
 text6,{allowInsecureHttp,what,places:[file2.place(node2.range)]});if(!isBaseUrl(checked3))found2.set(`${checked3.code} ${node2.
 range.start}`,checked3)}}return[...found2.values()]}init_git();init_parse_url();init_paths();init_problems();init_words();import{posix as posix3,relative as relative7,resolve as resolve10,
@@ -20059,11 +19919,11 @@ nvironment`)]})}function differ(one,other){const isSure=one.address.isLiteral&&o
 text!==other.address.text&&(isSure||one.name!==null&&other.name!==null)}function normal({text:text6,isLiteral}){return{text:parseUrl(
 text6)?.href.replace(/\/+$/,"")??text6,isLiteral}}async function placeOf3(one,root,isOneRemote){const{name:name3,config:config3}=one;
 const literal2=(usual,...path2)=>{const found2=textAt(one,...path2);return found2===void 0?usual:found2.isLiteral?found2.
-text:void 0};const setting3=(...path2)=>["state",...path2];if(find5(config3,["state","git"]).complete){const branch=literal2(
+text:void 0};const setting3=(...path2)=>["state",...path2];if(find6(config3,["state","git"]).complete){const branch=literal2(
 DEFAULT_BRANCH,"state","git","branch");const below2=relative7(findWorkTree(root)??root,root).split(sep6).join("/");const path2=literal2(
 posix3.join(below2,stateOnBranch(name3)),"state","git","path");if(branch===void 0||path2===void 0)return void 0;const id=JSON.
 stringify(["git",isOneRemote?"":await remoteAddress(root,remoteOf(one)),branch,path2]);return{id,shown:`${path2} on the \
-branch ${branch}`,setting:setting3("git","path"),usual:"NAME.json"}}if(find5(config3,["state","postgres"]).complete){const url=textAt(
+branch ${branch}`,setting:setting3("git","path"),usual:"NAME.json"}}if(find6(config3,["state","postgres"]).complete){const url=textAt(
 one,"state","postgres","url")?.text;const row=literal2(name3??"state","state","postgres","name");if(url===void 0||row===
 void 0)return void 0;const id=JSON.stringify(["postgres",databaseOf(url),row]);return{id,shown:`${row} of a database`,setting:setting3(
 "postgres","name"),usual:"NAME"}}const path=literal2(defaultState(name3),"state","path");if(path===void 0)return void 0;
@@ -20074,15 +19934,15 @@ const parsed2=parseUrl(url);if(parsed2===void 0)return url;const{hostname:hostna
 toLowerCase().replace(/\.$/,"")}:${port||"5432"}${unescaped2(pathname)}`}function unescaped2(text6){try{return decodeURIComponent(
 text6)}catch{return text6}}function textAt(one,...path){const node2=scalarAt(one,...path);if(node2===void 0)return void 0;
 const{text:text6,tainted,unknown:unknown3}=one.resolve(node2);return unknown3?{text:node2.source,isLiteral:false}:{text:text6,
-isLiteral:!tainted}}function scalarAt({config:config3},...path){const{node:node2,complete}=find5(config3,[...path]);return complete&&
+isLiteral:!tainted}}function scalarAt({config:config3},...path){const{node:node2,complete}=find6(config3,[...path]);return complete&&
 node2.type==="scalar"&&typeof node2.value==="string"?node2:void 0}async function loadProject(options){const{cwd,variables}=options;const path=await configPath(options);const file2=readSource(
 path,fileName2(path,{cwd,root:dirname10(path)}));if(!("text"in file2))throw new ProblemsError([unreadableConfig(path,options,
 file2)]);const root=await realpath5(dirname10(path)).catch(failure2=>{throw problemError("file-unreadable",`${shownPath(
 dirname10(path),cwd)} ${unreadable(failure2).detail}`)});const environment=options.env??setting(variables,"IDOPS_ENV")??
-null;return new Project(options,root,file2,environment,readConfig(file2,environment))}var Project=class _Project{root;file;cwd;environment;environments;profile;#source;#config;#all;#hasAddress;#process;#sources;#tokenFile;#guarded;#create;constructor(options,root,source,environment,{
+null;return new Project(options,root,file2,environment,readConfig(file2,environment))}var Project=class _Project{root;file;cwd;environment;environments;profile;#source;#config;#all;#hasAddress;#process;#sources;#tokenFile;#guarded;constructor(options,root,source,environment,{
 chosen,own:own5,environments,all}){this.root=root;this.#tokenFile=options.tokenFile;this.file=source.path;this.cwd=options.
 cwd;this.environment=environment;this.environments=environments;this.#source=source;this.#config=chosen;this.#all=all;this.#hasAddress=
-own5!==void 0&&find5(own5,["server","base_url"]).complete;this.#process=options.variables;this.#sources={...variableSources(
+own5!==void 0&&find6(own5,["server","base_url"]).complete;this.#process=options.variables;this.#sources={...variableSources(
 chosen,source,options.variables),elsewhere:name3=>this.#inEnvironments("vars",name3)};this.profile=this.#literalProfile()}variables(options){
 return new Variables({...this.#sources,credentials:this.guarded().variables},options)}guarded(){this.#guarded??=guardedOf(
 this.#layers(),this.root);const token=this.#tokenFile===void 0?[]:[resolvePath5(this.cwd,this.#tokenFile)];return{...this.#guarded,
@@ -20094,52 +19954,50 @@ config3,names4[index]??null,process2))}#layer(config3,name3,process2=this.#proce
 this.#source,process2);const variables=new Variables(sources2,{lenient:true});const resolve19=node2=>variables.resolve(String(
 node2.value),node2,this.#source);return{name:name3,config:config3,variables,resolve:resolve19}}state(){const section=this.#section(
 "state",stateSettingsSchema);return stateSettings(section,this.environment,path=>resolvePath5(this.root,path))}settingsProblems(){
-const state=this.#resolved("state",stateSettingsSchema,true);const sections2={safety:safetySchema,create:createSchema,prune:pruneSchema,
-checks:checksSchema,limits:limitsSchema};return[...state.problems,...missingStateSettings(state.data),...Object.entries(
-sections2).flatMap(([name3,schema7])=>this.#resolved(name3,schema7,true).problems)]}addressProblems(){const used=this.#layers().
-filter(({name:name3})=>this.environment===null||name3!==null);return addressProblems(used,this.#source)}async sharedStateProblems(){
-return await sharedStates(this.#layers(references),this.root,({range:range2})=>this.#source.place(range2))}maxDestructive(){
-return this.safety().maxDestructive}safety({limits:limits2=true}={}){const left=new Set(limits2?[]:["max_destructive","m\
-ax_privileged","max_changes"]);const given=this.#section("safety",safetySchema,left)??{};return{maxDestructive:given.max_destructive??
-defaultSafety.maxDestructive,maxPrivileged:given.max_privileged??defaultSafety.maxPrivileged,maxChanges:given.max_changes??
-defaultSafety.maxChanges,privileged:given.privileged??defaultSafety.privileged,protect:given.protect??defaultSafety.protect,
-keep:given.keep??defaultSafety.keep,approvers:given.approvers??defaultSafety.approvers}}withText(text6){const{cwd,root,environment}=this;
-const file2=new SourceFile({file:this.file},text6);const options={cwd,variables:this.#process,tokenFile:this.#tokenFile};
-return new _Project(options,root,file2,environment,readConfig(file2,environment))}placeOf(...path){const{node:node2,complete}=find5(
-this.#config,path);return complete?[this.#source.place(node2.range)]:[]}creates(kind){this.#create??=this.#resolved("cre\
-ate",createSchema,true).data??false;return typeof this.#create==="boolean"?this.#create:this.#create.includes(kind)}prunes(){
-return this.#section("prune",pruneSchema)}checks(){return this.#section("checks",checksSchema)??{}}bodyCharacters(){const{
-data:data3}=this.#resolved("limits",limitsSchema,true);return data3?.body_characters??limits.allBodiesCharacters}patterns(){
-const entry=this.#config.entries.get("manifests");if(entry===void 0)return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));
-return(this.#section("manifests",manifestsSchema)??[]).map((pattern,index)=>({pattern,place:this.#source.place(find5(entry.
-value,[index]).node.range)}))}async server(overrides={}){const variable2=setting(this.#process,"IDOPS_BASE_URL");const isAside=this.#hasAddress&&
+const state=this.#resolved("state",stateSettingsSchema,true);const sections2={safety:safetySchema,checks:checksSchema,limits:limitsSchema};
+return[...state.problems,...missingStateSettings(state.data),...Object.entries(sections2).flatMap(([name3,schema7])=>this.#resolved(
+name3,schema7,true).problems)]}addressProblems(){const used=this.#layers().filter(({name:name3})=>this.environment===null||
+name3!==null);return addressProblems(used,this.#source)}async sharedStateProblems(){return await sharedStates(this.#layers(
+references),this.root,({range:range2})=>this.#source.place(range2))}maxDestructive(){return this.safety().maxDestructive}safety({
+limits:limits2=true}={}){const left=new Set(limits2?[]:["max_destructive","max_privileged","max_changes"]);const given=this.#section(
+"safety",safetySchema,left)??{};return{maxDestructive:given.max_destructive??defaultSafety.maxDestructive,maxPrivileged:given.
+max_privileged??defaultSafety.maxPrivileged,maxChanges:given.max_changes??defaultSafety.maxChanges,privileged:given.privileged??
+defaultSafety.privileged,protect:given.protect??defaultSafety.protect,keep:given.keep??defaultSafety.keep,approvers:given.
+approvers??defaultSafety.approvers}}withText(text6){const{cwd,root,environment}=this;const file2=new SourceFile({file:this.
+file},text6);const options={cwd,variables:this.#process,tokenFile:this.#tokenFile};return new _Project(options,root,file2,
+environment,readConfig(file2,environment))}placeOf(...path){const{node:node2,complete}=find6(this.#config,path);return complete?
+[this.#source.place(node2.range)]:[]}checks(){return this.#section("checks",checksSchema)??{}}bodyCharacters(){const{data:data3}=this.#resolved(
+"limits",limitsSchema,true);return data3?.body_characters??limits.allBodiesCharacters}patterns(){const entry=this.#config.
+entries.get("manifests");if(entry===void 0)return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));return(this.#section(
+"manifests",manifestsSchema)??[]).map((pattern,index)=>({pattern,place:this.#source.place(find6(entry.value,[index]).node.
+range)}))}async server(overrides={}){const variable2=setting(this.#process,"IDOPS_BASE_URL");const isAside=this.#hasAddress&&
 overrides.baseUrl===void 0;const given={baseUrl:overrides.baseUrl??(isAside?void 0:variable2),aside:isAside?variable2:void 0,
 tokenFile:overrides.tokenFile,token:setting(this.#process,"IDOPS_TOKEN"),pinned:overrides.pinned??false};const replaced3=new Set;
 if(given.baseUrl!==void 0)replaced3.add("base_url");if(given.tokenFile!==void 0||given.token!==void 0)replaced3.add("aut\
 h");const entry=this.#config.entries.get("server");return await new Settings({section:this.#resolved("server",serverSchema,
 false,replaced3),given,environment:this.environment,variables:this.#process,cwd:this.cwd,root:this.root,inEnvironments:member=>this.#inEnvironments(
 "server",member),key:entry===void 0?[]:[this.#source.place(entry.key)],place:(...path)=>entry===void 0?[]:[this.#source.
-place(find5(entry.value,path).node.range)]}).build()}#inEnvironments(...path){if(this.environment!==null)return void 0;const[
-,...all]=this.#all();const base=find5(this.#config,path).node;const names4=this.environments.filter((_,index)=>{const found2=all[index]&&
-find5(all[index],path);return found2?.complete===true&&found2.node!==base});if(names4.length===0)return void 0;if(names4.
+place(find6(entry.value,path).node.range)]}).build()}#inEnvironments(...path){if(this.environment!==null)return void 0;const[
+,...all]=this.#all();const base=find6(this.#config,path).node;const names4=this.environments.filter((_,index)=>{const found2=all[index]&&
+find6(all[index],path);return found2?.complete===true&&found2.node!==base});if(names4.length===0)return void 0;if(names4.
 length===1)return`environment ${names4[0]} sets it: choose it with --env`;return`environments ${names4.length===2?names4.
 join(" and "):firstFew(names4,5)} set it: choose one with --env`}#section(name3,schema7,left){const{data:data3,problems}=this.#resolved(
 name3,schema7,false,left);refuse(problems);return data3}#resolved(name3,schema7,lenient,replaced3){const entry=this.#config.
 entries.get(name3);if(entry===void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced3!==void 0&&entry.
 value.type==="map"?without2(entry.value,member=>replaced3.has(member)):entry.value;const variables=new Variables(this.#sources,
 {lenient});return check({schema:schema7,root,file:this.#source,variables,name:"configuration",under:[name3]})}#literalProfile(){
-const{documented:documented3}=profiles;if(documented3===void 0)throw new Error("no documented profile");const{node:node2,
-complete}=find5(this.#config,["server","profile"]);if(!complete||node2.type!=="scalar")return documented3;const{text:text6,
+const{documented:documented2}=profiles;if(documented2===void 0)throw new Error("no documented profile");const{node:node2,
+complete}=find6(this.#config,["server","profile"]);if(!complete||node2.type!=="scalar")return documented2;const{text:text6,
 tainted,unknown:unknown3}=this.#layer(this.#config,this.environment).resolve(node2);const isKnown2=!tainted&&!unknown3&&
-Object.hasOwn(profiles,text6);return(isKnown2?profiles[text6]:void 0)??documented3}};var references=new Proxy({},{get:(_,name3)=>`\
+Object.hasOwn(profiles,text6);return(isKnown2?profiles[text6]:void 0)??documented2}};var references=new Proxy({},{get:(_,name3)=>`\
 \${${String(name3)}}`,getOwnPropertyDescriptor:(_,name3)=>({value:`\${${String(name3)}}`,configurable:true,enumerable:true,
 writable:true})});function variableSources(config3,file2,process2){const vars=config3.entries.get("vars")?.value;const allowed=config3.
 entries.get("allow_env")?.value;const scalars=new Map;if(vars?.type==="map"){for(const[name3,{value:value4}]of vars.entries)
 if(value4.type==="scalar")scalars.set(name3,value4)}const names4=allowed?.type==="list"?allowed.items:[];return{vars:scalars,
 file:file2,allowed:new Set(names4.flatMap(item=>item.type==="scalar"?[String(item.value)]:[])),process:process2}}init_escape();init_json();init_paths();init_problems();init_read_file();import{isUtf8}from"node:buffer";import{readdir as readdir5}from"node:fs/promises";
-import{basename as basename10,dirname as dirname14,join as join12,relative as relative11}from"node:path";init_paths();init_problems();init_process();import{createHash as createHash2,randomBytes as randomBytes4}from"node:crypto";
-import{constants as constants4}from"node:fs";import{appendFile as appendFile2,mkdir,open as open3,readdir as readdir2,rename,
-rm,stat as stat4}from"node:fs/promises";import{dirname as dirname11,join as join8,resolve as resolve11}from"node:path";async function makeFolder(folder,mode=384){try{return await makeOne(folder,mode)?folder:void 0}catch(failure2){const parent=dirname11(
+import{basename as basename10,dirname as dirname14,join as join12,relative as relative11}from"node:path";init_paths();init_problems();init_process();import{createHash,randomBytes as randomBytes4}from"node:crypto";import{constants as constants4}from"node:fs";
+import{appendFile as appendFile2,mkdir,open as open3,readdir as readdir2,rename,rm,stat as stat4}from"node:fs/promises";
+import{dirname as dirname11,join as join8,resolve as resolve11}from"node:path";async function makeFolder(folder,mode=384){try{return await makeOne(folder,mode)?folder:void 0}catch(failure2){const parent=dirname11(
 folder);if(failure2.code!=="ENOENT"||parent===folder)throw failure2;const first=await makeFolder(parent,mode);const made2=await makeOne(
 folder,mode);return first??(made2?folder:void 0)}}async function makeOne(folder,mode){try{await mkdir(folder,{mode:isPrivate(
 mode)?448:511});return true}catch(failure2){const exists=failure2.code==="EEXIST";if(exists&&(await stat4(folder)).isDirectory())
@@ -20158,19 +20016,19 @@ all(names4.map(async name3=>{const path=join8(folder,name3);if(await isLeft(path
 ()=>{})}))}async function isLeft(path,name3){const ours=temporaryName.exec(name3);if(ours===null)return false;if(ours[2]===
 here()&&isGone(Number(ours[1]),ours[3]))return true;const made2=await stat4(path).catch(()=>void 0);return made2?.isFile()===
 true&&Date.now()-made2.mtimeMs>OLD}function isGone(pid,mark){if(pid===process.pid)return mark!==own3;return processStatus(
-{...ownProcess(),pid,started:null})==="gone"}function here(){const{host:host2,boot,namespace}=ownProcess();return createHash2(
+{...ownProcess(),pid,started:null})==="gone"}function here(){const{host:host2,boot,namespace}=ownProcess();return createHash(
 "sha256").update(JSON.stringify([host2,boot,namespace])).digest("hex").slice(0,8)}async function writeOutput(file2,text6,mode=438){
 try{const present3=await stat4(file2).catch(ignoreMissing);if(present3!==void 0&&(!present3.isFile()||/^\/(?:dev|proc)\//.
 test(resolve11(file2)))){await appendFile2(file2,text6,{flag:constants4.O_WRONLY|constants4.O_APPEND});return}const target=await resolveLinks(
 file2);await writeAtomic(target,text6,mode,isPrivate(mode)?void 0:present3?.mode);await removeTemporaryFiles(dirname11(target))}catch(failure2){
 const message=`${file2} can't be written: ${systemErrorText(failure2)}`;throw problemError("not-writable",message,"name \
-another file, or fix the folder and its permissions")}}init_locks();init_state_text();init_zod();init_problems();init_process();init_read_file();init_shard();import{createHash as createHash3,randomUUID as randomUUID4}from"node:crypto";
+another file, or fix the folder and its permissions")}}init_locks();init_state_text();init_zod();init_problems();init_process();init_read_file();init_shard();import{createHash as createHash2,randomUUID as randomUUID3}from"node:crypto";
 import{link,lstat as lstat2,open as open4,readdir as readdir3,rename as rename2,rm as rm2}from"node:fs/promises";import{
 basename as basename8,dirname as dirname12,join as join9,relative as relative8}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_holder();var schema5=holderSchema.extend({nonce:string2()});var A_MOMENT=20;var TRIES3=250;function lockPath(statePath){return`${statePath}\
 .lock`}async function acquireLock(statePath,command,now){const path=lockPath(statePath);const holder=holderOf(command,now);
 const takenOver=await take(path,holder);await removeTemporaryFiles(dirname12(path));await sweepTurns(path);return{takenOver,
 fenced:false,lease:0,async confirm(){const now2=await readHolder(path);if(now2?.nonce!==holder.nonce)throw lockLostError(
-now2,shown3(path))},release:()=>release(path,holder)}}function holderOf(command,now){return{...ownHolder(command,now),nonce:randomUUID4()}}
+now2,shown3(path))},release:()=>release(path,holder)}}function holderOf(command,now){return{...ownHolder(command,now),nonce:randomUUID3()}}
 var mergedPath=statePath=>`${statePath}.merge`;var lockedPath=(statePath,shard2)=>shard2===void 0?statePath:`${statePath}\
 .${shardName(shard2)}`;function fileLocks(statePath){return{take:(command,now,shard2)=>acquireLock(lockedPath(statePath,
 shard2),command,now),async list(){const folder=dirname12(statePath);const names4=await readdir3(folder).catch(failure2=>{
@@ -20190,8 +20048,8 @@ now()>until2)throw failure2;await wait(Math.random()*A_MOMENT);continue}try{retu
 async function take(path,holder){for(let tries=1;;tries+=1){if(await create(path,holder,link))return null;const other=await readHolder(
 path);if(other===void 0)continue;if(other===null||processStatus(other)!=="gone"||tries>TRIES3)throw lockedError(lockStatus(
 other),shown3(path));if(await inTurn(path,other,holder,()=>create(path,holder,rename2)))return takeoverNote(lockStatus(other));
-await wait(A_MOMENT)}}async function inTurn(path,dead,holder,work){const turn=`${path}.${createHash3("sha256").update(dead.
-nonce).digest("hex").slice(0,16)}`;const mine={...holder,nonce:randomUUID4()};try{await take(turn,mine)}catch(failure2){
+await wait(A_MOMENT)}}async function inTurn(path,dead,holder,work){const turn=`${path}.${createHash2("sha256").update(dead.
+nonce).digest("hex").slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};try{await take(turn,mine)}catch(failure2){
 if(hasProblem(failure2,"locked"))return false;throw failure2}try{if((await readHolder(path))?.nonce!==dead.nonce)return false;
 return await work()}finally{await release(turn,mine)}}async function sweepTurns(path){for(const name3 of await readdir3(
 dirname12(path)).catch(()=>[])){if(!name3.startsWith(`${basename8(path)}.`)||!/\.[0-9a-f]{16}$/.test(name3))continue;const turn=join9(
@@ -20245,8 +20103,8 @@ ed ${out.join(" ")}"${rest}, and name it in .gitignore; or set state.allow_track
 const named4=[...files,journals];const real=await Promise.all(named4.map(realName));const root=findWorkTree(dirname13(real[0]??
 ""));if(root===void 0)return[];const led=await Promise.all(named4.map(path=>resolveLinks(path).catch(()=>path)));const targets=[
 ...new Set([...real,...led])];const inside2=targets.map(path=>relative10(root,path)).filter(way=>way!==""&&way.split(sep7)[0]!==
-".."&&!isAbsolute5(way));const listed2=await listOf2(root,inside2);const folders=new Set([journals,await realName(journals)].
-map(path=>relative10(root,path)));return listed2.filter(path=>{const isInFolder=folders.has(dirname13(path).split("/").join(
+".."&&!isAbsolute5(way));const listed3=await listOf2(root,inside2);const folders=new Set([journals,await realName(journals)].
+map(path=>relative10(root,path)));return listed3.filter(path=>{const isInFolder=folders.has(dirname13(path).split("/").join(
 sep7));return!isInFolder||path.endsWith(".jsonl")})}async function realName(path){const folder=dirname13(path);const real=await realpath6(
 folder).catch(()=>void 0);if(real!==void 0)return join11(real,basename9(path));return folder===path?path:join11(await realName(
 folder),basename9(path))}async function listOf2(root,paths){try{return await inGitIndex(root,paths)}catch(failure2){throw problemError(
@@ -20372,19 +20230,18 @@ status}=verdict.problem;const cut=kind==="lost"||kind==="answer"&&verdict.passin
 has(status)}function judge2(call,outcome3,options){const passing=mayPass(outcome3);if(outcome3.status===null){const{sent,
 reason}=outcome3;return{problem:{kind:sent?"lost":"unreachable",status:null,reason},sent,passing}}const{status,headers,body:body2,
 broken}=outcome3;if(call.whenMissing!==void 0&&(call.missing??[404]).includes(status)){return{value:call.whenMissing,status}}
-if(status===204&&call.whenEmpty!==void 0)return{value:call.whenEmpty,status};if(status>=200&&status<300)return judgeBody(
-call.parse,outcome3,options);const document2=broken===null?read(body2,options):{wrong:broken};const problem={kind:kindOfStatus(
-status),status,serverMessage:"value"in document2?messageIn(document2.value):null,members:"value"in document2?errorMembers(
-document2.value):[],detail:status<400?redirectTarget(firstHeader(headers,"location"),options.baseUrl.href):null,retryAfter:retryAfterSeconds(
-headers)};return{problem,sent:true,passing}}function judgeBody(parse11,{status,headers,body:body2,broken},options){const unusable=(facts,passing=false)=>({
-problem:{kind:"answer",status,...facts},sent:true,passing});if(broken!==null)return unusable({reason:broken},broken!=="t\
-oo-large");const document2=body2.length===0?{wrong:"empty"}:read(body2,options);if("wrong"in document2){return unusable(
-{reason:document2.wrong,detail:firstHeader(headers,"content-type")??null})}const parsed2=parse11(document2.value);if(!("\
-wrong"in parsed2))return{value:parsed2.value,status};const{wrong:wrong2,reason="wrong-type"}=parsed2;return unusable({reason,
-detail:wrong2,serverMessage:messageIn(document2.value)})}function read(body2,{onSecret}){const document2=readJson(body2);
-if("value"in document2)for(const secret3 of secretTextsIn(document2.value))onSecret(secret3,"answer");return document2}function redirectTarget(location,base){
-const target=location===void 0?void 0:parseUrl(location,base);return target===void 0||target.origin==="null"?null:`${target.
-origin}${target.pathname}`}var Pace=class{#options;#waiting=[];#window;#running=0;#era=0;#held=Promise.resolve();#nextStart=Number.NEGATIVE_INFINITY;constructor(options){
+if(status>=200&&status<300)return judgeBody(call.parse,outcome3,options);const document2=broken===null?read(body2,options):
+{wrong:broken};const problem={kind:kindOfStatus(status),status,serverMessage:"value"in document2?messageIn(document2.value):
+null,members:"value"in document2?errorMembers(document2.value):[],detail:status<400?redirectTarget(firstHeader(headers,"\
+location"),options.baseUrl.href):null,retryAfter:retryAfterSeconds(headers)};return{problem,sent:true,passing}}function judgeBody(parse11,{
+status,headers,body:body2,broken},options){const unusable=(facts,passing=false)=>({problem:{kind:"answer",status,...facts},
+sent:true,passing});if(broken!==null)return unusable({reason:broken},broken!=="too-large");const document2=body2.length===
+0?{wrong:"empty"}:read(body2,options);if("wrong"in document2){return unusable({reason:document2.wrong,detail:firstHeader(
+headers,"content-type")??null})}const parsed2=parse11(document2.value);if(!("wrong"in parsed2))return{value:parsed2.value,
+status};const{wrong:wrong2,reason="wrong-type"}=parsed2;return unusable({reason,detail:wrong2,serverMessage:messageIn(document2.
+value)})}function read(body2,{onSecret}){const document2=readJson(body2);if("value"in document2)for(const secret3 of secretTextsIn(
+document2.value))onSecret(secret3,"answer");return document2}function redirectTarget(location,base){const target=location===
+void 0?void 0:parseUrl(location,base);return target===void 0||target.origin==="null"?null:`${target.origin}${target.pathname}`}var Pace=class{#options;#waiting=[];#window;#running=0;#era=0;#held=Promise.resolve();#nextStart=Number.NEGATIVE_INFINITY;constructor(options){
 this.#options=options;this.#window=options.most}get width(){return Math.floor(this.#window)}async begin(){if(this.#running<
 this.width&&this.#waiting.length===0)this.#running+=1;else await new Promise(resolve19=>this.#waiting.push(resolve19));for(let held2;held2!==
 this.#held;){held2=this.#held;await this.#held}await this.#inRate();return{era:this.#era}}end(slot,outcome3){this.#running-=
@@ -20428,8 +20285,8 @@ credential);const began=performance.now();const outcome3=call.method==="POST"?aw
 await exchange(this.#pool,request5,limits2);if(outcome3.status===null&&outcome3.reason==="withheld")return"withheld";const verdict=judge2(
 call,outcome3,this.#options);const said="problem"in verdict?verdict.problem.serverMessage:null;onTry?.({operation:call.operation,
 method:call.method,path:call.path,...triedOf(outcome3),milliseconds:performance.now()-began,attempt,...said!=null&&isRaw(
-said)?{raw:this.#cleaner(credential)(said)}:{}});return{verdict,credential}}async#renew(refused2,scope3){try{return await this.#options.
-credentials.renew(refused2,scope3)||null}catch(failure2){return`it could not be renewed: ${failure2 instanceof Error?failure2.
+said)?{raw:this.#cleaner(credential)(said)}:{}});return{verdict,credential}}async#renew(refused2,scope2){try{return await this.#options.
+credentials.renew(refused2,scope2)||null}catch(failure2){return`it could not be renewed: ${failure2 instanceof Error?failure2.
 message:String(failure2)}`}}#request(call,credential){const{baseUrl:baseUrl2}=this.#options;return{origin:baseUrl2.origin,
 method:call.method,path:`${baseUrl2.prefix}${call.path}`,headers:{[credential.name]:credential.value,accept:"application\
 /json","user-agent":`idops/${version2}`,...call.body===void 0?{}:{"content-type":"application/json"}},...call.body===void 0?
@@ -20444,30 +20301,29 @@ const strip=this.#stripper(credential);return text6=>oneLine(this.#options.redac
 const token=value4.slice(value4.indexOf(" ")+1);const echoes=[...new Set([value4,token,encodeURIComponent(token)])].filter(
 Boolean);return text6=>echoes.reduce((rest,echo)=>rest.replaceAll(echo,mask),text6)}};function isExpired2({freshUntil}){
 return freshUntil!==void 0&&performance.now()>freshUntil}var written3={regenerateDid:answers.client,updateUser:answers.user,updateTemplate:answers.template,deleteTemplate:answers.
-template,updateKeyPair:answers.keyPair,updateOrganization:answers.organization,createOrganization:answers.organization};
-function connect(options){const transport=new Transport(options);return{reader:readerOver(transport),writer:writerOver(transport),
-close:()=>transport.close()}}function readerOver(transport){const read2=async call=>(await transport.call(assign(call,{method:"\
-GET"}))).data;const documented3=operation=>({operation,title:operations[operation].title,scope:operations[operation].scope});
-return{listOrganizations:async(page2,wanted)=>read2({...documented3("listOrganizations"),path:`${operationPath("listOrga\
-nizations")}?page=${page2}`,parse:pages.organization,wanted}),showTemplate:async(backendId,type,wanted)=>read2({...documented3(
-"showTemplate"),path:operationPath("showTemplate",{backend_id:backendId,template_type:type}),parse:about({backend_id:backendId,
-type},answers.template),whenMissing:null,wanted}),showExtra:async({title,path,scope:scope3},params,parse11,wanted)=>read2(
-{operation:null,title,scope:scope3,path:fillPath(path,params),parse:aboutOne(path,params,parse11),whenMissing:null,wanted}),
-listExtra:async({title,path,scope:scope3,pageSize},page2,parse11,wanted)=>read2({operation:null,title,scope:scope3,path:pagePath(
-path,page2,pageSize),parse:parse11,whenMissing:null,missing:[404,406],wanted})}}function pagePath(path,page2,size2){const asked=[
-...page2===1?[]:[`page=${page2}`],...size2===void 0?[]:[`page_size=${size2}`]];return asked.length===0?path:`${path}?${asked.
-join("&")}`}function aboutOne(path,params,parse11){const id=params[/\/:([a-z_]+)$/.exec(path)?.[1]??""];return id===void 0?
-parse11:about({id},parse11)}function writerOver(transport){return{async send({operation,params,body:body2,confirm},permit,freshUntil,tried){
-const{title,method,scope:scope3,wrapper}=operations[operation];const call={operation,title,method,scope:scope3,path:operationPath(
-operation,params),parse:about(templateOf(params),written3[operation]??answers.object),...method==="DELETE"?{whenMissing:{},
-whenEmpty:{}}:{},freshUntil,tried,permit};if(wrapper===void 0||body2===void 0)return await transport.call(call);return await transport.
-call({...call,body:{[wrapper]:reveal(body2)},...confirm===void 0?{}:{confirm:()=>lookAgain(body2,confirm.from,call,transport)}})}}}
-function templateOf({backend_id,template_type}){return{...backend_id===void 0?{}:{backend_id},...template_type===void 0?
-{}:{type:template_type}}}async function lookAgain(body2,from,call,transport){const{title,scope:scope3,path,parse:parse11}=call;
-const{data:data3}=await transport.call({operation:null,title:`read back, to ${title}`,method:"GET",scope:scope3,path,parse:parse11,
-whenMissing:{}});const holds2=Object.entries(body2).every(([field2,asked])=>same(asked,data3[field2]??null));if(holds2)return{
-done:data3};const isOther=Object.entries(from).some(([field2,was])=>data3[field2]!==void 0&&!same(was,data3[field2]??null));
-return isOther?"changed":"not-done"}init_zod();init_escape();init_problems();init_answers();var maxBytes2=2**20;var tokenAnswer=object({access_token:string2(),token_type:string2().nullish(),expires_in:union([number2(),
+template,updateKeyPair:answers.keyPair,updateOrganization:answers.organization};function connect(options){const transport=new Transport(
+options);return{reader:readerOver(transport),writer:writerOver(transport),close:()=>transport.close()}}function readerOver(transport){
+const read2=async call=>(await transport.call(assign(call,{method:"GET"}))).data;const documented2=operation=>({operation,
+title:operations[operation].title,scope:operations[operation].scope});return{listOrganizations:async(page2,wanted)=>read2(
+{...documented2("listOrganizations"),path:`${operationPath("listOrganizations")}?page=${page2}`,parse:pages.organization,
+wanted}),showTemplate:async(backendId,type,wanted)=>read2({...documented2("showTemplate"),path:operationPath("showTempla\
+te",{backend_id:backendId,template_type:type}),parse:about({backend_id:backendId,type},answers.template),whenMissing:null,
+wanted}),showExtra:async({title,path,scope:scope2},params,parse11,wanted)=>read2({operation:null,title,scope:scope2,path:fillPath(
+path,params),parse:aboutOne(path,params,parse11),whenMissing:null,wanted}),listExtra:async({title,path,scope:scope2,pageSize},page2,parse11,wanted)=>read2(
+{operation:null,title,scope:scope2,path:pagePath(path,page2,pageSize),parse:parse11,whenMissing:null,missing:[404,406],wanted})}}
+function pagePath(path,page2,size2){const asked=[...page2===1?[]:[`page=${page2}`],...size2===void 0?[]:[`page_size=${size2}`]];
+return asked.length===0?path:`${path}?${asked.join("&")}`}function aboutOne(path,params,parse11){const id=params[/\/:([a-z_]+)$/.
+exec(path)?.[1]??""];return id===void 0?parse11:about({id},parse11)}function writerOver(transport){return{async send({operation,
+params,body:body2,confirm},permit,freshUntil,tried){const{title,method,scope:scope2,wrapper}=operations[operation];const call={
+operation,title,method,scope:scope2,path:operationPath(operation,params),parse:about(templateOf(params),written3[operation]),
+...method==="DELETE"?{whenMissing:{}}:{},freshUntil,tried,permit};if(wrapper===void 0||body2===void 0)return await transport.
+call(call);return await transport.call({...call,body:{[wrapper]:reveal(body2)},...confirm===void 0?{}:{confirm:()=>lookAgain(
+body2,confirm.from,call,transport)}})}}}function templateOf({backend_id,template_type}){return{...backend_id===void 0?{}:
+{backend_id},...template_type===void 0?{}:{type:template_type}}}async function lookAgain(body2,from,call,transport){const{
+title,scope:scope2,path,parse:parse11}=call;const{data:data3}=await transport.call({operation:null,title:`read back, to ${title}`,
+method:"GET",scope:scope2,path,parse:parse11,whenMissing:{}});const holds2=Object.entries(body2).every(([field2,asked])=>same(
+asked,data3[field2]??null));if(holds2)return{done:data3};const isOther=Object.entries(from).some(([field2,was])=>data3[field2]!==
+void 0&&!same(was,data3[field2]??null));return isOther?"changed":"not-done"}init_zod();init_escape();init_problems();init_answers();var maxBytes2=2**20;var tokenAnswer=object({access_token:string2(),token_type:string2().nullish(),expires_in:union([number2(),
 string2().regex(/^\d+$/).transform(Number)]).nullish()});function clientCredentials(client3,initial,network){return async needed2=>{
 const scopes=client3.scopes??[...new Set([...initial,...needed2])].sort();const outcome3=await ask(client3,scopes,network);
 return readToken(client3,outcome3,client3.scopes===null?new Set(scopes):null,network)}}async function ask(client3,scopes,network){
@@ -20531,40 +20387,39 @@ content).filter(({sending})=>isNews(content,state.resources[sending.key]));const
 filter(({answered})=>answered===void 0),journalHasher,options);const takeIn=()=>{const resources2={...state.resources};const findings2=[];
 const additions2=[];for(const entry of entries){const{sending,answered}=entry;const{generation,...asked}=sending;const readable2=kindOf(
 sending.kind).readable(options.profile);const outcome3=answered===void 0?outcomeOf2(entry,live.get(entry),journalHasher):
-{...answered,httpStatus:answered.http_status,otherProfile:answered.other_profile,sentence:"",after:answered.after===null?
-void 0:restoreFields(answered.after,journalHasher)};const at3=answered?.at??new Date().toISOString();const expected=keep2(
-restoreFields(sending.expected,journalHasher));recordInto(resources2,{...asked,before:keep2(restoreFields(sending.before,
-journalHasher)),expected,...generation===void 0?{}:{generation}},{...outcome3,after:outcome3.after===void 0?void 0:keep2(
-outcome3.after)},{run:run4.run,at:at3,hasher,readable:readable2});if(answered!==void 0)continue;const{owed}=resources2[sending.
-key]??{};const back=owed!==void 0&&outcome3.status!=="unknown";findings2.push(`${sending.address}: ${outcome3.sentence}${back?
-"; the next apply that takes it in puts it back":""}${goneForGood(entry,outcome3,owed,journalHasher)}`);const{status,ambiguous,
-unverified,after:after2}=outcome3;const error3=status==="applied"?null:"the run ended before there was an answer";additions2.
-push({...withoutAnswer(sending.seq,at3,status,error3),ambiguous,after:after2===void 0?null:storeFields(after2,journalHasher),
-unverified:[...unverified]})}return{resources:resources2,findings:findings2,additions:additions2}};const{resources,findings,
-additions}=await withSlowHashes(takeIn);return{state:withSettled({...state,resources,serial:before.serial+1},run4.run),run:run4.
-run,findings,settled:entries.length-findings.length,read:read2,async finish(){if(content.ended&&additions.length===0)return;
-const journal=await options.runs.reopen(content);try{for(const line of additions)await journal.write(line);await journal.
-write({type:"end",at:new Date().toISOString(),interrupted:true,by:`process ${process.pid}`})}finally{await journal.close()}}}}
-function isNews({run:{run:run4},late:late2=false},record2){if(record2===void 0)return true;const isOlder=record2.run===null||
-record2.run<run4;if(!late2)return isOlder;if(record2.pending_regeneration===run4)return true;return record2.run===run4?record2.
-uncertain!==void 0:isOlder}var SETTLED=1e4;async function readOpen(entries,hasher,options){const objects3=entries.filter(
-({sending})=>sending.action!=="adopt").map(entry=>({kind:entry.sending.kind,identity:entry.sending.identity,entry}));const isUnsteady=({
-entry},live2)=>Date.now()-Date.parse(entry.sending.at)<SETTLED&&outcomeOf2(entry,live2,hasher).status==="failed";const{live,
-read:read2}=await readBack(objects3,isUnsteady,options);return{live:new Map([...live].map(([object3,found2])=>[object3.entry,
-found2])),read:read2}}function goneForGood({sending},{status,after:after2},owed,hasher){if(status==="applied"||after2===
-void 0||sending.action!=="update")return"";const before=restoreFields(sending.before,hasher);const asked=restoreFields(sending.
-expected,hasher);const pending=owed===void 0||"before"in owed?{}:owed.lost.fields;const gone=Object.entries(missingElements(
-{run:"",before,asked},after2)).filter(([field2])=>!Object.hasOwn(pending,field2));if(gone.length===0)return"";return`; ${namesOfLost(
-Object.fromEntries(gone))} went missing, and somebody has set that since, so it stays away: declare it if it is missed`}
-function outcomeOf2({sending},live,hasher){const{action:action2}=sending;const aim={action:action2,before:restoreFields(
-sending.before,hasher),expected:restoreFields(sending.expected,hasher),byMember:sending.by_member};const{verdict,unverified,
-sentence:sentence3}=judge(kindOf(sending.kind),aim,live);if(verdict==="unseen"){return{status:"unknown",ambiguous:true,after:void 0,
-unverified,sentence:sentence3}}const shown4=action2==="adopt"?void 0:live?.fields;return{status:verdict==="done"?"applie\
-d":"failed",ambiguous:false,after:shown4,unverified:[],sentence:sentence3}}function withoutHashes(fields2,hasher){const{
-hashes}=storeFields(fields2,hasher);const hashed=new Set(Object.keys(hashes).map(pointer=>pointer.split("/")[1]));return Object.
-fromEntries(Object.entries(fields2).filter(([field2])=>!hashed.has(field2)))}function isFor(name3,shard2,state,kept){if(!isSplit(
-state,shard2)||partOf(state,shard2).to_end?.includes(name3))return true;const part=partOfRun(name3);return part===void 0?
-kept.has(name3):isShard(part.shard,shard2)}init_problems();init_shard();init_journal();init_shards();async function holdForRun(home,command,options){const{shard:shard2}=options;
+{...answered,otherProfile:answered.other_profile,sentence:"",after:answered.after===null?void 0:restoreFields(answered.after,
+journalHasher)};const at3=answered?.at??new Date().toISOString();const expected=keep2(restoreFields(sending.expected,journalHasher));
+recordInto(resources2,{...asked,before:keep2(restoreFields(sending.before,journalHasher)),expected,...generation===void 0?
+{}:{generation}},{...outcome3,after:outcome3.after===void 0?void 0:keep2(outcome3.after)},{run:run4.run,at:at3,hasher,readable:readable2});
+if(answered!==void 0)continue;const{owed}=resources2[sending.key]??{};const back=owed!==void 0&&outcome3.status!=="unkno\
+wn";findings2.push(`${sending.address}: ${outcome3.sentence}${back?"; the next apply that takes it in puts it back":""}${goneForGood(
+entry,outcome3,owed,journalHasher)}`);const{status,ambiguous,unverified,after}=outcome3;const error3=status==="applied"?
+null:"the run ended before there was an answer";additions2.push({...withoutAnswer(sending.seq,at3,status,error3),ambiguous,
+after:after===void 0?null:storeFields(after,journalHasher),unverified:[...unverified]})}return{resources:resources2,findings:findings2,
+additions:additions2}};const{resources,findings,additions}=await withSlowHashes(takeIn);return{state:withSettled({...state,
+resources,serial:before.serial+1},run4.run),run:run4.run,findings,settled:entries.length-findings.length,read:read2,async finish(){
+if(content.ended&&additions.length===0)return;const journal=await options.runs.reopen(content);try{for(const line of additions)
+await journal.write(line);await journal.write({type:"end",at:new Date().toISOString(),interrupted:true,by:`process ${process.
+pid}`})}finally{await journal.close()}}}}function isNews({run:{run:run4},late:late2=false},record2){if(record2===void 0)
+return true;const isOlder=record2.run===null||record2.run<run4;if(!late2)return isOlder;if(record2.pending_regeneration===
+run4)return true;return record2.run===run4?record2.uncertain!==void 0:isOlder}var SETTLED=1e4;async function readOpen(entries,hasher,options){
+const objects3=entries.filter(({sending})=>sending.action!=="adopt").map(entry=>({kind:entry.sending.kind,identity:entry.
+sending.identity,entry}));const isUnsteady=({entry},live2)=>Date.now()-Date.parse(entry.sending.at)<SETTLED&&outcomeOf2(
+entry,live2,hasher).status==="failed";const{live,read:read2}=await readBack(objects3,isUnsteady,options);return{live:new Map(
+[...live].map(([object3,found2])=>[object3.entry,found2])),read:read2}}function goneForGood({sending},{status,after},owed,hasher){
+if(status==="applied"||after===void 0||sending.action!=="update")return"";const before=restoreFields(sending.before,hasher);
+const asked=restoreFields(sending.expected,hasher);const pending=owed===void 0||"before"in owed?{}:owed.lost.fields;const gone=Object.
+entries(missingElements({run:"",before,asked},after)).filter(([field2])=>!Object.hasOwn(pending,field2));if(gone.length===
+0)return"";return`; ${namesOfLost(Object.fromEntries(gone))} went missing, and somebody has set that since, so it stays \
+away: declare it if it is missed`}function outcomeOf2({sending},live,hasher){const{action:action2}=sending;const aim={action:action2,
+before:restoreFields(sending.before,hasher),expected:restoreFields(sending.expected,hasher),byMember:sending.by_member};
+const{verdict,unverified,sentence:sentence3}=judge(kindOf(sending.kind),aim,live);if(verdict==="unseen"){return{status:"\
+unknown",ambiguous:true,after:void 0,unverified,sentence:sentence3}}const shown4=action2==="adopt"?void 0:live?.fields;return{
+status:verdict==="done"?"applied":"failed",ambiguous:false,after:shown4,unverified:[],sentence:sentence3}}function withoutHashes(fields2,hasher){
+const{hashes}=storeFields(fields2,hasher);const hashed=new Set(Object.keys(hashes).map(pointer=>pointer.split("/")[1]));
+return Object.fromEntries(Object.entries(fields2).filter(([field2])=>!hashed.has(field2)))}function isFor(name3,shard2,state,kept){
+if(!isSplit(state,shard2)||partOf(state,shard2).to_end?.includes(name3))return true;const part=partOfRun(name3);return part===
+void 0?kept.has(name3):isShard(part.shard,shard2)}init_problems();init_shard();init_journal();init_shards();async function holdForRun(home,command,options){const{shard:shard2}=options;
 const settling=new Settling(home,options);const lock=await settling.lock(shard2===void 0?command:`${command} --shard ${shardText(
 shard2)}`);try{const state=await settling.settle(true);return{...settling.result(shard2===void 0?joinedState(state):state),
 lock}}catch(failure2){await lock.release();throw failure2}}async function settleForPlan(home,options){const{backend:backend3}=home;
@@ -20596,9 +20451,9 @@ backend:backend3}=this.#home;const{shard:shard2}=this.#options;if(shard2===void 
 const part=partOfRun(run4);const isOwn=part!==void 0&&isShard(part.shard,shard2);const head=await backend3.merge({records:changedRecords(
 before.resources,state.resources),head:now=>{if(!isOwn&&!isUnchanged(now,before))throw changedMeanwhile;return withSettled(
 {...requireSameState(now,before),serial:now.serial+1},run4)}});return{...head,resources:state.resources}}async#split(before,found2,shard2){
-const{backend:backend3}=this.#home;const resumed=[];const findings=[];let after2=before;for(const content of found2){const one=await this.#resume(
-content,heirOf(after2,content.run));resumed.push(one);findings.push(...notesOf2(content,one,into(content)));after2=one.state}
-const runs=resumed.map(({run:run4})=>run4);const{resources,...head}=splitState({...after2,serial:before.serial+1},shard2,
+const{backend:backend3}=this.#home;const resumed=[];const findings=[];let after=before;for(const content of found2){const one=await this.#resume(
+content,heirOf(after,content.run));resumed.push(one);findings.push(...notesOf2(content,one,into(content)));after=one.state}
+const runs=resumed.map(({run:run4})=>run4);const{resources,...head}=splitState({...after,serial:before.serial+1},shard2,
 runs);await backend3.merge({...before.serial===0?{absent:before}:{},records:changedRecords(before.resources,resources),head:now=>{
 if(!isUnchanged(now,before))throw changedMeanwhile;return head}});if(runs.length>0){for(const one of resumed)await one.finish();
 await backend3.merge({records:new Map,head:now=>runs.reduce(withSettled,{...requireSameState(now,head),serial:now.serial+
@@ -20671,11 +20526,11 @@ reason:"a regenerated DID can not be put back"});continue}if(!wasDone(entry))con
 `run ${content.run.run}`,{...ends,force});const isRefused2=answered?.status==="failed"&&!answered.ambiguous&&answered.after===
 null;if(!isRefused2)left.push(...undone.left.map(why2=>({address:address4,...why2})));if(undone.document!==void 0)kept.set(
 undone.document,undone.after)}for(const{former,field:field2}of formerHolders2(content,hasher,[...kept.keys()])){kept.set(
-former,{[field2]:false})}return{declared:[...kept.keys()],left,adjust(given,now){const after2=kept.get(given)??{};const document2=withoutLost(
-given,after2,now);if(force)return{document:document2,left:[]};return movedOn(document2,now,[...kept.keys()])??withoutConflicts(
-document2,after2,present2(document2,now))}}}function formerHolders2(content,hasher,documents){return entriesOf(content).
-flatMap(entry=>{const{sending}=entry;const{succession}=kindOf(sending.kind);if(succession===void 0||!wasDone(entry))return[];
-const{field:field2,holders}=succession;const before=restoreFields(sending.before,hasher);const[id,...others2]=holders(before)??
+former,{[field2]:false})}return{declared:[...kept.keys()],left,adjust(given,now){const after=kept.get(given)??{};const document2=withoutLost(
+given,after,now);if(force)return{document:document2,left:[]};return movedOn(document2,now,[...kept.keys()])??withoutConflicts(
+document2,after,present2(document2,now))}}}function formerHolders2(content,hasher,documents){return entriesOf(content).flatMap(
+entry=>{const{sending}=entry;const{succession}=kindOf(sending.kind);if(succession===void 0||!wasDone(entry))return[];const{
+field:field2,holders}=succession;const before=restoreFields(sending.before,hasher);const[id,...others2]=holders(before)??
 [];const moved=restoreFields(sending.expected,hasher)[field2]===true&&before[field2]!==true;const known3=documents.some(
 ({kind,identity:identity2})=>kind===sending.kind&&identity2.id===id);if(!moved||id===void 0||others2.length>0||known3)return[];
 const source=`run ${content.run.run}`;return[{former:documentOf({...sending,identity:{id}},{[field2]:true},source,false),
@@ -20687,62 +20542,51 @@ document2,{fields:{}}),left:[{address:addressOf(kind,identity2),path:succession.
 kind},now){return kindOf(kind).deletion?.isBuiltIn(now)===true?{}:now}function wasDone({sending,answered}){if(sending.action===
 "adopt")return sending.until!==void 0;return answered===void 0||answered.status!=="skipped"}function undoEntry({sending,
 answered},hasher,source,context3){const kind=kindOf(sending.kind);const before=restoreFields(sending.before,hasher);const asked=restoreFields(
-sending.expected,hasher);const shown4=answered?.after==null?{}:restoreFields(answered.after,hasher);const{creation,deletion:deletion2}=kind;
+sending.expected,hasher);const shown4=answered?.after==null?{}:restoreFields(answered.after,hasher);const{deletion:deletion2}=kind;
 if(deletion2!==void 0&&(sending.existed===false||deletion2.isBuiltIn(before))){if(sending.action==="delete")return{document:void 0,
-after:{},left:[]};const id=sending.identity.id??shown4.id;const identity2=sending.action==="create"&&typeof id==="string"?
-{id}:sending.identity;const document2=documentOf({...sending,identity:identity2},{},source,true);return{document:document2,
-after:deletion2.restored(assign(asked,shown4)),left:[]}}if(creation!==void 0&&sending.action==="delete"&&answered?.status===
-"applied")return createdAgain(sending,kind,before,source);const wished=sending.action==="delete"?deletion2?.restored(before)??
-{}:asked;const fields2={};const after2={};const left=[];const{until:until2,until_before,ended}=sending;for(const[name3,wish]of Object.
-entries(wished)){if(sending.action==="adopt"&&until2?.[name3]===void 0)continue;const type=kind.fields[name3]??value;const was=before[name3];
-const became=sending.action==="delete"?null:(name3 in shown4?shown4:asked)[name3]??null;const isByMember2=sending.by_member?.
-includes(name3)===true;const isSet2=type.type==="set"&&was!==void 0&&!holdsSensitive(was);const isDated=[until2,until_before,
-ended].some(dates=>dates?.[name3]!==void 0);const isSentAlong=isSet2&&!isByMember2&&agrees(type,asked[name3]??null,was);
-if(isSentAlong&&!context3.force&&matchSets(asElements(was),asElements(became)).removed.length>0){left.push({path:name3,reason:CHANGED_SINCE});
-continue}const undone=isSet2&&(isByMember2||isDated)?undoSet(type,name3,{was,became,ended:ended?.[name3]??[],isByMember:isByMember2},
-{former:until_before?.[name3]??{},changed:until2?.[name3]??{},present:context3.resources[sending.key]?.until?.[name3]??{},
-...context3}):undoField(type,name3,wish,was,became);left.push(...undone.left);if(undone.value===void 0)continue;fields2[name3]=
-undone.value;after2[name3]=became}const none2=Object.keys(fields2).length===0;return{document:none2?void 0:documentOf(sending,
-fields2,source,false),after:after2,left}}function createdAgain(sending,{noun,creation,deletion:deletion2,fields:types3},before,source){
-const{id=""}=sending.identity;const restored=deletion2?.restored(before)??{};const known3=Object.entries(restored).filter(
-([field2])=>types3[field2]!==void 0);const secret3=known3.filter(([,was])=>holdsSensitive(was)).map(([path])=>path);const fields2=Object.
-fromEntries(known3.filter(([path,was])=>was!==null&&!secret3.includes(path)));const keepsId=creation?.takesId===true&&creation.
-withoutId===void 0;const name3=typeof fields2.name==="string"?{name:fields2.name}:{};const identity2=keepsId?{id,...name3}:
-{...sending.identity,id:void 0,...name3};const parts=Object.entries(identity2).flatMap(([part,text6])=>text6===void 0?[]:
-[[part,text6]]);return{document:undocumented(sending.kind,Object.fromEntries(parts),{fields:fields2,creates:true,remembered:true,
-...keepsId?{}:{replaces:id}},source),after:{},left:[{path:null,reason:`the ${noun} is created again${keepsId?"":", with \
-a new id"}; what referred to it stays without it`},...secret3.map(path=>({path,reason:SECRET_BEFORE}))]}}function undoSet(type,path,{
-was,became,ended,isByMember:isByMember2},{former,changed:changed2,present:present3,now,force}){const left=[];const{pairs,
-added,removed}=matchSets(asElements(became),asElements(was));const isOver=id=>Date.parse(former[id]?.at??"")<=now.getTime();
-const back=removed.filter(({id})=>!ended.includes(String(id))&&!isOver(String(id)));if(back.length<removed.length)left.push(
-{path,reason:ENDED});const moved=pairs.flatMap(({got})=>{const id=String(got.id);const{[id]:end}=changed2;if(end===void 0||
-end?.at===former[id]?.at)return[];const isChanged=!force&&end?.at!==present3[id]?.at;if(!isChanged&&!isOver(id))return[got];
-const name3=former[id]?.name??end?.name??id;left.push({path:`${path}[${JSON.stringify(name3)}].until`,reason:isChanged?CHANGED_SINCE:
-PASSED});return[]});const dated=element=>{const id=String(element.id);const end=back.includes(element)||moved.includes(element)?
-former[id]:present3[id];return end===void 0?element:{...element,until:end.at}};if(isByMember2){const add=[...back,...moved].
-map(dated);if(add.length+added.length===0)return{value:void 0,left};return{value:{add,remove:[...added]},left}}const gone=new Set(
-removed.filter(element=>!back.includes(element)));const whole2=asElements(was).filter(element=>!gone.has(element));const{
-value:value4}=undoField(type,path,became,whole2,became);return{value:value4===void 0&&moved.length===0?void 0:whole2.map(
-dated),left}}function withoutLost(document2,after2,now){if(!Object.values(document2.fields).some(wished=>isMap(wished)&&
-Array.isArray(wished.add)))return document2;const idsIn2=set2=>new Set(asElements(set2??null).map(({id})=>id));const fields2=mapValues(
-document2.fields,(wished,name3)=>{const{[name3]:live}=now;if(live===void 0||!isMap(wished)||!Array.isArray(wished.add))return wished;
-const[had,has]=[idsIn2(after2[name3]),idsIn2(live)];return{...wished,add:asElements(wished.add).filter(({id})=>!had.has(
-id)||has.has(id))}});return altered(document2,{fields:fields2})}function undoField(type,path,asked,was,became){if(type.type===
-"members"&&isMap(asked)&&isMap(became)&&(was===void 0||isMap(was))){const members3=Object.entries(asked).map(([member,wish])=>{
-const inner=type.members[member]??value;return{member,...undoField(inner,`${path}.${member}`,wish,was?.[member],became[member]??
-wish)}});const known3=members3.flatMap(({member,value:value4})=>value4===void 0?[]:[[member,value4]]);return{value:known3.
-length===0?void 0:Object.fromEntries(known3),left:members3.flatMap(({left})=>left)}}const nothing4={value:void 0,left:[]};
-if(was===void 0)return{...nothing4,left:[{path,reason:UNKNOWN_BEFORE}]};if(holdsSensitive(was))return same(was,became)?nothing4:
-{...nothing4,left:[{path,reason:SECRET_BEFORE}]};if(contrast(type,path,was,became).every(({verdict})=>verdict==="same"))
-return nothing4;if(type.type==="map"&&isMap(was)&&isMap(became))return{value:mapPatch(was,became),left:[]};return{value:type.
-type==="set"?asElements(was):was,left:[]}}function mapPatch(was,became){const changed2=Object.keys({...was,...became}).filter(
-key3=>Object.hasOwn(was,key3)!==Object.hasOwn(became,key3)||!same(was[key3]??null,became[key3]??null));return Object.fromEntries(
-changed2.map(key3=>[key3,Object.hasOwn(was,key3)?was[key3]??null:null]))}function documentOf({kind,identity:identity2},fields2,source,absent2){
+after:{},left:[]};return{document:documentOf(sending,{},source,true),after:deletion2.restored(asked),left:[]}}const wished=sending.
+action==="delete"?deletion2?.restored(before)??{}:asked;const fields2={};const after={};const left=[];const{until:until2,
+until_before,ended}=sending;for(const[name3,wish]of Object.entries(wished)){if(sending.action==="adopt"&&until2?.[name3]===
+void 0)continue;const type=kind.fields[name3]??value;const was=before[name3];const became=sending.action==="delete"?null:
+(name3 in shown4?shown4:asked)[name3]??null;const isByMember2=sending.by_member?.includes(name3)===true;const isSet2=type.
+type==="set"&&was!==void 0&&!holdsSensitive(was);const isDated=[until2,until_before,ended].some(dates=>dates?.[name3]!==
+void 0);const isSentAlong=isSet2&&!isByMember2&&agrees(type,asked[name3]??null,was);if(isSentAlong&&!context3.force&&matchSets(
+asElements(was),asElements(became)).removed.length>0){left.push({path:name3,reason:CHANGED_SINCE});continue}const undone=isSet2&&
+(isByMember2||isDated)?undoSet(type,name3,{was,became,ended:ended?.[name3]??[],isByMember:isByMember2},{former:until_before?.[name3]??
+{},changed:until2?.[name3]??{},present:context3.resources[sending.key]?.until?.[name3]??{},...context3}):undoField(type,
+name3,wish,was,became);left.push(...undone.left);if(undone.value===void 0)continue;fields2[name3]=undone.value;after[name3]=
+became}const none2=Object.keys(fields2).length===0;return{document:none2?void 0:documentOf(sending,fields2,source,false),
+after,left}}function undoSet(type,path,{was,became,ended,isByMember:isByMember2},{former,changed:changed2,present:present3,
+now,force}){const left=[];const{pairs,added,removed}=matchSets(asElements(became),asElements(was));const isOver=id=>Date.
+parse(former[id]?.at??"")<=now.getTime();const back=removed.filter(({id})=>!ended.includes(String(id))&&!isOver(String(id)));
+if(back.length<removed.length)left.push({path,reason:ENDED});const moved=pairs.flatMap(({got})=>{const id=String(got.id);
+const{[id]:end}=changed2;if(end===void 0||end?.at===former[id]?.at)return[];const isChanged=!force&&end?.at!==present3[id]?.
+at;if(!isChanged&&!isOver(id))return[got];const name3=former[id]?.name??end?.name??id;left.push({path:`${path}[${JSON.stringify(
+name3)}].until`,reason:isChanged?CHANGED_SINCE:PASSED});return[]});const dated=element=>{const id=String(element.id);const end=back.
+includes(element)||moved.includes(element)?former[id]:present3[id];return end===void 0?element:{...element,until:end.at}};
+if(isByMember2){const add=[...back,...moved].map(dated);if(add.length+added.length===0)return{value:void 0,left};return{
+value:{add,remove:[...added]},left}}const gone=new Set(removed.filter(element=>!back.includes(element)));const whole2=asElements(
+was).filter(element=>!gone.has(element));const{value:value4}=undoField(type,path,became,whole2,became);return{value:value4===
+void 0&&moved.length===0?void 0:whole2.map(dated),left}}function withoutLost(document2,after,now){if(!Object.values(document2.
+fields).some(wished=>isMap(wished)&&Array.isArray(wished.add)))return document2;const idsIn2=set2=>new Set(asElements(set2??
+null).map(({id})=>id));const fields2=mapValues(document2.fields,(wished,name3)=>{const{[name3]:live}=now;if(live===void 0||
+!isMap(wished)||!Array.isArray(wished.add))return wished;const[had,has]=[idsIn2(after[name3]),idsIn2(live)];return{...wished,
+add:asElements(wished.add).filter(({id})=>!had.has(id)||has.has(id))}});return altered(document2,{fields:fields2})}function undoField(type,path,asked,was,became){
+if(type.type==="members"&&isMap(asked)&&isMap(became)&&(was===void 0||isMap(was))){const members3=Object.entries(asked).
+map(([member,wish])=>{const inner=type.members[member]??value;return{member,...undoField(inner,`${path}.${member}`,wish,
+was?.[member],became[member]??wish)}});const known3=members3.flatMap(({member,value:value4})=>value4===void 0?[]:[[member,
+value4]]);return{value:known3.length===0?void 0:Object.fromEntries(known3),left:members3.flatMap(({left})=>left)}}const nothing4={
+value:void 0,left:[]};if(was===void 0)return{...nothing4,left:[{path,reason:UNKNOWN_BEFORE}]};if(holdsSensitive(was))return same(
+was,became)?nothing4:{...nothing4,left:[{path,reason:SECRET_BEFORE}]};if(contrast(type,path,was,became).every(({verdict})=>verdict===
+"same"))return nothing4;if(type.type==="map"&&isMap(was)&&isMap(became))return{value:mapPatch(was,became),left:[]};return{
+value:type.type==="set"?asElements(was):was,left:[]}}function mapPatch(was,became){const changed2=Object.keys({...was,...became}).
+filter(key3=>Object.hasOwn(was,key3)!==Object.hasOwn(became,key3)||!same(was[key3]??null,became[key3]??null));return Object.
+fromEntries(changed2.map(key3=>[key3,Object.hasOwn(was,key3)?was[key3]??null:null]))}function documentOf({kind,identity:identity2},fields2,source,absent2){
 const deciding=kindOf(kind).deciding?.(part=>identity2[part]!==void 0);const parts=Object.entries(identity2).filter(([part])=>deciding?.
 includes(part)??true);return undocumented(kind,Object.fromEntries(parts),{fields:fields2,absent:absent2,remembered:true},
-source)}function withoutConflicts(document2,after2,now){const kind=kindOf(document2.kind);const address4=addressOf(document2.
+source)}function withoutConflicts(document2,after,now){const kind=kindOf(document2.kind);const address4=addressOf(document2.
 kind,document2.identity);const present3=markSecrets(kind.fields,now);const conflicts=[];const fields2={};for(const[name3,
-left2]of Object.entries(after2)){const type=kind.fields[name3]??value;const wished=document2.absent?left2:document2.fields[name3]??
+left2]of Object.entries(after)){const type=kind.fields[name3]??value;const wished=document2.absent?left2:document2.fields[name3]??
 null;const parts=withoutConflict(type,name3,wished,left2,present3[name3]);conflicts.push(...parts.conflicts);if(parts.value!==
 void 0&&!document2.absent)fields2[name3]=parts.value}const left=conflicts.map(path=>({address:address4,path,reason:CHANGED_SINCE}));
 if(!document2.absent)return{document:altered(document2,{fields:fields2}),left};return{document:left.length>0?altered(document2,
@@ -20754,20 +20598,20 @@ null:void 0;const part=withoutConflict(inner,`${path}.${key3}`,was,Object.hasOwn
 push(...part.conflicts);return part.value!==void 0});return{value:kept.length===0?void 0:Object.fromEntries(kept),conflicts}}
 const plain4=Array.isArray(wished)?wished.map(withoutEnd):wished;const untouched=agrees(type,left,present3)||agrees(type,
 plain4,present3);return untouched?{value:wished,conflicts:[]}:{value:void 0,conflicts:[path]}}function agrees(type,wanted,present3){
-return contrast(type,"",wanted,present3).every(({verdict})=>verdict!=="different")}init_escape();init_problems();init_shard();init_schema();init_approve();init_concurrency();init_words();init_kinds();init_limits();init_loss();init_references();init_operations();init_values();init_fields();init_kinds();import{createHash as createHash4}from"node:crypto";init_operations();function planDigest(scope3,changes){const{server}=scope3;const hasher=digestHasher(scope3);const requests=changes.
+return contrast(type,"",wanted,present3).every(({verdict})=>verdict!=="different")}init_escape();init_problems();init_shard();init_schema();init_approve();init_concurrency();init_words();init_kinds();init_limits();init_loss();init_references();init_operations();init_values();init_fields();init_kinds();import{createHash as createHash3}from"node:crypto";init_operations();function planDigest(scope2,changes){const{server}=scope2;const hasher=digestHasher(scope2);const requests=changes.
 flatMap(change3=>{const types3=kindOf(change3.kind).fields;const normal2=(field2,name3)=>normalForm(types3[name3]??value,
 managedPart(change3,name3)??field2);const sent=change3.requests.map(({operation,params,body:body2})=>{const fields2=body2===
 void 0?null:mapValues(body2,normal2);return canonical([operations[operation].method,operationPath(operation,params),withHashes(
 fields2,hasher)])});return[...sent,...endsOf2(change3)]});const text6=canonical({format_version:1,server,requests:requests.
-sort()});return`sha256:${createHash4("sha256").update(text6).digest("hex")}`}function endsOf2({action:action2,apply:{key:key3,
+sort()});return`sha256:${createHash3("sha256").update(text6).digest("hex")}`}function endsOf2({action:action2,apply:{key:key3,
 until:until2}}){if(until2===void 0||action2==="blocked")return[];const ends=mapValues(until2,members3=>mapValues(members3,
 end=>end?.at??null));return[canonical([key3,ends])]}function managedPart({fields:fields2,apply:{byMember}},name3){if(byMember?.
-includes(name3)!==true)return void 0;const{before=[],after:after2=[]}=fields2.find(({path})=>path===name3)??{};const{added,
-removed}=matchSets(asElements(after2),asElements(before));return{add:normalForm(set(),[...added]),remove:removed.map(keyOf).
-sort()}}function digestHasher({server,environment}){return new Hasher({server,salt:JSON.stringify(["idops plan digest",environment])})}
-function withHashes(field2,hasher){if(field2 instanceof HashedSecret)return{secret:field2.hash};if(field2 instanceof Sensitive)
-return{secret:hasher.hash(field2.reveal())};if(Array.isArray(field2))return field2.map(item=>withHashes(item,hasher));return isMap(
-field2)?mapValues(field2,member=>withHashes(member,hasher)):field2}init_identifiers();init_problems();init_words();init_declared();init_kinds();function expand(documents,references2,guarded){if(documents.every(isPlain2))return{declared:documents,warnings:[]};const{
+includes(name3)!==true)return void 0;const{before=[],after=[]}=fields2.find(({path})=>path===name3)??{};const{added,removed}=matchSets(
+asElements(after),asElements(before));return{add:normalForm(set(),[...added]),remove:removed.map(keyOf).sort()}}function digestHasher({
+server,environment}){return new Hasher({server,salt:JSON.stringify(["idops plan digest",environment])})}function withHashes(field2,hasher){
+if(field2 instanceof HashedSecret)return{secret:field2.hash};if(field2 instanceof Sensitive)return{secret:hasher.hash(field2.
+reveal())};if(Array.isArray(field2))return field2.map(item=>withHashes(item,hasher));return isMap(field2)?mapValues(field2,
+member=>withHashes(member,hasher)):field2}init_identifiers();init_problems();init_words();init_declared();init_kinds();function expand(documents,references2,guarded){if(documents.every(isPlain2))return{declared:documents,warnings:[]};const{
 plain:plain4,covering,problems,warnings}=coverObjects(documents,references2,guarded);if(problems.length>0)throw new ProblemsError(
 [...problems]);const own5=plain4.map(document2=>{const address4=addressOf(document2.kind,document2.identity);const others2=covering.
 get(address4);if(others2===void 0||document2.trouble!==void 0)return document2;covering.delete(address4);return mergeAbout(
@@ -20798,62 +20642,64 @@ if(only2!==void 0&&others2.length===0)return only2;const{document:document2,cont
 identity2,documents);if(contradictions4.length===0)return document2;const told3=contradictions4.map(({path,places:[one,other],
 removed})=>removed===void 0?`"${path}" is declared differently at ${one.file}:${one.line} and ${other.file}:${other.line}`:
 `"${removed}" of ${path} is declared at ${one.file}:${one.line} and removed at ${other.file}:${other.line}`);return altered(
-document2,{trouble:`${told3.join("; ")}: declare one value`})}init_p_limit();init_values();init_catalog();init_fields();init_kinds();init_references();init_plan();var ROLE="role:";function isPrivilegedHolding(patterns,{type,name:name3,listed:listed2},called=[]){const own5=patterns.flatMap(
+document2,{trouble:`${told3.join("; ")}: declare one value`})}init_p_limit();init_values();init_catalog();init_fields();init_kinds();init_references();init_plan();var ROLE="role:";function isPrivilegedHolding(patterns,{type,name:name3,listed:listed3},called=[]){const own5=patterns.flatMap(
 pattern=>{if(type==="scope")return pattern.startsWith(ROLE)?[]:[pattern];return pattern.startsWith(ROLE)?[pattern.slice(
-ROLE.length)]:[]});const names4=[...name3===void 0?[]:[name3],...listed2?[]:called];if(names4.length===0)return own5.length>
+ROLE.length)]:[]});const names4=[...name3===void 0?[]:[name3],...listed3?[]:called];if(names4.length===0)return own5.length>
 0;return own5.some(pattern=>names4.some(one=>matchesPattern(pattern,one)))}function markPrivileged(changes,{safety:{privileged},
 state},references2){if(privileged.length===0)return changes;const given=changes.map(change3=>newHoldings(change3,references2));
 const names4=given.some(holdings=>holdings.length>0)?namesById(state):new Map;return changes.map((change3,at3)=>{const privileges=(given[at3]??
 []).filter(holding=>isPrivilegedHolding(privileged,holding,names4.get(holding.id))).map(holding=>sentenceOf2(holding,change3));
 return privileges.length===0?change3:{...change3,privileges:[...new Set(privileges)]}})}function newHoldings({kind,action:action2,
-fields:fields2,requests,apply},references2){const{gives}=kindOf(kind);if(gives===void 0||requests.length===0||action2===
-"delete")return[];const known3=fields2.filter(({before})=>before!==void 0);const had=[...gives(fieldsOf(known3,({before})=>before),
-references2),...gives(fieldsOf(known3,({path})=>apply.before[path]),references2)];const keys=new Set(had.flatMap(({id,element,
-...at3})=>[key2(at3,"id",id),key2(at3,"name",element.name)]));return gives(fieldsOf(fields2,({after:after2})=>after2),references2).
-filter(({id,name:name3,...at3})=>id===void 0?!keys.has(key2(at3,"name",name3)):!keys.has(key2(at3,"id",id)))}function key2({
-type,within:within5},by,value4){return value4===void 0?void 0:JSON.stringify([type,within5,by,String(value4)])}function fieldsOf(changes,side3){
-return Object.fromEntries(changes.flatMap(field2=>{const value4=side3(field2);return value4===void 0?[]:[[field2.path,value4]]}))}
-function sentenceOf2({type,element,name:name3,within:within5,through},{fields:fields2}){const confirmed=fields2.find(({path})=>within5.
-startsWith(path))?.confirmed===true;const isHidden2=name3===void 0||holdsSensitive(element);const called=elementName(isHidden2?
-element:{...element,name:name3},confirmed);return`gives the ${type}${called}${through===void 0?"":` by the role${elementName(
-through.element,confirmed)}`}`}function namesById({resources}){const names4=new Map;for(const{kind,fields:fields2,left}of Object.
-values(resources)){const{gives}=kindOf(kind);const recorded2=gives===void 0?[]:[fields2,left?.fields??{}];for(const{id,name:name3}of recorded2.
-flatMap(one=>gives?.(one,{})??[])){if(id!==void 0&&name3!==void 0)names4.set(id,(names4.get(id)??new Set).add(name3))}}return names4}
-function blockProtected(changes,{protect:patterns,approvers},addressesOf2){if(patterns.length===0)return changes;const isApproved2=approvers.
-some(entry=>entry.for==="protected");const guarded=(change3,pattern,why2)=>{if(!isApproved2)return withReason(change3,why2);
-const message=`${why2}, unless an approver of safety.approvers approves it`;return{...change3,protectedBy:pattern,warnings:[
-...change3.warnings,{code:"protected",message}]}};return changes.map(change3=>{const{kind}=change3;if(!isChanging(change3))
-return change3;const name3=kindOf(kind).called?.(change3.apply.before);const named4=name3===void 0?[]:[`${kind}/${name3}`];
-const own5=protectingPattern(patterns,[...addressesOf2(change3),...named4]);if(own5!==void 0)return guarded(change3,own5,
-`safety.protect has ${own5}: no plan changes it`);const{succession}=kindOf(kind);if(succession===void 0||!takesOver(change3)||
-change3.destructions.length===0)return change3;const former=formerHolders(change3,changes);const taken=former===void 0?patterns.
-find(pattern=>mayMatchKind({targets:[pattern],kinds:[]},kind)):protectingPattern(patterns,former);if(taken===void 0)return change3;
-const unsure2=former===void 0?"; which one has it now is unknown":"";return guarded(change3,taken,`it ${succession.moves(
-former)}, and safety.protect has ${taken}${unsure2}`)})}function idleKeeps(keeps,{scopes,roles:roles3}){return keeps.flatMap(
-keep2=>{const[noun,list2,named4=""]=keep2.scope===void 0?["role",roles3,keep2.role]:["scope",scopes,keep2.scope];if(list2==
-null||list2.unsure||list2.byId(named4)!==void 0||list2.byName(named4).length>0)return[];const message=`safety.keep names\
- the ${noun} "${named4}", which the server doesn't have, so it keeps nothing${list2.proposal(named4)}`;return[{code:"no-\
-such-name",message}]})}async function blockLosses(given,options,references2,elsewhere){let changes=given;for(const kind of kinds){
-const{access:access3,discovery,gives}=kind;if(access3===void 0||discovery===void 0||gives===void 0)continue;const has=(keep2,fields2)=>access3.
-blocked(fields2)!==true&&gives(fields2,references2).some(({type,id,name:name3})=>keep2[type]!==void 0&&[id,name3].includes(
-keep2[type]));const loses=(keep2,{action:action2,apply})=>action2!=="blocked"&&has(keep2,apply.before)&&!has(keep2,afterwards2(
-apply.before,apply));const threatened=options.safety.keep.filter(keep2=>changes.some(change3=>change3.kind===kind.name&&
-loses(keep2,change3)));if(threatened.length===0)continue;const found2=await findAll2(discovery.find,options);const others2=elsewhere(
-found2,kind);for(const keep2 of threatened){const byId=new Map([...changes,...others2].filter(({action:action2})=>action2!==
-"blocked").map(change3=>[change3.apply.identity.id,change3]));const holders=found2.filter(({identity:identity2,live})=>has(
-keep2,afterwards2(live.fields,byId.get(identity2.id)?.apply)));const left=holders.length;if(left>=keep2.at_least){const gains=holders.
-flatMap(({identity:identity2,live})=>{const change3=byId.get(identity2.id);return change3===void 0||has(keep2,live.fields)?
-[]:[change3.apply.key]});if(left-gains.length>=keep2.at_least)continue;changes=changes.map(change3=>change3.kind===kind.
-name&&loses(keep2,change3)?{...change3,awaits:[...change3.awaits??[],...gains]}:change3);continue}const what=keep2.scope===
-void 0?`role "${keep2.role}"`:`scope "${keep2.scope}"`;const reason=`this plan would leave ${left} with the ${what}, and\
- safety.keep asks for at least ${keep2.at_least}`;changes=changes.map(change3=>change3.kind===kind.name&&loses(keep2,change3)?
-withReason(change3,reason):change3)}}return changes}function afterwards2(now,apply){return{...now,...apply?.expected}}async function findAll2(find6,{
-reader:given,profile,concurrency,signal,read:read2}){const{reader,check:check3}=abortable(given,signal);const limit2=pLimit(
-concurrency);const lists=read2?.lists??{};const{found:found2}=await find6({reader,profile,alone:false,holds:name3=>lists[name3]!==
-void 0,asked:{},known:[],list:name3=>holdList(lists,name3,{reader,profile}),limit:read3=>limit2(async()=>{check3();return await read3()}),
-rows:(noun,read3,parse11)=>readRows(noun,read3,parse11,reader)});return found2}init_kinds();init_operations();async function guardProfile(given,{profile,seen,recognise,state}){const changes=blockMarkedKinds(given,state,profile);const advice=seen===
-void 0?[]:[{code:"other-profile",message:adviceFor(seen)}];const scope3=changes.filter(isUnsafe).map(firstScope)[0];if(recognise===
-null||scope3===void 0)return{changes,warnings:advice};const probed=seen===void 0?await recognise(scope3):{kind:"recognis\
+fields:fields2,requests,apply},references2){const{access:access3}=kindOf(kind);if(access3===void 0||requests.length===0||
+action2==="delete")return[];const known3=fields2.filter(({before})=>before!==void 0);const had=[...access3.holdings(fieldsOf(
+known3,({before})=>before),references2),...access3.holdings(fieldsOf(known3,({path})=>apply.before[path]),references2)];
+const keys=new Set(had.flatMap(({id,element,...at3})=>[key2(at3,"id",id),key2(at3,"name",element.name)]));return access3.
+holdings(fieldsOf(fields2,({after})=>after),references2).filter(({id,name:name3,...at3})=>id===void 0?!keys.has(key2(at3,
+"name",name3)):!keys.has(key2(at3,"id",id)))}function key2({type,within:within5},by,value4){return value4===void 0?void 0:
+JSON.stringify([type,within5,by,String(value4)])}function fieldsOf(changes,side3){return Object.fromEntries(changes.flatMap(
+field2=>{const value4=side3(field2);return value4===void 0?[]:[[field2.path,value4]]}))}function sentenceOf2({type,element,
+name:name3,within:within5,through},{fields:fields2}){const confirmed=fields2.find(({path})=>within5.startsWith(path))?.confirmed===
+true;const isHidden2=name3===void 0||holdsSensitive(element);const called=elementName(isHidden2?element:{...element,name:name3},
+confirmed);return`gives the ${type}${called}${through===void 0?"":` by the role${elementName(through.element,confirmed)}`}`}
+function namesById({resources}){const names4=new Map;for(const{kind,fields:fields2,left}of Object.values(resources)){const{
+access:access3}=kindOf(kind);const recorded2=access3===void 0?[]:[fields2,left?.fields??{}];for(const{id,name:name3}of recorded2.
+flatMap(one=>access3?.holdings(one,{})??[])){if(id!==void 0&&name3!==void 0)names4.set(id,(names4.get(id)??new Set).add(
+name3))}}return names4}function blockProtected(changes,{protect:patterns,approvers},addressesOf2){if(patterns.length===0)
+return changes;const isApproved2=approvers.some(entry=>entry.for==="protected");const guarded=(change3,pattern,why2)=>{if(!isApproved2)
+return withReason(change3,why2);const message=`${why2}, unless an approver of safety.approvers approves it`;return{...change3,
+protectedBy:pattern,warnings:[...change3.warnings,{code:"protected",message}]}};return changes.map(change3=>{const{kind}=change3;
+if(!isChanging(change3))return change3;const name3=kindOf(kind).called?.(change3.apply.before);const named4=name3===void 0?
+[]:[`${kind}/${name3}`];const own5=protectingPattern(patterns,[...addressesOf2(change3),...named4]);if(own5!==void 0)return guarded(
+change3,own5,`safety.protect has ${own5}: no plan changes it`);const{succession}=kindOf(kind);if(succession===void 0||!takesOver(
+change3)||change3.destructions.length===0)return change3;const former=formerHolders(change3,changes);const taken=former===
+void 0?patterns.find(pattern=>mayMatchKind({targets:[pattern],kinds:[]},kind)):protectingPattern(patterns,former);if(taken===
+void 0)return change3;const unsure2=former===void 0?"; which one has it now is unknown":"";return guarded(change3,taken,
+`it ${succession.moves(former)}, and safety.protect has ${taken}${unsure2}`)})}function idleKeeps(keeps,{scopes,roles:roles3}){
+return keeps.flatMap(keep2=>{const[noun,list2,named4=""]=keep2.scope===void 0?["role",roles3,keep2.role]:["scope",scopes,
+keep2.scope];if(list2==null||list2.unsure||list2.byId(named4)!==void 0||list2.byName(named4).length>0)return[];const message=`\
+safety.keep names the ${noun} "${named4}", which the server doesn't have, so it keeps nothing${list2.proposal(named4)}`;
+return[{code:"no-such-name",message}]})}async function blockLosses(given,options,references2,elsewhere){let changes=given;
+for(const kind of kinds){const{access:access3,discovery}=kind;if(access3===void 0||discovery===void 0)continue;const has=(keep2,fields2)=>access3.
+blocked(fields2)!==true&&access3.holdings(fields2,references2).some(({type,id,name:name3})=>keep2[type]!==void 0&&[id,name3].
+includes(keep2[type]));const loses=(keep2,{action:action2,apply})=>action2!=="blocked"&&has(keep2,apply.before)&&!has(keep2,
+afterwards2(apply.before,apply));const threatened=options.safety.keep.filter(keep2=>changes.some(change3=>change3.kind===
+kind.name&&loses(keep2,change3)));if(threatened.length===0)continue;const found2=await findAll2(discovery.find,options);
+const others2=elsewhere(found2,kind);for(const keep2 of threatened){const byId=new Map([...changes,...others2].filter(({
+action:action2})=>action2!=="blocked").map(change3=>[change3.apply.identity.id,change3]));const holders=found2.filter(({
+identity:identity2,live})=>has(keep2,afterwards2(live.fields,byId.get(identity2.id)?.apply)));const left=holders.length;
+if(left>=keep2.at_least){const gains=holders.flatMap(({identity:identity2,live})=>{const change3=byId.get(identity2.id);
+return change3===void 0||has(keep2,live.fields)?[]:[change3.apply.key]});if(left-gains.length>=keep2.at_least)continue;changes=
+changes.map(change3=>change3.kind===kind.name&&loses(keep2,change3)?{...change3,awaits:[...change3.awaits??[],...gains]}:
+change3);continue}const what=keep2.scope===void 0?`role "${keep2.role}"`:`scope "${keep2.scope}"`;const reason=`this pla\
+n would leave ${left} with the ${what}, and safety.keep asks for at least ${keep2.at_least}`;changes=changes.map(change3=>change3.
+kind===kind.name&&loses(keep2,change3)?withReason(change3,reason):change3)}}return changes}function afterwards2(now,apply){
+return{...now,...apply?.expected}}async function findAll2(find7,{reader:given,profile,concurrency,signal,read:read2}){const{
+reader,check:check3}=abortable(given,signal);const limit2=pLimit(concurrency);const lists=read2?.lists??{};const{found:found2}=await find7(
+{reader,profile,alone:false,holds:name3=>lists[name3]!==void 0,asked:{},known:[],list:name3=>holdList(lists,name3,{reader,
+profile}),limit:read3=>limit2(async()=>{check3();return await read3()}),rows:(noun,read3,parse11)=>readRows(noun,read3,parse11,
+reader)});return found2}init_kinds();init_operations();async function guardProfile(given,{profile,seen,recognise,state}){const changes=blockMarkedKinds(given,state,profile);const advice=seen===
+void 0?[]:[{code:"other-profile",message:adviceFor(seen)}];const scope2=changes.filter(isUnsafe).map(firstScope)[0];if(recognise===
+null||scope2===void 0)return{changes,warnings:advice};const probed=seen===void 0?await recognise(scope2):{kind:"recognis\
 ed",profile:seen};switch(probed.kind){case"recognised":if(probed.profile.name===profile.name)return{changes,warnings:[]};
 return{changes:changes.map(change3=>isUnsafe(change3)?blocked2(change3,probed.profile):change3),warnings:[]};case"plain":
 return{changes,warnings:[]};case"unclear":return{changes,warnings:[unsure(profile,probed.status)]}}}function blockMarkedKinds(changes,{
@@ -20905,17 +20751,17 @@ name3);const beside=names4.includes(reads2)?", which is there as well":"";const 
 e ${quote(reads2)}${beside}`;return[{code:"mixed-script",message:`${quote(name3)} mixes ${mixed.join(" and ")} letters${alike}`}]});
 return warnings.length===0?change3:{...change3,warnings:[...change3.warnings,...warnings]}}function alphabetsOf(word2){return alphabets.
 flatMap(([name3,letters2])=>letters2.test(word2)?[name3]:[])}function looksLike(name3){return[...name3].map(letter=>latin.
-charAt(others.indexOf(letter))||letter).join("")}function namesIn5({path,before,after:after2,sensitive}){if(sensitive)return[];
-const own5=path==="name"?[before,after2].filter(value4=>typeof value4==="string"):[];return[...path.split(/[.[\]"]+/).slice(
-1),...own5,...[before,after2].flatMap(value4=>namesOf4(value4))]}function namesOf4(value4){if(Array.isArray(value4))return value4.
+charAt(others.indexOf(letter))||letter).join("")}function namesIn5({path,before,after,sensitive}){if(sensitive)return[];
+const own5=path==="name"?[before,after].filter(value4=>typeof value4==="string"):[];return[...path.split(/[.[\]"]+/).slice(
+1),...own5,...[before,after].flatMap(value4=>namesOf4(value4))]}function namesOf4(value4){if(Array.isArray(value4))return value4.
 flatMap(namesOf4);if(!isMap(value4))return[];return Object.entries(value4).flatMap(([key3,member])=>key3==="name"&&typeof member===
 "string"?[key3,member]:[key3,...namesOf4(member)])}function warnOfMasks(plan,redact){return{...plan,changes:plan.changes.
 map(change3=>warned2(change3,redact))}}function warned2(change3,redact){const warnings=change3.fields.flatMap(({path,type,
-before,after:after2,sensitive})=>{if(type!=="body"||sensitive)return[];return[...isMasked(before,redact)?[maskedBody(`th\
-e present ${path}`)]:[],...isMasked(after2,redact)?[maskedBody(`the new ${path}`)]:[]]});return warnings.length===0?change3:
-{...change3,warnings:[...change3.warnings,...warnings]}}function isMasked(body2,redact){return typeof body2==="string"&&
-redact(body2)!==body2}function maskedBody(what){return{code:"masked-body",message:`${what} contains a known credential, \
-which is masked here: look at the source before you trust the text around it`}}async function buildPlan(given){const{options,names:names4,warnings}=await withDocumentsById(given);const{selection,profile,
+before,after,sensitive})=>{if(type!=="body"||sensitive)return[];return[...isMasked(before,redact)?[maskedBody(`the prese\
+nt ${path}`)]:[],...isMasked(after,redact)?[maskedBody(`the new ${path}`)]:[]]});return warnings.length===0?change3:{...change3,
+warnings:[...change3.warnings,...warnings]}}function isMasked(body2,redact){return typeof body2==="string"&&redact(body2)!==
+body2}function maskedBody(what){return{code:"masked-body",message:`${what} contains a known credential, which is masked \
+here: look at the source before you trust the text around it`}}async function buildPlan(given){const{options,names:names4,warnings}=await withDocumentsById(given);const{selection,profile,
 state,recognise}=options;const subjects=candidates(options,await heldLists(options.read?.lists??{}));const{live,references:references2,
 read:read2}=await observeSubjects(subjects,names4,options);const decider=new Decider(options,references2);const addressed=subjects.
 map(subject=>({subject,...addresses2(subject,live.get(subject),decider.references)}));const all=addressed.flatMap(({all:all2})=>all2);
@@ -20924,27 +20770,26 @@ all2));const selected=alike.filter(({subject})=>!subject.elsewhere);const decide
 decider,live,options.signal);const ends=endsOf(decided.changes,given.asOf??given.now);const{holdsUntil}=ends;const byKey=new Map(
 selected.map(one=>[one.key,one]));const unprotected=blockProtected(decided.changes.map(withoutIdleWarnings),options.safety,
 ({apply})=>byKey.get(apply.key)?.all??[]);const guarded=await guardProfile(unprotected,{profile,seen:observedProfile(profile,
-live),recognise,state});const created=blockDependents(guarded.changes,decider.references);const kept=await blockLosses(arrange(
-created),options,decider.references,(found2,kind)=>decideElsewhere(found2,kind,decider,options));const plan=await assemble(
-markPrivileged(kept,options,decider.references),readScopes(subjects,references2,profile),options);const{targets,kinds:asked,
-shard:shard2}=selection;const isPartial=targets.length>0||asked.length>0||shard2!==void 0||options.endedOnly===true;return{
-plan:{...plan,...shard2===void 0?{}:{shard:shard2},...isPartial?{partial:true}:{},warnings:[...warnings,...ends.warnings,
-...guarded.warnings,...leftOut3(restoresLeftOut(options)),...missingLists(references2),...idleKeeps(options.safety.keep,
-references2),...decided.dropped,...idleWarnings(decided.changes)],settled:decided.settled,...given.asOf===void 0?{}:{asOf:given.
-asOf.toISOString()},...holdsUntil===void 0?{}:{holdsUntil},...selected.length===0&&given.declared.length>0?{leavesOut:options.
-endedOnly===true?"ended":true}:{}},replan:replanOf(options,byKey,decider,read2),observed:new Map(addressed.flatMap(({subject,
-key:key3})=>{const shown4=live.get(subject);return shown4===void 0?[]:[[key3,shown4]]}))}}async function withDocumentsById(options){
-const{declared,selection,profile,state}=options;if(options.adjust!==void 0)return{options,names:[],warnings:[]};const names4=listsOfNames2(
-declared,selection.targets,profile);const read2=reusableLists(options.read,[],names4);const references2=names4.length===
-0?{}:(await observe([],names4,{...options,lists:read2.lists})).references;const others2={present:new Map,former:formerNames(
-state)};const expanded=expand(declared,afterwards(references2,declared,others2,valuesIn(profile)),options);const now=options.
-asOf??options.now;const dated=withDates(expanded.declared,declared,{state,now,endedOnly:options.endedOnly===true});const lists={
-...options.read?.lists,...read2.lists};return{options:{...options,declared:dated.declared,...names4.length===0?{}:{read:{
-at:read2.at,lists}}},names:names4,warnings:[...expanded.warnings,...dated.warnings]}}async function observeSubjects(subjects,names4,options){
-const own5=subjects.filter(({elsewhere})=>!elsewhere);const documents=own5.flatMap(({declared})=>declared??[]);const needed2=[
-...names4,...listsFor(referring(own5,options),options.profile)];const read2=reusableLists(options.read,subjects,needed2);
-const known3=subjects.filter(({declared})=>declared?.trouble===void 0);const observed=await whileHashing(documents,options,
-()=>observe(known3,needed2,{...options,lists:read2.lists}));return{...observed,read:read2}}async function decideAll(selected,twice,decider,observed,signal){
+live),recognise,state});const kept=await blockLosses(arrange(guarded.changes),options,decider.references,(found2,kind)=>decideElsewhere(
+found2,kind,decider,options));const plan=await assemble(markPrivileged(kept,options,decider.references),readScopes(subjects,
+references2,profile),options);const{targets,kinds:asked,shard:shard2}=selection;const isPartial=targets.length>0||asked.
+length>0||shard2!==void 0||options.endedOnly===true;return{plan:{...plan,...shard2===void 0?{}:{shard:shard2},...isPartial?
+{partial:true}:{},warnings:[...warnings,...ends.warnings,...guarded.warnings,...leftOut3(restoresLeftOut(options)),...missingLists(
+references2),...idleKeeps(options.safety.keep,references2),...decided.dropped,...idleWarnings(decided.changes)],settled:decided.
+settled,...given.asOf===void 0?{}:{asOf:given.asOf.toISOString()},...holdsUntil===void 0?{}:{holdsUntil},...selected.length===
+0&&given.declared.length>0?{leavesOut:options.endedOnly===true?"ended":true}:{}},replan:replanOf(options,byKey,decider,read2),
+observed:new Map(addressed.flatMap(({subject,key:key3})=>{const shown4=live.get(subject);return shown4===void 0?[]:[[key3,
+shown4]]}))}}async function withDocumentsById(options){const{declared,selection,profile,state}=options;if(options.adjust!==
+void 0)return{options,names:[],warnings:[]};const names4=listsOfNames2(declared,selection.targets,profile);const read2=reusableLists(
+options.read,[],names4);const references2=names4.length===0?{}:(await observe([],names4,{...options,lists:read2.lists})).
+references;const others2={present:new Map,former:formerNames(state)};const expanded=expand(declared,afterwards(references2,
+declared,others2),options);const now=options.asOf??options.now;const dated=withDates(expanded.declared,declared,{state,now,
+endedOnly:options.endedOnly===true});const lists={...options.read?.lists,...read2.lists};return{options:{...options,declared:dated.
+declared,...names4.length===0?{}:{read:{at:read2.at,lists}}},names:names4,warnings:[...expanded.warnings,...dated.warnings]}}
+async function observeSubjects(subjects,names4,options){const own5=subjects.filter(({elsewhere})=>!elsewhere);const documents=own5.
+flatMap(({declared})=>declared??[]);const needed2=[...names4,...listsFor(referring(own5,options),options.profile)];const read2=reusableLists(
+options.read,subjects,needed2);const known3=subjects.filter(({declared})=>declared?.trouble===void 0);const observed=await whileHashing(
+documents,options,()=>observe(known3,needed2,{...options,lists:read2.lists}));return{...observed,read:read2}}async function decideAll(selected,twice,decider,observed,signal){
 const decided=await eachWithSlowHashes(selected,one=>{const live=observed.get(one.subject);const change3=decider.decide(
 one,live);const others2=one.subject.declared&&twice.get(one.subject.declared);const restore=decider.pendingRestore(one.key);
 return{one,live,restore,change:change3&&others2?{...change3,...blockedAsTwice(others2)}:change3,isSettled:isSettled(one.
@@ -20959,8 +20804,8 @@ filter(kind=>kind.readable(profile)&&subjects.some(subject=>subject.kind===kind.
 void 0);return[...readable2.map(({scopes})=>scopes.read),...lists.flatMap(name3=>listScope(name3,profile)??[])]}function idleWarnings(changes){
 return changes.filter(isUnchanged2).flatMap(({address:address4,warnings})=>warnings.map(warning4=>({...warning4,message:`${address4}\
 : ${warning4.message}`})))}function withoutIdleWarnings(change3){return isUnchanged2(change3)&&change3.warnings.length>0?
-{...change3,warnings:[]}:change3}function reusableLists(read2,subjects,needed2){const listed2=new Set(subjects.map(({kind})=>kindOf(
-kind).listed));const names4=listNames.filter(name3=>read2?.lists[name3]!==void 0&&(needed2.includes(name3)||listed2.has(
+{...change3,warnings:[]}:change3}function reusableLists(read2,subjects,needed2){const listed3=new Set(subjects.map(({kind})=>kindOf(
+kind).listed));const names4=listNames.filter(name3=>read2?.lists[name3]!==void 0&&(needed2.includes(name3)||listed3.has(
 name3)));if(read2===void 0||names4.length===0)return{at:performance.now(),lists:{}};return{at:read2.at,lists:Object.fromEntries(
 names4.map(name3=>[name3,read2.lists[name3]]))}}async function whileHashing(documents,{hasher,signal},observing){const failed=new AbortController;
 const stop=signal===void 0?failed.signal:AbortSignal.any([failed.signal,signal]);const secrets=documents.flatMap(({fields:fields2})=>secretsIn(
@@ -20994,7 +20839,7 @@ return{change:change3,live:shown4}}async function assemble(changes,reads2,header
 map(({operation})=>operations[operation].scope));return{toolVersion:header2.toolVersion,createdAt:header2.now.toISOString(),
 server:header2.server,profile:header2.profile.name,environment:header2.environment,changes:changes.map(warnOfMixedScripts),
 requiredScopes:[...new Set([...reads2,...writes])].sort(),warnings:[],digest:await withSlowHashes(()=>planDigest(header2,
-changes))}}init_zod();init_json();init_problems();init_shard();init_values();init_fields();init_kinds();init_redactor();import{createHash as createHash5}from"node:crypto";var hash4=string2().describe("A hash that tells whether it is the same now");var sealSchema=strictObject({targets:array(
+changes))}}init_zod();init_json();init_problems();init_shard();init_values();init_fields();init_kinds();init_redactor();import{createHash as createHash4}from"node:crypto";var hash4=string2().describe("A hash that tells whether it is the same now");var sealSchema=strictObject({targets:array(
 string2()),kinds:array(string2()),prune:boolean2(),assert:boolean2(),shard:strictObject({index:int().min(1),count:int().
 min(1)}).optional().describe("The part of the objects that it is about; left out where it is about all"),objects:array(strictObject(
 {address:string2(),action:string2(),observed:hash4.describe("Over everything that was observed of the object"),requests:hash4.
@@ -21014,7 +20859,7 @@ hasher)]}function withoutLabels({type},field2){if(type!=="set"||!Array.isArray(f
 if(!isMap(element)||typeof element.id!=="string")return element;const{label:_,...rest}=element;return rest})}function secretFields2({
 action:action2,fields:fields2,apply}){if(action2==="blocked")return new Set(apply.managed);const asked=Object.entries(apply.
 expected).flatMap(([name3,field2])=>holdsSensitive(field2)?[name3]:[]);const shown4=fields2.flatMap(({path,sensitive})=>sensitive?
-[path.replace(/[.[].*$/s,"")]:[]);return new Set([...asked,...shown4])}function hashOf(value4){return`sha256:${createHash5(
+[path.replace(/[.[].*$/s,"")]:[]);return new Set([...asked,...shown4])}function hashOf(value4){return`sha256:${createHash4(
 "sha256").update(canonical(value4)).digest("hex")}`}function planHash({apply,...shown4}){const{whole:_,...rest}=apply;return hashOf(
 {...shown4,apply:rest})}function alteration(stored2,file2){if(stored2.apply.whole===planHash(stored2))return[];return[error(
 "plan-altered",`${file2} was changed after it was stored: what it shows is not the plan that was made`,[],"make it anew \
@@ -21031,89 +20876,88 @@ now.environment)found2.push(`it is for the environment ${stored2.environment??"n
 one"}`);compare2(partOf2(stored2.apply),partOf2(now));const{holds_until:end}=stored2;const instant2=now.asOf??now.createdAt;
 if(end!==void 0&&Date.parse(instant2)>=Date.parse(end)){found2.push(`it held until ${end}, when access ends that it stil\
 l gives`)}const before=new Map(stored2.apply.objects.map(object3=>[object3.address,object3]));const{objects:whole2}=await seal(
-now,stored2.apply,text6=>text6);const keys=new Map(now.changes.map(({address:address4,apply})=>[apply.key,address4]));const after2=new Map(
+now,stored2.apply,text6=>text6);const keys=new Map(now.changes.map(({address:address4,apply})=>[apply.key,address4]));const after=new Map(
 whole2.map(object3=>[object3.address,object3]));const met=new Set;const isLeft2=({requests,apply:{key:key3}})=>requests.
 length>0&&left?.includes(key3)===true;const open7=new Set(now.changes.filter(isLeft2).map(({address:address4})=>address4));
 const idle=new Set(now.changes.filter(({requests})=>requests.length===0).map(({address:address4})=>address4));for(const[
-name3,object3]of before){const address4=after2.has(name3)?name3:keys.get(name3)??name3;met.add(address4);if(left!==void 0&&
-!open7.has(address4)){if(after2.has(address4)&&!idle.has(address4))found2.push(`${address4} was applied, and was changed\
- since`);continue}const present3=after2.get(address4);if(present3===void 0)found2.push(`${address4} is no longer in it`);else if(present3.
+name3,object3]of before){const address4=after.has(name3)?name3:keys.get(name3)??name3;met.add(address4);if(left!==void 0&&
+!open7.has(address4)){if(after.has(address4)&&!idle.has(address4))found2.push(`${address4} was applied, and was changed \
+since`);continue}const present3=after.get(address4);if(present3===void 0)found2.push(`${address4} is no longer in it`);else if(present3.
 observed!==object3.observed)found2.push(`${address4} was changed on the server, or its record was`);else if(present3.action!==
 object3.action)found2.push(`${address4} was ${object3.action} in it, and is ${present3.action} now`);else if(present3.requests!==
-object3.requests)found2.push(`${address4} is declared otherwise now`)}for(const address4 of after2.keys()){if(!met.has(address4)&&
+object3.requests)found2.push(`${address4} is declared otherwise now`)}for(const address4 of after.keys()){if(!met.has(address4)&&
 (left===void 0||!idle.has(address4)))found2.push(`${address4} is new in it`)}if(found2.length===0&&left===void 0&&stored2.
 digest!==now.digest)found2.push("its digest is another one now");if(found2.length===0)return[];return[error("stale-plan",
-`stale plan: ${found2.join("; ")}`,[],"nothing was sent; make a new one with idops plan --out FILE and review it")]}init_names2();init_escape();init_json();init_problems();import{readFile as readFile2}from"node:fs/promises";init_zod();init_result();init_kinds();init_plan();var described2=(description,example)=>({description,examples:[example]});
-var text5=(description,example)=>string2().meta(described2(description,example));var count2=(description,example)=>int().
-min(0).meta(described2(description,example));var RUN2="20260131T120000Z-4f2a1c";var label2=string2().optional().meta(described2(
-"The name of the object, if it is known and not in the address","ada@acme.example"));var action=_enum(["create","update",
-"delete","regenerate","adopt","blocked","unchanged"]).describe("What to do; adopt records the object and sends nothing");
-var place=strictObject({file:text5("The file, relative to the project","manifests/users.yaml"),line:int().min(1).meta(described2(
-"The line, from 1",3)),column:int().min(1).optional().meta(described2("The column, from 1",1))});var morePlaces=int().min(
-1).optional().meta(described2("How many more places there are",12));var warning3=strictObject({code:text5("The code","lo\
-st-placeholder"),message:text5("The message","the new text body lost {{ url }}"),place:place.optional().describe("The fi\
-rst place, if it is not the declaration"),places:array(place).optional().describe("All places, if there are several"),more_places:morePlaces}).
-describe("A finding that stops nothing");var anyJson=unknown();var side2=(description,example)=>union([strictObject({unknown:literal(
-true).describe("The value is unknown")}),strictObject({sensitive:literal(true).describe("The value is secret")}),anyJson]).
-meta(described2(description,example));var request3=strictObject({method:_enum(["PATCH","POST","DELETE"]).describe("The m\
-ethod of the request"),path:text5("The path under the base URL","/api/organizations/5f0c1a9e-2f5d-4a58-9a51-6b1f8a1d7c11")});
-var field=strictObject({path:text5("The field, or its part, that differs","label"),before:side2('The present value, {"un\
-known": true} or {"sensitive": true}',"ACME Corp"),after:side2('The new value, {"unknown": true} or {"sensitive": true}',
-"ACME Corporation"),sensitive:boolean2().describe("Whether the values are secret"),becomes:_enum(["built-in","gone","rem\
-oved"]).optional().describe("gone, or built-in if the server then uses its own text; removed for a key of a map"),places:array(
-place).optional().describe("Where it is declared, if several documents declare the object"),was:literal("absent").optional().
-describe("The key didn't exist before"),confirmed:literal(true).optional().describe("In a stored plan: the server confir\
-med its names"),drift:strictObject({recorded:union([strictObject({sensitive:literal(true).describe("The value is secret")}),
-anyJson]).meta(described2('The value that idops last knew, or {"sensitive": true}',"ACME Corp")),run:string2().nullable().
-meta(described2("The run that wrote it; null if idops only read it",RUN2)),declared:_enum(["changed","nowhere"]).optional().
-describe("changed if the manifest changed too; nowhere if no manifest declares the key")}).optional().describe("Present \
-if the server changed since idops last knew the value")});var change2=strictObject({address:text5("The address of the ob\
-ject","Organization/acme"),label:label2,kind:_enum(kinds.map(({name:name3})=>name3)).describe("The kind of the object"),
-action,observed:_enum(["live","recorded","unknown"]).describe("Where the present value comes from"),recorded_at:string2().
-optional().meta(described2("When the record was made, if observed is recorded","2026-01-31T12:00:00.000Z")),destructive:boolean2().
-describe("Whether the change is destructive"),destructions:array(string2()).meta(described2("What would be lost",["the u\
-ser loses the membership in acme"])),privileged:boolean2().default(false).describe("Whether the change is privileged"),privileges:array(
-string2()).optional().meta(described2("The privileged scopes and roles",["the user gets the scope users:manage:all"])),requests:array(
-request3).describe("The requests, in order"),fields:array(field).describe("The differences"),warnings:array(warning3).describe(
-"Findings about this change"),reason:string2().nullable().meta(described2("Why it is blocked, and what to do",'the serve\
-r has no organization "acme"')),declared_at:strictObject({file:text5("The file, relative to the project","manifests/orga\
-nizations.yaml"),line:int().min(1).meta(described2("The line of the first key",3))}).nullable().describe("Where it is de\
-clared")});var shard=strictObject({index:int().min(1).meta(described2("The number of the shard, from 1",2)),count:int().
-min(1).meta(described2("The number of shards",4))}).optional().describe("The shard of --shard");var planSchema=strictObject(
-{format_version:literal(1).describe("The version of this format"),tool_version:text5("The version of idops","0.1.0"),created_at:text5(
-"When the plan was made, in UTC","2026-01-31T12:00:00.000Z"),server:text5("The base URL of the server","https://id.examp\
-le.com"),profile:text5("The server profile","documented"),environment:string2().nullable().meta(described2("The chosen e\
-nvironment","production")),shard,now:string2().optional().meta(described2("The instant of --now","2027-01-31T00:00:00.00\
-0Z")),holds_until:string2().optional().meta(described2("When the plan becomes stale because access ends","2027-01-31T00:\
-00:00.000Z")),partial:literal(true).optional().describe("Present if --target, --kind or --shard leave objects out"),summary:strictObject(
-{create:int().min(1).optional().meta(described2("Objects to create, if there are any",1)),update:count2("Objects to upda\
-te",1),delete:count2("Objects to delete",0),regenerate:count2("DIDs to regenerate",0),adopt:count2("Objects to record wi\
-thout a request",0),blocked:count2("Blocked objects",0),unchanged:count2("Unchanged objects",3),privileged:int().min(1).
-optional().meta(described2("Privileged changes, if there are any",1)),drift:int().min(1).optional().meta(described2("Obj\
-ects with drift, if there are any",1))}).describe("The number of objects by action"),required_scopes:array(string2()).meta(
-described2("The scopes that observing and applying need",["users:manage:all"])),only:_enum(shares).optional().describe("\
-The value of --only"),left_out:partialRecord(action,int().min(1)).optional().meta(described2("The number of changes that\
- --only leaves out, by action",{update:2})),changes:array(change2).describe("Privileged changes first, then in the order\
- of apply; unchanged ones only with --debug or drift"),warnings:array(warning3).describe("Findings about the whole plan"),
-digest:text5("A hash of what would be sent",`sha256:${"5f".repeat(32)}`)}).describe("What idops would change on a server");
-var resultSchema=strictObject({format_version:literal(1).describe("The version of this format"),run:string2().nullable().
-meta(described2("The name of the run; null if there was nothing to do",RUN2)),shard,undoes:string2().optional().meta(described2(
-"The run that was undone, after an undo",RUN2)),summary:strictObject({applied:count2("Done and confirmed",1),failed:count2(
-"Refused, or the server was not reached",0),not_converged:count2("Accepted, but the server keeps another value",0),unknown:count2(
-"Sent, with an unknown outcome",0),skipped:count2("Not sent",0)}).describe("The number of changes by status"),results:array(
-strictObject({address:text5("The address of the object","Organization/acme"),label:label2,action,status:_enum(statuses).
-describe("The outcome, as in the summary"),http_status:int().nullable().meta(described2("The status of the last response\
-; null if there was none",200)),attempts:count2("How often requests were sent",1),unverified:array(string2()).meta(described2(
-"Sent fields that the response did not contain",["smtp_password"])),error:string2().nullable().meta(described2("What wen\
-t wrong","the server refused the request")),notes:array(string2()).optional().meta(described2("Notes about an applied ch\
-ange",["the server took the default away"])),did:string2().optional().meta(described2("The new DID, after a regeneration",
-"did:key:z6Mk\u2026"))})).describe("The outcome of each change, in the order of the plan")}).describe("What one run of a\
-pply did");init_stored();async function storedPlanText(plan,options,redactor){const shown4=storedJson(redactPlan(plan,redactor));const stored2={
+`stale plan: ${found2.join("; ")}`,[],"nothing was sent; make a new one with idops plan --out FILE and review it")]}init_names2();init_escape();init_json();init_problems();import{readFile as readFile2}from"node:fs/promises";init_zod();init_result();init_kinds();init_plan();var text5=(description,...examples2)=>string2().meta(described2(description,
+...examples2));function described2(description,...examples2){return examples2.length===0?{description}:{description,examples:examples2}}
+var count2=description=>int().min(0).describe(description);var label2=string2().optional().describe("The name of the obj\
+ect, or of what it belongs to; left out if unknown or in the address");var action=_enum(["update","delete","regenerate",
+"adopt","blocked","unchanged"]).describe("What to do. adopt: record it, send nothing. blocked: it cannot be applied as t\
+hings are");var place=strictObject({file:text5("The file, relative to the project"),line:int().min(1).describe("The line\
+, from 1"),column:int().min(1).optional().describe("The column, from 1")});var morePlaces=int().min(1).optional().describe(
+"The number of further places, which are not listed");var warning3=strictObject({code:text5("A stable code"),message:text5(
+"What a reviewer should know"),place:place.optional().describe("Its place, unless it is the declaration; the first of se\
+veral"),places:array(place).optional().describe("All its places, if there are several"),more_places:morePlaces}).describe(
+"Something a reviewer should know; it stops nothing");var anyJson=unknown();var side2=description=>union([strictObject({
+unknown:literal(true).describe("The value is unknown")}),strictObject({sensitive:literal(true).describe("It is a secret")}),
+anyJson]).describe(description);var request3=strictObject({method:_enum(["PATCH","POST","DELETE"]).describe("The method \
+of the request"),path:text5("The path under the base URL, its parameters percent-encoded")});var field=strictObject({path:text5(
+"The field, or the part of a field, that differs"),before:side2('The present value; {"unknown": true} if unknown, {"sens\
+itive": true} for a secret'),after:side2('The new value; {"unknown": true} if the server has its own, {"sensitive": true\
+} for a secret'),sensitive:boolean2().describe("Whether the values are held back"),becomes:_enum(["built-in","gone","rem\
+oved"]).optional().describe("Of a deleted object: gone, or built-in if the server's own text takes its place. Of a key o\
+f a map: removed"),places:array(place).optional().describe("Where it is declared, if several documents declare the objec\
+t"),was:literal("absent").optional().describe("Of a key of a map: that it wasn't there before"),confirmed:literal(true).
+optional().describe("In a stored plan: the server confirmed the names in it"),drift:strictObject({recorded:union([strictObject(
+{sensitive:literal(true).describe("It is a secret")}),anyJson]).describe('What the server had then; {"sensitive": true} \
+for a secret'),run:string2().nullable().describe("The run that left it so; null if idops only read it"),declared:_enum([
+"changed","nowhere"]).optional().describe("changed: the manifest changed too. nowhere: no manifest declares this key, so\
+ it stays")}).optional().describe("There if the server was changed since idops last knew it")});var change2=strictObject(
+{address:text5("What names the object, such as Organization/acme"),label:label2,kind:_enum(kinds.map(({name:name3})=>name3)).
+describe("The kind of the object"),action,observed:_enum(["live","recorded","unknown"]).describe("Where the present valu\
+e came from"),recorded_at:string2().optional().describe("When the record was made that the object was compared with"),destructive:boolean2().
+describe("Whether something would be lost"),destructions:array(string2()).describe("What would be lost, a sentence each"),
+privileged:boolean2().default(false).describe("Whether it gives what safety.privileged names"),privileges:array(string2()).
+optional().describe("The privileged scopes and roles, a sentence each"),requests:array(request3).describe("What apply wo\
+uld send, in this order"),fields:array(field).describe("The differences"),warnings:array(warning3).describe("What a revi\
+ewer should know about it"),reason:string2().nullable().describe("Why it is blocked, and what to do"),declared_at:strictObject(
+{file:text5("The file, relative to the project"),line:int().min(1).describe("The line of the first key")}).nullable().describe(
+"Where the manifest declares it")});var shard=strictObject({index:int().min(1).meta(described2("Which part, from 1",2)),
+count:int().min(1).meta(described2("How many parts there are",4))}).optional().describe("The shard that --shard selects;\
+ left out without it");var RUN2="20260131T120000Z-4f2a1c";var planSchema=strictObject({format_version:literal(1).describe(
+"The version of this format"),tool_version:text5("The version of idops that made the plan","0.1.0"),created_at:text5("Wh\
+en the plan was made, ISO 8601 in UTC","2026-01-31T12:00:00.000Z"),server:text5("The base URL of the server","https://id\
+.example.com"),profile:text5("The server profile","documented"),environment:string2().nullable().meta(described2("The ch\
+osen environment","production")),shard,now:string2().optional().describe("The instant of --now, which decides which acce\
+ss has ended"),holds_until:string2().optional().describe("The first end of access; the plan is stale from then on"),partial:literal(
+true).optional().describe("There if --target, --kind or --shard leave objects out"),summary:strictObject({update:count2(
+"Objects to update"),delete:count2("Objects to delete"),regenerate:count2("DIDs to regenerate"),adopt:count2("Objects to\
+ record, without a request"),blocked:count2("Objects whose declaration cannot be applied"),unchanged:count2("Objects tha\
+t are already as declared"),privileged:int().min(1).optional().describe("Privileged changes; left out if there are none"),
+drift:int().min(1).optional().describe("Objects with drift; left out if there are none")}).describe("How many objects th\
+ere are of each action"),required_scopes:array(string2()).meta(described2("The scopes that observing and applying need t\
+ogether",["users:manage:all"])),only:_enum(shares).optional().describe("The changes that --only lists"),left_out:partialRecord(
+action,int().min(1)).optional().describe("How many changes --only leaves out, by action"),changes:array(change2).describe(
+"Privileged ones first, then in the order of apply; unchanged only with --debug or drift"),warnings:array(warning3).describe(
+"What a reviewer should know about the whole"),digest:text5("sha256 over what would be sent, in a normal form",`sha256:${"\
+5f".repeat(32)}`)}).describe("What idops would do to a server");var resultSchema=strictObject({format_version:literal(1).
+describe("The version of this format"),run:string2().nullable().meta(described2("The name of the run; null if there was \
+nothing to do",RUN2)),shard,undoes:string2().optional().meta(described2("The run that was undone; only after an undo",RUN2)),
+summary:strictObject({applied:count2("Done, and shown by the server"),failed:count2("Refused by the server, or the serve\
+r was not reached"),not_converged:count2("Answered well, and the server keeps another value"),unknown:count2("Sent; the \
+outcome is unknown"),skipped:count2("Not sent, because of something before it")}).describe("How many changes ended in ea\
+ch way"),results:array(strictObject({address:text5("What names the object, such as Organization/acme"),label:label2,action,
+status:_enum(statuses).describe("What became of it, in the words of the summary"),http_status:int().nullable().describe(
+"The status of the last answer; null if there was none"),attempts:count2("How many times a request was sent"),unverified:array(
+string2()).describe("Sent fields that the answer did not carry"),error:string2().nullable().describe("What went wrong"),
+notes:array(string2()).optional().describe("Worth knowing although it was applied"),did:string2().optional().meta(described2(
+"The new DID, after a regeneration","did:key:z6Mk\u2026"))})).describe("What became of each change, in the order of the \
+plan")}).describe("What one run of apply did");init_stored();async function storedPlanText(plan,options,redactor){const shown4=storedJson(redactPlan(plan,redactor));const stored2={
 ...shown4,apply:await seal(plan,options,redactor.redactName)};const read2=parseJson(jsonText(stored2));return jsonText({
 ...stored2,apply:{...stored2.apply,whole:planHash(read2)}})}async function readPlanFile(path,shown4=path){return readStoredPlan(
 await readText(path,shown4),shown4)}async function readText(path,shown4){try{return await readFile2(path,"utf8")}catch(failure2){
-const isMissing3=failure2 instanceof Error&&"code"in failure2&&failure2.code==="ENOENT";const why2=isMissing3?"does not \
-exist":`can't be read: ${systemErrorText(failure2)}`;const hint=isMissing3?`idops plan --out ${shown4} stores one`:"name\
+const isMissing2=failure2 instanceof Error&&"code"in failure2&&failure2.code==="ENOENT";const why2=isMissing2?"does not \
+exist":`can't be read: ${systemErrorText(failure2)}`;const hint=isMissing2?`idops plan --out ${shown4} stores one`:"name\
  the file that idops plan --out wrote";throw problemError("plan-unreadable",`${shown4} ${why2}`,hint)}}function readStoredPlan(text6,shown4){
 const stored2=parsed(text6,shown4);refuse(alteration(stored2,shown4));return stored2}function parsed(text6,shown4){const stored2=parseStoredPlan(
 text6,shown4);if(!isStoredPlan(stored2))throw new ProblemsError([stored2]);return stored2}init_problems();init_values();init_fields();init_kinds();init_stored();var SHOWN4=20;function storedPlanDiff(stored2,plan,redactor,left){const{apply:_,...rest}=stored2;const read2=planSchema.
@@ -21132,9 +20976,9 @@ const{address:address4,label:label3,kind,fields:fields2,warnings:told3,...others
 label3]],...fields2.filter(({drift})=>drift?.declared!=="nowhere").map(field2=>[`${address4}: ${field2.path}`,fieldForm(
 kind,field2)])]});const whole2={profile,summary:counts3,scopes:[...scopes].sort(),warnings:warningKeys(warnings)};const named4=Object.
 entries(only2===void 0?whole2:{}).map(([part,form])=>[`the ${part}`,form]);return new Map([...named4,...parts].map(([part,
-form])=>[part,canonical(form)]))}function fieldForm(kind,field2){const{path,before,after:after2,drift:_,places:_places,...rest}=field2;
+form])=>[part,canonical(form)]))}function fieldForm(kind,field2){const{path,before,after,drift:_,places:_places,...rest}=field2;
 const types3=kindOf(kind).fields;const type=typeof path==="string"&&Object.hasOwn(types3,path)?types3[path]:void 0;const form=side3=>normalForm(
-type??value,side3??null);return{...rest,before:form(before),after:form(after2)}}function warningKeys(warnings){return warnings.
+type??value,side3??null);return{...rest,before:form(before),after:form(after)}}function warningKeys(warnings){return warnings.
 filter(({code:code2})=>code2!=="access-ends-soon").map(({code:code2,message})=>`${code2} ${message}`).sort()}init_problems();init_shard();init_names2();function undoPlan(plan,given,content){const blocked3=plan.changes.filter(({action:action2})=>action2===
 "blocked");const left=[...given,...blocked3.map(({address:address4,reason})=>({address:address4,path:null,reason:reason??
 "it is blocked"}))];return{plan:{...plan,changes:plan.changes.filter(({action:action2})=>action2!=="blocked").map(change3=>({
@@ -21150,8 +20994,8 @@ return runOf(run4);const ends=content.lines.filter(line=>line.type==="end");if(e
 return undoes;const message=`the newest run ${runOf(run4)} is an undo already: of run ${undoes}`;const hint=`idops undo ${undoes}\
  tries again what it left, idops undo ${runOf(run4)} takes it back; idops runs lists the runs`;throw problemError("alrea\
 dy-undone",message,hint)}var JUST_BEFORE=5e3;var Planner=class{#options;state;#read;#current=new WeakMap;#madeWith=new WeakMap;#probed;constructor(options,state,read2){
-this.#options=options;this.state=state;this.#read=read2}recognise=scope3=>{this.#probed??=probe(this.#options.reading.reader,
-scope3).catch(failure2=>{this.#probed=void 0;throw failure2});return this.#probed};find(plan){return this.#current.get(plan)}forget(){
+this.#options=options;this.state=state;this.#read=read2}recognise=scope2=>{this.#probed??=probe(this.#options.reading.reader,
+scope2).catch(failure2=>{this.#probed=void 0;throw failure2});return this.#probed};find(plan){return this.#current.get(plan)}forget(){
 this.#current=new WeakMap}async plan(asked={}){const plans=this.#current;const{shard:shard2,manifests}=this.#options;const{
 targets=[],kinds:kinds2=[],prune=false,assert:assert2=false,ended=false}=asked;if(prune&&ended){const hint="leave out on\
 e of the two";throw problemError("wrong-option","--ended only removes access that has ended, so it prunes nothing",hint)}
@@ -21179,16 +21023,16 @@ state:this.state});const plan=labelPlan(made2,this.state);plans.set(plan,{replan
 return plan}async#build(what){const{project,redactor,reading}=this.#options;const read2=this.#read;this.#read=void 0;const made2=await buildPlan(
 {...reading,read:read2!==void 0&&performance.now()-read2.at<JUST_BEFORE?read2:void 0,state:this.state,hasher:new Hasher(
 this.state,redactor.holds),selection:{targets:[],kinds:[]},prune:false,assert:false,restores:"none",asOf:this.#options.asOf,
-checks:await bodyChecks(project,what.declared),...this.#header(),...what.prune===true?{prunes:project.prunes()}:{},...what});
-return{...made2,plan:warnOfMasks(labelPlan(made2,this.state),redactor.redact)}}#header(){const{server,project,safety}=this.#options;
-return{server:server.baseUrl,profile:server.profile,environment:project.environment,toolVersion:version2,now:new Date,recognise:server.
-profileTrusted?null:this.recognise,safety,ownUser:subjectOf(server.auth)}}#ofAll(){if(this.#options.shard!==void 0)throw new TypeError(
-"a session of a shard plans what manifests declare, and nothing else")}};function againOf({targets,kinds:kinds2,prune,assert:assert2,
-shard:shard2}){return["apply",...targets.flatMap(target=>["--target",target]),...kinds2.flatMap(kind=>["--kind",kind]),...prune?
-["--prune"]:[],...assert2?["--assert"]:[],...shard2===void 0?[]:["--shard",shardText(shard2)]]}function subjectOf(auth2){
-if(auth2.way!=="token")return void 0;const[,payload="",signature]=String(auth2.token.reveal()).split(".");if(signature===
-void 0)return void 0;try{const{sub}=JSON.parse(Buffer.from(payload,"base64url").toString("utf8"));return typeof sub==="s\
-tring"?sub:void 0}catch{return void 0}}async function openSession(project,options={}){const{apply:_,approvalHistory:__,...session}=await open6(project,void 0,options);
+checks:await bodyChecks(project,what.declared),...this.#header(),...what});return{...made2,plan:warnOfMasks(labelPlan(made2,
+this.state),redactor.redact)}}#header(){const{server,project,safety}=this.#options;return{server:server.baseUrl,profile:server.
+profile,environment:project.environment,toolVersion:version2,now:new Date,recognise:server.profileTrusted?null:this.recognise,
+safety,ownUser:subjectOf(server.auth)}}#ofAll(){if(this.#options.shard!==void 0)throw new TypeError("a session of a shar\
+d plans what manifests declare, and nothing else")}};function againOf({targets,kinds:kinds2,prune,assert:assert2,shard:shard2}){
+return["apply",...targets.flatMap(target=>["--target",target]),...kinds2.flatMap(kind=>["--kind",kind]),...prune?["--pru\
+ne"]:[],...assert2?["--assert"]:[],...shard2===void 0?[]:["--shard",shardText(shard2)]]}function subjectOf(auth2){if(auth2.
+way!=="token")return void 0;const[,payload="",signature]=String(auth2.token.reveal()).split(".");if(signature===void 0)return void 0;
+try{const{sub}=JSON.parse(Buffer.from(payload,"base64url").toString("utf8"));return typeof sub==="string"?sub:void 0}catch{
+return void 0}}async function openSession(project,options={}){const{apply:_,approvalHistory:__,...session}=await open6(project,void 0,options);
 return session}async function openForWriting(project,command,options={}){return await open6(project,command,options)}async function open6(project,command,options){const{concurrency=DEFAULT_CONCURRENCY}=options;const progress=withoutHarm(
 options.progress??noProgress);const life=new Lifecycle(async()=>{await connection.close();return await lock?.release()??
 []});const signal=options.signal===void 0?life.signal:AbortSignal.any([options.signal,life.signal]);const redactor=options.
@@ -21320,7 +21164,7 @@ e2>65558)err(13)};var c2=b2(data3,e2+8);if(!c2)return{};var o2=b4(data3,e2+16);v
 data3,e2-12);z=b4(data3,ze)==101075792;if(z){c2=b4(data3,ze+32);o2=b4(data3,ze+48)}}var fltr=opts&&opts.filter;for(var i3=0;i3<
 c2;++i3){var _a4=zh(data3,o2,z),c_2=_a4[0],sc=_a4[1],su=_a4[2],fn=_a4[3],no=_a4[4],off=_a4[5],b=slzh(data3,off);o2=no;if(!fltr||
 fltr({name:fn,size:sc,originalSize:su,compression:c_2})){if(!c_2)files[fn]=slc(data3,b,b+sc);else if(c_2==8)files[fn]=inflateSync(
-data3.subarray(b,b+sc),{out:new u8(su)});else err(14,"unknown compression type "+c_2)}}return files}init_escape();init_problems();init_shard();import{createHash as createHash6}from"node:crypto";function commentKind({name:name3}){return name3==="pull_request"?"plan":"shown"}function markerKey(config3,environment,shard2){
+data3.subarray(b,b+sc),{out:new u8(su)});else err(14,"unknown compression type "+c_2)}}return files}init_escape();init_problems();init_shard();import{createHash as createHash5}from"node:crypto";function commentKind({name:name3}){return name3==="pull_request"?"plan":"shown"}function markerKey(config3,environment,shard2){
 const part=shard2===void 0?[]:[shardText(shard2)];return sha256(JSON.stringify([config3,environment,...part])).slice(0,16)}
 async function markPlan({server,environment,digest,changes},redactor){const sent=changes.filter(({requests})=>requests.length>
 0);const sealed=await sealObjects({server,environment,changes:sent},redactor.redactName);const rows=sealed.map(({requests,
@@ -21332,7 +21176,7 @@ kind,key:key3,plan,run:run4}){return[`<!-- idops-${kind} key=${key3}`,...plan===
 exec(body2.split(/\r?\n/,1)[0]??"")?.groups;if(groups===void 0)return null;const{kind,key:key3="",digest,observed,run:run4=null}=groups;
 return{kind:kind==="drift"||kind==="shown"?kind:"plan",key:key3,plan:digest===void 0||observed===void 0?null:{digest,observed},
 run:run4}}function isAbout(body2,{kind,key:key3}){const marker=readMarker(body2);return marker?.kind===kind&&marker.key===
-key3}function sha256(text6){return createHash6("sha256").update(text6).digest("hex")}init_problems();function wayOut(digest){return`if the plan above is right, start the workflow by hand with expect-digest\
+key3}function sha256(text6){return createHash5("sha256").update(text6).digest("hex")}init_problems();function wayOut(digest){return`if the plan above is right, start the workflow by hand with expect-digest\
  ${digest}`}function refusal2(message,hint){return problemError("not-approved",message,hint)}async function mergedPullRequest(api,{
 branch,commit:commit2,pullRequest},named4){const number4=pullRequest?.number??named4;const all=number4===void 0?await api.
 pullRequestsOf(commit2):[await api.pullRequest(number4)];const found2=all.filter(({base,merged_at,merge_commit_sha})=>base.
@@ -21685,11 +21529,11 @@ job,session,stored2));const shown4=redactPlan(made2.plan,job.redactor);await job
 planSummary(await job.shared(inputs,shown4)));const checked3=await checkApproval(job,inputs,session,made2,stored2);const{
 plan,approval}=checked3;const approved=approve(plan,limitsOf(safety,inputs));if(!inputs.args.ended)await checkApprovers(
 job,inputs,approversFor(plan,safety),checked3);job.setPhase("sending");const{result:became,problems:found2}=await session.
-apply(approved,approval);const result=redactReport(became,job.redactor);const after2=redactReport(found2,job.redactor);if(after2.
-length>0)await job.log.problems(after2);if(result.run!==null){const done2={result,plan:shown4};await job.log.report(resultReport,
+apply(approved,approval);const result=redactReport(became,job.redactor);const after=redactReport(found2,job.redactor);if(after.
+length>0)await job.log.problems(after);if(result.run!==null){const done2={result,plan:shown4};await job.log.report(resultReport,
 done2);await writeSummary(await renderText(resultReport,"markdown",done2,job.log.renderOptions))}const bad=!isComplete(result)||
-after2.length>0;await reportResult(job,inputs,{plan:shown4,result,problems:after2,failed:bad||result.interrupted,inFiles:project.
-state().in==="file"});job.setPhase("reported");return{code:result.interrupted?130:bad?1:0,summary:applied(result,after2),
+after.length>0;await reportResult(job,inputs,{plan:shown4,result,problems:after,failed:bad||result.interrupted,inFiles:project.
+state().in==="file"});job.setPhase("reported");return{code:result.interrupted?130:bad?1:0,summary:applied(result,after),
 changed:changesServer(plan),plan,...file2===void 0?{}:{planFile:file2},htmlReport:await job.writeHtml(`${fileOf("apply",
 inputs.shard)}.html`,resultReport,{result:became,plan,samples:await job.samplesOrNone(plan,project)})}})}function leftByEarlierAttempt({
 event},session,{environment,digest}){const workflow_run=event.runId??"";return usedBy(session.approvalHistory(),{workflow_run,

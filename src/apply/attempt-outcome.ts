@@ -116,7 +116,7 @@ export function openOutcome(
   if (live === undefined) return unknown('it could not be read back');
   if (verdict === 'unseen') {
     if (action === 'regenerate') return closed(open, true);
-    return unknown(`read back: ${unverified.join(', ')} could not be seen`);
+    return unknown(`read back: ${live.trouble ?? `${unverified.join(', ')} could not be seen`}`);
   }
   if (verdict === 'done') {
     const notes =
@@ -132,7 +132,7 @@ export function openOutcome(
   if (found.length === 0) found.push('it was not done');
   return outcomeOf(open, {
     status: failedStatus(open),
-    after: live.fields,
+    after: action === 'create' && !live.exists ? undefined : live.fields,
     error: `${open.message}; read back: ${found.join('; ')}`,
     ownValues: values,
   });

@@ -34,9 +34,9 @@ export class CreatedIds {
   }
 
   /** Chooses the id of a new object, if the server takes it. */
-  begin({ kind, apply: { plannedId } }: Change): void {
+  begin({ kind, apply: { plannedId, chosenId } }: Change): void {
     if (plannedId !== undefined && kindOf(kind).creation?.takesId === true)
-      this.#ids.set(plannedId, randomUUID());
+      this.#ids.set(plannedId, chosenId ?? randomUUID());
   }
 
   /** Takes the outcome of a change in. */
@@ -56,7 +56,10 @@ export class CreatedIds {
     if (typeof value === 'string') return this.#replacedText(value);
     if (typeof value !== 'object' || value === null || isLeaf(value)) return value;
     if (Array.isArray(value)) return value.map((one) => this.#replaced(one));
-    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, this.#replaced(one)]));
+    // Ends of access are kept by the id of the member.
+    return Object.fromEntries(
+      Object.entries(value).map(([key, one]) => [this.#ids.get(key) ?? key, this.#replaced(one)]),
+    );
   }
 
   /** Keys and addresses have ids among slashes. */

@@ -101,8 +101,13 @@ class Execution {
     progress.phase('Applying', todo.length);
     const levels = new Map<number, Change[]>();
     for (const change of todo) {
-      // Those that await others of their kind come after them.
-      const at = 2 * level(change) + (change.awaits === undefined ? 0 : 1);
+      const { awaits = [] } = change;
+      // Those that await others come after them.
+      const awaited = todo.filter(({ apply }) => awaits.includes(apply.key));
+      const at =
+        awaits.length === 0
+          ? 2 * level(change)
+          : 2 * Math.max(level(change), ...awaited.map((one) => level(one))) + 1;
       levels.set(at, [...(levels.get(at) ?? []), change]);
     }
     for (const own of [...levels].sort(([a], [b]) => a - b).map(([, changes]) => changes)) {

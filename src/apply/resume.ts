@@ -283,7 +283,8 @@ function outcomeOf(
   if (verdict === 'unseen') {
     return { status: 'unknown', ambiguous: true, after: undefined, unverified, sentence };
   }
-  const shown = action === 'adopt' ? undefined : live?.fields;
+  const isAbsent = action === 'create' && live?.exists !== true;
+  const shown = action === 'adopt' || isAbsent ? undefined : live?.fields;
   return {
     status: verdict === 'done' ? 'applied' : 'failed',
     ambiguous: false,

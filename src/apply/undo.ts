@@ -59,6 +59,11 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
   const hasher = new Hasher(content.run);
   const left: Left[] = [];
   const kept = new Map<Declared, Fields>();
+  const deleted = new Set(
+    entriesOf(content).flatMap(({ sending: { action, identity } }) =>
+      action === 'delete' && identity.id !== undefined ? [identity.id] : [],
+    ),
+  );
   for (const entry of entriesOf(content)) {
     const { answered } = entry;
     const { address, action } = entry.sending;
@@ -67,7 +72,7 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
       continue;
     }
     if (!wasDone(entry)) continue;
-    const undone = undoEntry(entry, hasher, `run ${content.run.run}`, { ...ends, force });
+    const undone = undoEntry(entry, hasher, `run ${content.run.run}`, { ...ends, force, deleted });
     // If nothing was done, nothing is left either.
     const isRefused = answered?.status === 'failed' && !answered.ambiguous && answered.after === null;
     if (!isRefused) left.push(...undone.left.map((why) => ({ address, ...why })));
@@ -80,6 +85,8 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
     declared: [...kept.keys()],
     left,
     adjust(given, now) {
+      if (given.creates === true)
+        return Object.keys(now).length === 0 ? { document: given, left: [] } : cameBack(given);
       const after = kept.get(given) ?? {};
       const document = withoutLost(given, after, now);
       if (force) return { document, left: [] };
@@ -87,6 +94,15 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
         movedOn(document, now, [...kept.keys()]) ?? withoutConflicts(document, after, present(document, now))
       );
     },
+  };
+}
+
+/** What is left if somebody has created a deleted object again: it stays as it is. */
+function cameBack(document: Declared): { document: Declared; left: readonly Left[] } {
+  const address = addressOf(document.kind, document.identity);
+  return {
+    document: altered(document, { fields: {} }),
+    left: [{ address, path: null, reason: 'somebody has created it again' }],
   };
 }
 
@@ -158,7 +174,7 @@ function undoEntry(
   { sending, answered }: Entry,
   hasher: Hasher,
   source: string,
-  context: UndoEnds & { readonly force: boolean },
+  context: UndoEnds & { readonly force: boolean; readonly deleted: ReadonlySet<string> },
 ): Undone {
   const kind = kindOf(sending.kind);
   const before = restoreFields(sending.before, hasher);
@@ -173,7 +189,7 @@ function undoEntry(
     return { document, after: deletion.restored(assign(asked, shown)), left: [] };
   }
   if (creation !== undefined && sending.action === 'delete' && answered?.status === 'applied')
-    return createdAgain(sending, kind, before, source);
+    return createdAgain(sending, kind, withoutDeleted(before, context.deleted), source);
   const wished = sending.action === 'delete' ? (deletion?.restored(before) ?? {}) : asked;
   const fields: Fields = {};
   const after: Fields = {};
@@ -214,6 +230,19 @@ function undoEntry(
   }
   const none = Object.keys(fields).length === 0;
   return { document: none ? undefined : documentOf(sending, fields, source, false), after, left };
+}
+
+/** Members that the run deleted, too, by name alone: they get other ids. */
+function withoutDeleted(fields: Fields, deleted: ReadonlySet<string>): Fields {
+  return mapValues(fields, (value) =>
+    Array.isArray(value)
+      ? value.map((one) => {
+          if (!isMap(one) || typeof one.id !== 'string' || !deleted.has(one.id)) return one;
+          const { id: _, ...rest } = one;
+          return rest;
+        })
+      : value,
+  );
 }
 
 /** A document that creates a deleted object again, and what doesn't come back. */

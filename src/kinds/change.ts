@@ -30,8 +30,8 @@ export interface FieldChange {
   readonly becomes?: 'built-in' | 'gone' | 'removed';
   /** Where it is declared, if several documents declare the object. */
   readonly places?: readonly WarningPlace[];
-  /** For a key of a map that didn't exist, unlike null. */
-  readonly was?: 'absent';
+  /** For a key of a map that didn't exist, unlike null; `new` for a field of a new object. */
+  readonly was?: 'absent' | 'new';
   /**
    * The recorded value, if the server shows another one now; `run` wrote it, or null if it was only read. `declared`: the declaration
    * changed as well, or no manifest declares the field, which then stays as it is.

@@ -373,6 +373,8 @@ export interface Kind {
   readonly access?: Access;
   /** The scopes and roles that the fields give to somebody: privileged ones are guarded. */
   gives?(fields: Fields, references: References): Holding[];
+  /** What a change, or a deletion (`after` is null), takes from those who were given it: `safety.keep` counts them. */
+  takes?(before: Fields, after: Fields | null): Holding[];
   /** Omitted if the server's objects can't be created. */
   readonly creation?: Creation;
   readonly deletion?: Deletion;

@@ -27,5 +27,24 @@ export const role: Kind = resource(
     sets: { scopes: { noun: 'scope', list: 'scopes' } },
     deletes: ', and takes it from users and backends',
   },
-  { gives: (fields, references) => scopesGiven(fields, 'scopes', references) },
+  {
+    gives: (fields, references) => scopesGiven(fields, 'scopes', references),
+    takes({ id, ...before }, after) {
+      const role = {
+        type: 'role',
+        id: String(id),
+        name: String(before.name),
+        listed: true,
+        element: {},
+        within: '',
+      } as const;
+      const kept = new Set(scopesGiven({ ...before, ...after }, 'scopes', {}).map((scope) => scope.id));
+      return [
+        ...(after === null ? [role] : []),
+        ...scopesGiven(before, 'scopes', {})
+          .filter((scope) => after === null || !kept.has(scope.id))
+          .map((scope) => ({ ...scope, through: role })),
+      ];
+    },
+  },
 );

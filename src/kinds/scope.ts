@@ -35,5 +35,9 @@ export const scope: Kind = resource(
       typeof name === 'string'
         ? [{ type: 'scope', id: undefined, name, listed: true, element: { name }, within: 'name' }]
         : [],
+    takes: ({ id, name }, after) =>
+      typeof id === 'string' && (after === null || (after.name !== undefined && after.name !== name))
+        ? [{ type: 'scope', id, name: String(name), listed: true, element: { id }, within: 'name' }]
+        : [],
   },
 );

@@ -52,8 +52,7 @@ export function createChange(
     trouble,
   } = creation.prepare?.(identity, wanted, references) ?? { fields: wanted };
   if (trouble !== undefined) return blocked(trouble);
-  const planned =
-    identity.id === undefined ? (creating ?? plannedId(addressOf(declared.kind, identity))) : undefined;
+  const planned = identity.id === undefined ? plannedId(addressOf(declared.kind, identity)) : undefined;
   const chosen = planned === undefined ? identity : assign(identity, { id: planned });
   const { once = [] } = creation;
   const change = base(Object.fromEntries(Object.entries(fields).filter(([field]) => !once.includes(field))));
@@ -69,6 +68,7 @@ export function createChange(
       .filter(({ verdict }) => verdict !== 'same')
       .map((part) => ({
         ...fieldChange(part, undefined),
+        was: 'new' as const,
         ...declaredPlaces(declared, part),
         ...(confirmed.includes(part.path) ? { confirmed: true } : {}),
       })),
@@ -76,7 +76,8 @@ export function createChange(
       ...change.apply,
       identity: creation.takesId ? chosen : identity,
       existed: false,
-      ...(planned === undefined || creating !== undefined ? {} : { plannedId: planned }),
+      ...(planned === undefined ? {} : { plannedId: planned }),
+      ...(creating === undefined ? {} : { chosenId: creating }),
       ...(declared.replaces === undefined ? {} : { replaces: declared.replaces }),
     },
   };
@@ -92,9 +93,9 @@ export function blockDependents(changes: readonly Change[], references: Referenc
     const lacking = [...created].filter(([id]) => !coming.has(id));
     const next = settled.map((change) => {
       if (change.action === 'blocked' || change.action === 'unchanged') return change;
-      const lost = lacking.find(([id]) => mentions(change, id));
-      if (lost === undefined) return change;
-      return withReason(change, `it needs ${lost[1]}, which this plan doesn't create`);
+      const lost = lacking.filter(([id]) => mentions(change, id)).map(([, address]) => address);
+      if (lost.length === 0) return change;
+      return withReason(change, `it needs ${lost.join(' and ')}, which this plan doesn't create`);
     });
     const isStable = next.every((change, index) => change === settled[index]);
     settled = next;

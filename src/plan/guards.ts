@@ -178,22 +178,34 @@ export async function blockLosses(
   elsewhere: (found: readonly Finding[], kind: Kind) => readonly Change[],
 ): Promise<readonly Change[]> {
   let changes = given;
+  const keptBy = (keep: Keep, { type, id, name }: Holding): boolean =>
+    keep[type] !== undefined && [id, name].includes(keep[type]);
+  // What changes of scopes and roles take from everybody who has them.
+  const taken = new Map(
+    given.flatMap(({ kind, action, requests, apply }): [string, readonly Holding[]][] => {
+      const { takes } = kindOf(kind);
+      if (takes === undefined || requests.length === 0 || action === 'create') return [];
+      return [[apply.key, takes(apply.before, action === 'delete' ? null : apply.expected)]];
+    }),
+  );
+  const gone = new Set([...taken.values()].flat().map(holdingKey));
+  const isGone = (holding: Holding): boolean =>
+    [holdingKey(holding), holding.id, holding.through?.id].some((key) => key !== undefined && gone.has(key));
   for (const kind of kinds) {
     const { access, discovery, gives } = kind;
     if (access === undefined || discovery === undefined || gives === undefined) continue;
     const has = (keep: Keep, fields: Fields): boolean =>
       // Who is blocked can't sign in.
       access.blocked(fields) !== true &&
-      gives(fields, references).some(
-        ({ type, id, name }) => keep[type] !== undefined && [id, name].includes(keep[type]),
-      );
-    const loses = (keep: Keep, { action, apply }: Change): boolean =>
-      action !== 'blocked' &&
-      has(keep, apply.before) &&
-      !has(keep, afterwards(apply.before, { action, apply }));
-    const threatened = options.safety.keep.filter((keep) =>
-      changes.some((change) => change.kind === kind.name && loses(keep, change)),
-    );
+      gives(fields, references).some((holding) => keptBy(keep, holding) && !isGone(holding));
+    const loses = (keep: Keep, change: Change): boolean => {
+      const { action, apply } = change;
+      if (action === 'blocked') return false;
+      if (change.kind !== kind.name)
+        return taken.get(apply.key)?.some((holding) => keptBy(keep, holding)) === true;
+      return has(keep, apply.before) && !has(keep, afterwards(apply.before, change));
+    };
+    const threatened = options.safety.keep.filter((keep) => changes.some((change) => loses(keep, change)));
     if (threatened.length === 0) continue;
     const found = await findAll(discovery.find, options);
     const others = elsewhere(found, kind);
@@ -214,20 +226,21 @@ export async function blockLosses(
         });
         if (left - gains.length >= keep.at_least) continue;
         changes = changes.map((change) =>
-          change.kind === kind.name && loses(keep, change)
-            ? { ...change, awaits: [...(change.awaits ?? []), ...gains] }
-            : change,
+          loses(keep, change) ? { ...change, awaits: [...(change.awaits ?? []), ...gains] } : change,
         );
         continue;
       }
       const what = keep.scope === undefined ? `role "${keep.role}"` : `scope "${keep.scope}"`;
       const reason = `this plan would leave ${left} with the ${what}, and safety.keep asks for at least ${keep.at_least}`;
-      changes = changes.map((change) =>
-        change.kind === kind.name && loses(keep, change) ? withReason(change, reason) : change,
-      );
+      changes = changes.map((change) => (loses(keep, change) ? withReason(change, reason) : change));
     }
   }
   return changes;
+}
+
+/** A scope of a role by both, anything else by its id. */
+function holdingKey({ id = '', through }: Holding): string {
+  return through === undefined ? id : `${through.id}/${id}`;
 }
 
 function afterwards(now: Fields, change: Pick<Change, 'action' | 'apply'> | undefined): Fields {

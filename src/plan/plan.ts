@@ -76,6 +76,8 @@ export interface ApplyInfo {
   readonly seen?: Fields;
   /** The id that a new object has in the plan alone: it gets another one. */
   readonly plannedId?: string;
+  /** The id that an earlier request for the object had, if its outcome is unknown: this one has the same. */
+  readonly chosenId?: string;
   /** The id of the deleted object in place of which it is created. */
   readonly replaces?: string;
   /** The declared fields. */

@@ -34,7 +34,8 @@ function viewLines(view: FieldView, pen: Pen): string[] {
 }
 
 function valueLines(path: string, view: ValueView, { paint }: Pen): string[] {
-  const { before, after, unknown, lacks } = view;
+  const { before, after, unknown, lacks, isNew = false } = view;
+  if (isNew) return [`${indent}${path}: ${paint.green(after)}`];
   const was = unknown || lacks === 'before' ? before : paint.red(before);
   const is = lacks === 'after' ? paint.red(after) : paint.green(after);
   const width = displayWidth(`${indent}${path}: ${before} → ${after}`);

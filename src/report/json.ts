@@ -104,7 +104,7 @@ export function fieldJson(field: FieldChange): FieldJson {
     after: becomes === 'built-in' ? { unknown: true } : jsonOf(after),
     sensitive,
     ...(becomes === undefined ? {} : { becomes }),
-    ...(was === undefined ? {} : { was }),
+    ...(was === 'absent' ? { was } : {}),
     ...more,
   };
 }

@@ -40,7 +40,7 @@ function shownLines(view: FieldView): string[] {
     case 'value':
       return view.unknown
         ? [`! ${path}: ${view.before} → ${view.after}`]
-        : [`- ${path}: ${view.before}`, `+ ${path}: ${view.after}`];
+        : [...(view.isNew === true ? [] : [`- ${path}: ${view.before}`]), `+ ${path}: ${view.after}`];
     case 'set':
       return [
         `  ${path}:${view.head === null ? '' : ` ${view.head}`}`,

@@ -162,7 +162,8 @@ export function shortValue(
   const [field, ...others] = change.fields;
   if (field === undefined || others.length > 0 || observedNote(change) !== null) return undefined;
   const view = viewField(field, { whole: true, medium: 'comment' });
-  if (view.view !== 'value' || view.before.length + view.after.length > shortLength) return undefined;
+  if (view.view !== 'value' || view.isNew === true || view.before.length + view.after.length > shortLength)
+    return undefined;
   return { path: field.path, before: view.before, after: view.after };
 }
 

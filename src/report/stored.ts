@@ -73,7 +73,7 @@ function changeOfJson(json: ChangeJson): Change | undefined {
   const { address, label, kind, action, recorded_at, privileges } = json;
   const requests = json.requests.map(({ method, path }) => requestOf(method, path));
   if (!requests.every((request): request is WriteRequest => request !== undefined)) return undefined;
-  const fields = json.fields.map((field) => fieldOfJson(kind, field));
+  const fields = json.fields.map((field) => fieldOfJson(kind, field, json.action === 'create'));
   const generation = fields.find(({ path }) => path === 'did_generation')?.after;
   const change = shownChange({ address, ...(label === undefined ? {} : { label }), kind, action, fields });
   return {
@@ -128,7 +128,7 @@ export function shownChange(
   };
 }
 
-function fieldOfJson(kind: Change['kind'], json: FieldJson): FieldChange {
+function fieldOfJson(kind: Change['kind'], json: FieldJson, isNew: boolean): FieldChange {
   const { path, sensitive, becomes, was, confirmed, places, drift } = json;
   return {
     path,
@@ -138,7 +138,7 @@ function fieldOfJson(kind: Change['kind'], json: FieldJson): FieldChange {
     after: becomes === undefined ? (sideOf(json.after) ?? null) : null,
     sensitive,
     ...(becomes === undefined ? {} : { becomes }),
-    ...(was === undefined ? {} : { was }),
+    ...(isNew ? { was: 'new' as const } : was === undefined ? {} : { was }),
     ...(confirmed === undefined ? {} : { confirmed }),
     ...(places === undefined ? {} : { places: places.map(placeOfJson) }),
     ...(drift === undefined ? {} : { drift: driftOfJson(drift) }),

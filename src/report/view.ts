@@ -55,6 +55,8 @@ export interface ValueView extends Drifting {
   readonly unknown: boolean;
   /** Sides without a value, as their text says. */
   readonly lacks?: 'before' | 'after';
+  /** Whether the object is new, so that there is nothing before. */
+  readonly isNew?: true;
   readonly before: string;
   readonly after: string;
 }
@@ -105,9 +107,10 @@ export function removalText({ becomes }: FieldChange): string | undefined {
 function valuePair(
   field: FieldChange,
   { whole }: ViewOptions,
-): Pick<ValueView, 'before' | 'after' | 'lacks'> {
+): Pick<ValueView, 'before' | 'after' | 'lacks' | 'isNew'> {
   const pair = inlinePair(field.before, field.after, whole);
   const removal = removalText(field);
+  if (field.was === 'new') return { before: '', after: pair.after, isNew: true };
   return {
     before: field.was === 'absent' ? '(absent)' : pair.before,
     after: removal === undefined ? pair.after : `(${removal})`,

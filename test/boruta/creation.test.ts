@@ -1,0 +1,273 @@
+import { describe, expect, test } from 'vitest';
+import { addressOf } from '../../src/kinds/index.js';
+import { planJson } from '../../src/report/json.js';
+import { type Doc, ids, type Site, site } from './site.js';
+
+const scope: Doc = { kind: 'Scope', name: 'invoices:read', label: 'Read invoices', create: true };
+const role: Doc = { kind: 'Role', name: 'clerk', scopes: ['invoices:read'], create: true };
+const organization: Doc = { kind: 'Organization', name: 'hooli', label: 'Hooli', create: true };
+const user: Doc = {
+  kind: 'User',
+  id: ids.ada,
+  authorized_scopes: { add: ['invoices:read'] },
+  roles: { add: ['clerk'] },
+  organizations: { add: ['hooli'] },
+};
+const all = [scope, role, organization, user];
+
+const namesIn = (rows: readonly { name: string | null }[], name: string): number =>
+  rows.filter((row) => row.name === name).length;
+
+/** How many of each new object the server has. */
+function counts({ sandbox: { data } }: Site): number[] {
+  return [
+    namesIn(data.scopes, 'invoices:read'),
+    namesIn(data.roles, 'clerk'),
+    namesIn(data.organizations, 'hooli'),
+  ];
+}
+
+async function reason(at: Site, address: string, ...documents: readonly Doc[]): Promise<string> {
+  const { changes } = await at.plan(...documents);
+  const change = changes.find((one) => one.address === address);
+  return `${change?.action}: ${change?.reason}`;
+}
+
+describe('creation', () => {
+  test('is opt-in: without it, the missing object is blocked, with what to do', async () => {
+    const at = await site();
+    const { create: _, ...plain } = role;
+    expect(await reason(at, 'Role/clerk', scope, plain)).toBe(
+      'blocked: the server has no role "clerk": correct the name, or declare the role with "create: true"',
+    );
+  });
+
+  test('goes along the references: each request has the ids that the server gave', async () => {
+    const at = await site();
+    const ran = await at.apply(...all);
+    expect(ran.plan.changes.map(({ action, address }) => `${action} ${address}`)).toEqual([
+      'create Scope/invoices:read',
+      'create Role/clerk',
+      'create Organization/hooli',
+      `update User/${ids.ada}`,
+    ]);
+    expect(Object.values(ran.said)).toEqual(Array(4).fill('applied'));
+    expect(at.writes()).toEqual([
+      'POST /api/scopes',
+      'POST /api/roles',
+      'POST /api/organizations',
+      `PATCH /api/users/${ids.ada}`,
+    ]);
+    const { scopes, roles, organizations, users } = at.sandbox.data;
+    const [made] = scopes.filter(({ name }) => name === 'invoices:read');
+    const ada = users.find(({ id }) => id === ids.ada);
+    expect(roles.find(({ name }) => name === 'clerk')?.scopes.map(({ id }) => id)).toEqual([made?.id]);
+    expect(ada?.authorized_scopes.map(({ id }) => id)).toContain(made?.id);
+    expect(ada?.roles.map(({ name }) => name)).toContain('clerk');
+    const hooli = organizations.find(({ name }) => name === 'hooli');
+    expect(ada?.organizations.map(({ id }) => id)).toContain(hooli?.id);
+    expect((await at.plan()).changes.map(({ action }) => action)).toEqual(Array(4).fill('unchanged'));
+  });
+
+  test('has the same digest each time, and shows no id that no object has', async () => {
+    const at = await site();
+    const plans = [await at.plan(...all), await at.plan()];
+    expect(plans[0]?.digest).toBe(plans[1]?.digest);
+    const shown = JSON.stringify(plans.map((plan) => planJson(plan, { debug: false }).changes));
+    expect(shown).not.toMatch(/-8[0-9a-f]{3}-8[0-9a-f]{3}-/);
+  });
+
+  test('that fails skips what refers to the object, and the next run goes on', async () => {
+    const at = await site();
+    at.fault = ({ method, path }) =>
+      method === 'POST' && path === '/api/roles'
+        ? { kind: 'answer', status: 422, body: { code: 'X', message: 'no', errors: {} } }
+        : undefined;
+    const { said } = await at.apply(...all);
+    expect(said['Role/clerk']).toMatch(/^failed: /);
+    expect(said[`User/${ids.ada}`]).toBe('skipped: not sent: Role/clerk was not created');
+    at.fault = undefined;
+    await at.apply();
+    expect(counts(at)).toEqual([1, 1, 1]);
+  });
+
+  test('that is left out by a target blocks what refers to the object', async () => {
+    const at = await site();
+    await at.declare(...all);
+    const { changes } = await at.session((it) => it.plan({ targets: [`User/${ids.ada}`] }));
+    expect(changes.map(({ action, reason }) => [action, reason])).toEqual([
+      [
+        'blocked',
+        "it needs Organization/hooli and Scope/invoices:read and Role/clerk, which this plan doesn't create",
+      ],
+    ]);
+  });
+
+  test.each(['before', 'after'] as const)(
+    'whose answer is lost (%s the work) is looked for, and never done twice',
+    async (when) => {
+      const at = await site();
+      const met = new Set<string>();
+      at.fault = ({ method, path }) => {
+        if (method !== 'POST' || met.has(path)) return undefined;
+        met.add(path);
+        return { kind: 'reset', when };
+      };
+      const { said } = await at.apply(...all);
+      const wanted = when === 'after' ? 'applied' : 'failed';
+      expect(said['Scope/invoices:read']).toMatch(new RegExp(`^${wanted}`));
+      for (let round = 0; round < 3; round += 1) await at.apply();
+      expect(counts(at)).toEqual([1, 1, 1]);
+      expect((await at.plan()).changes.map(({ action }) => action)).toEqual(Array(4).fill('unchanged'));
+    },
+  );
+
+  test('with a lost answer has the same id when it is sent again', async () => {
+    const at = await site();
+    const sent: unknown[] = [];
+    at.fault = ({ method, path, body }) => {
+      if (method !== 'POST' || path !== '/api/roles') return undefined;
+      sent.push((body as { role?: { id?: unknown } } | undefined)?.role?.id);
+      return sent.length === 1 ? { kind: 'reset', when: 'before' } : undefined;
+    };
+    await at.apply(scope, role);
+    await at.apply();
+    expect(sent).toHaveLength(2);
+    expect(sent[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(sent[1]).toBe(sent[0]);
+  });
+
+  test('of an organization that has come twice in the meantime leaves the outcome to a person', async () => {
+    const at = await site();
+    at.fault = ({ method, path }) => {
+      if (method !== 'POST' || path !== '/api/organizations') return undefined;
+      for (const number of [1, 2])
+        at.sandbox.data.organizations.push({
+          id: `1000000${number}-0000-4000-8000-0000000000aa`,
+          name: 'hooli',
+          label: null,
+        });
+      return { kind: 'reset', when: 'before' };
+    };
+    const { said } = await at.apply(organization);
+    expect(said['Organization/hooli']).toMatch(/^unknown: .*2 organizations are called "hooli"/);
+  });
+
+  test('asks for what a new object needs, and for no id that servers choose', async () => {
+    const at = await site();
+    const id = '5f0c1a9e-2f5d-4a58-9a51-6b1f8a1d7c11';
+    expect(await reason(at, `Organization/${id}`, { kind: 'Organization', id, create: true })).toContain(
+      'blocked: the server chooses the id of a new organization',
+    );
+    expect(await reason(at, `Role/${id}`, { kind: 'Role', id, create: true })).toBe(
+      'blocked: a new role needs name: declare it',
+    );
+    expect(await reason(at, 'Scope/new', { kind: 'Scope', id, name: 'new', create: true })).toContain(
+      'blocked: roles keep a hidden row for a deleted scope',
+    );
+  });
+
+  test('of a role that contains a privileged scope, and of who gets it, is guarded', async () => {
+    const at = await site();
+    const admin: Doc = { kind: 'Role', name: 'admin', scopes: ['users:manage:all'], create: true };
+    at.sandbox.data.scopes.push({
+      id: '70000000-0000-4000-8000-0000000000aa',
+      name: 'users:manage:all',
+      label: null,
+      public: false,
+    });
+    const { changes } = await at.plan(admin, { kind: 'User', id: ids.ada, roles: { add: ['admin'] } });
+    expect(changes.map(({ address, privileges }) => [address, privileges])).toEqual([
+      ['Role/admin', ['gives the scope "users:manage:all"']],
+      [`User/${ids.ada}`, ['gives the scope "users:manage:all" by the role "admin"']],
+    ]);
+  });
+
+  test('under the profile documented is refused with its place', async () => {
+    const at = await site({ uses: 'documented' });
+    const failure = await at.plan(organization, role).catch((refused: unknown) => refused);
+    expect(failure).toMatchObject({
+      problems: [
+        {
+          code: 'profile-field',
+          message: expect.stringContaining('no operation that creates an organization'),
+        },
+        { code: 'profile-field', message: expect.stringContaining('no operations for a role') },
+      ],
+    });
+  });
+});
+
+describe('deletion', () => {
+  const gone = (document: Doc): Doc => {
+    const { kind, name = '' } = document;
+    return { kind, name, state: 'absent' };
+  };
+
+  test('comes in the reverse order, after everything else, and is destructive', async () => {
+    const at = await site();
+    await at.apply(...all);
+    const ran = await at.apply(gone(scope), gone(role), gone(organization), {
+      kind: 'User',
+      id: ids.ada,
+      group: 'staff',
+    });
+    expect(ran.plan.changes.map(({ action, address }) => `${action} ${address}`)).toEqual([
+      `update User/${ids.ada}`,
+      'delete Organization/hooli',
+      'delete Role/clerk',
+      'delete Scope/invoices:read',
+    ]);
+    expect(ran.plan.changes.map(({ destructions }) => destructions.length)).toEqual([0, 1, 1, 1]);
+    expect(counts(at)).toEqual([0, 0, 0]);
+    expect((await at.plan()).changes.map(({ action }) => action)).toEqual(Array(4).fill('unchanged'));
+  });
+
+  test('is undone by creating the objects again, with what does not come back', async () => {
+    const at = await site();
+    await at.apply(...all);
+    const before = at.sandbox.data.scopes.find(({ name }) => name === 'invoices:read')?.id;
+    const { run } = await at.apply(gone(role), gone(organization), gone(scope));
+    const undone = await at.undo(run);
+    expect(counts(at)).toEqual([1, 1, 1]);
+    expect(undone.left.join('\n')).toContain('with a new id');
+    const named = await reason(at, addressOf('Scope', { id: before ?? '' }), {
+      kind: 'Scope',
+      id: before ?? '',
+      label: 'x',
+    });
+    const after = at.sandbox.data.scopes.find(({ name }) => name === 'invoices:read')?.id;
+    expect(named).toContain(`created again with the id ${after}`);
+  });
+
+  test('of an object that is not there is done', async () => {
+    const at = await site();
+    const { changes } = await at.plan(gone(role));
+    expect(changes.map(({ action }) => action)).toEqual(['unchanged']);
+  });
+
+  test('by an undo takes away what a run created, unless somebody changed it since', async () => {
+    const at = await site();
+    const { run } = await at.apply(role, scope, organization);
+    const hooli = at.sandbox.data.organizations.find(({ name }) => name === 'hooli');
+    if (hooli !== undefined) hooli.label = 'by hand';
+    const { left } = await at.undo(run);
+    expect(counts(at)).toEqual([0, 0, 1]);
+    expect(left.join('\n')).toContain('Organization/hooli');
+  });
+
+  test('of a role or a scope counts for safety.keep', async () => {
+    const at = await site({ safety: { keep: [{ scope: 'reports:read', at_least: 1 }] } });
+    for (const one of at.sandbox.data.users) one.authorized_scopes = [];
+    const { changes } = await at.plan({ kind: 'Role', name: 'member', scopes: [] });
+    expect(changes.map(({ action, reason: why }) => [action, why])).toEqual([
+      ['blocked', expect.stringContaining('would leave 0 with the scope "reports:read"')],
+    ]);
+    expect(await reason(at, 'Role/member', { kind: 'Role', name: 'member', state: 'absent' })).toContain(
+      'would leave 0',
+    );
+    expect(
+      await reason(at, 'Scope/reports:read', { kind: 'Scope', name: 'reports:read', state: 'absent' }),
+    ).toContain('would leave 0');
+  });
+});
