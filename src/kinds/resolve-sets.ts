@@ -178,7 +178,8 @@ function findAll(list: readonly Fields[], { catalog, noun, own, byMember, strict
 function nameConflict(noun: string, { id, name }: Fields, row: Fields, catalog: Catalog): string | undefined {
   if (typeof name !== 'string' || typeof row.name !== 'string' || name === row.name) return undefined;
   // Until its end, a plan that renames it accepts both names.
-  if (catalog.checkName(String(row.id), name) === 'right') return undefined;
+  const isListed = catalog.byId(String(row.id)) !== undefined;
+  if (isListed && catalog.checkName(String(row.id), name) === 'right') return undefined;
   return wrongName(noun, String(id), catalog.presentName(String(row.id)) ?? row.name, name);
 }
 

@@ -128,7 +128,9 @@ export async function discoverAll(
       .map((name) => holdList(lists, name, look)),
   );
   const looked = declaredOnly ? kinds.filter((kind) => !kind.readable(profile)) : kinds;
-  const unread = looked.filter((kind) => kind.discovery !== undefined && !byKind.has(kind));
+  // Nobody who asks for all kinds misses those that another profile has.
+  const isAbout = ({ only = profile.name }: Kind) => only === profile.name || kinds.length < everyKind.length;
+  const unread = looked.filter((kind) => kind.discovery !== undefined && !byKind.has(kind) && isAbout(kind));
   return {
     found,
     references: await heldLists(lists),

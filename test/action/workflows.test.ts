@@ -207,6 +207,7 @@ describe('action.yml', () => {
     const outputs = readFileSync('src/action/outputs.ts', 'utf8');
     const set = [...outputs.matchAll(/setOutput\('([a-z-]+)'/g)].map(([, name]) => name);
     const counts = [
+      'create',
       'update',
       'delete',
       'regenerate',

@@ -107,7 +107,7 @@ describe('a user, and a server that does half', () => {
 
 describe('a user that is not sent', () => {
   const blocked: readonly [string, Omit<Doc, 'kind'>, RegExp][] = [
-    [ids.nobody, { group: 'ops' }, /no user .* no operation creates/],
+    [ids.nobody, { group: 'ops' }, /no user .* "create: true"/],
     [ids.ada, { authorized_scopes: [{ name: 'reports:burn' }] }, /the server has no scope "reports:burn"/],
     [ids.ada, { organizations: [{ id: ids.nobody }] }, /no organization with the id/],
   ];

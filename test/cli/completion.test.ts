@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { kindNames } from '../../src/base/kind-names.js';
 import type { Shell } from '../../src/cli/commands/completion.js';
 import { runInProcess } from '../e2e/in-process.js';
 
@@ -22,10 +23,7 @@ describe('what can follow', () => {
     [['--env', 'apply', 'plan', '--det'], ['--detailed-exitcode']],
     [['plan', '--kind', 'Org'], ['Organization']],
     [['plan', '--kind', '=', 'Org'], ['Organization']],
-    [
-      ['plan', '--kind', '='],
-      ['Organization', 'User', 'KeyPair', 'EmailTemplate', 'Client'],
-    ],
+    [['plan', '--kind', '='], [...kindNames]],
     [
       ['validate', '--format', ''],
       ['text', 'json', 'github'],

@@ -149,7 +149,7 @@ describe('the result in JSON', () => {
       run: expect.any(String),
       summary: { applied: 7, failed: 0, not_converged: 0, unknown: 0, skipped: 0 },
     });
-    expect(result.results[1]).toEqual({
+    expect(result.results.find(({ address }: { address: string }) => address === `User/${ids.ada}`)).toEqual({
       address: `User/${ids.ada}`,
       label: 'ada.lovelace',
       action: 'update',

@@ -39,9 +39,9 @@ describe('what the server calls an object', () => {
     expectToFit('plan', plan);
     const { backends, clients } = await startedSeed();
     expect(plan.changes.map(({ label }: { label?: string }) => label)).toEqual([
+      clients[0]?.name,
       'ada@acme.example',
       backends[0]?.name,
-      clients[0]?.name,
     ]);
     expect((await idops('plan --format markdown')).stdout).toContain('` (`ada@acme.example`)');
     expect((await idops('plan --format html')).stdout).toContain('</code> (ada@acme.example)');
@@ -51,7 +51,7 @@ describe('what the server calls an object', () => {
 
     const applied = JSON.parse((await idops('apply --yes --format json')).stdout);
     expectToFit('run', applied);
-    expect(applied.results[0]).toMatchObject({ address: `User/${ids.ada}`, label: 'ada@acme.example' });
+    expect(applied.results[1]).toMatchObject({ address: `User/${ids.ada}`, label: 'ada@acme.example' });
     expect((await idops(`runs show ${applied.run}`)).stdout).toContain(`User/${ids.ada} (ada@acme.example)`);
   });
 
@@ -73,7 +73,7 @@ describe('what the server calls an object', () => {
     const json = async (args: string) => JSON.parse((await made.idops(`${args} --format json`)).stdout);
     expect(labels(await json('plan'))).toEqual([undefined, undefined, undefined]);
     const first = await json('apply --yes');
-    expect(labels(first)).toEqual(['ada@acme.example', backends[0]?.name, undefined]);
+    expect(labels(first)).toEqual([undefined, 'ada@acme.example', backends[0]?.name]);
     expect(labels(await json(`runs show ${first.run}`))).toEqual(labels(first));
     const next = (generation: number, group: string) => ({
       'manifests/all.yaml': [
@@ -82,9 +82,9 @@ describe('what the server calls an object', () => {
         client.replace('did_generation: 1', `did_generation: ${generation}`),
       ].join('---\n'),
     });
-    const all = ['ada@acme.example', backends[0]?.name, clients[0]?.name];
+    const all = [clients[0]?.name, 'ada@acme.example', backends[0]?.name];
     await made.write(next(2, 'shop'));
-    expect(labels(await json('plan'))).toEqual([...all.slice(0, 2), undefined]);
+    expect(labels(await json('plan'))).toEqual([undefined, ...all.slice(1)]);
     const second = await json('apply --yes');
     expect(labels(second)).toEqual(all);
     expect(labels(await json(`runs show ${second.run}`))).toEqual(all);

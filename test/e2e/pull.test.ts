@@ -16,7 +16,7 @@ describe('idops pull into an empty project', () => {
     expect(pulled.stdout).toContain('Next: idops plan');
     expect(pulled.stdout).toContain('wrote manifests/clients.yaml\n');
     expect(await at.read('manifests/users.yaml')).toMatch(/^kind: User\nusername: ada@acme\.example\n/);
-    expect(await at.idops('validate')).toMatchObject({ code: 0, stdout: '13 objects are valid.\n' });
+    expect(await at.idops('validate')).toMatchObject({ code: 0, stdout: '18 objects are valid.\n' });
     expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
     const { '.idops/state.json': recorded, ...rest } = await at.files();
     expect(Object.keys(rest).some((path) => path.startsWith('.idops'))).toBe(false);
@@ -639,7 +639,7 @@ describe('idops list', () => {
     const listed = await at.idops('list Organization');
     expect(listed.stdout.split('\n')).toHaveLength(5);
     expect(listed.stdout).not.toContain('\u001b');
-    expect((await at.idops('list Organisation')).stderr).toMatch(/choices are Organization/);
+    expect((await at.idops('list Organisation')).stderr).toMatch(/choices are Scope, Role, Organization/);
     expect((await at.idops('list --backend ..')).stderr).toContain('error[wrong-option]');
     await refused(at.idops('list EmailTemplate --backend nobody'), 'error[not-found]');
   });

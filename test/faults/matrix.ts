@@ -116,7 +116,7 @@ const cases: { readonly [operation in OperationName]: Case } = {
   },
   updateClient: {
     boruta: true,
-    manifest: `kind: Client\nid: ${client}\nname: New\n`,
+    manifest: `kind: Client\nid: ${client}\nname: New\nauthorized_scopes: []\n`,
     path: /^\/api\/clients\//,
     done: ({ data }) => data.clients.some(({ name }) => name === 'New'),
   },
@@ -192,6 +192,9 @@ const cases: { readonly [operation in OperationName]: Case } = {
 };
 
 let firstDid: string | null | undefined;
+
+/** Whether only Boruta has an operation. */
+export const isBoruta = (operation: OperationName): boolean => cases[operation].boruta === true;
 
 /** The operations in the order of the table. */
 export const operationNames = Object.keys(cases) as readonly OperationName[];

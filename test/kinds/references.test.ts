@@ -43,7 +43,7 @@ describe('a list of scopes or roles', () => {
       { rows: [row('2', 'b')], totalPages: 2, totalEntries: 2 },
     );
     const catalog = await readList('roles', reader as Reader, boruta);
-    expect(asked).toEqual(['/api/scopes 1', '/api/scopes 2']);
+    expect(asked).toEqual(['/api/roles 1', '/api/roles 2']);
     expect(catalog?.byName('b')).toEqual([row('2', 'b')]);
   });
 

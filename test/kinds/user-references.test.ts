@@ -6,16 +6,22 @@ import { listsOfUser } from '../../src/kinds/user-references.js';
 import { boruta, changeFor, declared, documented, type Known, live, recorded } from '../plan/fixtures.js';
 
 const identity = { id: '40000000-0000-4000-8000-000000000001' };
-const scopes = new Catalog([
-  { id: 's1', name: 'openid', label: 'Sign in', public: true },
-  { id: 's2', name: 'users:manage:all', label: 'Everything', public: false },
-  { id: 's3', name: 'twin' },
-  { id: 's4', name: 'twin' },
-]);
-const roles = new Catalog([
-  { id: 'r1', name: 'viewer', scopes: [{ id: 's1', name: 'openid', public: true }] },
-  { id: 'r2', name: 'admin', scopes: [{ id: 's2', name: 'users:manage:all', public: false }] },
-]);
+const scopes = new Catalog(
+  [
+    { id: 's1', name: 'openid', label: 'Sign in', public: true },
+    { id: 's2', name: 'users:manage:all', label: 'Everything', public: false },
+    { id: 's3', name: 'twin' },
+    { id: 's4', name: 'twin' },
+  ],
+  { noun: 'scope', creatable: true },
+);
+const roles = new Catalog(
+  [
+    { id: 'r1', name: 'viewer', scopes: [{ id: 's1', name: 'openid', public: true }] },
+    { id: 'r2', name: 'admin', scopes: [{ id: 's2', name: 'users:manage:all', public: false }] },
+  ],
+  { noun: 'role', creatable: true },
+);
 const organizations = new Catalog(
   [
     { id: 'o1', name: 'acme', label: null },
@@ -139,7 +145,7 @@ describe('an id that the server does not have', () => {
     expect(change(fields)).toMatchObject({
       action: 'blocked',
       requests: [],
-      reason: `the server has no ${noun} with the id ${id}: correct the id, or create the ${noun} there`,
+      reason: `the server has no ${noun} with the id ${id}: correct the id, or declare the ${noun} with "create: true"`,
     });
   });
 
@@ -193,7 +199,7 @@ describe('a name alone', () => {
 
   it('blocks where it is unknown, or that of several', () => {
     expect(change({ authorized_scopes: [{ name: 'opneid' }] }).reason).toBe(
-      'the server has no scope "opneid": correct the name, or create the scope there; did you mean "openid"?',
+      'the server has no scope "opneid": correct the name, or declare the scope with "create: true"; did you mean "openid"?',
     );
     expect(change({ authorized_scopes: [{ name: 'twin' }] }).reason).toBe(
       '2 scopes are called "twin" (s3, s4): refer to one by its id',

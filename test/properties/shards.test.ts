@@ -46,7 +46,7 @@ it('shards at once send together what the whole would, once, under one run; the 
             const runs = new Set(applied.flatMap(({ result }) => result.run ?? []));
             expect(runs.size).toBeLessThanOrEqual(1);
             const { unchanged, ...rest } = summarize(await session((it) => it.plan()));
-            expect(rest).toEqual({ update: 0, delete: 0, regenerate: 0, adopt: 0, blocked: 0 });
+            expect(rest).toEqual({ create: 0, update: 0, delete: 0, regenerate: 0, adopt: 0, blocked: 0 });
             expect(unchanged).toBe(whole.changes.length);
           }
         });

@@ -37,6 +37,7 @@ describe('an older copy of the state', () => {
   it('regenerates nothing again: the client is blocked until a person takes the DID that is there', async () => {
     const at = await adopted();
     expect(JSON.parse(await at.read('.idops/state.json')).resources[key].fields).toEqual({
+      name: 'Customer portal',
       did: 'did:example:first',
     });
     // Another machine, whose journals this one never sees, did the second.
@@ -59,7 +60,10 @@ describe('an older copy of the state', () => {
 
   it('knows that a client had no DID, so that its first one is not made twice', async () => {
     const at = await adopted(null);
-    expect(JSON.parse(await at.read('.idops/state.json')).resources[key].fields).toEqual({ did: null });
+    expect(JSON.parse(await at.read('.idops/state.json')).resources[key].fields).toEqual({
+      name: 'Customer portal',
+      did: null,
+    });
     expect((await at.idops('plan')).stdout).toContain('1 unchanged');
     // Another machine made the first.
     regenerated(at, 'did:example:first');
