@@ -1,3 +1,4 @@
+import { checkDescriptions } from '../../src/mail/settings.js';
 import { jsonSchema } from '../../src/session/json-schema.js';
 import { code, type Makers, plain, table } from './blocks.js';
 
@@ -30,6 +31,11 @@ export function fieldMakers(): Makers {
       return kind === 'Users' ? usersOf(found) : fieldsOf(field === undefined ? found : mapOf(found, field));
     },
     config: () => fieldsOf(jsonSchema('config')),
+    checks: () =>
+      table(
+        ['check', 'finds'],
+        Object.entries(checkDescriptions).map(([check, finds]) => [code(check), plain(finds)]),
+      ),
     plan: () => fieldsOf(jsonSchema('plan')),
     result: () => fieldsOf(resultOf(jsonSchema('run'))),
   };

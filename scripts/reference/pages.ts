@@ -10,6 +10,7 @@ const generated = [
   'explanation/benchmarks',
   'reference/commands',
   'reference/configuration',
+  'reference/emails',
   'reference/github-action',
   'reference/json',
   'reference/manifests',

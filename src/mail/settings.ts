@@ -4,20 +4,20 @@ import type { ProblemCode } from '../base/problems.js';
 
 /** The checks of email bodies, described for users. */
 export const checkDescriptions = {
-  'lost-placeholder': 'The live body has a placeholder that the new body lacks.',
+  'lost-placeholder': 'A placeholder of the live body that the new body lacks; only in plans.',
   'changed-link':
-    'A link leads to another host than in the live body, or passes a server address to another site.',
-  'template-syntax': 'The body is no valid template, or the server would send no mail.',
-  'missing-link': 'No body contains the link or the code that the email is for.',
-  'body-too-large': 'The body is too large to check.',
-  'placeholder-mismatch': 'Text and HTML have different placeholders.',
-  'unknown-placeholder': 'The server leaves the placeholder empty.',
-  'html-script': 'The HTML contains scripts or embedded documents, which mail clients block.',
-  'html-too-large': 'The HTML is larger than 102 KB, so mail clients clip it.',
-  'html-charset': 'The HTML declares no character set, or another one than UTF-8.',
-  'html-nesting': 'The HTML is nested too deeply.',
-  'image-without-alt': 'An image has no alternative text.',
-  'insecure-link': 'A link begins with http:.',
+    'A link to a host that the live body does not link to, or a server address inside another address; only in plans.',
+  'template-syntax': 'A body that is not a valid template, or with which the server sends no mail.',
+  'missing-link': 'An email without its link or code in either body; only under boruta.',
+  'body-too-large': 'A body beyond the limits of the checks.',
+  'placeholder-mismatch': 'Different placeholders in text and HTML.',
+  'unknown-placeholder': 'A placeholder that the server leaves empty.',
+  'html-script': 'Scripts, event attributes, javascript: links and embedded documents.',
+  'html-too-large': 'HTML of more than 102 KB, which mail clients clip.',
+  'html-charset': 'HTML that declares no character set, or another one than UTF-8.',
+  'html-nesting': 'HTML nested deeper than 512 elements, or with more than 50,000.',
+  'image-without-alt': 'Images without alternative text.',
+  'insecure-link': 'Addresses that begin with http:.',
 } as const satisfies { readonly [code in ProblemCode]?: string };
 
 export type CheckCode = keyof typeof checkDescriptions;
