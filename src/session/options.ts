@@ -37,7 +37,7 @@ export function selectionOptions(): Option[] {
       .argParser(collect)
       .default([], 'everything'),
     kindOption(),
-    new Option('--prune', 'delete templates that idops applied and no manifest names any more'),
+    new Option('--prune', 'delete what idops applied or created and no manifest declares any more'),
     new Option('--assert', 'send even if the recorded value already matches'),
     shardOption(),
   ];

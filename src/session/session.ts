@@ -52,7 +52,7 @@ export interface SessionOptions extends ServerOverrides {
 
 /** What to plan, and how. */
 export interface PlanOptions extends Partial<Selection> {
-  /** Delete templates that idops applied and no manifest names any more. */
+  /** Delete what idops applied or created and no manifest declares any more. */
   readonly prune?: boolean;
   /** Send even if the recorded value already matches. */
   readonly assert?: boolean;
