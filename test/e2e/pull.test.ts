@@ -58,7 +58,7 @@ describe('idops pull into an empty project', () => {
   it('under the documented profile says what can not be read, and what to do', async () => {
     const at = await project({ 'idops.yaml': sure });
     const pulled = await succeeded(at.idops('pull'));
-    expect(pulled.stderr).toContain("users, key pairs and clients can't be read with the profile documented");
+    expect(pulled.stderr).toContain("clients, users and key pairs can't be read with the profile documented");
     expect(pulled.stderr).toContain('--backend ID');
     expect(await at.idops(`pull --backend ${ids.backend}`)).toMatchObject({ code: 0 });
     expect(await at.read('manifests/email-templates.yaml')).toContain('type: tx_code');
@@ -212,7 +212,7 @@ label: null
       stdout: expect.stringMatching(/would write .*organizations.yaml.*unchanged .*users.yaml/s),
     });
     for (const [kinds, scope] of [
-      ['KeyPair and Client', 'clients:manage:all'],
+      ['Client and KeyPair', 'clients:manage:all'],
       ['EmailTemplate', 'identity-providers:manage:all'],
     ]) {
       const refused = new RegExp(`error\\[server-forbidden\\]: left out ${kinds}: .*${scope}`);

@@ -20,10 +20,11 @@ interface Planned {
 
 /** The requests of a plan. */
 export function planned(plan: Plan): Planned[] {
-  return plan.changes.flatMap(({ kind, requests }) =>
+  return plan.changes.flatMap(({ kind, action, requests }) =>
     requests.map(({ operation, params }) => ({
       request: `${operations[operation].method} ${operationPath(operation, params)}`,
-      level: kinds.findIndex(({ name }) => name === kind),
+      // Regenerations come last.
+      level: action === 'regenerate' ? kinds.length : kinds.findIndex(({ name }) => name === kind),
     })),
   );
 }
