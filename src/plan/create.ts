@@ -2,9 +2,8 @@ import { plannedId } from '../base/identifiers.js';
 import { assign, type Fields, mapValues, Sensitive } from '../base/values.js';
 import { contrast, desired, isBlank, isCleared, value } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
-import type { Live } from '../kinds/kind.js';
+import type { Declared, Live } from '../kinds/kind.js';
 import { listNames, type References } from '../kinds/references.js';
-import type { CompareInput } from './compare.js';
 import { declaredPlaces, fieldChange } from './field-changes.js';
 import { type Change, withReason } from './plan.js';
 
@@ -16,7 +15,15 @@ export function lacking(live: Live | undefined, replacedBy: string | undefined):
 
 /** The creation of an object that the server doesn't have. */
 export function createChange(
-  { declared, creating, references }: Pick<CompareInput, 'declared' | 'creating' | 'references'>,
+  {
+    declared,
+    creating,
+    references,
+  }: {
+    readonly declared: Declared;
+    readonly creating?: string | undefined;
+    readonly references: References;
+  },
   resolved: Fields,
   {
     base,
