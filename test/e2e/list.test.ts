@@ -31,7 +31,6 @@ describe('idops list', () => {
     expect(both).toMatch(/^Organization /m);
     expect(both).not.toMatch(/^(?:User|Scope|Backend) /m);
     expect((await idops('list Organization')).stdout).not.toContain('Role');
-    expect((await idops(`list --user ${ids.ada}`)).stdout).not.toContain('Role');
   });
 
   it('says where a profile has no list of them', async () => {
