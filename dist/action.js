@@ -8179,31 +8179,34 @@ declared??null);return Object.values(declared).flatMap(asElements)}function sent
 if(scopes===void 0)return given;return{...given,authorized_scopes:asElements(scopes).map(({id=null})=>({id}))}}function update({
 present:present3,desired:desired2,changed:changed2}){const expected={...carried(present3.fields,["authorized_scopes"]),...desired2};
 const params={client_id:present3.identity.id??""};const message="the client keeps its present key until its key pair is \
-regenerated, which idops does not do";return{requests:[{operation:"updateClient",params,body:sent(expected)}],expected,...changed2.
-has("key_pair_type")?{warnings:[{code:"keeps-key",message}]}:{},...expected.authorized_scopes===void 0?{trouble:unknownWhole(
-"client",["authorized_scopes"])}:{}}}async function find(context3){const{one,all}=traits[context3.profile.name].reads??{};
-const wanted=context3.asked.client??[];const rows=all===void 0?null:await context3.rows("clients",all,pages.client);if(rows!==
-null){const found2=rows.filter(({id})=>wanted.length===0||wanted.includes(String(id))).flatMap(asFinding);return{found:found2.
-sort((a2,b)=>compareText(a2.identity.id??"",b.identity.id??"")),notes:withoutIds(rows.filter(({id})=>typeof id!=="string").
-length,"clients")}}if(one===void 0)return{found:[],notes:[]};const ids2=idsOf("Client","client",context3);const shown4=await allSettled(
-ids2.map(async id=>{const client3=await readOne(context3,one,{client_id:id},answers.wholeClient);return client3===null?[]:
-asFinding({...client3,id})}));const unnamed2="the server offers no list of clients, so only those are found that a manif\
-est, the state or --client ID names";return{found:shown4.flat(),notes:wanted.length>0?[]:[unnamed2]}}function asFinding(client3){
-const{id,name:name3}=client3;if(typeof id!=="string")return[];const called=typeof name3==="string"?name3:null;const{secret:_,
-...fields3}=shownClient(client3);return[{identity:{id},called,live:{exists:true,identity:{id},fields:fields3}}]}var traits,
-plainFields,fields,regeneration,client2;var init_client=__esm({"src/kinds/client.ts"(){"use strict";init_concurrency();init_problems();
-init_values();init_answers();init_client_schema();init_discovery();init_fields();init_holdings();init_regeneration();init_resolve_sets();
-init_resource();init_rules();traits={documented:{},boruta:{reads:{one:{title:"show a client",path:"/api/clients/:client_\
-id",scope:"clients:manage:all"},all:{title:"list clients",path:"/api/clients",scope:"clients:manage:all"}},emptyIsNull:[
-"name","public_client_id","logo_uri","jwks_uri","jwt_public_key"],piecemeal:true,protects:true,limits:{ids:{authorized_scopes:null},
-characters:{name:255,public_client_id:255,secret:255,logo_uri:255,jwks_uri:255},filled:{secret:"leave it out to keep the\
- present one; the server would leave the client without one"}},unsafe:true}};plainFields=[...["name","redirect_uris","su\
-pported_grant_types","authorize_scope"],...["access_token_ttl","id_token_ttl","refresh_token_ttl"],...["authorization_co\
-de_ttl","authorization_request_ttl"],...["confidential","pkce","enforce_dpop","enforce_tx_code","public_refresh_token","\
-public_revoke"],...["public_client_id","check_public_client_id"],...["token_endpoint_auth_methods","token_endpoint_jwt_a\
-uth_alg","jwt_public_key"],...["key_pair_type","id_token_signature_alg","userinfo_signed_response_alg"],...["response_mo\
-de","trusted_authorities","trusted_hosts"],...["agent_token_ttl","authorized_resources","jwks_uri","logo_uri","metadata"]];
-fields={...Object.fromEntries(plainFields.map(field2=>[field2,value])),secret:secret2,identity_provider:reference2,authorized_scopes:set()};
+regenerated, which idops does not do";const lifetime2=changed2.has("access_token_ttl")?Number(desired2.access_token_ttl):
+0;const trouble=expected.authorized_scopes===void 0?unknownWhole("client",["authorized_scopes"]):lifetime2>MOST_UPDATED?
+`the server takes an access_token_ttl of ${lifetime2} seconds for a new client alone, and at most ${MOST_UPDATED} in an \
+update: declare ${MOST_UPDATED} or fewer`:void 0;return{requests:[{operation:"updateClient",params,body:sent(expected)}],
+expected,...changed2.has("key_pair_type")?{warnings:[{code:"keeps-key",message}]}:{},...trouble===void 0?{}:{trouble}}}async function find(context3){
+const{one,all}=traits[context3.profile.name].reads??{};const wanted=context3.asked.client??[];const rows=all===void 0?null:
+await context3.rows("clients",all,pages.client);if(rows!==null){const found2=rows.filter(({id})=>wanted.length===0||wanted.
+includes(String(id))).flatMap(asFinding);return{found:found2.sort((a2,b)=>compareText(a2.identity.id??"",b.identity.id??
+"")),notes:withoutIds(rows.filter(({id})=>typeof id!=="string").length,"clients")}}if(one===void 0)return{found:[],notes:[]};
+const ids2=idsOf("Client","client",context3);const shown4=await allSettled(ids2.map(async id=>{const client3=await readOne(
+context3,one,{client_id:id},answers.wholeClient);return client3===null?[]:asFinding({...client3,id})}));const unnamed2="\
+the server offers no list of clients, so only those are found that a manifest, the state or --client ID names";return{found:shown4.
+flat(),notes:wanted.length>0?[]:[unnamed2]}}function asFinding(client3){const{id,name:name3}=client3;if(typeof id!=="str\
+ing")return[];const called=typeof name3==="string"?name3:null;const{secret:_,...fields3}=shownClient(client3);return[{identity:{
+id},called,live:{exists:true,identity:{id},fields:fields3}}]}var traits,plainFields,fields,regeneration,client2,MOST_UPDATED;
+var init_client=__esm({"src/kinds/client.ts"(){"use strict";init_concurrency();init_problems();init_values();init_answers();
+init_client_schema();init_discovery();init_fields();init_holdings();init_regeneration();init_resolve_sets();init_resource();
+init_rules();traits={documented:{},boruta:{reads:{one:{title:"show a client",path:"/api/clients/:client_id",scope:"clien\
+ts:manage:all"},all:{title:"list clients",path:"/api/clients",scope:"clients:manage:all"}},emptyIsNull:["name","public_c\
+lient_id","logo_uri","jwks_uri","jwt_public_key"],piecemeal:true,protects:true,limits:{ids:{authorized_scopes:null},characters:{
+name:255,public_client_id:255,secret:255,logo_uri:255,jwks_uri:255},filled:{secret:"leave it out to keep the present one\
+; the server would leave the client without one"}},unsafe:true}};plainFields=[...["name","redirect_uris","supported_gran\
+t_types","authorize_scope"],...["access_token_ttl","id_token_ttl","refresh_token_ttl"],...["authorization_code_ttl","aut\
+horization_request_ttl"],...["confidential","pkce","enforce_dpop","enforce_tx_code","public_refresh_token","public_revok\
+e"],...["public_client_id","check_public_client_id"],...["token_endpoint_auth_methods","token_endpoint_jwt_auth_alg","jw\
+t_public_key"],...["key_pair_type","id_token_signature_alg","userinfo_signed_response_alg"],...["response_mode","trusted\
+_authorities","trusted_hosts"],...["agent_token_ttl","authorized_resources","jwks_uri","logo_uri","metadata"]];fields={...Object.
+fromEntries(plainFields.map(field2=>[field2,value])),secret:secret2,identity_provider:reference2,authorized_scopes:set()};
 regeneration={command:true,counter:"did_generation",owner:"client",field:"did",name:"name",noun:"DID",verdict:({id=""},present3,shown4)=>({
 action:"regenerate",fields:[],requests:[{operation:"regenerateDid",params:{client_id:id}}],destructions:[`regenerates th\
 e DID${presentValue("did",present3,shown4)}`]}),same:did=>`the DID is the same as before (${did}): the server derives it\
@@ -8221,7 +8224,7 @@ decide:input=>decideRegeneration(input,`Client/${input.present.identity.id}`,reg
 "createClient",{takesId:true,needs:["identity_provider"]}),request:({id=""},given)=>({operation:"createClient",params:{},
 body:{id,...sent(given)}})},deletion:deletionOf("deleteClient","client_id","deletes the client, with its secret and its \
 keys"),regeneration,gives:(given,references2)=>scopesGiven(given,"authorized_scopes",references2),discovery:{options:{client:"\
-id"},find,writes:[...plainFields,"identity_provider","authorized_scopes"]},destructions:()=>[]}}});function altered(declared,changes){return{...declared,...changes,get place(){return declared.place},get declaredAt(){return declared.
+id"},find,writes:[...plainFields,"identity_provider","authorized_scopes"]},destructions:()=>[]};MOST_UPDATED=300}});function altered(declared,changes){return{...declared,...changes,get place(){return declared.place},get declaredAt(){return declared.
 declaredAt},placeOf:(...path)=>declared.placeOf(...path),placeWithin:(field2,part)=>declared.placeWithin(field2,part)}}var init_declared=__esm(
 {"src/kinds/declared.ts"(){"use strict"}});function naming(identity2,{backends}){const{backend_id,type=""}=identity2;const name3=backend_id===void 0?void 0:backends?.
 byId(backend_id)?.name;const isUnique=typeof name3==="string"&&backends?.byName(name3).length===1;return{address:identity2,

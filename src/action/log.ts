@@ -9,12 +9,12 @@ import { folderInRepository } from './places.js';
 export class Log {
   #inputs: Inputs | undefined;
 
-  /** Sets the renderOptions of reports, once the inputs are known. */
+  /** Sets how reports are rendered, once the inputs are known. */
   learn(inputs: Inputs): void {
     this.#inputs = inputs;
   }
 
-  /** How reports renderOptions in it. */
+  /** How reports are rendered in it. */
   get renderOptions(): RenderOptions {
     const inputs = this.#inputs;
     const only = inputs?.args.only;

@@ -233,19 +233,27 @@ function sent(given: Fields): Fields {
   return { ...given, authorized_scopes: asElements(scopes).map(({ id = null }) => ({ id })) };
 }
 
+/** The longest `access_token_ttl` of an update in seconds: the server checks it against the limit of another field. */
+const MOST_UPDATED = 300;
+
 /** An update without `authorized_scopes` empties them. */
 function update({ present, desired, changed }: PlanInput): Update {
   const expected = { ...carried(present.fields, ['authorized_scopes']), ...desired };
   const params = { client_id: present.identity.id ?? '' };
   const message =
     'the client keeps its present key until its key pair is regenerated, which idops does not do';
+  const lifetime = changed.has('access_token_ttl') ? Number(desired.access_token_ttl) : 0;
+  const trouble =
+    expected.authorized_scopes === undefined
+      ? unknownWhole('client', ['authorized_scopes'])
+      : lifetime > MOST_UPDATED
+        ? `the server takes an access_token_ttl of ${lifetime} seconds for a new client alone, and at most ${MOST_UPDATED} in an update: declare ${MOST_UPDATED} or fewer`
+        : undefined;
   return {
     requests: [{ operation: 'updateClient', params, body: sent(expected) }],
     expected,
     ...(changed.has('key_pair_type') ? { warnings: [{ code: 'keeps-key', message }] } : {}),
-    ...(expected.authorized_scopes === undefined
-      ? { trouble: unknownWhole('client', ['authorized_scopes']) }
-      : {}),
+    ...(trouble === undefined ? {} : { trouble }),
   };
 }
 

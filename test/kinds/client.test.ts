@@ -94,9 +94,13 @@ describe('a client', () => {
       'access_token_ttl: 1d\nauthorization_code_ttl: 1m\nrefresh_token_ttl: "2592000"\n',
     );
     await idle(at);
-    await at.declare('access_token_ttl: 10m\n');
+    await at.declare('access_token_ttl: 5m\n');
     await succeeded(at.run('apply --yes'));
-    expect(at.row()?.access_token_ttl).toBe(600);
+    expect(at.row()?.access_token_ttl).toBe(300);
+    // The server checks it against the limit of another field.
+    await at.declare('access_token_ttl: 10m\n');
+    await failed(at.run('apply --yes'), 'and at most 300 in an update');
+    expect(at.row()?.access_token_ttl).toBe(300);
     await at.declare('access_token_ttl: 25h\n');
     await at.refused('validate', 'must be 1 to 86400 seconds');
     await at.declare('access_token_ttl: 1 hour\n');
@@ -168,6 +172,23 @@ describe('a new client', () => {
     await idle(at);
     await succeeded(at.run('undo --last --yes'));
     expect(at.row()).toBeUndefined();
+  });
+});
+
+describe('a client that was deleted', () => {
+  it('comes back with its id, without its secret', async () => {
+    const at = await about('state: absent\n');
+    const before = at.row();
+    await succeeded(at.run('apply --yes --allow-destructive 1'));
+    expect(at.row()).toBeUndefined();
+    const { stdout } = await at.run('undo --last --yes');
+    expect(stdout).toContain('the old value was a secret');
+    expect(at.row()).toMatchObject({
+      name: before?.name,
+      authorized_scopes: before?.authorized_scopes,
+      identity_provider: before?.identity_provider,
+    });
+    expect(at.row()?.secret).not.toBe(before?.secret);
   });
 });
 

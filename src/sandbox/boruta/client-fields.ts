@@ -116,9 +116,14 @@ function keyError({ type, modulus_size, exponent_size, curve }: JsonObject): Inv
     : new Invalid('rsa modulus_size is required');
 }
 
-/** Errors of values that only a POST checks, or that depend on the type of the key. */
-export function clientErrors(sent: JsonObject, keyType: unknown, isNew: boolean): Errors {
+/** Errors of values that POST and PATCH check differently, or that depend on the type of the key. */
+export function clientErrors(
+  sent: JsonObject,
+  keyType: unknown,
+  present: { readonly access_token_ttl: number } | undefined,
+): Errors {
   const errors: Errors = {};
+  const isNew = present === undefined;
   const algorithms = keyType === 'ec' ? sizes('ES', 'HS') : sizes('RS', 'HS');
   for (const name of ['id_token_signature_alg', 'userinfo_signed_response_alg']) {
     const algorithm = sent[name];
@@ -128,6 +133,10 @@ export function clientErrors(sent: JsonObject, keyType: unknown, isNew: boolean)
   const lifetime = sent.authorization_request_ttl;
   if (isNew && lifetime !== undefined && !(Number(lifetime) >= 1 && Number(lifetime) <= 300))
     errors.authorization_request_ttl = ['is invalid'];
+  // A PATCH checks the one against the limit of the other.
+  const token = sent.access_token_ttl ?? present?.access_token_ttl;
+  if (!isNew && Number(token) !== present.access_token_ttl && !(Number(token) <= 300))
+    errors.access_token_ttl = ['is invalid'];
   if (isNew && sent.redirect_uris === null) errors.redirect_uris = ["can't be blank"];
   return errors;
 }

@@ -28,7 +28,7 @@ export const clients: Resource<SandboxClient> = {
       if (client === undefined && /_ttl$/.test(name) && (value === null || value === '')) delete sent[name];
     return undefined;
   },
-  check: (draft, sent, client) => clientErrors(sent, draft.key_pair_type?.type, client === undefined),
+  check: (draft, sent, client) => clientErrors(sent, draft.key_pair_type?.type, client),
   complete({ data, token }, draft, sent) {
     if (isObject(sent.jwk)) {
       const key = keyOf(sent.jwk);
