@@ -103,11 +103,11 @@ function demoSeed(): SandboxSeed {
     id_token_ttl: 86_400,
     pkce: true,
     key_pair_type: { type: 'ec', curve: 'P-256' },
-    signatures_adapter: 'internal',
+    signatures_adapter: 'Elixir.Boruta.Internal.Signatures',
     identity_provider: { id: id(9, 1), name: 'Company accounts' },
     id_token_signature_alg: 'ES256',
     userinfo_signed_response_alg: null,
-    token_endpoint_jwt_auth_alg: 'ES256',
+    token_endpoint_jwt_auth_alg: 'HS256',
     jwt_public_key: null,
     response_mode: 'direct_post',
   };

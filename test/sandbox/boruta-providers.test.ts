@@ -192,14 +192,36 @@ describe('a page', () => {
     expect((await asking.ask('GET', unknown.replace(ids.nobody, 'x'))).status).toBe(400);
   });
 
-  test('that was changed and then dropped with its provider is still shown, and refuses one PATCH', async () => {
+  test.each([
+    ['changed', { content: 'L' }],
+    ['read', undefined],
+  ])(
+    'that was %s and then dropped with its provider is still shown, and refuses one PATCH',
+    async (_, content) => {
+      const asking = await start(boruta);
+      await patch(asking, { templates: [{ type: 'layout', content: 'L' }] });
+      await page(asking, 'layout', content);
+      await patch(asking, { templates: [] });
+      expect((await page(asking, 'layout')).body.data?.content).toBe('L');
+      expect((await page(asking, 'layout', { content: 'M' })).status).toBe(409);
+      expect((await page(asking, 'layout')).body.data?.id).toBeNull();
+      expect((await page(asking, 'layout', { content: 'M' })).status).toBe(200);
+    },
+  );
+
+  test('that was dropped with its provider takes the same content again, without storing it', async () => {
     const asking = await start(boruta);
     await page(asking, 'layout', { content: 'L' });
     await patch(asking, { templates: [] });
-    expect((await page(asking, 'layout')).body.data?.content).toBe('L');
-    expect((await page(asking, 'layout', { content: 'M' })).status).toBe(409);
+    expect((await page(asking, 'layout', { content: 'L' })).status).toBe(200);
     expect((await page(asking, 'layout')).body.data?.id).toBeNull();
-    expect((await page(asking, 'layout', { content: 'M' })).status).toBe(200);
+  });
+
+  test('that was replaced together with others is shown as it is', async () => {
+    const asking = await start(boruta);
+    await page(asking, 'layout', { content: 'L' });
+    await patch(asking, { templates: [{ type: 'new_session', content: 'S' }] });
+    expect((await page(asking, 'layout')).body.data?.id).toBeNull();
   });
 });
 

@@ -29,6 +29,7 @@ test.each([
 test.each([
   ['defaults', { name: 'a' }, 201, { name: 'a', label: null, public: false }],
   ['true as text, unknown members', { name: 'a', public: 'true', color: 'red' }, 201, { public: true }],
+  ['an empty text for a boolean', { name: 'a', public: '' }, 201, { public: false }],
   ['white space inside', { name: ' a' }, 422, { name: ['must not contain whitespace'] }],
   ['white space alone', { name: '\u00a0', label: ' ' }, 422, { name: ["can't be blank"] }],
   ['no name', {}, 422, { name: ["can't be blank"] }],

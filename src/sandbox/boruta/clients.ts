@@ -5,7 +5,7 @@ import type { Answer } from '../http.js';
 import { isObject, type JsonObject } from '../json.js';
 import { crash, noRow, notCastable, noUuid, nul, ok, refusal, unprocessable } from './answers.js';
 import { clientErrors, clientFields } from './client-fields.js';
-import { newKey } from './keys.js';
+import { newKey } from './key-pairs.js';
 import { findById, type Operation } from './operation.js';
 import type { Resource } from './resource.js';
 import { hasNul, isBlank, readUuid } from './texts.js';

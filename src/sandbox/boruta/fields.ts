@@ -31,7 +31,7 @@ export interface Field {
 export type Fields = Readonly<Record<string, Field>>;
 
 /** Messages by field. */
-export type Errors = Record<string, string[]>;
+export type Errors = Record<string, unknown[]>;
 
 /** What a request's values become. */
 export interface Reading {

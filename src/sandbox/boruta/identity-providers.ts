@@ -6,6 +6,7 @@ import { crash, noRow, nul, refusal, unprocessable } from './answers.js';
 import { presentBackend } from './backends.js';
 import { type Errors, type Field, flag, requiredText } from './fields.js';
 import { findById } from './operation.js';
+import { forgetPages } from './page-templates.js';
 import { pageTypes } from './pages-built-in.js';
 import type { Resource } from './resource.js';
 import { hasNul, isBlank, readUuid } from './texts.js';
@@ -46,9 +47,15 @@ export const identityProviders: Resource<SandboxIdentityProvider> = {
   needsObject: true,
   isReferred: (data, { id }) =>
     usersOf(data, id).length > 0 || data.pageTemplates.some((one) => one.identity_provider_id === id),
-  check(_draft, { templates }, provider): Errors {
-    const isList = isObject(templates) || (Array.isArray(templates) && templates.every(isObject));
-    return provider !== undefined || templates === undefined || isList ? {} : { templates: ['is invalid'] };
+  async begin({ token }, provider, { templates }) {
+    return provider === undefined || isTemplateList(templates)
+      ? undefined
+      : crash('(Protocol.UndefinedError) protocol Enumerable not implemented', token);
+  },
+  check(_draft, { templates = [] }): Errors {
+    if (!isTemplateList(templates)) return { templates: ['is invalid'] };
+    const errors = Array.isArray(templates) ? templates.map(templateErrors) : [];
+    return errors.some((one) => Object.keys(one).length > 0) ? { templates: errors } : {};
   },
   complete({ data, token }, draft, sent, others) {
     if (readUuid(draft.backend_id) === null)
@@ -60,6 +67,7 @@ export const identityProviders: Resource<SandboxIdentityProvider> = {
     const templates = sent.templates === undefined ? null : readTemplates(sent.templates, draft.id);
     if (typeof templates === 'string') return crash(templates, token);
     if (templates !== null && 'status' in templates) return templates;
+    if (templates !== null && templates.length > 0) forgetPages(data, draft.id);
     if (templates !== null)
       data.pageTemplates = [
         ...data.pageTemplates.filter((one) => one.identity_provider_id !== draft.id),
@@ -90,12 +98,8 @@ function usersOf({ clients }: SandboxData, id: string): string[] {
 }
 
 /** The templates that replace all others; an answer if they are refused, a text if the server crashes. */
-function readTemplates(sent: unknown, provider: string): SandboxPageTemplate[] | Answer | string {
-  if (isObject(sent)) return [];
-  if (!Array.isArray(sent)) return '(Protocol.UndefinedError) protocol Enumerable not implemented';
-  if (!sent.every(isObject)) return '(Ecto.CastError) expected a map';
-  const errors = sent.map(templateErrors);
-  if (errors.some((one) => Object.keys(one).length > 0)) return unprocessable({ templates: errors });
+function readTemplates(given: unknown, provider: string): SandboxPageTemplate[] | Answer | string {
+  const sent: JsonObject[] = Array.isArray(given) ? given : [];
   if (hasNul(sent)) return nul();
   if (new Set(sent.map(({ type }) => type)).size < sent.length)
     return '(Ecto.ConstraintError) relying_party_templates_relying_party_id_type_index';
@@ -105,6 +109,10 @@ function readTemplates(sent: unknown, provider: string): SandboxPageTemplate[] |
     type: String(type),
     content: String(content),
   }));
+}
+
+function isTemplateList(sent: unknown): boolean {
+  return sent === undefined || isObject(sent) || (Array.isArray(sent) && sent.every(isObject));
 }
 
 function templateErrors({ type, content }: JsonObject): Record<string, string[]> {

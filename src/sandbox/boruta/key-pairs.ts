@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
+import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import type { SandboxData, SandboxKeyPair } from '../data.js';
 import type { Answer } from '../http.js';
 import { isObject } from '../json.js';
 import { crash, noRow, notCastable, ok, unprocessable } from './answers.js';
 import { readFlag } from './fields.js';
-import { newRsaKey } from './keys.js';
 import { findById, type Operation } from './operation.js';
 import type { Shown } from './resource.js';
 
@@ -86,4 +85,23 @@ function moveDefault(data: SandboxData, previous: SandboxKeyPair | undefined): v
 
 function newKeyPair(): { id: string; public_key: string } {
   return { id: randomUUID(), public_key: newRsaKey() };
+}
+
+/** A new public key of an RSA pair: a random number in place of the product of two primes, which takes long to find. */
+function newRsaKey(): string {
+  const head = Buffer.from('3082010a0282010100', 'hex');
+  const modulus = randomBytes(256);
+  modulus[0] = (modulus[0] ?? 0) | 0x80;
+  modulus[255] = (modulus[255] ?? 0) | 1;
+  const der = Buffer.concat([head, modulus, Buffer.from('0203010001', 'hex')]);
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
+  return `-----BEGIN RSA PUBLIC KEY-----\n${lines.join('\n')}\n-----END RSA PUBLIC KEY-----\n\n`;
+}
+
+/** A new public key of such a type; undefined if the server crashes with it. */
+export function newKey({ type, curve }: { type?: unknown; curve?: unknown }): string | undefined {
+  if (type === 'rsa') return newRsaKey();
+  if (curve !== 'P-256' && curve !== 'P-384') return undefined;
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: curve });
+  return `${publicKey.export({ type: 'spki', format: 'pem' }).toString()}\n`;
 }

@@ -17,8 +17,13 @@ interface Shelf<Row extends SandboxErrorTemplate> {
   owner(operation: Operation): Omit<Row, keyof SandboxErrorTemplate> | undefined;
 }
 
-/** Contents as of their last PATCH: the server goes on to show them after a PATCH of the provider dropped them. */
+/** Templates that were read or changed: the server goes on to show them after a PATCH of the provider dropped them. */
 const caches = new WeakMap<SandboxData, Map<string, SandboxErrorTemplate>>();
+
+/** Forgets the pages of a provider. */
+export function forgetPages(data: SandboxData, provider: string): void {
+  for (const type of pageTypes.keys()) caches.get(data)?.delete(`${provider}/${type}`);
+}
 
 const pages: Shelf<SandboxPageTemplate> = {
   types: pageTypes,
@@ -52,9 +57,10 @@ function runs<Row extends SandboxErrorTemplate>(shelf: Shelf<Row>): { show: Run;
     show: (operation) =>
       operation.work.read(() => {
         const place = locate(shelf, operation);
-        return place === undefined
-          ? shelf.missing(operation)
-          : ok(place.cached ?? place.stored ?? place.builtIn);
+        if (place === undefined) return shelf.missing(operation);
+        const row = place.cached ?? place.stored;
+        if (row !== undefined) place.remember(row);
+        return ok(row ?? place.builtIn);
       }),
     update: (operation) => update(shelf, operation),
     remove: async (operation) => {
@@ -94,9 +100,14 @@ function locate<Row extends SandboxErrorTemplate>({ types, rows, owner }: Shelf<
     builtIn: { id: null, ...owned, type, content },
     cached: cache.get(key),
     forget: () => cache.delete(key),
-    remember: (row: Row) => cache.set(key, { ...row }),
+    remember: (row: SandboxErrorTemplate) => cache.set(key, { ...row }),
   };
 }
+
+const stale: Answer = {
+  status: 409,
+  body: { code: 'CONFLICT', message: '** (Ecto.StaleEntryError) attempted to update a stale entry' },
+};
 
 /** PATCH. Unlike mails, the same content again keeps what is stored. */
 async function update<Row extends SandboxErrorTemplate>(
@@ -121,10 +132,8 @@ async function update<Row extends SandboxErrorTemplate>(
       return crash('(Ecto.ConstraintError) templates_type_index (unique_constraint)', token);
     if (place.cached !== undefined && place.cached.id !== stored?.id) {
       place.forget();
-      return {
-        status: 409,
-        body: { code: 'CONFLICT', message: '** (Ecto.StaleEntryError) attempted to update a stale entry' },
-      };
+      const isSame = place.cached.content === (values.content ?? place.cached.content) && type === place.type;
+      return isSame ? ok(place.cached) : stale;
     }
     const row = Object.assign(stored ?? { id: randomUUID(), ...place.owned }, { type, content }) as Row;
     if (stored === undefined) shelf.rows(data).push(row);
