@@ -284,8 +284,7 @@ function createdRecord(
   const { run } = context;
   const { kind, identity, replaces } = asked;
   const own = { ...base, ...(replaces === undefined ? {} : { replaces }) };
-  // Of an object that isn't there, reading it back shows nothing.
-  if (outcome.after !== undefined && Object.keys(outcome.after).length > 0) {
+  if (outcome.after !== undefined) {
     const record = updateRecord({ ...own, created: run }, undefined, asked, outcome, context);
     // It exists, and not as declared.
     return record ?? { ...own, created: run, managed: [], ...lastShown(asked, outcome.after, context) };

@@ -8,3 +8,8 @@ export function firstFew(names: readonly string[], most = 3): string {
 export function short(text: string): string {
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }
+
+/** A noun after `a` or `an`. */
+export function withArticle(noun: string): string {
+  return `${/^[aeio]/i.test(noun) ? 'an' : 'a'} ${noun}`;
+}

@@ -19,9 +19,9 @@ import type {
   Resolved,
   Update,
 } from './kind.js';
+import { absentProblems, creationOf, deletionOf, unsupportedLifecycle } from './lifecycle.js';
 import { decideRegeneration, presentValue } from './regeneration.js';
 import { SetResolver } from './resolve-sets.js';
-import { absentProblems, creationOf, deletionOf, unsupportedLifecycle } from './resource.js';
 import { profileProblems, unknownWhole } from './rules.js';
 import type { ProfileTraits } from './traits.js';
 

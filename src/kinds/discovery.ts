@@ -56,8 +56,8 @@ export async function readOne<T>(
 }
 
 /** An object that doesn't exist. With a profile whose servers can create it, a document may. */
-export function missing(identity: Identity, noun: string, creates?: Profile): Live {
-  const creatable = creates?.name === 'boruta';
+export function missing(identity: Identity, noun: string, profile?: Profile): Live {
+  const creatable = profile?.creates === true;
   const cure = creatable
     ? `: correct the id, or declare the ${noun} with "create: true"`
     : ', and no operation creates one: create it there, or correct the id';

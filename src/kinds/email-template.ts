@@ -23,8 +23,8 @@ import type {
   Update,
   Verdict,
 } from './kind.js';
+import { absentProblems } from './lifecycle.js';
 import { listRead, type References, unlisted } from './references.js';
-import { absentProblems } from './resource.js';
 import { profileProblems, unknownWhole, wholeFields } from './rules.js';
 import { absentAlone, document, identifier, ignorable, text, UUID } from './schema.js';
 import type { ProfileTraits, Traits } from './traits.js';

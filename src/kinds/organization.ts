@@ -7,17 +7,8 @@ import type { ExtraRead } from '../server/operations.js';
 import { missing, readOne } from './discovery.js';
 import { carried, firstText, value } from './fields.js';
 import type { Kind } from './kind.js';
-import {
-  absentProblems,
-  creationOf,
-  deletionOf,
-  discoveryIn,
-  lookUp,
-  namedIdentities,
-  namingIn,
-  unnamed,
-  unsupportedLifecycle,
-} from './resource.js';
+import { absentProblems, creationOf, deletionOf, unsupportedLifecycle } from './lifecycle.js';
+import { discoveryIn, lookUp, namedIdentities, namingIn, unnamed } from './resource.js';
 import { profileProblems, unknownWhole, wholeFields } from './rules.js';
 import { absentAlone, document, identifier, idOrName, lifecycle, organizationId, text } from './schema.js';
 import type { ProfileTraits, Traits } from './traits.js';

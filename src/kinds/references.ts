@@ -103,7 +103,7 @@ export function listScope(name: ListName, profile: Profile): Scope | undefined {
 /** Reads a whole list; null if the server doesn't offer it. Throws if it doesn't add up. */
 export async function readList(name: ListName, reader: Reader, profile: Profile): Promise<Catalog | null> {
   const { parse, holds, ...options } = types[name];
-  const creatable = profile.name === 'boruta' && holds !== undefined;
+  const creatable = profile.creates && holds !== undefined;
   if (name === 'organizations') {
     const rows = await readListing(name, (number, wanted) => reader.listOrganizations(number, wanted));
     return new Catalog(rows, { ...options, creatable });

@@ -3,6 +3,7 @@ import { allSettledEach } from '../base/concurrency.js';
 import { optional } from '../base/members.js';
 import { error, type Problem } from '../base/problems.js';
 import { assign, type Fields, lazy, type Value } from '../base/values.js';
+import { withArticle } from '../base/words.js';
 import { answers } from '../server/answers.js';
 import type { Scope, WriteOperation } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
@@ -10,9 +11,7 @@ import type { Catalog } from './catalog.js';
 import { missing, readOne, withoutIds } from './discovery.js';
 import { carried, type FieldTypes, firstText } from './fields.js';
 import type {
-  Creation,
   Declared,
-  Deletion,
   DiscoverContext,
   Discovered,
   Discovery,
@@ -23,6 +22,7 @@ import type {
   Naming,
   ObserveContext,
 } from './kind.js';
+import { absentProblems, creationOf, deletionOf } from './lifecycle.js';
 import { isMissing, type ListName, listScope, type References } from './references.js';
 import { SetResolver } from './resolve-sets.js';
 import { profileProblems, unknownWhole } from './rules.js';
@@ -155,35 +155,6 @@ export function namedIdentities({ identity: { id, name } }: Declared): string[] 
   return id === undefined ? [`name ${name}`] : [`id ${id}`];
 }
 
-/** The creation of objects by a request with the declared fields, and with the id if the server takes it. */
-export function creationOf(operation: WriteOperation, rest: Omit<Creation, 'request'>): Creation {
-  return {
-    ...rest,
-    request: ({ id }, fields) => ({
-      operation,
-      params: {},
-      body: rest.takesId && id !== undefined ? { id, ...fields } : fields,
-    }),
-  };
-}
-
-/** The deletion of objects that are gone afterwards. */
-export function deletionOf(operation: WriteOperation, param: string, sentence: string): Deletion {
-  return {
-    createdOnly: true,
-    verdict: ({ id = '' }) => ({
-      action: 'delete',
-      fields: [],
-      requests: [{ operation, params: { [param]: id } }],
-      destructions: [sentence],
-    }),
-    exists: ({ exists }) => exists,
-    isBuiltIn: () => false,
-    traces: () => [],
-    restored: ({ id: _, ...fields }) => fields,
-  };
-}
-
 /** The problem of a kind that the profile's servers don't have. */
 function unknownToProfile({ kind, place }: Declared, noun: string, { name }: Profile): Problem[] {
   if (name === 'boruta') return [];
@@ -197,45 +168,11 @@ function unknownToProfile({ kind, place }: Declared, noun: string, { name }: Pro
   ];
 }
 
-/** The problem of a document that creates or deletes an object, if the profile's servers can't. */
-export function unsupportedLifecycle(declared: Declared, noun: string, { name }: Profile): Problem[] {
-  const { creates, absent } = declared;
-  if (name === 'boruta' || (creates !== true && !absent)) return [];
-  const [what, field] = absent ? ['deletes', 'state'] : ['creates', 'create'];
-  return [
-    error(
-      'profile-field',
-      `a server of the profile ${name} has no operation that ${what} a ${noun}`.replace(' a o', ' an o'),
-      [declared.placeOf(field)],
-      'if the server is a Boruta, set "profile: boruta" under server',
-    ),
-  ];
-}
-
 /** The problem of a document that names no object. */
 export function unnamed({ identity, place }: Declared, kind: KindName): Problem[] {
   if (identity.id !== undefined || identity.name !== undefined) return [];
-  const message = `${/^[AEIO]/.test(kind) ? 'an' : 'a'} ${kind} needs an "id" or a "name"`;
+  const message = `${withArticle(kind)} needs an "id" or a "name"`;
   return [error('missing-field', message, [place], 'add the name that it has on the server')];
-}
-
-/** The problem of an object that is to be deleted and has values. */
-export function absentProblems(
-  declared: Declared,
-  noun: string,
-  identifying: readonly string[] = [],
-): Problem[] {
-  const { absent, fields } = declared;
-  const others = Object.keys(fields).filter((field) => !identifying.includes(field));
-  if (!absent || others.length === 0) return [];
-  return [
-    error(
-      'absent-with-fields',
-      `a ${noun} with "state: absent" has no other fields`,
-      others.map((field) => declared.placeOf(field)),
-      `remove the fields to delete the ${noun}, or the state to keep it`,
-    ),
-  ];
 }
 
 /** By name if it is unique, otherwise by id; by the new name if the plan renames it. */
@@ -262,7 +199,7 @@ export function lookUp(
   list: Catalog,
   { profile }: Pick<ObserveContext, 'profile'>,
 ): Live {
-  const absent = profile.name === 'boruta' && isMissing(list, identity) ? { missing: true as const } : {};
+  const absent = profile.creates && isMissing(list, identity) ? { missing: true as const } : {};
   if (identity.id === undefined) {
     const found = list.findNamed(identity.name ?? '');
     if (typeof found === 'string') return { exists: false, identity, fields: {}, trouble: found, ...absent };

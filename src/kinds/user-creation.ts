@@ -1,7 +1,7 @@
 import { error, type Problem } from '../base/problems.js';
 import { assign, isMap, mapValues, UNKNOWN_TEXT } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
-import { idOf } from './by-name.js';
+import { userByName } from './by-name.js';
 import type { PlanWarning } from './change.js';
 import { asElements, characters, textOf } from './fields.js';
 import type {
@@ -14,7 +14,7 @@ import type {
   PlanInput,
   Verdict,
 } from './kind.js';
-import { absentProblems, deletionOf, unsupportedLifecycle } from './resource.js';
+import { absentProblems, deletionOf, unsupportedLifecycle } from './lifecycle.js';
 
 const LDAP = 'Elixir.BorutaIdentity.Accounts.Ldap';
 /** The server writes these after the user, one after the other, and uses only the ids of their elements. */
@@ -25,7 +25,7 @@ export function lifecycleProblems(user: Declared, profile: Profile): Problem[] {
   return [
     ...absentProblems(user, 'user', ['username', 'backend', 'password']),
     ...unsupportedLifecycle(user, 'user', profile),
-    ...(profile.name === 'boruta' ? newUserProblems(user) : []),
+    ...(profile.creates ? newUserProblems(user) : []),
   ];
 }
 
@@ -119,20 +119,11 @@ export function decideDeletion({ declared, present: { exists, beside } }: PlanIn
 
 /** The identity of a user with the id that the server has for the username, or why it has none. */
 export async function findUser(identity: Identity, { list }: Pick<ObserveContext, 'list'>): Promise<Live> {
-  const given = { exists: true, identity, fields: {} };
-  if (identity.id !== undefined) return given;
-  const users = await list('users');
-  const { username = '', backend } = identity;
-  const found = (users?.byName(username) ?? []).filter(
-    (row) => backend === undefined || idOf(row.backend) === backend,
-  );
-  const [row] = found;
-  if (row !== undefined && found.length === 1)
-    return { ...given, identity: assign(identity, { id: String(row.id) }) };
-  const trouble =
-    row === undefined
-      ? `the server has no user "${username}": correct the name, or declare the user with "create: true"`
-      : `${found.length} users are called "${username}": add "backend", or use the id`;
-  const isMissing = users != null && !users.unsure && row === undefined;
-  return { ...given, exists: false, trouble, ...(isMissing ? { missing: true } : {}) };
+  if (identity.id !== undefined) return { exists: true, identity, fields: {} };
+  const backends = identity.backend === undefined ? {} : { backends: await list('backends') };
+  const references = { users: await list('users'), ...backends };
+  const found = userByName.find(identity, references);
+  if (typeof found !== 'string') return { exists: true, identity: assign(identity, found), fields: {} };
+  const isMissing = userByName.missing?.(identity, references) !== undefined;
+  return { exists: false, identity, fields: {}, trouble: found, ...(isMissing ? { missing: true } : {}) };
 }

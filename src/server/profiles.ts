@@ -4,6 +4,8 @@ export type ProfileName = 'documented' | 'boruta';
 /** Differences between servers; those of a kind are in its traits. */
 export interface Profile {
   readonly name: ProfileName;
+  /** Whether objects can be created and deleted. */
+  readonly creates: boolean;
   /** Null if unknown. */
   readonly limits: ServerLimits | null;
   /** How its answers tell it from others. */
@@ -23,10 +25,11 @@ interface Signs {
   readonly unknownPath: number;
 }
 
-const documented: Profile = { name: 'documented', limits: null, signs: null };
+const documented: Profile = { name: 'documented', creates: false, limits: null, signs: null };
 
 const boruta: Profile = {
   name: 'boruta',
+  creates: true,
   limits: { uuids: true, requestBytes: 8_000_000 },
   signs: {
     errors: [

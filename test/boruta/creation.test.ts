@@ -198,6 +198,37 @@ describe('creation', () => {
   });
 });
 
+describe('the configuration', () => {
+  const { create: _, ...plainRole } = role;
+  const { create: __, ...plainOrganization } = organization;
+
+  test('has objects created of all kinds or of some, unless their document says otherwise', async () => {
+    const actions = async (create: boolean | string[], ...documents: readonly Doc[]) => {
+      const at = await site({ settings: { create } });
+      return (await at.plan(...documents)).changes.map(({ action }) => action);
+    };
+    const documents = [scope, plainRole, plainOrganization];
+    expect(await actions(true, ...documents)).toEqual(['create', 'create', 'create']);
+    expect(await actions(['Organization'], ...documents)).toEqual(['create', 'blocked', 'create']);
+    expect(await actions(true, { ...plainOrganization, create: false })).toEqual(['blocked']);
+  });
+
+  test('says of which kinds --prune deletes what idops created, and nothing else', async () => {
+    const pruned = async (settings: { prune?: string[] }) => {
+      const at = await site({ settings });
+      await at.apply(scope, role, organization, { kind: 'Role', name: 'member', scopes: ['billing:read'] });
+      await at.declare(scope);
+      const { changes } = await at.session((it) => it.plan({ prune: true }));
+      return changes.map(({ action, address }) => `${action} ${address}`);
+    };
+    expect(await pruned({})).toEqual(['unchanged Scope/invoices:read']);
+    expect(await pruned({ prune: ['Role', 'Scope'] })).toEqual([
+      'unchanged Scope/invoices:read',
+      'delete Role/clerk',
+    ]);
+  });
+});
+
 describe('deletion', () => {
   const gone = (document: Doc): Doc => {
     const { kind, name = '' } = document;

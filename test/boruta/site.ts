@@ -37,6 +37,8 @@ export interface SiteOptions extends Omit<SandboxOptions, 'intercept'> {
   readonly retries?: number;
   /** Further settings of `safety`. */
   readonly safety?: { readonly [setting: string]: Json };
+  /** Further settings of the configuration. */
+  readonly settings?: { readonly [setting: string]: Json };
 }
 
 /** What applying came to. */
@@ -77,7 +79,7 @@ export interface Site {
 
 /** Starts a sandbox that behaves like Boruta, with a project beside it; both are gone after the test. */
 export async function site(options: SiteOptions = {}): Promise<Site> {
-  const { uses, concurrency, retries, safety, ...sandboxOptions } = options;
+  const { uses, concurrency, retries, safety, settings, ...sandboxOptions } = options;
   const folder = await temporaryFolder('boruta');
   let made: Site | undefined;
   const sandbox = await startSandbox({
@@ -100,6 +102,7 @@ export async function site(options: SiteOptions = {}): Promise<Site> {
         },
         safety: { max_destructive: 10_000, ...safety },
         checks: { 'missing-link': 'off' },
+        ...settings,
       }),
     );
   await use(profile);

@@ -181,8 +181,8 @@ describe('a client that was deleted', () => {
     const before = at.row();
     await succeeded(at.run('apply --yes --allow-destructive 1'));
     expect(at.row()).toBeUndefined();
-    const { stdout } = await at.run('undo --last --yes');
-    expect(stdout).toContain('the old value was a secret');
+    const { stderr } = await at.run('undo --last --yes');
+    expect(stderr).toContain('the old value was a secret');
     expect(at.row()).toMatchObject({
       name: before?.name,
       authorized_scopes: before?.authorized_scopes,

@@ -129,6 +129,9 @@ test.each([
   ],
   [{ id_token_signature_alg: null }, 200, { id_token_signature_alg: null }],
   [{ userinfo_signed_response_alg: 'ES384' }, 200, { userinfo_signed_response_alg: 'ES384' }],
+  [{ access_token_ttl: 300 }, 200, { access_token_ttl: 300 }],
+  // Checked against the limit of authorization_request_ttl.
+  [{ access_token_ttl: 301 }, 422, null],
   [{ token_endpoint_auth_methods: ['other'] }, 422, null],
   [{ token_endpoint_auth_methods: null }, 500, null],
   [{ token_endpoint_jwt_auth_alg: 'ES256' }, 422, null],

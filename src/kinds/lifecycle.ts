@@ -1,0 +1,68 @@
+import { error, type Problem } from '../base/problems.js';
+import { withArticle } from '../base/words.js';
+import type { WriteOperation } from '../server/operations.js';
+import type { Profile } from '../server/profiles.js';
+import type { Creation, Declared, Deletion } from './kind.js';
+
+/** The creation of objects by a request with the declared fields, and with the id if the server takes it. */
+export function creationOf(operation: WriteOperation, rest: Omit<Creation, 'request'>): Creation {
+  return {
+    ...rest,
+    request: ({ id }, fields) => ({
+      operation,
+      params: {},
+      body: rest.takesId && id !== undefined ? { id, ...fields } : fields,
+    }),
+  };
+}
+
+/** The deletion of objects that are gone afterwards. */
+export function deletionOf(operation: WriteOperation, param: string, sentence: string): Deletion {
+  return {
+    createdOnly: true,
+    verdict: ({ id = '' }) => ({
+      action: 'delete',
+      fields: [],
+      requests: [{ operation, params: { [param]: id } }],
+      destructions: [sentence],
+    }),
+    exists: ({ exists }) => exists,
+    isBuiltIn: () => false,
+    traces: () => [],
+    restored: ({ id: _, ...fields }) => fields,
+  };
+}
+
+/** The problem of a document that creates or deletes an object, if the profile's servers can't. */
+export function unsupportedLifecycle(declared: Declared, noun: string, profile: Profile): Problem[] {
+  const { creates, absent } = declared;
+  if (profile.creates || (creates !== true && !absent)) return [];
+  const [what, field] = absent ? ['deletes', 'state'] : ['creates', 'create'];
+  return [
+    error(
+      'profile-field',
+      `a server of the profile ${profile.name} has no operation that ${what} ${withArticle(noun)}`,
+      [declared.placeOf(field)],
+      'if the server is a Boruta, set "profile: boruta" under server',
+    ),
+  ];
+}
+
+/** The problem of an object that is to be deleted and has values. */
+export function absentProblems(
+  declared: Declared,
+  noun: string,
+  identifying: readonly string[] = [],
+): Problem[] {
+  const { absent, fields } = declared;
+  const others = Object.keys(fields).filter((field) => !identifying.includes(field));
+  if (!absent || others.length === 0) return [];
+  return [
+    error(
+      'absent-with-fields',
+      `a ${noun} with "state: absent" has no other fields`,
+      others.map((field) => declared.placeOf(field)),
+      `remove the fields to delete the ${noun}, or the state to keep it`,
+    ),
+  ];
+}
