@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ExactNumber, HashedSecret, Sensitive } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
-import { idInPlan, mentions } from '../plan/create.js';
+import { idInPlan, textsIn } from '../plan/create.js';
 import type { Change } from '../plan/plan.js';
 import type { Outcome } from './attempt-outcome.js';
 
@@ -18,19 +18,21 @@ export class CreatedIds {
 
   constructor(changes: readonly Change[]) {
     this.#creations = new Map(
-      changes.flatMap((change): [string, Change][] => {
-        return change.action === 'create' ? idInPlan(change).map((id) => [id, change]) : [];
-      }),
+      changes.flatMap((change): [string, Change][] =>
+        change.action === 'create' ? idInPlan(change).map((id) => [id, change]) : [],
+      ),
     );
   }
 
   /** Why a change can't be sent: it refers to an object that was not created. */
   lacking(change: Change): string | undefined {
     if (this.#creations.size === 0) return undefined;
-    const lacking = [...this.#creations].find(
-      ([id, creation]) => creation !== change && !this.#done.has(creation) && mentions(change, id),
-    );
-    return lacking && `not sent: ${lacking[1].address} was not created`;
+    for (const text of textsIn(change)) {
+      const creation = this.#creations.get(text);
+      if (creation !== undefined && creation !== change && !this.#done.has(creation))
+        return `not sent: ${creation.address} was not created`;
+    }
+    return undefined;
   }
 
   /** Chooses the id of a new object, if the server takes it. */

@@ -101,14 +101,10 @@ class Execution {
     progress.phase('Applying', todo.length);
     const levels = new Map<number, Change[]>();
     for (const change of todo) {
-      const { awaits = [] } = change;
-      // Those that await others come after them.
-      const awaited = todo.filter(({ apply }) => awaits.includes(apply.key));
-      const at =
-        awaits.length === 0
-          ? 2 * level(change)
-          : 2 * Math.max(level(change), ...awaited.map((one) => level(one))) + 1;
-      levels.set(at, [...(levels.get(at) ?? []), change]);
+      const at = levelAmong(change, todo);
+      const own = levels.get(at);
+      if (own === undefined) levels.set(at, [change]);
+      else own.push(change);
     }
     for (const own of [...levels].sort(([a], [b]) => a - b).map(([, changes]) => changes)) {
       const [first] = own;
@@ -387,6 +383,14 @@ class Execution {
       throw failure;
     }
   }
+}
+
+/** The level of a change in a run: those that await others come after them. */
+function levelAmong(change: Change, all: readonly Change[]): number {
+  const { awaits } = change;
+  if (awaits === undefined) return 2 * level(change);
+  const awaited = all.filter(({ apply }) => awaits.includes(apply.key));
+  return 2 * Math.max(level(change), ...awaited.map(level)) + 1;
 }
 
 const NOT_SENT = 'not sent: the run ended early';

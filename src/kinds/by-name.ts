@@ -43,13 +43,7 @@ export const userByName: ByName = {
 
 /** A username that differs only in case, which servers take for the same. */
 function otherCase(username: string, home: string | undefined, users: Catalog): string | undefined {
-  const wanted = username.toLowerCase();
-  const row = [...users.all()].find(
-    (one) =>
-      typeof one.username === 'string' &&
-      one.username.toLowerCase() === wanted &&
-      (home === undefined || idOf(one.backend) === home),
-  );
+  const row = users.inAnyCase(username).find((one) => home === undefined || idOf(one.backend) === home);
   return row === undefined ? undefined : String(row.username);
 }
 

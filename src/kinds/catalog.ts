@@ -1,6 +1,6 @@
 import { identifierKey, isUuid } from '../base/identifiers.js';
 import { nearest } from '../base/nearest.js';
-import { compareText, type Fields } from '../base/values.js';
+import { compareText, type Fields, lazy } from '../base/values.js';
 import type { Page, Parser } from '../server/answers.js';
 import type { ExtraRead } from '../server/operations.js';
 import type { Reader } from '../server/reader.js';
@@ -40,6 +40,15 @@ export class Catalog {
   readonly #names = new Map<string, Fields[]>();
   readonly #options: CatalogOptions;
   readonly others: OtherNames;
+  readonly #inAnyCase = lazy(() => {
+    const rows = new Map<string, Fields[]>();
+    for (const [name, same] of this.#names) {
+      const others = rows.get(name.toLowerCase());
+      if (others === undefined) rows.set(name.toLowerCase(), [...same]);
+      else others.push(...same);
+    }
+    return rows;
+  });
   /** How many rows have no id. */
   anonymous = 0;
 
@@ -87,6 +96,11 @@ export class Catalog {
 
   byName(name: string): readonly Fields[] {
     return this.#names.get(name) ?? [];
+  }
+
+  /** Those with a name, in upper or lower case. */
+  inAnyCase(name: string): readonly Fields[] {
+    return this.#inAnyCase().get(name.toLowerCase()) ?? [];
   }
 
   /** Those with a name; if there are none, the one that the plan renames from it. */

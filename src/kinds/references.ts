@@ -171,8 +171,8 @@ function after(
   for (const document of declared) {
     if (document.kind !== kind || document.absent) continue;
     const { id: given, name: called = '' } = document.identity;
-    const found = given === undefined ? list.findNamed(called) : list.byId(given);
-    const row = typeof found === 'object' ? found : undefined;
+    const [row, ...alike] = given === undefined ? list.named(called) : [list.byId(given)];
+    if (alike.length > 0) continue;
     if (row === undefined && (document.creates !== true || !isMissing(list, document.identity))) continue;
     const values = Object.fromEntries(
       listed.flatMap((field): [string, Value][] => {

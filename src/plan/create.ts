@@ -98,9 +98,11 @@ export function blockDependents(changes: readonly Change[], references: Referenc
   for (;;) {
     const coming = new Set(settled.flatMap((change) => (change.action === 'create' ? idInPlan(change) : [])));
     const lacking = [...created].filter(([id]) => !coming.has(id));
+    if (lacking.length === 0) return settled;
     const next = settled.map((change) => {
       if (change.action === 'blocked' || change.action === 'unchanged') return change;
-      const lost = lacking.filter(([id]) => mentions(change, id)).map(([, address]) => address);
+      const ids = textsIn(change);
+      const lost = lacking.filter(([id]) => ids.has(id)).map(([, address]) => address);
       if (lost.length === 0) return change;
       return withReason(change, `it needs ${lost.join(' and ')}, which this plan doesn't create`);
     });
@@ -117,12 +119,15 @@ export function idInPlan({ apply: { plannedId: planned, identity } }: Change): s
   return id === undefined ? [] : [id];
 }
 
-/** Whether a change refers to an id. */
-export function mentions({ requests, apply: { identity } }: Change, id: string): boolean {
-  const isIn = (value: unknown): boolean => {
-    if (value === id) return true;
-    if (typeof value !== 'object' || value === null || value instanceof Sensitive) return false;
-    return Object.values(value).some(isIn);
+/** All texts in what a change sends and in its identity, among them the ids that it refers to. */
+export function textsIn({ requests, apply: { identity } }: Change): ReadonlySet<string> {
+  const texts = new Set<string>();
+  const collect = (value: unknown): void => {
+    if (typeof value === 'string') texts.add(value);
+    else if (typeof value === 'object' && value !== null && !(value instanceof Sensitive))
+      for (const part of Object.values(value)) collect(part);
   };
-  return isIn(requests) || isIn(identity);
+  collect(requests);
+  collect(identity);
+  return texts;
 }

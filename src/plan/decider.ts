@@ -1,7 +1,7 @@
 import { identifierKey } from '../base/identifiers.js';
-import { type Fields, isMap, mapValues } from '../base/values.js';
+import { type Fields, isMap, lazy, mapValues } from '../base/values.js';
 import { desired, value } from '../kinds/fields.js';
-import { kindOf } from '../kinds/index.js';
+import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, KindName, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
 import type { PendingRestore } from '../kinds/loss.js';
@@ -28,6 +28,18 @@ export class Decider {
     const others = { present: new Map(present), former: formerNames(options.state) };
     this.references = afterwards(references, options.declared, others, valuesIn(options.profile));
   }
+
+  /** The ids of recorded objects: of those that may still come, by address, and of those that replace a deleted one, by its id. */
+  readonly #creations = lazy(() => {
+    const creating = new Map<string, string>();
+    const replacedBy = new Map<string, string>();
+    for (const { kind, identity, creating: part, replaces } of Object.values(this.#options.state.resources)) {
+      const { id } = identity;
+      if (id !== undefined && part !== undefined) creating.set(`${kind}/${part}`, id);
+      if (id !== undefined && replaces !== undefined) replacedBy.set(`${kind}/${replaces}`, id);
+    }
+    return { creating, replacedBy };
+  });
 
   /** The instant at which it is decided which access has ended. */
   get #now(): Date {
@@ -84,12 +96,10 @@ export class Decider {
 
   /** What runs did with an object that the server doesn't have. */
   #earlier({ kind, identity }: Declared): Pick<CompareInput, 'creating' | 'replacedBy'> {
-    const records = Object.values(this.#options.state.resources).filter((record) => record.kind === kind);
-    const part = kindOf(kind).addressPart(identity);
+    const { creating, replacedBy } = this.#creations();
     return {
-      creating: records.find(({ creating }) => creating === part)?.identity.id,
-      replacedBy: records.find(({ replaces }) => replaces !== undefined && replaces === identity.id)?.identity
-        .id,
+      creating: creating.get(addressOf(kind, identity)),
+      replacedBy: replacedBy.get(`${kind}/${identity.id}`),
     };
   }
 }
