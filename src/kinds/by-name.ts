@@ -28,8 +28,7 @@ export const userByName: ByName = {
     if (other !== undefined) {
       return `the server has the user "${other}"${within}, and doesn't tell "${username}" apart from it: write it so`;
     }
-    const lack = `the server has no user "${username}"${within}: correct the name, or declare the user with "create: true"`;
-    return `${lack}${users.proposal(username)}`;
+    return `${noUser(username, within)}${users.proposal(username)}`;
   },
   missing({ username = '', backend }, references) {
     const { users } = references;
@@ -40,6 +39,10 @@ export const userByName: ByName = {
     return { username, ...(home === undefined ? {} : { backend: home.id }) };
   },
 };
+
+export function noUser(username: string, within = ''): string {
+  return `the server has no user "${username}"${within}: correct the name, or declare the user with "create: true"`;
+}
 
 /** A username that differs only in case, which servers take for the same. */
 function otherCase(username: string, home: string | undefined, users: Catalog): string | undefined {

@@ -192,9 +192,13 @@ export class Catalog {
     if (renamed !== undefined) {
       return `the ${noun} "${reference}" is called "${String(renamed.name)}" now: refer to it by that name`;
     }
+    return `${this.lacking(reference)}${this.proposal(reference)}`;
+  }
+
+  /** That there is no row of a name or an id, and what to do. */
+  lacking(reference: string): string {
     const unsure = this.unsure ? ' (its list has rows without an id)' : '';
-    const lack = this.#lacks(`"${reference}"${unsure}`, isUuid(reference) ? 'id' : 'name');
-    return `${lack}${this.proposal(reference)}`;
+    return this.#lacks(`"${reference}"${unsure}`, isUuid(reference) ? 'id' : 'name');
   }
 
   #former(): Iterable<readonly [string, string]> {

@@ -32,6 +32,8 @@ export interface Live {
   readonly names?: { readonly [id: string]: string };
   /** Why the object can't be found. */
   readonly trouble?: string;
+  /** `; did you mean …?` after the trouble, or nothing. Searching all names takes long, so only a report of the trouble does it. */
+  readonly proposal?: () => string;
   /** Whether the server surely doesn't have it, so that it can be created. */
   readonly missing?: true;
 }

@@ -199,17 +199,21 @@ export function lookUp(
   list: Catalog,
   { profile }: Pick<ObserveContext, 'profile'>,
 ): Live {
+  const { id, name = '' } = identity;
   const absent = profile.creates && isMissing(list, identity) ? { missing: true as const } : {};
-  if (identity.id === undefined) {
-    const found = list.findNamed(identity.name ?? '');
-    if (typeof found === 'string') return { exists: false, identity, fields: {}, trouble: found, ...absent };
+  const nothing = { exists: false, identity, fields: {} };
+  if (id === undefined) {
+    if (absent.missing)
+      return { ...nothing, ...absent, trouble: list.lacking(name), proposal: () => list.proposal(name) };
+    const found = list.findNamed(name);
+    if (typeof found === 'string') return { ...nothing, trouble: found };
     return { exists: true, identity: assign(identity, { id: String(found.id) }), fields: found };
   }
-  const row = list.byId(identity.id);
+  const row = list.byId(id);
   if (row !== undefined) return { exists: true, identity, fields: row };
   // It may be a row without an id.
   if (list.unsure) return { exists: true, identity, fields: {} };
-  return { exists: false, identity, fields: {}, trouble: list.lacksId(identity.id), ...absent };
+  return { ...nothing, trouble: list.lacksId(id), ...absent };
 }
 
 /** Finds the objects of a list, and names them if their name is unique. */

@@ -9,7 +9,8 @@ import { type Change, withReason } from './plan.js';
 
 /** Why an object can't be found; with the id of the one that replaces it, if a run created it again. */
 export function lacking(live: Live | undefined, replacedBy: string | undefined): string | undefined {
-  if (live?.trouble === undefined || live.exists || replacedBy === undefined) return live?.trouble;
+  if (live?.trouble === undefined) return undefined;
+  if (live.exists || replacedBy === undefined) return `${live.trouble}${live.proposal?.() ?? ''}`;
   return `${live.trouble}; it was deleted and created again with the id ${replacedBy}: declare that one`;
 }
 

@@ -132,11 +132,11 @@ function isPlain({ kind, identity, covers }: Declared): boolean {
 function withId(document: Declared, references: References): Declared {
   const { byName } = kindOf(document.kind);
   if (byName === undefined || isPlain(document)) return document;
-  const found = byName.find(document.identity, references);
-  if (typeof found !== 'string') return altered(document, { identity: found });
   const isExpected = document.creates === true || document.absent;
   const missing = isExpected ? byName.missing?.(document.identity, references) : undefined;
-  return altered(document, missing === undefined ? { trouble: found } : { identity: missing });
+  if (missing !== undefined) return altered(document, { identity: missing });
+  const found = byName.find(document.identity, references);
+  return altered(document, typeof found === 'string' ? { trouble: found } : { identity: found });
 }
 
 /** One document from several about an object, with a trouble if they contradict each other. */

@@ -60,7 +60,10 @@ export function updateOf(declared: Declared, written: Json, live: Live, options:
     return { ...nothing, left: [left(message, undefined, hint)] };
   }
   if (!live.exists) {
-    return { ...nothing, left: [left(live.trouble ?? `the server has no such ${kind.noun}`)] };
+    return {
+      ...nothing,
+      left: [left(`${live.trouble ?? `the server has no such ${kind.noun}`}${live.proposal?.() ?? ''}`)],
+    };
   }
   const othersIn = (field: string): Fields[] => namedByOthers(kind, field, live, options);
   /** Why a plan would change these fields, beside what other documents declare. */
