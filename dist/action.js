@@ -7728,9 +7728,9 @@ did_generation:optional2(int().min(0,"must be 0 or more"),"Raise it to regenerat
 flatMap(one=>one.kind===kind&&one.identity.id!==void 0?[one.identity.id]:[]);return[...new Set(ids2)].sort()}function withoutIds(count3,nouns2){
 if(count3===0)return[];return[`${count3} of the server's ${nouns2} ${count3===1?"has":"have"} no id, so idops can't list\
  or pull ${count3===1?"it":"them"}`]}async function readOne({reader,limit:limit2},read2,params,parse11){return await limit2(
-()=>reader.showExtra(read2,params,parse11))}function missing(identity2,noun,creates){const creatable=creates?.name==="bo\
-ruta";const cure=creatable?`: correct the id, or declare the ${noun} with "create: true"`:", and no operation creates on\
-e: create it there, or correct the id";return{exists:false,identity:identity2,fields:{},trouble:`the server has no ${noun}\
+()=>reader.showExtra(read2,params,parse11))}function missing(identity2,noun,profile){const creatable=profile?.creates===
+true;const cure=creatable?`: correct the id, or declare the ${noun} with "create: true"`:", and no operation creates one\
+: create it there, or correct the id";return{exists:false,identity:identity2,fields:{},trouble:`the server has no ${noun}\
  with the id ${identity2.id}${cure}`,...creatable?{missing:true}:{}}}var init_discovery=__esm({"src/kinds/discovery.ts"(){
 "use strict"}});function plain(name3){return isSecretField(name3)?secret2:value}function set(nested={}){return{type:"set",nested}}function members2(types3){
 return{type:"members",members:types3}}function contrast(type,path,wanted,got){const whole2=verdict=>[{path,type,verdict,
@@ -7820,7 +7820,20 @@ ckend.roles"),...asElements(fields3.organizations??null).flatMap(membership2=>ro
 membership2)}`))]}function scopesGiven(fields3,set2,references2){const given=holdingsOf({authorized_scopes:fields3[set2]??
 null},references2);return given.map(holding=>({...holding,within:set2}))}function textIn(value4){const text6=value4===void 0?
 void 0:reveal(value4);return typeof text6==="string"?text6:void 0}var init_holdings=__esm({"src/kinds/holdings.ts"(){"us\
-e strict";init_values();init_fields()}});function decideRegeneration(input,address4,regeneration2){const{declared,present:present3,changed:changed2}=input;const{
+e strict";init_values();init_fields()}});function firstFew(names4,most2=3){const more=names4.length-most2;return`${names4.slice(0,most2).join(", ")}${more>0?` an\
+d ${more} more`:""}`}function short2(text6){return text6.length>80?`${text6.slice(0,79)}\u2026`:text6}function withArticle(noun){
+return`${/^[aeio]/i.test(noun)?"an":"a"} ${noun}`}var init_words=__esm({"src/base/words.ts"(){"use strict"}});function creationOf(operation,rest){return{...rest,request:({id},fields3)=>({operation,params:{},body:rest.takesId&&id!==
+void 0?{id,...fields3}:fields3})}}function deletionOf(operation,param,sentence3){return{createdOnly:true,verdict:({id=""})=>({
+action:"delete",fields:[],requests:[{operation,params:{[param]:id}}],destructions:[sentence3]}),exists:({exists})=>exists,
+isBuiltIn:()=>false,traces:()=>[],restored:({id:_,...fields3})=>fields3}}function unsupportedLifecycle(declared,noun,profile){
+const{creates,absent:absent2}=declared;if(profile.creates||creates!==true&&!absent2)return[];const[what,field2]=absent2?
+["deletes","state"]:["creates","create"];return[error("profile-field",`a server of the profile ${profile.name} has no op\
+eration that ${what} ${withArticle(noun)}`,[declared.placeOf(field2)],'if the server is a Boruta, set "profile: boruta" \
+under server')]}function absentProblems(declared,noun,identifying=[]){const{absent:absent2,fields:fields3}=declared;const others2=Object.
+keys(fields3).filter(field2=>!identifying.includes(field2));if(!absent2||others2.length===0)return[];return[error("absen\
+t-with-fields",`a ${noun} with "state: absent" has no other fields`,others2.map(field2=>declared.placeOf(field2)),`remov\
+e the fields to delete the ${noun}, or the state to keep it`)]}var init_lifecycle=__esm({"src/kinds/lifecycle.ts"(){"use\
+ strict";init_problems();init_words()}});function decideRegeneration(input,address4,regeneration2){const{declared,present:present3,changed:changed2}=input;const{
 counter,field:field2,noun}=regeneration2;const{generation}=declared;if(generation===void 0||present3.exists===false)return void 0;
 const recorded2=present3.generation;const nothing4={fields:[],requests:[],destructions:[]};const shown4=presentValue(field2,
 present3.fields,present3.shown);if(present3.pendingRun!==void 0){return{...nothing4,action:"blocked",reason:`run ${present3.
@@ -7843,29 +7856,29 @@ by a run that this state, an older copy perhaps, doesn't know of; nothing is reg
 t is right, forget the record with idops state rm ${address4}: the next apply sends nothing and records the declared num\
 ber`}function isKnown(value4){return typeof value4==="string"||value4===null}function presentValue(field2,{[field2]:value4},shown4){
 if(typeof value4!=="string")return"";return shown4[field2]===void 0?`, which was ${value4} when it was recorded`:`, whic\
-h is ${value4} now`}var init_regeneration=__esm({"src/kinds/regeneration.ts"(){"use strict"}});function otherCase(username,home,users2){const wanted=username.toLowerCase();const row=[...users2.all()].find(one=>typeof one.
-username==="string"&&one.username.toLowerCase()===wanted&&(home===void 0||idOf(one.backend)===home));return row===void 0?
-void 0:String(row.username)}function onlyNames(byName2,id,candidates2,references2){return candidates2.find(names4=>{const found2=byName2.
-find(names4,references2);return typeof found2!=="string"&&id!==void 0&&found2[byName2.id]===id})}function findIn(noun,wanted,references2){
-const list2=references2[listOf[noun]??"organizations"];const{id,name:name3}=isMap(wanted)?wanted:isUuid(textOf(wanted))?
-{id:wanted}:{name:wanted};const byId=typeof id==="string";const text6=String(byId?id:name3);if(list2==null)return`the se\
-rver offers no list of ${noun}s to find "${text6}" in`;const row=byId?list2.byId(text6):list2.findNamed(text6);if(typeof row===
-"string")return row;if(row===void 0)return list2.lacksId(text6);const only2=String(row.id);const isRight=name3===void 0||
-list2.checkName(only2,String(name3))!=="wrong";return isRight?{id:only2}:wrongName(noun,only2,String(row.name),String(name3))}
-function wrongName(noun,id,called,name3){return`the ${noun} with the id ${id} is called "${called}" on the server, not "${name3}\
-": correct the id or the name`}function idOf(backend3){return backend3!==void 0&&isMap(backend3)?backend3.id:void 0}function inBackend({
-backend:backend3}){if(backend3===void 0||!isMap(backend3))return"";return` in the backend "${String(backend3.name??backend3.
-id)}"`}var userByName,templateByName,listOf;var init_by_name=__esm({"src/kinds/by-name.ts"(){"use strict";init_identifiers();
-init_values();init_fields();userByName={id:"id",names:["username","backend"],lists:({backend:backend3})=>backend3===void 0?
-["users"]:["users","backends"],find({username="",backend:backend3},references2){const{users:users2}=references2;if(users2==
-null)return`the server offers no list of users to find "${username}" in: use the id`;const home=backend3===void 0?void 0:
-findIn("backend",backend3,references2);if(typeof home==="string")return home;const found2=users2.byName(username).filter(
-row=>home===void 0||idOf(row.backend)===home.id);const ids2=found2.flatMap(({id:id2})=>typeof id2==="string"?[id2]:[]);const[
-id]=ids2;if(id!==void 0&&ids2.length===1)return{id};if(ids2.length>1){const candidates2=found2.map(row=>`${String(row.id)}${inBackend(
-row)}`).join(", ");return`${ids2.length} users are called "${username}" (${candidates2}): add "backend", or use the id`}
-const within5=home===void 0?"":` in the backend "${backend3}"`;const other=otherCase(username,home?.id,users2);if(other!==
-void 0){return`the server has the user "${other}"${within5}, and doesn't tell "${username}" apart from it: write it so`}
-const lack=`the server has no user "${username}"${within5}: correct the name, or declare the user with "create: true"`;return`${lack}${users2.
+h is ${value4} now`}var init_regeneration=__esm({"src/kinds/regeneration.ts"(){"use strict"}});function noUser(username,within5=""){return`the server has no user "${username}"${within5}: correct the name, or declare\
+ the user with "create: true"`}function otherCase(username,home,users2){const row=users2.inAnyCase(username).find(one=>home===
+void 0||idOf(one.backend)===home);return row===void 0?void 0:String(row.username)}function onlyNames(byName2,id,candidates2,references2){
+return candidates2.find(names4=>{const found2=byName2.find(names4,references2);return typeof found2!=="string"&&id!==void 0&&
+found2[byName2.id]===id})}function findIn(noun,wanted,references2){const list2=references2[listOf[noun]??"organizations"];
+const{id,name:name3}=isMap(wanted)?wanted:isUuid(textOf(wanted))?{id:wanted}:{name:wanted};const byId=typeof id==="strin\
+g";const text6=String(byId?id:name3);if(list2==null)return`the server offers no list of ${noun}s to find "${text6}" in`;
+const row=byId?list2.byId(text6):list2.findNamed(text6);if(typeof row==="string")return row;if(row===void 0)return list2.
+lacksId(text6);const only2=String(row.id);const isRight=name3===void 0||list2.checkName(only2,String(name3))!=="wrong";return isRight?
+{id:only2}:wrongName(noun,only2,String(row.name),String(name3))}function wrongName(noun,id,called,name3){return`the ${noun}\
+ with the id ${id} is called "${called}" on the server, not "${name3}": correct the id or the name`}function idOf(backend3){
+return backend3!==void 0&&isMap(backend3)?backend3.id:void 0}function inBackend({backend:backend3}){if(backend3===void 0||
+!isMap(backend3))return"";return` in the backend "${String(backend3.name??backend3.id)}"`}var userByName,templateByName,
+listOf;var init_by_name=__esm({"src/kinds/by-name.ts"(){"use strict";init_identifiers();init_values();init_fields();userByName=
+{id:"id",names:["username","backend"],lists:({backend:backend3})=>backend3===void 0?["users"]:["users","backends"],find({
+username="",backend:backend3},references2){const{users:users2}=references2;if(users2==null)return`the server offers no l\
+ist of users to find "${username}" in: use the id`;const home=backend3===void 0?void 0:findIn("backend",backend3,references2);
+if(typeof home==="string")return home;const found2=users2.byName(username).filter(row=>home===void 0||idOf(row.backend)===
+home.id);const ids2=found2.flatMap(({id:id2})=>typeof id2==="string"?[id2]:[]);const[id]=ids2;if(id!==void 0&&ids2.length===
+1)return{id};if(ids2.length>1){const candidates2=found2.map(row=>`${String(row.id)}${inBackend(row)}`).join(", ");return`${ids2.
+length} users are called "${username}" (${candidates2}): add "backend", or use the id`}const within5=home===void 0?"":` \
+in the backend "${backend3}"`;const other=otherCase(username,home?.id,users2);if(other!==void 0){return`the server has t\
+he user "${other}"${within5}, and doesn't tell "${username}" apart from it: write it so`}return`${noUser(username,within5)}${users2.
 proposal(username)}`},missing({username="",backend:backend3},references2){const{users:users2}=references2;const home=backend3===
 void 0?void 0:findIn("backend",backend3,references2);if(users2==null||users2.unsure||typeof home==="string")return void 0;
 const isThere2=users2.byName(username).some(row=>home===void 0||idOf(row.backend)===home.id);if(isThere2||otherCase(username,
@@ -7911,119 +7924,7 @@ isArray(declared))this.#resolved[field2]=only2?.elements??[];else{const parts={}
 parts[path[0]??""]=elements2;this.#troubles.push(...contradictions(field2,noun,parts,this.#context.at));this.#resolved[field2]=
 mapValues(parts,uniqueElements)}}takeFrom(field2,noun,catalog){const{present:present3,wished}=this.#context;this.take(field2,
 noun,(list2,joined3)=>findAll(list2.map(referenceOf),{catalog,noun,own:asElements(present3[field2]??null),byMember:joined3,
-strict:wished(field2),live:this.#live}))}}}});function writesOf(name3,noun,{path,id,wrapper,scope:scope3}){const one=`${path}/:${id}`;return{[`create${name3}`]:{title:`\
-create ${noun}`,method:"POST",path,scope:scope3,wrapper},[`update${name3}`]:{title:`update ${noun}`,method:"PATCH",path:one,
-scope:scope3,wrapper},[`delete${name3}`]:{title:`delete ${noun}`,method:"DELETE",path:one,scope:scope3}}}function operationPath(name3,params={}){
-return fillPath(operations[name3].path,params)}function fillPath(path,params){return path.replace(/:([a-z_]+)/g,(_,parameter)=>{
-const value4=Object.hasOwn(params,parameter)?params[parameter]:void 0;if(value4===void 0||!isPathParameter(value4)){throw new Error(
-`unusable path parameter ${parameter} for ${path}`)}return encodeURIComponent(value4)})}var documented,boruta,operations;
-var init_operations=__esm({"src/server/operations.ts"(){"use strict";init_identifiers();documented={regenerateDid:{title:"\
-regenerate the DID of a client",method:"POST",path:"/api/clients/:client_id/regenerate_did",scope:"clients:manage:all"},
-updateUser:{title:"update a user",method:"PATCH",path:"/api/users/:user_id",scope:"users:manage:all",wrapper:"user"},updateTemplate:{
-title:"update an email template",method:"PATCH",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"i\
-dentity-providers:manage:all",wrapper:"template"},deleteTemplate:{title:"delete an email template",method:"DELETE",path:"\
-/api/backends/:backend_id/email-templates/:template_type",scope:"identity-providers:manage:all"},updateKeyPair:{title:"u\
-pdate a key pair",method:"PATCH",path:"/api/key-pairs/:key_pair_id",scope:"clients:manage:all",wrapper:"key_pair"},updateOrganization:{
-title:"update an organization",method:"PATCH",path:"/api/organizations/:organization_id",scope:"users:manage:all",wrapper:"\
-organization"},showTemplate:{title:"show an email template",method:"GET",path:"/api/backends/:backend_id/email-templates\
-/:template_type",scope:"identity-providers:manage:all"},listOrganizations:{title:"list organizations",method:"GET",path:"\
-/api/organizations",scope:"users:manage:all"}};boruta={...writesOf("Scope","a scope",{path:"/api/scopes",id:"scope_id",wrapper:"\
-scope",scope:"scopes:manage:all"}),...writesOf("Role","a role",{path:"/api/roles",id:"role_id",wrapper:"role",scope:"sco\
-pes:manage:all"}),...writesOf("Client","a client",{path:"/api/clients",id:"client_id",wrapper:"client",scope:"clients:ma\
-nage:all"}),createOrganization:{title:"create an organization",method:"POST",path:"/api/organizations",scope:"users:mana\
-ge:all",wrapper:"organization"},deleteOrganization:{title:"delete an organization",method:"DELETE",path:"/api/organizati\
-ons/:organization_id",scope:"users:manage:all"},createUser:{title:"create a user",method:"POST",path:"/api/users",scope:"\
-users:manage:all",wrapper:"user"},deleteUser:{title:"delete a user",method:"DELETE",path:"/api/users/:user_id",scope:"us\
-ers:manage:all"}};operations={...documented,...boruta}}});function nearest(name3,known3){const wanted=name3.toLowerCase();if(wanted.length>100)return void 0;let best;let least=(wanted.
-length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known3){const far=(0,import_fastest_levenshtein2.distance)(
-wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}return best}var import_fastest_levenshtein2;var init_nearest=__esm(
-{"src/base/nearest.ts"(){"use strict";import_fastest_levenshtein2=__toESM(require_mod(),1)}});async function readListing(noun,readPage){let sum="";for(let pass=0;pass<PASSES;pass+=1){const ahead=new Ahead(readPage);
-const{rows,found:found2,total}=await listedBy(noun,ahead).finally(()=>ahead.end());if(total===void 0||found2===total)return rows;
-sum=`${found2} ${noun} were listed, total_entries says ${total}`}throw problemError("unstable-list",`the list of ${noun}\
- does not add up after ${PASSES} reads: ${sum}`,"try again when nobody else is writing")}async function listedBy(noun,ahead){
-const byId=new Map;const anonymous=[];let total;let idle=0;for(let number4=1;number4<=MOST_PAGES;number4+=1){const page2=await ahead.
-take(number4);if(number4===1)ahead.last=surePages(page2,page2.rows.length);const before=byId.size;for(const row of page2.
-rows){if(typeof row.id==="string")byId.set(row.id,row);else anonymous.push(row)}idle=byId.size===before?idle+1:0;total=page2.
-totalEntries??total;const found2=byId.size+anonymous.length;const pages2=page2.totalPages??pagesFrom(total,page2.pageSize);
-const done2=pages2===void 0?idle>0:number4>=pages2||idle>=IDLE_PAGES;if(idle>0)ahead.last=number4;const complete=total!==
-void 0&&found2>=total;if(done2||complete)return{rows:[...byId.values(),...anonymous],found:found2,total};if(found2>MOST_ROWS)
-throw endless(noun,`${MOST_ROWS} ${noun}`)}throw endless(noun,`${MOST_PAGES} pages`)}function endless(noun,most2){return problemError(
-"unstable-list",`the list of ${noun} goes on after ${most2}`,"check that base_url is the address of an identity server o\
-f this API")}function surePages(first,rows){const pages2=first.totalPages??pagesFrom(first.totalEntries,first.pageSize);
-return Math.min(pages2??1,pagesFrom(first.totalEntries,rows)??1,MOST_PAGES)}function pagesFrom(total,size3){return total===
-void 0||!size3?void 0:Math.ceil(total/size3)}var PASSES,IDLE_PAGES,MOST_PAGES,MOST_ROWS,AHEAD,Ahead;var init_listing=__esm(
-{"src/kinds/listing.ts"(){"use strict";init_problems();PASSES=4;IDLE_PAGES=3;MOST_PAGES=1e4;MOST_ROWS=1e6;AHEAD=20;Ahead=
-class{#readPage;#asked=new Map;last=1;#wanted=Number.POSITIVE_INFINITY;constructor(readPage){this.#readPage=readPage}async take(number4){
-for(let next=number4;next===number4||next<=this.last&&next<number4+AHEAD;next+=1){if(this.#asked.has(next))continue;this.#asked.
-set(next,this.#ask(next))}const page2=this.#asked.get(number4)??this.#ask(number4);try{return await page2}finally{this.#asked.
-delete(number4)}}#ask(number4){const page2=this.#readPage(number4,()=>number4<=this.#wanted);page2.catch(()=>{this.#wanted=
-Math.min(this.#wanted,number4)});return page2}async end(){this.#wanted=0;await Promise.allSettled(this.#asked.values())}}}});async function readRows(name3,read2,parse11,reader){let offered=true;const rows=await readListing(name3,async(number4,wanted)=>{
-const page2=await reader.listExtra(read2,number4,parse11,wanted);if(page2===null)offered=false;return{...page2?.totalEntries===
-void 0?{totalPages:1}:{},...page2,rows:page2?.rows??[]}});return offered?rows:null}var Catalog;var init_catalog=__esm({"\
-src/kinds/catalog.ts"(){"use strict";init_identifiers();init_nearest();init_values();init_listing();Catalog=class _Catalog{#ids=new Map;#names=new Map;#options;others;anonymous=0;constructor(rows,options={}){
-const{called="name",others:others2={present:new Map,former:new Map}}=options;this.#options=options;this.others=others2;for(const row of rows){
-if(typeof row.id!=="string"){this.anonymous+=1;continue}this.#ids.set(identifierKey(row.id),row);const{[called]:name3}=row;
-if(typeof name3!=="string")continue;const same2=this.#names.get(name3);if(same2===void 0)this.#names.set(name3,[row]);else
-same2.push(row)}}get unsure(){return this.anonymous>0}get created(){return this.#options.created??new Map}all(){return this.#ids.
-values()}rows(){return[...this.#ids].sort(([a2],[b])=>compareText(a2,b)).map(([,row])=>row)}byId(id){return this.#ids.get(
-identifierKey(id))}byName(name3){return this.#names.get(name3)??[]}named(name3){const direct=this.byName(name3);return direct.
-length>0?direct:this.#among(name3,this.others.present)}proposal(name3){const near=nearest(name3,this.#names.keys());return near===
-void 0?"":`; did you mean "${near}"?`}after({changed:changed2=new Map,created=new Map},others2=this.others){if(changed2.
-size===0&&created.size===0&&others2===this.others)return this;const present3=new Map(others2.present);const given=new Map(
-[...changed2].map(([id,change3])=>[identifierKey(id),change3]));const rows=[...this.#ids].map(([id,row])=>{const change3=given.
-get(id);if(change3===void 0)return row;const next={...row,...change3};if(typeof row.name==="string"&&typeof next.name===
-"string"&&next.name!==row.name)present3.set(id,row.name);return next});const added=[...created].map(([address4,row])=>[identifierKey(
-String(row.id)),address4]);const after2=new _Catalog([...rows,...created.values()],{...this.#options,others:{...others2,
-present:present3},created:new Map([...this.created,...added])});after2.anonymous+=this.anonymous;return after2}checkName(id,name3){
-const{present:present3,former}=this.others;const key3=identifierKey(id);const called=this.#ids.get(key3)?.name;if(called===
-void 0||called===name3||present3.get(key3)===name3)return"right";const isHeld2=this.byName(name3).length>0||[...present3.
-values()].includes(name3);return!isHeld2&&former.get(key3)?.includes(name3)===true?"stale":"wrong"}presentName(id){const key3=identifierKey(
-id);const name3=this.others.present.get(key3)??this.#ids.get(key3)?.name;return typeof name3==="string"?name3:void 0}find(reference3){
-const byId=this.byId(reference3);return this.#only(reference3,byId===void 0?[]:[byId])}findNamed(name3){return this.#only(
-name3,[])}lacksName(name3){return!this.unsure&&this.named(name3).length===0&&this.#among(name3,this.#former()).length===
-0}#only(reference3,candidates2){const{noun="object"}=this.#options;const direct=[...candidates2,...this.byName(reference3)];
-const found2=new Set(direct.length>0?direct:this.#among(reference3,this.others.present));const[only2]=found2;if(only2!==
-void 0&&found2.size===1)return only2;if(found2.size>1){const ids2=[...found2].map(({id})=>id).join(", ");return`${found2.
-size} ${noun}s are called "${reference3}" (${ids2}): refer to one by its id`}const[renamed]=this.#among(reference3,this.#former());
-if(renamed!==void 0){return`the ${noun} "${reference3}" is called "${String(renamed.name)}" now: refer to it by that nam\
-e`}const unsure2=this.unsure?" (its list has rows without an id)":"";const lack=this.#lacks(`"${reference3}"${unsure2}`,
-isUuid(reference3)?"id":"name");return`${lack}${this.proposal(reference3)}`}#former(){return[...this.others.former].flatMap(
-([id,names4])=>names4.map(name3=>[id,name3]))}#among(name3,names4){return[...names4].flatMap(([id,one])=>{const row=this.#ids.
-get(id);return one===name3&&row!==void 0?[row]:[]})}lacksId(id){return this.#lacks(`with the id ${id}`,"id")}#lacks(which,what){
-const{noun="object",creatable=false}=this.#options;return creatable?`the server has no ${noun} ${which}: correct the ${what}\
-, or declare the ${noun} with "create: true"`:`the server has no ${noun} ${which}, and no operation creates one: create \
-it there, or correct the ${what}`}}}});function listRead(name3,profile){return reads[profile.name][name3]}function unlisted({name:name3},what,place2){return error(
-"profile-field",`a server of the profile ${name3} has no list to find ${what} in by name`,[place2],'use the id; if the s\
-erver is a Boruta, set "profile: boruta" under server')}function listScope(name3,profile){return name3==="organizations"?
-operations.listOrganizations.scope:listRead(name3,profile)?.scope}async function readList(name3,reader,profile){const{parse:parse11,
-holds:holds2,...options}=types[name3];const creatable=profile.name==="boruta"&&holds2!==void 0;if(name3==="organizations"){
-const rows2=await readListing(name3,(number4,wanted)=>reader.listOrganizations(number4,wanted));return new Catalog(rows2,
-{...options,creatable})}const read2=listRead(name3,profile);const rows=read2===void 0?null:await readRows(name3,read2,parse11,
-reader);return rows===null?null:new Catalog(rows,{...options,creatable})}function holdList(held2,name3,{reader,profile},onRead){
-const{[name3]:before}=held2;if(before!==void 0)return before;const list2=readList(name3,reader,profile);held2[name3]=list2;
-list2.then(onRead,()=>{});return list2}async function heldLists(held2){const references2={};for(const name3 of listNames){
-const{[name3]:list2}=held2;if(list2!==void 0)references2[name3]=await list2}return references2}function afterwards(references2,declared,others2,valueIn){
-const next={...references2};for(const name3 of listNames){const{holds:holds2}=types[name3];const{[name3]:list2}=references2;
-if(list2==null||holds2===void 0)continue;next[name3]=after(list2,holds2,declared,others2,(...given)=>valueIn(...given,next))}
-return next}function after(list2,{kind,fields:listed2},declared,others2,valueIn){const changed2=new Map;const created=new Map;
-for(const document2 of declared){if(document2.kind!==kind||document2.absent)continue;const{id:given,name:called=""}=document2.
-identity;const found2=given===void 0?list2.findNamed(called):list2.byId(given);const row=typeof found2==="object"?found2:
-void 0;if(row===void 0&&(document2.creates!==true||!isMissing(list2,document2.identity)))continue;const values=Object.fromEntries(
-listed2.flatMap(field2=>{if(document2.fields[field2]===void 0||field2==="name"&&row&&given===void 0)return[];return[[field2,
-valueIn(document2,field2,row??{})]]}));const address4=`${kind}/${called}`;if(row===void 0)created.set(address4,{id:given??
-plannedId(address4),...values});else if(Object.keys(values).length>0)changed2.set(String(row.id),values)}return list2.after(
-{changed:changed2,created},others2)}function isMissing(list2,{id,name:name3=""}){if(list2.unsure)return false;return id===
-void 0?list2.lacksName(name3):list2.byId(id)===void 0}var types,reads,listNames;var init_references=__esm({"src/kinds/re\
-ferences.ts"(){"use strict";init_identifiers();init_problems();init_answers();init_operations();init_catalog();init_listing();
-types={organizations:{noun:"organization",parse:pages.organization,holds:{kind:"Organization",fields:["name","label"]}},
-scopes:{noun:"scope",parse:pages.scope,holds:{kind:"Scope",fields:["name","label","public"]}},roles:{noun:"role",parse:pages.
-role,holds:{kind:"Role",fields:["name","scopes"]}},backends:{noun:"backend",parse:pages.backend},identityProviders:{noun:"\
-identity provider",parse:pages.identityProvider},users:{noun:"user",parse:pages.user,called:"username"}};reads={documented:{},
-boruta:{scopes:{title:"list scopes",path:"/api/scopes",scope:"users:manage:all"},roles:{title:"list roles",path:"/api/ro\
-les",scope:"users:manage:all"},backends:{title:"list backends",path:"/api/backends",scope:"identity-providers:manage:all"},
-identityProviders:{title:"list identity providers",path:"/api/identity-providers",scope:"identity-providers:manage:all"},
-users:{title:"list users",path:"/api/users",scope:"users:manage:all",pageSize:1e3}}};listNames=["organizations","scopes",
-"roles","backends","identityProviders","users"]}});function idTrouble(identity2,{name:name3,limits:limits2}){const unusable=Object.entries(identity2).find(([part,text6])=>!isName(
+strict:wished(field2),live:this.#live}))}}}});function idTrouble(identity2,{name:name3,limits:limits2}){const unusable=Object.entries(identity2).find(([part,text6])=>!isName(
 part)&&text6!==void 0&&!isPathParameter(text6));if(unusable!==void 0){return`the ${unusable[0]} ${JSON.stringify(unusable[1])}\
  can't name an object in a path of the API: correct it`}if(limits2?.uuids!==true)return void 0;const wrong2=["id","backe\
 nd_id"].find(part=>identity2[part]!==void 0&&!uuid3.test(identity2[part]));if(wrong2===void 0)return void 0;return`the ${wrong2}\
@@ -8101,64 +8002,7 @@ object3,profile,limits2,traits5))}function ignoredProblems(declared,{traits:all}
 return unacceptedFields(declared,traits5).map(field2=>error("ignored-field",`a server of the profile ${name3} ignores "${field2}\
 ", so it can't be changed`,[declared.placeOf(field2)],`${traits5.instead?.[field2]??"remove it"}, or accept its live val\
 ue with "ignored: [${field2}]"`))}var init_rules=__esm({"src/kinds/rules.ts"(){"use strict";init_problems();init_values();
-init_fields();init_limits()}});function resource2(given,own5={}){const{name:name3,noun,list:list2,fields:fields3,sets={},param}=given;const traits5={documented:{},
-boruta:given.traits};const one={title:`show a ${noun}`,path:`${given.path}/:${param}`,scope:given.scopes.read};const operation=verb=>`${verb}${name3}`;
-const always=Object.keys(sets);const schema6=lazy(()=>{const shape2=given.shape();const id=optional2(identifier2(),`The \
-id of the ${noun}; if left out, the name identifies it.`,UUID);const called=optional2(identifier2(),`The name of the ${noun}\
-. Without an id, it identifies the ${noun}; beside an id, it is the name to set.`,"billing");return document(name3,given.
-about,{id,name:called,...shape2,...lifecycle(noun)},{...idOrName,...absentAlone(Object.keys(shape2))})});const shown4=row=>Object.
-fromEntries(["id",...Object.keys(fields3)].flatMap(field2=>row[field2]===void 0?[]:[[field2,row[field2]]]));return{name:name3,
-noun,only:"boruta",get schema(){return schema6()},identity:["id","name"],fields:fields3,scopes:given.scopes,traits:traits5,
-identities:namedIdentities,check:(declared,profile)=>[...declared.flatMap(one2=>[...unknownToProfile(one2,noun,profile),
-...unnamed(one2,name3),...absentProblems(one2,noun,["name"])]),...profileProblems(declared,profile,traits5)],deciding:has=>has(
-"id")?["id"]:["id","name"],called:({name:called})=>firstText(called),addressPart:({id,name:called})=>called??id??"",naming:namingIn(
-list2),readable:profile=>listScope(list2,profile)!==void 0,listed:list2,async observe(objects3,context3){const index=await context3.
-list(list2);if(index===null)return new Map;const found2=objects3.map(object3=>[object3,lookUp(object3.identity,index,context3)]);
-return new Map(await allSettledEach(found2,async([object3,live])=>{const{id}=live.identity;if(!live.exists||id===void 0||
-!context3.alone)return[object3,{...live,fields:shown4(live.fields)}];const row=await readOne(context3,one,{[param]:id},answers.
-object);if(row===null)return[object3,missing(live.identity,noun,context3.profile)];return[object3,{...live,fields:shown4(
-row)}]}))},refersTo:({fields:wanted})=>Object.entries(sets).flatMap(([field2,set2])=>wanted[field2]===void 0?[]:[set2.list]),
-resolve(wanted,context3){const resolver=new SetResolver(wanted,context3,true);for(const[field2,set2]of Object.entries(sets))
-resolver.takeFrom(field2,set2.noun,context3.references[set2.list]);return resolver.result},update({present:present3,desired:desired2}){
-const body2={...carried(present3.fields,always),...desired2};const unknown3=always.filter(field2=>body2[field2]===void 0);
-return{requests:[{operation:operation("update"),params:{[param]:present3.identity.id??""},body:body2}],expected:body2,...unknown3.
-length===0?{}:{trouble:unknownWhole(noun,unknown3)}}},creation:creationOf(operation("create"),{takesId:true,needs:["name",
-...given.needs??[]],...given.withoutId===void 0?{}:{withoutId:given.withoutId}}),deletion:deletionOf(operation("delete"),
-param,`deletes the ${noun}${given.deletes??""}`),discovery:discoveryIn(list2,`${noun}s`,shown4),destructions:()=>[],...own5}}
-function namedIdentities({identity:{id,name:name3}}){return id===void 0?[`name ${name3}`]:[`id ${id}`]}function creationOf(operation,rest){
-return{...rest,request:({id},fields3)=>({operation,params:{},body:rest.takesId&&id!==void 0?{id,...fields3}:fields3})}}function deletionOf(operation,param,sentence3){
-return{createdOnly:true,verdict:({id=""})=>({action:"delete",fields:[],requests:[{operation,params:{[param]:id}}],destructions:[
-sentence3]}),exists:({exists})=>exists,isBuiltIn:()=>false,traces:()=>[],restored:({id:_,...fields3})=>fields3}}function unknownToProfile({
-kind,place:place2},noun,{name:name3}){if(name3==="boruta")return[];return[error("profile-field",`a server of the profile\
- ${name3} has no operations for a ${noun}, so ${kind} can't be declared`,[place2],'if the server is a Boruta, set "profi\
-le: boruta" under server')]}function unsupportedLifecycle(declared,noun,{name:name3}){const{creates,absent:absent2}=declared;
-if(name3==="boruta"||creates!==true&&!absent2)return[];const[what,field2]=absent2?["deletes","state"]:["creates","create"];
-return[error("profile-field",`a server of the profile ${name3} has no operation that ${what} a ${noun}`.replace(" a o","\
- an o"),[declared.placeOf(field2)],'if the server is a Boruta, set "profile: boruta" under server')]}function unnamed({identity:identity2,
-place:place2},kind){if(identity2.id!==void 0||identity2.name!==void 0)return[];const message=`${/^[AEIO]/.test(kind)?"an":
-"a"} ${kind} needs an "id" or a "name"`;return[error("missing-field",message,[place2],"add the name that it has on the s\
-erver")]}function absentProblems(declared,noun,identifying=[]){const{absent:absent2,fields:fields3}=declared;const others2=Object.
-keys(fields3).filter(field2=>!identifying.includes(field2));if(!absent2||others2.length===0)return[];return[error("absen\
-t-with-fields",`a ${noun} with "state: absent" has no other fields`,others2.map(field2=>declared.placeOf(field2)),`remov\
-e the fields to delete the ${noun}, or the state to keep it`)]}function namingIn(name3){return({id,name:given},{[name3]:list2})=>{
-const row=id===void 0?void 0:list2?.byId(id);const called=typeof row?.name==="string"?row.name:given;const unique=called!==
-void 0&&(list2?.byName(called).length??0)<=1;const byName2=called===void 0?[]:[{name:called}];const present3=id===void 0?
-void 0:list2?.presentName(id);const found2=present3===void 0||present3===called?void 0:list2?.findNamed(present3);if(present3!==
-void 0&&typeof found2==="object"&&found2.id===row?.id)byName2.push({name:present3});const byId=id===void 0?[]:[{id}];const address4=(unique||
-id===void 0?byName2[0]:void 0)??byId[0]??{};return{address:address4,key:byId[0]??address4,all:[...byName2,...byId]}}}function lookUp(identity2,list2,{
-profile}){const absent2=profile.name==="boruta"&&isMissing(list2,identity2)?{missing:true}:{};if(identity2.id===void 0){
-const found2=list2.findNamed(identity2.name??"");if(typeof found2==="string")return{exists:false,identity:identity2,fields:{},
-trouble:found2,...absent2};return{exists:true,identity:assign(identity2,{id:String(found2.id)}),fields:found2}}const row=list2.
-byId(identity2.id);if(row!==void 0)return{exists:true,identity:identity2,fields:row};if(list2.unsure)return{exists:true,
-identity:identity2,fields:{}};return{exists:false,identity:identity2,fields:{},trouble:list2.lacksId(identity2.id),...absent2}}
-function discoveryIn(name3,nouns2,shown4=row=>row){return{options:{},async find({list:list2}){const index=await list2(name3);
-if(index===null)return{found:[],notes:[`the server offers no list of ${nouns2}`]};return{found:index.rows().map(row=>{const identity2={
-id:String(row.id)};const called=typeof row.name==="string"?row.name:null;return{identity:identity2,called,live:{exists:true,
-identity:identity2,fields:shown4(row)}}}),notes:withoutIds(index.anonymous,nouns2)}},named:{lists:()=>[name3],identity({
-live:{fields:fields3}},{[name3]:list2}){const{name:called}=fields3;return typeof called==="string"&&list2?.byName(called).
-length===1?{name:called}:void 0}}}}var init_resource=__esm({"src/kinds/resource.ts"(){"use strict";init_concurrency();init_members();
-init_problems();init_values();init_answers();init_discovery();init_fields();init_references();init_resolve_sets();init_rules();
-init_schema()}});function undocumentedFields(declared,{name:name3}){if(name3==="boruta")return[];return Object.keys(declared.fields).map(
+init_fields();init_limits()}});function undocumentedFields(declared,{name:name3}){if(name3==="boruta")return[];return Object.keys(declared.fields).map(
 field2=>error("profile-field",`the documented API has no "${field2}" of a client; it only regenerates the DID`,[declared.
 placeOf(field2)],'if the server is a Boruta, set "profile: boruta" under server; otherwise remove the field'))}function unfitAlgorithms(declared){
 const{fields:given}=declared;const{key_pair_type:key3}=given;if(!isMap(key3))return[];const wrong2=key3.type==="ec"?"RS":
@@ -8195,7 +8039,7 @@ flat(),notes:wanted.length>0?[]:[unnamed2]}}function asFinding(client3){const{id
 ing")return[];const called=typeof name3==="string"?name3:null;const{secret:_,...fields3}=shownClient(client3);return[{identity:{
 id},called,live:{exists:true,identity:{id},fields:fields3}}]}var traits,plainFields,fields,regeneration,client2,MOST_UPDATED;
 var init_client=__esm({"src/kinds/client.ts"(){"use strict";init_concurrency();init_problems();init_values();init_answers();
-init_client_schema();init_discovery();init_fields();init_holdings();init_regeneration();init_resolve_sets();init_resource();
+init_client_schema();init_discovery();init_fields();init_holdings();init_lifecycle();init_regeneration();init_resolve_sets();
 init_rules();traits={documented:{},boruta:{reads:{one:{title:"show a client",path:"/api/clients/:client_id",scope:"clien\
 ts:manage:all"},all:{title:"list clients",path:"/api/clients",scope:"clients:manage:all"}},emptyIsNull:["name","public_c\
 lient_id","logo_uri","jwks_uri","jwt_public_key"],piecemeal:true,protects:true,limits:{ids:{authorized_scopes:null},characters:{
@@ -8226,7 +8070,120 @@ body:{id,...sent(given)}})},deletion:deletionOf("deleteClient","client_id","dele
 keys"),regeneration,gives:(given,references2)=>scopesGiven(given,"authorized_scopes",references2),discovery:{options:{client:"\
 id"},find,writes:[...plainFields,"identity_provider","authorized_scopes"]},destructions:()=>[]};MOST_UPDATED=300}});function altered(declared,changes){return{...declared,...changes,get place(){return declared.place},get declaredAt(){return declared.
 declaredAt},placeOf:(...path)=>declared.placeOf(...path),placeWithin:(field2,part)=>declared.placeWithin(field2,part)}}var init_declared=__esm(
-{"src/kinds/declared.ts"(){"use strict"}});function naming(identity2,{backends}){const{backend_id,type=""}=identity2;const name3=backend_id===void 0?void 0:backends?.
+{"src/kinds/declared.ts"(){"use strict"}});function writesOf(name3,noun,{path,id,wrapper,scope:scope3}){const one=`${path}/:${id}`;return{[`create${name3}`]:{title:`\
+create ${noun}`,method:"POST",path,scope:scope3,wrapper},[`update${name3}`]:{title:`update ${noun}`,method:"PATCH",path:one,
+scope:scope3,wrapper},[`delete${name3}`]:{title:`delete ${noun}`,method:"DELETE",path:one,scope:scope3}}}function operationPath(name3,params={}){
+return fillPath(operations[name3].path,params)}function fillPath(path,params){return path.replace(/:([a-z_]+)/g,(_,parameter)=>{
+const value4=Object.hasOwn(params,parameter)?params[parameter]:void 0;if(value4===void 0||!isPathParameter(value4)){throw new Error(
+`unusable path parameter ${parameter} for ${path}`)}return encodeURIComponent(value4)})}var documented,boruta,operations;
+var init_operations=__esm({"src/server/operations.ts"(){"use strict";init_identifiers();documented={regenerateDid:{title:"\
+regenerate the DID of a client",method:"POST",path:"/api/clients/:client_id/regenerate_did",scope:"clients:manage:all"},
+updateUser:{title:"update a user",method:"PATCH",path:"/api/users/:user_id",scope:"users:manage:all",wrapper:"user"},updateTemplate:{
+title:"update an email template",method:"PATCH",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"i\
+dentity-providers:manage:all",wrapper:"template"},deleteTemplate:{title:"delete an email template",method:"DELETE",path:"\
+/api/backends/:backend_id/email-templates/:template_type",scope:"identity-providers:manage:all"},updateKeyPair:{title:"u\
+pdate a key pair",method:"PATCH",path:"/api/key-pairs/:key_pair_id",scope:"clients:manage:all",wrapper:"key_pair"},updateOrganization:{
+title:"update an organization",method:"PATCH",path:"/api/organizations/:organization_id",scope:"users:manage:all",wrapper:"\
+organization"},showTemplate:{title:"show an email template",method:"GET",path:"/api/backends/:backend_id/email-templates\
+/:template_type",scope:"identity-providers:manage:all"},listOrganizations:{title:"list organizations",method:"GET",path:"\
+/api/organizations",scope:"users:manage:all"}};boruta={...writesOf("Scope","a scope",{path:"/api/scopes",id:"scope_id",wrapper:"\
+scope",scope:"scopes:manage:all"}),...writesOf("Role","a role",{path:"/api/roles",id:"role_id",wrapper:"role",scope:"sco\
+pes:manage:all"}),...writesOf("Client","a client",{path:"/api/clients",id:"client_id",wrapper:"client",scope:"clients:ma\
+nage:all"}),createOrganization:{title:"create an organization",method:"POST",path:"/api/organizations",scope:"users:mana\
+ge:all",wrapper:"organization"},deleteOrganization:{title:"delete an organization",method:"DELETE",path:"/api/organizati\
+ons/:organization_id",scope:"users:manage:all"},createUser:{title:"create a user",method:"POST",path:"/api/users",scope:"\
+users:manage:all",wrapper:"user"},deleteUser:{title:"delete a user",method:"DELETE",path:"/api/users/:user_id",scope:"us\
+ers:manage:all"}};operations={...documented,...boruta}}});function nearest(name3,known3){const wanted=name3.toLowerCase();if(wanted.length>100)return void 0;let best;let least=(wanted.
+length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known3){const far=(0,import_fastest_levenshtein2.distance)(
+wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}return best}var import_fastest_levenshtein2;var init_nearest=__esm(
+{"src/base/nearest.ts"(){"use strict";import_fastest_levenshtein2=__toESM(require_mod(),1)}});async function readListing(noun,readPage){let sum="";for(let pass=0;pass<PASSES;pass+=1){const ahead=new Ahead(readPage);
+const{rows,found:found2,total}=await listedBy(noun,ahead).finally(()=>ahead.end());if(total===void 0||found2===total)return rows;
+sum=`${found2} ${noun} were listed, total_entries says ${total}`}throw problemError("unstable-list",`the list of ${noun}\
+ does not add up after ${PASSES} reads: ${sum}`,"try again when nobody else is writing")}async function listedBy(noun,ahead){
+const byId=new Map;const anonymous=[];let total;let idle=0;for(let number4=1;number4<=MOST_PAGES;number4+=1){const page2=await ahead.
+take(number4);if(number4===1)ahead.last=surePages(page2,page2.rows.length);const before=byId.size;for(const row of page2.
+rows){if(typeof row.id==="string")byId.set(row.id,row);else anonymous.push(row)}idle=byId.size===before?idle+1:0;total=page2.
+totalEntries??total;const found2=byId.size+anonymous.length;const pages2=page2.totalPages??pagesFrom(total,page2.pageSize);
+const done2=pages2===void 0?idle>0:number4>=pages2||idle>=IDLE_PAGES;if(idle>0)ahead.last=number4;const complete=total!==
+void 0&&found2>=total;if(done2||complete)return{rows:[...byId.values(),...anonymous],found:found2,total};if(found2>MOST_ROWS)
+throw endless(noun,`${MOST_ROWS} ${noun}`)}throw endless(noun,`${MOST_PAGES} pages`)}function endless(noun,most2){return problemError(
+"unstable-list",`the list of ${noun} goes on after ${most2}`,"check that base_url is the address of an identity server o\
+f this API")}function surePages(first,rows){const pages2=first.totalPages??pagesFrom(first.totalEntries,first.pageSize);
+return Math.min(pages2??1,pagesFrom(first.totalEntries,rows)??1,MOST_PAGES)}function pagesFrom(total,size3){return total===
+void 0||!size3?void 0:Math.ceil(total/size3)}var PASSES,IDLE_PAGES,MOST_PAGES,MOST_ROWS,AHEAD,Ahead;var init_listing=__esm(
+{"src/kinds/listing.ts"(){"use strict";init_problems();PASSES=4;IDLE_PAGES=3;MOST_PAGES=1e4;MOST_ROWS=1e6;AHEAD=20;Ahead=
+class{#readPage;#asked=new Map;last=1;#wanted=Number.POSITIVE_INFINITY;constructor(readPage){this.#readPage=readPage}async take(number4){
+for(let next=number4;next===number4||next<=this.last&&next<number4+AHEAD;next+=1){if(this.#asked.has(next))continue;this.#asked.
+set(next,this.#ask(next))}const page2=this.#asked.get(number4)??this.#ask(number4);try{return await page2}finally{this.#asked.
+delete(number4)}}#ask(number4){const page2=this.#readPage(number4,()=>number4<=this.#wanted);page2.catch(()=>{this.#wanted=
+Math.min(this.#wanted,number4)});return page2}async end(){this.#wanted=0;await Promise.allSettled(this.#asked.values())}}}});async function readRows(name3,read2,parse11,reader){let offered=true;const rows=await readListing(name3,async(number4,wanted)=>{
+const page2=await reader.listExtra(read2,number4,parse11,wanted);if(page2===null)offered=false;return{...page2?.totalEntries===
+void 0?{totalPages:1}:{},...page2,rows:page2?.rows??[]}});return offered?rows:null}var Catalog;var init_catalog=__esm({"\
+src/kinds/catalog.ts"(){"use strict";init_identifiers();init_nearest();init_values();init_listing();Catalog=class _Catalog{#ids=new Map;#names=new Map;#options;others;#inAnyCase=lazy(
+()=>{const rows=new Map;for(const[name3,same2]of this.#names){const others2=rows.get(name3.toLowerCase());if(others2===void 0)
+rows.set(name3.toLowerCase(),[...same2]);else others2.push(...same2)}return rows});anonymous=0;constructor(rows,options={}){
+const{called="name",others:others2={present:new Map,former:new Map}}=options;this.#options=options;this.others=others2;for(const row of rows){
+if(typeof row.id!=="string"){this.anonymous+=1;continue}this.#ids.set(identifierKey(row.id),row);const{[called]:name3}=row;
+if(typeof name3!=="string")continue;const same2=this.#names.get(name3);if(same2===void 0)this.#names.set(name3,[row]);else
+same2.push(row)}}get unsure(){return this.anonymous>0}get created(){return this.#options.created??new Map}all(){return this.#ids.
+values()}rows(){return[...this.#ids].sort(([a2],[b])=>compareText(a2,b)).map(([,row])=>row)}byId(id){return this.#ids.get(
+identifierKey(id))}byName(name3){return this.#names.get(name3)??[]}inAnyCase(name3){return this.#inAnyCase().get(name3.toLowerCase())??
+[]}named(name3){const direct=this.byName(name3);return direct.length>0?direct:this.#among(name3,this.others.present)}proposal(name3){
+const near=nearest(name3,this.#names.keys());return near===void 0?"":`; did you mean "${near}"?`}after({changed:changed2=new Map,
+created=new Map},others2=this.others){if(changed2.size===0&&created.size===0&&others2===this.others)return this;const present3=new Map(
+others2.present);const given=new Map([...changed2].map(([id,change3])=>[identifierKey(id),change3]));const rows=[...this.#ids].
+map(([id,row])=>{const change3=given.get(id);if(change3===void 0)return row;const next={...row,...change3};if(typeof row.
+name==="string"&&typeof next.name==="string"&&next.name!==row.name)present3.set(id,row.name);return next});const added=[
+...created].map(([address4,row])=>[identifierKey(String(row.id)),address4]);const after2=new _Catalog([...rows,...created.
+values()],{...this.#options,others:{...others2,present:present3},created:new Map([...this.created,...added])});after2.anonymous+=
+this.anonymous;return after2}checkName(id,name3){const{present:present3,former}=this.others;const key3=identifierKey(id);
+const called=this.#ids.get(key3)?.name;if(called===void 0||called===name3||present3.get(key3)===name3)return"right";const isHeld2=this.
+byName(name3).length>0||[...present3.values()].includes(name3);return!isHeld2&&former.get(key3)?.includes(name3)===true?
+"stale":"wrong"}presentName(id){const key3=identifierKey(id);const name3=this.others.present.get(key3)??this.#ids.get(key3)?.
+name;return typeof name3==="string"?name3:void 0}find(reference3){const byId=this.byId(reference3);return this.#only(reference3,
+byId===void 0?[]:[byId])}findNamed(name3){return this.#only(name3,[])}lacksName(name3){return!this.unsure&&this.named(name3).
+length===0&&this.#among(name3,this.#former()).length===0}#only(reference3,candidates2){const{noun="object"}=this.#options;
+const direct=[...candidates2,...this.byName(reference3)];const found2=new Set(direct.length>0?direct:this.#among(reference3,
+this.others.present));const[only2]=found2;if(only2!==void 0&&found2.size===1)return only2;if(found2.size>1){const ids2=[
+...found2].map(({id})=>id).join(", ");return`${found2.size} ${noun}s are called "${reference3}" (${ids2}): refer to one \
+by its id`}const[renamed]=this.#among(reference3,this.#former());if(renamed!==void 0){return`the ${noun} "${reference3}"\
+ is called "${String(renamed.name)}" now: refer to it by that name`}return`${this.lacking(reference3)}${this.proposal(reference3)}`}lacking(reference3){
+const unsure2=this.unsure?" (its list has rows without an id)":"";return this.#lacks(`"${reference3}"${unsure2}`,isUuid(
+reference3)?"id":"name")}#former(){return[...this.others.former].flatMap(([id,names4])=>names4.map(name3=>[id,name3]))}#among(name3,names4){
+return[...names4].flatMap(([id,one])=>{const row=this.#ids.get(id);return one===name3&&row!==void 0?[row]:[]})}lacksId(id){
+return this.#lacks(`with the id ${id}`,"id")}#lacks(which,what){const{noun="object",creatable=false}=this.#options;return creatable?
+`the server has no ${noun} ${which}: correct the ${what}, or declare the ${noun} with "create: true"`:`the server has no\
+ ${noun} ${which}, and no operation creates one: create it there, or correct the ${what}`}}}});function listRead(name3,profile){return reads[profile.name][name3]}function unlisted({name:name3},what,place2){return error(
+"profile-field",`a server of the profile ${name3} has no list to find ${what} in by name`,[place2],'use the id; if the s\
+erver is a Boruta, set "profile: boruta" under server')}function listScope(name3,profile){return name3==="organizations"?
+operations.listOrganizations.scope:listRead(name3,profile)?.scope}async function readList(name3,reader,profile){const{parse:parse11,
+holds:holds2,...options}=types[name3];const creatable=profile.creates&&holds2!==void 0;if(name3==="organizations"){const rows2=await readListing(
+name3,(number4,wanted)=>reader.listOrganizations(number4,wanted));return new Catalog(rows2,{...options,creatable})}const read2=listRead(
+name3,profile);const rows=read2===void 0?null:await readRows(name3,read2,parse11,reader);return rows===null?null:new Catalog(
+rows,{...options,creatable})}function holdList(held2,name3,{reader,profile},onRead){const{[name3]:before}=held2;if(before!==
+void 0)return before;const list2=readList(name3,reader,profile);held2[name3]=list2;list2.then(onRead,()=>{});return list2}
+async function heldLists(held2){const references2={};for(const name3 of listNames){const{[name3]:list2}=held2;if(list2!==
+void 0)references2[name3]=await list2}return references2}function afterwards(references2,declared,others2,valueIn){const next={
+...references2};for(const name3 of listNames){const{holds:holds2}=types[name3];const{[name3]:list2}=references2;if(list2==
+null||holds2===void 0)continue;next[name3]=after(list2,holds2,declared,others2,(...given)=>valueIn(...given,next))}return next}
+function after(list2,{kind,fields:listed2},declared,others2,valueIn){const changed2=new Map;const created=new Map;for(const document2 of declared){
+if(document2.kind!==kind||document2.absent)continue;const{id:given,name:called=""}=document2.identity;const[row,...alike]=given===
+void 0?list2.named(called):[list2.byId(given)];if(alike.length>0)continue;if(row===void 0&&(document2.creates!==true||!isMissing(
+list2,document2.identity)))continue;const values=Object.fromEntries(listed2.flatMap(field2=>{if(document2.fields[field2]===
+void 0||field2==="name"&&row&&given===void 0)return[];return[[field2,valueIn(document2,field2,row??{})]]}));const address4=`${kind}\
+/${called}`;if(row===void 0)created.set(address4,{id:given??plannedId(address4),...values});else if(Object.keys(values).
+length>0)changed2.set(String(row.id),values)}return list2.after({changed:changed2,created},others2)}function isMissing(list2,{
+id,name:name3=""}){if(list2.unsure)return false;return id===void 0?list2.lacksName(name3):list2.byId(id)===void 0}var types,
+reads,listNames;var init_references=__esm({"src/kinds/references.ts"(){"use strict";init_identifiers();init_problems();init_answers();
+init_operations();init_catalog();init_listing();types={organizations:{noun:"organization",parse:pages.organization,holds:{
+kind:"Organization",fields:["name","label"]}},scopes:{noun:"scope",parse:pages.scope,holds:{kind:"Scope",fields:["name",
+"label","public"]}},roles:{noun:"role",parse:pages.role,holds:{kind:"Role",fields:["name","scopes"]}},backends:{noun:"ba\
+ckend",parse:pages.backend},identityProviders:{noun:"identity provider",parse:pages.identityProvider},users:{noun:"user",
+parse:pages.user,called:"username"}};reads={documented:{},boruta:{scopes:{title:"list scopes",path:"/api/scopes",scope:"\
+users:manage:all"},roles:{title:"list roles",path:"/api/roles",scope:"users:manage:all"},backends:{title:"list backends",
+path:"/api/backends",scope:"identity-providers:manage:all"},identityProviders:{title:"list identity providers",path:"/ap\
+i/identity-providers",scope:"identity-providers:manage:all"},users:{title:"list users",path:"/api/users",scope:"users:ma\
+nage:all",pageSize:1e3}}};listNames=["organizations","scopes","roles","backends","identityProviders","users"]}});function naming(identity2,{backends}){const{backend_id,type=""}=identity2;const name3=backend_id===void 0?void 0:backends?.
 byId(backend_id)?.name;const isUnique=typeof name3==="string"&&backends?.byName(name3).length===1;return{address:identity2,
 key:identity2,all:isUnique?[identity2,{backend_id:name3,type}]:[identity2]}}function unidentified(template2,profile){const{
 backend_id,backend:backend3}=template2.identity;if(backend_id===void 0===(backend3===void 0)){return[error("missing-fiel\
@@ -8275,11 +8232,11 @@ half)!==void 0);const fields3=Object.entries(template2.fields).filter(([field2])
 template2,{fields:Object.fromEntries(fields3)})}function bodiesOf(fields3){return Object.fromEntries(halves.flatMap(half=>typeof fields3[half]===
 "string"?[[half,fields3[half]]]:[]))}var knownTypes,BUILT_IN,traits2,halves,schema,emailTemplate;var init_email_template=__esm(
 {"src/kinds/email-template.ts"(){"use strict";init_zod();init_concurrency();init_members();init_problems();init_values();
-init_by_name();init_declared();init_fields();init_references();init_resource();init_rules();init_schema();knownTypes=["c\
-onfirmation_instructions","reset_password_instructions","tx_code"];BUILT_IN='to go back to the built-in text, declare "s\
-tate: absent"';traits2={documented:{halvesFallBack:false,allBuiltIn:false},boruta:{halvesFallBack:true,allBuiltIn:true,whole:[
-"txt_content","html_content"],ignored:["id"],limits:{identity:{type:{known:knownTypes,otherwise:"this server has no emai\
-l template of this type"}},filled:{txt_content:BUILT_IN,html_content:BUILT_IN}},signs:{null:["id"],resets:true},unsafe:true}};
+init_by_name();init_declared();init_fields();init_lifecycle();init_references();init_rules();init_schema();knownTypes=["\
+confirmation_instructions","reset_password_instructions","tx_code"];BUILT_IN='to go back to the built-in text, declare "\
+state: absent"';traits2={documented:{halvesFallBack:false,allBuiltIn:false},boruta:{halvesFallBack:true,allBuiltIn:true,
+whole:["txt_content","html_content"],ignored:["id"],limits:{identity:{type:{known:knownTypes,otherwise:"this server has \
+no email template of this type"}},filled:{txt_content:BUILT_IN,html_content:BUILT_IN}},signs:{null:["id"],resets:true},unsafe:true}};
 halves=["txt_content","html_content"];schema=lazy(()=>document("EmailTemplate","An email template of a backend, in Musta\
 che.",{backend_id:optional2(identifier2(),"The id of the backend whose template it is.",UUID),backend:optional2(identifier2(),
 "The name or id of the backend, instead of backend_id, if the profile lists backends.","Staff directory"),type:identifier2().
@@ -8355,31 +8312,78 @@ observe:observeKeyPairs,update(input){if(traits3[input.profile.name].movesDefaul
 desired:desired2,changed:changed2}=input;const body2=Object.fromEntries(Object.entries(desired2).filter(([field2,asked])=>field2!==
 "is_default"||asked===true||changed2.has(field2)));return{requests:[request(present3.identity,body2)],expected:body2}},discovery:{
 options:{},find:find3},destructions:fields3=>fields3.some(({path,after:after2})=>path==="is_default"&&after2===true)?[MOVES]:
-[]}}});var traits4,schema3,organization2;var init_organization=__esm({"src/kinds/organization.ts"(){"use strict";init_zod();init_concurrency();
-init_members();init_values();init_answers();init_discovery();init_fields();init_resource();init_rules();init_schema();traits4=
-{documented:{},boruta:{one:{title:"show an organization",path:"/api/organizations/:organization_id",scope:"users:manage:\
-all"},whole:["name","label"],emptyIsNull:["label"],limits:{characters:{name:255,label:255},filled:{name:null},notEmpty:[
-"label"]}}};schema3=lazy(()=>document("Organization","An organization that users can belong to.",{id:organizationId,name:optional2(
-union([identifier2(),text2()],{error:"expected a string"}),"The name. Without an id, it identifies the organization; bes\
-ide an id, it is the name to set.","acme"),label:nullish2(text2(),"The display name.","ACME Corporation"),...lifecycle("\
-organization")},{...idOrName,...absentAlone(["label"])}));organization2={name:"Organization",noun:"organization",get schema(){
-return schema3()},identity:["id","name"],keepsFormerNames:true,fields:{name:value,label:value},scopes:{read:"users:manag\
-e:all",write:"users:manage:all"},traits:traits4,identities:namedIdentities,check:(declared,profile)=>[...declared.flatMap(
-one=>[...unnamed(one,"Organization"),...absentProblems(one,"organization",["name"]),...unsupportedLifecycle(one,"organiz\
-ation",profile)]),...profileProblems(declared,profile,traits4)],deciding:has=>has("id")?["id"]:["id","name"],called:({name:name3})=>firstText(
-name3),addressPart:({id,name:name3})=>name3??id??"",naming:namingIn("organizations"),readable:()=>true,listed:"organizat\
-ions",async observe(objects3,context3){const index=await context3.list("organizations");if(index===null)return new Map;const found2=objects3.
-map(object3=>[object3,lookUp(object3.identity,index,context3)]);const{one}=traits4[context3.profile.name];if(!context3.alone||
-one===void 0)return new Map(found2);return new Map(await allSettledEach(found2,async([object3,live])=>{const{id}=live.identity;
-if(!live.exists||id===void 0)return[object3,live];const shown4=await readOne(context3,one,{organization_id:id},answers.organization);
-if(shown4===null)return[object3,missing(live.identity,"organization",context3.profile)];return[object3,{...live,fields:shown4}]}))},
-update({present:present3,desired:desired2,profile}){const id=present3.identity.id??"";const{unknown:unknown3}=wholeFields(
-desired2,present3.fields,traits4[profile.name]);const body2={id,...carried(present3.fields,["name","label"]),...desired2};
-return{requests:[{operation:"updateOrganization",params:{organization_id:id},body:body2}],expected:body2,...unknown3.length===
-0?{}:{trouble:unknownWhole("organization",unknown3)}}},creation:creationOf("createOrganization",{takesId:false,needs:["n\
-ame"],withoutId:"the server chooses the id of a new organization: leave out the id"}),deletion:deletionOf("deleteOrganiz\
-ation","organization_id","deletes the organization, and ends all memberships in it"),discovery:discoveryIn("organization\
-s","organizations"),destructions:()=>[]}}});var role2;var init_role=__esm({"src/kinds/role.ts"(){"use strict";init_members();init_fields();init_holdings();init_resource();
+[]}}});function resource2(given,own5={}){const{name:name3,noun,list:list2,fields:fields3,sets={},param}=given;const traits5={documented:{},
+boruta:given.traits};const one={title:`show a ${noun}`,path:`${given.path}/:${param}`,scope:given.scopes.read};const operation=verb=>`${verb}${name3}`;
+const always=Object.keys(sets);const schema6=lazy(()=>{const shape2=given.shape();const id=optional2(identifier2(),`The \
+id of the ${noun}; if left out, the name identifies it.`,UUID);const called=optional2(identifier2(),`The name of the ${noun}\
+. Without an id, it identifies the ${noun}; beside an id, it is the name to set.`,"billing");return document(name3,given.
+about,{id,name:called,...shape2,...lifecycle(noun)},{...idOrName,...absentAlone(Object.keys(shape2))})});const shown4=row=>Object.
+fromEntries(["id",...Object.keys(fields3)].flatMap(field2=>row[field2]===void 0?[]:[[field2,row[field2]]]));return{name:name3,
+noun,only:"boruta",get schema(){return schema6()},identity:["id","name"],fields:fields3,scopes:given.scopes,traits:traits5,
+identities:namedIdentities,check:(declared,profile)=>[...declared.flatMap(one2=>[...unknownToProfile(one2,noun,profile),
+...unnamed(one2,name3),...absentProblems(one2,noun,["name"])]),...profileProblems(declared,profile,traits5)],deciding:has=>has(
+"id")?["id"]:["id","name"],called:({name:called})=>firstText(called),addressPart:({id,name:called})=>called??id??"",naming:namingIn(
+list2),readable:profile=>listScope(list2,profile)!==void 0,listed:list2,async observe(objects3,context3){const index=await context3.
+list(list2);if(index===null)return new Map;const found2=objects3.map(object3=>[object3,lookUp(object3.identity,index,context3)]);
+return new Map(await allSettledEach(found2,async([object3,live])=>{const{id}=live.identity;if(!live.exists||id===void 0||
+!context3.alone)return[object3,{...live,fields:shown4(live.fields)}];const row=await readOne(context3,one,{[param]:id},answers.
+object);if(row===null)return[object3,missing(live.identity,noun,context3.profile)];return[object3,{...live,fields:shown4(
+row)}]}))},refersTo:({fields:wanted})=>Object.entries(sets).flatMap(([field2,set2])=>wanted[field2]===void 0?[]:[set2.list]),
+resolve(wanted,context3){const resolver=new SetResolver(wanted,context3,true);for(const[field2,set2]of Object.entries(sets))
+resolver.takeFrom(field2,set2.noun,context3.references[set2.list]);return resolver.result},update({present:present3,desired:desired2}){
+const body2={...carried(present3.fields,always),...desired2};const unknown3=always.filter(field2=>body2[field2]===void 0);
+return{requests:[{operation:operation("update"),params:{[param]:present3.identity.id??""},body:body2}],expected:body2,...unknown3.
+length===0?{}:{trouble:unknownWhole(noun,unknown3)}}},creation:creationOf(operation("create"),{takesId:true,needs:["name",
+...given.needs??[]],...given.withoutId===void 0?{}:{withoutId:given.withoutId}}),deletion:deletionOf(operation("delete"),
+param,`deletes the ${noun}${given.deletes??""}`),discovery:discoveryIn(list2,`${noun}s`,shown4),destructions:()=>[],...own5}}
+function namedIdentities({identity:{id,name:name3}}){return id===void 0?[`name ${name3}`]:[`id ${id}`]}function unknownToProfile({
+kind,place:place2},noun,{name:name3}){if(name3==="boruta")return[];return[error("profile-field",`a server of the profile\
+ ${name3} has no operations for a ${noun}, so ${kind} can't be declared`,[place2],'if the server is a Boruta, set "profi\
+le: boruta" under server')]}function unnamed({identity:identity2,place:place2},kind){if(identity2.id!==void 0||identity2.
+name!==void 0)return[];const message=`${withArticle(kind)} needs an "id" or a "name"`;return[error("missing-field",message,
+[place2],"add the name that it has on the server")]}function namingIn(name3){return({id,name:given},{[name3]:list2})=>{const row=id===
+void 0?void 0:list2?.byId(id);const called=typeof row?.name==="string"?row.name:given;const unique=called!==void 0&&(list2?.
+byName(called).length??0)<=1;const byName2=called===void 0?[]:[{name:called}];const present3=id===void 0?void 0:list2?.presentName(
+id);const found2=present3===void 0||present3===called?void 0:list2?.findNamed(present3);if(present3!==void 0&&typeof found2===
+"object"&&found2.id===row?.id)byName2.push({name:present3});const byId=id===void 0?[]:[{id}];const address4=(unique||id===
+void 0?byName2[0]:void 0)??byId[0]??{};return{address:address4,key:byId[0]??address4,all:[...byName2,...byId]}}}function lookUp(identity2,list2,{
+profile}){const{id,name:name3=""}=identity2;const absent2=profile.creates&&isMissing(list2,identity2)?{missing:true}:{};
+const nothing4={exists:false,identity:identity2,fields:{}};if(id===void 0){if(absent2.missing)return{...nothing4,...absent2,
+trouble:list2.lacking(name3),proposal:()=>list2.proposal(name3)};const found2=list2.findNamed(name3);if(typeof found2===
+"string")return{...nothing4,trouble:found2};return{exists:true,identity:assign(identity2,{id:String(found2.id)}),fields:found2}}
+const row=list2.byId(id);if(row!==void 0)return{exists:true,identity:identity2,fields:row};if(list2.unsure)return{exists:true,
+identity:identity2,fields:{}};return{...nothing4,trouble:list2.lacksId(id),...absent2}}function discoveryIn(name3,nouns2,shown4=row=>row){
+return{options:{},async find({list:list2}){const index=await list2(name3);if(index===null)return{found:[],notes:[`the se\
+rver offers no list of ${nouns2}`]};return{found:index.rows().map(row=>{const identity2={id:String(row.id)};const called=typeof row.
+name==="string"?row.name:null;return{identity:identity2,called,live:{exists:true,identity:identity2,fields:shown4(row)}}}),
+notes:withoutIds(index.anonymous,nouns2)}},named:{lists:()=>[name3],identity({live:{fields:fields3}},{[name3]:list2}){const{
+name:called}=fields3;return typeof called==="string"&&list2?.byName(called).length===1?{name:called}:void 0}}}}var init_resource=__esm(
+{"src/kinds/resource.ts"(){"use strict";init_concurrency();init_members();init_problems();init_values();init_words();init_answers();
+init_discovery();init_fields();init_lifecycle();init_references();init_resolve_sets();init_rules();init_schema()}});var traits4,schema3,organization2;var init_organization=__esm({"src/kinds/organization.ts"(){"use strict";init_zod();init_concurrency();
+init_members();init_values();init_answers();init_discovery();init_fields();init_lifecycle();init_resource();init_rules();
+init_schema();traits4={documented:{},boruta:{one:{title:"show an organization",path:"/api/organizations/:organization_id",
+scope:"users:manage:all"},whole:["name","label"],emptyIsNull:["label"],limits:{characters:{name:255,label:255},filled:{name:null},
+notEmpty:["label"]}}};schema3=lazy(()=>document("Organization","An organization that users can belong to.",{id:organizationId,
+name:optional2(union([identifier2(),text2()],{error:"expected a string"}),"The name. Without an id, it identifies the or\
+ganization; beside an id, it is the name to set.","acme"),label:nullish2(text2(),"The display name.","ACME Corporation"),
+...lifecycle("organization")},{...idOrName,...absentAlone(["label"])}));organization2={name:"Organization",noun:"organiz\
+ation",get schema(){return schema3()},identity:["id","name"],keepsFormerNames:true,fields:{name:value,label:value},scopes:{
+read:"users:manage:all",write:"users:manage:all"},traits:traits4,identities:namedIdentities,check:(declared,profile)=>[...declared.
+flatMap(one=>[...unnamed(one,"Organization"),...absentProblems(one,"organization",["name"]),...unsupportedLifecycle(one,
+"organization",profile)]),...profileProblems(declared,profile,traits4)],deciding:has=>has("id")?["id"]:["id","name"],called:({
+name:name3})=>firstText(name3),addressPart:({id,name:name3})=>name3??id??"",naming:namingIn("organizations"),readable:()=>true,
+listed:"organizations",async observe(objects3,context3){const index=await context3.list("organizations");if(index===null)
+return new Map;const found2=objects3.map(object3=>[object3,lookUp(object3.identity,index,context3)]);const{one}=traits4[context3.
+profile.name];if(!context3.alone||one===void 0)return new Map(found2);return new Map(await allSettledEach(found2,async([
+object3,live])=>{const{id}=live.identity;if(!live.exists||id===void 0)return[object3,live];const shown4=await readOne(context3,
+one,{organization_id:id},answers.organization);if(shown4===null)return[object3,missing(live.identity,"organization",context3.
+profile)];return[object3,{...live,fields:shown4}]}))},update({present:present3,desired:desired2,profile}){const id=present3.
+identity.id??"";const{unknown:unknown3}=wholeFields(desired2,present3.fields,traits4[profile.name]);const body2={id,...carried(
+present3.fields,["name","label"]),...desired2};return{requests:[{operation:"updateOrganization",params:{organization_id:id},
+body:body2}],expected:body2,...unknown3.length===0?{}:{trouble:unknownWhole("organization",unknown3)}}},creation:creationOf(
+"createOrganization",{takesId:false,needs:["name"],withoutId:"the server chooses the id of a new organization: leave out\
+ the id"}),deletion:deletionOf("deleteOrganization","organization_id","deletes the organization, and ends all membership\
+s in it"),discovery:discoveryIn("organizations","organizations"),destructions:()=>[]}}});var role2;var init_role=__esm({"src/kinds/role.ts"(){"use strict";init_members();init_fields();init_holdings();init_resource();
 init_schema();role2=resource2({name:"Role",noun:"role",about:"A role: scopes that users get together.",list:"roles",path:"\
 /api/roles",param:"role_id",scopes:{read:"users:manage:all",write:"scopes:manage:all"},fields:{name:value,scopes:set()},
 shape:()=>({scopes:optional2(referenceSet("scope","billing:read"),"The scopes of the role: the whole set, or add and rem\
@@ -8421,39 +8425,38 @@ map(([field2,elements2])=>{const wanted=asElements(asked[field2]??null).map(keyO
 map(keyOf);const isMissing3=key3=>wanted.includes(key3)&&!there.includes(key3);return[field2,asElements(elements2).filter(
 element=>isMissing3(keyOf(element)))]});return Object.fromEntries(missing2.filter(([,elements2])=>elements2.length>0))}var init_loss=__esm(
 {"src/kinds/loss.ts"(){"use strict";init_fields()}});function lifecycleProblems(user4,profile){return[...absentProblems(user4,"user",["username","backend","password"]),...unsupportedLifecycle(
-user4,"user",profile),...profile.name==="boruta"?newUserProblems(user4):[]]}function newUserProblems(user4){const{creates,
-identity:{username=""},fields:fields3}=user4;const password=textOf(fields3.password);const length2=characters(password);
-const isUsable=password===UNKNOWN_TEXT||length2===0||length2>=12&&length2<=80;const refused2=(message,field2)=>error("pr\
-ofile-limit",`${message} (profile boruta)`,[user4.placeOf(field2)]);return[...isUsable?[]:[refused2(`"password" has ${length2}\
- characters, and must have 12 to 80`,"password")],...creates!==true||username===""||/^\S{0,158}@\S+$/.test(username)||username===
-UNKNOWN_TEXT?[]:[refused2("the username of a new user must have an @, no space","username")]]}function decideDeletion({declared,
-present:{exists,beside}}){const backend3=beside?.backend??null;if(!declared.absent||exists!==true||!isMap(backend3)||backend3.
-type!==LDAP)return void 0;const reason="users of an LDAP backend are deleted in its directory";return{action:"blocked",fields:[],
-requests:[],destructions:[],reason}}async function findUser(identity2,{list:list2}){const given={exists:true,identity:identity2,
-fields:{}};if(identity2.id!==void 0)return given;const users2=await list2("users");const{username="",backend:backend3}=identity2;
-const found2=(users2?.byName(username)??[]).filter(row2=>backend3===void 0||idOf(row2.backend)===backend3);const[row]=found2;
-if(row!==void 0&&found2.length===1)return{...given,identity:assign(identity2,{id:String(row.id)})};const trouble=row===void 0?
-`the server has no user "${username}": correct the name, or declare the user with "create: true"`:`${found2.length} user\
-s are called "${username}": add "backend", or use the id`;const isMissing3=users2!=null&&!users2.unsure&&row===void 0;return{
-...given,exists:false,trouble,...isMissing3?{missing:true}:{}}}var LDAP,lists,userCreation,userDeletion;var init_user_creation=__esm(
-{"src/kinds/user-creation.ts"(){"use strict";init_problems();init_values();init_by_name();init_fields();init_resource();
-LDAP="Elixir.BorutaIdentity.Accounts.Ldap";lists=["authorized_scopes","organizations","roles"];userCreation={takesId:false,
-needs:["username","backend","password"],withoutId:"the server chooses the id of a new user: declare the username and the\
- backend, and leave out the id",once:["password"],prepare:({backend:backend3=""},fields3,{backends})=>{const row=backends?.
-byId(backend3);const twice=lists.find(list2=>{const ids2=asElements(fields3[list2]??null).map(({id})=>id);return new Set(
-ids2).size<ids2.length});if(row?.type===LDAP){return{fields:fields3,trouble:`an LDAP backend takes no new users: add the\
- user to its directory`}}if(twice!==void 0)return{fields:fields3,trouble:`an element of ${twice} is there twice: remove \
-one`};const{create_default_organization:hasDefault,metadata_fields:known3}=row??{};const sent2={...fields3};const warnings=[];
-const leave=(what,why2)=>{const message=`${why2}, so ${what} can't be sent with the new user: plan and apply again to se\
-t it`;warnings.push({code:"follows",message})};if(hasDefault===true&&fields3.organizations!==void 0){delete sent2.organizations;
-leave("organizations","the backend gives each new user an organization of their own")}const{metadata}=fields3;if(Array.isArray(
-known3)&&metadata!==void 0&&isMap(metadata)){const names4=new Set(asElements(known3).map(({attribute_name})=>attribute_name));
-const own5=Object.entries(metadata).filter(([key3])=>names4.has(key3));if(own5.length<Object.keys(metadata).length){sent2.
-metadata=Object.fromEntries(own5);const others2=Object.keys(metadata).filter(key3=>!names4.has(key3));leave(`metadata.${others2.
-join(", metadata.")}`,"the metadata_fields of the backend have no such field")}}return{fields:sent2,warnings}},request:({
-username="",backend:backend3=""},fields3)=>({operation:"createUser",params:{},beside:{backend_id:backend3},body:{username,
-...mapValues(fields3,(field2,name3)=>lists.includes(name3)?asElements(field2).map(({id=null})=>({id})):field2)}})};userDeletion=
-deletionOf("deleteUser","user_id","deletes the user; an organization that the server made for them stays")}});function adds(declared){if(declared===void 0||declared===null)return false;const list2="length"in declared?declared:declared.
+user4,"user",profile),...profile.creates?newUserProblems(user4):[]]}function newUserProblems(user4){const{creates,identity:{
+username=""},fields:fields3}=user4;const password=textOf(fields3.password);const length2=characters(password);const isUsable=password===
+UNKNOWN_TEXT||length2===0||length2>=12&&length2<=80;const refused2=(message,field2)=>error("profile-limit",`${message} (\
+profile boruta)`,[user4.placeOf(field2)]);return[...isUsable?[]:[refused2(`"password" has ${length2} characters, and mus\
+t have 12 to 80`,"password")],...creates!==true||username===""||/^\S{0,158}@\S+$/.test(username)||username===UNKNOWN_TEXT?
+[]:[refused2("the username of a new user must have an @, no space","username")]]}function decideDeletion({declared,present:{
+exists,beside}}){const backend3=beside?.backend??null;if(!declared.absent||exists!==true||!isMap(backend3)||backend3.type!==
+LDAP)return void 0;const reason="users of an LDAP backend are deleted in its directory";return{action:"blocked",fields:[],
+requests:[],destructions:[],reason}}async function findUser(identity2,{list:list2}){if(identity2.id!==void 0)return{exists:true,
+identity:identity2,fields:{}};const backends=identity2.backend===void 0?{}:{backends:await list2("backends")};const references2={
+users:await list2("users"),...backends};const nothing4={exists:false,identity:identity2,fields:{}};if(userByName.missing?.(
+identity2,references2)!==void 0)return{...nothing4,missing:true,trouble:noUser(identity2.username??"")};const found2=userByName.
+find(identity2,references2);if(typeof found2==="string")return{...nothing4,trouble:found2};return{exists:true,identity:assign(
+identity2,found2),fields:{}}}var LDAP,lists,userCreation,userDeletion;var init_user_creation=__esm({"src/kinds/user-crea\
+tion.ts"(){"use strict";init_problems();init_values();init_by_name();init_fields();init_lifecycle();LDAP="Elixir.BorutaI\
+dentity.Accounts.Ldap";lists=["authorized_scopes","organizations","roles"];userCreation={takesId:false,needs:["username",
+"backend","password"],withoutId:"the server chooses the id of a new user: declare the username and the backend, and leav\
+e out the id",once:["password"],prepare:({backend:backend3=""},fields3,{backends})=>{const row=backends?.byId(backend3);
+const twice=lists.find(list2=>{const ids2=asElements(fields3[list2]??null).map(({id})=>id);return new Set(ids2).size<ids2.
+length});if(row?.type===LDAP){return{fields:fields3,trouble:`an LDAP backend takes no new users: add the user to its dir\
+ectory`}}if(twice!==void 0)return{fields:fields3,trouble:`an element of ${twice} is there twice: remove one`};const{create_default_organization:hasDefault,
+metadata_fields:known3}=row??{};const sent2={...fields3};const warnings=[];const leave=(what,why2)=>{const message=`${why2}\
+, so ${what} can't be sent with the new user: plan and apply again to set it`;warnings.push({code:"follows",message})};if(hasDefault===
+true&&fields3.organizations!==void 0){delete sent2.organizations;leave("organizations","the backend gives each new user \
+an organization of their own")}const{metadata}=fields3;if(Array.isArray(known3)&&metadata!==void 0&&isMap(metadata)){const names4=new Set(
+asElements(known3).map(({attribute_name})=>attribute_name));const own5=Object.entries(metadata).filter(([key3])=>names4.
+has(key3));if(own5.length<Object.keys(metadata).length){sent2.metadata=Object.fromEntries(own5);const others2=Object.keys(
+metadata).filter(key3=>!names4.has(key3));leave(`metadata.${others2.join(", metadata.")}`,"the metadata_fields of the ba\
+ckend have no such field")}}return{fields:sent2,warnings}},request:({username="",backend:backend3=""},fields3)=>({operation:"\
+createUser",params:{},beside:{backend_id:backend3},body:{username,...mapValues(fields3,(field2,name3)=>lists.includes(name3)?
+asElements(field2).map(({id=null})=>({id})):field2)}})};userDeletion=deletionOf("deleteUser","user_id","deletes the user\
+; an organization that the server made for them stays")}});function adds(declared){if(declared===void 0||declared===null)return false;const list2="length"in declared?declared:declared.
 add;return list2!==void 0&&list2.length>0}var scope2,membership,backend2,managed,userSchema,userList,usersSchema,userTraits;
 var init_user_schema=__esm({"src/kinds/user-schema.ts"(){"use strict";init_zod();init_members();init_values();init_schema();
 scope2=lazy(()=>strictObject({id:optional2(text2(),"The id of the scope. Under boruta, the name can replace it.",UUID),name:optional2(
@@ -9142,9 +9145,7 @@ plied")}function statusWords(status){return status.replace("_"," ")}function cou
 result);return statuses.filter(status=>count3[status]>0).map(status=>`${count3[status]} ${statusWords(status)}`)}function mayBeUndone({
 results}){return results.some(({status,action:action2})=>status!=="failed"&&status!=="skipped"&&["create","update","dele\
 te"].includes(action2))}var statuses;var init_result=__esm({"src/apply/result.ts"(){"use strict";statuses=["applied","fa\
-iled","not_converged","unknown","skipped"]}});function firstFew(names4,most2=3){const more=names4.length-most2;return`${names4.slice(0,most2).join(", ")}${more>0?` an\
-d ${more} more`:""}`}function short2(text6){return text6.length>80?`${text6.slice(0,79)}\u2026`:text6}var init_words=__esm(
-{"src/base/words.ts"(){"use strict"}});function isApproved(thing){return typeof thing==="object"&&thing!==null&&made.has(thing)}function markStale(plan,problems){
+iled","not_converged","unknown","skipped"]}});function isApproved(thing){return typeof thing==="object"&&thing!==null&&made.has(thing)}function markStale(plan,problems){
 stale.set(plan,problems)}function refusalsOf(plan,limits2){return[...stale.get(plan)??[],...refusals(plan,limits2)]}function approve(plan,limits2){
 const{asked=0}=limits2;if(!Number.isFinite(asked))throw new TypeError("asked must be a time of performance.now()");refuse(
 refusalsOf(plan,limits2));const approved=Object.freeze({plan,asked});made.add(approved);return approved}function countDestructions(plan){
@@ -18149,9 +18150,9 @@ open7,{status:"applied",after:after2,error:null,notes:[note]})}function asResult
 const{status,httpStatus,attempts,unverified,error:error3,ownValues=[],notes=[]}=outcome3;return{address:address4,action:action2,
 status,httpStatus,attempts,unverified,error:error3,...ownValues.length===0?{}:{ownValues},...notes.length===0?{}:{notes}}}
 function tells({action:action2},outcome3){const{httpStatus=null}=outcome3??{};return action2!=="delete"&&httpStatus!==null&&
-httpStatus>=200&&httpStatus<300}init_p_limit();init_concurrency();init_problems();init_kinds();init_values();init_values();var documented2={name:"documented",limits:null,signs:null};var boruta2={name:"boruta",limits:{uuids:true,requestBytes:8e6},
-signs:{errors:[{members:["code","message","errors"]},{members:["code","message"],status:500}],unknownPath:406}};var profiles={
-documented:documented2,boruta:boruta2};function betterProfileByError(used,{status,members:members3=[]}){return otherProfiles(used).find(({signs})=>signs?.errors.
+httpStatus>=200&&httpStatus<300}init_p_limit();init_concurrency();init_problems();init_kinds();init_values();init_values();var documented2={name:"documented",creates:false,limits:null,signs:null};var boruta2={name:"boruta",creates:true,limits:{
+uuids:true,requestBytes:8e6},signs:{errors:[{members:["code","message","errors"]},{members:["code","message"],status:500}],
+unknownPath:406}};var profiles={documented:documented2,boruta:boruta2};function betterProfileByError(used,{status,members:members3=[]}){return otherProfiles(used).find(({signs})=>signs?.errors.
 some(sign=>sign.members.every(member=>members3.includes(member))&&(sign.status===void 0||sign.status===status)))}function adviceFor({
 name:name3}){return`this may be a server of the profile ${name3}, which resets what it isn't sent: if idops doctor confi\
 rms it, set "profile: ${name3}" under server`}function errorMembers(document2){if(!isMap(document2))return[];const inner=isMap(
@@ -18354,71 +18355,72 @@ type)||holdsSensitive(wanted)||got!==void 0&&(got instanceof HashedSecret||holds
 before:got,after:after2,sensitive,...lackOf(part)}}function updateWarnings(kind,live,parts){const warnings=[];if(live?.exists===
 false){warnings.push({code:"not-there",message:`the server has no such ${kind.noun}; the update is sent anyway`})}for(const{
 path,type,verdict}of parts){if(type.type!=="set"||verdict!=="unknown")continue;warnings.push({code:"unknown-set",message:`\
-the present ${path} are unknown: those that the manifest does not declare will be lost`})}return warnings}init_plan();function lacking(live,replacedBy){if(live?.trouble===void 0||live.exists||replacedBy===void 0)return live?.trouble;
-return`${live.trouble}; it was deleted and created again with the id ${replacedBy}: declare that one`}function createChange({
-declared,creating,references:references2},resolved2,{base,blocked:blocked3,confirmed}){const kind=kindOf(declared.kind);
-const{creation}=kind;const{identity:identity2}=declared;if(creation===void 0)return blocked3(`no operation creates a ${kind.
-noun}`);if(identity2.id!==void 0&&creation.withoutId!==void 0)return blocked3(creation.withoutId);const wanted=mapValues(
-resolved2,(asked,field2)=>{const whole2=desired(kind.fields[field2]??value,asked,null,true);return whole2??null});const lacks=creation.
-needs.filter(field2=>{const given=wanted[field2]??identity2[field2]??null;return isCleared(given)||isBlank(given)});if(lacks.
-length>0){return blocked3(`a new ${kind.noun} needs ${lacks.join(" and ")}: declare ${lacks.length===1?"it":"them"}`)}const{
-fields:fields3,warnings=[],trouble}=creation.prepare?.(identity2,wanted,references2)??{fields:wanted};if(trouble!==void 0)
-return blocked3(trouble);const planned=identity2.id===void 0?plannedId(addressOf(declared.kind,identity2)):void 0;const chosen=planned===
-void 0?identity2:assign(identity2,{id:planned});const{once:once2=[]}=creation;const change3=base(Object.fromEntries(Object.
-entries(fields3).filter(([field2])=>!once2.includes(field2))));const parts=Object.entries(fields3).flatMap(([field2,goal])=>contrast(
-kind.fields[field2]??value,field2,goal,null));return{...change3,action:"create",warnings:[...change3.warnings,...warnings],
-requests:[creation.request(chosen,fields3)],fields:parts.filter(({verdict})=>verdict!=="same").map(part=>({...fieldChange(
-part,void 0),was:"new",...declaredPlaces2(declared,part),...confirmed.includes(part.path)?{confirmed:true}:{}})),apply:{
-...change3.apply,identity:creation.takesId?chosen:identity2,existed:false,...planned===void 0?{}:{plannedId:planned},...creating===
-void 0?{}:{chosenId:creating},...declared.replaces===void 0?{}:{replaces:declared.replaces}}}}function blockDependents(changes,references2){
-const created=new Map(listNames.flatMap(name3=>[...references2[name3]?.created??[]]));if(created.size===0)return changes;
-let settled=changes;for(;;){const coming=new Set(settled.flatMap(change3=>change3.action==="create"?idInPlan(change3):[]));
-const lacking3=[...created].filter(([id])=>!coming.has(id));const next=settled.map(change3=>{if(change3.action==="blocke\
-d"||change3.action==="unchanged")return change3;const lost2=lacking3.filter(([id])=>mentions(change3,id)).map(([,address4])=>address4);
-if(lost2.length===0)return change3;return withReason(change3,`it needs ${lost2.join(" and ")}, which this plan doesn't c\
-reate`)});const isStable=next.every((change3,index)=>change3===settled[index]);settled=next;if(isStable)break}return settled}
-function idInPlan({apply:{plannedId:planned,identity:identity2}}){const id=planned??identity2.id;return id===void 0?[]:[
-id]}function mentions({requests,apply:{identity:identity2}},id){const isIn=value4=>{if(value4===id)return true;if(typeof value4!==
-"object"||value4===null||value4 instanceof Sensitive)return false;return Object.values(value4).some(isIn)};return isIn(requests)||
-isIn(identity2)}var CreatedIds=class{#creations;#ids=new Map;#done=new Set;constructor(changes){this.#creations=new Map(changes.flatMap(
-change3=>{return change3.action==="create"?idInPlan(change3).map(id=>[id,change3]):[]}))}lacking(change3){if(this.#creations.
-size===0)return void 0;const lacking3=[...this.#creations].find(([id,creation])=>creation!==change3&&!this.#done.has(creation)&&
-mentions(change3,id));return lacking3&&`not sent: ${lacking3[1].address} was not created`}begin({kind,apply:{plannedId:plannedId2,
-chosenId}}){if(plannedId2!==void 0&&kindOf(kind).creation?.takesId===true)this.#ids.set(plannedId2,chosenId??randomUUID3())}end(change3,{
-status,after:after2}){if(change3.action!=="create"||status!=="applied"&&status!=="not_converged")return;this.#done.add(change3);
-const{plannedId:plannedId2}=change3.apply;if(plannedId2!==void 0&&typeof after2?.id==="string")this.#ids.set(plannedId2,
-after2.id)}withIds(change3){return this.#ids.size===0?change3:this.#replaced(change3)}#replaced(value4){if(typeof value4===
-"string")return this.#replacedText(value4);if(typeof value4!=="object"||value4===null||isLeaf(value4))return value4;if(Array.
-isArray(value4))return value4.map(one=>this.#replaced(one));return Object.fromEntries(Object.entries(value4).map(([key3,
-one])=>[this.#ids.get(key3)??key3,this.#replaced(one)]))}#replacedText(text6){const own5=this.#ids.get(text6);if(own5!==
-void 0||!text6.includes("/"))return own5??text6;return text6.split("/").map(part=>this.#ids.get(part)??part).join("/")}};
-function isLeaf(value4){return value4 instanceof Sensitive||value4 instanceof HashedSecret||value4 instanceof ExactNumber}var FRESH=3e4;var ROUNDS=5;async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#forbidden=new Map;#harmful=new Map;#stop;#created=new CreatedIds(
+the present ${path} are unknown: those that the manifest does not declare will be lost`})}return warnings}init_plan();function lacking(live,replacedBy){if(live?.trouble===void 0)return void 0;if(live.exists||replacedBy===void 0)
+return`${live.trouble}${live.proposal?.()??""}`;return`${live.trouble}; it was deleted and created again with the id ${replacedBy}\
+: declare that one`}function createChange({declared,creating,references:references2},resolved2,{base,blocked:blocked3,confirmed}){
+const kind=kindOf(declared.kind);const{creation}=kind;const{identity:identity2}=declared;if(creation===void 0)return blocked3(
+`no operation creates a ${kind.noun}`);if(identity2.id!==void 0&&creation.withoutId!==void 0)return blocked3(creation.withoutId);
+const wanted=mapValues(resolved2,(asked,field2)=>{const whole2=desired(kind.fields[field2]??value,asked,null,true);return whole2??
+null});const lacks=creation.needs.filter(field2=>{const given=wanted[field2]??identity2[field2]??null;return isCleared(given)||
+isBlank(given)});if(lacks.length>0){return blocked3(`a new ${kind.noun} needs ${lacks.join(" and ")}: declare ${lacks.length===
+1?"it":"them"}`)}const{fields:fields3,warnings=[],trouble}=creation.prepare?.(identity2,wanted,references2)??{fields:wanted};
+if(trouble!==void 0)return blocked3(trouble);const planned=identity2.id===void 0?plannedId(addressOf(declared.kind,identity2)):
+void 0;const chosen=planned===void 0?identity2:assign(identity2,{id:planned});const{once:once2=[]}=creation;const change3=base(
+Object.fromEntries(Object.entries(fields3).filter(([field2])=>!once2.includes(field2))));const parts=Object.entries(fields3).
+flatMap(([field2,goal])=>contrast(kind.fields[field2]??value,field2,goal,null));return{...change3,action:"create",warnings:[
+...change3.warnings,...warnings],requests:[creation.request(chosen,fields3)],fields:parts.filter(({verdict})=>verdict!==
+"same").map(part=>({...fieldChange(part,void 0),was:"new",...declaredPlaces2(declared,part),...confirmed.includes(part.path)?
+{confirmed:true}:{}})),apply:{...change3.apply,identity:creation.takesId?chosen:identity2,existed:false,...planned===void 0?
+{}:{plannedId:planned},...creating===void 0?{}:{chosenId:creating},...declared.replaces===void 0?{}:{replaces:declared.replaces}}}}
+function blockDependents(changes,references2){const created=new Map(listNames.flatMap(name3=>[...references2[name3]?.created??
+[]]));if(created.size===0)return changes;let settled=changes;for(;;){const coming=new Set(settled.flatMap(change3=>change3.
+action==="create"?idInPlan(change3):[]));const lacking3=[...created].filter(([id])=>!coming.has(id));if(lacking3.length===
+0)return settled;const next=settled.map(change3=>{if(change3.action==="blocked"||change3.action==="unchanged")return change3;
+const ids2=textsIn(change3);const lost2=lacking3.filter(([id])=>ids2.has(id)).map(([,address4])=>address4);if(lost2.length===
+0)return change3;return withReason(change3,`it needs ${lost2.join(" and ")}, which this plan doesn't create`)});const isStable=next.
+every((change3,index)=>change3===settled[index]);settled=next;if(isStable)break}return settled}function idInPlan({apply:{
+plannedId:planned,identity:identity2}}){const id=planned??identity2.id;return id===void 0?[]:[id]}function textsIn({requests,
+apply:{identity:identity2}}){const texts3=new Set;const collect3=value4=>{if(typeof value4==="string")texts3.add(value4);else if(typeof value4===
+"object"&&value4!==null&&!(value4 instanceof Sensitive))for(const part of Object.values(value4))collect3(part)};collect3(
+requests);collect3(identity2);return texts3}var CreatedIds=class{#creations;#ids=new Map;#done=new Set;constructor(changes){this.#creations=new Map(changes.flatMap(
+change3=>change3.action==="create"?idInPlan(change3).map(id=>[id,change3]):[]))}lacking(change3){if(this.#creations.size===
+0)return void 0;for(const text6 of textsIn(change3)){const creation=this.#creations.get(text6);if(creation!==void 0&&creation!==
+change3&&!this.#done.has(creation))return`not sent: ${creation.address} was not created`}return void 0}begin({kind,apply:{
+plannedId:plannedId2,chosenId}}){if(plannedId2!==void 0&&kindOf(kind).creation?.takesId===true)this.#ids.set(plannedId2,
+chosenId??randomUUID3())}end(change3,{status,after:after2}){if(change3.action!=="create"||status!=="applied"&&status!=="\
+not_converged")return;this.#done.add(change3);const{plannedId:plannedId2}=change3.apply;if(plannedId2!==void 0&&typeof after2?.
+id==="string")this.#ids.set(plannedId2,after2.id)}withIds(change3){return this.#ids.size===0?change3:this.#replaced(change3)}#replaced(value4){
+if(typeof value4==="string")return this.#replacedText(value4);if(typeof value4!=="object"||value4===null||isLeaf(value4))
+return value4;if(Array.isArray(value4))return value4.map(one=>this.#replaced(one));return Object.fromEntries(Object.entries(
+value4).map(([key3,one])=>[this.#ids.get(key3)??key3,this.#replaced(one)]))}#replacedText(text6){const own5=this.#ids.get(
+text6);if(own5!==void 0||!text6.includes("/"))return own5??text6;return text6.split("/").map(part=>this.#ids.get(part)??
+part).join("/")}};function isLeaf(value4){return value4 instanceof Sensitive||value4 instanceof HashedSecret||value4 instanceof
+ExactNumber}var FRESH=3e4;var ROUNDS=5;async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#forbidden=new Map;#harmful=new Map;#stop;#created=new CreatedIds(
 []);#tried=new Map;#failedSuccessions=new Set;constructor(options){const{sending,answered,settled}=options.recorder;const recorder={
 sending:(...line)=>this.#write(sending(...line)),answered:(...line)=>this.#write(answered(...line)),settled:(...line)=>this.#write(
 settled(...line))};this.#options={...options,recorder}}async run(changes){this.#created=new CreatedIds(changes);const todo=changes.
 filter(({action:action2})=>action2!=="unchanged"&&action2!=="blocked");const{progress,concurrency}=this.#options;let fatal;
-progress.phase("Applying",todo.length);const levels=new Map;for(const change3 of todo){const{awaits=[]}=change3;const awaited=todo.
-filter(({apply})=>awaits.includes(apply.key));const at3=awaits.length===0?2*level(change3):2*Math.max(level(change3),...awaited.
-map(one=>level(one)))+1;levels.set(at3,[...levels.get(at3)??[],change3])}for(const own5 of[...levels].sort(([a2],[b])=>a2-
-b).map(([,changes2])=>changes2)){const[first]=own5;if(first===void 0)continue;const kind=kindOf(first.kind);try{await this.#applyKind(
-kind,own5,kind.sequential?1:concurrency)}catch(failure2){fatal??=failure2;this.#stop??=NOT_SENT}}progress.end(fatal===void 0?
-void 0:"failed");return{results:todo.map(change3=>asResult(change3,this.#outcomes.get(change3)??skipped(NOT_SENT))),answers:new Map(
-[...this.#outcomes].flatMap(([change3,{after:after2}])=>after2===void 0?[]:[[change3,after2]])),fatal}}async#applyKind(kind,changes,concurrency){
-const limit2=pLimit(concurrency);const open7=[];const send=async change3=>{const left=await this.#applyChange(kind,change3);
-if(left!==void 0)open7.push(left)};const rest=[...changes];let known3=this.#options.profile.signs!==null||!mayHarm(kind);
-try{while(!known3){const change3=rest.shift();if(change3===void 0)break;await send(change3);known3=tells(change3,this.#outcomes.
-get(change3))}await allSettled(rest.map(change3=>limit2(()=>send(change3))))}finally{await this.#readBack(kind,open7)}}async#applyChange(kind,planned){
-const reason=this.#reasonToSkip(planned);if(reason!==void 0)return this.#skip(planned,reason);const lacking3=this.#created.
-lacking(planned);if(lacking3!==void 0)return this.#skip(planned,lacking3);this.#created.begin(planned);this.#options.progress.
-begin?.(planned.address);if(planned.action==="adopt"){await this.#options.recorder.sending(planned,null,true);await this.#settle(
-planned,planned,{...skipped(null),status:"applied"});return void 0}let since=Math.max(this.#options.notBefore??0,performance.
-now()-FRESH);let begun;for(let round=1;round<=ROUNDS;){const tried=this.#tried.get(planned);const change3=await this.#refresh(
-planned,since);if(typeof change3==="string")return await this.#giveUp(planned,begun,change3);const own5=this.#created.withIds(
-change3);const sent2=await this.#send(kind,planned,own5,change3===planned);if(sent2!==EXPIRED)return sent2;since=performance.
-now();begun=own5;if(this.#tried.get(planned)===tried)round+=1}return await this.#giveUp(planned,begun,`not sent: the obs\
-ervation expired after ${ROUNDS} attempts`)}async#giveUp(planned,begun,reason){if(begun===void 0)return this.#skip(planned,
-reason);return await this.#settle(planned,begun,skipped(reason))}async#send(kind,planned,change3,isAsPlanned){const{profile,
-replan,recorder}=this.#options;if(change3.requests.length===0)await recorder.sending(change3,null,true);const attempt=this.#attempt(
+progress.phase("Applying",todo.length);const levels=new Map;for(const change3 of todo){const at3=levelAmong(change3,todo);
+const own5=levels.get(at3);if(own5===void 0)levels.set(at3,[change3]);else own5.push(change3)}for(const own5 of[...levels].
+sort(([a2],[b])=>a2-b).map(([,changes2])=>changes2)){const[first]=own5;if(first===void 0)continue;const kind=kindOf(first.
+kind);try{await this.#applyKind(kind,own5,kind.sequential?1:concurrency)}catch(failure2){fatal??=failure2;this.#stop??=NOT_SENT}}
+progress.end(fatal===void 0?void 0:"failed");return{results:todo.map(change3=>asResult(change3,this.#outcomes.get(change3)??
+skipped(NOT_SENT))),answers:new Map([...this.#outcomes].flatMap(([change3,{after:after2}])=>after2===void 0?[]:[[change3,
+after2]])),fatal}}async#applyKind(kind,changes,concurrency){const limit2=pLimit(concurrency);const open7=[];const send=async change3=>{
+const left=await this.#applyChange(kind,change3);if(left!==void 0)open7.push(left)};const rest=[...changes];let known3=this.#options.
+profile.signs!==null||!mayHarm(kind);try{while(!known3){const change3=rest.shift();if(change3===void 0)break;await send(
+change3);known3=tells(change3,this.#outcomes.get(change3))}await allSettled(rest.map(change3=>limit2(()=>send(change3))))}finally{
+await this.#readBack(kind,open7)}}async#applyChange(kind,planned){const reason=this.#reasonToSkip(planned);if(reason!==void 0)
+return this.#skip(planned,reason);const lacking3=this.#created.lacking(planned);if(lacking3!==void 0)return this.#skip(planned,
+lacking3);this.#created.begin(planned);this.#options.progress.begin?.(planned.address);if(planned.action==="adopt"){await this.#options.
+recorder.sending(planned,null,true);await this.#settle(planned,planned,{...skipped(null),status:"applied"});return void 0}
+let since=Math.max(this.#options.notBefore??0,performance.now()-FRESH);let begun;for(let round=1;round<=ROUNDS;){const tried=this.#tried.
+get(planned);const change3=await this.#refresh(planned,since);if(typeof change3==="string")return await this.#giveUp(planned,
+begun,change3);const own5=this.#created.withIds(change3);const sent2=await this.#send(kind,planned,own5,change3===planned);
+if(sent2!==EXPIRED)return sent2;since=performance.now();begun=own5;if(this.#tried.get(planned)===tried)round+=1}return await this.#giveUp(
+planned,begun,`not sent: the observation expired after ${ROUNDS} attempts`)}async#giveUp(planned,begun,reason){if(begun===
+void 0)return this.#skip(planned,reason);return await this.#settle(planned,begun,skipped(reason))}async#send(kind,planned,change3,isAsPlanned){
+const{profile,replan,recorder}=this.#options;if(change3.requests.length===0)await recorder.sending(change3,null,true);const attempt=this.#attempt(
 kind);try{const tried=replan.carries(planned)?this.#tried.get(planned)??0:void 0;const observedAt=isAsPlanned?replan.observedAt:
 performance.now();const freshUntil=Math.min(kind.readable(profile)?observedAt+FRESH:Number.POSITIVE_INFINITY,performance.
 now()+this.#untilEnd(planned));const sent2=await attempt.send(change3,freshUntil,tried);if(tried!==void 0&&attempt.tried>
@@ -18466,8 +18468,10 @@ scope} (403)`)}async#settle(planned,sent2,outcome3){this.#created.end(planned,ou
 status!=="applied")this.#failedSuccessions.add(planned.kind);this.#outcomes.set(planned,outcome3);await this.#options.recorder.
 settled(sent2,outcome3);const{status,error:error3,ownValues=[]}=outcome3;this.#options.progress.step({address:planned.address,
 status,error:error3,ownValues})}async#write(written4){try{await written4}catch(failure2){this.#stop??=hasProblem(failure2,
-"locked")?LOST:"not sent: the journal could not be written";throw failure2}}};var NOT_SENT="not sent: the run ended earl\
-y";var LOST="not sent: the lock of the state was lost";init_values();init_kinds();init_values();import{createHmac as createHmac2}from"node:crypto";init_p_limit();init_concurrency();import{createHmac,randomBytes as randomBytes2,scrypt,scryptSync}from"node:crypto";import{
+"locked")?LOST:"not sent: the journal could not be written";throw failure2}}};function levelAmong(change3,all){const{awaits}=change3;
+if(awaits===void 0)return 2*level(change3);const awaited=all.filter(({apply})=>awaits.includes(apply.key));return 2*Math.
+max(level(change3),...awaited.map(level))+1}var NOT_SENT="not sent: the run ended early";var LOST="not sent: the lock of\
+ the state was lost";init_values();init_kinds();init_values();import{createHmac as createHmac2}from"node:crypto";init_p_limit();init_concurrency();import{createHmac,randomBytes as randomBytes2,scrypt,scryptSync}from"node:crypto";import{
 availableParallelism}from"node:os";import{promisify}from"node:util";var COST={N:4096,r:8,p:1};var LENGTH=32;var scryptAsync=promisify(
 scrypt);var limit=pLimit(Math.max(1,Math.min(3,availableParallelism())));var known2=new Map;var underWay=new Map;var ownKey=randomBytes2(
 32);var lacking2;var notYet=Buffer.alloc(LENGTH);var TRIES=8;function slowHash(salt,text6){const key3=keyOf3(salt,text6);
@@ -18817,7 +18821,10 @@ map(one=>[one,group.filter(other=>other!==one)])))}function blockedAsTwice(other
 file}:${place2.line}`).join(", ");return{action:"blocked",requests:[],fields:[],destructions:[],reason:`this is the same\
  object as the one declared at ${places}: keep one document`}}var Decider=class{#options;references;constructor(options,references2,earlier={}){this.#options=options;const present3=listNames.
 flatMap(name3=>[...earlier[name3]?.others.present??[]]);const others2={present:new Map(present3),former:formerNames(options.
-state)};this.references=afterwards(references2,options.declared,others2,valuesIn(options.profile))}get#now(){return this.#options.
+state)};this.references=afterwards(references2,options.declared,others2,valuesIn(options.profile))}#creations=lazy(()=>{
+const creating=new Map;const replacedBy=new Map;for(const{kind,identity:identity2,creating:part,replaces}of Object.values(
+this.#options.state.resources)){const{id}=identity2;if(id!==void 0&&part!==void 0)creating.set(`${kind}/${part}`,id);if(id!==
+void 0&&replaces!==void 0)replacedBy.set(`${kind}/${replaces}`,id)}return{creating,replacedBy}});get#now(){return this.#options.
 asOf??this.#options.now}recorded(key3){const record2=recordIn(this.#options.state,key3);return record2&&recorded(record2,
 this.#options.hasher,this.#now)}pendingRestore(key3){const{state,hasher}=this.#options;const restore=pendingRestoreIn(state,
 key3,hasher);return restore&&withoutEndedAccess(restore,recordIn(state,key3),this.#now)}decide(one,live){const{subject,address:address4,
@@ -18830,36 +18837,35 @@ subject.identity),onlyRestore}=subject;const{adjust}=this.#options;if(onlyRestor
 declared,{...recorded2?.fields,...live?.fields})??declared}compare({address:address4,key:key3},live,recorded2,declared){
 const{profile,assert:assert2}=this.#options;const{references:references2}=this;const earlier=live?.missing===true?this.#earlier(
 declared):{};return compare({live,recorded:recorded2,declared,references:references2,profile,assert:assert2,address:address4,
-key:key3,...earlier})}#earlier({kind,identity:identity2}){const records=Object.values(this.#options.state.resources).filter(
-record2=>record2.kind===kind);const part=kindOf(kind).addressPart(identity2);return{creating:records.find(({creating})=>creating===
-part)?.identity.id,replacedBy:records.find(({replaces})=>replaces!==void 0&&replaces===identity2.id)?.identity.id}}};function valuesIn(profile){
-return({kind:name3,fields:fields3},field2,row,references2)=>{const kind=kindOf(name3);const{[field2]:declared=null}=fields3;
-const context3={references:references2,profile,present:row,wished:()=>true,at:()=>""};const{[field2]:asked=declared}=kind.
-resolve?.({[field2]:declared},context3).fields??{};return desired(kind.fields[field2]??value,asked,row[field2]??null,false)??
-declared}}function checked(change3,declared,checks){const{warnings,errors:errors2}=templateWarnings(change3,declared,checks);
-if(warnings.length===0&&errors2.length===0)return change3;const warned3={...change3,warnings:[...change3.warnings,...warnings,
-...errors2]};if(errors2.length===0)return warned3;const reason=errors2.map(({code:code2,message})=>`${message} (${code2}\
- is an error here)`).join("; ");return withReason(warned3,reason)}function deletedHash(kind,answer,hasher){return hasher.
-hash([...kindOf(kind).deletion?.traces(answer)??[]])}function formerNames({resources}){return new Map(Object.values(resources).
-flatMap(({kind,identity:{id},left,former_names:former=[]})=>{if(kindOf(kind).keepsFormerNames!==true||id===void 0)return[];
-const last=left?.fields.name;return[[identifierKey(id),typeof last==="string"?[...former,last]:former]]}))}function pendingRestoreIn(state,key3,hasher){
-const record2=recordIn(state,key3);return record2?.owed&&restorePending(record2.owed,hasher)}function recordIn({resources},key3){
-return Object.hasOwn(resources,key3)?resources[key3]:void 0}function recorded(record2,hasher,now){return{fields:restoreFields(
-record2,hasher),uncertain:new Set(record2.uncertain),at:record2.recorded_at,run:record2.run,asDeleted:live=>record2.deleted!==
-void 0&&record2.deleted===deletedHash(record2.kind,live,hasher),...record2.until===void 0?{}:{until:record2.until},...record2.
-given===void 0?{}:{given:record2.given},...record2.left===void 0?{}:{left:{run:record2.left.run,fields:restoreFields(record2.
-left,hasher)}},...record2.owed===void 0?{}:{restore:withoutEndedAccess(restorePending(record2.owed,hasher),record2,now)},
-...record2.did_generation===void 0?{}:{generation:record2.did_generation},...record2.pending_regeneration===void 0?{}:{pendingRun:record2.
-pending_regeneration}}}function withoutEndedAccess(restore,{until:until2={}}={},now){const current=fields3=>mapValues(fields3,
-(set2,field2)=>{const{[field2]:ends}=until2;if(ends===void 0||!Array.isArray(set2))return set2;return set2.filter(element=>{
-const at3=isMap(element)&&typeof element.id==="string"?ends[element.id]?.at:void 0;return at3===void 0||Date.parse(at3)>
-now.getTime()})});return"before"in restore?{...restore,before:current(restore.before)}:{...restore,lost:current(restore.
-lost)}}function restorePending(record2,hasher){const{run:run4}=record2;return"before"in record2?{run:run4,before:restoreFields(
-record2.before,hasher),asked:restoreFields(record2.asked,hasher)}:{run:run4,lost:restoreFields(record2.lost,hasher),seen:restoreFields(
-record2.seen,hasher)}}function pruned({kind,identity:identity2},{address:address4,key:key3,live,profile}){const{deletion:deletion2}=kindOf(
-kind);if(live===void 0||deletion2?.exists(live)!==true)return void 0;return{...deletion2.verdict(identity2,live.fields,profile),
-address:address4,kind,observed:"live",warnings:[{code:"pruned",message:"no manifest declares it any more, and idops appl\
-ied it"}],reason:null,declaredAt:null,apply:{key:key3,identity:identity2,expected:{},before:live.fields,existed:true,managed:[]}}}init_names();init_kinds();init_loss();init_shard();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type===
+key:key3,...earlier})}#earlier({kind,identity:identity2}){const{creating,replacedBy}=this.#creations();return{creating:creating.
+get(addressOf(kind,identity2)),replacedBy:replacedBy.get(`${kind}/${identity2.id}`)}}};function valuesIn(profile){return({
+kind:name3,fields:fields3},field2,row,references2)=>{const kind=kindOf(name3);const{[field2]:declared=null}=fields3;const context3={
+references:references2,profile,present:row,wished:()=>true,at:()=>""};const{[field2]:asked=declared}=kind.resolve?.({[field2]:declared},
+context3).fields??{};return desired(kind.fields[field2]??value,asked,row[field2]??null,false)??declared}}function checked(change3,declared,checks){
+const{warnings,errors:errors2}=templateWarnings(change3,declared,checks);if(warnings.length===0&&errors2.length===0)return change3;
+const warned3={...change3,warnings:[...change3.warnings,...warnings,...errors2]};if(errors2.length===0)return warned3;const reason=errors2.
+map(({code:code2,message})=>`${message} (${code2} is an error here)`).join("; ");return withReason(warned3,reason)}function deletedHash(kind,answer,hasher){
+return hasher.hash([...kindOf(kind).deletion?.traces(answer)??[]])}function formerNames({resources}){return new Map(Object.
+values(resources).flatMap(({kind,identity:{id},left,former_names:former=[]})=>{if(kindOf(kind).keepsFormerNames!==true||
+id===void 0)return[];const last=left?.fields.name;return[[identifierKey(id),typeof last==="string"?[...former,last]:former]]}))}
+function pendingRestoreIn(state,key3,hasher){const record2=recordIn(state,key3);return record2?.owed&&restorePending(record2.
+owed,hasher)}function recordIn({resources},key3){return Object.hasOwn(resources,key3)?resources[key3]:void 0}function recorded(record2,hasher,now){
+return{fields:restoreFields(record2,hasher),uncertain:new Set(record2.uncertain),at:record2.recorded_at,run:record2.run,
+asDeleted:live=>record2.deleted!==void 0&&record2.deleted===deletedHash(record2.kind,live,hasher),...record2.until===void 0?
+{}:{until:record2.until},...record2.given===void 0?{}:{given:record2.given},...record2.left===void 0?{}:{left:{run:record2.
+left.run,fields:restoreFields(record2.left,hasher)}},...record2.owed===void 0?{}:{restore:withoutEndedAccess(restorePending(
+record2.owed,hasher),record2,now)},...record2.did_generation===void 0?{}:{generation:record2.did_generation},...record2.
+pending_regeneration===void 0?{}:{pendingRun:record2.pending_regeneration}}}function withoutEndedAccess(restore,{until:until2={}}={},now){
+const current=fields3=>mapValues(fields3,(set2,field2)=>{const{[field2]:ends}=until2;if(ends===void 0||!Array.isArray(set2))
+return set2;return set2.filter(element=>{const at3=isMap(element)&&typeof element.id==="string"?ends[element.id]?.at:void 0;
+return at3===void 0||Date.parse(at3)>now.getTime()})});return"before"in restore?{...restore,before:current(restore.before)}:
+{...restore,lost:current(restore.lost)}}function restorePending(record2,hasher){const{run:run4}=record2;return"before"in
+record2?{run:run4,before:restoreFields(record2.before,hasher),asked:restoreFields(record2.asked,hasher)}:{run:run4,lost:restoreFields(
+record2.lost,hasher),seen:restoreFields(record2.seen,hasher)}}function pruned({kind,identity:identity2},{address:address4,
+key:key3,live,profile}){const{deletion:deletion2}=kindOf(kind);if(live===void 0||deletion2?.exists(live)!==true)return void 0;
+return{...deletion2.verdict(identity2,live.fields,profile),address:address4,kind,observed:"live",warnings:[{code:"pruned",
+message:"no manifest declares it any more, and idops applied it"}],reason:null,declaredAt:null,apply:{key:key3,identity:identity2,
+expected:{},before:live.fields,existed:true,managed:[]}}}init_names();init_kinds();init_loss();init_shard();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type===
 "sending"){const entry={sending:line,answers:[]};byKey.set(line.key,entry);bySequence.set(line.seq,entry)}else if(line.type===
 "answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
 at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending,answered:settles?answer:void 0,
@@ -18968,19 +18974,18 @@ before,asked,outcome3,context3),before,asked,outcome3);const restore=pendingRest
 owed===void 0)return void 0;const{owed:_,...rest}=record2??before??{...base,managed:[]};return restore===void 0?rest:{...rest,
 owed:storeRestore(restore,context3.hasher)}}default:return void 0}}function createdRecord(base,asked,outcome3,context3){
 const{run:run4}=context3;const{kind,identity:identity2,replaces}=asked;const own5={...base,...replaces===void 0?{}:{replaces}};
-if(outcome3.after!==void 0&&Object.keys(outcome3.after).length>0){const record2=updateRecord({...own5,created:run4},void 0,
-asked,outcome3,context3);return record2??{...own5,created:run4,managed:[],...lastShown(asked,outcome3.after,context3)}}const{
-status,httpStatus=null}=outcome3;const isRefused2=httpStatus!==null&&httpStatus>=400&&httpStatus<500;const{creation,addressPart}=kindOf(
-kind);if(creation?.takesId!==true||isRefused2||status==="skipped")return void 0;return{...own5,managed:[],creating:addressPart(
-identity2)}}function withNumber(record2,before,{kind,generation},{status,after:after2={}}){const{field:field2=""}=kindOf(
-kind).regeneration??{};const{pending_regeneration:open7}=before??{};if(record2===void 0)return void 0;if(open7!==void 0)
-return{...record2,pending_regeneration:open7};if(generation===void 0||record2.did_generation!==void 0||status!=="applied")
-return record2;const fields3={...record2.fields,...valuesOf2(after2,field2)};return{...record2,did_generation:generation,
-fields:fields3}}function adoptedRecord(base,before,asked,context3){if(before!==void 0)return{...before,managed:[...asked.
-managed]};const{left}=lastShown(asked,asked.before,context3);return{...base,...left===void 0?{}:{left:{...left,run:null}}}}
-function valuesOf2(fields3,...names4){const nulls=names4.flatMap(name3=>fields3[name3]===null?[[name3,null]]:[]);return{
-...textsOf2(fields3,...names4),...Object.fromEntries(nulls)}}function textsOf2(fields3,...names4){return Object.fromEntries(
-names4.flatMap(name3=>typeof fields3[name3]==="string"?[[name3,fields3[name3]]]:[]))}function updateRecord(base,before,asked,outcome3,context3){
+if(outcome3.after!==void 0){const record2=updateRecord({...own5,created:run4},void 0,asked,outcome3,context3);return record2??
+{...own5,created:run4,managed:[],...lastShown(asked,outcome3.after,context3)}}const{status,httpStatus=null}=outcome3;const isRefused2=httpStatus!==
+null&&httpStatus>=400&&httpStatus<500;const{creation,addressPart}=kindOf(kind);if(creation?.takesId!==true||isRefused2||
+status==="skipped")return void 0;return{...own5,managed:[],creating:addressPart(identity2)}}function withNumber(record2,before,{
+kind,generation},{status,after:after2={}}){const{field:field2=""}=kindOf(kind).regeneration??{};const{pending_regeneration:open7}=before??
+{};if(record2===void 0)return void 0;if(open7!==void 0)return{...record2,pending_regeneration:open7};if(generation===void 0||
+record2.did_generation!==void 0||status!=="applied")return record2;const fields3={...record2.fields,...valuesOf2(after2,
+field2)};return{...record2,did_generation:generation,fields:fields3}}function adoptedRecord(base,before,asked,context3){
+if(before!==void 0)return{...before,managed:[...asked.managed]};const{left}=lastShown(asked,asked.before,context3);return{
+...base,...left===void 0?{}:{left:{...left,run:null}}}}function valuesOf2(fields3,...names4){const nulls=names4.flatMap(
+name3=>fields3[name3]===null?[[name3,null]]:[]);return{...textsOf2(fields3,...names4),...Object.fromEntries(nulls)}}function textsOf2(fields3,...names4){
+return Object.fromEntries(names4.flatMap(name3=>typeof fields3[name3]==="string"?[[name3,fields3[name3]]]:[]))}function updateRecord(base,before,asked,outcome3,context3){
 const known3=before===void 0?{}:restoreFields(before,context3.hasher);const{name:name3="",field:field2=""}=kindOf(asked.
 kind).regeneration??{};const regenerated2=valuesOf2(known3,name3,field2);if(outcome3.ambiguous){const fields4=context3.readable?
 regenerated2:{...known3,...normalized(asked)};return{...base,...storeFields(fields4,context3.hasher),uncertain:Object.keys(
@@ -20985,9 +20990,9 @@ d is theirs, and the server lets nobody change themselves";function leftOut2({de
 ut",message:`"match" leaves out ${firstFew(left)}: ${why2}`,place:declaredAt}}function isPlain2({kind,identity:identity2,
 covers:covers2}){const{byName:byName2}=kindOf(kind);return covers2===void 0&&(byName2===void 0||identity2[byName2.id]!==
 void 0)}function withId(document2,references2){const{byName:byName2}=kindOf(document2.kind);if(byName2===void 0||isPlain2(
-document2))return document2;const found2=byName2.find(document2.identity,references2);if(typeof found2!=="string")return altered(
-document2,{identity:found2});const isExpected=document2.creates===true||document2.absent;const missing2=isExpected?byName2.
-missing?.(document2.identity,references2):void 0;return altered(document2,missing2===void 0?{trouble:found2}:{identity:missing2})}
+document2))return document2;const isExpected=document2.creates===true||document2.absent;const missing2=isExpected?byName2.
+missing?.(document2.identity,references2):void 0;if(missing2!==void 0)return altered(document2,{identity:missing2});const found2=byName2.
+find(document2.identity,references2);return altered(document2,typeof found2==="string"?{trouble:found2}:{identity:found2})}
 function mergeAbout(identity2,documents){const[only2,...others2]=documents;if(only2!==void 0&&others2.length===0)return only2;
 const{document:document2,contradictions:contradictions4}=mergeDocuments(identity2,documents);if(contradictions4.length===
 0)return document2;const told3=contradictions4.map(({path,places:[one,other],removed})=>removed===void 0?`"${path}" is d\
