@@ -18865,7 +18865,7 @@ record2.lost,hasher),seen:restoreFields(record2.seen,hasher)}}function pruned({k
 key:key3,live,profile}){const{deletion:deletion2}=kindOf(kind);if(live===void 0||deletion2?.exists(live)!==true)return void 0;
 return{...deletion2.verdict(identity2,live.fields,profile),address:address4,kind,observed:"live",warnings:[{code:"pruned",
 message:"no manifest declares it any more, and idops applied it"}],reason:null,declaredAt:null,apply:{key:key3,identity:identity2,
-expected:{},before:live.fields,existed:true,managed:[]}}}init_names();init_kinds();init_loss();init_shard();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type===
+expected:{},before:live.fields,existed:true,managed:[]}}}init_kinds();init_loss();init_shard();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type===
 "sending"){const entry={sending:line,answers:[]};byKey.set(line.key,entry);bySequence.set(line.seq,entry)}else if(line.type===
 "answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
 at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending,answered:settles?answer:void 0,
@@ -18926,7 +18926,27 @@ has(entry[0])!==false);if(ends.length>0)until2[field2]=Object.fromEntries(ends);
 const ids2=[...had[field2]??[],...ends.flatMap(([id,{received}])=>received?[id]:[]),...sets.includes(field2)?idsIn(list2).
 filter(id=>!there.has(id)):[]].filter(id=>held2?.has(id)!==false);if(ids2.length>0)given[field2]=[...new Set(ids2)].sort()}
 return{...record2,...Object.keys(until2).length===0?{}:{until:until2},...Object.keys(given).length===0?{}:{given}}}function idsIn(set2){
-return asElements(set2??null).flatMap(({id})=>typeof id==="string"?[id]:[])}function recordInto(resources,given,outcome3,context3){const asked=withNewId(given,outcome3);const before=Object.hasOwn(
+return asElements(set2??null).flatMap(({id})=>typeof id==="string"?[id]:[])}init_values();init_fields();init_kinds();init_names();function shownFields2({kind,expected,before},after2){const shown4={};for(const[name3,type]of Object.entries(
+kindOf(kind).fields)){const got=after2[name3];if(got===void 0)continue;const known3=concealKnown2(concealSecretKeys(type,
+withComparedMembers(type,normalForm(type,got))),expected[name3]);shown4[name3]=concealKnown2(known3,before?.[name3])}return shown4}
+function concealSecretKeys(type,got){if(type.type!=="map"||!isMap(got))return got;return mapValues(got,(member,key3)=>member!==
+null&&holdsSecretKey(key3,member)?new Sensitive(reveal(member)):member)}function withComparedMembers(type,got){if(type.type!==
+"set"||!Array.isArray(got))return got;const own5=["id","name",...Object.keys(type.nested)];return got.map(element=>isMap(
+element)?Object.fromEntries(Object.entries(element).filter(([name3])=>own5.includes(name3))):element)}function concealKnown2(got,known3){
+if(known3===void 0||got instanceof Sensitive)return got;if(known3 instanceof Sensitive||Array.isArray(known3)&&holdsSensitive(
+known3)){return holdsHashed(got)?got:new Sensitive(reveal(got))}if(!isMap(known3)||!isMap(got))return got;return mapValues(
+got,(member,key3)=>concealKnown2(member,Object.hasOwn(known3,key3)?known3[key3]:void 0))}function normalized({kind,expected}){
+const types3=kindOf(kind).fields;return mapValues(expected,(field2,name3)=>normalForm(types3[name3]??value,field2))}function askedSecrets(asked){
+return Object.fromEntries(Object.entries(normalized(asked)).filter(([,field2])=>holdsSensitive(field2)))}function answeredFields(asked,answer,known3){
+const types3=kindOf(asked.kind).fields;const wanted=normalized(asked);const shown4={...known3};for(const[name3,type]of Object.
+entries(types3)){const got=answer[name3];if(got===void 0)continue;const before=known3[name3];const whole2=type.type==="m\
+embers"&&isMap(got)&&isMap(before)?{...before,...got}:got;shown4[name3]=conceal(whole2,wanted[name3])}return shown4}function unverifiedNames({
+expected},unverified){return Object.keys(expected).filter(name3=>unverified.some(path=>path===name3||path.startsWith(`${name3}\
+.`)))}function unverifiedFields(asked,unverified,shown4){const types3=kindOf(asked.kind).fields;const fields3={};for(const[
+name3,wanted]of Object.entries(normalized(asked))){if(unverified.includes(name3)){fields3[name3]=wanted;continue}if(types3[name3]?.
+type!=="members"||!isMap(wanted))continue;const left=Object.entries(wanted).filter(([member])=>unverified.includes(`${name3}\
+.${member}`));if(left.length===0)continue;const there=shown4[name3];fields3[name3]={...there!==void 0&&isMap(there)?there:
+{},...Object.fromEntries(left)}}return fields3}function recordInto(resources,given,outcome3,context3){const asked=withNewId(given,outcome3);const before=Object.hasOwn(
 resources,asked.key)?resources[asked.key]:void 0;const{otherProfile:profile}=outcome3;const next=nextRecord(before,asked,
 outcome3,context3)??failedRecord(before,asked,outcome3,context3);const after2=profile===void 0?next:{...next??before??{...emptyRecord(
 asked,context3),managed:[]},other_profile:{profile,run:context3.run}};if(after2===void 0)return false;forgetFormer(resources,
@@ -19000,28 +19020,8 @@ fields,hashes:stored2.hashes,...lastShown(asked,outcome3.after,context3)})}funct
 return Object.entries(kindOf(kind).fields).some(([name3,type])=>{const[was,now]=[before[name3],after2[name3]];return was!==
 void 0&&now!==void 0&&!same(normalForm(type,was),normalForm(type,now))})}function lastShown(asked,after2,{run:run4,readable:readable2,
 hasher}){if(!readable2||after2===void 0)return{};return{left:{run:run4,...storeFields(shownFields2(asked,after2),hasher)}}}
-function shownFields2({kind,expected,before},after2){const shown4={};for(const[name3,type]of Object.entries(kindOf(kind).
-fields)){const got=after2[name3];if(got===void 0)continue;const known3=concealKnown2(concealSecretKeys(type,withComparedMembers(
-type,normalForm(type,got))),expected[name3]);shown4[name3]=concealKnown2(known3,before?.[name3])}return shown4}function concealSecretKeys(type,got){
-if(type.type!=="map"||!isMap(got))return got;return mapValues(got,(member,key3)=>member!==null&&holdsSecretKey(key3,member)?
-new Sensitive(reveal(member)):member)}function withComparedMembers(type,got){if(type.type!=="set"||!Array.isArray(got))return got;
-const own5=["id","name",...Object.keys(type.nested)];return got.map(element=>isMap(element)?Object.fromEntries(Object.entries(
-element).filter(([name3])=>own5.includes(name3))):element)}function builtInShown(asked,after2,context3){const isBuiltIn=after2!==
-void 0&&kindOf(asked.kind).deletion?.isBuiltIn(after2)===true;return isBuiltIn?lastShown(asked,after2,context3):{}}function concealKnown2(got,known3){
-if(known3===void 0||got instanceof Sensitive)return got;if(known3 instanceof Sensitive||Array.isArray(known3)&&holdsSensitive(
-known3)){return holdsHashed(got)?got:new Sensitive(reveal(got))}if(!isMap(known3)||!isMap(got))return got;return mapValues(
-got,(member,key3)=>concealKnown2(member,Object.hasOwn(known3,key3)?known3[key3]:void 0))}function normalized({kind,expected}){
-const types3=kindOf(kind).fields;return mapValues(expected,(field2,name3)=>normalForm(types3[name3]??value,field2))}function askedSecrets(asked){
-return Object.fromEntries(Object.entries(normalized(asked)).filter(([,field2])=>holdsSensitive(field2)))}function answeredFields(asked,answer,known3){
-const types3=kindOf(asked.kind).fields;const wanted=normalized(asked);const shown4={...known3};for(const[name3,type]of Object.
-entries(types3)){const got=answer[name3];if(got===void 0)continue;const before=known3[name3];const whole2=type.type==="m\
-embers"&&isMap(got)&&isMap(before)?{...before,...got}:got;shown4[name3]=conceal(whole2,wanted[name3])}return shown4}function unverifiedNames({
-expected},unverified){return Object.keys(expected).filter(name3=>unverified.some(path=>path===name3||path.startsWith(`${name3}\
-.`)))}function unverifiedFields(asked,unverified,shown4){const types3=kindOf(asked.kind).fields;const fields3={};for(const[
-name3,wanted]of Object.entries(normalized(asked))){if(unverified.includes(name3)){fields3[name3]=wanted;continue}if(types3[name3]?.
-type!=="members"||!isMap(wanted))continue;const left=Object.entries(wanted).filter(([member])=>unverified.includes(`${name3}\
-.${member}`));if(left.length===0)continue;const there=shown4[name3];fields3[name3]={...there!==void 0&&isMap(there)?there:
-{},...Object.fromEntries(left)}}return fields3}function journalRecorder({changes},journal,resources,{run:run4,profile,hasher,redactor,beforeChange}){const labels=new Map(
+function builtInShown(asked,after2,context3){const isBuiltIn=after2!==void 0&&kindOf(asked.kind).deletion?.isBuiltIn(after2)===
+true;return isBuiltIn?lastShown(asked,after2,context3):{}}function journalRecorder({changes},journal,resources,{run:run4,profile,hasher,redactor,beforeChange}){const labels=new Map(
 changes.map(({label:label3,apply})=>[apply.key,label3]));const begun=new Set;const sequences=new Map;let sequence=0;const record2=async(change3,outcome3,at3)=>{
 const readable2=kindOf(change3.kind).readable(profile);const asked={...change3,...change3.apply};const context3={run:run4,
 at:at3,hasher,readable:readable2};const{[asked.key]:known3}=resources;await withSlowHashes(()=>recordInto(known3===void 0?
@@ -20849,14 +20849,25 @@ filter(one=>name3!==""&&one.startsWith(name3)));const first=found2.find(level3=>
 if(only2!==void 0&&first.length===1)return only2;const why2=first.length>1?`${first.length} runs begin with "${name3}": ${firstFew(
 first,5)}`:`there is no run "${name3}"`;throw problemError("no-such-run",why2,"idops runs lists them")}function asOne({name:name3,
 contents:contents2}){const[first,...others2]=contents2;return others2.length===0&&first.run.run===name3?first:mergeJournals(
-contents2,name3)}init_values();init_declared();init_fields();init_kinds();var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
-nal holds";var ENDED="access that has ended is not given back";var PASSED="its end before the run has passed";var CHANGED_SINCE="\
-it was changed since the run (--force puts it back anyway)";function undoRun(content,force,ends){const hasher=new Hasher(
-content.run);const left=[];const kept=new Map;const deleted=new Set(entriesOf(content).flatMap(({sending:{action:action2,
-identity:identity2}})=>action2==="delete"&&identity2.id!==void 0?[identity2.id]:[]));for(const entry of entriesOf(content)){
-const{answered}=entry;const{address:address4,action:action2}=entry.sending;if(action2==="regenerate"&&answered?.status!==
-"failed"){left.push({address:address4,path:null,reason:"a regenerated DID can not be put back"});continue}if(!wasDone(entry))
-continue;const undone=undoEntry(entry,hasher,`run ${content.run.run}`,{...ends,force,deleted});const isRefused2=answered?.
+contents2,name3)}init_values();init_declared();init_fields();init_kinds();init_values();var SECRET_BEFORE="the old value was a secret, which no journal holds";function withoutDeleted(fields3,deleted){return mapValues(
+fields3,value4=>Array.isArray(value4)?value4.map(one=>{if(!isMap(one)||typeof one.id!=="string"||!deleted.has(one.id))return one;
+const{id:_,...rest}=one;return rest}):value4)}function createdAgain(sending,{noun,creation,deletion:deletion2,fields:types3},given,deleted,source){
+const{id=""}=sending.identity;const before=withoutDeleted(given,deleted);const lacking3=creation?.needs.find(field2=>creation.
+once?.includes(field2));if(lacking3!==void 0){const reason=`the ${noun} isn't created again, since no journal holds the ${lacking3}\
+: declare it with "create: true"`;return{document:void 0,left:[{path:null,reason}]}}const restored=deletion2?.restored(before)??
+{};const known3=Object.entries(restored).filter(([field2])=>types3[field2]!==void 0);const secret3=known3.filter(([,was])=>holdsSensitive(
+was)).map(([path])=>path);const fields3=Object.fromEntries(known3.filter(([path,was])=>was!==null&&!secret3.includes(path)));
+const keepsId=creation?.takesId===true&&creation.withoutId===void 0;const name3=typeof fields3.name==="string"?{name:fields3.
+name}:{};const identity2=keepsId?{id,...name3}:{...sending.identity,id:void 0,...name3};const parts=Object.entries(identity2).
+flatMap(([part,text6])=>text6===void 0?[]:[[part,text6]]);return{document:undocumented(sending.kind,Object.fromEntries(parts),
+{fields:fields3,creates:true,remembered:true,...keepsId?{}:{replaces:id}},source),left:[{path:null,reason:`the ${noun} i\
+s created again${keepsId?"":", with a new id"}; what referred to it stays without it`},...secret3.map(path=>({path,reason:SECRET_BEFORE}))]}}var UNKNOWN_BEFORE="the value before the run was not known";var ENDED="access that has ended is not given back";var PASSED="\
+its end before the run has passed";var CHANGED_SINCE="it was changed since the run (--force puts it back anyway)";function undoRun(content,force,ends){
+const hasher=new Hasher(content.run);const left=[];const kept=new Map;const deleted=new Set(entriesOf(content).flatMap(({
+sending:{action:action2,identity:identity2}})=>action2==="delete"&&identity2.id!==void 0?[identity2.id]:[]));for(const entry of entriesOf(
+content)){const{answered}=entry;const{address:address4,action:action2}=entry.sending;if(action2==="regenerate"&&answered?.
+status!=="failed"){left.push({address:address4,path:null,reason:"a regenerated DID can not be put back"});continue}if(!wasDone(
+entry))continue;const undone=undoEntry(entry,hasher,`run ${content.run.run}`,{...ends,force,deleted});const isRefused2=answered?.
 status==="failed"&&!answered.ambiguous&&answered.after===null;if(!isRefused2)left.push(...undone.left.map(why2=>({address:address4,
 ...why2})));if(undone.document!==void 0)kept.set(undone.document,undone.after)}for(const{former,field:field2}of formerHolders2(
 content,hasher,[...kept.keys()])){kept.set(former,{[field2]:false})}return{declared:[...kept.keys()],left,adjust(given,now){
@@ -20882,10 +20893,10 @@ after==null?{}:restoreFields(answered.after,hasher);const{creation,deletion:dele
 existed===false||deletion2.isBuiltIn(before))){if(sending.action==="delete")return{document:void 0,after:{},left:[]};const id=sending.
 identity.id??shown4.id;const identity2=sending.action==="create"&&typeof id==="string"?{id}:sending.identity;const document2=documentOf(
 {...sending,identity:identity2},{},source,true);return{document:document2,after:deletion2.restored(assign(asked,shown4)),
-left:[]}}if(creation!==void 0&&sending.action==="delete"&&answered?.status==="applied")return createdAgain(sending,kind,
-withoutDeleted(before,context3.deleted),source);const wished=sending.action==="delete"?deletion2?.restored(before)??{}:asked;
-const fields3={};const after2={};const left=[];const{until:until2,until_before,ended}=sending;for(const[name3,wish]of Object.
-entries(wished)){if(sending.action==="adopt"&&until2?.[name3]===void 0)continue;const type=kind.fields[name3]??value;const was=before[name3];
+left:[]}}if(creation!==void 0&&sending.action==="delete"&&answered?.status==="applied")return{...createdAgain(sending,kind,
+before,context3.deleted,source),after:{}};const wished=sending.action==="delete"?deletion2?.restored(before)??{}:asked;const fields3={};
+const after2={};const left=[];const{until:until2,until_before,ended}=sending;for(const[name3,wish]of Object.entries(wished)){
+if(sending.action==="adopt"&&until2?.[name3]===void 0)continue;const type=kind.fields[name3]??value;const was=before[name3];
 const became=sending.action==="delete"?null:(name3 in shown4?shown4:asked)[name3]??null;const isByMember2=sending.by_member?.
 includes(name3)===true;const isSet2=type.type==="set"&&was!==void 0&&!holdsSensitive(was);const isDated=[until2,until_before,
 ended].some(dates=>dates?.[name3]!==void 0);const isSentAlong=isSet2&&!isByMember2&&agrees(type,asked[name3]??null,was);
@@ -20894,45 +20905,32 @@ continue}const undone=isSet2&&(isByMember2||isDated)?undoSet(type,name3,{was,bec
 {former:until_before?.[name3]??{},changed:until2?.[name3]??{},present:context3.resources[sending.key]?.until?.[name3]??{},
 ...context3}):undoField(type,name3,wish,was,became);left.push(...undone.left);if(undone.value===void 0)continue;fields3[name3]=
 undone.value;after2[name3]=became}const none2=Object.keys(fields3).length===0;return{document:none2?void 0:documentOf(sending,
-fields3,source,false),after:after2,left}}function withoutDeleted(fields3,deleted){return mapValues(fields3,value4=>Array.
-isArray(value4)?value4.map(one=>{if(!isMap(one)||typeof one.id!=="string"||!deleted.has(one.id))return one;const{id:_,...rest}=one;
-return rest}):value4)}function createdAgain(sending,{noun,creation,deletion:deletion2,fields:types3},before,source){const{
-id=""}=sending.identity;const lacking3=creation?.needs.find(field2=>creation.once?.includes(field2));if(lacking3!==void 0){
-const reason=`the ${noun} isn't created again, since no journal holds the ${lacking3}: declare it with "create: true"`;return{
-document:void 0,after:{},left:[{path:null,reason}]}}const restored=deletion2?.restored(before)??{};const known3=Object.entries(
-restored).filter(([field2])=>types3[field2]!==void 0);const secret3=known3.filter(([,was])=>holdsSensitive(was)).map(([path])=>path);
-const fields3=Object.fromEntries(known3.filter(([path,was])=>was!==null&&!secret3.includes(path)));const keepsId=creation?.
-takesId===true&&creation.withoutId===void 0;const name3=typeof fields3.name==="string"?{name:fields3.name}:{};const identity2=keepsId?
-{id,...name3}:{...sending.identity,id:void 0,...name3};const parts=Object.entries(identity2).flatMap(([part,text6])=>text6===
-void 0?[]:[[part,text6]]);return{document:undocumented(sending.kind,Object.fromEntries(parts),{fields:fields3,creates:true,
-remembered:true,...keepsId?{}:{replaces:id}},source),after:{},left:[{path:null,reason:`the ${noun} is created again${keepsId?
-"":", with a new id"}; what referred to it stays without it`},...secret3.map(path=>({path,reason:SECRET_BEFORE}))]}}function undoSet(type,path,{
-was,became,ended,isByMember:isByMember2},{former,changed:changed2,present:present3,now,force}){const left=[];const{pairs,
-added,removed}=matchSets(asElements(became),asElements(was));const isOver=id=>Date.parse(former[id]?.at??"")<=now.getTime();
-const back=removed.filter(({id})=>!ended.includes(String(id))&&!isOver(String(id)));if(back.length<removed.length)left.push(
-{path,reason:ENDED});const moved=pairs.flatMap(({got})=>{const id=String(got.id);const{[id]:end}=changed2;if(end===void 0||
-end?.at===former[id]?.at)return[];const isChanged=!force&&end?.at!==present3[id]?.at;if(!isChanged&&!isOver(id))return[got];
-const name3=former[id]?.name??end?.name??id;left.push({path:`${path}[${JSON.stringify(name3)}].until`,reason:isChanged?CHANGED_SINCE:
-PASSED});return[]});const dated=element=>{const id=String(element.id);const end=back.includes(element)||moved.includes(element)?
-former[id]:present3[id];return end===void 0?element:{...element,until:end.at}};if(isByMember2){const add=[...back,...moved].
-map(dated);if(add.length+added.length===0)return{value:void 0,left};return{value:{add,remove:[...added]},left}}const gone=new Set(
-removed.filter(element=>!back.includes(element)));const whole2=asElements(was).filter(element=>!gone.has(element));const{
-value:value4}=undoField(type,path,became,whole2,became);return{value:value4===void 0&&moved.length===0?void 0:whole2.map(
-dated),left}}function withoutLost(document2,after2,now){if(!Object.values(document2.fields).some(wished=>isMap(wished)&&
-Array.isArray(wished.add)))return document2;const idsIn2=set2=>new Set(asElements(set2??null).map(({id})=>id));const fields3=mapValues(
-document2.fields,(wished,name3)=>{const{[name3]:live}=now;if(live===void 0||!isMap(wished)||!Array.isArray(wished.add))return wished;
-const[had,has]=[idsIn2(after2[name3]),idsIn2(live)];return{...wished,add:asElements(wished.add).filter(({id})=>!had.has(
-id)||has.has(id))}});return altered(document2,{fields:fields3})}function undoField(type,path,asked,was,became){if(type.type===
-"members"&&isMap(asked)&&isMap(became)&&(was===void 0||isMap(was))){const members3=Object.entries(asked).map(([member,wish])=>{
-const inner=type.members[member]??value;return{member,...undoField(inner,`${path}.${member}`,wish,was?.[member],became[member]??
-wish)}});const known3=members3.flatMap(({member,value:value4})=>value4===void 0?[]:[[member,value4]]);return{value:known3.
-length===0?void 0:Object.fromEntries(known3),left:members3.flatMap(({left})=>left)}}const nothing4={value:void 0,left:[]};
-if(was===void 0)return{...nothing4,left:[{path,reason:UNKNOWN_BEFORE}]};if(holdsSensitive(was))return same(was,became)?nothing4:
-{...nothing4,left:[{path,reason:SECRET_BEFORE}]};if(contrast(type,path,was,became).every(({verdict})=>verdict==="same"))
-return nothing4;if(type.type==="map"&&isMap(was)&&isMap(became))return{value:mapPatch(was,became),left:[]};return{value:type.
-type==="set"?asElements(was):was,left:[]}}function mapPatch(was,became){const changed2=Object.keys({...was,...became}).filter(
-key3=>Object.hasOwn(was,key3)!==Object.hasOwn(became,key3)||!same(was[key3]??null,became[key3]??null));return Object.fromEntries(
-changed2.map(key3=>[key3,Object.hasOwn(was,key3)?was[key3]??null:null]))}function documentOf({kind,identity:identity2},fields3,source,absent2){
+fields3,source,false),after:after2,left}}function undoSet(type,path,{was,became,ended,isByMember:isByMember2},{former,changed:changed2,
+present:present3,now,force}){const left=[];const{pairs,added,removed}=matchSets(asElements(became),asElements(was));const isOver=id=>Date.
+parse(former[id]?.at??"")<=now.getTime();const back=removed.filter(({id})=>!ended.includes(String(id))&&!isOver(String(id)));
+if(back.length<removed.length)left.push({path,reason:ENDED});const moved=pairs.flatMap(({got})=>{const id=String(got.id);
+const{[id]:end}=changed2;if(end===void 0||end?.at===former[id]?.at)return[];const isChanged=!force&&end?.at!==present3[id]?.
+at;if(!isChanged&&!isOver(id))return[got];const name3=former[id]?.name??end?.name??id;left.push({path:`${path}[${JSON.stringify(
+name3)}].until`,reason:isChanged?CHANGED_SINCE:PASSED});return[]});const dated=element=>{const id=String(element.id);const end=back.
+includes(element)||moved.includes(element)?former[id]:present3[id];return end===void 0?element:{...element,until:end.at}};
+if(isByMember2){const add=[...back,...moved].map(dated);if(add.length+added.length===0)return{value:void 0,left};return{
+value:{add,remove:[...added]},left}}const gone=new Set(removed.filter(element=>!back.includes(element)));const whole2=asElements(
+was).filter(element=>!gone.has(element));const{value:value4}=undoField(type,path,became,whole2,became);return{value:value4===
+void 0&&moved.length===0?void 0:whole2.map(dated),left}}function withoutLost(document2,after2,now){if(!Object.values(document2.
+fields).some(wished=>isMap(wished)&&Array.isArray(wished.add)))return document2;const idsIn2=set2=>new Set(asElements(set2??
+null).map(({id})=>id));const fields3=mapValues(document2.fields,(wished,name3)=>{const{[name3]:live}=now;if(live===void 0||
+!isMap(wished)||!Array.isArray(wished.add))return wished;const[had,has]=[idsIn2(after2[name3]),idsIn2(live)];return{...wished,
+add:asElements(wished.add).filter(({id})=>!had.has(id)||has.has(id))}});return altered(document2,{fields:fields3})}function undoField(type,path,asked,was,became){
+if(type.type==="members"&&isMap(asked)&&isMap(became)&&(was===void 0||isMap(was))){const members3=Object.entries(asked).
+map(([member,wish])=>{const inner=type.members[member]??value;return{member,...undoField(inner,`${path}.${member}`,wish,
+was?.[member],became[member]??wish)}});const known3=members3.flatMap(({member,value:value4})=>value4===void 0?[]:[[member,
+value4]]);return{value:known3.length===0?void 0:Object.fromEntries(known3),left:members3.flatMap(({left})=>left)}}const nothing4={
+value:void 0,left:[]};if(was===void 0)return{...nothing4,left:[{path,reason:UNKNOWN_BEFORE}]};if(holdsSensitive(was))return same(
+was,became)?nothing4:{...nothing4,left:[{path,reason:SECRET_BEFORE}]};if(contrast(type,path,was,became).every(({verdict})=>verdict===
+"same"))return nothing4;if(type.type==="map"&&isMap(was)&&isMap(became))return{value:mapPatch(was,became),left:[]};return{
+value:type.type==="set"?asElements(was):was,left:[]}}function mapPatch(was,became){const changed2=Object.keys({...was,...became}).
+filter(key3=>Object.hasOwn(was,key3)!==Object.hasOwn(became,key3)||!same(was[key3]??null,became[key3]??null));return Object.
+fromEntries(changed2.map(key3=>[key3,Object.hasOwn(was,key3)?was[key3]??null:null]))}function documentOf({kind,identity:identity2},fields3,source,absent2){
 const deciding=kindOf(kind).deciding?.(part=>identity2[part]!==void 0);const parts=Object.entries(identity2).filter(([part])=>deciding?.
 includes(part)??true);return undocumented(kind,Object.fromEntries(parts),{fields:fields3,absent:absent2,remembered:true},
 source)}function withoutConflicts(document2,after2,now){const kind=kindOf(document2.kind);const address4=addressOf(document2.

@@ -1,26 +1,23 @@
-import {
-  assign,
-  type Fields,
-  holdsSensitive,
-  isMap,
-  mapValues,
-  reveal,
-  Sensitive,
-  same,
-  type Value,
-} from '../base/values.js';
-import { type FieldType, holdsHashed, normalForm, value } from '../kinds/fields.js';
+import { assign, type Fields, holdsSensitive, same } from '../base/values.js';
+import { normalForm } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Identity, KindName } from '../kinds/kind.js';
 import { deletedHash } from '../plan/decider.js';
 import type { Action, Seen, UntilChanges } from '../plan/plan.js';
-import { conceal, type Hasher, restoreFields, type StoredFields, storeFields } from '../secrets/hash.js';
-import { holdsSecretKey } from '../secrets/names.js';
+import { type Hasher, restoreFields, type StoredFields, storeFields } from '../secrets/hash.js';
 import { eachWithSlowHashes } from '../secrets/slow-hash.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import type { Outcome } from './attempt-outcome.js';
 import { pendingRestoreAfter, storeRestore } from './pending-restores.js';
 import { newEnds, withEnds } from './record-ends.js';
+import {
+  answeredFields,
+  askedSecrets,
+  normalized,
+  shownFields,
+  unverifiedFields,
+  unverifiedNames,
+} from './recorded-fields.js';
 
 /** What was asked for one object, as far as the state needs it. */
 export interface Asked {
@@ -393,43 +390,6 @@ function lastShown(
   return { left: { run, ...storeFields(shownFields(asked, after), hasher) } };
 }
 
-/** The fields that the server shows, with sets sorted and known secrets concealed. */
-function shownFields(
-  { kind, expected, before }: Pick<Asked, 'kind' | 'expected' | 'before'>,
-  after: Fields,
-): Fields {
-  const shown: Fields = {};
-  for (const [name, type] of Object.entries(kindOf(kind).fields)) {
-    const got = after[name];
-    if (got === undefined) continue;
-    const known = concealKnown(
-      concealSecretKeys(type, withComparedMembers(type, normalForm(type, got))),
-      expected[name],
-    );
-    shown[name] = concealKnown(known, before?.[name]);
-  }
-  return shown;
-}
-
-/** A map with the values concealed whose keys look secret, since no manifest declares them. */
-function concealSecretKeys(type: FieldType, got: Value): Value {
-  if (type.type !== 'map' || !isMap(got)) return got;
-  return mapValues(got, (member, key) =>
-    member !== null && holdsSecretKey(key, member) ? new Sensitive(reveal(member)) : member,
-  );
-}
-
-/** A set with only the compared members of its elements; the others belong to other objects. */
-function withComparedMembers(type: FieldType, got: Value): Value {
-  if (type.type !== 'set' || !Array.isArray(got)) return got;
-  const own = ['id', 'name', ...Object.keys(type.nested)];
-  return got.map((element) =>
-    isMap(element)
-      ? Object.fromEntries(Object.entries(element).filter(([name]) => own.includes(name)))
-      : element,
-  );
-}
-
 /** The built-in object that replaced a deleted one, if the answer shows that. */
 function builtInShown(
   asked: Asked,
@@ -438,66 +398,4 @@ function builtInShown(
 ): Pick<ResourceRecord, 'left'> {
   const isBuiltIn = after !== undefined && kindOf(asked.kind).deletion?.isBuiltIn(after) === true;
   return isBuiltIn ? lastShown(asked, after, context) : {};
-}
-
-/** A shown value with its known secrets concealed; a list with a secret as a whole. */
-function concealKnown(got: Value, known: Value | undefined): Value {
-  if (known === undefined || got instanceof Sensitive) return got;
-  if (known instanceof Sensitive || (Array.isArray(known) && holdsSensitive(known))) {
-    return holdsHashed(got) ? got : new Sensitive(reveal(got));
-  }
-  if (!isMap(known) || !isMap(got)) return got;
-  return mapValues(got, (member, key) =>
-    concealKnown(member, Object.hasOwn(known, key) ? known[key] : undefined),
-  );
-}
-
-/** The declared fields with sets sorted, as secret sets are hashed and compared. */
-function normalized({ kind, expected }: Asked): Fields {
-  const types = kindOf(kind).fields;
-  return mapValues(expected, (field, name) => normalForm(types[name] ?? value, field));
-}
-
-/** The declared secrets, so that a later plan recognizes them on the server after the manifest has changed. */
-function askedSecrets(asked: Asked): Fields {
-  return Object.fromEntries(Object.entries(normalized(asked)).filter(([, field]) => holdsSensitive(field)));
-}
-
-function answeredFields(asked: Asked, answer: Fields, known: Fields): Fields {
-  const types = kindOf(asked.kind).fields;
-  const wanted = normalized(asked);
-  const shown: Fields = { ...known };
-  for (const [name, type] of Object.entries(types)) {
-    const got = answer[name];
-    if (got === undefined) continue;
-    const before = known[name];
-    // Members that the answer leaves out, such as passwords, stay as recorded.
-    const whole = type.type === 'members' && isMap(got) && isMap(before) ? { ...before, ...got } : got;
-    shown[name] = conceal(whole, wanted[name]);
-  }
-  return shown;
-}
-
-function unverifiedNames({ expected }: Asked, unverified: readonly string[]): string[] {
-  return Object.keys(expected).filter((name) =>
-    unverified.some((path) => path === name || path.startsWith(`${name}.`)),
-  );
-}
-
-/** The sent fields that the answer didn't show: they count as done. */
-function unverifiedFields(asked: Asked, unverified: readonly string[], shown: Fields): Fields {
-  const types = kindOf(asked.kind).fields;
-  const fields: Fields = {};
-  for (const [name, wanted] of Object.entries(normalized(asked))) {
-    if (unverified.includes(name)) {
-      fields[name] = wanted;
-      continue;
-    }
-    if (types[name]?.type !== 'members' || !isMap(wanted)) continue;
-    const left = Object.entries(wanted).filter(([member]) => unverified.includes(`${name}.${member}`));
-    if (left.length === 0) continue;
-    const there = shown[name];
-    fields[name] = { ...(there !== undefined && isMap(there) ? there : {}), ...Object.fromEntries(left) };
-  }
-  return fields;
 }

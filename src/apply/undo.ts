@@ -10,7 +10,7 @@ import {
   value,
 } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
-import type { Declared, Kind } from '../kinds/kind.js';
+import type { Declared } from '../kinds/kind.js';
 import type { UntilChanges } from '../plan/plan.js';
 import { undocumented } from '../plan/subjects.js';
 import { type Dates, withoutEnd } from '../plan/until.js';
@@ -18,6 +18,7 @@ import { Hasher, restoreFields } from '../secrets/hash.js';
 import type { JournalContent } from '../state/journal.js';
 import type { ResourceRecord } from '../state/state.js';
 import { type Entry, entriesOf } from './journal-entries.js';
+import { createdAgain, SECRET_BEFORE } from './undo-deletion.js';
 
 /** Something that an undo leaves as it is, and why. */
 export interface Left {
@@ -32,7 +33,6 @@ export interface Left {
 }
 
 const UNKNOWN_BEFORE = 'the value before the run was not known';
-const SECRET_BEFORE = 'the old value was a secret, which no journal holds';
 const ENDED = 'access that has ended is not given back';
 const PASSED = 'its end before the run has passed';
 const CHANGED_SINCE = 'it was changed since the run (--force puts it back anyway)';
@@ -189,7 +189,7 @@ function undoEntry(
     return { document, after: deletion.restored(assign(asked, shown)), left: [] };
   }
   if (creation !== undefined && sending.action === 'delete' && answered?.status === 'applied')
-    return createdAgain(sending, kind, withoutDeleted(before, context.deleted), source);
+    return { ...createdAgain(sending, kind, before, context.deleted, source), after: {} };
   const wished = sending.action === 'delete' ? (deletion?.restored(before) ?? {}) : asked;
   const fields: Fields = {};
   const after: Fields = {};
@@ -230,60 +230,6 @@ function undoEntry(
   }
   const none = Object.keys(fields).length === 0;
   return { document: none ? undefined : documentOf(sending, fields, source, false), after, left };
-}
-
-/** Members that the run deleted, too, by name alone: they get other ids. */
-function withoutDeleted(fields: Fields, deleted: ReadonlySet<string>): Fields {
-  return mapValues(fields, (value) =>
-    Array.isArray(value)
-      ? value.map((one) => {
-          if (!isMap(one) || typeof one.id !== 'string' || !deleted.has(one.id)) return one;
-          const { id: _, ...rest } = one;
-          return rest;
-        })
-      : value,
-  );
-}
-
-/** A document that creates a deleted object again, and what doesn't come back. */
-function createdAgain(
-  sending: Entry['sending'],
-  { noun, creation, deletion, fields: types }: Kind,
-  before: Fields,
-  source: string,
-): Undone {
-  const { id = '' } = sending.identity;
-  const lacking = creation?.needs.find((field) => creation.once?.includes(field));
-  if (lacking !== undefined) {
-    const reason = `the ${noun} isn't created again, since no journal holds the ${lacking}: declare it with "create: true"`;
-    return { document: undefined, after: {}, left: [{ path: null, reason }] };
-  }
-  const restored: Fields = deletion?.restored(before) ?? {};
-  const known = Object.entries(restored).filter(([field]) => types[field] !== undefined);
-  const secret = known.filter(([, was]) => holdsSensitive(was)).map(([path]) => path);
-  const fields = Object.fromEntries(known.filter(([path, was]) => was !== null && !secret.includes(path)));
-  const keepsId = creation?.takesId === true && creation.withoutId === undefined;
-  const name = typeof fields.name === 'string' ? { name: fields.name } : {};
-  const identity = keepsId ? { id, ...name } : { ...sending.identity, id: undefined, ...name };
-  const parts = Object.entries(identity).flatMap(([part, text]) =>
-    text === undefined ? [] : [[part, text] as const],
-  );
-  return {
-    document: undocumented(
-      sending.kind,
-      Object.fromEntries(parts),
-      { fields, creates: true, remembered: true, ...(keepsId ? {} : { replaces: id }) },
-      source,
-    ),
-    after: {},
-    left: [
-      {
-        path: null,
-        reason: `the ${noun} is created again${keepsId ? '' : ', with a new id'}; what referred to it stays without it`,
-      },
-      ...secret.map((path) => ({ path, reason: SECRET_BEFORE })),
-    ],
-  };
 }
 
 /** The ends of a set's members: before the run, as the run changed them, and now. */

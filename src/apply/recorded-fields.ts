@@ -1,0 +1,117 @@
+import {
+  type Fields,
+  holdsSensitive,
+  isMap,
+  mapValues,
+  reveal,
+  Sensitive,
+  type Value,
+} from '../base/values.js';
+import { type FieldType, holdsHashed, normalForm, value } from '../kinds/fields.js';
+import { kindOf } from '../kinds/index.js';
+import type { KindName } from '../kinds/kind.js';
+import { conceal } from '../secrets/hash.js';
+import { holdsSecretKey } from '../secrets/names.js';
+
+/** A change, as far as the fields of its record need it. */
+interface Change {
+  readonly kind: KindName;
+  readonly expected: Fields;
+  readonly before?: Fields;
+}
+
+/** The fields that the server shows, with sets sorted and known secrets concealed. */
+export function shownFields({ kind, expected, before }: Change, after: Fields): Fields {
+  const shown: Fields = {};
+  for (const [name, type] of Object.entries(kindOf(kind).fields)) {
+    const got = after[name];
+    if (got === undefined) continue;
+    const known = concealKnown(
+      concealSecretKeys(type, withComparedMembers(type, normalForm(type, got))),
+      expected[name],
+    );
+    shown[name] = concealKnown(known, before?.[name]);
+  }
+  return shown;
+}
+
+/** A map with the values concealed whose keys look secret, since no manifest declares them. */
+function concealSecretKeys(type: FieldType, got: Value): Value {
+  if (type.type !== 'map' || !isMap(got)) return got;
+  return mapValues(got, (member, key) =>
+    member !== null && holdsSecretKey(key, member) ? new Sensitive(reveal(member)) : member,
+  );
+}
+
+/** A set with only the compared members of its elements; the others belong to other objects. */
+function withComparedMembers(type: FieldType, got: Value): Value {
+  if (type.type !== 'set' || !Array.isArray(got)) return got;
+  const own = ['id', 'name', ...Object.keys(type.nested)];
+  return got.map((element) =>
+    isMap(element)
+      ? Object.fromEntries(Object.entries(element).filter(([name]) => own.includes(name)))
+      : element,
+  );
+}
+
+/** A shown value with its known secrets concealed; a list with a secret as a whole. */
+function concealKnown(got: Value, known: Value | undefined): Value {
+  if (known === undefined || got instanceof Sensitive) return got;
+  if (known instanceof Sensitive || (Array.isArray(known) && holdsSensitive(known))) {
+    return holdsHashed(got) ? got : new Sensitive(reveal(got));
+  }
+  if (!isMap(known) || !isMap(got)) return got;
+  return mapValues(got, (member, key) =>
+    concealKnown(member, Object.hasOwn(known, key) ? known[key] : undefined),
+  );
+}
+
+/** The declared fields with sets sorted, as secret sets are hashed and compared. */
+export function normalized({ kind, expected }: Change): Fields {
+  const types = kindOf(kind).fields;
+  return mapValues(expected, (field, name) => normalForm(types[name] ?? value, field));
+}
+
+/** The declared secrets, so that a later plan recognizes them on the server after the manifest has changed. */
+export function askedSecrets(asked: Change): Fields {
+  return Object.fromEntries(Object.entries(normalized(asked)).filter(([, field]) => holdsSensitive(field)));
+}
+
+export function answeredFields(asked: Change, answer: Fields, known: Fields): Fields {
+  const types = kindOf(asked.kind).fields;
+  const wanted = normalized(asked);
+  const shown: Fields = { ...known };
+  for (const [name, type] of Object.entries(types)) {
+    const got = answer[name];
+    if (got === undefined) continue;
+    const before = known[name];
+    // Members that the answer leaves out, such as passwords, stay as recorded.
+    const whole = type.type === 'members' && isMap(got) && isMap(before) ? { ...before, ...got } : got;
+    shown[name] = conceal(whole, wanted[name]);
+  }
+  return shown;
+}
+
+export function unverifiedNames({ expected }: Change, unverified: readonly string[]): string[] {
+  return Object.keys(expected).filter((name) =>
+    unverified.some((path) => path === name || path.startsWith(`${name}.`)),
+  );
+}
+
+/** The sent fields that the answer didn't show: they count as done. */
+export function unverifiedFields(asked: Change, unverified: readonly string[], shown: Fields): Fields {
+  const types = kindOf(asked.kind).fields;
+  const fields: Fields = {};
+  for (const [name, wanted] of Object.entries(normalized(asked))) {
+    if (unverified.includes(name)) {
+      fields[name] = wanted;
+      continue;
+    }
+    if (types[name]?.type !== 'members' || !isMap(wanted)) continue;
+    const left = Object.entries(wanted).filter(([member]) => unverified.includes(`${name}.${member}`));
+    if (left.length === 0) continue;
+    const there = shown[name];
+    fields[name] = { ...(there !== undefined && isMap(there) ? there : {}), ...Object.fromEntries(left) };
+  }
+  return fields;
+}

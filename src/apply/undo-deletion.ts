@@ -1,0 +1,67 @@
+import { type Fields, holdsSensitive, isMap, mapValues } from '../base/values.js';
+import type { Declared, Kind } from '../kinds/kind.js';
+import { undocumented } from '../plan/subjects.js';
+import type { Entry } from './journal-entries.js';
+
+export const SECRET_BEFORE = 'the old value was a secret, which no journal holds';
+
+/** A document that creates a deleted object again, if that can be done, and what doesn't come back. */
+interface CreatedAgain {
+  readonly document: Declared | undefined;
+  readonly left: readonly { readonly path: string | null; readonly reason: string }[];
+}
+
+/** Members that the run deleted, too, by name alone: they get other ids. */
+function withoutDeleted(fields: Fields, deleted: ReadonlySet<string>): Fields {
+  return mapValues(fields, (value) =>
+    Array.isArray(value)
+      ? value.map((one) => {
+          if (!isMap(one) || typeof one.id !== 'string' || !deleted.has(one.id)) return one;
+          const { id: _, ...rest } = one;
+          return rest;
+        })
+      : value,
+  );
+}
+
+/** A document that creates a deleted object again, and what doesn't come back. */
+export function createdAgain(
+  sending: Entry['sending'],
+  { noun, creation, deletion, fields: types }: Kind,
+  given: Fields,
+  deleted: ReadonlySet<string>,
+  source: string,
+): CreatedAgain {
+  const { id = '' } = sending.identity;
+  const before = withoutDeleted(given, deleted);
+  const lacking = creation?.needs.find((field) => creation.once?.includes(field));
+  if (lacking !== undefined) {
+    const reason = `the ${noun} isn't created again, since no journal holds the ${lacking}: declare it with "create: true"`;
+    return { document: undefined, left: [{ path: null, reason }] };
+  }
+  const restored: Fields = deletion?.restored(before) ?? {};
+  const known = Object.entries(restored).filter(([field]) => types[field] !== undefined);
+  const secret = known.filter(([, was]) => holdsSensitive(was)).map(([path]) => path);
+  const fields = Object.fromEntries(known.filter(([path, was]) => was !== null && !secret.includes(path)));
+  const keepsId = creation?.takesId === true && creation.withoutId === undefined;
+  const name = typeof fields.name === 'string' ? { name: fields.name } : {};
+  const identity = keepsId ? { id, ...name } : { ...sending.identity, id: undefined, ...name };
+  const parts = Object.entries(identity).flatMap(([part, text]) =>
+    text === undefined ? [] : [[part, text] as const],
+  );
+  return {
+    document: undocumented(
+      sending.kind,
+      Object.fromEntries(parts),
+      { fields, creates: true, remembered: true, ...(keepsId ? {} : { replaces: id }) },
+      source,
+    ),
+    left: [
+      {
+        path: null,
+        reason: `the ${noun} is created again${keepsId ? '' : ', with a new id'}; what referred to it stays without it`,
+      },
+      ...secret.map((path) => ({ path, reason: SECRET_BEFORE })),
+    ],
+  };
+}
