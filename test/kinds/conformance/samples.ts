@@ -409,7 +409,7 @@ const client: KindSample = {
       name: fc.option(taken),
       pkce: fc.boolean(),
       redirect_uris: fc.subarray(['https://a.example/back', 'app://back']),
-      access_token_ttl: fc.constantFrom<Json>(60, '10m', '1h', 86_400),
+      id_token_ttl: fc.constantFrom<Json>(60, '10m', '1h', 86_400),
       identity_provider: fc.constantFrom<Json>('Partners', { id: spare(9, 1) }, { name: 'Company accounts' }),
       authorized_scopes: fc.oneof<fc.Arbitrary<Json>[]>(
         list,
