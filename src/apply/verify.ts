@@ -59,7 +59,7 @@ export function valuesOf({ wanted, got }: Contrast): string {
 
 /** The problem with an answer about another object; undefined if it is about this one. */
 export function otherObject(identity: Identity, answer: Fields): string | undefined {
-  for (const part of ['id', 'backend_id', 'type']) {
+  for (const part of ['id', 'backend_id', 'identity_provider_id', 'type']) {
     const asked = identity[part];
     const got = answer[part];
     if (asked !== undefined && typeof got === 'string' && !sameIdentifier(got, asked)) {

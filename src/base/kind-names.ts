@@ -7,6 +7,8 @@ export const kindNames = [
   'User',
   'KeyPair',
   'EmailTemplate',
+  'PageTemplate',
+  'ErrorTemplate',
 ] as const;
 
 /** The name of a kind, as a manifest's `kind` says it. */

@@ -68,6 +68,7 @@ export const problemCodes = [
   'masked-body',
   'missing-field',
   'missing-link',
+  'missing-token',
   'mixed-script',
   'no-config',
   'no-home',

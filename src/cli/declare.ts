@@ -136,7 +136,7 @@ export function declare(action: Act): Command {
     .option('--declared', 'update only declared fields; add no document and no field')
     .addOption(byOption())
     .option('--force', 'overwrite files that were edited since they were pulled or committed')
-    .option('--all-templates', 'include built-in email templates')
+    .option('--all-templates', 'include built-in email templates and pages')
     .addOption(format('pull'))
     .action(action(async () => (await import('./commands/pull.js')).pull));
 
@@ -275,7 +275,7 @@ export function declare(action: Act): Command {
 
   program
     .command('preview')
-    .description('render every email template with sample data into an HTML page')
+    .description('render every email template and page with sample data into an HTML page')
     .option('--out <FILE>', 'the page to write (preview.html); - for standard output', notEmpty)
     .option('--serve', 'serve the page on this machine, and reload it on changes')
     .option('--port <N>', 'with --serve: the port on 127.0.0.1 (a free one)', wholeNumber(0, 65535))

@@ -65,7 +65,7 @@ export const examples: { readonly [command: string]: { readonly args: string; re
     args: 'completion bash > ~/.idops-completion.bash',
     does: 'then, in ~/.bashrc: source ~/.idops-completion.bash',
   },
-  preview: { args: 'preview --serve', does: 'show emails in a browser while you write them' },
+  preview: { args: 'preview --serve', does: 'show emails and pages in a browser while you write them' },
   sandbox: {
     args: 'sandbox --profile boruta --latency 50ms',
     does: 'run a test server that behaves like Boruta',

@@ -80,6 +80,7 @@ export const listOf: { readonly [key: string]: ListName } = {
   role: 'roles',
   scope: 'scopes',
   backend: 'backends',
+  'identity provider': 'identityProviders',
 };
 
 /** Finds one by a text, `{id}` or `{name}` in the list of its noun. */

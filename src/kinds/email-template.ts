@@ -125,6 +125,7 @@ export const emailTemplate: Kind = {
   readable: () => true,
   email: { txt: 'txt_content', html: 'html_content', type: 'type' },
   deletion: {
+    prunedUnasked: true,
     verdict: deletion,
     // A built-in template has no id.
     exists: ({ exists, fields }) => exists && typeof fields.id === 'string',
@@ -174,6 +175,7 @@ export const emailTemplate: Kind = {
         },
       ],
       expected: template,
+      ...(present.exists === false ? { warnings: [NOT_THERE] } : {}),
     };
   },
   lost: lostTemplate,
@@ -221,6 +223,11 @@ function unidentified(template: Declared, profile: Profile): Problem[] {
   if (backend === undefined || listRead('backends', profile) !== undefined) return [];
   return [unlisted(profile, 'a backend', template.placeOf('backend'))];
 }
+
+const NOT_THERE: PlanWarning = {
+  code: 'not-there',
+  message: 'the server has no such email template; the update is sent anyway',
+};
 
 function nothingThere({ backend_id = '', type = '' }: Identity): string {
   return (

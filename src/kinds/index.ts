@@ -5,6 +5,7 @@ import type { Access } from './grants.js';
 import { keyPair } from './key-pair.js';
 import type { Declared, Email, Identity, Kind, KindName, Regeneration } from './kind.js';
 import { organization } from './organization.js';
+import { errorTemplate, pageTemplate } from './page-template.js';
 import { role } from './role.js';
 import { scope } from './scope.js';
 import { user } from './user.js';
@@ -16,6 +17,8 @@ const byName: { readonly [name in KindName]: Kind } = {
   User: user,
   KeyPair: keyPair,
   EmailTemplate: emailTemplate,
+  PageTemplate: pageTemplate,
+  ErrorTemplate: errorTemplate,
   Client: client,
 };
 

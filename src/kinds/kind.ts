@@ -166,6 +166,8 @@ export interface Deletion {
   verdict(identity: Identity, fields: Fields, profile: Profile): Verdict;
   /** Whether pruning deletes only what idops created; otherwise what it applied. */
   readonly createdOnly?: true;
+  /** Whether pruning deletes them if the configuration doesn't say of which kinds. */
+  readonly prunedUnasked?: true;
   /** Whether there is something to delete. */
   exists(live: Pick<Live, 'exists' | 'fields'>): boolean;
   /** Whether the object is built in, as after a deletion. */
@@ -208,11 +210,14 @@ export interface Regeneration {
   same(value: string): string;
 }
 
-/** The names of the fields with the bodies of an email, and the part of the identity with its type. */
+/** The names of the fields with the bodies of an email or a page, and the part of the identity with its type. */
 export interface Email {
+  /** Empty for a page. */
   readonly txt: string;
   readonly html: string;
   readonly type: string;
+  /** For pages: the type of the page around the others. */
+  readonly page?: { readonly layout?: string };
 }
 
 /** The values of options (`backend`, `type`, `user`, `client`); none means all objects. */

@@ -156,7 +156,7 @@ export function namedIdentities({ identity: { id, name } }: Declared): string[] 
 }
 
 /** The problem of a kind that the profile's servers don't have. */
-function unknownToProfile({ kind, place }: Declared, noun: string, { name }: Profile): Problem[] {
+export function unknownToProfile({ kind, place }: Declared, noun: string, { name }: Profile): Problem[] {
   if (name === 'boruta') return [];
   return [
     error(

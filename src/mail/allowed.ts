@@ -22,6 +22,9 @@ export const missed = words(`
   applet audio canvas embed fencedframe frame frameset iframe input map model object portal select textarea video
 `);
 
+/** Those that are shown of pages, in a frame that neither runs nor sends anything. */
+export const formElements = words('form input label optgroup option select textarea');
+
 /** Attributes that are allowed on every element. */
 export const attributes = words(`
   abbr align alt bgcolor border cellpadding cellspacing char charoff class clear color cols colspan compact datetime

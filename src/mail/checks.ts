@@ -2,13 +2,13 @@ import { nearest } from '../base/nearest.js';
 import type { Span } from '../base/problems.js';
 import { isMap } from '../base/values.js';
 import { firstFew, short } from '../base/words.js';
-import { htmlFindings } from './html-checks.js';
+import { formFindings, htmlFindings } from './html-checks.js';
 import { limits } from './limits.js';
 import { changedLinks } from './links.js';
 import { type MustachexTemplate, parseMustachex } from './mustachex.js';
 import { missingFrom, type Placeholder, placeholdersOf, written } from './placeholders.js';
 import { exampleOf } from './samples.js';
-import { type MailOf, ofBareUser, withMetadata } from './servers.js';
+import { isPage, type MailOf, ofBareUser, withMetadata } from './servers.js';
 import type { CheckCode } from './settings.js';
 import { type MustacheTemplate, parseMustache, type SyntaxProblem, type TemplateBodies } from './template.js';
 import { addressAttributes, parseBody } from './tree.js';
@@ -41,6 +41,8 @@ export interface CheckedTemplate {
 }
 
 type ParsedBody = MustacheTemplate | MustachexTemplate | SyntaxProblem;
+/** A body in words. */
+type Called = (body: BodyName) => string;
 type ParsedBodies = { readonly [body in BodyName]: ParsedBody | undefined };
 
 /**
@@ -48,27 +50,24 @@ type ParsedBodies = { readonly [body in BodyName]: ParsedBody | undefined };
  */
 export function checkTemplate({ before, after, mail }: CheckedTemplate): TemplateFinding[] {
   const parsed = (body: string | null | undefined) => parsedBody(body, mail);
+  const called = isPage(mail) ? () => 'content' : (body: BodyName) => `${body} body`;
   const txt = parsed(after.txt);
   const html = parsed(after.html);
   const had = { txt: parsed(before?.txt), html: parsed(before?.html) };
   return [
-    ...lost('txt', had.txt, txt),
-    ...lost('html', had.html, html),
-    ...changed(before ?? {}, after),
-    ...unreadLive('txt', had.txt, txt),
-    ...unreadLive('html', had.html, html),
-    ...syntax('txt', txt, mail),
-    ...syntax('html', html, mail),
+    ...lost('txt', had.txt, txt, called),
+    ...lost('html', had.html, html, called),
+    ...changed(before ?? {}, after, called),
+    ...unreadLive('txt', had.txt, txt, called),
+    ...unreadLive('html', had.html, html, called),
+    ...syntax('txt', txt, mail, called),
+    ...syntax('html', html, mail, called),
     ...mismatch(txt, html),
-    ...(mail === undefined ? [] : examined(after, { txt, html }, mail)),
+    ...(mail === undefined ? [] : examined(after, { txt, html }, mail, called)),
     ...(present(after.txt) && after.txt.length <= limits.bodyCharacters ? insecureText(after.txt) : []),
-    ...(present(after.html)
-      ? htmlFindings(after.html).map(({ at, ...finding }) => ({
-          ...finding,
-          body: 'html' as const,
-          ...within('html', at),
-        }))
-      : []),
+    ...(present(after.html) ? (isPage(mail) ? formFindings : htmlFindings)(after.html) : []).map(
+      ({ at, ...finding }) => ({ ...finding, body: 'html' as const, ...within('html', at) }),
+    ),
   ];
 }
 
@@ -93,23 +92,24 @@ function lost(
   body: BodyName,
   before: ParsedBody | undefined,
   after: ParsedBody | undefined,
+  called: Called,
 ): TemplateFinding[] {
   const now = names(after);
   const had = names(before);
   if (now === undefined || had === undefined) return [];
   const gone = missingFrom(now, had);
   if (gone.length === 0) return [];
-  const message = `the new ${body} body lost ${list(gone)}, which the present one has`;
+  const message = `the new ${called(body)} lost ${list(gone)}, which the present one has`;
   return [{ code: 'lost-placeholder', message, body }];
 }
 
-function changed(before: TemplateBodies, after: TemplateBodies): TemplateFinding[] {
+function changed(before: TemplateBodies, after: TemplateBodies, called: Called): TemplateFinding[] {
   const links = changedLinks(before, after).filter(({ elsewhere }) => elsewhere);
   return (['txt', 'html'] as const).flatMap((body): TemplateFinding[] => {
     const ones = links.filter((link) => link.body === body);
     if (ones.length === 0) return [];
     const told = ones.map(({ from, to }) => (from === null ? `a new link to ${to}` : `${from} → ${to}`));
-    const message = `the new ${body} body leads elsewhere: ${firstFew([...new Set(told)], 5)}`;
+    const message = `the new ${called(body)} leads elsewhere: ${firstFew([...new Set(told)], 5)}`;
     return [
       {
         code: 'changed-link',
@@ -128,27 +128,35 @@ function syntax(
   body: BodyName,
   template: ParsedBody | undefined,
   mail: MailOf | undefined,
+  called: Called,
 ): TemplateFinding[] {
   if (template === undefined || !('syntax' in template)) return [];
   const at = template.at === undefined ? [] : [template.at];
-  if (template.limit) return [tooLarge(body, template.syntax, at)];
-  if (mail !== undefined) return [unsent(body, template.syntax, at)];
-  const message = `the ${body} body is not a Mustache template: ${template.syntax}`;
+  if (template.limit) return [tooLarge(body, template.syntax, called, at)];
+  if (mail !== undefined) return [unsent(body, template.syntax, at, mail)];
+  const message = `the ${called(body)} is not a Mustache template: ${template.syntax}`;
   return [{ code: 'template-syntax', message, body, ...within(body, at) }];
 }
 
-function tooLarge(body: BodyName, why: string, at: readonly Span[] = []): TemplateFinding {
-  const message = `the ${body} body can't be checked or rendered: ${why}; shorten it, or look at what is sent yourself`;
+function tooLarge(body: BodyName, why: string, called: Called, at: readonly Span[] = []): TemplateFinding {
+  const message = `the ${called(body)} can't be checked or rendered: ${why}; shorten it, or look at what is sent yourself`;
   return { code: 'body-too-large', message, body, ...within(body, at) };
 }
 
-function unsent(body: BodyName, why: string, at: readonly Span[]): TemplateFinding {
-  const message = `with this ${body} body the server sends no mail: ${why}`;
+function unsent(body: BodyName, why: string, at: readonly Span[], mail: MailOf): TemplateFinding {
+  const message = isPage(mail)
+    ? `with this content the server answers 500 in place of the page: ${why}`
+    : `with this ${body} body the server sends no mail: ${why}`;
   return { code: 'template-syntax', message, body, ...within(body, at), fatal: true };
 }
 
 /** Renders the bodies with every value that the server fills in: finds what raises, what is empty, and a missing link. */
-function examined(bodies: TemplateBodies, parsed: ParsedBodies, mail: MailOf): TemplateFinding[] {
+function examined(
+  bodies: TemplateBodies,
+  parsed: ParsedBodies,
+  mail: MailOf,
+  called: Called,
+): TemplateFinding[] {
   const findings: TemplateFinding[] = [];
   const texts: string[] = [];
   const bare: string[] = [];
@@ -158,18 +166,18 @@ function examined(bodies: TemplateBodies, parsed: ParsedBodies, mail: MailOf): T
     const template = parsed[body];
     if (template === undefined || !('examine' in template)) continue;
     const names = placeholdersOf(template.parts).map(({ name }) => name);
-    const made = template.examine(withMetadata(mail.data, names, exampleOf));
+    const made = template.examine(withMetadata(mail.data, names, exampleOf), mail.partials);
     if ('tooLong' in made) {
-      findings.push(tooLarge(body, made.tooLong));
+      findings.push(tooLarge(body, made.tooLong, called));
       continue;
     }
     for (const { name, section, at, raises, prints } of made.findings) {
       const tag = short(bodies[body]?.slice(at.start, at.end) ?? '');
-      if (raises !== undefined) findings.push(unsent(body, raises, [at]));
+      if (raises !== undefined) findings.push(unsent(body, raises, [at], mail));
       else if (prints !== undefined) {
-        const message = `the ${body} body has ${tag}, which ends no section: the server prints ${prints}`;
+        const message = `the ${called(body)} has ${tag}, which ends no section: the server prints ${prints}`;
         strays.push({ code: 'template-syntax', message, body, ...within(body, [at]) });
-      } else {
+      } else if (!isFilledLater(name, mail)) {
         const found = empty.get(tag) ?? { hint: identify(name, section, mail), at: {} };
         found.at[body] = [...(found.at[body] ?? []), at];
         empty.set(tag, found);
@@ -177,21 +185,35 @@ function examined(bodies: TemplateBodies, parsed: ParsedBodies, mail: MailOf): T
     }
     const seen = body === 'html' ? seenIn : (text: string) => text;
     texts.push(seen(made.text));
-    const least = template.examine(ofBareUser(mail.data));
+    const least = template.examine(ofBareUser(mail.data), mail.partials);
     if ('text' in least) bare.push(seen(least.text));
   }
+  const { link } = mail;
   const isWhole = bodies.txt !== undefined && bodies.html !== undefined && texts.length > 0;
   const lacks = (all: readonly string[]): boolean =>
-    !all.some((text) => text.includes(String(mail.data[mail.link])));
-  if (isWhole && findings.length === 0 && (lacks(texts) || lacks(bare))) {
+    !all.some((text) => text.includes(String(mail.data[link ?? ''])));
+  if (link !== undefined && isWhole && findings.length === 0 && (lacks(texts) || lacks(bare))) {
     const who = lacks(texts) ? '' : ' to a user without a group or metadata';
-    const message = `no body shows {{ ${mail.link} }}${who}, so the mail comes without what it is for`;
+    const message = `no body shows {{ ${link} }}${who}, so the mail comes without what it is for`;
     findings.push({ code: 'missing-link', message, body: null, fatal: true });
   }
+  const unused = Object.entries(mail.partials ?? {}).filter(
+    ([, part]) => !texts.some((text) => text.includes(part)),
+  );
+  if (texts.length > 0 && findings.length === 0)
+    for (const [name] of unused) {
+      const message = `the content doesn't show {{> ${name} }}, so there is nothing on any page`;
+      findings.push({ code: 'missing-link', message, body: 'html', fatal: true });
+    }
   const emptyOnes = [...empty].map(([tag, { hint, at }]) =>
-    unknownName(at, `${tag}, which is empty on this server${hint}`),
+    unknownName(at, called, `${tag}, which is empty on this server${hint}`),
   );
   return [...findings, ...strays, ...firstOf(emptyOnes)];
+}
+
+/** Whether a page's name may be empty: its value depends on what the user did. */
+function isFilledLater(name: string, mail: MailOf): boolean {
+  return isPage(mail) && Object.hasOwn(mail.data, name.trim());
 }
 
 /** What a reader sees or can follow in HTML: its text and addresses. */
@@ -209,9 +231,13 @@ function seenIn(html: string): string {
 }
 
 /** A finding about a name that isn't filled in; `what` is the object of the sentence. */
-function unknownName(at: { readonly [body in BodyName]?: readonly Span[] }, what: string): TemplateFinding {
+function unknownName(
+  at: { readonly [body in BodyName]?: readonly Span[] },
+  called: Called,
+  what: string,
+): TemplateFinding {
   const body = at.txt === undefined ? 'html' : at.html === undefined ? 'txt' : null;
-  const where = body === null ? 'the bodies have' : `the ${body} body has`;
+  const where = body === null ? 'the bodies have' : `the ${called(body)} has`;
   return { code: 'unknown-placeholder', message: `${where} ${what}`, body, at };
 }
 
@@ -221,7 +247,10 @@ function identify(name: string, section: boolean, { data, link }: MailOf): strin
   const bare = name.replace(/\s/g, '');
   if (!section && bare === link) return '; an inverted section has nothing to fill in';
   if (bare !== name && known.includes(bare)) return '; write the name without spaces';
-  const similar = /(?:^|[._])(?:url|uri|link|href|code)$/.test(bare) ? link : nearestName(bare, known);
+  const similar =
+    /(?:^|[._])(?:url|uri|link|href|code)$/.test(bare) && link !== undefined
+      ? link
+      : nearestName(bare, known);
   return similar === undefined ? '' : `; did you mean ${short(written({ section, name: similar }))}?`;
 }
 
@@ -254,9 +283,10 @@ function unreadLive(
   body: BodyName,
   had: ParsedBody | undefined,
   after: ParsedBody | undefined,
+  called: Called,
 ): TemplateFinding[] {
   if (names(after) === undefined || had === undefined || !('syntax' in had) || !had.limit) return [];
-  const message = `the present ${body} body can't be checked or rendered: ${had.syntax}; look yourself whether the new one lost a placeholder`;
+  const message = `the present ${called(body)} can't be checked or rendered: ${had.syntax}; look yourself whether the new one lost a placeholder`;
   return [{ code: 'body-too-large', message, body, live: true }];
 }
 

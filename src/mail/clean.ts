@@ -1,6 +1,6 @@
 import { escapeText } from 'entities/escape';
 import { type DefaultTreeAdapterTypes, html } from 'parse5';
-import { attributes, elements, missed, ownPicture, withContent } from './allowed.js';
+import { attributes, elements, formElements, missed, ownPicture, withContent } from './allowed.js';
 import { limits } from './limits.js';
 import { cleanDeclarations, cleanMedia, cleanSheet } from './styles.js';
 import { attribute, type Element, parseBody, type RefusedBody } from './tree.js';
@@ -17,10 +17,13 @@ export interface CleanHtml {
  * A harmless copy of a body for reports, written from the tree that a browser makes of it: only elements, attributes and styles that are
  * allowed. Links have no address, and show it on hover. Text replaces remote pictures.
  */
-export function cleanHtml(body: string): CleanHtml | RefusedBody {
+export function cleanHtml(
+  body: string,
+  { page: isPage = false }: { readonly page?: boolean } = {},
+): CleanHtml | RefusedBody {
   const tree = parseBody(body);
   if ('refused' in tree) return tree;
-  const cleaner = new Cleaner();
+  const cleaner = new Cleaner(isPage);
   const root = tree.elements.find(({ tagName }) => tagName === 'html');
   const page = root?.childNodes.find((node): node is Element => node.nodeName === 'body');
   const head = root?.childNodes.find((node): node is Element => node.nodeName === 'head');
@@ -37,7 +40,12 @@ export function cleanHtml(body: string): CleanHtml | RefusedBody {
 const childless = new Set(['br', 'col', 'hr', 'wbr']);
 
 class Cleaner {
+  readonly #isPage: boolean;
   readonly #left = new Set<string>();
+
+  constructor(isPage: boolean) {
+    this.#isPage = isPage;
+  }
 
   get left(): string[] {
     return [...this.#left];
@@ -69,6 +77,7 @@ class Cleaner {
     if (node.namespaceURI !== html.NS.HTML) return this.#note(node, `<${tag}>`);
     if (tag === 'style') return this.#sheet(node);
     if (tag === 'img') return this.#image(node);
+    if (this.#isPage && formElements.has(tag)) return this.#field(node, depth);
     if (withContent.has(tag)) return missed.has(tag) ? this.#note(node, `<${tag}>`) : '';
     const inner = this.children(node, depth);
     if (!elements.has(tag)) return inner;
@@ -94,6 +103,20 @@ class Cleaner {
     });
     const link = target === undefined ? '' : attributeText('title', target.trim());
     return `${kept.join('')}${link}`;
+  }
+
+  /** A part of a form, which nobody can fill in. */
+  #field(node: Element, depth: number): string {
+    const tag = node.tagName;
+    if (tag !== 'input')
+      return `<${tag}${this.attributes(node)} inert>${this.children(node, depth)}</${tag}>`;
+    const type = attribute(node, 'type')?.trim().toLowerCase();
+    if (type === 'hidden') return '';
+    if (type === 'image') return this.#note(node, '<input>');
+    const hint = attribute(node, 'placeholder');
+    const shown = hint === undefined ? '' : attributeText('placeholder', hint);
+    const checked = attribute(node, 'checked') === undefined ? '' : ' checked';
+    return `<input${this.attributes(node)}${shown}${checked} inert>`;
   }
 
   #sheet(element: Element): string {

@@ -49,6 +49,31 @@ export function htmlFindings(body: string): HtmlFinding[] {
   return [{ code: 'html-nesting', message, at: [] }, ...size];
 }
 
+const token = /\{\{[{&]?\s*_csrf_token\s*\}\}/;
+
+/** Forms of a page that the server refuses. Scripts and the like are usual in pages. */
+export function formFindings(page: string): HtmlFinding[] {
+  const tree = parseBody(page, { located: true });
+  if ('refused' in tree) return [];
+  const forms = tree.elements.filter(
+    (element) => element.tagName === 'form' && attribute(element, 'method')?.trim().toLowerCase() === 'post',
+  );
+  const tokens = tree.elements.filter(({ attrs }) => attrs.some(({ value }) => token.test(value)));
+  // The parser takes some fields out of their forms.
+  if (tokens.length >= forms.length) return [];
+  const at = forms
+    .filter((form) => !tokens.some((one) => isIn(one, form)))
+    .flatMap((form) => spotOf(form) ?? []);
+  const message = 'the content has a form without {{ _csrf_token }}, which the server refuses';
+  return [{ code: 'missing-token', message, at }];
+}
+
+function isIn(element: Element, form: Element): boolean {
+  for (let at: Element['parentNode'] = element; at !== null && 'parentNode' in at; at = at.parentNode)
+    if (at === form) return true;
+  return false;
+}
+
 function clipped(body: string): HtmlFinding[] {
   const bytes = Buffer.byteLength(body);
   if (bytes <= clippedBytes) return [];

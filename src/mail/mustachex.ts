@@ -7,13 +7,14 @@ import {
   type MustacheTemplate,
   Opaque,
   type Part,
+  type Partials,
   type SyntaxProblem,
   TooLong,
 } from './template.js';
 
 /**
  * Mustachex 0.0.2 (github.com/jui/mustachex), with which Boruta renders its mails. Unlike Mustache, it escapes values in text too, ignores
- * `{{=`, renders partials as nothing, and raises for what it can't do; then no mail is sent.
+ * `{{=`, renders partials of mails as nothing, and raises for what it can't do; then no mail is sent.
  */
 
 /** A name: one word, or the steps of a dotted one. White space belongs to a step, as in the tokenizer. */
@@ -52,9 +53,10 @@ export interface TagFinding {
 /** A body that Mustachex can tokenize. */
 export interface MustachexTemplate extends MustacheTemplate {
   /** The tags that raise or are empty with all values of the server, and the text with these values. */
-  examine(data: {
-    readonly [name: string]: Bound;
-  }): { readonly findings: readonly TagFinding[]; readonly text: string } | { readonly tooLong: string };
+  examine(
+    data: { readonly [name: string]: Bound },
+    partials?: Partials,
+  ): { readonly findings: readonly TagFinding[]; readonly text: string } | { readonly tooLong: string };
 }
 
 /** Ends the rendering on the server, which sends no mail then; the message says why. */
@@ -71,9 +73,10 @@ export function parseMustachex(body: string): MustachexTemplate | SyntaxProblem 
   if (nodes === null) return { syntax: beyond.depth, limit: true };
   return {
     parts: partsOf(nodes),
-    render: (data, { absent }) => new Rendering(data, absent).text(nodes),
-    examine(data) {
-      const rendering = new Rendering(data, new Set(), true);
+    render: (data, { absent = new Set(), partials = {} }) =>
+      new Rendering(data, { absent, partials }).text(nodes),
+    examine(data, partials = {}) {
+      const rendering = new Rendering(data, { absent: new Set(), partials, examines: true });
       try {
         const text = rendering.text(nodes);
         return { findings: rendering.findings, text };
@@ -209,6 +212,7 @@ function partsOf(nodes: readonly Node[]): Part[] {
 class Rendering {
   readonly #root: Bound;
   readonly #absent: ReadonlySet<string>;
+  readonly #partials: Partials;
   readonly #examines: boolean;
   readonly #found = new Map<number, TagFinding>();
   /** The tags that rendered something. */
@@ -216,9 +220,21 @@ class Rendering {
   #visits = 0;
   #characters = 0;
 
-  constructor(root: Bound, absent: ReadonlySet<string> = new Set(), examines = false) {
+  constructor(
+    root: Bound,
+    {
+      absent,
+      partials,
+      examines = false,
+    }: {
+      readonly absent: ReadonlySet<string>;
+      readonly partials: Partials;
+      readonly examines?: boolean;
+    },
+  ) {
     this.#root = root;
     this.#absent = absent;
+    this.#partials = partials;
     this.#examines = examines;
   }
 
@@ -261,6 +277,7 @@ class Rendering {
     if (node.kind === 'raises') throw new Raised(node.why);
     if (node.kind === 'partial') {
       if (typeof node.name !== 'string') throw new Raised('a partial with a dot in its name');
+      if (Object.hasOwn(this.#partials, node.name)) return this.#counted(this.#partials[node.name] ?? '');
       this.#tell(node);
       return '';
     }

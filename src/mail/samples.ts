@@ -1,14 +1,16 @@
 import { put as define, isMap, type Json } from '../base/values.js';
 import { limits } from './limits.js';
 import { parseMustachex, Raised } from './mustachex.js';
+import { layout } from './pages.js';
 import { placeholdersOf } from './placeholders.js';
-import { type MailOf, withMetadata } from './servers.js';
+import { isPage, type MailOf, withMetadata } from './servers.js';
 import {
   type Bound,
   type MustacheTemplate,
   Opaque,
   type Part,
   parseMustache,
+  type RenderOptions,
   type SyntaxProblem,
   type TemplateBodies,
   TooLong,
@@ -60,13 +62,20 @@ export function renderMails(
   mail: MailOf | undefined,
   given: readonly SampleData[],
 ): { readonly variants: readonly MailVariant[]; readonly left: number } {
-  const parsed = sides.map(({ txt, html }) => ({ txt: parse(txt, mail), html: parse(html, mail) }));
+  const parsed = sides.map(({ txt, html, layout }) => ({
+    txt: parse(txt, mail),
+    html: parse(html, mail),
+    around: parse(layout, mail),
+  }));
   const templates = parsed.flatMap(({ txt, html }) => [txt, html]).flatMap((body) => body?.parsed ?? []);
   const parts = templates.flatMap((template) => ('parts' in template ? template.parts : []));
+  const around = parsed.flatMap(({ around }) =>
+    around !== null && 'parts' in around.parsed ? around.parsed.parts : [],
+  );
   const all = given.length === 0 ? [{}] : given;
   const samples = all
     .slice(0, limits.variants)
-    .map((one) => (mail === undefined ? sampleData(parts, one) : filledIn(parts, one, mail)));
+    .map((one) => (mail === undefined ? sampleData(parts, one) : filledIn([...parts, ...around], one, mail)));
   const sections = sectionsOf(parts);
   const seen = new Set<string>();
   const variants: MailVariant[] = [];
@@ -79,9 +88,9 @@ export function renderMails(
     for (const [sample, data] of samples.entries()) {
       if (isFull()) break;
       made += 1;
-      const mails = parsed.map(({ txt, html }) => ({
+      const mails = parsed.map(({ txt, html, around }) => ({
         txt: renderBody(txt, data, { html: false, absent }),
-        html: renderBody(html, data, { html: true, absent }),
+        html: within(around, data, renderBody(html, data, { html: true, absent, partials: mail?.partials })),
       }));
       const text = JSON.stringify(mails);
       if (seen.has(text)) continue;
@@ -97,26 +106,29 @@ interface ParsedBody {
   readonly source: string;
   /** Whether it is parsed with the server's dialect. */
   readonly isServers: boolean;
+  /** What happens if it can't be rendered. */
+  readonly fails: string;
   readonly parsed: MustacheTemplate | SyntaxProblem;
 }
 
 function parse(body: string | null | undefined, mail: MailOf | undefined): ParsedBody | null {
   if (typeof body !== 'string') return null;
   const isServers = mail !== undefined;
-  return { source: body, isServers, parsed: isServers ? parseMustachex(body) : parseMustache(body) };
+  const fails = isPage(mail) ? 'The server shows no page' : 'The server sends no mail';
+  return { source: body, isServers, fails, parsed: isServers ? parseMustachex(body) : parseMustache(body) };
 }
 
 function renderBody(
   body: ParsedBody | null,
   data: MailOf['data'],
-  options: { readonly html: boolean; readonly absent: ReadonlySet<string> },
+  options: RenderOptions,
 ): RenderedBody | null {
   if (body === null) return null;
-  const { parsed, isServers } = body;
+  const { parsed, isServers, fails } = body;
   if ('syntax' in parsed) {
     const { syntax, limit } = parsed;
     const why = isServers
-      ? `The server sends no mail with this body: ${syntax}`
+      ? `${fails} with this body: ${syntax}`
       : `This body is not a Mustache template: ${syntax}`;
     return limit ? { tooLong: syntax } : { source: body.source, syntax: why };
   }
@@ -125,8 +137,18 @@ function renderBody(
   } catch (failure) {
     if (failure instanceof TooLong) return { tooLong: failure.message };
     if (!(failure instanceof Raised)) throw failure;
-    return { source: body.source, syntax: `The server sends no mail with this body: ${failure.message}` };
+    return { source: body.source, syntax: `${fails} with this body: ${failure.message}` };
   }
+}
+
+/** A page in its layout. */
+function within(
+  around: ParsedBody | null,
+  data: MailOf['data'],
+  page: RenderedBody | null,
+): RenderedBody | null {
+  if (around === null || page === null || !('text' in page)) return page;
+  return renderBody(around, data, { html: true, partials: { [layout.partial]: page.text } });
 }
 
 function sectionsOf(parts: readonly Part[]): string[] {

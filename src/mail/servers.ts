@@ -1,12 +1,15 @@
-import { put } from '../base/values.js';
-import { type Bound, Moment, Opaque } from './template.js';
+import { isMap, put } from '../base/values.js';
+import { borutaPage } from './pages.js';
+import { type Bound, Moment, Opaque, type Partials } from './template.js';
 
 /** The data of a server's mails of one type. */
 export interface MailOf {
   /** All names that the server fills in, with example values. */
   readonly data: { readonly [name: string]: Bound };
-  /** The name without which a mail is of no use. */
-  readonly link: string;
+  /** The name without which a mail is of no use; omitted for a page. */
+  readonly link?: string;
+  /** What the server puts in place of the partials of a page. */
+  readonly partials?: Partials;
 }
 
 const manyOf = (what: string) => new Opaque(`a list of ${what}`);
@@ -40,10 +43,16 @@ const borutaMails: { readonly [type: string]: MailOf } = {
   tx_code: { data: { user, tx_code: '493172' }, link: 'tx_code' },
 };
 
-/** The data of a profile's mails of a type, whose dialect is Mustachex; undefined if unknown. */
+/** The data of a profile's mails or pages of a type, whose dialect is Mustachex; undefined if unknown. */
 export function mailOf(profile: string, type: string): MailOf | undefined {
   if (profile !== 'boruta') return undefined;
-  return Object.hasOwn(borutaMails, type) ? borutaMails[type] : undefined;
+  if (Object.hasOwn(borutaMails, type)) return borutaMails[type];
+  return borutaPage(type);
+}
+
+/** Whether this is a page of the server and no mail. */
+export function isPage(mail: MailOf | undefined): boolean {
+  return mail !== undefined && mail.link === undefined;
 }
 
 /** The data with a user who has no optional values. */
@@ -63,5 +72,7 @@ export function withMetadata(
     const entries = found[field];
     if (entries !== undefined) put(entries, key, { value: exampleOf(key), status: 'valid', display: [key] });
   }
-  return { ...data, user: { ...user, ...found } };
+  const who = Object.hasOwn(data, 'current_user') ? 'current_user' : 'user';
+  const { [who]: known } = data;
+  return isMap(known) ? { ...data, [who]: { ...known, ...found } } : data;
 }

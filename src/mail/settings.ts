@@ -7,8 +7,11 @@ export const checkDescriptions = {
   'lost-placeholder': 'A placeholder of the live body that the new body lacks; only in plans.',
   'changed-link':
     'A link to a host that the live body does not link to, or a server address inside another address; only in plans.',
-  'template-syntax': 'A body that is not a valid template, or with which the server sends no mail.',
-  'missing-link': 'An email without its link or code in either body; only under boruta.',
+  'template-syntax':
+    'A body that is not a valid template, or with which the server sends no mail or shows no page.',
+  'missing-link':
+    'An email without its link or code in either body, or a layout without its page; only under boruta.',
+  'missing-token': 'A form of a page without {{ _csrf_token }}; only under boruta.',
   'body-too-large': 'A body beyond the limits of the checks.',
   'placeholder-mismatch': 'Different placeholders in text and HTML.',
   'unknown-placeholder': 'A placeholder that the server leaves empty.',

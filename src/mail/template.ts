@@ -10,6 +10,8 @@ const longSpace = /(?<!\s)\s{1000,}/g;
 export interface TemplateBodies {
   readonly txt?: string | null | undefined;
   readonly html?: string | null | undefined;
+  /** The page around a page. */
+  readonly layout?: string | undefined;
 }
 
 /** A piece of a body, in order. */
@@ -65,7 +67,11 @@ export interface RenderOptions {
   readonly html: boolean;
   /** Names that count as absent, whatever the data has. */
   readonly absent?: ReadonlySet<string>;
+  /** What the server puts in place of partials. */
+  readonly partials?: Partials | undefined;
 }
+
+export type Partials = { readonly [name: string]: string };
 
 /** The rendered text is too long, and why. */
 export class TooLong extends Error {}

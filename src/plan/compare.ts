@@ -20,7 +20,7 @@ import type { Profile } from '../server/profiles.js';
 import type { ResourceRecord } from '../state/state.js';
 import { createChange, lacking } from './create.js';
 import { type LastShown, undeclaredDrift, withDrift } from './drift.js';
-import { declaredPlaces, fieldChange, namedMembers, updateWarnings } from './field-changes.js';
+import { declaredPlaces, fieldChange, namedMembers, unknownSets } from './field-changes.js';
 import type { Change, FieldChange, PlanWarning, Source, UntilChanges } from './plan.js';
 import { withReason } from './plan.js';
 import { type Dates, endFields, listEnds, takeEnds, untilChanges, withEnds, withoutGone } from './until.js';
@@ -220,11 +220,7 @@ function compareFields(given: CompareInput): Change {
       ...stale,
       ...warnings,
       ...restoreWarnings(kind, input.recorded?.restore?.run, lost, expected),
-      ...updateWarnings(
-        kind,
-        live,
-        parts.map(({ part }) => part),
-      ),
+      ...unknownSets(parts.map(({ part }) => part)),
     ],
   };
 }

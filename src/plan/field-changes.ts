@@ -10,7 +10,7 @@ import {
   membersAmong,
   value,
 } from '../kinds/fields.js';
-import type { Declared, Kind, Live } from '../kinds/kind.js';
+import type { Declared, Kind } from '../kinds/kind.js';
 import type { FieldChange, PlanWarning } from './plan.js';
 
 /** The elements that each set of `{add, remove}` names, and those that are given back to it. */
@@ -52,25 +52,12 @@ export function fieldChange(part: Contrast, named: readonly Fields[] | undefined
   return { path, type: type.type, before: got, after, sensitive, ...lackOf(part) };
 }
 
-/** Warnings about what an update can't know. */
-export function updateWarnings(
-  kind: Kind,
-  live: Live | undefined,
-  parts: readonly Contrast[],
-): PlanWarning[] {
-  const warnings: PlanWarning[] = [];
-  if (live?.exists === false) {
-    warnings.push({
-      code: 'not-there',
-      message: `the server has no such ${kind.noun}; the update is sent anyway`,
-    });
-  }
-  for (const { path, type, verdict } of parts) {
-    if (type.type !== 'set' || verdict !== 'unknown') continue;
-    warnings.push({
+/** Warnings about sets whose present members are unknown. */
+export function unknownSets(parts: readonly Contrast[]): PlanWarning[] {
+  return parts
+    .filter(({ type, verdict }) => type.type === 'set' && verdict === 'unknown')
+    .map(({ path }) => ({
       code: 'unknown-set',
       message: `the present ${path} are unknown: those that the manifest does not declare will be lost`,
-    });
-  }
-  return warnings;
+    }));
 }

@@ -96,7 +96,7 @@ function ownAndAlike(documents: readonly Declared[], selection: Selection): Subj
 function isPruned({ kind, created }: ResourceRecord, { prune, prunes }: BuildOptions): boolean {
   const { deletion } = kindOf(kind);
   if (!prune || deletion === undefined) return false;
-  if (deletion.createdOnly !== true) return prunes?.includes(kind) ?? true;
+  if (deletion.createdOnly !== true) return prunes?.includes(kind) ?? deletion.prunedUnasked === true;
   return created !== undefined && prunes?.includes(kind) === true;
 }
 

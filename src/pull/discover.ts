@@ -135,7 +135,7 @@ export async function discoverAll(
     found,
     references: await heldLists(lists),
     notes: [...unreadable(unread, profile), ...kinds.flatMap((kind) => byKind.get(kind)?.notes ?? [])],
-    missing: looked.flatMap((kind) => missing(kind, found, asked, byKind.get(kind), profile)),
+    missing: missing(looked, found, asked, byKind, profile),
   };
 }
 
@@ -177,26 +177,33 @@ function unreadable(kinds: readonly Kind[], { name }: Profile): string[] {
   ];
 }
 
-/** Problems for what was asked for and doesn't exist; `own` is undefined if the profile can't read the kind. */
+/** Problems for what was asked for and doesn't exist, of any of the kinds that an option is for. */
 function missing(
-  kind: Kind,
+  kinds: readonly Kind[],
   found: DiscoveredAll['found'],
   asked: Asked,
-  own: Discovered | undefined,
+  byKind: ReadonlyMap<Kind, Discovered>,
   { name }: Profile,
 ): Problem[] {
   const hint = 'idops list shows what there is, and idops doctor which profile fits';
-  return Object.entries(kind.discovery?.options ?? {}).flatMap(([option, part]) =>
-    (asked[option] ?? [])
-      .filter((id) => !found.some((one) => one.kind === kind && one.finding.identity[part] === id))
-      .map((id) => {
-        const why =
-          own === undefined
-            ? `no ${kind.noun} can be read with the profile ${name}`
-            : (own.unasked ?? `the server shows no ${kind.noun} with this ${part}`);
-        return error('not-found', `--${option} ${id}: ${why}`, [], hint);
-      }),
-  );
+  return Object.entries(asked).flatMap(([option, ids = []]) => {
+    const about = kinds.filter((kind) => kind.discovery?.options[option] !== undefined);
+    const read = about.filter((kind) => byKind.has(kind));
+    const [first] = read.length > 0 ? read : about;
+    if (first === undefined) return [];
+    const { [option]: part = '' } = first.discovery?.options ?? {};
+    const { unasked } = byKind.get(first) ?? {};
+    const nouns = read.map(({ noun }) => noun).join(' or ');
+    const why =
+      read.length === 0
+        ? `no ${first.noun} can be read with the profile ${name}`
+        : (unasked ?? `the server shows no ${nouns} with this ${part}`);
+    return ids
+      .filter(
+        (id) => !found.some(({ kind, finding }) => about.includes(kind) && finding.identity[part] === id),
+      )
+      .map((id) => error('not-found', `--${option} ${id}: ${why}`, [], hint));
+  });
 }
 
 /** What is asked for, with ids in place of the names of backends. Throws a ProblemsError if one isn't found. */
@@ -212,22 +219,22 @@ export async function withAskedIds(asked: Asked, look: LookOptions): Promise<Ask
 
 /** Problems of what was asked for: ids that no path can carry, and options of kinds that were left out. */
 export function askedProblems(asked: Asked, kinds: readonly Kind[], profile: Profile): Problem[] {
-  return everyKind.flatMap((kind) =>
-    Object.entries(kind.discovery?.options ?? {}).flatMap(([option, part]) =>
-      (asked[option] ?? []).flatMap((id) => {
-        const limits = kinds.some((one) => one === kind || one.discovery?.within?.option === option);
-        if (!limits) {
-          return [
-            error('wrong-option', `--${option} goes with the kind ${kind.name}, which isn't asked for`),
-          ];
-        }
-        const usable = identifier().safeParse(id).success;
-        // The name of a backend is looked up.
-        const isName = option === 'backend' && !isUuid(id) && listScope('backends', profile) !== undefined;
-        const trouble = isName ? undefined : idTrouble({ [part]: id }, profile);
-        const why = usable ? trouble : `the ${part} can't name an object`;
-        return why === undefined ? [] : [error('wrong-option', `--${option}: ${why}`)];
-      }),
-    ),
+  const optionsOf = ({ discovery }: Kind) => discovery?.options ?? {};
+  const options = new Map(everyKind.flatMap((kind) => Object.entries(optionsOf(kind))));
+  return [...options].flatMap(([option, part]) =>
+    (asked[option] ?? []).flatMap((id) => {
+      const about = everyKind.filter((kind) => optionsOf(kind)[option] !== undefined);
+      const limits = kinds.some((one) => about.includes(one) || one.discovery?.within?.option === option);
+      if (!limits) {
+        const names = about.map(({ name }) => name).join(' or ');
+        return [error('wrong-option', `--${option} goes with the kind ${names}, which isn't asked for`)];
+      }
+      const usable = identifier().safeParse(id).success;
+      // The name of a backend is looked up.
+      const isName = option === 'backend' && !isUuid(id) && listScope('backends', profile) !== undefined;
+      const trouble = isName ? undefined : idTrouble({ [part]: id }, profile);
+      const why = usable ? trouble : `the ${part} can't name an object`;
+      return why === undefined ? [] : [error('wrong-option', `--${option}: ${why}`)];
+    }),
   );
 }

@@ -2,6 +2,7 @@ import { kindOf } from '../kinds/index.js';
 import type { Change } from '../plan/plan.js';
 import { type Insertable, type Markup, markup } from './markup.js';
 import { pageHeader, pageText } from './page.js';
+import { capitalized, renderedWords } from './words.js';
 
 export interface PageEntry {
   readonly number: number;
@@ -56,7 +57,7 @@ export function changesPage<E extends PageEntry>(page: {
     content: markup`${pageHeader(page.heading, page.facts, page.counts)}
 <main id="main">
 ${page.notices}
-${entries.some(({ change }) => change !== undefined && showsEmail(change)) ? aboutEmails : null}
+${aboutRendered(entries)}
 ${entries.length > 1 ? [controls(page.filters, page.only), contents(groups)] : null}
 ${groups.map(
   ({ title, meaning, filter, entries: inGroup }) => markup`<section class="group"${filter}>
@@ -75,10 +76,12 @@ function countOf(entries: readonly PageEntry[]): number {
   return entries.reduce((sum, { objects }) => sum + objects, 0);
 }
 
-const aboutEmails = markup`<p class="note">Emails are rendered with sample data, and pictures and other things from the network are blocked.</p>\n`;
-
-function showsEmail({ kind, fields }: Change): boolean {
-  return kindOf(kind).email !== undefined && fields.some(({ type }) => type === 'body');
+function aboutRendered(entries: readonly PageEntry[]): Insertable {
+  const shown = entries.flatMap(({ change }) =>
+    change?.fields.some(({ type }) => type === 'body') ? (kindOf(change.kind).email ?? []) : [],
+  );
+  if (shown.length === 0) return null;
+  return markup`<p class="note">${capitalized(renderedWords(shown))} are rendered with sample data, and pictures and other things from the network are blocked.</p>\n`;
 }
 
 function contents(groups: readonly PageGroup<PageEntry>[]): Markup {

@@ -1,4 +1,4 @@
-import { type Fields, Sensitive } from '../base/values.js';
+import { type Fields, Sensitive, same } from '../base/values.js';
 import { firstFew } from '../base/words.js';
 import { kindOf } from '../kinds/index.js';
 import type { Email } from '../kinds/kind.js';
@@ -32,6 +32,8 @@ export interface ChangeContext {
   readonly samples: ReadonlyMap<string, readonly NamedSample[]>;
   readonly debug: boolean;
   readonly emails: Emails;
+  /** All changes of the plan, among which are layouts of pages. */
+  readonly all: readonly Change[];
   readonly profile: ProfileName;
   readonly changes: number;
   readonly done: boolean;
@@ -194,17 +196,19 @@ function email(
   change: Change,
   bodies: Email,
   diffs: readonly Markup[],
-  { samples, emails, profile }: ChangeContext,
+  { samples, emails, profile, all }: ChangeContext,
 ): Markup {
-  const { before, expected, identity } = change.apply;
+  const { before, identity } = change.apply;
   const mail = mailOf(profile, identity[bodies.type] ?? '');
   const deleted = change.action === 'delete';
-  const was = side('Before', bodies, before, absent);
+  const around = layoutOf(change, bodies, all);
+  const was = side('Before', bodies, before, absent, around?.apply.before);
   const is = side(
     'After',
     bodies,
-    deleted ? {} : { ...before, ...expected },
+    fieldsAfter(change),
     deleted ? (change.fields.map(removalText)[0] ?? 'deleted') : absent,
+    around && fieldsAfter(around),
   );
   const given = samples.get(change.address) ?? [];
   const { rendered, text, alike } = emailViews([was, is], mail, given, emails);
@@ -214,15 +218,19 @@ function email(
   // Tabs as radio buttons, for the keyboard.
   return markup`<div class="tabs email">
 <fieldset><legend>Show</legend>${[
-    tab('rendered', 'as email'),
-    tab('text', 'as text'),
+    tab('rendered', bodies.page === undefined ? 'as email' : 'as page'),
+    bodies.page === undefined ? tab('text', 'as text') : null,
     tab('source', 'changes of the source'),
   ]}</fieldset>
 <p class="quiet">Rendered with sample data, ${samplesText(given, mail)}; pictures are blocked.</p>
-${alike ? markup`<p class="note">As an email it looks the same; the source differs.</p>\n` : null}${deleted ? null : linkLines(changedLinks(was.bodies, is.bodies))}
+${alike ? markup`<p class="note">As ${bodies.page === undefined ? 'an email' : 'a page'} it looks the same; the source differs.</p>\n` : null}${deleted ? null : linkLines(changedLinks(was.bodies, is.bodies), bodies)}
 <div class="panel rendered">${rendered}</div>
-<div class="panel text">${text}</div>
-<div class="panel source">${diffs}</div>
+${
+  bodies.page === undefined
+    ? markup`<div class="panel text">${text}</div>
+`
+    : null
+}<div class="panel source">${diffs}</div>
 </div>
 `;
 }
@@ -230,7 +238,7 @@ ${alike ? markup`<p class="note">As an email it looks the same; the source diffe
 const linksAtMost = 50;
 
 /** Changed link targets, which a frame doesn't show. */
-function linkLines(links: readonly ChangedLink[]): Insertable {
+function linkLines(links: readonly ChangedLink[], { page }: Email): Insertable {
   const more = links.length - linksAtMost;
   const address = (text: string | null) => (text === null ? '(none)' : markup`<code>${text}</code>`);
   return [
@@ -238,7 +246,7 @@ function linkLines(links: readonly ChangedLink[]): Insertable {
       .slice(0, linksAtMost)
       .map(
         ({ body, from, to }) =>
-          markup`<p class="note">Link in the ${body} body: ${address(from)} → ${address(to)}</p>\n`,
+          markup`<p class="note">Link in the ${page === undefined ? `${body} body` : 'content'}: ${address(from)} → ${address(to)}</p>\n`,
       ),
     more > 0 ? markup`<p class="note">${plural(more, 'more link')} changed.</p>\n` : null,
   ];
@@ -246,12 +254,29 @@ function linkLines(links: readonly ChangedLink[]): Insertable {
 
 const absent = 'there is none, or it is not known';
 
-function side(label: string, email: Email, fields: Fields, none: string): EmailSide {
+/** The change of the layout around a page, if a manifest declares that. */
+function layoutOf(
+  { kind, apply: { identity } }: Change,
+  { page, type }: Email,
+  all: readonly Change[],
+): Change | undefined {
+  if (page?.layout === undefined || identity[type] === page.layout) return undefined;
+  const wanted = { ...identity, [type]: page.layout };
+  return all.find((one) => one.kind === kind && same(one.apply.identity, wanted));
+}
+
+function fieldsAfter({ action, apply: { before, expected } }: Change): Fields {
+  return action === 'delete' ? {} : { ...before, ...expected };
+}
+
+function side(label: string, email: Email, fields: Fields, none: string, around?: Fields): EmailSide {
   const { [email.txt]: txt, [email.html]: html } = fields;
+  const { [email.html]: layout } = around ?? {};
   const held = txt instanceof Sensitive || html instanceof Sensitive;
   const bodies: TemplateBodies = {
     txt: typeof txt === 'string' ? txt : null,
     html: typeof html === 'string' ? html : null,
+    ...(typeof layout === 'string' ? { layout } : {}),
   };
   return { label, bodies, none: held ? 'held back, since it holds a secret' : none };
 }

@@ -1,12 +1,12 @@
 import { cleanHtml } from '../mail/clean.js';
 import { limits, shown } from '../mail/limits.js';
 import { type Mail, type NamedSample, type RenderedBody, renderMails } from '../mail/samples.js';
-import type { MailOf } from '../mail/servers.js';
+import { isPage, type MailOf } from '../mail/servers.js';
 import type { TemplateBodies } from '../mail/template.js';
 import { frameSource, type Insertable, type Markup, markup, markupLines } from './markup.js';
 import { scrollable } from './page.js';
 
-/** Precedes every email in its frame: a policy beside the page's, and styles that make emails scrollable and links visible. */
+/** Precedes every email and page in its frame: a policy beside the page's, and styles that make emails scrollable and links visible. */
 const framePrefix =
   '<!DOCTYPE html>' +
   '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'; img-src data:">' +
@@ -45,9 +45,12 @@ export class Emails {
   }
 
   /** An email for a frame; undefined at the limit. Further mails of a template get half of it at most, so that each template has one. */
-  framed(body: string, further = false): Shown | undefined {
+  framed(
+    body: string,
+    { further, page }: { readonly further: boolean; readonly page: boolean },
+  ): Shown | undefined {
     if (this.#frames <= (further ? limits.pageFrames / 2 : 0)) return undefined;
-    const shown = this.#known.get(body) ?? this.#clean(body, further);
+    const shown = this.#known.get(`${page} ${body}`) ?? this.#clean(body, { further, page });
     if (shown === undefined || 'refused' in shown) return shown;
     if (!this.#fits(shown.source.text.length, further)) return undefined;
     this.#frames -= 1;
@@ -55,18 +58,21 @@ export class Emails {
     return shown;
   }
 
-  alike(bodies: readonly (RenderedBody | null)[]): boolean {
+  alike(bodies: readonly (RenderedBody | null)[], page: boolean): boolean {
     const looks = bodies.map((body) => {
       if (body === null || !('text' in body)) return body;
-      const shown = this.#known.get(body.text);
+      const shown = this.#known.get(`${page} ${body.text}`);
       return shown !== undefined && 'visible' in shown ? shown.visible : body.text;
     });
     return new Set(looks).size === 1;
   }
 
-  #clean(body: string, further: boolean): Shown | undefined {
+  #clean(
+    body: string,
+    { further, page }: { readonly further: boolean; readonly page: boolean },
+  ): Shown | undefined {
     if (!this.#fits(body.length, further)) return undefined;
-    const cleaned = cleanHtml(body);
+    const cleaned = cleanHtml(body, { page });
     this.take(body.length);
     const shown =
       'refused' in cleaned
@@ -76,7 +82,7 @@ export class Emails {
             left: cleaned.left,
             visible: cleaned.html.replace(/ title="[^"]*"(?=[^<>]*>)/g, ''),
           };
-    this.#known.set(body, shown);
+    this.#known.set(`${page} ${body}`, shown);
     return shown;
   }
 
@@ -91,7 +97,7 @@ export interface EmailSide {
   readonly none: string;
 }
 
-/** Emails side by side, as HTML and text, with each sample and each variant of sections; `alike` if all sides look the same. */
+/** Emails or pages side by side, as HTML and text, with each sample and each variant of sections; `alike` if all sides look the same. */
 export function emailViews(
   sides: readonly EmailSide[],
   mail: MailOf | undefined,
@@ -103,6 +109,7 @@ export function emailViews(
     mail,
     samples,
   );
+  const page = isPage(mail);
   const view = (show: (mail: Mail, side: EmailSide, further: boolean) => Insertable): Insertable => [
     ...variants.map(({ label, mails }, index) =>
       variantBox(
@@ -114,14 +121,19 @@ export function emailViews(
         })}</div>`,
       ),
     ),
-    moreVariants(left),
+    moreVariants(left, page),
   ];
   const rendered = view(({ html }, side, further) =>
-    htmlFigure(html, side.label, side.none, emails, further),
+    htmlFigure(html, side.label, side.none, emails, { further, page }),
   );
   return {
     rendered,
-    alike: variants.every(({ mails }) => emails.alike(mails.map(({ html }) => html))),
+    alike: variants.every(({ mails }) =>
+      emails.alike(
+        mails.map(({ html }) => html),
+        page,
+      ),
+    ),
     text: view(({ txt }, side) => textFigure(txt, side.label, side.none, emails)),
   };
 }
@@ -133,7 +145,7 @@ export function samplesText(samples: readonly NamedSample[], mail: MailOf | unde
   return ['from ', ...files.map((file, at) => [at === 0 ? null : ', ', markup`<code>${file}</code>`])];
 }
 
-/** An email in a wide and a narrow frame, and as text, with each variant of sections. */
+/** An email or a page in a wide and a narrow frame, and an email as text, with each variant of sections. */
 export function emailGallery(
   bodies: TemplateBodies,
   mail: MailOf | undefined,
@@ -142,6 +154,10 @@ export function emailGallery(
 ): Insertable {
   const none = 'not declared';
   const { variants, left } = mailsOf([bodies], mail, samples);
+  const page = isPage(mail);
+  const [wide, narrow] = page
+    ? ['Wide', 'Narrow, as on a phone']
+    : ['HTML, wide', 'HTML, narrow as on a phone'];
   const boxes = variants.map(({ label, mails }, index) => {
     const [made] = mails;
     if (made === undefined) return null;
@@ -149,12 +165,12 @@ export function emailGallery(
       label,
       index === 0,
       markup`<div class="trio">
-<div class="wide">${htmlFigure(made.html, 'HTML, wide', none, emails, index > 0)}</div>
-<div class="narrow">${htmlFigure(made.html, 'HTML, narrow as on a phone', none, emails, index > 0)}</div>
-${textFigure(made.txt, 'Text', none, emails)}</div>`,
+<div class="wide">${htmlFigure(made.html, wide, none, emails, { further: index > 0, page })}</div>
+<div class="narrow">${htmlFigure(made.html, narrow, none, emails, { further: index > 0, page })}</div>
+${page ? null : textFigure(made.txt, 'Text', none, emails)}</div>`,
     );
   });
-  return [...boxes, moreVariants(left)];
+  return [...boxes, moreVariants(left, page)];
 }
 
 /** The mails with each sample, labelled if there are several. */
@@ -182,9 +198,9 @@ function mailsOf(
   };
 }
 
-function moreVariants(left: number): Insertable {
+function moreVariants(left: number, page: boolean): Insertable {
   if (left === 0) return null;
-  return markup`<p class="note">Not shown: up to ${shown(left)} more mails, in which other sections are there and not there.</p>`;
+  return markup`<p class="note">Not shown: up to ${shown(left)} more ${page ? 'pages' : 'mails'}, in which other sections are there and not there.</p>`;
 }
 
 function variantBox(label: string | null, open: boolean, content: Markup): Markup {
@@ -198,11 +214,11 @@ function htmlFigure(
   label: string,
   none: string,
   emails: Emails,
-  further: boolean,
+  how: { readonly further: boolean; readonly page: boolean },
 ): Markup {
   return figure(body, label, none, (text) => {
-    const email = emails.framed(text, further);
-    if (email === undefined) return further ? noFurther : noRoom;
+    const email = emails.framed(text, how);
+    if (email === undefined) return how.further ? noFurther : noRoom;
     if ('refused' in email) return markup`<p class="note">not shown: it is ${email.refused}</p>`;
     return markup`<div class="mail"><iframe sandbox="" loading="lazy" referrerpolicy="no-referrer" title="${label}" srcdoc="${email.source}"></iframe></div>${leftOut(email.left)}`;
   });

@@ -1,4 +1,5 @@
 import type { Problem } from '../base/problems.js';
+import type { Email } from '../kinds/kind.js';
 import type { NamedSample } from '../mail/samples.js';
 import type { MailOf } from '../mail/servers.js';
 import type { TemplateBodies } from '../mail/template.js';
@@ -9,12 +10,14 @@ import { type Insertable, type Markup, markup, markupLines } from './markup.js';
 import type { Named } from './names.js';
 import { type PageScript, pageText, scrollable } from './page.js';
 import { placeText } from './review.js';
-import { placeList, plural } from './words.js';
+import { capitalized, placeList, plural, renderedWords } from './words.js';
 
 export interface GalleryTemplate extends Named {
   readonly type: string;
   readonly declaredAt: { readonly file: string; readonly line: number };
   readonly bodies: TemplateBodies;
+  /** For pages: the type of the page around the others. */
+  readonly page?: Email['page'];
   readonly mail: MailOf | undefined;
   /** Whether a body is hidden, since it contains a secret. */
   readonly held: boolean;
@@ -31,18 +34,19 @@ export interface Gallery {
 
 export function galleryHtml({ templates, problems, script }: Gallery): string {
   const emails = new Emails();
+  const words = capitalized(renderedWords(templates));
   return pageText({
-    title: `Emails: ${plural(templates.length, 'template')}`,
+    title: `${words}: ${plural(templates.length, 'template')}`,
     ...(script === undefined ? {} : { script }),
     content: markup`<header>
-<h1>Email templates</h1>
+<h1>${templates.some(({ page }) => page !== undefined) ? words : 'Email templates'}</h1>
 <p class="quiet">${plural(templates.length, 'template')}, rendered with sample data. Pictures and other things from the network are left out.</p>
 ${templates.length > 1 ? contents(templates) : null}
 </header>
 <main id="main">
 ${problems.map(problemBox)}
 ${templates.map((template, index) => templateSection(template, index, emails))}
-${templates.length === 0 ? markup`<p class="note">No email template is declared.</p>` : null}
+${templates.length === 0 ? markup`<p class="note">No email template or page is declared.</p>` : null}
 </main>`,
   });
 }
@@ -65,12 +69,12 @@ function problemBox({ code, severity, message, hint, places, morePlaces }: Probl
 }
 
 function templateSection(template: GalleryTemplate, index: number, emails: Emails): Markup {
-  const { address, declaredAt, bodies, mail, held, samples, warnings } = template;
+  const { address, declaredAt, type, bodies, page, mail, held, samples, warnings } = template;
   return markup`<section class="template" id="template-${index + 1}">
 <h2>${titleOf(template)}</h2>
 <p class="quiet"><code>${address}</code>, declared at <code>${placeText(declaredAt)}</code>, sample data ${samplesText(samples, mail)}.</p>
 ${warnings.map(warningLine)}
-${held ? markup`<p class="note">A body is held back, since it holds a secret.</p>` : null}
+${page?.layout === undefined || page.layout === type || bodies.layout !== undefined ? null : markup`<p class="note">Shown without its layout, which no manifest declares.</p>\n`}${held ? markup`<p class="note">${page === undefined ? 'A body' : 'The content'} is held back, since it holds a secret.</p>` : null}
 ${samples.map((sample) => sampleBox(sample, address))}
 ${emailGallery(bodies, mail, samples, emails)}
 </section>

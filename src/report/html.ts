@@ -32,7 +32,14 @@ export function planHtml(plan: Plan, options: HtmlOptions): string {
   const folds = groups.flatMap(({ entries }) => entries.map(({ fold }) => fold));
   const shown = folds.flatMap(({ changes }) => changes);
   const { profile } = plan;
-  const context = { ...options, emails: new Emails(), profile, changes: folds.length, done: false };
+  const context = {
+    ...options,
+    emails: new Emails(),
+    profile,
+    all: plan.changes,
+    changes: folds.length,
+    done: false,
+  };
   const summary = summarize(plan);
   const counted = actions.filter(
     (action) => summary[action] > 0 || action === 'update' || action === 'unchanged',

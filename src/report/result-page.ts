@@ -37,7 +37,14 @@ export function resultHtml(result: Result, plan: Plan, options: HtmlOptions): st
   const groups = groupsOf(result, plan);
   const changes = groups.flatMap(({ entries }) => entries.flatMap(({ change }) => change ?? []));
   const { profile } = plan;
-  const context = { ...options, emails: new Emails(), profile, changes: results.length, done: true };
+  const context = {
+    ...options,
+    emails: new Emails(),
+    profile,
+    all: plan.changes,
+    changes: results.length,
+    done: true,
+  };
   const summary = summarizeResult(result);
   const counts = order
     .toReversed()

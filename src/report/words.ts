@@ -23,6 +23,13 @@ export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** What is rendered, in words: `emails`, `pages`, `emails and pages`. */
+export function renderedWords(all: readonly { readonly page?: unknown }[]): string {
+  const pages = all.filter(({ page }) => page !== undefined);
+  const words = [...(pages.length < all.length ? ['emails'] : []), ...(pages.length > 0 ? ['pages'] : [])];
+  return words.join(' and ') || 'emails';
+}
+
 /** Escaped prose in lines, the first after `lead`. Words longer than a line stay whole, so that they can be copied. */
 export function wrap(lead: string, text: string, columns: number = lineWidth): string[] {
   const indent = /^ */.exec(lead)?.[0] ?? '';

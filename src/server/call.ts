@@ -36,6 +36,8 @@ export interface Call<T> {
   readonly whenMissing?: T;
   /** The statuses that mean `whenMissing`; by default 404. */
   readonly missing?: readonly number[];
+  /** Further statuses after which a retry may help. */
+  readonly passing?: readonly number[];
   /** The value for a 204, which has no body; by default it is a failure. */
   readonly whenEmpty?: T;
   /** Called before sending again, to find the outcome of the earlier attempt. */

@@ -113,14 +113,16 @@ function pagePath(path: string, page: number, size: number | undefined): string 
 
 /** A path that ends with a parameter is for the object with that id. */
 function aboutOne<T>(path: string, params: PathParameters, parse: Parser<T>): Parser<T> {
-  const id = params[/\/:([a-z_]+)$/.exec(path)?.[1] ?? ''];
-  return id === undefined ? parse : about({ id }, parse);
+  const [, name = ''] = /\/:([a-z_]+)$/.exec(path) ?? [];
+  const { [name]: asked } = params;
+  // A template is known by its type.
+  return asked === undefined ? parse : about({ [name === 'template_type' ? 'type' : 'id']: asked }, parse);
 }
 
 function writerOver(transport: Transport): Writer {
   return {
     async send({ operation, params, body, beside = {}, confirm }, permit, freshUntil, tried) {
-      const { title, method, scope, wrapper }: Operation = operations[operation];
+      const { title, method, scope, wrapper, outdates }: Operation = operations[operation];
       const call: Call<Fields> = {
         operation,
         title,
@@ -128,6 +130,7 @@ function writerOver(transport: Transport): Writer {
         scope,
         path: operationPath(operation, params),
         parse: about(templateOf(params), written[operation] ?? answers.object),
+        ...(outdates ? { passing: [409] } : {}),
         ...(method === 'DELETE' ? { whenMissing: {}, whenEmpty: {} } : {}),
         freshUntil,
         tried,
@@ -144,10 +147,13 @@ function writerOver(transport: Transport): Writer {
 }
 
 /** The members that identify a template in answers. */
-function templateOf({ backend_id, template_type }: PathParameters): { readonly [member: string]: string } {
+function templateOf(params: PathParameters): { readonly [member: string]: string } {
+  const { backend_id, identity_provider_id, template_type } = params;
+  if (template_type === undefined) return {};
   return {
     ...(backend_id === undefined ? {} : { backend_id }),
-    ...(template_type === undefined ? {} : { type: template_type }),
+    ...(identity_provider_id === undefined ? {} : { identity_provider_id }),
+    type: template_type,
   };
 }
 

@@ -58,7 +58,7 @@ export function judge<T>(call: Call<T>, outcome: Exchanged, options: JudgeOption
     detail: status < 400 ? redirectTarget(firstHeader(headers, 'location'), options.baseUrl.href) : null,
     retryAfter: retryAfterSeconds(headers),
   };
-  return { problem, sent: true, passing };
+  return { problem, sent: true, passing: passing || call.passing?.includes(status) === true };
 }
 
 function judgeBody<T>(

@@ -17,6 +17,8 @@ export interface Operation {
   readonly scope: Scope;
   /** The member that wraps a request body. */
   readonly wrapper?: string;
+  /** A 409 means that the server's copy was outdated. It drops the copy, so the request is sent again. */
+  readonly outdates?: true;
 }
 
 /** The eight operations of the Identity Administration API, in the order of its section 4. */
@@ -131,6 +133,33 @@ const boruta = {
     method: 'DELETE',
     path: '/api/organizations/:organization_id',
     scope: 'users:manage:all',
+  },
+  updatePageTemplate: {
+    title: 'update a page template',
+    method: 'PATCH',
+    path: '/api/identity-providers/:identity_provider_id/templates/:template_type',
+    scope: 'identity-providers:manage:all',
+    wrapper: 'template',
+    outdates: true,
+  },
+  deletePageTemplate: {
+    title: 'delete a page template',
+    method: 'DELETE',
+    path: '/api/identity-providers/:identity_provider_id/templates/:template_type',
+    scope: 'identity-providers:manage:all',
+  },
+  updateErrorTemplate: {
+    title: 'update an error template',
+    method: 'PATCH',
+    path: '/api/configuration/error-templates/:template_type',
+    scope: 'configuration:manage:all',
+    wrapper: 'template',
+  },
+  deleteErrorTemplate: {
+    title: 'delete an error template',
+    method: 'DELETE',
+    path: '/api/configuration/error-templates/:template_type',
+    scope: 'configuration:manage:all',
   },
   createUser: {
     title: 'create a user',

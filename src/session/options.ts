@@ -85,7 +85,7 @@ export function discoveryOptions(): Option[] {
     new Option(flags, `${description} (repeatable)`).argParser(collect).default([], 'all');
   return [
     repeatable('--backend <ID>', 'only the users and email templates of this backend, an id or a name'),
-    repeatable('--type <TYPE>', 'only email templates of this type'),
+    repeatable('--type <TYPE>', 'only templates of this type'),
     repeatable('--user <ID>', 'only this user'),
     repeatable('--client <ID>', 'only this client; required if the server lists none'),
   ];

@@ -56,7 +56,7 @@ interface Case {
   readonly path: RegExp;
   /** Whether only Boruta has the operation. */
   readonly boruta?: true;
-  /** Whether users are in a backend that is no LDAP directory. */
+  /** Whether users are in a backend that is no LDAP directory, and pages are customized. */
   readonly internal?: true;
   /** Whether the server has what was asked for. */
   readonly done: (sandbox: Sandbox) => boolean;
@@ -66,6 +66,7 @@ const id = (kind: number, number: number): string =>
   `${kind}0000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
 const template = `kind: EmailTemplate\nbackend_id: ${id(2, 1)}\ntype: tx_code\n`;
 const client = id(6, 1);
+const page = 'kind: PageTemplate\nidentity_provider: Company accounts\ntype: new_session\n';
 
 const cases: { readonly [operation in OperationName]: Case } = {
   listOrganizations: {
@@ -175,6 +176,32 @@ const cases: { readonly [operation in OperationName]: Case } = {
     path: /^\/api\/organizations\//,
     done: ({ data }) => !data.organizations.some(({ name }) => name === 'acme'),
   },
+  updatePageTemplate: {
+    boruta: true,
+    manifest: `${page}content: "New {{ boruta_logo_path }}"\n`,
+    path: /identity-providers\/.*\/templates/,
+    done: ({ data }) => data.pageTemplates.some(({ content }) => content.startsWith('New')),
+  },
+  deletePageTemplate: {
+    boruta: true,
+    internal: true,
+    manifest: `${page}state: absent\n`,
+    path: /identity-providers\/.*\/templates/,
+    done: ({ data }) => data.pageTemplates.length === 0,
+  },
+  updateErrorTemplate: {
+    boruta: true,
+    manifest: 'kind: ErrorTemplate\ntype: 404\ncontent: "New {{ reason.message }}"\n',
+    path: /error-templates/,
+    done: ({ data }) => data.errorTemplates.some(({ content }) => content.startsWith('New')),
+  },
+  deleteErrorTemplate: {
+    boruta: true,
+    internal: true,
+    manifest: 'kind: ErrorTemplate\ntype: 404\nstate: absent\n',
+    path: /error-templates/,
+    done: ({ data }) => data.errorTemplates.length === 0,
+  },
   createUser: {
     boruta: true,
     internal: true,
@@ -233,10 +260,15 @@ export async function measure(): Promise<Cell[]> {
   );
 }
 
-function withInternalBackends(): SandboxSeed {
+function withInternalUsers(): SandboxSeed {
   const demo = loadSeed('demo');
   const type = 'Elixir.BorutaIdentity.Accounts.Internal';
-  return { ...demo, backends: demo.backends.map((backend) => ({ ...backend, type })) };
+  return {
+    ...demo,
+    backends: demo.backends.map((backend) => ({ ...backend, type })),
+    pageTemplates: [{ id: id(3, 8), identity_provider_id: id(9, 1), type: 'new_session', content: 'Custom' }],
+    errorTemplates: [{ id: id(3, 9), type: '404', content: 'Custom' }],
+  };
 }
 
 async function run(operation: OperationName, fault: FaultName, times: Times): Promise<Cell> {
@@ -249,7 +281,7 @@ async function run(operation: OperationName, fault: FaultName, times: Times): Pr
   const faulty = faults[fault];
   const sandbox = await startSandbox({
     ...(boruta ? { profile: 'boruta' } : {}),
-    ...(internal ? { seed: withInternalBackends() } : {}),
+    ...(internal ? { seed: withInternalUsers() } : {}),
     intercept: (request) => {
       if (request.method !== method || !path.test(request.path) || !armed) return undefined;
       arrived += 1;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { watch } from 'chokidar';
 import { entriesOf } from '../../apply/journal-entries.js';
 import { type Problem, refuse } from '../../base/problems.js';
-import { Sensitive } from '../../base/values.js';
+import { Sensitive, same, type Value } from '../../base/values.js';
 import { writeOutput } from '../../base/write-file.js';
 import { addressOf, emailsIn, kindOf } from '../../kinds/index.js';
 import type { Declared, Email } from '../../kinds/kind.js';
@@ -34,7 +34,7 @@ interface Options {
   readonly port?: number;
 }
 
-/** `idops preview`: renders every declared email template with sample data, to a file or on a local server. */
+/** `idops preview`: renders every declared email template and page with sample data, to a file or on a local server. */
 export async function preview(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
   const { out, serve = false, port } = options;
   if (serve && out !== undefined) throw wrongOption("--serve and --out don't go together", 'use one of them');
@@ -51,8 +51,19 @@ export async function preview(context: Context, options: Options & GlobalOptions
   const file = out ?? 'preview.html';
   await context.refuseOutputs([file]);
   await writeOutput(file, page);
-  context.output.result(`${file}: ${plural(gallery.templates.length, 'email template')}\n`);
+  context.output.result(`${file}: ${countOf(gallery)}\n`);
   return exit.done;
+}
+
+/** `2 email templates and 1 page`. */
+function countOf({ templates }: Gallery): string {
+  const pages = templates.filter(({ page }) => page !== undefined).length;
+  const emails = templates.length - pages;
+  const counts = [
+    ...(emails > 0 || pages === 0 ? [plural(emails, 'email template')] : []),
+    ...(pages > 0 ? [plural(pages, 'page')] : []),
+  ];
+  return counts.join(' and ');
 }
 
 async function loadGallery(context: Context, project: Project): Promise<Gallery> {
@@ -73,7 +84,7 @@ async function loadGallery(context: Context, project: Project): Promise<Gallery>
     templates: declared.map(({ template, email }) => {
       const label = names.get(template.identity[kindOf(template.kind).within ?? ''] ?? '');
       return {
-        ...galleryTemplate(template, email, checks, context.redactor),
+        ...galleryTemplate(template, email, checks, context.redactor, layoutOf(template, email, declared)),
         ...(label === undefined ? {} : { label }),
         samples: samples.found.get(addressOf(template.kind, template.identity)) ?? [],
       };
@@ -95,16 +106,30 @@ async function namesAtHand(project: Project, { add }: Redactor): Promise<Names> 
   }
 }
 
+/** The layout around a page, if a manifest declares it. */
+function layoutOf(
+  { kind, identity }: Declared,
+  { page, type, html }: Email,
+  declared: ReturnType<typeof emailsIn>,
+): Value | undefined {
+  if (page?.layout === undefined || identity[type] === page.layout) return undefined;
+  const wanted = { ...identity, [type]: page.layout };
+  return declared.find(({ template }) => template.kind === kind && same(template.identity, wanted))?.template
+    .fields[html];
+}
+
 function galleryTemplate(
   template: Declared,
   email: Email,
   checks: BodyChecks,
   { redact }: Redactor,
+  layout: Value | undefined,
 ): Omit<GalleryTemplate, 'samples'> {
   const { [email.txt]: txt, [email.html]: html } = template.fields;
   const bodies = {
     txt: typeof txt === 'string' ? txt : null,
     html: typeof html === 'string' ? html : null,
+    ...(typeof layout === 'string' ? { layout } : {}),
   };
   const type = template.identity[email.type] ?? '';
   return {
@@ -113,13 +138,16 @@ function galleryTemplate(
     declaredAt: template.place,
     mail: mailOf(checks.profile, type),
     bodies,
+    ...(email.page === undefined ? {} : { page: email.page }),
     held: txt instanceof Sensitive || html instanceof Sensitive,
     warnings: [
       ...findingsOf(template, email, { after: bodies }, checks)
         .filter((finding) => levelOf(finding, checks.levels, false) !== 'off')
         .map((finding) => planWarning(template, email, finding)),
       ...(['txt', 'html'] as const).flatMap((body) =>
-        isMasked(bodies[body], redact) ? [maskedBody(`the ${body} body`)] : [],
+        isMasked(bodies[body], redact)
+          ? [maskedBody(email.page === undefined ? `the ${body} body` : 'the content')]
+          : [],
       ),
     ],
   };

@@ -98,7 +98,7 @@ export function gitLines({ token }: Choices, root: string): { [path: string]: re
   const isPlain = /^[\w-][\w./-]*$/.test(file);
   return {
     '.gitignore': ['.idops/', ...(isPlain ? [`/${file}`] : [])],
-    '.gitattributes': [`${MANIFESTS}/emails/** -text`],
+    '.gitattributes': ['emails', 'pages'].map((folder) => `${MANIFESTS}/${folder}/** -text`),
   };
 }
 

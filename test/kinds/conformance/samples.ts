@@ -454,6 +454,46 @@ const client: KindSample = {
   },
 };
 
+/** Three customized pages at most; one is changed, one deleted. */
+function pagesSample(
+  kind: 'PageTemplate' | 'ErrorTemplate',
+  list: 'pageTemplates' | 'errorTemplates',
+  types: readonly string[],
+  owner: { readonly [part: string]: string },
+): KindSample {
+  return {
+    server: () =>
+      fc.shuffledSubarray([...types]).chain((some) =>
+        fc.tuple(...some.map(() => taken)).map((contents) => ({
+          [list]: some.map((type, index) => ({
+            // A page that is deleted and put back has another one.
+            id: spare(3, index).replace('-0000-', '-0001-'),
+            ...owner,
+            type,
+            content: contents[index],
+          })),
+        })),
+      ),
+    rounds: () =>
+      fc.tuple(taken, taken, taken).map(([first, second, third]) => {
+        const [one = '', other = ''] = types;
+        const page = (type: string, rest: object): Doc => ({ kind, ...owner, type, ...rest }) as Doc;
+        return {
+          known: [page(one, { content: `1${first}` }), page(other, { content: second })],
+          next: [page(one, { content: `2${third}` }), page(other, { state: 'absent' })],
+        };
+      }),
+    secrets: () => [{ path: ['content'], always: false }],
+    strip(data, doc) {
+      const rows: { id: string; type: string; content: string }[] = data[list] ?? [];
+      const at = rows.findIndex(({ type }) => type === doc.type);
+      if (at < 0) return;
+      if (doc.state === 'absent') rows.splice(at, 1);
+      else without(rows[at], { content: '' });
+    },
+  };
+}
+
 /** A sample of every kind: one that lacks it doesn't compile. */
 export const samples: { readonly [name in KindName]: KindSample } = {
   Scope: scope,
@@ -463,6 +503,10 @@ export const samples: { readonly [name in KindName]: KindSample } = {
   User: user,
   KeyPair: keyPair,
   EmailTemplate: emailTemplate,
+  PageTemplate: pagesSample('PageTemplate', 'pageTemplates', ['new_session', 'layout', 'edit_user'], {
+    identity_provider_id: '90000000-0000-4000-8000-000000000001',
+  }),
+  ErrorTemplate: pagesSample('ErrorTemplate', 'errorTemplates', ['404', '500', '400'], {}),
 };
 
 function inRounds(pairs: readonly { readonly known: Doc; readonly next: Doc }[]): Rounds {

@@ -1,0 +1,308 @@
+import * as z from 'zod';
+import { allSettled, allSettledEach } from '../base/concurrency.js';
+import { nullish, optional } from '../base/members.js';
+import { error, type Problem } from '../base/problems.js';
+import { compareText, type Fields, lazy } from '../base/values.js';
+import { withArticle } from '../base/words.js';
+import { answers } from '../server/answers.js';
+import type { Scope } from '../server/operations.js';
+import { findIn, onlyNames } from './by-name.js';
+import { readOne } from './discovery.js';
+import { body } from './fields.js';
+import type {
+  ByName,
+  Declared,
+  DiscoverContext,
+  Discovered,
+  Finding,
+  Identity,
+  Kind,
+  Live,
+  Naming,
+  ObserveContext,
+  Verdict,
+} from './kind.js';
+import { absentProblems } from './lifecycle.js';
+import type { References } from './references.js';
+import { unknownToProfile } from './resource.js';
+import { profileProblems } from './rules.js';
+import { absentAlone, document, identifier, text, UUID } from './schema.js';
+
+const pageTypes = [
+  ...['layout', 'new_session', 'choose_session', 'new_registration', 'edit_user', 'new_reset_password'],
+  ...['edit_reset_password', 'new_confirmation_instructions', 'new_totp_registration'],
+  ...['new_totp_authentication', 'new_webauthn_registration', 'new_webauthn_authentication'],
+  ...['new_consent', 'credential_offer', 'cross_device_presentation'],
+];
+const errorTypes = ['400', '401', '403', '404', '500'];
+
+const BUILT_IN = 'to go back to the built-in page, declare "state: absent"';
+
+/** Pages that only Boruta has: a PATCH customizes one, and a DELETE brings the built-in one back. */
+interface Pages {
+  readonly name: 'PageTemplate' | 'ErrorTemplate';
+  readonly noun: string;
+  readonly about: string;
+  readonly path: string;
+  readonly scope: Scope;
+  readonly types: readonly string[];
+  readonly type: z.ZodType;
+  /** What the pages belong to; omitted if to the whole server. */
+  readonly owner?: {
+    readonly byName: ByName;
+    readonly naming: NonNullable<Kind['naming']>;
+    readonly shape: () => z.ZodRawShape;
+  };
+}
+
+function pages({ name, noun, about, path, scope, types, type, owner }: Pages): Kind {
+  const traits = {
+    documented: {},
+    boruta: {
+      limits: {
+        identity: { type: { known: types, otherwise: `this server has no ${noun} of this type` } },
+        filled: { content: BUILT_IN },
+      },
+    },
+  };
+  const schema = lazy(() =>
+    document(
+      name,
+      about,
+      {
+        ...owner?.shape(),
+        type: type.meta({ description: `The type of the ${noun}.`, examples: types.slice(0, 3) }),
+        content: nullish(text(), 'The page, in HTML and Mustache.', { file: `pages/${types[1]}.html` }),
+        state: z
+          .enum(['present', 'absent'])
+          .optional()
+          .meta({
+            description: `Absent: delete the ${noun}, so that the server uses its built-in one.`,
+            examples: ['absent'],
+            default: 'present',
+          }),
+      },
+      {
+        ...absentAlone(['content']),
+        ...(owner === undefined
+          ? {}
+          : { oneOf: [owner.byName.id, ...owner.byName.names].map((part) => ({ required: [part] })) }),
+      },
+    ),
+  );
+  const within = owner?.byName.id;
+  const paramsOf = (identity: Identity) => ({
+    ...(within === undefined ? {} : { [within]: identity[within] ?? '' }),
+    template_type: identity.type ?? '',
+  });
+  const read = { title: `show ${withArticle(noun)}`, path: `${path}/:template_type`, scope };
+  const show = async (identity: Identity, context: ObserveContext): Promise<Live> => {
+    // The provider of a name is gone.
+    const isOwned = within === undefined || identity[within] !== undefined;
+    const shown = isOwned ? await readOne(context, read, paramsOf(identity), answers.object) : null;
+    return shown === null
+      ? { exists: false, identity, fields: {} }
+      : { exists: true, identity, fields: shown };
+  };
+  const deletion = (identity: Identity, { content }: Fields): Verdict => ({
+    action: 'delete',
+    fields:
+      typeof content === 'string'
+        ? [
+            {
+              path: 'content',
+              type: 'body',
+              before: content,
+              after: null,
+              sensitive: false,
+              becomes: 'built-in',
+            },
+          ]
+        : [],
+    requests: [{ operation: `delete${name}`, params: paramsOf(identity) }],
+    destructions: [`deletes the ${noun}`],
+  });
+  return {
+    name,
+    noun,
+    only: 'boruta',
+    get schema() {
+      return schema();
+    },
+    identity: [...(owner === undefined ? [] : [owner.byName.id, ...owner.byName.names]), 'type'],
+    ...(owner === undefined
+      ? {}
+      : {
+          byName: owner.byName,
+          within: owner.byName.id,
+          naming: owner.naming,
+          refersTo: () => ['identityProviders'],
+        }),
+    fields: { content: body },
+    scopes: { read: scope, write: scope },
+    traits,
+    identities: ({ identity }) => [JSON.stringify(Object.entries(identity).sort())],
+    check: (declared, profile) => [
+      ...declared.flatMap((one) => [
+        ...unknownToProfile(one, noun, profile),
+        ...(owner === undefined ? [] : unowned(one, owner.byName)),
+        ...absentProblems(one, noun),
+      ]),
+      ...profileProblems(declared, profile, traits),
+    ],
+    addressPart: (identity) => {
+      const [own = identity[owner?.byName.names[0] ?? ''] ?? ''] =
+        within === undefined ? [] : [identity[within]];
+      // A slash in a name must not make two addresses equal.
+      const first = /[/%]/.test(own) ? encodeURIComponent(own) : own;
+      return owner === undefined ? (identity.type ?? '') : `${first}/${identity.type ?? ''}`;
+    },
+    readable: (profile) => profile.name === 'boruta',
+    email: { txt: '', html: 'content', type: 'type', page: owner === undefined ? {} : { layout: 'layout' } },
+    async observe(objects, context) {
+      return new Map(
+        await allSettledEach(
+          objects,
+          async (object) => [object, await show(object.identity, context)] as const,
+        ),
+      );
+    },
+    decide({ declared, present }) {
+      if (!declared.absent) return undefined;
+      const isThere = present.exists !== false && typeof present.fields.id === 'string' && !present.asDeleted;
+      if (isThere) return deletion(present.identity, present.fields);
+      return { action: 'unchanged', fields: [], requests: [], destructions: [] };
+    },
+    update({ present: { exists, identity }, desired, references }) {
+      const request = {
+        operation: `update${name}`,
+        params: paramsOf(identity),
+        body: desired,
+        confirm: { from: {} },
+      } as const;
+      const isComing = references.identityProviders?.created.has(identity[within ?? ''] ?? '') === true;
+      if (exists !== false || isComing) return { requests: [request], expected: desired };
+      const trouble = `the server answers 404 for it: it has no ${noun} of the type ${identity.type}, or not what it belongs to`;
+      return { requests: [], expected: {}, trouble };
+    },
+    deletion: {
+      verdict: deletion,
+      exists: ({ exists, fields }) => exists && typeof fields.id === 'string',
+      isBuiltIn: ({ id }) => id === null,
+      traces: ({ id, content }) => [id, content].map((part) => (typeof part === 'string' ? part : '')),
+      restored: ({ content }) => (content === undefined ? {} : { content }),
+    },
+    discovery: {
+      options: { type: 'type' },
+      find: (context) => findPages(context, types, show, within),
+      ...(owner === undefined
+        ? {}
+        : {
+            named: {
+              lists: () => ['identityProviders'] as const,
+              identity({ identity }, references) {
+                const { [within ?? '']: id = '', type = '' } = identity;
+                const called = references.identityProviders?.byId(id)?.name;
+                if (typeof called !== 'string') return undefined;
+                return onlyNames(owner.byName, id, [{ identity_provider: called, type }], references);
+              },
+            },
+          }),
+      writes: ['content'],
+      files: { folder: 'pages', endings: { content: 'html' } },
+    },
+    destructions: () => [],
+  };
+}
+
+/** Of each provider, or of the server, the pages of the types that options ask for, otherwise all. */
+async function findPages(
+  context: DiscoverContext,
+  types: readonly string[],
+  show: (identity: Identity, context: ObserveContext) => Promise<Live>,
+  within: string | undefined,
+): Promise<Discovered> {
+  const { list, asked } = context;
+  const rows = within === undefined ? [] : ((await list('identityProviders'))?.rows() ?? []);
+  const owners = within === undefined ? [{}] : rows.map(({ id }) => ({ [within]: String(id) }));
+  const wanted = (asked.type ?? []).length === 0 ? types : types.filter((type) => asked.type?.includes(type));
+  const identities = owners.flatMap((owner) =>
+    [...wanted].sort(compareText).map((type): Identity => ({ ...owner, type })),
+  );
+  const found = await allSettled(
+    identities.map(async (identity): Promise<Finding[]> => {
+      const live = await show(identity, context);
+      const remark = live.fields.id === null ? { remark: 'the built-in page' } : {};
+      return live.exists ? [{ identity, called: null, ...remark, live }] : [];
+    }),
+  );
+  return { found: found.flat(), notes: [] };
+}
+
+function unowned(page: Declared, { id, names: [name = ''] }: ByName): Problem[] {
+  const both = page.identity[id] !== undefined && page.identity[name] !== undefined;
+  const none = page.identity[id] === undefined && page.identity[name] === undefined;
+  if (!both && !none) return [];
+  const message = `a ${page.kind} needs either "${id}" or "${name}"`;
+  return [
+    error('missing-field', message, [page.place], none ? 'add one of the two' : 'remove one of the two'),
+  ];
+}
+
+/** By the name of its provider if the plan creates that, since the id is only known then; otherwise by ids. */
+function pageNaming(identity: Identity, { identityProviders }: References): Naming {
+  const { identity_provider_id = '', type = '' } = identity;
+  const name = identityProviders?.byId(identity_provider_id)?.name;
+  const isUnique = typeof name === 'string' && identityProviders?.byName(name).length === 1;
+  const named = isUnique ? { identity_provider: name, type } : identity;
+  const isNew = identityProviders?.created.has(identity_provider_id) === true;
+  return { address: isNew ? named : identity, key: identity, all: [identity, named] };
+}
+
+/** The identity provider of a page by its name. */
+const pageByName: ByName = {
+  id: 'identity_provider_id',
+  names: ['identity_provider'],
+  lists: () => ['identityProviders'],
+  find({ identity_provider = '', ...rest }, references) {
+    const found = findIn('identity provider', identity_provider, references);
+    return typeof found === 'string' ? found : { ...rest, identity_provider_id: found.id };
+  },
+  // With the provider its pages are gone.
+  missing: (identity, { identityProviders }) =>
+    identityProviders?.lacksName(identity.identity_provider ?? '') === true ? identity : undefined,
+};
+
+/** A page of an identity provider. */
+export const pageTemplate: Kind = pages({
+  name: 'PageTemplate',
+  noun: 'page template',
+  about: 'A page of an identity provider, in Mustache.',
+  path: '/api/identity-providers/:identity_provider_id/templates',
+  scope: 'identity-providers:manage:all',
+  types: pageTypes,
+  type: identifier(),
+  owner: {
+    byName: pageByName,
+    naming: pageNaming,
+    shape: () => ({
+      identity_provider_id: optional(identifier(), 'The id of the identity provider whose page it is.', UUID),
+      identity_provider: optional(
+        identifier(),
+        'The name or id of the identity provider, instead of identity_provider_id.',
+        'Company accounts',
+      ),
+    }),
+  },
+});
+
+/** A page that the server shows for an HTTP error. */
+export const errorTemplate: Kind = pages({
+  name: 'ErrorTemplate',
+  noun: 'error template',
+  about: 'A page that the server shows for an HTTP error, in Mustache.',
+  path: '/api/configuration/error-templates',
+  scope: 'configuration:manage:all',
+  types: errorTypes,
+  type: z.union([identifier(), z.int().transform(String)], { error: 'expected a status such as 404' }),
+});
