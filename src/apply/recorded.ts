@@ -108,7 +108,7 @@ function notOne(name: string, matches: readonly Recorded[]): Problem {
  */
 export function withoutRecords(state: State, records: readonly Recorded[]): State {
   const problems: Problem[] = [];
-  for (const { address, owedBy, regeneratedBy } of records) {
+  for (const { address, kind, owedBy, regeneratedBy } of records) {
     const only = `the record of ${address} is all that knows`;
     if (owedBy !== null) {
       const message = `${only} what run ${owedBy} took away from it`;
@@ -118,7 +118,7 @@ export function withoutRecords(state: State, records: readonly Recorded[]): Stat
     }
     if (regeneratedBy !== null) {
       const message = `${only} of the regeneration that run ${regeneratedBy} left open`;
-      const hint = `look at its DID, then say idops runs settle ${regeneratedBy} ${address} --done or --not-done`;
+      const hint = `look at its ${kindOf(kind).regeneration?.noun ?? 'value'}, then say idops runs settle ${regeneratedBy} ${address} --done or --not-done`;
       problems.push(error('record-needed', message, [], hint));
     }
   }

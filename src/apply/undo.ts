@@ -68,7 +68,8 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
     const { answered } = entry;
     const { address, action } = entry.sending;
     if (action === 'regenerate' && answered?.status !== 'failed') {
-      left.push({ address, path: null, reason: 'a regenerated DID can not be put back' });
+      const { noun = 'value' } = kindOf(entry.sending.kind).regeneration ?? {};
+      left.push({ address, path: null, reason: `a regenerated ${noun} can not be put back` });
       continue;
     }
     if (!wasDone(entry)) continue;

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { nullish, optional } from '../base/members.js';
 import { lazy } from '../base/values.js';
+import { counter } from './regeneration.js';
 import {
   absentAlone,
   anyObject,
@@ -179,11 +180,7 @@ export const clientSchema = lazy(() => {
     'An application that gets tokens. Under the profile documented, only its DID can be regenerated.',
     {
       id: identifier().meta({ description: 'The id of the client.', examples: [UUID] }),
-      did_generation: optional(
-        z.int().min(0, 'must be 0 or more'),
-        'Raise it to regenerate the DID once. The first number is only recorded.',
-        1,
-      ),
+      did_generation: counter('regenerate the DID'),
       ...fields,
       ...lifecycle('client'),
     },

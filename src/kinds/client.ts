@@ -79,7 +79,7 @@ const regeneration: Regeneration = {
     action: 'regenerate',
     fields: [],
     requests: [{ operation: 'regenerateDid', params: { client_id: id } }],
-    destructions: [`regenerates the DID${presentValue('did', present, shown)}`],
+    destructions: [`regenerates the DID${presentValue({ field: 'did' }, present, shown)}`],
   }),
   same: (did) =>
     `the DID is the same as before (${did}): the server derives it from the client's key, which did not change`,

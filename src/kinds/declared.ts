@@ -37,7 +37,7 @@ export declare abstract class Declared {
   readonly whole: readonly string[];
   /** `ignored: [...]` */
   readonly ignored: readonly string[];
-  /** `did_generation` of a client. */
+  /** The number of its regeneration, such as `did_generation`. */
   readonly generation?: number;
   /** It comes from a journal, so its names may be outdated. */
   readonly remembered?: true;

@@ -1,13 +1,16 @@
+import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { allSettledEach } from '../base/concurrency.js';
 import { nullish } from '../base/members.js';
-import { error } from '../base/problems.js';
+import { error, type Problem } from '../base/problems.js';
 import { compareText, type Fields, lazy } from '../base/values.js';
 import { answers, pages } from '../server/answers.js';
+import type { Profile } from '../server/profiles.js';
 import type { PlanWarning } from './change.js';
 import { missing, readOne, withoutIds } from './discovery.js';
 import { value } from './fields.js';
 import type {
+  Declared,
   DiscoverContext,
   Discovered,
   Identity,
@@ -15,8 +18,10 @@ import type {
   Live,
   ObserveContext,
   PlanInput,
+  Regeneration,
   Update,
 } from './kind.js';
+import { counter, decideRegeneration, presentValue } from './regeneration.js';
 import { profileProblems } from './rules.js';
 import { document, identifier, ignorable, text, UUID } from './schema.js';
 import type { ProfileTraits, Traits } from './traits.js';
@@ -56,9 +61,29 @@ const schema = lazy(() =>
       'Whether it is the default key pair. Moving the default is destructive.',
       true,
     ),
+    rotation: counter('give the key pair a new key'),
     ignored: ignorable(traits),
   }),
 );
+
+const regeneration: Regeneration = {
+  counter: 'rotation',
+  owner: 'key pair',
+  field: 'public_key',
+  name: '',
+  noun: 'key',
+  // A PEM has several lines.
+  brief: (key) => `SHA256:${createHash('sha256').update(key).digest('base64url')}`,
+  verdict: ({ id = '' }, present, shown) => ({
+    action: 'regenerate',
+    fields: [],
+    requests: [{ operation: 'rotateKeyPair', params: { key_pair_id: id } }],
+    destructions: [
+      `rotates the key${presentValue(regeneration, present, shown)}: the clients that hold it get the new one`,
+    ],
+  }),
+  same: () => 'the key is the same as before',
+};
 
 export const keyPair: Kind = {
   name: 'KeyPair',
@@ -74,7 +99,7 @@ export const keyPair: Kind = {
   sequential: true,
   identities: ({ identity }) => [`id ${identity.id}`],
   check(declared, profile) {
-    const problems = profileProblems(declared, profile, traits);
+    const problems = [...profileProblems(declared, profile, traits), ...rotations(declared, profile)];
     const defaults = declared.filter(({ fields }) => fields.is_default === true);
     if (defaults.length < 2) return problems;
     return [
@@ -104,6 +129,8 @@ export const keyPair: Kind = {
     failed: 'the new default key pair could not be set',
   },
   observe: observeKeyPairs,
+  decide: (input) => decideRegeneration(input, `KeyPair/${input.present.identity.id}`, regeneration),
+  regeneration,
   update(input) {
     if (traits[input.profile.name].movesDefault) return move(input);
     const { present, desired, changed } = input;
@@ -119,6 +146,21 @@ export const keyPair: Kind = {
   destructions: (fields) =>
     fields.some(({ path, after }) => path === 'is_default' && after === true) ? [MOVES] : [],
 };
+
+/** The problems of rotations, which the documented API doesn't have. */
+function rotations(declared: readonly Declared[], { name }: Profile): Problem[] {
+  if (name === 'boruta') return [];
+  return declared
+    .filter(({ generation }) => generation !== undefined)
+    .map((pair) =>
+      error(
+        'profile-field',
+        'the documented API has no operation that rotates a key pair',
+        [pair.placeOf('rotation')],
+        'if the server is a Boruta, set "profile: boruta" under server; otherwise remove the field',
+      ),
+    );
+}
 
 /** The ids of the default key pairs, from the fields of one; undefined if unknown. */
 function defaultsAmong(fields: Fields): string[] | undefined {

@@ -61,7 +61,7 @@ export interface Present {
   readonly beside?: Fields;
   /** The live ones of `fields`; the others are recorded. */
   readonly shown: Fields;
-  /** The recorded `did_generation` of a client. */
+  /** The recorded number of its regeneration. */
   readonly generation?: number;
   /** The run whose regeneration has an unknown outcome. */
   readonly pendingRun?: string;
@@ -204,6 +204,8 @@ export interface Regeneration {
   /** The field of answers with the object's name. */
   readonly name: string;
   readonly noun: string;
+  /** The value in sentences; by default as it is. */
+  brief?(value: string): string;
   /** `present` is what is known of the object, `shown` what the server shows now. */
   verdict(identity: Identity, present: Fields, shown: Fields): Verdict;
   /** The message if the value is the same as before. */

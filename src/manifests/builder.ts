@@ -126,6 +126,7 @@ export class Builder {
       if (data[name] === undefined || (isNamed && byName.names.includes(name))) continue;
       fields[name] = this.#field(type, data[name], [name]);
     }
+    const { [kind.regeneration?.counter ?? '']: number } = data;
     return new DeclaredDocument(
       {
         kind: kind.name,
@@ -135,7 +136,7 @@ export class Builder {
         ...(this.#creates(data) ? { creates: true } : {}),
         whole: names(data.whole),
         ignored: names(data.ignored),
-        ...(typeof data.did_generation === 'number' ? { generation: data.did_generation } : {}),
+        ...(typeof number === 'number' ? { generation: number } : {}),
         ...(this.#many === undefined ? {} : { covers: this.#many.covers(data) }),
       },
       { root: this.#root, file, bodies: this.#bodies },

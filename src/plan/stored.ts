@@ -107,7 +107,7 @@ function observedOf(change: Change, hasher: Hasher): Json {
     const normal = withoutLabels(type, normalForm(type, shown));
     return secret.has(name) ? new Sensitive(withHashes(normal, hasher)) : normal;
   });
-  const generation = fields.find(({ path }) => path === 'did_generation');
+  const generation = fields.find(({ path }) => path === kindOf(kind).regeneration?.counter);
   return [
     withHashes(before, hasher),
     apply.existed,

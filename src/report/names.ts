@@ -68,7 +68,8 @@ export function labelResult(result: Result, { changes }: Plan, answers: Answers)
     const answer = answers.get(change) ?? {};
     // If the address is the name, the planned one stays.
     const name = isAddressedByName(change.kind) ? undefined : called?.(answer);
-    const did = change.action === 'regenerate' ? answer[regeneration?.field ?? ''] : undefined;
+    const isDid = change.action === 'regenerate' && regeneration?.command === true;
+    const did = isDid ? answer[regeneration.field] : undefined;
     return {
       ...one,
       ...labelOf(change, change.apply.identity, change.label ?? name, names),

@@ -1,6 +1,7 @@
 import type { Recorded } from '../apply/recorded.js';
 import { bare, escapeText } from '../base/escape.js';
 import { type Fields, mapValues } from '../base/values.js';
+import { kindOf } from '../kinds/index.js';
 import { jsonOf } from './json.js';
 import { nameOf } from './names.js';
 import type { TextOptions } from './text.js';
@@ -46,7 +47,7 @@ function remarks(record: Recorded): string[] {
     `recorded ${record.at} ${record.run === null ? 'as the server had it' : `by run ${bare(record.run)}`}`,
     ...(record.deleted ? ['deleted by that run'] : []),
     ...(managed.length === 0 ? [] : [`declared then: ${managed.map(bare).join(', ')}`]),
-    ...(generation === null ? [] : [`did_generation ${generation}`]),
+    ...(generation === null ? [] : [`${kindOf(record.kind).regeneration?.counter ?? ''} ${generation}`]),
     ...(uncertain.length === 0 ? [] : [`outcome unknown: ${uncertain.map(bare).join(', ')}`]),
     ...(owedBy === null ? [] : [`run ${bare(owedBy)} took something away from it, which apply restores`]),
     ...(regeneratedBy === null

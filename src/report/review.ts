@@ -137,15 +137,16 @@ export function idleWords(plan: Plan): string {
 }
 
 /** Says if the present value isn't live; null if it is. */
-export function observedNote({ action, observed, recordedAt, fields, apply }: Change): string | null {
+export function observedNote({ kind, action, observed, recordedAt, fields, apply }: Change): string | null {
   const { generation, existed } = apply;
+  const { counter = '' } = kindOf(kind).regeneration ?? {};
   if (action === 'adopt') {
     if (generation === undefined) return null;
-    return `${fields.length > 0 ? '' : `did_generation ${generation} `}will be recorded, nothing is sent`;
+    return `${fields.length > 0 ? '' : `${counter} ${generation} `}will be recorded, nothing is sent`;
   }
   if (observed === 'recorded') {
     // The DID may be live nevertheless.
-    const what = generation === undefined ? 'recorded' : 'did_generation as recorded';
+    const what = generation === undefined ? 'recorded' : `${counter} as recorded`;
     const why = existed === true ? "since the server doesn't show it" : 'not read from the server';
     return `${what}${recordedAt === undefined ? '' : ` ${escapeText(recordedAt)}`}, ${why}`;
   }

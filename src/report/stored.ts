@@ -74,7 +74,7 @@ function changeOfJson(json: ChangeJson): Change | undefined {
   const requests = json.requests.map(({ method, path }) => requestOf(method, path));
   if (!requests.every((request): request is WriteRequest => request !== undefined)) return undefined;
   const fields = json.fields.map((field) => fieldOfJson(kind, field, json.action === 'create'));
-  const generation = fields.find(({ path }) => path === 'did_generation')?.after;
+  const generation = fields.find(({ path }) => path === kindOf(kind).regeneration?.counter)?.after;
   const change = shownChange({ address, ...(label === undefined ? {} : { label }), kind, action, fields });
   return {
     ...change,

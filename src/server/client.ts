@@ -41,6 +41,7 @@ const written: { readonly [operation in WriteOperation]?: Parser<Fields> } = {
   updateTemplate: answers.template,
   deleteTemplate: answers.template,
   updateKeyPair: answers.keyPair,
+  rotateKeyPair: answers.keyPair,
   updateOrganization: answers.organization,
   createOrganization: answers.organization,
   createClient: answers.wholeClient,

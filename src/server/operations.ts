@@ -121,6 +121,12 @@ const boruta = {
     wrapper: 'client',
     scope: 'clients:manage:all',
   }),
+  rotateKeyPair: {
+    title: 'rotate a key pair',
+    method: 'POST',
+    path: '/api/key-pairs/:key_pair_id/rotate',
+    scope: 'clients:manage:all',
+  },
   createOrganization: {
     title: 'create an organization',
     method: 'POST',

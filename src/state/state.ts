@@ -63,6 +63,7 @@ export const recordSchema = z.strictObject({
   given: z.record(z.string(), z.array(z.string())).optional(),
   /** Fields of a request whose outcome is unknown. */
   uncertain: z.array(z.string()).optional(),
+  /** Of a key pair, its `rotation`. */
   did_generation: z.int().min(0).optional(),
   /** The run of a regeneration whose outcome is unknown. */
   pending_regeneration: z.string().optional(),

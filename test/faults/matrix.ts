@@ -54,6 +54,8 @@ export type Times = 'once' | 'always';
 interface Case {
   readonly manifest: string;
   readonly path: RegExp;
+  /** What is applied before, without faults. */
+  readonly first?: string;
   /** Whether only Boruta has the operation. */
   readonly boruta?: true;
   /** Whether users are in a backend that is no LDAP directory, and pages are customized. */
@@ -108,6 +110,13 @@ const cases: { readonly [operation in OperationName]: Case } = {
     manifest: '',
     path: /regenerate_did$/,
     done: ({ data }) => data.clients.some(({ id, did }) => id === client && did !== firstDid),
+  },
+  rotateKeyPair: {
+    boruta: true,
+    first: `kind: KeyPair\nid: ${id(5, 2)}\nrotation: 1\n`,
+    manifest: `kind: KeyPair\nid: ${id(5, 2)}\nrotation: 2\n`,
+    path: /\/rotate$/,
+    done: ({ data }) => data.keyPairs.some((one) => one.id === id(5, 2) && one.public_key !== firstKey),
   },
   createClient: {
     boruta: true,
@@ -219,6 +228,7 @@ const cases: { readonly [operation in OperationName]: Case } = {
 };
 
 let firstDid: string | null | undefined;
+let firstKey: string | null | undefined;
 
 /** Whether only Boruta has an operation. */
 export const isBoruta = (operation: OperationName): boolean => cases[operation].boruta === true;
@@ -248,6 +258,7 @@ export interface Cell {
 /** Runs every operation under every fault, once and always. */
 export async function measure(): Promise<Cell[]> {
   const probe = await startSandbox();
+  firstKey = probe.data.keyPairs.find((one) => one.id === id(5, 2))?.public_key;
   firstDid = probe.data.clients.find(({ id }) => id === client)?.did;
   await probe.close();
   const limit = pLimit(16);
@@ -272,7 +283,7 @@ function withInternalUsers(): SandboxSeed {
 }
 
 async function run(operation: OperationName, fault: FaultName, times: Times): Promise<Cell> {
-  const { manifest, path, done, boruta = false, internal } = cases[operation];
+  const { manifest, first, path, done, boruta = false, internal } = cases[operation];
   const { method } = operations[operation];
   const folder = await mkdtemp(join(tmpdir(), 'idops-faults-'));
   const time = deadlines();
@@ -292,7 +303,7 @@ async function run(operation: OperationName, fault: FaultName, times: Times): Pr
   const front = faulty === 'certificate' ? await certificateFront(sandbox.url, times) : undefined;
   try {
     await mkdir(join(folder, 'manifests'));
-    await writeFile(join(folder, 'manifests/all.yaml'), manifest);
+    await writeFile(join(folder, 'manifests/all.yaml'), first ?? manifest);
     await writeFile(join(folder, 'ca.pem'), front?.ca ?? '');
     const tls = front === undefined ? '' : '  tls: {ca_file: ca.pem}\n';
     const config = `version: 1\nserver:\n  base_url: ${front?.url ?? sandbox.url}\n  auth: {token: ${sandbox.token}}\n${boruta ? '  profile: boruta\n' : ''}${tls}`;
@@ -305,6 +316,10 @@ async function run(operation: OperationName, fault: FaultName, times: Times): Pr
       );
     const plan = async (opened: WritingSession): Promise<Plan> =>
       operation === 'regenerateDid' ? opened.planRegeneration(client) : await opened.plan();
+    if (first !== undefined) {
+      await session(async (opened) => await applyAll(opened, await opened.plan()));
+      await writeFile(join(folder, 'manifests/all.yaml'), manifest);
+    }
     const arm = async (): Promise<void> => {
       armed = true;
       await front?.arm();
@@ -327,7 +342,8 @@ async function run(operation: OperationName, fault: FaultName, times: Times): Pr
     const held = done(sandbox);
     const reached = arrived;
     const writes = sandbox.requests.filter((request) => request.method !== 'GET').length;
-    const recovered = operation === 'regenerateDid' ? true : await recovers(session, method, sandbox, done);
+    const onlyOnce = operation === 'regenerateDid' || operation === 'rotateKeyPair';
+    const recovered = onlyOnce ? true : await recovers(session, method, sandbox, done);
     return {
       operation,
       fault,

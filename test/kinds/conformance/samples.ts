@@ -286,13 +286,22 @@ const keyPair: KindSample = {
     fc
       .tuple(fc.nat(2), fc.array(profileText(profile), { minLength: 3, maxLength: 3 }))
       .map(([first, keys]) => ({
-        keyPairs: [ids.firstKey, ids.secondKey, ids.thirdKey].map((id, index) => ({
-          id,
-          public_key: keys[index] ?? null,
-          is_default: index === first,
-        })),
+        keyPairs: [
+          ...[ids.firstKey, ids.secondKey, ids.thirdKey].map((id, index) => ({
+            id,
+            public_key: keys[index] ?? null,
+            is_default: index === first,
+          })),
+          ...(profile === 'boruta' ? [{ id: spare(5, 1), public_key: 'rotated', is_default: false }] : []),
+        ],
       })),
-  rounds({ keyPairs }, profile) {
+  rounds({ keyPairs: all }, profile) {
+    const keyPairs = all.filter(({ id }) => id !== spare(5, 1));
+    const rotation = { kind: 'KeyPair', id: spare(5, 1) } as const;
+    const rotated: Rounds = {
+      known: profile === 'boruta' ? [{ ...rotation, rotation: 1 }] : [],
+      next: profile === 'boruta' ? [{ ...rotation, rotation: 2 }] : [],
+    };
     const keys = profile === 'boruta' ? fc.constant({}) : some({ public_key: nullableText });
     // The one that was the default before all this stays unmentioned at times: the server takes it from it all the same.
     return fc
@@ -305,15 +314,18 @@ const keyPair: KindSample = {
             return { known: merged(next, { ...pair, ...before, is_default: index === 1 }), next };
           }),
         ),
-      );
+      )
+      .map(({ known, next }) => ({
+        known: [...known, ...rotated.known],
+        next: [...next, ...rotated.next],
+      }));
   },
   secrets: (profile) => (profile === 'boruta' ? [] : [{ path: ['public_key'], always: false }]),
   strip({ keyPairs }, doc) {
     if (doc.is_default === true) for (const pair of keyPairs) pair.is_default = null;
-    without(
-      keyPairs.find(({ id }) => id === doc.id),
-      doc,
-    );
+    const row = keyPairs.find(({ id }) => id === doc.id);
+    if (doc.rotation !== undefined && row !== undefined) row.public_key = null;
+    else without(row, doc);
   },
 };
 

@@ -1,0 +1,68 @@
+import { expect, it } from 'vitest';
+import { boruta, config, failed, project, succeeded } from '../e2e/running.js';
+import { ids } from '../sandbox/asking.js';
+
+const document = (rotation: number, more = ''): { [path: string]: string } => ({
+  'manifests/keys.yaml': `kind: KeyPair\nid: ${ids.secondKey}\nrotation: ${rotation}\n${more}`,
+});
+
+it('a key pair is rotated once for a greater number, and clients with its key get the new one', async () => {
+  const { idops, write, writes, sandbox } = await project(
+    { 'idops.yaml': boruta, ...document(1) },
+    { profile: 'boruta' },
+  );
+  const key = () => sandbox.data.keyPairs.find(({ id }) => id === ids.secondKey)?.public_key ?? '';
+  const before = key();
+  const [client] = sandbox.data.clients;
+  if (client !== undefined) client.public_key = before;
+  await succeeded(idops('apply --yes'));
+  expect(writes()).toEqual([]);
+  await write(document(5));
+  const { stdout } = await idops('plan');
+  expect(stdout).toContain('rotation: 1 → 5');
+  expect(stdout.replace(/\s+/g, ' ')).toMatch(
+    /rotates the key, which is SHA256:\S+ now: the clients that hold it/,
+  );
+  const applied = JSON.parse((await idops('apply --yes --format json')).stdout);
+  expect(applied.results).toMatchObject([{ action: 'regenerate', status: 'applied' }]);
+  expect(applied.results[0]).not.toHaveProperty('did');
+  expect(writes()).toEqual([`POST /api/key-pairs/${ids.secondKey}/rotate`]);
+  expect(key()).not.toBe(before);
+  expect(client?.public_key).toBe(key());
+  expect((await idops('plan --detailed-exitcode')).code).toBe(0);
+  expect((await idops('undo --last --yes')).stdout).toContain('a regenerated key can not be put back');
+  await write(document(4));
+  await failed(idops('apply --yes'), 'rotation 4 is smaller than the recorded 5');
+  const pair = sandbox.data.keyPairs.find(({ id }) => id === ids.secondKey);
+  if (pair !== undefined) pair.public_key = 'another';
+  await write(document(6));
+  await failed(idops('apply --yes'), "the key pair's key was SHA256:");
+  expect(writes()).toHaveLength(1);
+});
+
+it('a rotation with an unknown outcome is left to a person', async () => {
+  const { idops, write, writes } = await project(
+    { 'idops.yaml': boruta, ...document(1) },
+    {
+      profile: 'boruta',
+      intercept: ({ method }) => (method === 'POST' ? { kind: 'answer', status: 500, body: {} } : undefined),
+    },
+  );
+  await succeeded(idops('apply --yes'));
+  await write(document(2));
+  expect((await idops('apply --yes')).code).toBe(1);
+  await failed(idops('apply --yes'), 'sent a regeneration whose outcome is not known');
+  expect(writes()).toHaveLength(1);
+});
+
+it('a number raised beside the default waits for it', async () => {
+  const { idops, write } = await project({ 'idops.yaml': boruta, ...document(1) }, { profile: 'boruta' });
+  await succeeded(idops('apply --yes'));
+  await write(document(2, 'is_default: true\n'));
+  await failed(idops('apply --yes'), 'rotation is raised while is_default differs too');
+});
+
+it('the documented API rotates nothing', async () => {
+  const { refused } = await project({ 'idops.yaml': config, ...document(1) });
+  await refused('validate', ['no operation that rotates a key pair', 'keys.yaml:3:1']);
+});
