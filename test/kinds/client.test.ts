@@ -216,7 +216,8 @@ describe('did_generation beside fields', () => {
 it('only the DID of a client can be declared under the profile documented', async () => {
   const at = await project({
     'idops.yaml': config,
-    'manifests/clients.yaml': `kind: Client\nid: ${ids.portal}\npkce: true\n`,
+    'manifests/clients.yaml': `kind: Client\nid: ${ids.portal}\npkce: true\ncreate: true\n`,
   });
   await at.refused('validate', ['the documented API has no "pkce" of a client', 'clients.yaml:3:1']);
+  await at.refused('validate', 'has no operation that creates a client');
 });
