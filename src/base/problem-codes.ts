@@ -59,6 +59,7 @@ export const problemCodes = [
   'journal-readable',
   'journal-unreadable',
   'keeps-key',
+  'key-moved',
   'left-out',
   'linked-folder',
   'locked',

@@ -200,8 +200,8 @@ export function declare(action: Act): Command {
     .argument('<run>', 'the run, or the beginning of its name')
     .argument('<address>', 'the client, as Client/<id>')
     .description('record the unknown outcome of a regeneration')
-    .option('--done', 'the DID was regenerated')
-    .option('--not-done', 'the DID was not regenerated')
+    .option('--done', 'it was regenerated')
+    .option('--not-done', 'it was not regenerated')
     .action(action(async () => (await import('./commands/runs.js')).settleRun));
   runs
     .command('prune')

@@ -71,6 +71,10 @@ const uri = z
   .max(255, 'must not be longer than 255 characters')
   .regex(/^[a-z][a-z0-9+.-]*:\/\/[^\s/?#][^\s#]*$/i, 'must have a scheme and a host, and no "#"');
 
+const resource = z
+  .string()
+  .regex(/^[a-z][a-z0-9+.-]*:[^\s#]+$/i, 'must be a URI with a scheme, and without "#"');
+
 /** The server takes and shows texts. */
 const size = z.union([z.string(), z.int().transform(String)]);
 
@@ -151,6 +155,11 @@ const shape = () => ({
     "The type of the client's key. An existing client keeps its key until its key pair is regenerated.",
     { type: 'ec', curve: 'P-256' },
   ),
+  key_pair_id: optional(
+    z.string().regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'must be a UUID in lower case'),
+    'The id of the key pair whose key the client gets, now and if the pair is rotated. In no answer of the server.',
+    UUID,
+  ),
   id_token_signature_alg: optional(
     algorithms('RS', 'ES', 'HS'),
     'The algorithm that signs ID tokens. RS needs an RSA key, ES an EC key.',
@@ -164,7 +173,7 @@ const shape = () => ({
   response_mode: optional(z.enum(['direct_post', 'post']), 'How presentations are answered.', 'direct_post'),
   trusted_authorities: optional(text(), 'The authorities whose credentials are trusted.', ''),
   trusted_hosts: optional(z.array(z.string()), 'The hosts whose requests are trusted.', ['shop.example.com']),
-  authorized_resources: optional(z.array(z.string()), 'The resources that tokens may be for.', [
+  authorized_resources: optional(z.array(resource), 'The resources that tokens may be for.', [
     'https://api.example.com',
   ]),
   logo_uri: nullish(text(), "Where the client's logo is.", 'https://shop.example.com/logo.svg'),

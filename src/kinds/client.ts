@@ -8,10 +8,12 @@ import { idsOf, missing, readOne, withoutIds } from './discovery.js';
 import { asElements, carried, type FieldTypes, firstText, reference, secret, set, value } from './fields.js';
 import { scopesGiven } from './holdings.js';
 import type {
+  Creation,
   Declared,
   DiscoverContext,
   Discovered,
   Finding,
+  Identity,
   Kind,
   PlanInput,
   Regeneration,
@@ -58,7 +60,7 @@ const plainFields = [
   ...['key_pair_type', 'id_token_signature_alg', 'userinfo_signed_response_alg'],
   ...['response_mode', 'trusted_authorities', 'trusted_hosts'],
   // In no answer of the server, so they are recorded as asked.
-  ...['agent_token_ttl', 'authorized_resources', 'jwks_uri', 'logo_uri', 'metadata'],
+  ...['agent_token_ttl', 'authorized_resources', 'jwks_uri', 'key_pair_id', 'logo_uri', 'metadata'],
 ];
 
 const fields: FieldTypes = {
@@ -75,6 +77,7 @@ const regeneration: Regeneration = {
   field: 'did',
   name: 'name',
   noun: 'DID',
+  moved: 'did-moved',
   verdict: ({ id = '' }, present, shown) => ({
     action: 'regenerate',
     fields: [],
@@ -127,12 +130,13 @@ export const client: Kind = {
   refersTo: ({ fields: wanted }) => [
     ...(wanted.authorized_scopes === undefined ? [] : (['scopes'] as const)),
     ...(wanted.identity_provider === undefined ? [] : (['identityProviders'] as const)),
+    ...(wanted.key_pair_id === undefined ? [] : (['keyPairs'] as const)),
   ],
   resolve,
   decide: (input) => decideRegeneration(input, `Client/${input.present.identity.id}`, regeneration),
   update,
   creation: {
-    ...creationOf('createClient', { takesId: true, needs: ['identity_provider'] }),
+    ...creationOf('createClient', { takesId: true, needs: ['identity_provider'], prepare: prepared }),
     request: ({ id = '' }, given) => ({
       operation: 'createClient',
       params: {},
@@ -148,7 +152,10 @@ export const client: Kind = {
     // The secret is never in a file.
     writes: [...plainFields, 'identity_provider', 'authorized_scopes'],
   },
-  destructions: () => [],
+  destructions: (changes) =>
+    changes.some(({ path, was }) => path === 'key_pair_id' && was !== 'new')
+      ? ['replaces the key of the client with that of the key pair']
+      : [],
 };
 
 /** The problems of fields that the documented API doesn't have. */
@@ -185,6 +192,15 @@ function unfitAlgorithms(declared: Declared): Problem[] {
   });
 }
 
+/** The server signs with RS512 unless something else is sent, also if the key is an EC key. */
+function prepared(_: Identity, given: Fields): ReturnType<NonNullable<Creation['prepare']>> {
+  const { key_pair_type: key = null, id_token_signature_alg: algorithm } = given;
+  if (algorithm !== undefined || !isMap(key) || key.type !== 'ec') return { fields: given };
+  const trouble =
+    "the server gives a new client the algorithm RS512, which an EC key can't sign with: declare id_token_signature_alg, such as ES256";
+  return { fields: given, trouble };
+}
+
 /** The fields, without an identity provider that there is not. */
 function shownClient({ id: _, name, ...shown }: Fields): Fields {
   const { identity_provider: provider } = shown;
@@ -199,7 +215,10 @@ function shownClient({ id: _, name, ...shown }: Fields): Fields {
 /** Only ids are sent: the server creates a scope for a name that it doesn't have. */
 function resolve(wanted: Fields, context: ResolveContext): Resolved {
   const { identity_provider: provider, ...rest } = wanted;
-  const { scopes, identityProviders } = context.references;
+  const { scopes, identityProviders, keyPairs } = context.references;
+  const { key_pair_id: pair } = wanted;
+  const isLost = typeof pair === 'string' && keyPairs?.byId(pair) === undefined;
+  const lost = isLost && keyPairs != null ? [keyPairs.lacksId(pair)] : [];
   const given =
     provider === undefined || provider === null ? rest : { ...rest, identity_provider: [provider] };
   const resolver = new SetResolver(given, context, true);
@@ -214,7 +233,7 @@ function resolve(wanted: Fields, context: ResolveContext): Resolved {
   const unlisted = nameless.map(({ name }) => `no list of the server has "${String(name)}": declare the id`);
   return {
     ...result,
-    troubles: troubles.length > 0 ? troubles : unlisted,
+    troubles: [...(troubles.length > 0 ? troubles : unlisted), ...lost],
     fields: {
       ...resolved,
       ...(found === undefined ? {} : { identity_provider: { id: found.id ?? null } }),

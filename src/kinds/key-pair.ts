@@ -6,6 +6,7 @@ import { error, type Problem } from '../base/problems.js';
 import { compareText, type Fields, lazy } from '../base/values.js';
 import { answers, pages } from '../server/answers.js';
 import type { Profile } from '../server/profiles.js';
+import type { Catalog } from './catalog.js';
 import type { PlanWarning } from './change.js';
 import { missing, readOne, withoutIds } from './discovery.js';
 import { value } from './fields.js';
@@ -74,16 +75,28 @@ const regeneration: Regeneration = {
   noun: 'key',
   // A PEM has several lines.
   brief: (key) => `SHA256:${createHash('sha256').update(key).digest('base64url')}`,
-  verdict: ({ id = '' }, present, shown) => ({
+  moved: 'key-moved',
+  verdict: ({ id = '' }, present, shown, references) => ({
     action: 'regenerate',
     fields: [],
     requests: [{ operation: 'rotateKeyPair', params: { key_pair_id: id } }],
     destructions: [
-      `rotates the key${presentValue(regeneration, present, shown)}: the clients that hold it get the new one`,
+      `rotates the key${presentValue(regeneration, present, shown)}: ${heirs(present, references?.clients)}`,
     ],
   }),
   same: () => 'the key is the same as before',
 };
+
+/** Which clients get the new key, as far as the server shows who holds the present one. */
+function heirs({ public_key: key }: Fields, clients: Catalog | null | undefined): string {
+  if (clients == null || typeof key !== 'string') return 'the clients that hold it get the new one';
+  const holders = clients.rows().filter(({ public_key: held }) => held === key);
+  if (holders.length === 0) return 'no client holds it';
+  const named = holders.map(({ id, name }) =>
+    typeof name === 'string' ? `"${name}" (Client/${id})` : `Client/${id}`,
+  );
+  return `the clients that hold it get the new one: ${named.join(', ')}`;
+}
 
 export const keyPair: Kind = {
   name: 'KeyPair',
@@ -93,7 +106,7 @@ export const keyPair: Kind = {
   },
   identity: ['id'],
   fields: { public_key: value, is_default: value },
-  decisive: [DEFAULTS],
+  decisive: [DEFAULTS, 'public_key'],
   scopes: { read: 'clients:manage:all', write: 'clients:manage:all' },
   traits,
   sequential: true,
@@ -129,6 +142,7 @@ export const keyPair: Kind = {
     failed: 'the new default key pair could not be set',
   },
   observe: observeKeyPairs,
+  refersTo: ({ generation }) => (generation === undefined ? [] : ['clients']),
   decide: (input) => decideRegeneration(input, `KeyPair/${input.present.identity.id}`, regeneration),
   regeneration,
   update(input) {

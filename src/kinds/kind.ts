@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { KindName } from '../base/kind-names.js';
-import type { Problem } from '../base/problems.js';
+import type { Problem, ProblemCode } from '../base/problems.js';
 import type { Fields, Value } from '../base/values.js';
 import type { Page, Parser } from '../server/answers.js';
 import type { ExtraRead, Scope, WriteRequest } from '../server/operations.js';
@@ -206,8 +206,10 @@ export interface Regeneration {
   readonly noun: string;
   /** The value in sentences; by default as it is. */
   brief?(value: string): string;
+  /** The code of the warning that it isn't the recorded one. */
+  readonly moved: ProblemCode;
   /** `present` is what is known of the object, `shown` what the server shows now. */
-  verdict(identity: Identity, present: Fields, shown: Fields): Verdict;
+  verdict(identity: Identity, present: Fields, shown: Fields, references?: References): Verdict;
   /** The message if the value is the same as before. */
   same(value: string): string;
 }

@@ -11,7 +11,15 @@ import type { Declared } from './declared.js';
 import { readListing } from './listing.js';
 
 /** Lists of the server, in which references are looked up. */
-export type ListName = 'scopes' | 'roles' | 'organizations' | 'backends' | 'identityProviders' | 'users';
+export type ListName =
+  | 'scopes'
+  | 'roles'
+  | 'organizations'
+  | 'backends'
+  | 'identityProviders'
+  | 'clients'
+  | 'keyPairs'
+  | 'users';
 
 /** The lists that were read; one is absent if it wasn't needed or the profile has no read for it. */
 export type References = {
@@ -48,6 +56,8 @@ const types: { readonly [name in ListName]: ListType } = {
   roles: { noun: 'role', parse: pages.role, holds: { kind: 'Role', fields: ['name', 'scopes'] } },
   backends: { noun: 'backend', parse: pages.backend },
   identityProviders: { noun: 'identity provider', parse: pages.identityProvider },
+  clients: { noun: 'client', parse: pages.keyHolder },
+  keyPairs: { noun: 'key pair', parse: pages.keyPair },
   // Found by their username.
   users: { noun: 'user', parse: pages.user, called: 'username' },
 };
@@ -66,6 +76,8 @@ const reads: { readonly [profile in ProfileName]: { readonly [name in ExtraList]
       path: '/api/identity-providers',
       scope: 'identity-providers:manage:all',
     },
+    clients: { title: 'list clients', path: '/api/clients', scope: 'clients:manage:all' },
+    keyPairs: { title: 'list key pairs', path: '/api/key-pairs', scope: 'clients:manage:all' },
     users: { title: 'list users', path: '/api/users', scope: 'users:manage:all', pageSize: 1000 },
   },
 };
@@ -92,6 +104,8 @@ export const listNames: readonly ListName[] = [
   'roles',
   'backends',
   'identityProviders',
+  'clients',
+  'keyPairs',
   'users',
 ];
 

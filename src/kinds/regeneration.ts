@@ -41,7 +41,7 @@ export function decideRegeneration(
   if (generation === recorded) {
     if (changed.size > 0) return undefined;
     if (moved !== undefined) {
-      return { ...nothing, action: 'unchanged', warnings: [{ code: 'did-moved', message: moved }] };
+      return { ...nothing, action: 'unchanged', warnings: [{ code: regeneration.moved, message: moved }] };
     }
     // A record made by `runs settle` has no value.
     const unrecorded = present.fields[field] !== undefined && present.record?.fields[field] === undefined;
@@ -53,7 +53,8 @@ export function decideRegeneration(
       `${counter} is raised while ${[...changed].join(' and ')} ${changed.size === 1 ? 'differs' : 'differ'} too, and one plan does one of the two: declare ${counter} ${recorded}, apply, and raise it then`,
     );
   }
-  return { ...regeneration.verdict(present.identity, present.fields, present.shown), fields };
+  const verdict = regeneration.verdict(present.identity, present.fields, present.shown, input.references);
+  return { ...verdict, fields };
 }
 
 /** The problem of a value that differs from the record: somebody else regenerated it. */

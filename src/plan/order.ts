@@ -5,7 +5,7 @@ import type { Change } from './plan.js';
 /**
  * The order in which changes are applied, a level after the other:
  *
- *   organizations ─▶ users ─▶ key pairs ─▶ email templates ─▶ clients
+ *   organizations ─▶ users ─▶ key pairs ─▶ email templates ─▶ rotations ─▶ DIDs
  *                             (the new default ─▶ others ─▶ the former default)
  *
  * Users refer to organizations. Within a level the order of the addresses holds, so that a plan does not depend
@@ -51,8 +51,9 @@ export function formerHolders(change: Change, changes: readonly Change[]): reado
 /** Changes of one level don't depend on each other. */
 export function level({ kind, action }: Change): number {
   const index = kinds.findIndex(({ name }) => name === kind);
-  if (action === 'regenerate') return kinds.length;
-  return action === 'delete' && kindOf(kind).creation !== undefined ? 2 * kinds.length - index : index;
+  // A DID comes from the client's key, which a rotation replaces.
+  if (action === 'regenerate') return 2 * kinds.length - index;
+  return action === 'delete' && kindOf(kind).creation !== undefined ? 3 * kinds.length - index : index;
 }
 
 function rank(change: Change): number {

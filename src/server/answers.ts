@@ -208,6 +208,8 @@ export const pages = {
     }),
   ),
   client: pageOf(wholeClient),
+  /** Clients with the key that they hold. */
+  keyHolder: pageOf(z.object({ id: text, name: text, public_key: text })),
   identityProvider: pageOf(z.object({ id: text, name: text })),
   object: pageOf(resource),
 } satisfies {

@@ -123,6 +123,65 @@ describe('a client', () => {
       expect(JSON.stringify([planned, applied, drifted, pulled, files])).not.toContain(hidden);
   });
 
+  it('takes no value that the server refuses, drops or crashes at', async () => {
+    const at = await about('name: x\n');
+    for (const field of [
+      'redirect_uris: [/login]',
+      'redirect_uris: ["https://shop.example.com/#login"]',
+      'redirect_uris: [""]',
+      'redirect_uris: null',
+      `redirect_uris: [https://shop.example.com/${'x'.repeat(240)}]`,
+      `name: ${'x'.repeat(256)}`,
+      'supported_grant_types: [telepathy]',
+      'supported_grant_types: [implicit, implicit]',
+      'supported_grant_types: null',
+      'token_endpoint_auth_methods: [none]',
+      'token_endpoint_jwt_auth_alg: ES256',
+      'authorization_code_ttl: 11m',
+      'authorization_request_ttl: 301',
+      'authorization_request_ttl: null',
+      'refresh_token_ttl: 31d',
+      'pkce: null',
+      'identity_provider: null',
+      'trusted_hosts: null',
+      'key_pair_type: {type: ec, curve: P-512}',
+      'key_pair_type: {type: universal}',
+      'authorized_resources: [api]',
+      'authorized_resources: null',
+      'key_pair_id: default',
+    ]) {
+      await at.declare(`${field}\n`);
+      const { code, stderr } = await at.run('validate');
+      expect(code, field).toBe(1);
+      expect(stderr, field).toContain('clients.yaml:3:');
+    }
+    await at.write({ 'manifests/clients.yaml': `kind: Client\nid: ${fresh.toUpperCase()}\nname: x\n` });
+    await at.refused('validate', 'this server writes its ids in lower case');
+  });
+
+  it('is not converged if the server drops a scope that went meanwhile', async () => {
+    let meanwhile = () => {};
+    const at = await about('authorized_scopes: ["billing:read", "billing:write"]\n', {
+      options: {
+        intercept({ method }) {
+          if (method === 'PATCH') meanwhile();
+          return undefined;
+        },
+      },
+    });
+    const { scopes } = at.sandbox.data;
+    const gone = scopes.findIndex(({ name }) => name === 'billing:write');
+    meanwhile = () => void scopes.splice(gone, 1);
+    await failed(at.run('apply --yes'), 'kept another value');
+    expect(at.row()?.authorized_scopes.map(({ name }) => name)).toEqual(['billing:read']);
+  });
+
+  it('takes no scope by an id with the name of another one', async () => {
+    const at = await about(`authorized_scopes: [{id: ${ids.reportsRead}, name: "billing:read"}]\n`);
+    await failed(at.run('apply --yes'), 'billing:read');
+    expect(at.writes()).toEqual([]);
+  });
+
   it('has no empty secret, since the server would leave it without one', async () => {
     const at = await about('secret: ""\n');
     await at.refused('validate', '"secret" can\'t be empty');
@@ -144,6 +203,19 @@ describe('a client', () => {
     await at.declare('agent_token_ttl: 2h\nmetadata: {contact: a}\nlogo_uri: https://a.example/logo.svg\n');
     const [change] = await changes(at);
     expect(change.fields).toMatchObject([{ path: 'agent_token_ttl', before: 3600, after: 7200 }]);
+  });
+
+  it('gets the key of a key pair that the server has, which is destructive', async () => {
+    const at = await about(`name: x\nkey_pair_id: ${fresh}\n`);
+    await failed(at.run('apply --yes'), `the server has no key pair with the id ${fresh}`);
+    expect(at.writes()).toEqual([]);
+    await at.declare(`key_pair_id: ${ids.secondKey}\n`);
+    const [change] = await changes(at);
+    expect(change.destructions).toEqual(['replaces the key of the client with that of the key pair']);
+    await succeeded(at.run('apply --yes'));
+    const pair = at.sandbox.data.keyPairs.find(({ id }) => id === ids.secondKey);
+    expect(at.row()?.public_key).toBe(pair?.public_key);
+    await idle(at);
   });
 
   it('keeps its key if only the type of key changes, and says so', async () => {
@@ -173,6 +245,17 @@ describe('a new client', () => {
     await succeeded(at.run('undo --last --yes'));
     expect(at.row()).toBeUndefined();
   });
+});
+
+it('a new client with an EC key needs an algorithm: the server would sign with one for RSA keys', async () => {
+  const ec = 'create: true\nidentity_provider: Company accounts\nkey_pair_type: {type: ec, curve: P-256}\n';
+  const at = await about(ec, { id: fresh });
+  await failed(at.run('apply --yes'), 'declare id_token_signature_alg');
+  expect(at.writes()).toEqual([]);
+  await at.declare(`${ec}id_token_signature_alg: ES256\n`);
+  await succeeded(at.run('apply --yes'));
+  expect(at.row()?.key_pair_type).toEqual({ type: 'ec', curve: 'P-256' });
+  await idle(at);
 });
 
 describe('a client that was deleted', () => {

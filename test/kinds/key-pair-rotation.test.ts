@@ -21,7 +21,9 @@ it('a key pair is rotated once for a greater number, and clients with its key ge
   const { stdout } = await idops('plan');
   expect(stdout).toContain('rotation: 1 → 5');
   expect(stdout.replace(/\s+/g, ' ')).toMatch(
-    /rotates the key, which is SHA256:\S+ now: the clients that hold it/,
+    new RegExp(
+      `rotates the key, which is SHA256:\\S+ now: the clients that hold it get the new one: "${client?.name}" \\(Client/${client?.id}\\) `,
+    ),
   );
   const applied = JSON.parse((await idops('apply --yes --format json')).stdout);
   expect(applied.results).toMatchObject([{ action: 'regenerate', status: 'applied' }]);

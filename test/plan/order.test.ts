@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { arrange } from '../../src/plan/order.js';
+import { arrange, level } from '../../src/plan/order.js';
 import type { Change } from '../../src/plan/plan.js';
 import { changeFor, declared, recorded } from './fixtures.js';
 
@@ -35,6 +35,20 @@ it('kinds come in their order, and addresses in theirs, however the manifests ar
   ];
   expect(addresses(arrange(changes))).toEqual(sorted);
   expect(addresses(arrange([...changes].reverse()))).toEqual(sorted);
+});
+
+it('keys are rotated before DIDs, which come from the keys of clients', () => {
+  const anew = (kind: 'Client' | 'KeyPair'): Change => ({
+    ...changeFor(declared(kind, { id: 'a' }, {}, { generation: 2 })),
+    action: 'regenerate',
+  });
+  const gone: Change = { ...changeFor(declared('Scope', { name: 's' }, {})), action: 'delete' };
+  expect(addresses(arrange([gone, anew('Client'), anew('KeyPair')]))).toEqual([
+    'KeyPair/a',
+    'Client/a',
+    'Scope/s',
+  ]);
+  expect(level(anew('Client'))).not.toBe(level(anew('KeyPair')));
 });
 
 describe('the default key pair', () => {

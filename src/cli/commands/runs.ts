@@ -124,7 +124,7 @@ export async function settleRun(
   address: string,
 ): Promise<ExitCode> {
   if (options.done === options.notDone) {
-    throw wrongOption('use either --done or --not-done', "look at the client's DID on the server first");
+    throw wrongOption('use either --done or --not-done', 'look at the object on the server first');
   }
   const { backend } = await openState(context, 'write');
   await holding(backend, 'runs settle', context, async () => {
