@@ -63,6 +63,13 @@ const ttl = (what: string, most: number, example: string) =>
 
 const flag = (what: string, example = true) => optional(z.boolean(), what, example);
 
+/** A list without repetitions. */
+const listOnce = (item: z.ZodType) =>
+  z
+    .array(item)
+    .refine((list) => new Set(list).size === list.length, 'must not contain a value twice')
+    .meta(noneTwice);
+
 const algorithms = (...families: string[]) =>
   z.enum(families.flatMap((family) => [256, 384, 512].map((size) => `${family}${size}`)));
 
@@ -107,11 +114,10 @@ const shape = () => ({
     'Customers',
   ),
   redirect_uris: optional(z.array(uri), 'Where logins may lead back to.', ['https://shop.example.com/login']),
-  supported_grant_types: optional(
-    z.array(z.enum(grantTypes)).meta(noneTwice),
-    'The grants that the client may use.',
-    ['authorization_code', 'refresh_token'],
-  ),
+  supported_grant_types: optional(listOnce(z.enum(grantTypes)), 'The grants that the client may use.', [
+    'authorization_code',
+    'refresh_token',
+  ]),
   authorized_scopes: optional(
     referenceSet('scope', 'billing:read'),
     'The scopes that the client may get, by name or id: the whole set, or {add, remove}.',
@@ -137,7 +143,7 @@ const shape = () => ({
   ),
   check_public_client_id: flag('Whether public_client_id is checked.'),
   token_endpoint_auth_methods: optional(
-    z.array(z.enum(authMethods)).meta(noneTwice),
+    listOnce(z.enum(authMethods)),
     'How the client authenticates at the token endpoint.',
     ['private_key_jwt'],
   ),
