@@ -86,7 +86,10 @@ Plan: 2 to update, 0 to delete, 0 to regenerate, 1 blocked, 2 unchanged, 1 of th
   it('says what an unknown present value and an adoption mean', () => {
     const apply = { ...changeOf().apply, generation: 2 };
     const text = planText(
-      planOf([changeOf({ observed: 'unknown' }), changeOf({ action: 'adopt', observed: 'unknown', apply })]),
+      planOf([
+        changeOf({ observed: 'unknown' }),
+        changeOf({ kind: 'Client', action: 'adopt', observed: 'unknown', apply }),
+      ]),
       plain,
     );
     expect(text).toContain('\n    present value unknown: will be asserted\n');
