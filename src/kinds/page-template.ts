@@ -161,10 +161,15 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
     email: { txt: '', html: 'content', type: 'type', page: owner === undefined ? {} : { layout: 'layout' } },
     async observe(objects, context) {
       return new Map(
-        await allSettledEach(
-          objects,
-          async (object) => [object, await show(object.identity, context)] as const,
-        ),
+        await allSettledEach(objects, async (object) => {
+          const live = await show(object.identity, context);
+          const { [within ?? '']: id = '' } = live.identity;
+          const name = id === '' ? undefined : (await context.list('identityProviders'))?.byId(id)?.name;
+          return [
+            object,
+            { ...live, ...(typeof name === 'string' ? { names: { [id]: name } } : {}) },
+          ] as const;
+        }),
       );
     },
     decide({ declared, present }) {

@@ -161,7 +161,7 @@ export function unknownToProfile({ kind, place }: Declared, noun: string, { name
   return [
     error(
       'profile-field',
-      `a server of the profile ${name} has no operations for a ${noun}, so ${kind} can't be declared`,
+      `a server of the profile ${name} has no operations for ${withArticle(noun)}, so ${kind} can't be declared`,
       [place],
       'if the server is a Boruta, set "profile: boruta" under server',
     ),

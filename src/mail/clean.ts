@@ -54,7 +54,11 @@ class Cleaner {
   /** The style sheets of a head; the rest of it is invisible. */
   styles(head: Element): string {
     return head.childNodes
-      .map((node) => (isElement(node) && node.tagName === 'style' ? this.#sheet(node) : ''))
+      .map((node) => {
+        if (!isElement(node)) return '';
+        if (this.#isPage) this.#missFile(node);
+        return node.tagName === 'style' ? this.#sheet(node) : '';
+      })
       .join('');
   }
 
@@ -78,6 +82,7 @@ class Cleaner {
     if (tag === 'style') return this.#sheet(node);
     if (tag === 'img') return this.#image(node);
     if (this.#isPage && formElements.has(tag)) return this.#field(node, depth);
+    if (this.#isPage) this.#missFile(node);
     if (withContent.has(tag)) return missed.has(tag) ? this.#note(node, `<${tag}>`) : '';
     const inner = this.children(node, depth);
     if (!elements.has(tag)) return inner;
@@ -117,6 +122,15 @@ class Cleaner {
     const shown = hint === undefined ? '' : attributeText('placeholder', hint);
     const checked = attribute(node, 'checked') === undefined ? '' : ' checked';
     return `<input${this.attributes(node)}${shown}${checked} inert>`;
+  }
+
+  /** Says that a page's script or style sheet is left out: the page may look different with it. */
+  #missFile(node: Element): void {
+    const tag = node.tagName;
+    const isSheet = tag === 'link' && /(?:^|\s)stylesheet(?:\s|$)/i.test(attribute(node, 'rel') ?? '');
+    if (tag !== 'script' && !isSheet) return;
+    const address = attribute(node, isSheet ? 'href' : 'src')?.trim() ?? '';
+    this.#leave(`${isSheet ? 'style sheet' : 'script'} ${shortened(address)}`.trim());
   }
 
   #sheet(element: Element): string {

@@ -177,6 +177,8 @@ function unreadable(kinds: readonly Kind[], { name }: Profile): string[] {
   ];
 }
 
+const alternatives = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+
 /** Problems for what was asked for and doesn't exist, of any of the kinds that an option is for. */
 function missing(
   kinds: readonly Kind[],
@@ -193,7 +195,7 @@ function missing(
     if (first === undefined) return [];
     const { [option]: part = '' } = first.discovery?.options ?? {};
     const { unasked } = byKind.get(first) ?? {};
-    const nouns = read.map(({ noun }) => noun).join(' or ');
+    const nouns = alternatives.format(read.map(({ noun }) => noun));
     const why =
       read.length === 0
         ? `no ${first.noun} can be read with the profile ${name}`
@@ -226,7 +228,7 @@ export function askedProblems(asked: Asked, kinds: readonly Kind[], profile: Pro
       const about = everyKind.filter((kind) => optionsOf(kind)[option] !== undefined);
       const limits = kinds.some((one) => about.includes(one) || one.discovery?.within?.option === option);
       if (!limits) {
-        const names = about.map(({ name }) => name).join(' or ');
+        const names = alternatives.format(about.map(({ name }) => name));
         return [error('wrong-option', `--${option} goes with the kind ${names}, which isn't asked for`)];
       }
       const usable = identifier().safeParse(id).success;
