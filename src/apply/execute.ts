@@ -321,7 +321,14 @@ class Execution {
       return `not sent, stale: the present state needs a request that the plan does not have (${names}); plan again and review it`;
     }
     // The plan says which fields are managed: an undo manages none.
-    if (drift.length === 0) return { ...change, apply: { ...change.apply, managed: planned.apply.managed } };
+    if (drift.length === 0) {
+      const { managed, before } = planned.apply;
+      const field = givesUp(planned) ? kindOf(planned.kind).succession?.field : undefined;
+      // The plan's successor has taken it since; undo gives it back.
+      const taken = field === undefined || before[field] === undefined ? {} : { [field]: before[field] };
+      const apply = { ...change.apply, managed, before: { ...change.apply.before, ...taken } };
+      return { ...change, apply };
+    }
     return `not sent, stale: it was changed on the server since the plan was made (${drift.join(', ')}); plan again and review it`;
   }
 

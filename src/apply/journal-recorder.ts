@@ -1,4 +1,5 @@
 import { type Fields, mapValues } from '../base/values.js';
+import { eachWith } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Change, Plan } from '../plan/plan.js';
 import { conceal, type Hasher, storeFields } from '../secrets/hash.js';
@@ -59,7 +60,7 @@ export function journalRecorder(
 
   const writeAnswer = async (change: Change, at: string, outcome: Outcome): Promise<void> => {
     const { after, notes = [], otherProfile } = outcome;
-    const shown = after && concealAll(after, change.apply.expected);
+    const shown = after && concealAll(after, change);
     const stored = shown && (await withSlowHashes(() => storeFields(shown, hasher)));
     await journal.write({
       type: 'answered',
@@ -97,7 +98,7 @@ export function journalRecorder(
       if (!begun.has(key)) await beforeChange();
       begun.add(key);
       const stored = await withSlowHashes(() => ({
-        before: storeFields(concealAll(before, expected), hasher),
+        before: storeFields(concealAll(before, change), hasher),
         body: request?.body === undefined ? null : storeFields(request.body, hasher),
         expected: storeFields(expected, hasher),
       }));
@@ -149,6 +150,11 @@ export function journalRecorder(
   };
 }
 
-function concealAll(fields: Fields, asked: Fields): Fields {
-  return mapValues(fields, (value, field) => conceal(value, asked[field]));
+function concealAll(fields: Fields, { kind, apply: { expected } }: Change): Fields {
+  return mapValues(fields, (value, field) => {
+    const type = kindOf(kind).fields[field];
+    return type?.type === 'list' && Array.isArray(value)
+      ? eachWith(type.by, value, expected[field], conceal)
+      : conceal(value, expected[field]);
+  });
 }

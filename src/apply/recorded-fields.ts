@@ -7,7 +7,7 @@ import {
   Sensitive,
   type Value,
 } from '../base/values.js';
-import { type FieldType, holdsHashed, normalForm, value } from '../kinds/fields.js';
+import { eachWith, type FieldType, holdsHashed, normalForm, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { KindName } from '../kinds/kind.js';
 import { conceal } from '../secrets/hash.js';
@@ -26,11 +26,12 @@ export function shownFields({ kind, expected, before }: Change, after: Fields): 
   for (const [name, type] of Object.entries(kindOf(kind).fields)) {
     const got = after[name];
     if (got === undefined) continue;
-    const known = concealKnown(
-      concealSecretKeys(type, withComparedMembers(type, normalForm(type, got))),
-      expected[name],
+    const compared = concealSecretKeys(type, withComparedMembers(type, normalForm(type, got)));
+    shown[name] = [expected[name], before?.[name]].reduce<Value>(
+      (now, known) =>
+        type.type === 'list' ? eachWith(type.by, now, known, concealKnown) : concealKnown(now, known),
+      compared,
     );
-    shown[name] = concealKnown(known, before?.[name]);
   }
   return shown;
 }

@@ -34,7 +34,7 @@ export function createdAgain(
 ): CreatedAgain {
   const { id = '' } = sending.identity;
   const before = withoutDeleted(given, deleted);
-  const lacking = creation?.needs.find((field) => creation.once?.includes(field));
+  const lacking = creation?.needs.flat().find((field) => creation.once?.includes(field));
   if (lacking !== undefined) {
     const reason = `the ${noun} isn't created again, since no journal holds the ${lacking}: declare it with "create: true"`;
     return { document: undefined, left: [{ path: null, reason }] };

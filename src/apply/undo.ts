@@ -3,6 +3,7 @@ import { altered } from '../kinds/declared.js';
 import {
   asElements,
   contrast,
+  eachWith,
   type FieldType,
   isByMember,
   markSecrets,
@@ -332,12 +333,28 @@ function undoField(
     };
   }
   const nothing = { value: undefined, left: [] };
+  if (type.type === 'list' && Array.isArray(was) && Array.isArray(became)) {
+    const back = eachWith(type.by, was, became, withoutSame);
+    if (contrast(type, path, back, became).every(({ verdict }) => verdict === 'same')) return nothing;
+    return holdsSensitive(back)
+      ? { ...nothing, left: [{ path, reason: SECRET_BEFORE }] }
+      : { value: back, left: [] };
+  }
   if (was === undefined) return { ...nothing, left: [{ path, reason: UNKNOWN_BEFORE }] };
   if (holdsSensitive(was))
     return same(was, became) ? nothing : { ...nothing, left: [{ path, reason: SECRET_BEFORE }] };
   if (contrast(type, path, was, became).every(({ verdict }) => verdict === 'same')) return nothing;
   if (type.type === 'map' && isMap(was) && isMap(became)) return { value: mapPatch(was, became), left: [] };
   return { value: type.type === 'set' ? asElements(was) : was, left: [] };
+}
+
+/** An element without the secrets that another one has too: an update keeps what an element leaves out. */
+function withoutSame(element: Value, other: Value | undefined): Value {
+  if (!isMap(element) || !isMap(other)) return element;
+  const kept = Object.entries(element).filter(
+    ([member, was]) => !holdsSensitive(was) || !same(was, other[member] ?? null),
+  );
+  return Object.fromEntries(kept);
 }
 
 /** The merge patch that leads back: keys as they were, and null for added ones. */

@@ -3,6 +3,8 @@ export const kindNames = [
   'Scope',
   'Role',
   'Organization',
+  'Backend',
+  'IdentityProvider',
   'Client',
   'User',
   'KeyPair',
@@ -13,9 +15,3 @@ export const kindNames = [
 
 /** The name of a kind, as a manifest's `kind` says it. */
 export type KindName = (typeof kindNames)[number];
-
-/** What objects refer to or belong to, and no manifest declares. */
-export const otherNames = ['Backend'] as const;
-
-/** The name of one of them. */
-export type OtherName = (typeof otherNames)[number];

@@ -1,5 +1,5 @@
 import { Argument, Command, Option } from 'commander';
-import { kindNames, otherNames } from '../base/kind-names.js';
+import { kindNames } from '../base/kind-names.js';
 import { version } from '../base/version.js';
 import { namesOfFormats } from '../report/format-names.js';
 import {
@@ -141,7 +141,7 @@ export function declare(action: Act): Command {
     .action(action(async () => (await import('./commands/pull.js')).pull));
 
   asking(program.command('list'))
-    .addArgument(new Argument('[kind...]', 'only these kinds').choices([...kindNames, ...otherNames]))
+    .addArgument(new Argument('[kind...]', 'only these kinds').choices([...kindNames]))
     .description('list the objects of the server, with ids and names')
     .addOption(format('listing'))
     .action(action(async () => (await import('./commands/list.js')).list));

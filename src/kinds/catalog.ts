@@ -24,6 +24,8 @@ export interface CatalogOptions {
   readonly creatable?: boolean;
   /** The addresses of the rows that the plan creates, by the id that they have in the plan. */
   readonly created?: ReadonlyMap<string, string>;
+  /** The ids of the rows that the plan deletes. */
+  readonly deleted?: ReadonlySet<string>;
 }
 
 /** What documents make of the rows of a list. */
@@ -32,6 +34,8 @@ interface ListChanges {
   readonly changed?: ReadonlyMap<string, Fields>;
   /** New rows, with an id that they have in the plan alone, by address. */
   readonly created?: ReadonlyMap<string, Fields>;
+  /** The ids of deleted rows, which references still find. */
+  readonly deleted?: ReadonlySet<string>;
 }
 
 /** The rows of a list of the server, found by id or by name. */
@@ -80,6 +84,10 @@ export class Catalog {
     return this.#options.created ?? new Map();
   }
 
+  get deleted(): ReadonlySet<string> {
+    return this.#options.deleted ?? new Set();
+  }
+
   /** The rows with an id. */
   all(): Iterable<Fields> {
     return this.#ids.values();
@@ -117,10 +125,10 @@ export class Catalog {
 
   /** The list after a plan. */
   after(
-    { changed = new Map(), created = new Map() }: ListChanges,
+    { changed = new Map(), created = new Map(), deleted = new Set() }: ListChanges,
     others: OtherNames = this.others,
   ): Catalog {
-    if (changed.size === 0 && created.size === 0 && others === this.others) return this;
+    if (changed.size + created.size + deleted.size === 0 && others === this.others) return this;
     const present = new Map(others.present);
     const given = new Map([...changed].map(([id, change]) => [identifierKey(id), change]));
     const rows = [...this.#ids].map(([id, row]) => {
@@ -136,6 +144,7 @@ export class Catalog {
       ...this.#options,
       others: { ...others, present },
       created: new Map([...this.created, ...added]),
+      deleted: new Set([...this.deleted, ...deleted]),
     });
     after.anonymous += this.anonymous;
     return after;

@@ -22,6 +22,8 @@ import { isSecretField } from '../secrets/names.js';
  * - `set`: a set of objects, compared without order by id, or by name if there is no id; `nested` are the sets in an element.
  * - `map`: an object under JSON Merge Patch (RFC 7396), one level deep.
  * - `members`: an object of which only mentioned members are managed.
+ * - `list`: a whole list of objects without order, each with a unique member `by`; only mentioned members are compared.
+ * - `reference`: an object `{id, name}` that stands for another one; only the id is compared.
  */
 export type FieldType =
   | { readonly type: 'value'; readonly secret?: true }
@@ -29,7 +31,9 @@ export type FieldType =
   | { readonly type: 'body' }
   | { readonly type: 'set'; readonly nested: FieldTypes }
   | { readonly type: 'map' }
-  | { readonly type: 'members'; readonly members: FieldTypes };
+  | { readonly type: 'members'; readonly members: FieldTypes }
+  | { readonly type: 'list'; readonly by: string; readonly members: FieldTypes }
+  | { readonly type: 'reference' };
 
 export type FieldTypes = { readonly [field: string]: FieldType };
 
@@ -43,6 +47,7 @@ export function plain(name: string): FieldType {
 export const instant: FieldType = { type: 'instant' };
 export const body: FieldType = { type: 'body' };
 export const map: FieldType = { type: 'map' };
+export const link: FieldType = { type: 'reference' };
 
 export function set(nested: FieldTypes = {}): FieldType {
   return { type: 'set', nested };
@@ -53,6 +58,10 @@ export const reference: FieldType = { type: 'members', members: { id: value } };
 
 export function members(types: FieldTypes): FieldType {
   return { type: 'members', members: types };
+}
+
+export function listBy(by: string, types: FieldTypes): FieldType {
+  return { type: 'list', by, members: types };
 }
 
 /** The comparison of a part of a field; `got` is undefined if unknown. */
@@ -105,6 +114,10 @@ export function contrast(type: FieldType, path: string, wanted: Value, got: Valu
         };
       });
     }
+    case 'list':
+      return listContrasts(type, path, asElements(wanted), asElements(got));
+    case 'reference':
+      return whole(same(idIn(wanted), idIn(got)) ? 'same' : 'different');
     case 'set':
       return whole(contrastSets(type.nested, asElements(wanted), got));
     case 'instant':
@@ -124,6 +137,39 @@ function memberContrasts(types: FieldTypes, path: string, wanted: Fields, got: F
     const there = got === null ? null : Object.hasOwn(got, name) ? got[name] : undefined;
     return contrast(types[name] ?? value, partPath(path, name), member, there);
   });
+}
+
+/** The members of each element, and the elements of which one side has none. */
+function listContrasts(
+  { by, members }: FieldType & { readonly type: 'list' },
+  path: string,
+  wanted: readonly Fields[],
+  got: readonly Fields[],
+): Contrast[] {
+  const keyed = (list: readonly Fields[]) => new Map(list.map((one) => [textOf(one[by]), one]));
+  const [goals, there] = [keyed(wanted), keyed(got)];
+  return [...new Set([...goals.keys(), ...there.keys()])].flatMap((key): Contrast[] => {
+    const at = partPath(path, key);
+    const [goal, live] = [goals.get(key), there.get(key)];
+    if (goal === undefined)
+      return [{ path: at, type: value, verdict: 'different', wanted: null, got: live, lacks: 'wanted' }];
+    return memberContrasts(members, at, goal, live ?? null);
+  });
+}
+
+/** Each element of a list, changed with that of the same key in another one. */
+export function eachWith(
+  by: string,
+  list: Value,
+  other: Value | undefined,
+  change: (element: Value, other: Value | undefined) => Value,
+): Value {
+  const there = new Map(asElements(other ?? null).map((one) => [textOf(one[by]), one]));
+  return asElements(list).map((one) => change(one, there.get(textOf(one[by]))));
+}
+
+function idIn(reference: Value): Value {
+  return isMap(reference) ? (reference.id ?? null) : reference;
 }
 
 /** A server may show null as an empty list or object. */
@@ -281,6 +327,11 @@ export function desired(
   whole: boolean,
 ): Value | undefined {
   if (type.type === 'set') return desiredSet(declared, present);
+  if (type.type === 'list' && Array.isArray(declared)) {
+    const merged = (element: Value, live: Value | undefined): Value =>
+      isMap(element) && isMap(live) ? { ...live, ...element } : element;
+    return eachWith(type.by, declared, present, merged);
+  }
   if (type.type !== 'map' || !isMap(declared)) return declared;
   const kept = Object.entries(declared).filter(([, member]) => member !== null);
   if (whole) return Object.fromEntries(kept);
@@ -359,6 +410,12 @@ export function normalForm(type: FieldType, field: Value): Value {
     );
     return elements.sort((a, b) => compareText(elementKey(a), elementKey(b)));
   }
+  if (type.type === 'reference' && isMap(field)) {
+    const { id = null, name = null } = field;
+    return { id, name };
+  }
+  if (type.type === 'list' && Array.isArray(field))
+    return asElements(field).sort((a, b) => compareText(textOf(a[type.by]), textOf(b[type.by])));
   if (type.type === 'members' && isMap(field)) {
     return mapValues(field, (member, name) => normalForm(type.members[name] ?? value, member));
   }
@@ -401,6 +458,10 @@ function markSecret(type: FieldType, field: Value): Value {
   if (isSecret(type) && field !== null) {
     return field instanceof Sensitive ? field : new Sensitive(reveal(field));
   }
+  // The server shows the whole object, with its secrets.
+  if (type.type === 'reference') return normalForm(type, field);
+  if (type.type === 'list' && Array.isArray(field))
+    return field.map((one) => (isMap(one) ? markSecrets(type.members, one) : one));
   return type.type === 'members' && isMap(field) ? markSecrets(type.members, field) : field;
 }
 

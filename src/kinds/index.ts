@@ -1,7 +1,9 @@
 import { kindNames } from '../base/kind-names.js';
+import { backend } from './backend.js';
 import { client } from './client.js';
 import { emailTemplate } from './email-template.js';
 import type { Access } from './grants.js';
+import { identityProvider } from './identity-provider.js';
 import { keyPair } from './key-pair.js';
 import type { Declared, Email, Identity, Kind, KindName, Regeneration } from './kind.js';
 import { organization } from './organization.js';
@@ -14,6 +16,8 @@ const byName: { readonly [name in KindName]: Kind } = {
   Scope: scope,
   Role: role,
   Organization: organization,
+  Backend: backend,
+  IdentityProvider: identityProvider,
   User: user,
   KeyPair: keyPair,
   EmailTemplate: emailTemplate,

@@ -141,8 +141,8 @@ export interface Naming {
 export interface Creation {
   /** Whether the server takes the id of a new object from its creator. */
   readonly takesId: boolean;
-  /** The fields without which the server refuses a new object. */
-  readonly needs: readonly string[];
+  /** The fields without which the server refuses a new object; of several in a list, one. */
+  readonly needs: readonly (string | readonly string[])[];
   /** Why an object with a declared id can't be created; omitted if it can. */
   readonly withoutId?: string;
   /** Fields that only a creation sends: no answer has them, and they are never compared. */
@@ -158,6 +158,8 @@ export interface Creation {
     readonly trouble?: string;
   };
   request(identity: Identity, fields: Fields): WriteRequest;
+  /** What is sent after it, for fields that the request leaves out. */
+  after?(id: string, fields: Fields): readonly WriteRequest[];
 }
 
 /** Deleting objects, and recognising built-in ones. */

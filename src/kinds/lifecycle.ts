@@ -1,17 +1,24 @@
 import { error, type Problem } from '../base/problems.js';
+import type { Fields } from '../base/values.js';
 import { withArticle } from '../base/words.js';
 import type { WriteOperation } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import type { Creation, Declared, Deletion } from './kind.js';
 
 /** The creation of objects by a request with the declared fields, and with the id if the server takes it. */
-export function creationOf(operation: WriteOperation, rest: Omit<Creation, 'request'>): Creation {
+export function creationOf(
+  operation: WriteOperation,
+  {
+    body = (fields) => fields,
+    ...rest
+  }: Omit<Creation, 'request'> & { readonly body?: (fields: Fields) => Fields },
+): Creation {
   return {
     ...rest,
     request: ({ id }, fields) => ({
       operation,
       params: {},
-      body: rest.takesId && id !== undefined ? { id, ...fields } : fields,
+      body: rest.takesId && id !== undefined ? { id, ...body(fields) } : body(fields),
     }),
   };
 }

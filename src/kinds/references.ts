@@ -54,8 +54,16 @@ const types: { readonly [name in ListName]: ListType } = {
     holds: { kind: 'Scope', fields: ['name', 'label', 'public'] },
   },
   roles: { noun: 'role', parse: pages.role, holds: { kind: 'Role', fields: ['name', 'scopes'] } },
-  backends: { noun: 'backend', parse: pages.backend },
-  identityProviders: { noun: 'identity provider', parse: pages.identityProvider },
+  backends: {
+    noun: 'backend',
+    parse: pages.object,
+    holds: { kind: 'Backend', fields: ['name', 'type', 'create_default_organization', 'metadata_fields'] },
+  },
+  identityProviders: {
+    noun: 'identity provider',
+    parse: pages.object,
+    holds: { kind: 'IdentityProvider', fields: ['name', 'backend', 'backend_id'] },
+  },
   clients: { noun: 'client', parse: pages.keyHolder },
   keyPairs: { noun: 'key pair', parse: pages.keyPair },
   // Found by their username.
@@ -182,11 +190,16 @@ function after(
 ): Catalog {
   const changed = new Map<string, Fields>();
   const created = new Map<string, Fields>();
+  const deleted = new Set<string>();
   for (const document of declared) {
-    if (document.kind !== kind || document.absent) continue;
+    if (document.kind !== kind) continue;
     const { id: given, name: called = '' } = document.identity;
     const [row, ...alike] = given === undefined ? list.named(called) : [list.byId(given)];
     if (alike.length > 0) continue;
+    if (document.absent) {
+      if (row !== undefined) deleted.add(String(row.id));
+      continue;
+    }
     if (row === undefined && (document.creates !== true || !isMissing(list, document.identity))) continue;
     const values = Object.fromEntries(
       listed.flatMap((field): [string, Value][] => {
@@ -200,7 +213,7 @@ function after(
     if (row === undefined) created.set(address, { id: given ?? plannedId(address), ...values });
     else if (Object.keys(values).length > 0) changed.set(String(row.id), values);
   }
-  return list.after({ changed, created }, others);
+  return list.after({ changed, created, deleted }, others);
 }
 
 /** Whether there is surely no object of an identity, so that it can be created. */

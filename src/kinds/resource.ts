@@ -5,12 +5,14 @@ import { error, type Problem } from '../base/problems.js';
 import { assign, type Fields, lazy, type Value } from '../base/values.js';
 import { withArticle } from '../base/words.js';
 import { answers } from '../server/answers.js';
-import type { Scope, WriteOperation } from '../server/operations.js';
+import type { Scope, WriteOperation, WriteRequest } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
+import { findIn, idOf } from './by-name.js';
 import type { Catalog } from './catalog.js';
 import { missing, readOne, withoutIds } from './discovery.js';
-import { carried, type FieldTypes, firstText } from './fields.js';
+import { asElements, carried, type FieldTypes, firstText, keyOf, normalForm, value } from './fields.js';
 import type {
+  Creation,
   Declared,
   DiscoverContext,
   Discovered,
@@ -23,7 +25,7 @@ import type {
   ObserveContext,
 } from './kind.js';
 import { absentProblems, creationOf, deletionOf } from './lifecycle.js';
-import { isMissing, type ListName, listScope, type References } from './references.js';
+import { isMissing, type ListName, listScope, type References, readList } from './references.js';
 import { SetResolver } from './resolve-sets.js';
 import { profileProblems, unknownWhole } from './rules.js';
 import { absentAlone, document, identifier, idOrName, lifecycle, UUID } from './schema.js';
@@ -44,17 +46,33 @@ export interface Resource {
   /** The schemas of the fields beside the name. */
   readonly shape: () => z.ZodRawShape;
   readonly traits: Traits;
-  readonly needs?: readonly string[];
+  readonly needs?: Creation['needs'];
   readonly withoutId?: string;
   /** Sets that refer to rows of a list. An update without one empties it, so each has all of them. */
   readonly sets?: { readonly [field: string]: { readonly noun: string; readonly list: ListName } };
+  /** Fields that refer to a row of a list. */
+  readonly refers?: { readonly [field: string]: { readonly noun: string; readonly list: ListName } };
+  /** The fields as requests have them. */
+  readonly body?: ((fields: Fields) => Fields) | undefined;
+  /** Whether the server caches single reads, so that the list is read instead. */
+  readonly cached?: true;
+  /** Live values beside the fields, from the list of all objects. */
+  readonly beside?: (list: Catalog) => Fields;
+  /** What a creation sends after the object, such as what `body` leaves out. */
+  readonly afterCreation?: ((id: string, fields: Fields) => readonly WriteRequest[]) | undefined;
+  /** Why an object with these fields can't be deleted. */
+  readonly keeps?: (fields: Fields) => string | undefined;
+  /** What refers to objects, so that they can't be deleted: the rows of a list, by a field with the object or its id. */
+  readonly usedBy?: readonly { readonly noun: string; readonly list: ListName; readonly field: string }[];
+  readonly problems?: (declared: readonly Declared[]) => Problem[];
   /** What else a deletion takes away, after "deletes the role". */
   readonly deletes?: string;
 }
 
 /** The kind of a resource. */
 export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
-  const { name, noun, list, fields, sets = {}, param } = given;
+  const { name, noun, list, fields, sets = {}, refers = {}, usedBy = [], param } = given;
+  const { body: bodyOf = (all) => all, beside = () => ({}) } = given;
   const traits = { documented: {}, boruta: given.traits };
   const one = { title: `show a ${noun}`, path: `${given.path}/:${param}`, scope: given.scopes.read };
   const operation = (verb: 'create' | 'update' | 'delete') => `${verb}${name}` as WriteOperation;
@@ -77,7 +95,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
   const shown = (row: Fields): Fields =>
     Object.fromEntries(
       ['id', ...Object.keys(fields)].flatMap((field): [string, Value][] =>
-        row[field] === undefined ? [] : [[field, row[field]]],
+        row[field] === undefined ? [] : [[field, normalForm(fields[field] ?? value, row[field])]],
       ),
     );
   return {
@@ -98,6 +116,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
         ...unnamed(one, name),
         ...absentProblems(one, noun, ['name']),
       ]),
+      ...(given.problems?.(declared) ?? []),
       ...profileProblems(declared, profile, traits),
     ],
     deciding: (has) => (has('id') ? ['id'] : ['id', 'name']),
@@ -107,33 +126,73 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
     readable: (profile) => listScope(list, profile) !== undefined,
     listed: list,
     async observe(objects, context) {
-      const index = await context.list(list);
+      const isAnew = context.alone && given.cached === true;
+      const index = await (isAnew
+        ? context.limit(() => readList(list, context.reader, context.profile))
+        : context.list(list));
       if (index === null) return new Map();
       const found = objects.map((object) => [object, lookUp(object.identity, index, context)] as const);
       return new Map(
         await allSettledEach(found, async ([object, live]) => {
           const { id } = live.identity;
-          if (!live.exists || id === undefined || !context.alone)
-            return [object, { ...live, fields: shown(live.fields) }] as const;
+          const all = live.exists ? { ...shown(live.fields), ...beside(index) } : {};
+          if (!live.exists || id === undefined || !context.alone || isAnew)
+            return [object, { ...live, fields: all }] as const;
           const row = await readOne(context, one, { [param]: id }, answers.object);
           if (row === null) return [object, missing(live.identity, noun, context.profile)] as const;
           return [object, { ...live, fields: shown(row) }] as const;
         }),
       );
     },
-    refersTo: ({ fields: wanted }) =>
-      Object.entries(sets).flatMap(([field, set]) => (wanted[field] === undefined ? [] : [set.list])),
+    refersTo: ({ fields: wanted, absent }) =>
+      absent
+        ? usedBy.map((one) => one.list)
+        : Object.entries({ ...sets, ...refers }).flatMap(([field, one]) =>
+            wanted[field] === undefined ? [] : [one.list],
+          ),
     resolve(wanted, context) {
       const resolver = new SetResolver(wanted, context, true);
       for (const [field, set] of Object.entries(sets))
         resolver.takeFrom(field, set.noun, context.references[set.list]);
-      return resolver.result;
+      const { result } = resolver;
+      const troubles = [...result.troubles];
+      const found = { ...result.fields };
+      for (const [field, one] of Object.entries(refers)) {
+        const { [field]: reference } = wanted;
+        if (reference === undefined || reference === null) continue;
+        const row = findIn(one.noun, reference, context.references);
+        if (typeof row === 'string') troubles.push(row);
+        else found[field] = { id: row.id, ...nameOf(context.references[one.list], row.id) };
+      }
+      for (const [field, set] of Object.entries(sets)) {
+        const ids = asElements(found[field] ?? null).map(keyOf);
+        if (new Set(ids).size < ids.length) troubles.push(`${field} has a ${set.noun} twice: remove one`);
+      }
+      return { ...result, fields: found, troubles };
+    },
+    decide({ declared, present, references }) {
+      if (!declared.absent || present.exists === false) return undefined;
+      const { id = '' } = present.identity;
+      const uses = usedBy.flatMap((one) => {
+        const names = usersIn(references[one.list], one.field, id);
+        return names.length === 0 ? [] : [`${one.noun}s use it: ${names.join(', ')}`];
+      });
+      const reasons = [...[given.keeps?.(present.fields) ?? []].flat(), ...uses];
+      if (reasons.length === 0) return undefined;
+      const reason = `the server refuses to delete it, since ${reasons.join('; ')}`;
+      return { action: 'blocked', fields: [], requests: [], destructions: [], reason };
     },
     update({ present, desired }) {
       const body = { ...carried(present.fields, always), ...desired };
       const unknown = always.filter((field) => body[field] === undefined);
       return {
-        requests: [{ operation: operation('update'), params: { [param]: present.identity.id ?? '' }, body }],
+        requests: [
+          {
+            operation: operation('update'),
+            params: { [param]: present.identity.id ?? '' },
+            body: bodyOf(body),
+          },
+        ],
         expected: body,
         ...(unknown.length === 0 ? {} : { trouble: unknownWhole(noun, unknown) }),
       };
@@ -141,6 +200,8 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
     creation: creationOf(operation('create'), {
       takesId: true,
       needs: ['name', ...(given.needs ?? [])],
+      body: bodyOf,
+      ...(given.afterCreation === undefined ? {} : { after: given.afterCreation }),
       ...(given.withoutId === undefined ? {} : { withoutId: given.withoutId }),
     }),
     deletion: deletionOf(operation('delete'), param, `deletes the ${noun}${given.deletes ?? ''}`),
@@ -148,6 +209,20 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
     destructions: () => [],
     ...own,
   };
+}
+
+/** The names of the rows that refer to an object, at most three; the plan doesn't delete them. */
+function usersIn(list: Catalog | null | undefined, field: string, id: string): string[] {
+  const rows = [...(list?.all() ?? [])].filter(
+    (row) => idOf(row[field]) === id && list?.deleted.has(String(row.id)) === false,
+  );
+  const names = rows.slice(0, 3).map((row) => firstText(row.username, row.name) ?? String(row.id));
+  return rows.length > 3 ? [...names, `and ${rows.length - 3} more`] : names;
+}
+
+function nameOf(list: Catalog | null | undefined, id: string): Fields {
+  const name = list?.byId(id)?.name;
+  return typeof name === 'string' ? { name } : {};
 }
 
 /** Texts that are equal for two documents of the same object. */

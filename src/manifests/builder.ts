@@ -157,6 +157,10 @@ export class Builder {
   }
 
   #field(type: FieldType, value: unknown, path: Path): Value {
+    if (type.type === 'list' && Array.isArray(value)) {
+      const inner: FieldType = { type: 'members', members: type.members };
+      return value.map((element, index) => this.#field(inner, element, [...path, index]));
+    }
     if (type.type === 'members' && isObject(value)) {
       const members: Fields = {};
       for (const name of Object.keys(value)) {

@@ -134,6 +134,7 @@ function decidesElement(type: FieldType, path: Path): boolean {
     const inner = type.members[member];
     return inner !== undefined && decidesElement(inner, rest);
   }
+  if (type.type === 'list') return path[1] === type.by;
   if (type.type !== 'set') return false;
   // The elements may be within `add` or `remove`.
   const [, member, ...rest] = typeof path[0] === 'string' ? path.slice(1) : path;

@@ -45,9 +45,13 @@ export function createChange(
     const whole = desired(kind.fields[field] ?? value, asked, null, true);
     return whole ?? null;
   });
-  const lacks = creation.needs.filter((field) => {
-    const given = wanted[field] ?? identity[field] ?? null;
-    return isCleared(given) || isBlank(given);
+  const lacks = creation.needs.flatMap((need) => {
+    const all = [need].flat();
+    const isGiven = (field: string): boolean => {
+      const given = wanted[field] ?? identity[field] ?? null;
+      return !isCleared(given) && !isBlank(given);
+    };
+    return all.some(isGiven) ? [] : all.slice(0, 1);
   });
   if (lacks.length > 0) {
     return blocked(
@@ -67,19 +71,21 @@ export function createChange(
   const parts = Object.entries(fields).flatMap(([field, goal]) =>
     contrast(kind.fields[field] ?? value, field, goal, null),
   );
+  const changes = parts
+    .filter(({ verdict }) => verdict !== 'same')
+    .map((part) => ({
+      ...fieldChange(part, undefined),
+      was: 'new' as const,
+      ...declaredPlaces(declared, part),
+      ...(confirmed.includes(part.path) ? { confirmed: true } : {}),
+    }));
   return {
     ...change,
     action: 'create',
     warnings: [...change.warnings, ...warnings],
-    requests: [creation.request(chosen, fields)],
-    fields: parts
-      .filter(({ verdict }) => verdict !== 'same')
-      .map((part) => ({
-        ...fieldChange(part, undefined),
-        was: 'new' as const,
-        ...declaredPlaces(declared, part),
-        ...(confirmed.includes(part.path) ? { confirmed: true } : {}),
-      })),
+    requests: [creation.request(chosen, fields), ...(creation.after?.(chosen.id ?? '', fields) ?? [])],
+    fields: changes,
+    destructions: kind.destructions(changes),
     apply: {
       ...change.apply,
       identity: creation.takesId ? chosen : identity,

@@ -3,6 +3,7 @@ import type { FieldChange } from '../kinds/change.js';
 import { asElements, keyOf } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import { isUnplanned } from './drift.js';
+import { givesUp, takesOver } from './order.js';
 import type { Change } from './plan.js';
 
 /**
@@ -12,10 +13,15 @@ import type { Change } from './plan.js';
 export function driftSincePlan(planned: Change, now: Change): string[] {
   if (now.action === 'blocked') return [now.reason ?? 'it is blocked now'];
   const fields = [...planned.fields, ...now.fields].filter((field) => !isUnplanned(field));
-  const paths = new Set(fields.map(({ path }) => path));
+  const { decisive: deciding = [], succession } = kindOf(planned.kind);
+  // Another change of the plan has taken it since.
+  const isTaken = (path: string): boolean => path === succession?.field && givesUp(planned);
+  const paths = new Set(fields.map(({ path }) => path).filter((path) => !isTaken(path)));
   const changed = [...paths].filter((path) => !isAsShown(fieldAt(planned, path), fieldAt(now, path)));
-  const decisive = (kindOf(planned.kind).decisive ?? []).filter(
-    (field) => !same(planned.apply.before[field] ?? null, now.apply.before[field] ?? null),
+  // Only a change that takes something over depends on who has it.
+  const isOwn = succession === undefined || takesOver(planned);
+  const decisive = deciding.filter(
+    (field) => isOwn && !same(planned.apply.before[field] ?? null, now.apply.before[field] ?? null),
   );
   const all = [...new Set([...changed, ...decisive])].sort();
   if (all.length > 0) return all;

@@ -115,6 +115,7 @@ function carriesIn({ body = {}, params }: WriteRequest, { fields }: Kind, declar
       !ids.has(value) &&
       (declared.fields[name] === undefined ||
         isByMember(fields[name] ?? valueType, declared.fields[name]) ||
+        fields[name]?.type === 'list' ||
         (fields[name]?.type === 'map' && !declared.whole.includes(name))),
   );
 }

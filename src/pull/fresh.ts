@@ -146,13 +146,14 @@ export function idOf(
   { references, profile }: Pick<FreshOptions, 'references' | 'profile'>,
 ): string | undefined {
   if (isMap(element) && typeof element.id === 'string') return element.id;
+  const isReference = kind.fields[field]?.type === 'reference';
   const resolved = kind.resolve?.(
-    { [field]: [element] },
+    { [field]: isReference ? element : [element] },
     { references, profile, present, wished: () => true, at: () => '' },
   );
   if (resolved === undefined || resolved.troubles.length > 0) return undefined;
   const list = resolved.fields[field];
-  const found = Array.isArray(list) ? list[0] : undefined;
+  const found = Array.isArray(list) ? list[0] : list;
   return found !== undefined && isMap(found) && typeof found.id === 'string' ? found.id : undefined;
 }
 

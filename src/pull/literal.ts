@@ -63,6 +63,11 @@ function writeTyped(type: FieldType, value: Value, path: Path, writing: WriteCon
     }
     return { raw: written.map(({ raw }) => raw), value: written.map((one) => one.value) };
   }
+  if (type.type === 'reference' && isMap(value)) {
+    const name = writing.nameOf(String(path[0]), value);
+    const text = name ?? value.id ?? null;
+    return { raw: typeof text === 'string' ? escapeVariables(text) : null, value: text };
+  }
   if (type.type !== 'map' && type.type !== 'members') return writePlain(value, path, writing);
   if (!isMap(value)) return undefined;
   return fromMembers(

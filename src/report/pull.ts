@@ -1,5 +1,5 @@
 import { bare, displayWidth, escapeText } from '../base/escape.js';
-import type { KindName, OtherName } from '../base/kind-names.js';
+import type { KindName } from '../base/kind-names.js';
 import type { Problem } from '../base/problems.js';
 import { addressOf } from '../kinds/index.js';
 import { plural } from './words.js';
@@ -80,34 +80,23 @@ export interface ListedObject {
   readonly remark: string | null;
 }
 
-export interface ListedOther {
-  readonly kind: OtherName;
-  readonly id: string;
-  readonly name: string | null;
-  readonly label: string | null;
-}
-
 export interface ShownListing {
   readonly server: string;
   readonly profile: string;
   readonly objects: readonly ListedObject[];
-  readonly others: readonly ListedOther[];
 }
 
-export function listText({ objects, others }: ShownListing): string {
+export function listText({ objects }: ShownListing): string {
   const called = (name: string | null, remark: string | null): string =>
     [...(name === null ? [] : [bare(name)]), ...(remark === null ? [] : [`(${escapeText(remark)})`])].join(
       ' ',
     );
-  const rows = [
-    ...objects.map(({ kind, identity, name, remark }) => [
-      kind,
-      // As commands take it.
-      bare(addressOf(kind, identity).slice(kind.length + 1)),
-      called(name, remark),
-    ]),
-    ...others.map(({ kind, id, name, label }) => [kind, bare(id), called(name, label)]),
-  ];
+  const rows = objects.map(({ kind, identity, name, remark }) => [
+    kind,
+    // As commands take it.
+    bare(addressOf(kind, identity).slice(kind.length + 1)),
+    called(name, remark),
+  ]);
   const kindWidth = Math.max(0, ...rows.map(([kind = '']) => displayWidth(kind)));
   // Column widths by kind, since some kinds have long ids.
   const idWidths = new Map<string, number>();
@@ -124,7 +113,7 @@ export function listText({ objects, others }: ShownListing): string {
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
 }
 
-export function listJson({ server, profile, objects, others }: ShownListing) {
+export function listJson({ server, profile, objects }: ShownListing) {
   return {
     format_version: 1,
     server,
@@ -136,8 +125,5 @@ export function listJson({ server, profile, objects, others }: ShownListing) {
       name,
       remark,
     })),
-    ...(others.length === 0
-      ? {}
-      : { others: others.map(({ kind, id, name, label }) => ({ kind, id, name, label })) }),
   };
 }

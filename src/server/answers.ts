@@ -1,7 +1,15 @@
 import * as z from 'zod';
 import { isPathParameter, sameIdentifier } from '../base/identifiers.js';
 import { parseJson, plainNumber } from '../base/json.js';
-import { ExactNumber, type Fields, isMap, type Json, Sensitive } from '../base/values.js';
+import {
+  ExactNumber,
+  type Fields,
+  isMap,
+  type Json,
+  mapValues,
+  Sensitive,
+  type Value,
+} from '../base/values.js';
 import { isSecretMember, type SecretField } from '../secrets/names.js';
 
 /** The value of an answer, or what is wrong with it, without repeating any of it. */
@@ -47,10 +55,19 @@ const namedScopes = maybe(z.array(z.object({ id: text, name: text, public: flag 
 const roles = maybe(z.array(z.object({ id: text, name: text, scopes: namedScopes })));
 
 /** An object of a resource that is not documented: kinds take what they know. */
-const resource = anyObject.refine(
-  ({ id }) => id == null || (typeof id === 'string' && isPathParameter(id)),
-  'an id that no path can carry',
-);
+const resource = anyObject
+  .refine(
+    ({ id }) => id == null || (typeof id === 'string' && isPathParameter(id)),
+    'an id that no path can carry',
+  )
+  .transform((row): Fields => mapValues(row, concealed));
+
+/** A member of an answer, with all secrets in it wrapped. */
+function concealed(member: Json, name = ''): Value {
+  if (member !== null && isSecretMember(name)) return new Sensitive(member);
+  if (Array.isArray(member)) return member.map((one) => concealed(one));
+  return isMap(member) ? mapValues(member as { [key: string]: Json }, concealed) : member;
+}
 
 const organization = z.object({ id: identifier, name: text, label: text });
 const listedScope = z.object({ id: text, name: text, label: text, public: flag });
@@ -197,20 +214,9 @@ export const pages = {
   role: pageOf(listedRole),
   user: pageOf(user),
   keyPair: pageOf(keyPair),
-  // Everything else, such as passwords, is dropped here.
-  backend: pageOf(
-    z.object({
-      id: text,
-      name: text,
-      type: text,
-      create_default_organization: flag,
-      metadata_fields: objects,
-    }),
-  ),
   client: pageOf(wholeClient),
   /** Clients with the key that they hold. */
   keyHolder: pageOf(z.object({ id: text, name: text, public_key: text })),
-  identityProvider: pageOf(z.object({ id: text, name: text })),
   object: pageOf(resource),
 } satisfies {
   [resource: string]: Parser<Page<Fields>>;

@@ -115,6 +115,18 @@ const boruta = {
     wrapper: 'role',
     scope: 'scopes:manage:all',
   }),
+  ...writesOf('Backend', 'a backend', {
+    path: '/api/backends',
+    id: 'backend_id',
+    wrapper: 'backend',
+    scope: 'identity-providers:manage:all',
+  }),
+  ...writesOf('IdentityProvider', 'an identity provider', {
+    path: '/api/identity-providers',
+    id: 'identity_provider_id',
+    wrapper: 'identity_provider',
+    scope: 'identity-providers:manage:all',
+  }),
   ...writesOf('Client', 'a client', {
     path: '/api/clients',
     id: 'client_id',

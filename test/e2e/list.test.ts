@@ -7,11 +7,11 @@ describe('idops list', () => {
     const { idops, reads } = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
     const { backends, scopes, roles } = await startedSeed();
     const { stdout } = await idops('list --format json');
-    const { objects, others } = JSON.parse(stdout);
-    expect(others).toEqual(backends.map(({ id, name }) => ({ kind: 'Backend', id, name, label: null })));
+    const { objects } = JSON.parse(stdout);
     const listed = objects.map(({ kind, id, name }: { [part: string]: unknown }) => ({ kind, id, name }));
     expect(listed).toEqual(
       expect.arrayContaining([
+        ...backends.map(({ id, name }) => ({ kind: 'Backend', id, name })),
         ...scopes.map(({ id, name }) => ({ kind: 'Scope', id, name })),
         ...roles.map(({ id, name }) => ({ kind: 'Role', id, name })),
       ]),

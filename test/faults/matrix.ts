@@ -60,6 +60,8 @@ interface Case {
   readonly boruta?: true;
   /** Whether users are in a backend that is no LDAP directory, and pages are customized. */
   readonly internal?: true;
+  /** What the server has other than the demo data. */
+  readonly adds?: (data: Sandbox['data']) => void;
   /** Whether the server has what was asked for. */
   readonly done: (sandbox: Sandbox) => boolean;
 }
@@ -173,6 +175,50 @@ const cases: { readonly [operation in OperationName]: Case } = {
     path: /^\/api\/roles\//,
     done: ({ data }) => !data.roles.some(({ name }) => name === 'accountant'),
   },
+  createBackend: {
+    boruta: true,
+    manifest: 'kind: Backend\nname: new\nroles: [member]\ncreate: true\n',
+    path: /^\/api\/backends$/,
+    done: ({ data }) => data.backends.some(({ name, roles }) => name === 'new' && roles.length === 1),
+  },
+  updateBackend: {
+    boruta: true,
+    manifest: 'kind: Backend\nname: Company directory\nsmtp_relay: new\n',
+    path: /^\/api\/backends\/[^/]+$/,
+    done: ({ data }) =>
+      data.backends.some(({ smtp_relay, roles }) => smtp_relay === 'new' && roles.length === 1),
+  },
+  deleteBackend: {
+    boruta: true,
+    manifest: 'kind: Backend\nname: old\nstate: absent\n',
+    path: /^\/api\/backends\/[^/]+$/,
+    adds: ({ backends }) => {
+      for (const one of backends.slice(0, 1))
+        backends.push({ ...one, id: id(2, 2), name: 'old', is_default: false });
+    },
+    done: ({ data }) => !data.backends.some(({ name }) => name === 'old'),
+  },
+  createIdentityProvider: {
+    boruta: true,
+    manifest: 'kind: IdentityProvider\nname: new\nbackend: Company directory\ncreate: true\n',
+    path: /^\/api\/identity-providers$/,
+    done: ({ data }) => data.identityProviders.some(({ name }) => name === 'new'),
+  },
+  updateIdentityProvider: {
+    boruta: true,
+    manifest: 'kind: IdentityProvider\nname: Company accounts\nregistrable: true\n',
+    path: /^\/api\/identity-providers\//,
+    done: ({ data }) => data.identityProviders.some(({ registrable }) => registrable),
+  },
+  deleteIdentityProvider: {
+    boruta: true,
+    manifest: 'kind: IdentityProvider\nname: Company accounts\nstate: absent\n',
+    path: /^\/api\/identity-providers\//,
+    adds: (data) => {
+      data.clients = [];
+    },
+    done: ({ data }) => !data.identityProviders.some(({ name }) => name === 'Company accounts'),
+  },
   createOrganization: {
     boruta: true,
     manifest: 'kind: Organization\nname: new\ncreate: true\n',
@@ -283,7 +329,7 @@ function withInternalUsers(): SandboxSeed {
 }
 
 async function run(operation: OperationName, fault: FaultName, times: Times): Promise<Cell> {
-  const { manifest, first, path, done, boruta = false, internal } = cases[operation];
+  const { manifest, first, path, done, boruta = false, internal, adds } = cases[operation];
   const { method } = operations[operation];
   const folder = await mkdtemp(join(tmpdir(), 'idops-faults-'));
   const time = deadlines();
@@ -300,6 +346,7 @@ async function run(operation: OperationName, fault: FaultName, times: Times): Pr
       return faulty === 'certificate' || (times === 'once' && arrived > 1) ? undefined : faulty;
     },
   });
+  adds?.(sandbox.data);
   const front = faulty === 'certificate' ? await certificateFront(sandbox.url, times) : undefined;
   try {
     await mkdir(join(folder, 'manifests'));

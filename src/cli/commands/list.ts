@@ -1,4 +1,3 @@
-import { otherNames } from '../../base/kind-names.js';
 import { listReport } from '../../report/formats.js';
 import { list as listFrom } from '../../session/list.js';
 import { discoveryOptionsOf, type PullingOptions } from '../../session/options.js';
@@ -13,8 +12,7 @@ export async function list(
 ): Promise<ExitCode> {
   const formats = parseFormats(options.format, listReport);
   const { output } = context;
-  const others = otherNames.filter((name) => kinds.includes(name));
-  const asked = { ...discoveryOptionsOf({ ...options, kind: kinds }), others };
+  const asked = discoveryOptionsOf({ ...options, kind: kinds });
   const listing = await listFrom(await context.project(), context.sessionOptions(), asked);
   for (const note of listing.notes) output.message(note);
   const { missing } = listing;

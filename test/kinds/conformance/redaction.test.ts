@@ -22,6 +22,8 @@ const placeholder = 'the-variable-stands-here';
 function withSecrets(doc: Doc, fields: readonly SecretField[]): Doc {
   const put = (into: Json | undefined, [name, ...rest]: readonly string[], secret: string): Json => {
     if (name === undefined) return secret;
+    if (Array.isArray(into))
+      return into.map((item, index) => (String(index) === name ? put(item, rest, secret) : item));
     const members = new Map(into === undefined || into === null ? [] : Object.entries(into));
     return Object.fromEntries(members.set(name, put(members.get(name), rest, secret)));
   };
@@ -38,7 +40,7 @@ function marked<T>(value: T): T {
   if (Array.isArray(value)) return value.map(marked) as T;
   if (typeof value !== 'object' || value === null) return value;
   const members = Object.entries(value).map(([name, member]) =>
-    /(?:^secret|password)$/.test(name) && typeof member === 'string'
+    /(?:secret|password)$/.test(name) && typeof member === 'string'
       ? [name, secrets.server]
       : [name, marked(member)],
   );

@@ -200,6 +200,134 @@ const role: KindSample = {
   strip: ({ roles }, doc, change) => stripNamed(roles, doc, change),
 };
 
+/** Three more, one of which has a federated server. */
+const spareBackends = (): SandboxSeed['backends'] =>
+  [1, 2, 3].map((index) => ({
+    ...(demo().backends[0] as SandboxSeed['backends'][number]),
+    id: spare(2, index),
+    name: `Directory ${index}`,
+    type: 'Elixir.BorutaIdentity.Accounts.Internal',
+    is_default: false,
+    smtp_tls: 'always',
+    federated_servers:
+      index === 1
+        ? [{ name: 'corp', client_id: 'us', client_secret: 'of-corp', base_url: 'https://corp.example' }]
+        : [],
+  }));
+
+const backend: KindSample = {
+  server: () => fc.constant({ backends: [...demo().backends, ...spareBackends()] }),
+  rounds: ({ roles }) => {
+    const set = fc.oneof(
+      several(roles, 0).map((some) => some.map(({ name }): Json => name)),
+      fc.constantFrom<Json>({ add: ['member'] }, { remove: ['member'] }),
+    );
+    const hash = fc.constantFrom<{ [field: string]: Json }>(
+      {},
+      { password_hashing_alg: 'argon2', password_hashing_opts: { t_cost: 9 } },
+      { password_hashing_alg: 'bcrypt', password_hashing_opts: { log_rounds: 11 } },
+    );
+    const fields = fc
+      .tuple(
+        some({
+          smtp_relay: fc.option(taken),
+          smtp_port: fc.option(fc.nat(65_535)),
+          smtp_tls: fc.constantFrom(null, 'never', 'if_available'),
+          create_default_organization: fc.boolean(),
+          metadata_fields: fc.constantFrom<Json>([], [{ attribute_name: 'team' }]),
+          roles: set,
+        }),
+        hash,
+      )
+      .map(([some, hashed]) => ({ ...some, ...hashed }));
+    return fc.tuple(...spareBackends().map(() => fc.tuple(fields, fields))).map((pairs) =>
+      creating(
+        inRounds(
+          pairs.map(([before, after], index) => {
+            const identity = index === 0 ? { id: spare(2, 1) } : { name: `Directory ${index + 1}` };
+            // The default moves from the second one to the first.
+            const was = index < 2 ? { is_default: index === 1 } : {};
+            const is = index < 2 ? { is_default: index === 0 } : {};
+            const server = { name: 'corp', base_url: 'https://login.corp.example' };
+            const more = index === 0 ? { name: 'Renamed', federated_servers: [server] } : {};
+            return {
+              known: { kind: 'Backend', ...identity, ...before, ...was } as Doc,
+              next: { kind: 'Backend', ...identity, ...after, ...is, ...more } as Doc,
+            };
+          }),
+        ),
+        { kind: 'Backend', name: 'new backend', roles: ['member'], smtp_password: 'its password' },
+      ),
+    );
+  },
+  secrets: () => [
+    { path: ['smtp_from'], always: false },
+    { path: ['smtp_password'], always: true },
+    { path: ['ldap_master_password'], always: true },
+    { path: ['federated_servers', '0', 'client_secret'], always: true },
+  ],
+  strip({ backends }, doc, change) {
+    if (doc.is_default === true) for (const one of backends) one.is_default = null;
+    stripNamed(backends, doc, change);
+  },
+};
+
+const identityProvider: KindSample = {
+  server: () =>
+    fc.constant({
+      backends: [...demo().backends, ...spareBackends()],
+      identityProviders: [
+        ...(demo().identityProviders ?? []),
+        ...[1, 2, 3].map((index) => ({
+          id: spare(9, index),
+          name: `Login ${index}`,
+          backend_id: spare(2, index),
+          check_password: true,
+          choose_session: true,
+          totpable: false,
+          enforce_totp: false,
+          webauthnable: false,
+          enforce_webauthn: false,
+          registrable: false,
+          user_editable: false,
+          consentable: false,
+          confirmable: false,
+        })),
+      ],
+    }),
+  rounds: () => {
+    const fields = some({ registrable: fc.boolean(), totpable: fc.boolean(), check_password: fc.boolean() });
+    const home = fc.constantFrom<{ [field: string]: Json }>(
+      {},
+      { backend: 'Directory 3' },
+      { backend: ids.backend },
+      { backend_id: spare(2, 1) },
+    );
+    return several([1, 2, 3], 2).chain((chosen) =>
+      fc.tuple(...chosen.map(() => fc.tuple(fields, fields, home, home))).map((pairs) =>
+        creating(
+          inRounds(
+            pairs.map(([before, after, from, to], at) => {
+              const index = chosen[at] ?? 1;
+              const identity = at === 0 ? { id: spare(9, index) } : { name: `Login ${index}` };
+              const more = at === 0 ? { name: 'Renamed' } : {};
+              return {
+                known: { kind: 'IdentityProvider', ...identity, ...before, ...from } as Doc,
+                next: { kind: 'IdentityProvider', ...identity, ...after, ...to, ...more } as Doc,
+              };
+            }),
+          ),
+          { kind: 'IdentityProvider', name: 'new provider', backend: 'Directory 2' },
+        ),
+      ),
+    );
+  },
+  secrets: () => [],
+  strip({ identityProviders = [] }, { backend: home, ...doc }, change) {
+    stripNamed(identityProviders, home === undefined ? doc : { ...doc, backend_id: home }, change);
+  },
+};
+
 const otherBackend = '20000000-0000-4000-8000-000000000002';
 
 const newUser: Doc = {
@@ -512,6 +640,8 @@ export const samples: { readonly [name in KindName]: KindSample } = {
   Role: role,
   Organization: organization,
   Client: client,
+  Backend: backend,
+  IdentityProvider: identityProvider,
   User: user,
   KeyPair: keyPair,
   EmailTemplate: emailTemplate,

@@ -1,0 +1,120 @@
+import * as z from 'zod';
+import { nullish, optional } from '../base/members.js';
+import { lazy } from '../base/values.js';
+import { type FieldTypes, listBy, plain, secret, set, value } from './fields.js';
+import { anyObject, referenceSet, text } from './schema.js';
+import { backend as userBackend } from './user-schema.js';
+
+export const hashFields = ['password_hashing_alg', 'password_hashing_opts'] as const;
+
+export const backendTexts = [
+  ...['smtp_from', 'smtp_relay', 'smtp_username', 'smtp_password'],
+  ...['ldap_host', 'ldap_user_rdn_attribute', 'ldap_base_dn', 'ldap_ou', 'ldap_master_dn'],
+  'ldap_master_password',
+];
+const serverFields = [
+  ...['name', 'client_id', 'client_secret', 'base_url', 'discovery_path', 'userinfo_path'],
+  ...['authorize_path', 'token_path', 'scope', 'federated_attributes', 'metadata_endpoints'],
+];
+
+export const backendFields: FieldTypes = {
+  ...Object.fromEntries(
+    [
+      ...['name', 'type', 'is_default', 'create_default_organization', ...hashFields],
+      ...['smtp_ssl', 'smtp_tls', 'smtp_port', 'ldap_pool_size', ...backendTexts, 'metadata_fields'],
+      ...['verifiable_credentials', 'verifiable_presentations'],
+    ].map((name) => [name, plain(name)]),
+  ),
+  roles: set(),
+  federated_servers: listBy('name', {
+    ...Object.fromEntries(serverFields.map((name) => [name, value])),
+    client_secret: secret,
+  }),
+};
+
+export const backendShape = lazy((): z.ZodRawShape => {
+  const { shape: known } = userBackend();
+  const own = Object.fromEntries(Object.entries(known).filter(([name]) => backendTexts.includes(name)));
+  const path = (what: string, example: string) =>
+    optional(text(), `The path of ${what}; by default as the server finds it.`, example);
+  const server = z.strictObject({
+    name: z
+      .string()
+      .regex(/^\S+$/, 'must have no space')
+      .meta({ description: 'Its name, which no other one of the backend has.', examples: ['partner'] }),
+    client_id: optional(text(), "The backend's client id there.", 'boruta'),
+    client_secret: optional(
+      text(),
+      'The secret of client_id, always secret. Use a variable.',
+      '${PARTNER_SECRET}',
+    ),
+    base_url: optional(text(), 'Its address.', 'https://login.example.com'),
+    discovery_path: path('its OpenID configuration', '/.well-known/openid-configuration'),
+    userinfo_path: path('its userinfo endpoint', '/userinfo'),
+    authorize_path: path('its authorization endpoint', '/authorize'),
+    token_path: path('its token endpoint', '/token'),
+    scope: optional(text(), 'The scopes to ask for.', 'openid email'),
+    federated_attributes: optional(text(), 'The attributes to take, separated by spaces.', 'email'),
+    metadata_endpoints: optional(z.array(anyObject), 'Where to get metadata from.', [
+      { endpoint: 'https://login.example.com/me', claims: 'email' },
+    ]),
+  });
+  const objects = (member: string, about: string, example: string) =>
+    optional(z.array(anyObject), `${about} As a whole list.`, [{ [member]: example }]);
+  return {
+    type: optional(
+      z.enum(['Elixir.BorutaIdentity.Accounts.Internal', 'Elixir.BorutaIdentity.Accounts.Ldap']),
+      'Where the backend stores users: in the database of the server, or in an LDAP directory.',
+      'Elixir.BorutaIdentity.Accounts.Internal',
+    ),
+    is_default: optional(
+      z.boolean(),
+      'Whether it is the default backend. Moving the default is destructive.',
+      true,
+    ),
+    create_default_organization: optional(z.boolean(), 'Whether each new user gets an organization.', false),
+    roles: optional(
+      referenceSet('role', 'member'),
+      'The roles of all users of the backend, by name or id: the whole set, or {add, remove}.',
+      ['member'],
+    ),
+    password_hashing_alg: optional(
+      z.enum(['argon2', 'bcrypt', 'pbkdf2']),
+      'How passwords are hashed.',
+      'argon2',
+    ),
+    password_hashing_opts: optional(anyObject, 'The options of the algorithm, as a whole.', { m_cost: 16 }),
+    ...own,
+    smtp_ssl: nullish(z.boolean(), 'Whether to use TLS from the start.', true),
+    smtp_tls: nullish(z.enum(['always', 'never', 'if_available']), 'When to use STARTTLS.', 'always'),
+    smtp_port: nullish(z.int32(), 'The port of the mail server.', 465),
+    ldap_pool_size: nullish(z.int32().min(1).max(50), 'The number of connections to the directory.', 5),
+    metadata_fields: objects(
+      'attribute_name',
+      "The fields that users' metadata may have: attribute_name, and if needed user_editable, scopes and default_value.",
+      'department',
+    ),
+    federated_servers: optional(
+      z.array(server),
+      'Other servers that users can sign in with, as a whole list. A member that an element leaves out stays as it is.',
+      [
+        {
+          name: 'partner',
+          client_id: 'boruta',
+          client_secret: '${PARTNER_SECRET}',
+          base_url: 'https://login.example.com',
+        },
+      ],
+    ),
+    verifiable_credentials: objects(
+      'credential_identifier',
+      'The verifiable credentials that it issues.',
+      'EmployeeCard',
+    ),
+    verifiable_presentations: objects(
+      'presentation_identifier',
+      'The verifiable presentations that it asks for.',
+      'EmployeeCard',
+    ),
+  };
+});

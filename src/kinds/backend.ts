@@ -1,0 +1,99 @@
+import type { Fields } from '../base/values.js';
+import type { WriteRequest } from '../server/operations.js';
+import { backendFields, backendShape, backendTexts, hashFields } from './backend-schema.js';
+import { carried, isCleared } from './fields.js';
+import { holdingsOf } from './holdings.js';
+import type { Kind, PlanInput, Update } from './kind.js';
+import { lostElements } from './loss.js';
+import { byServer, DEFAULTS, defaultsOf, oneDefault, severalDefaults, twoDefaults } from './one-default.js';
+import { resource } from './resource.js';
+import { unknownWhole } from './rules.js';
+import { existing } from './user-references.js';
+
+/** A backend: where users are stored, and how mail is sent to them. */
+export const backend: Kind = resource(
+  {
+    name: 'Backend',
+    noun: 'backend',
+    about: 'A backend: where the server stores users, and how it sends them mail.',
+    list: 'backends',
+    path: '/api/backends',
+    param: 'backend_id',
+    scopes: { read: 'identity-providers:manage:all', write: 'identity-providers:manage:all' },
+    fields: backendFields,
+    shape: backendShape,
+    traits: {
+      emptyIsNull: backendTexts,
+      nullBecomes: { roles: [] },
+      piecemeal: true,
+      limits: {
+        characters: Object.fromEntries(['name', ...backendTexts].map((name) => [name, 255])),
+        filled: { name: null },
+      },
+    },
+    sets: { roles: { noun: 'role', list: 'roles' } },
+    cached: true,
+    body: ({ is_default: _, ...rest }) => rest,
+    afterCreation: moveDefault,
+    beside: (list) => ({ [DEFAULTS]: defaultsOf(list.all()) }),
+    problems: (declared) => twoDefaults(declared, 'backend'),
+    deletes: ' with its email templates',
+    keeps: ({ is_default }) =>
+      is_default === true
+        ? 'it is the default: declare "is_default: true" on another backend first'
+        : undefined,
+    usedBy: [
+      { noun: 'identity provider', list: 'identityProviders', field: 'backend' },
+      { noun: 'user', list: 'users', field: 'backend' },
+    ],
+  },
+  {
+    ...oneDefault('backend'),
+    update,
+    lost: (traces) => lostElements(['roles'], traces),
+    restorable: existing,
+    gives: ({ roles = null }, references) => holdingsOf({ roles }, references),
+  },
+);
+
+/**
+ * The default moves before the server checks anything, so a refused request leaves none: `true` is sent alone, after all else. It is
+ * sent twice, since a server that has cached the backend as the default ignores the first one.
+ */
+function moveDefault(id: string, { is_default, roles = [] }: Fields): WriteRequest[] {
+  if (is_default !== true) return [];
+  // An update without roles empties them.
+  const body = { is_default, roles };
+  const request: WriteRequest = { operation: 'updateBackend', params: { backend_id: id }, body };
+  return [request, request];
+}
+
+function update({ present, desired, changed }: PlanInput): Update {
+  const { id = '' } = present.identity;
+  const isHash = hashFields.some((field) => changed.has(field));
+  const expected = { ...carried(present.fields, ['roles', ...(isHash ? hashFields : [])]), ...desired };
+  const trouble = troubleOf(expected, present, changed);
+  if (trouble !== undefined) return { requests: [], expected, trouble };
+  const { is_default: asked, ...body } = expected;
+  const others = [...changed].some((field) => field !== 'is_default');
+  const first: WriteRequest[] = others
+    ? [{ operation: 'updateBackend', params: { backend_id: id }, body }]
+    : [];
+  if (!changed.has('is_default')) return { requests: first, expected };
+  if (asked === true) return { requests: [...first, ...moveDefault(id, expected)], expected };
+  return { requests: first, expected, warnings: [byServer('backend')] };
+}
+
+function troubleOf(
+  body: Fields,
+  { fields: now }: PlanInput['present'],
+  changed: ReadonlySet<string>,
+): string | undefined {
+  if (body.roles === undefined) return unknownWhole('backend', ['roles']);
+  const several = changed.has('is_default') && severalDefaults(now, 'backend', 'in its database');
+  if (several) return several;
+  const [alg, options] = hashFields;
+  if (changed.has(alg) && !changed.has(options) && !isCleared(now[options] ?? null))
+    return `its ${options} are those of ${String(now[alg])}, and the server checks them against ${alg}: declare ${options} too`;
+  return undefined;
+}

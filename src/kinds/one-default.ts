@@ -1,0 +1,72 @@
+import { error, type Problem } from '../base/problems.js';
+import type { Fields } from '../base/values.js';
+import type { PlanWarning } from './change.js';
+import type { Declared, Kind } from './kind.js';
+
+/** A field of live objects with the ids of all default ones. It decides about changes, so plans and journals keep it. */
+export const DEFAULTS = 'defaults';
+
+/** What a kind has if a server has one default of it, which another object takes over. */
+export function oneDefault(noun: string) {
+  const moves = `moves the default ${noun}`;
+  return {
+    decisive: [DEFAULTS],
+    sequential: true,
+    succession: {
+      field: 'is_default',
+      holders: defaultsAmong,
+      moves(former) {
+        if (former === undefined) return moves;
+        return former.length === 0
+          ? `${moves}: none is the default now`
+          : `${moves} from ${former.join(' and ')}`;
+      },
+      withoutSuccessor: `no other ${noun} of this plan becomes the default, and a server must not be left without one: declare "is_default: true" on the new default`,
+      failed: `the new default ${noun} could not be set`,
+    },
+    destructions: (changes) =>
+      changes.some(({ path, after }) => path === 'is_default' && after === true) ? [moves] : [],
+  } satisfies Partial<Kind>;
+}
+
+/** The ids of the default ones, from the fields of one; undefined if unknown. */
+export function defaultsAmong({ [DEFAULTS]: defaults }: Fields): string[] | undefined {
+  return Array.isArray(defaults) ? defaults.filter((id) => typeof id === 'string') : undefined;
+}
+
+/** The ids of the default ones in a list. */
+export function defaultsOf(rows: Iterable<Fields>): string[] {
+  return [...rows]
+    .flatMap(({ id, is_default }) => (is_default === true && typeof id === 'string' ? [id] : []))
+    .sort();
+}
+
+/** The problem of documents that declare several defaults. */
+export function twoDefaults(declared: readonly Declared[], noun: string): Problem[] {
+  const defaults = declared.filter(({ fields }) => fields.is_default === true);
+  if (defaults.length < 2) return [];
+  return [
+    error(
+      'two-defaults',
+      `${defaults.length} ${noun}s have "is_default: true", and a server has one default`,
+      defaults.map((one) => one.placeOf('is_default')),
+      'keep it on the new default',
+    ),
+  ];
+}
+
+/** Why no default can be set: the server has several. */
+export function severalDefaults(present: Fields, noun: string, cure: string): string | undefined {
+  const defaults = defaultsAmong(present) ?? [];
+  if (defaults.length < 2) return undefined;
+  return (
+    `the server has ${defaults.length} default ${noun}s (${defaults.join(', ')}) and fails when one is set: ` +
+    `take the default away from all but one ${cure}, and plan again`
+  );
+}
+
+/** Nothing is sent for `false`: the server refuses it, or would be left without a default. */
+export function byServer(noun: string): PlanWarning {
+  const message = `nothing is sent for it: the server does it when the other ${noun} becomes the default`;
+  return { code: 'by-server', message };
+}

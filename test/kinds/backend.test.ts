@@ -1,0 +1,258 @@
+import { describe, expect, test } from 'vitest';
+import { planJson } from '../../src/report/json.js';
+import { changeOf, type Doc, ids, journalLines, once, type Site, site, todo } from '../boruta/site.js';
+
+const second = '20000000-0000-4000-8000-0000000000aa';
+const office: Doc = { kind: 'Backend', name: 'Office' };
+
+/** A site with a second backend, which stores its users itself and has a role. */
+async function withOffice(options: Parameters<typeof site>[0] = {}) {
+  const at = await site(options);
+  const { backends } = at.sandbox.data;
+  const [first] = backends;
+  if (first === undefined) throw new Error('the demo data has no backend');
+  const row = {
+    ...structuredClone(first),
+    id: second,
+    name: 'Office',
+    type: 'Elixir.BorutaIdentity.Accounts.Internal',
+    is_default: false,
+  };
+  backends.push(row);
+  return { ...at, at, first, row };
+}
+
+const defaults = ({ sandbox }: Pick<Site, 'sandbox'>) =>
+  sandbox.data.backends.filter(({ is_default }) => is_default === true).map(({ name }) => name);
+
+/** The members of each PATCH of a backend, and whether it is about the default. */
+const patches = ({ sandbox }: Pick<Site, 'sandbox'>) =>
+  sandbox.requests
+    .filter(({ method, path }) => method === 'PATCH' && path.startsWith('/api/backends/'))
+    .map(({ body }) => Object.keys((body as { backend: object }).backend).sort());
+
+describe('the default backend', () => {
+  test('moves after all else, in requests with the roles alone, and back by an undo', async () => {
+    const { at } = await withOffice();
+    const { plan, run, said } = await at.apply({ ...office, smtp_relay: 'mx.example', is_default: true });
+    expect(plan.changes.flatMap(({ destructions }) => destructions)).toEqual([
+      `moves the default backend from Backend/${ids.backend}`,
+    ]);
+    expect(said).toEqual({ 'Backend/Office': 'applied' });
+    expect(patches(at)).toEqual([
+      ['roles', 'smtp_relay'],
+      ['is_default', 'roles'],
+      ['is_default', 'roles'],
+    ]);
+    expect(defaults(at)).toEqual(['Office']);
+    expect(todo(await at.plan())).toEqual([]);
+    const undone = await at.undo(run);
+    expect(undone.left).toEqual([]);
+    expect(defaults(at)).toEqual(['Company directory']);
+  });
+
+  test('stays if the server refuses the other fields', async () => {
+    const { at, row } = await withOffice();
+    row.ldap_host = null;
+    const type = 'Elixir.BorutaIdentity.Accounts.Ldap';
+    const { said } = await at.apply({ ...office, type, is_default: true });
+    expect(said['Backend/Office']).toMatch(/^failed: .*ldap_host/);
+    expect(patches(at)).toEqual([['roles', 'type']]);
+    expect(defaults(at)).toEqual(['Company directory']);
+  });
+
+  test('is taken by a new backend after its creation', async () => {
+    const { at } = await withOffice();
+    const { said } = await at.apply({ kind: 'Backend', name: 'New', is_default: true, create: true });
+    expect(said).toEqual({ 'Backend/New': 'applied' });
+    expect(defaults(at)).toEqual(['New']);
+    expect(todo(await at.plan())).toEqual([]);
+  });
+
+  test('moves to a backend that the server still believes to be the default', async () => {
+    const { at } = await withOffice();
+    const headers = { authorization: `Bearer ${at.sandbox.token}` };
+    await at.apply({ ...office, is_default: true });
+    await fetch(`${at.sandbox.url}/api/backends/${second}`, { headers });
+    await at.apply({ kind: 'Backend', name: 'Company directory', is_default: true });
+    const answer = await fetch(`${at.sandbox.url}/api/backends/${second}`, { headers });
+    expect(await answer.json()).toMatchObject({ data: { is_default: true } });
+    const { said } = await at.apply({ ...office, is_default: true });
+    expect(said).toEqual({ 'Backend/Office': 'applied' });
+    expect(defaults(at)).toEqual(['Office']);
+  });
+
+  test('is repaired if there is none, and blocked if there are several', async () => {
+    const { at, first, row } = await withOffice();
+    first.is_default = false;
+    const { plan } = await at.apply({ ...office, is_default: true });
+    expect(plan.changes.flatMap(({ destructions }) => destructions)).toEqual([
+      'moves the default backend: none is the default now',
+    ]);
+    expect(defaults(at)).toEqual(['Office']);
+    for (const one of [first, row]) one.is_default = true;
+    at.sandbox.data.backends.push({ ...row, id: ids.nobody, name: 'Third', is_default: false });
+    expect(todo(await at.plan({ ...office, name: 'Third', is_default: true }))).toEqual([
+      expect.stringMatching(/^blocked Backend\/Third: the server has 2 default backends/),
+    ]);
+  });
+
+  test('is given up only to a successor of the plan', async () => {
+    const { at } = await withOffice();
+    const former: Doc = { kind: 'Backend', name: 'Company directory', is_default: false };
+    expect(todo(await at.plan(former))).toEqual([
+      expect.stringMatching(/^blocked Backend\/Company directory: no other backend of this plan becomes/),
+    ]);
+    await at.apply(former, { ...office, is_default: true });
+    expect(defaults(at)).toEqual(['Office']);
+    expect(todo(await at.plan())).toEqual([]);
+  });
+});
+
+describe('the roles of a backend', () => {
+  test('are sent whole with every update, which would empty them', async () => {
+    const { at, row } = await withOffice();
+    await at.apply({ ...office, smtp_port: 25 });
+    expect(row.roles.map(({ name }) => name)).toEqual(['member']);
+    await at.apply({ ...office, roles: { add: ['accountant'] } });
+    expect(row.roles.map(({ name }) => name).sort()).toEqual(['accountant', 'member']);
+  });
+
+  test('are blocked before anything is sent if one is unknown or declared twice', async () => {
+    const { at } = await withOffice();
+    const planned = async (roles: Doc['roles'] = []) => todo(await at.plan({ ...office, roles }));
+    expect(await planned(['nobody'])).toEqual([expect.stringContaining('the server has no role "nobody"')]);
+    expect(await planned(['member', ids.member])).toEqual([
+      expect.stringContaining('roles has a role twice: remove one'),
+    ]);
+  });
+
+  test('that are gone when a new backend is written leave it without them, and it is not created again', async () => {
+    const { at } = await withOffice();
+    const { roles } = at.sandbox.data;
+    at.fault = ({ method }) => {
+      if (method === 'POST') roles.splice(0, roles.length, ...roles.filter(({ name }) => name !== 'member'));
+      return undefined;
+    };
+    const document: Doc = { kind: 'Backend', name: 'New', roles: ['member', 'accountant'], create: true };
+    const { said } = await at.apply(document);
+    expect(said['Backend/New']).toMatch(/roles/);
+    await at.apply({ ...document, roles: ['accountant'] });
+    const made = at.sandbox.data.backends.filter(({ name }) => name === 'New');
+    expect(made.map((one) => one.roles.map(({ name }) => name))).toEqual([['accountant']]);
+  });
+
+  test('that a cut-off update emptied come back in the same run', async () => {
+    const { at, row } = await withOffice();
+    once(at, 'PATCH', { kind: 'cut', step: 2 });
+    await at.apply({ ...office, smtp_port: 26 });
+    expect(row).toMatchObject({ smtp_port: 26, roles: [{ name: 'member' }] });
+  });
+
+  test('are privileged if they contain a privileged scope', async () => {
+    const { at } = await withOffice({ safety: { privileged: ['reports:*'] } });
+    const { changes } = await at.plan({ kind: 'Backend', name: 'New', roles: ['member'], create: true });
+    expect(changes.map(({ privileges }) => privileges)).toEqual([
+      ['gives the scope "reports:read" by the role "member"'],
+    ]);
+  });
+});
+
+describe('secrets of a backend', () => {
+  const server = { name: 'partner', client_id: 'us', base_url: 'https://partner.example' };
+  const document: Doc = {
+    ...office,
+    smtp_password: 'declared-one',
+    federated_servers: [{ ...server, client_secret: 'declared-two' }],
+  };
+
+  test('are changed back if somebody changed them, and shown nowhere', async () => {
+    const { at, row } = await withOffice();
+    await at.apply(document);
+    expect(todo(await at.plan())).toEqual([]);
+    row.smtp_password = 'drifted-one';
+    row.federated_servers = row.federated_servers.map((one) => ({ ...one, client_secret: 'drifted-two' }));
+    const plan = await at.plan();
+    expect(changeOf(plan, 'Backend/Office').fields.map(({ path, sensitive }) => [path, sensitive])).toEqual([
+      ['smtp_password', true],
+      ['federated_servers.partner.client_secret', true],
+    ]);
+    const { said } = await at.apply();
+    expect(said).toEqual({ 'Backend/Office': 'applied' });
+    expect(row.smtp_password).toBe('declared-one');
+    expect(row.federated_servers).toMatchObject([{ client_secret: 'declared-two' }]);
+    const shown = JSON.stringify([planJson(plan, { debug: true }), await journalLines(at)]);
+    expect(shown).not.toMatch(/(?:declared|drifted)-(?:one|two)|demo-ldap-password/);
+  });
+
+  test('and paths of a federated server that a document leaves out stay', async () => {
+    const { at, row } = await withOffice();
+    await at.apply(document);
+    const [found = {}] = row.federated_servers;
+    row.federated_servers = [{ ...found, token_path: '/discovered' }];
+    await at.apply({ ...office, federated_servers: [{ ...server, base_url: 'https://new.example' }] });
+    expect(row.federated_servers).toMatchObject([
+      { base_url: 'https://new.example', token_path: '/discovered', client_secret: 'declared-two' },
+    ]);
+    expect(todo(await at.plan())).toEqual([]);
+  });
+});
+
+test('the algorithm of passwords changes together with its options', async () => {
+  const { at, row } = await withOffice();
+  const document: Doc = { ...office, password_hashing_alg: 'bcrypt' };
+  expect(todo(await at.plan(document))).toEqual([
+    expect.stringMatching(/^blocked .* declare password_hashing_opts too$/),
+  ]);
+  const { said } = await at.apply({ ...document, password_hashing_opts: { log_rounds: 12 } });
+  expect(said).toEqual({ 'Backend/Office': 'applied' });
+  expect(row).toMatchObject({ password_hashing_alg: 'bcrypt', password_hashing_opts: { log_rounds: 12 } });
+});
+
+describe('the deletion of a backend', () => {
+  const gone: Doc = { ...office, state: 'absent' };
+
+  test('is blocked if it is the default, or has identity providers or users', async () => {
+    const { at } = await withOffice();
+    expect(todo(await at.plan({ kind: 'Backend', id: ids.backend, state: 'absent' }))).toEqual([
+      expect.stringMatching(
+        /^blocked .*: the server refuses to delete it, since it is the default: .*; identity providers use it: .*; users use it: /,
+      ),
+    ]);
+    expect(todo(await at.plan(gone))).toEqual(['delete Backend/Office']);
+  });
+
+  test('comes after that of its identity providers, and is undone with the same id', async () => {
+    const { at } = await withOffice();
+    const provider: Doc = { kind: 'IdentityProvider', name: 'Office login' };
+    await at.apply({ ...provider, backend: 'Office', create: true });
+    expect(todo(await at.plan(gone))).toEqual([
+      expect.stringContaining('identity providers use it: Office login'),
+    ]);
+    const { run } = await at.apply(gone, { ...provider, state: 'absent' });
+    expect(at.sandbox.data.backends).toHaveLength(1);
+    const { left } = await at.undo(run);
+    expect(at.sandbox.data.backends.map(({ id, name }) => [id, name])).toContainEqual([second, 'Office']);
+    expect(at.sandbox.data.identityProviders).toContainEqual(
+      expect.objectContaining({ name: 'Office login', backend_id: second }),
+    );
+    expect(left.join('\n')).toContain('Backend/Office: smtp_password');
+  });
+});
+
+test('templates and users of a new backend refer to it by name', async () => {
+  const { at } = await withOffice();
+  const documents: Doc[] = [
+    { kind: 'Backend', name: 'New', create: true },
+    { kind: 'EmailTemplate', backend: 'New', type: 'tx_code', txt_content: 'Code {{ tx_code }}' },
+    { kind: 'User', username: 'new@example.com', backend: 'New', password: 'a-long-password', create: true },
+  ];
+  const { said } = await at.apply(...documents);
+  expect(Object.values(said)).toEqual(['applied', 'applied', 'applied']);
+  const id = at.sandbox.data.backends.find(({ name }) => name === 'New')?.id;
+  expect(at.sandbox.data.users).toContainEqual(
+    expect.objectContaining({ username: 'new@example.com', backend_id: id }),
+  );
+  expect(at.sandbox.data.templates.map(({ backend_id }) => backend_id)).toContain(id);
+  expect(todo(await at.plan())).toEqual([]);
+});

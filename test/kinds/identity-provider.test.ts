@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import { type Doc, ids, journalLines, type Site, site, todo } from '../boruta/site.js';
+
+const home: Doc = { kind: 'Backend', name: 'Branch', smtp_password: 'of-the-branch', create: true };
+const login: Doc = { kind: 'IdentityProvider', name: 'Branch login', backend: 'Branch', create: true };
+
+const rowOf = ({ sandbox }: Site, name = 'Branch login') =>
+  sandbox.data.identityProviders.find((one) => one.name === name);
+
+describe('an identity provider', () => {
+  test('is created in a backend of the same plan, and both are deleted by an undo', async () => {
+    const at = await site();
+    const { run, said } = await at.apply(login, home);
+    expect(said).toEqual({ 'Backend/Branch': 'applied', 'IdentityProvider/Branch login': 'applied' });
+    expect(todo(await at.plan())).toEqual([]);
+    await at.undo(run);
+    expect(rowOf(at)).toBeUndefined();
+    expect(at.sandbox.data.backends).toHaveLength(1);
+  });
+
+  test('is applied if its backend changes, which the server writes and answers with 500', async () => {
+    const at = await site();
+    await at.apply(home, login);
+    const { run, said, results } = await at.apply(
+      { ...login, backend: 'Company directory', totpable: true },
+      home,
+    );
+    expect(said).toEqual({ 'IdentityProvider/Branch login': 'applied' });
+    expect(results[0]?.httpStatus).toBe(500);
+    expect(rowOf(at)).toMatchObject({ backend_id: ids.backend, totpable: true });
+    expect(todo(await at.plan())).toEqual([]);
+    const { left } = await at.undo(run);
+    expect(left).toEqual([]);
+    const made = at.sandbox.data.backends.find(({ name }) => name === 'Branch')?.id;
+    expect(rowOf(at)).toMatchObject({ backend_id: made, totpable: false });
+    expect(JSON.stringify(await journalLines(at))).not.toMatch(/of-the-branch|demo-(?:smtp|ldap)-password/);
+  });
+
+  test('has one backend, which a new one needs', async () => {
+    const at = await site();
+    const { backend: _, ...alone } = login;
+    expect(todo(await at.plan(alone))).toEqual([
+      'blocked IdentityProvider/Branch login: a new identity provider needs backend: declare it',
+    ]);
+    expect(todo(await at.plan(login))).toEqual([
+      expect.stringContaining('blocked IdentityProvider/Branch login: the server has no backend "Branch"'),
+    ]);
+    const failure = await at.plan({ ...login, backend_id: ids.backend }).catch((refused: unknown) => refused);
+    expect(failure).toMatchObject({ problems: [{ code: 'wrong-value' }] });
+    await at.apply({ ...alone, backend_id: ids.backend });
+    expect(rowOf(at)).toMatchObject({ backend_id: ids.backend });
+  });
+
+  test('that the server refuses to delete stays, and keeps no other one from it', async () => {
+    const at = await site();
+    const [used] = at.sandbox.data.clients;
+    const [provider] = at.sandbox.data.identityProviders;
+    if (used === undefined || provider === undefined) throw new Error('the demo data has no client');
+    await at.apply(home, login);
+    const gone: Doc[] = [provider.name, 'Branch login'].map((name) => ({
+      kind: 'IdentityProvider',
+      name,
+      state: 'absent',
+    }));
+    at.fault = ({ method, path }) =>
+      method === 'DELETE' && path.endsWith(provider.id)
+        ? { kind: 'answer', status: 403, body: { code: 'FORBIDDEN', message: 'is write protected' } }
+        : undefined;
+    const protectedOne = await at.apply(...gone);
+    expect(protectedOne.said).toEqual({
+      'IdentityProvider/Branch login': 'applied',
+      [`IdentityProvider/${provider.name}`]: expect.stringMatching(/^failed: .*write protected/),
+    });
+    at.fault = undefined;
+    const { said } = await at.apply();
+    expect(said[`IdentityProvider/${provider.name}`]).toMatch(/^failed: .*associated with client/);
+    expect(rowOf(at, provider.name)).toBeDefined();
+  });
+});
