@@ -22,15 +22,19 @@ import type {
   Regeneration,
   Update,
 } from './kind.js';
+import {
+  byServer,
+  DEFAULTS,
+  defaultsAmong,
+  defaultsOf,
+  oneDefault,
+  severalDefaults,
+  twoDefaults,
+} from './one-default.js';
 import { counter, decideRegeneration, presentValue } from './regeneration.js';
 import { profileProblems } from './rules.js';
 import { document, identifier, ignorable, text, UUID } from './schema.js';
 import type { ProfileTraits, Traits } from './traits.js';
-
-/** A field of live key pairs with the ids of all default ones. It decides about changes, so plans and journals keep it. */
-const DEFAULTS = 'defaults';
-
-const MOVES = 'moves the default key pair';
 
 interface KeyPairTraits extends Traits {
   /** Whether the server itself takes the default from the former one, which must not be sent `false`. */
@@ -106,41 +110,19 @@ export const keyPair: Kind = {
   },
   identity: ['id'],
   fields: { public_key: value, is_default: value },
-  decisive: [DEFAULTS, 'public_key'],
   scopes: { read: 'clients:manage:all', write: 'clients:manage:all' },
   traits,
-  sequential: true,
   identities: ({ identity }) => [`id ${identity.id}`],
-  check(declared, profile) {
-    const problems = [...profileProblems(declared, profile, traits), ...rotations(declared, profile)];
-    const defaults = declared.filter(({ fields }) => fields.is_default === true);
-    if (defaults.length < 2) return problems;
-    return [
-      ...problems,
-      error(
-        'two-defaults',
-        `${defaults.length} key pairs have "is_default: true", and a server has one default`,
-        defaults.map((pair) => pair.placeOf('is_default')),
-        'keep it on the new default',
-      ),
-    ];
-  },
+  check: (declared, profile) => [
+    ...profileProblems(declared, profile, traits),
+    ...rotations(declared, profile),
+    ...twoDefaults(declared, 'key pair'),
+  ],
   addressPart: ({ id }) => id ?? '',
   readable: ({ name }) => traits[name].reads?.all !== undefined,
   listed: 'own',
-  succession: {
-    field: 'is_default',
-    holders: defaultsAmong,
-    moves: (former) => {
-      if (former === undefined) return MOVES;
-      return former.length === 0
-        ? `${MOVES}: none is the default now`
-        : `${MOVES} from ${former.join(' and ')}`;
-    },
-    withoutSuccessor:
-      'no other key pair of this plan becomes the default, and a server must not be left without one: declare "is_default: true" on the new default',
-    failed: 'the new default key pair could not be set',
-  },
+  ...oneDefault('key pair'),
+  decisive: [DEFAULTS, 'public_key'],
   observe: observeKeyPairs,
   refersTo: ({ generation }) => (generation === undefined ? [] : ['clients']),
   decide: (input) => decideRegeneration(input, `KeyPair/${input.present.identity.id}`, regeneration),
@@ -157,8 +139,6 @@ export const keyPair: Kind = {
     return { requests: [request(present.identity, body)], expected: body };
   },
   discovery: { options: {}, find },
-  destructions: (fields) =>
-    fields.some(({ path, after }) => path === 'is_default' && after === true) ? [MOVES] : [],
 };
 
 /** The problems of rotations, which the documented API doesn't have. */
@@ -176,33 +156,16 @@ function rotations(declared: readonly Declared[], { name }: Profile): Problem[] 
     );
 }
 
-/** The ids of the default key pairs, from the fields of one; undefined if unknown. */
-function defaultsAmong(fields: Fields): string[] | undefined {
-  const defaults = fields[DEFAULTS];
-  return Array.isArray(defaults) ? defaults.filter((id) => typeof id === 'string') : undefined;
-}
-
 /** An update on a server that takes the default from the former one. */
 function move({ present, desired }: PlanInput): Update {
   const asked = desired.is_default === true;
   const expected = { is_default: asked };
-  const defaults = defaultsAmong(present.fields) ?? [];
-  if (defaults.length > 1) {
-    return {
-      requests: [],
-      expected,
-      trouble:
-        `the server has ${defaults.length} default key pairs (${defaults.join(', ')}) and fails when one is set: ` +
-        'take the default away from all but one by hand, with is_default: false, and plan again',
-    };
-  }
+  const trouble = severalDefaults(present.fields, 'key pair', 'by hand, with is_default: false');
+  if (trouble !== undefined) return { requests: [], expected, trouble };
   // Sending `false` would leave the server without a default; the other pair's `true` has the same effect.
-  if (!asked) {
-    const message = 'nothing is sent for it: the server does it when the other key pair becomes the default';
-    return { requests: [], expected, warnings: [{ code: 'by-server', message }] };
-  }
+  if (!asked) return { requests: [], expected, warnings: [byServer('key pair')] };
   const warnings: readonly PlanWarning[] =
-    defaults.length > 0
+    (defaultsAmong(present.fields) ?? []).length > 0
       ? []
       : [
           {
@@ -244,11 +207,7 @@ async function observeKeyPairs<T extends { readonly identity: Identity }>(
 function shownPair({ is_default, ...rest }: Fields, defaults: readonly string[]): Fields {
   // Null means that the pair was never the default.
   const known = is_default === undefined ? {} : { is_default: is_default === true };
-  return { ...rest, ...known, [DEFAULTS]: [...defaults].sort() };
-}
-
-function defaultsOf(pairs: readonly Fields[]): string[] {
-  return pairs.flatMap(({ id, is_default }) => (is_default === true && typeof id === 'string' ? [id] : []));
+  return { ...rest, ...known, [DEFAULTS]: [...defaults] };
 }
 
 async function find({ rows, profile }: DiscoverContext): Promise<Discovered> {

@@ -183,8 +183,8 @@ export interface Deletion {
 /** A field that is `true` for one object at a time; the server takes it from the former one. */
 export interface Succession {
   readonly field: string;
-  /** The ids of its holders when the fields were observed; undefined if unknown. */
-  holders(fields: Fields): readonly string[] | undefined;
+  /** The live value beside the fields with the ids of its holders. */
+  readonly holders: string;
   /** The destruction, given the addresses of the former holders; undefined if unknown. */
   moves(former: readonly string[] | undefined): string;
   /** Why a holder can't give it up without a successor in the plan. */

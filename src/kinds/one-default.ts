@@ -14,7 +14,7 @@ export function oneDefault(noun: string) {
     sequential: true,
     succession: {
       field: 'is_default',
-      holders: defaultsAmong,
+      holders: DEFAULTS,
       moves(former) {
         if (former === undefined) return moves;
         return former.length === 0

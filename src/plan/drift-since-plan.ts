@@ -18,10 +18,11 @@ export function driftSincePlan(planned: Change, now: Change): string[] {
   const isTaken = (path: string): boolean => path === succession?.field && givesUp(planned);
   const paths = new Set(fields.map(({ path }) => path).filter((path) => !isTaken(path)));
   const changed = [...paths].filter((path) => !isAsShown(fieldAt(planned, path), fieldAt(now, path)));
-  // Only a change that takes something over depends on who has it.
-  const isOwn = succession === undefined || takesOver(planned);
   const decisive = deciding.filter(
-    (field) => isOwn && !same(planned.apply.before[field] ?? null, now.apply.before[field] ?? null),
+    (field) =>
+      // Only a change that takes something over depends on who has it.
+      (field !== succession?.holders || takesOver(planned)) &&
+      !same(planned.apply.before[field] ?? null, now.apply.before[field] ?? null),
   );
   const all = [...new Set([...changed, ...decisive])].sort();
   if (all.length > 0) return all;
