@@ -184,7 +184,9 @@ export interface Deletion {
 export interface Succession {
   readonly field: string;
   /** The live value beside the fields with the ids of its holders. */
-  readonly holders: string;
+  readonly among: string;
+  /** The ids of its holders when the fields were observed; undefined if unknown. */
+  holders(fields: Fields): readonly string[] | undefined;
   /** The destruction, given the addresses of the former holders; undefined if unknown. */
   moves(former: readonly string[] | undefined): string;
   /** Why a holder can't give it up without a successor in the plan. */

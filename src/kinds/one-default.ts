@@ -14,7 +14,8 @@ export function oneDefault(noun: string) {
     sequential: true,
     succession: {
       field: 'is_default',
-      holders: DEFAULTS,
+      among: DEFAULTS,
+      holders: defaultsAmong,
       moves(former) {
         if (former === undefined) return moves;
         return former.length === 0

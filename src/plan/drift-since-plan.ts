@@ -21,7 +21,7 @@ export function driftSincePlan(planned: Change, now: Change): string[] {
   const decisive = deciding.filter(
     (field) =>
       // Only a change that takes something over depends on who has it.
-      (field !== succession?.holders || takesOver(planned)) &&
+      (field !== succession?.among || takesOver(planned)) &&
       !same(planned.apply.before[field] ?? null, now.apply.before[field] ?? null),
   );
   const all = [...new Set([...changed, ...decisive])].sort();

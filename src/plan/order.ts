@@ -40,9 +40,8 @@ export function formerHolders(change: Change, changes: readonly Change[]): reado
   const { kind, apply } = change;
   const { succession } = kindOf(kind);
   if (succession === undefined) return undefined;
-  const known = apply.before[succession.holders];
-  if (Array.isArray(known))
-    return known.filter((id) => id !== apply.identity.id).map((id) => `${kind}/${String(id)}`);
+  const known = succession.holders(apply.before);
+  if (known !== undefined) return known.filter((id) => id !== apply.identity.id).map((id) => `${kind}/${id}`);
   const shown = changes.filter(
     (other) => other !== change && other.kind === kind && other.apply.before[succession.field] === true,
   );
