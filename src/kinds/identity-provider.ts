@@ -56,17 +56,15 @@ export const identityProvider: Kind = resource({
     return id === undefined ? rest : { ...rest, backend_id: id };
   },
   problems: (declared) =>
-    declared.flatMap(({ fields: { backend, backend_id }, placeOf }) =>
-      backend === undefined || backend_id === undefined
-        ? []
-        : [
-            error(
-              'wrong-value',
-              'an IdentityProvider has either "backend" or "backend_id"',
-              [placeOf('backend'), placeOf('backend_id')],
-              'remove one of the two',
-            ),
-          ],
-    ),
+    declared
+      .filter(({ fields: { backend, backend_id } }) => backend !== undefined && backend_id !== undefined)
+      .map((one) =>
+        error(
+          'wrong-value',
+          'an IdentityProvider has either "backend" or "backend_id"',
+          [one.placeOf('backend'), one.placeOf('backend_id')],
+          'remove one of the two',
+        ),
+      ),
   deletes: ' with its page templates',
 });
