@@ -183,7 +183,7 @@ const cases: { readonly [operation in OperationName]: Case } = {
   },
   updateBackend: {
     boruta: true,
-    manifest: 'kind: Backend\nname: Company directory\nsmtp_relay: new\n',
+    manifest: 'kind: Backend\nname: Company directory\nsmtp_relay: new\nroles: [member]\n',
     path: /^\/api\/backends\/[^/]+$/,
     done: ({ data }) =>
       data.backends.some(({ smtp_relay, roles }) => smtp_relay === 'new' && roles.length === 1),
