@@ -10,7 +10,16 @@ import type { Profile } from '../server/profiles.js';
 import { findIn, idOf } from './by-name.js';
 import type { Catalog } from './catalog.js';
 import { missing, readOne, withoutIds } from './discovery.js';
-import { asElements, carried, type FieldTypes, firstText, keyOf, normalForm, value } from './fields.js';
+import {
+  asElements,
+  carried,
+  type FieldTypes,
+  firstText,
+  isSecret,
+  keyOf,
+  normalForm,
+  value,
+} from './fields.js';
 import type {
   Creation,
   Declared,
@@ -77,6 +86,10 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
   const one = { title: `show a ${noun}`, path: `${given.path}/:${param}`, scope: given.scopes.read };
   const operation = (verb: 'create' | 'update' | 'delete') => `${verb}${name}` as WriteOperation;
   const always = Object.keys(sets);
+  // No secret, and either a reference or the id beside it.
+  const writes = Object.keys(fields).filter(
+    (field) => !isSecret(fields[field] ?? value) && !Object.keys(refers).some((one) => field === `${one}_id`),
+  );
   const schema = lazy(() => {
     const shape = given.shape();
     const id = optional(identifier(), `The id of the ${noun}; if left out, the name identifies it.`, UUID);
@@ -205,7 +218,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
       ...(given.withoutId === undefined ? {} : { withoutId: given.withoutId }),
     }),
     deletion: deletionOf(operation('delete'), param, `deletes the ${noun}${given.deletes ?? ''}`),
-    discovery: discoveryIn(list, `${noun}s`, shown),
+    discovery: { ...discoveryIn(list, `${noun}s`, shown), writes },
     destructions: () => [],
     ...own,
   };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Fields, isMap, type Json, Sensitive, type Value } from '../base/values.js';
-import { asElements, type FieldType, value as plain } from '../kinds/fields.js';
+import { asElements, type FieldType, isSecret, value as plain } from '../kinds/fields.js';
 import { holdsCredential, looksLikeCredential, looksSecret } from '../secrets/names.js';
 
 /** A value as written in a manifest, and as it is read. */
@@ -62,6 +62,20 @@ function writeTyped(type: FieldType, value: Value, path: Path, writing: WriteCon
       return undefined;
     }
     return { raw: written.map(({ raw }) => raw), value: written.map((one) => one.value) };
+  }
+  if (type.type === 'list') {
+    const elements = asElements(value).map((element, index) =>
+      fromMembers(
+        Object.entries(type.members).flatMap(([name, member]) => {
+          const now = element[name] ?? null;
+          // An update keeps what an element leaves out, so no secret is necessary.
+          if (now === null || isSecret(member)) return [];
+          const written = writeTyped(member, now, [fieldPath([...path, index, name])], writing);
+          return written === undefined ? [] : [[name, written] as const];
+        }),
+      ),
+    );
+    return { raw: elements.map(({ raw }) => raw), value: elements.map((one) => one.value) };
   }
   if (type.type === 'reference' && isMap(value)) {
     const name = writing.nameOf(String(path[0]), value);

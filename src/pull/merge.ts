@@ -7,6 +7,7 @@ import {
   type FieldTypes,
   membersAmong,
   value as plain,
+  textOf,
 } from '../kinds/fields.js';
 import { parseVariables } from '../yaml/interpolation.js';
 import {
@@ -45,6 +46,9 @@ export function mergeField(type: FieldType, declared: Written, live: Value, merg
   if (type.type === 'set' && isMap(declared.raw) && isMap(declared.value)) {
     return mergeParts(type.nested, declared, live, merging);
   }
+  if (type.type === 'list' && Array.isArray(declared.raw) && Array.isArray(declared.value)) {
+    return mergeList(type, declared, live, merging);
+  }
   const wanted = desired(type, declared.value, live, merging.whole);
   const matches =
     wanted !== undefined && contrast(type, '', wanted, live).every(({ verdict }) => verdict === 'same');
@@ -79,6 +83,25 @@ function mergeSet(nested: FieldTypes, declared: Written, live: Value, merging: M
     return keep(declared, ' has an element on the server that no document can name', merging);
   }
   return listOf([...kept, ...elementsOf(added)]);
+}
+
+/** The elements of the server; of those that the document has, only the members that it mentions. */
+function mergeList(
+  type: FieldType & { readonly type: 'list' },
+  declared: Written,
+  live: Value,
+  merging: MergeContext,
+): Written {
+  const left = new Map(asElements(live).map((one) => [textOf(one[type.by]), one]));
+  const members: FieldType = { type: 'members', members: type.members };
+  const kept = elementsOf(declared).flatMap((element): Written[] => {
+    const key = isMap(element.value) ? textOf(element.value[type.by]) : '';
+    const found = left.get(key);
+    left.delete(key);
+    return found === undefined ? [] : [mergeMap(members, element, found, merging)];
+  });
+  const added = writeField(type, merging.path[0], [...left.values()], merging.writing);
+  return listOf([...kept, ...(added === undefined ? [] : elementsOf(added))]);
 }
 
 /** Of the members that a document adds those that the server has, and of those that it removes the others. */

@@ -16,7 +16,7 @@ describe('idops pull into an empty project', () => {
     expect(pulled.stdout).toContain('Next: idops plan');
     expect(pulled.stdout).toContain('wrote manifests/clients.yaml\n');
     expect(await at.read('manifests/users.yaml')).toMatch(/^kind: User\nusername: ada@acme\.example\n/);
-    expect(await at.idops('validate')).toMatchObject({ code: 0, stdout: '18 objects are valid.\n' });
+    expect(await at.idops('validate')).toMatchObject({ code: 0, stdout: '20 objects are valid.\n' });
     expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
     const { '.idops/state.json': recorded, ...rest } = await at.files();
     expect(Object.keys(rest).some((path) => path.startsWith('.idops'))).toBe(false);
@@ -213,7 +213,7 @@ label: null
     });
     for (const [kinds, scope] of [
       ['Client and KeyPair', 'clients:manage:all'],
-      ['EmailTemplate', 'identity-providers:manage:all'],
+      ['Backend and IdentityProvider and EmailTemplate', 'identity-providers:manage:all'],
     ]) {
       const refused = new RegExp(`error\\[server-forbidden\\]: left out ${kinds}: .*${scope}`);
       expect(checked.stderr).toMatch(refused);
@@ -248,7 +248,12 @@ describe('names', () => {
     const [home] = backends;
     const [acme, globex] = organizations;
     if (!ada || !grace || !home || !acme || !globex) throw new Error('the sandbox has other data');
-    const second = { ...home, id: '20000000-0000-4000-8000-000000000002', name: 'Partners' };
+    const second = {
+      ...home,
+      id: '20000000-0000-4000-8000-000000000002',
+      name: 'Partners',
+      is_default: false,
+    };
     backends.push(second);
     const twin = {
       ...structuredClone(grace),
