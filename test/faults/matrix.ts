@@ -60,8 +60,6 @@ interface Case {
   readonly boruta?: true;
   /** Whether users are in a backend that is no LDAP directory, and pages are customized. */
   readonly internal?: true;
-  /** What the server has other than the demo data. */
-  readonly adds?: (data: Sandbox['data']) => void;
   /** Whether the server has what was asked for. */
   readonly done: (sandbox: Sandbox) => boolean;
 }
@@ -192,10 +190,7 @@ const cases: { readonly [operation in OperationName]: Case } = {
     boruta: true,
     manifest: 'kind: Backend\nname: old\nstate: absent\n',
     path: /^\/api\/backends\/[^/]+$/,
-    adds: ({ backends }) => {
-      for (const one of backends.slice(0, 1))
-        backends.push({ ...one, id: id(2, 2), name: 'old', is_default: false });
-    },
+    first: 'kind: Backend\nname: old\ncreate: true\n',
     done: ({ data }) => !data.backends.some(({ name }) => name === 'old'),
   },
   createIdentityProvider: {
@@ -212,12 +207,10 @@ const cases: { readonly [operation in OperationName]: Case } = {
   },
   deleteIdentityProvider: {
     boruta: true,
-    manifest: 'kind: IdentityProvider\nname: Company accounts\nstate: absent\n',
+    manifest: 'kind: IdentityProvider\nname: old\nstate: absent\n',
     path: /^\/api\/identity-providers\//,
-    adds: (data) => {
-      data.clients = [];
-    },
-    done: ({ data }) => !data.identityProviders.some(({ name }) => name === 'Company accounts'),
+    first: 'kind: IdentityProvider\nname: old\nbackend: Company directory\ncreate: true\n',
+    done: ({ data }) => !data.identityProviders.some(({ name }) => name === 'old'),
   },
   createOrganization: {
     boruta: true,
@@ -329,7 +322,7 @@ function withInternalUsers(): SandboxSeed {
 }
 
 async function run(operation: OperationName, fault: FaultName, times: Times): Promise<Cell> {
-  const { manifest, first, path, done, boruta = false, internal, adds } = cases[operation];
+  const { manifest, first, path, done, boruta = false, internal } = cases[operation];
   const { method } = operations[operation];
   const folder = await mkdtemp(join(tmpdir(), 'idops-faults-'));
   const time = deadlines();
@@ -346,7 +339,6 @@ async function run(operation: OperationName, fault: FaultName, times: Times): Pr
       return faulty === 'certificate' || (times === 'once' && arrived > 1) ? undefined : faulty;
     },
   });
-  adds?.(sandbox.data);
   const front = faulty === 'certificate' ? await certificateFront(sandbox.url, times) : undefined;
   try {
     await mkdir(join(folder, 'manifests'));
