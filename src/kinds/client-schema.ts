@@ -163,7 +163,7 @@ const shape = () => ({
   ),
   key_pair_id: optional(
     z.string().regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'must be a UUID in lower case'),
-    'The id of the key pair whose key the client gets, now and if the pair is rotated. In no answer of the server.',
+    'The id of the key pair whose key a new client gets. Only the creation sends it.',
     UUID,
   ),
   id_token_signature_alg: optional(

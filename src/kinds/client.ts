@@ -60,13 +60,14 @@ const plainFields = [
   ...['key_pair_type', 'id_token_signature_alg', 'userinfo_signed_response_alg'],
   ...['response_mode', 'trusted_authorities', 'trusted_hosts'],
   // In no answer of the server, so they are recorded as asked.
-  ...['agent_token_ttl', 'authorized_resources', 'jwks_uri', 'key_pair_id', 'logo_uri', 'metadata'],
+  ...['agent_token_ttl', 'authorized_resources', 'jwks_uri', 'logo_uri', 'metadata'],
 ];
 
 const fields: FieldTypes = {
   ...Object.fromEntries(plainFields.map((field) => [field, value])),
   secret,
   identity_provider: reference,
+  key_pair_id: value,
   authorized_scopes: set(),
 };
 
@@ -137,6 +138,8 @@ export const client: Kind = {
   update,
   creation: {
     ...creationOf('createClient', { takesId: true, needs: ['identity_provider'], prepare: prepared }),
+    // An update with the pair whose key the client has would give it a new key, and so would a repeated update.
+    once: ['key_pair_id'],
     request: ({ id = '' }, given) => ({
       operation: 'createClient',
       params: {},
@@ -152,10 +155,7 @@ export const client: Kind = {
     // The secret is never in a file.
     writes: [...plainFields, 'identity_provider', 'authorized_scopes'],
   },
-  destructions: (changes) =>
-    changes.some(({ path, was }) => path === 'key_pair_id' && was !== 'new')
-      ? ['replaces the key of the client with that of the key pair']
-      : [],
+  destructions: () => [],
 };
 
 /** The problems of fields that the documented API doesn't have. */

@@ -205,19 +205,6 @@ describe('a client', () => {
     expect(change.fields).toMatchObject([{ path: 'agent_token_ttl', before: 3600, after: 7200 }]);
   });
 
-  it('gets the key of a key pair that the server has, which is destructive', async () => {
-    const at = await about(`name: x\nkey_pair_id: ${fresh}\n`);
-    await failed(at.run('apply --yes'), `the server has no key pair with the id ${fresh}`);
-    expect(at.writes()).toEqual([]);
-    await at.declare(`key_pair_id: ${ids.secondKey}\n`);
-    const [change] = await changes(at);
-    expect(change.destructions).toEqual(['replaces the key of the client with that of the key pair']);
-    await succeeded(at.run('apply --yes'));
-    const pair = at.sandbox.data.keyPairs.find(({ id }) => id === ids.secondKey);
-    expect(at.row()?.public_key).toBe(pair?.public_key);
-    await idle(at);
-  });
-
   it('keeps its key if only the type of key changes, and says so', async () => {
     const at = await about('key_pair_type: {type: rsa, modulus_size: 2048, exponent_size: 65537}\n');
     const [change] = await changes(at);
@@ -255,6 +242,22 @@ it('a new client with an EC key needs an algorithm: the server would sign with o
   await at.declare(`${ec}id_token_signature_alg: ES256\n`);
   await succeeded(at.run('apply --yes'));
   expect(at.row()?.key_pair_type).toEqual({ type: 'ec', curve: 'P-256' });
+  await idle(at);
+});
+
+it('a new client gets the key of a key pair that the server has, and no update sends the pair', async () => {
+  const document = 'create: true\nidentity_provider: Company accounts\n';
+  const at = await about(`${document}key_pair_id: ${fresh}\n`, { id: fresh });
+  await failed(at.run('apply --yes'), `the server has no key pair with the id ${fresh}`);
+  expect(at.writes()).toEqual([]);
+  await at.declare(`${document}key_pair_id: ${ids.secondKey}\n`);
+  await succeeded(at.run('apply --yes'));
+  const key = at.sandbox.data.keyPairs.find(({ id }) => id === ids.secondKey)?.public_key;
+  expect(at.row()?.public_key).toBe(key);
+  await idle(at);
+  await at.declare(`${document}name: x\nkey_pair_id: ${ids.firstKey}\n`);
+  await succeeded(at.run('apply --yes'));
+  expect(at.row()?.public_key).toBe(key);
   await idle(at);
 });
 

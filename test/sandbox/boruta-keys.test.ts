@@ -116,6 +116,16 @@ test('DELETE takes all but the default', async () => {
   expect((await asking.ask('DELETE', `/api/key-pairs/${ids.secondKey}`)).status).toBe(404);
 });
 
+test('a client that has the key of a pair gets another one by an update with that pair', async () => {
+  const { ask, sandbox } = await start(boruta);
+  const held = async () => {
+    const client = { key_pair_id: ids.secondKey };
+    const { data } = (await ask('PATCH', `/api/clients/${ids.portal}`, { client })).body;
+    return data?.public_key === sandbox.data.keyPairs[1]?.public_key;
+  };
+  expect([await held(), await held(), await held()]).toEqual([true, false, true]);
+});
+
 test('rotation makes a new key under the same id, also for the clients that have the old one', async () => {
   const { ask, sandbox } = await start(boruta);
   await ask('PATCH', `/api/clients/${ids.portal}`, { client: { key_pair_id: ids.secondKey } });

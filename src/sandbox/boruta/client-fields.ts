@@ -43,11 +43,13 @@ function texts(
   };
 }
 
-function readUris(uris: string[]): string[] | Invalid {
-  const filled = uris.filter((uri) => !isBlank(uri));
-  const wrong = filled.find((uri) => !/^[a-z][a-z0-9+.-]*:\/\/[^#]*$/i.test(uri));
-  return wrong === undefined ? filled : new Invalid(`\`${wrong}\` is invalid`);
-}
+const readUris =
+  (form: RegExp) =>
+  (uris: string[]): string[] | Invalid => {
+    const filled = uris.filter((uri) => !isBlank(uri));
+    const wrong = filled.find((uri) => !form.test(uri));
+    return wrong === undefined ? filled : new Invalid(`\`${wrong}\` is invalid`);
+  };
 
 function readGrants(grants: string[]): string[] | Invalid {
   const isGood = grants.every((one) => grantTypes.includes(one)) && new Set(grants).size === grants.length;
@@ -64,7 +66,7 @@ export const clientFields: Fields = {
   check_public_client_id: flag(false),
   secret: text,
   confidential: flag(false),
-  redirect_uris: texts([], 'crash', readUris),
+  redirect_uris: texts([], 'crash', readUris(/^[a-z][a-z0-9+.-]*:\/\/[^#]*$/i)),
   public_refresh_token: flag(false),
   public_revoke: flag(false),
   authorize_scope: flag(false, 'store'),
@@ -94,7 +96,7 @@ export const clientFields: Fields = {
   response_mode: oneOf(['direct_post', 'post'], 'direct_post', 'store'),
   trusted_authorities: { ...text, initial: '', onNull: new Invalid("can't be nil") },
   trusted_hosts: texts([], new Invalid("can't be nil")),
-  authorized_resources: writeOnly(texts([], 'store')),
+  authorized_resources: writeOnly(texts([], 'crash', readUris(/^[a-z][a-z0-9+.-]*:[^\s#]+$/i))),
   metadata: writeOnly({ initial: {}, onNull: 'crash', read: readObject }),
   logo_uri: writeOnly(text),
   jwks_uri: writeOnly(text),

@@ -80,14 +80,15 @@ function useProvider(data: SandboxData, client: SandboxClient, sent: JsonObject)
   return undefined;
 }
 
-/** Copies the key of the key pair that was sent. */
+/** Copies the key of the key pair that was sent; a client that has it already gets a new key. */
 function useKeyPair({ keyPairs }: SandboxData, client: SandboxClient, sent: JsonObject): Answer | undefined {
   const { key_pair_id: id = null } = sent;
   if (id === null) return undefined;
   if (readUuid(id) === null) return noUuid(String(id));
   const keyPair = findById(keyPairs, readUuid(id) ?? undefined);
   if (keyPair === undefined) return noRow('KeyPair');
-  client.public_key = keyPair.public_key ?? '';
+  const { public_key: key } = keyPair;
+  client.public_key = (client.public_key === key ? newKey(client.key_pair_type) : key) ?? '';
   return undefined;
 }
 
