@@ -137,6 +137,7 @@ export function declare(action: Act): Command {
     .addOption(byOption())
     .option('--force', 'overwrite files that were edited since they were pulled or committed')
     .option('--all-templates', 'include built-in email templates and pages')
+    .option('--from-boruta-file <FILE>', "read Boruta's configuration file instead of the server", notEmpty)
     .addOption(format('pull'))
     .action(action(async () => (await import('./commands/pull.js')).pull));
 

@@ -48,6 +48,8 @@ export interface PullWishes {
   readonly declaredOnly: boolean;
   /** Also write the server's built-in objects. */
   readonly builtIn: boolean;
+  /** The ids of objects of which nothing is known but the id, so that they get no document. */
+  readonly referredOnly?: ReadonlySet<string>;
   /** Whether a text contains a known credential, which no file may hold. */
   readonly holds: (text: string) => boolean;
 }

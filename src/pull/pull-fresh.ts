@@ -29,9 +29,12 @@ export interface FreshPull extends PullFindings {
 export async function pullFresh(wishes: PullWishes, look: LookOptions): Promise<FreshPull> {
   const discovered = await discoverAll(wishes, [], look);
   const { references, notes, missing } = discovered;
-  const { holds, by, builtIn } = wishes;
+  const { holds, by, builtIn, referredOnly } = wishes;
   const options = { profile: look.profile, names: new VariableNames(), holds, references, by };
-  const { documents, leftOut } = freshDocuments(withoutBuiltIn(discovered, builtIn), options);
+  const found = withoutBuiltIn(discovered, builtIn).filter(
+    ({ finding }) => referredOnly?.has(finding.identity.id ?? '') !== true,
+  );
+  const { documents, leftOut } = freshDocuments(found, options);
   return {
     files: filesOf(documents, holds),
     documents,

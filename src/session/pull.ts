@@ -8,12 +8,14 @@ import { makeFolder } from '../base/write-file.js';
 import { kinds } from '../kinds/index.js';
 import type { Asked, Kind, KindName } from '../kinds/kind.js';
 import { isHidden } from '../manifests/access.js';
-import { matchGlobs } from '../manifests/find-manifests.js';
+import { matchGlobs, placesForNewManifests } from '../manifests/find-manifests.js';
 import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/load.js';
 import { isInside } from '../manifests/symlinks.js';
 import type { Seen } from '../plan/plan.js';
 import type { Project, ServerSettings } from '../project/index.js';
+import { kindsInFile, readBorutaFile } from '../pull/boruta-file.js';
 import { askedProblems, type LookOptions, type PullWishes, withAskedIds } from '../pull/discover.js';
+import type { LeftOut } from '../pull/fresh.js';
 import { manifestHead } from '../pull/layout.js';
 import { type FreshPull, pullFresh } from '../pull/pull-fresh.js';
 import { type PullResult, pullInto } from '../pull/pull-into.js';
@@ -29,6 +31,7 @@ import { createRedactor } from '../secrets/redactor.js';
 import { ServerFailure } from '../server/failures.js';
 import type { ProfileName } from '../server/profiles.js';
 import type { State } from '../state/state.js';
+import { fileName } from '../yaml/source-file.js';
 import { backendOf } from './backend.js';
 import { DEFAULT_CONCURRENCY, withReader } from './connection.js';
 import { problemsOf } from './failures.js';
@@ -47,6 +50,8 @@ export interface PullRequest {
   readonly declared?: boolean;
   /** How new documents refer to objects: by names if these are unique (default), or by ids. */
   readonly by?: 'name' | 'id';
+  /** Boruta's configuration file, read instead of the server. */
+  readonly borutaFile?: string;
 }
 
 /** The result of a pull; nothing is written yet. */
@@ -73,10 +78,11 @@ export interface Pulling extends Omit<PullResult, 'settled'> {
 export async function pull(
   project: Project,
   options: SessionOptions,
-  { out, force = false, ...request }: PullRequest & { readonly out?: string; readonly force?: boolean },
+  { force = false, ...request }: PullRequest & { readonly out?: string; readonly force?: boolean },
 ): Promise<Pulling> {
+  const { borutaFile, out = borutaFile === undefined ? undefined : newFolder(project) } = request;
   return await withPullContext(project, options, request, async (context) => {
-    const { server, manifests, look, wishes, notes, state, record } = context;
+    const { server, manifests, look, wishes, notes, state, record, leftOut } = context;
     const shared = { server: server.baseUrl, profile: server.profile.name };
     if (out === undefined) {
       // Only a pull into manifests has to understand all of them.
@@ -127,6 +133,7 @@ export async function pull(
       unchanged: isThere ? fresh.documents.length : 0,
       covered: 0,
       left: [],
+      leftOut: [...leftOut, ...fresh.leftOut],
       notes: [...notes, ...fresh.notes],
       check: () => checkFiles(files, folder, project.cwd),
       async write() {
@@ -187,12 +194,14 @@ export async function pullReadable(
 
 /** A project and its server, as a pull or a list works with them. */
 export interface PullContext {
-  readonly server: ServerSettings;
+  readonly server: Pick<ServerSettings, 'baseUrl' | 'profile'>;
   readonly manifests: LoadedManifests;
   readonly look: LookOptions;
   /** What is asked for, with ids in place of names, and what manifests and the state name. */
   readonly wishes: PullWishes;
   readonly notes: readonly string[];
+  /** Entries of Boruta's configuration file that become no part of a manifest. */
+  readonly leftOut: readonly LeftOut[];
   /** Undefined if it can't be used. */
   readonly state: State | undefined;
   /** Records what was seen of objects; returns a warning if that can't be done. */
@@ -206,6 +215,7 @@ export async function withPullContext<T>(
   request: PullRequest,
   work: (context: PullContext) => Promise<T>,
 ): Promise<T> {
+  if (request.borutaFile !== undefined) return await work(await fileContext(project, options, request));
   const { tokenFile, concurrency = DEFAULT_CONCURRENCY, timeout } = options;
   const progress = withoutHarm(options.progress ?? noProgress);
   const redactor = options.redactor ?? createRedactor();
@@ -234,6 +244,7 @@ export async function withPullContext<T>(
         holds: redactor.holds,
       },
       notes,
+      leftOut: [],
       state,
       record: async (seen, files) =>
         state === undefined
@@ -243,6 +254,44 @@ export async function withPullContext<T>(
     if (signal.aborted) throw interruptedBefore();
     return done;
   });
+}
+
+/** Boruta's configuration file in place of a server. Throws a ProblemsError if it can't be used. */
+async function fileContext(
+  project: Project,
+  { signal, concurrency = DEFAULT_CONCURRENCY }: SessionOptions,
+  { borutaFile = '', ...request }: PullRequest,
+): Promise<PullContext> {
+  const { profile, cwd, root } = project;
+  if (profile.name !== 'boruta')
+    throw problemError(
+      'wrong-option',
+      `--from-boruta-file writes manifests for a Boruta, and the profile is ${profile.name}`,
+      'set "profile: boruta" under server',
+    );
+  const path = resolve(cwd, borutaFile);
+  const name = fileName(path, { cwd, root });
+  const { reader, leftOut, referredOnly } = readBorutaFile(path, name);
+  const wishes = wishesOf(request);
+  const kinds = wishes.kinds.filter((kind) => kindsInFile.includes(kind.name));
+  if (kinds.length === 0)
+    throw problemError('wrong-option', `--kind: the file has only ${kindsInFile.join(', ')}`);
+  return {
+    server: { baseUrl: name.file, profile },
+    manifests: await loadManifests(project, { lenient: true, profile, signal }),
+    look: { reader, profile, concurrency, progress: noProgress, lists: {} },
+    wishes: { ...wishes, kinds, known: [], referredOnly, holds: () => false },
+    notes: [],
+    leftOut,
+    state: undefined,
+    record: async () => [],
+  };
+}
+
+/** The folder for new manifests of a project. */
+function newFolder(project: Project): string {
+  const [home] = placesForNewManifests(project);
+  return resolve(project.root, home !== undefined && 'folder' in home ? home.folder : '.');
 }
 
 /** The state; a note says why it can't be used, since nothing is built on it. */

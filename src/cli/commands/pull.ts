@@ -16,12 +16,14 @@ interface Options extends PullingOptions {
   readonly allTemplates?: boolean;
   readonly declared?: boolean;
   readonly by: 'name' | 'id';
+  readonly fromBorutaFile?: string;
 }
 
 export async function pull(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
   const formats = parseFormats(options.format, pullReport);
   const { output, signal } = context;
   const { out, check = false, force = false, allTemplates = false, declared = false, by } = options;
+  const { fromBorutaFile: borutaFile } = options;
   const outputs = filesOf(formats);
   await context.refuseOutputs(outputs);
   const project = await context.project();
@@ -32,6 +34,7 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
     by,
     force,
     ...(out === undefined ? {} : { out }),
+    ...(borutaFile === undefined ? {} : { borutaFile }),
   };
   const pulling: Pulling & { readonly refused?: readonly Problem[] } = await (check
     ? pullReadable(project, context.sessionOptions(), request)

@@ -1,0 +1,272 @@
+import * as z from 'zod';
+import { isUuid, plannedId, sameIdentifier } from '../base/identifiers.js';
+import { ProblemsError, problemError, refuse } from '../base/problems.js';
+import { isMap, type Json } from '../base/values.js';
+import { isBlank } from '../kinds/fields.js';
+import { identifier } from '../kinds/schema.js';
+import { type Page, type Parser, pages } from '../server/answers.js';
+import type { Reader } from '../server/reader.js';
+import { check } from '../yaml/check.js';
+import { parseYaml } from '../yaml/parse.js';
+import { type FileName, readSource } from '../yaml/source-file.js';
+import type { LeftOut } from './fresh.js';
+
+/** The configuration file of a Boruta, read as if it were the server that loaded it. */
+export interface BorutaFile {
+  readonly reader: Reader;
+  /** Entries and members that become no part of a manifest, by their place in the file. */
+  readonly leftOut: readonly LeftOut[];
+  /** The ids of objects that entries refer to, and the file doesn't have. */
+  readonly referredOnly: ReadonlySet<string>;
+}
+
+type Entry = { readonly [member: string]: Json };
+
+/** The members that the server takes in each section; it refuses an entry with another one. */
+const sections = {
+  organization: ['id', 'name', 'label'],
+  scope: ['id', 'name', 'label', 'public'],
+  role: ['id', 'name', 'scopes'],
+  backend: [
+    ...['id', 'name', 'type', 'is_default', 'create_default_organization', 'roles', 'metadata_fields'],
+    ...['password_hashing_alg', 'password_hashing_opts', 'federated_servers'],
+    ...['smtp_from', 'smtp_relay', 'smtp_username', 'smtp_password', 'smtp_ssl', 'smtp_tls', 'smtp_port'],
+    ...['ldap_host', 'ldap_user_rdn_attribute', 'ldap_base_dn', 'ldap_ou', 'ldap_pool_size'],
+    ...['ldap_master_dn', 'ldap_master_password', 'verifiable_credentials', 'verifiable_presentations'],
+  ],
+  identity_provider: [
+    ...['id', 'name', 'backend_id', 'templates', 'choose_session', 'confirmable', 'consentable'],
+    ...['enforce_totp', 'registrable', 'totpable', 'user_editable'],
+  ],
+  client: [
+    ...['id', 'name', 'secret', 'public_client_id', 'check_public_client_id', 'confidential'],
+    ...['redirect_uris', 'authorized_scopes', 'authorize_scope', 'authorized_resources', 'identity_provider'],
+    ...['supported_grant_types', 'pkce', 'enforce_dpop', 'enforce_tx_code', 'public_refresh_token'],
+    ...['access_token_ttl', 'agent_token_ttl', 'authorization_code_ttl', 'authorization_request_ttl'],
+    ...['id_token_ttl', 'refresh_token_ttl', 'public_revoke', 'response_mode', 'trusted_authorities'],
+    ...['token_endpoint_auth_methods', 'token_endpoint_jwt_auth_alg', 'jwt_public_key', 'jwks_uri', 'jwk'],
+    ...['key_pair_id', 'key_pair_type', 'id_token_signature_alg', 'userinfo_signed_response_alg'],
+    ...['id_token_kid', 'signatures_adapter', 'logo_uri', 'metadata'],
+  ],
+  error_template: ['type', 'content'],
+} as const;
+type Section = keyof typeof sections;
+
+/** The kinds that have a section. */
+export const kindsInFile: readonly string[] = [
+  ...(['Scope', 'Role', 'Organization', 'Backend', 'IdentityProvider', 'Client'] as const),
+  ...(['PageTemplate', 'ErrorTemplate'] as const),
+];
+
+/** Members of a client that no answer of the server has, and its secret, which no file may hold. */
+const unshown = [
+  ...['secret', 'agent_token_ttl', 'authorized_resources', 'metadata', 'logo_uri', 'jwks_uri'],
+  ...['jwk', 'key_pair_id', 'id_token_kid', 'signatures_adapter'],
+];
+
+/** Sections that no kind covers. */
+const uncovered = ['cluster_ca', 'gateway', 'microgateway'];
+/** What the server reads beside the sections. */
+const settings = ['node_name', 'aliases'];
+
+const fileSchema = z.looseObject({
+  version: z.literal('1.0'),
+  configuration: z.looseObject(
+    Object.fromEntries(
+      Object.keys(sections).map((section) => [
+        section,
+        z.array(z.looseObject({ id: z.string().optional(), name: z.string().optional() })).optional(),
+      ]),
+    ),
+  ),
+});
+
+/** Reads a file. Throws a ProblemsError if it isn't one. */
+export function readBorutaFile(path: string, name: FileName): BorutaFile {
+  const file = readSource(path, name);
+  if ('code' in file) throw new ProblemsError([file]);
+  const { documents, problems } = parseYaml(file);
+  refuse(problems.filter(({ severity }) => severity === 'error'));
+  const [document, ...more] = documents;
+  if (document === undefined || more.length > 0)
+    throw problemError('wrong-type', `${name.file} is not one YAML document`);
+  const checked = check({
+    schema: fileSchema,
+    root: document.root,
+    file,
+    variables: null,
+    name: 'configuration file',
+  });
+  refuse(checked.problems);
+  const { configuration = {} } = (checked.data ?? {}) as { configuration?: { [section: string]: Json } };
+  const found = new Entries(configuration);
+  return { reader: readerOf(found, name.file), leftOut: found.leftOut, referredOnly: found.referredOnly };
+}
+
+/** The entries of a file, each object once. */
+class Entries {
+  readonly #configuration: { readonly [section: string]: Json };
+  readonly #left: LeftOut[] = [];
+  readonly #rows: { readonly [section in Section]?: readonly Entry[] };
+  /** What only the server has. */
+  readonly referredOnly = new Set<string>();
+
+  constructor(configuration: { readonly [section: string]: Json }) {
+    this.#configuration = configuration;
+    const scopes = this.#read('scope');
+    const clients = this.#read('client');
+    // The server creates a scope for a name that it doesn't have.
+    const named = clients.flatMap((client) => elements(client.authorized_scopes).map(({ name }) => name));
+    for (const name of new Set(named))
+      if (typeof name === 'string' && !scopes.some((scope) => scope.name === name))
+        scopes.push({ id: plannedId(`Scope/${name}`), name, public: false });
+    const roles = this.#read('role').map((role) => this.#withReferences(role, 'scopes', scopes));
+    const backends = this.#read('backend').map((backend) => ({
+      ...this.#withReferences(backend, 'roles', roles),
+      ...(typeof backend.ldap_pool_size === 'string'
+        ? { ldap_pool_size: Number(backend.ldap_pool_size) }
+        : {}),
+    }));
+    const providers = this.#read('identity_provider').map(({ backend_id: id, ...provider }) => ({
+      ...provider,
+      ...(id === undefined ? {} : { backend_id: id, backend: this.#referred({ id }, backends) }),
+    }));
+    const whole = clients.map(({ identity_provider: provider, ...client }) => ({
+      ...this.#withReferences(client, 'authorized_scopes', scopes),
+      ...(isMap(provider) ? { identity_provider: this.#referred(provider, providers) } : {}),
+    }));
+    this.#rows = {
+      scope: scopes,
+      role: roles,
+      backend: backends,
+      identity_provider: providers,
+      client: whole,
+      organization: this.#read('organization'),
+    };
+  }
+
+  rows(section: Section): readonly Entry[] {
+    return this.#rows[section] ?? [];
+  }
+
+  /** The content of a page: of an identity provider, or of an error. */
+  page(type: string, provider?: string): Json {
+    const own =
+      provider === undefined
+        ? this.#entries('error_template')
+        : this.rows('identity_provider').flatMap(({ id, templates }) =>
+            sameIdentifier(String(id), provider) ? elements(templates) : [],
+          );
+    return own.findLast((one) => one.type === type)?.content ?? null;
+  }
+
+  get leftOut(): readonly LeftOut[] {
+    const others = Object.keys(this.#configuration)
+      .filter((section) => !Object.hasOwn(sections, section) && !settings.includes(section))
+      .map((section) => ({
+        address: section,
+        reason: uncovered.includes(section) ? 'idops has no kind for it' : 'the server ignores it',
+      }));
+    return [...this.#left, ...others];
+  }
+
+  #entries(section: Section): readonly Entry[] {
+    const { [section]: entries = [] } = this.#configuration;
+    return elements(entries);
+  }
+
+  /** The entries of a section; a later one for the same object updates it. */
+  #read(section: Section): Entry[] {
+    const rows: Entry[] = [];
+    for (const [at, entry] of this.#entries(section).entries()) {
+      const known: readonly string[] = sections[section];
+      const other = Object.keys(entry).filter((member) => !known.includes(member));
+      const wrong =
+        other.length > 0 ? `the server refuses ${other.join(', ')} in it` : unnamed(section, entry);
+      const address = `${section}[${at}]`;
+      if (wrong !== undefined) {
+        this.#left.push({ address, reason: `not written: ${wrong}` });
+        continue;
+      }
+      const silent = section === 'client' ? unshown.filter((member) => entry[member] !== undefined) : [];
+      const reason = `the server shows no ${silent.join(', ')}: declare them by hand, a secret as a variable`;
+      if (silent.length > 0) this.#left.push({ address, reason });
+      const row = { ...entry, id: idOf(section, entry) };
+      const before = rows.findIndex(
+        ({ id, name }) => id === row.id || (name !== undefined && name === entry.name),
+      );
+      if (before < 0) rows.push(row);
+      else rows[before] = { ...rows[before], ...entry };
+    }
+    return rows;
+  }
+
+  /** An entry with ids and names in a list of references. */
+  #withReferences(entry: Entry, field: string, rows: Entry[]): Entry {
+    const { [field]: list } = entry;
+    if (list === undefined) return entry;
+    return { ...entry, [field]: elements(list).map((one) => this.#referred(one, rows)) };
+  }
+
+  /** The id and the name of what an element refers to; what the file lacks gets a row of its own. */
+  #referred({ id, name }: Entry, rows: Entry[]): Entry {
+    const found = rows.find((row) => (typeof id === 'string' ? row.id === id : row.name === name));
+    if (found !== undefined) return { id: found.id ?? null, name: found.name ?? null };
+    if (typeof id === 'string') {
+      rows.push({ id });
+      this.referredOnly.add(id);
+    }
+    return { id: id ?? null, name: name ?? null };
+  }
+}
+
+/** Its id, or one that stands for it while the file is read: it is found by its name. */
+function idOf(section: Section, { id, name }: Entry): string {
+  // The server gives a new organization an id of its own.
+  return typeof id === 'string' && section !== 'organization' ? id : plannedId(`${section}/${String(name)}`);
+}
+
+/** Why no document can identify an entry; undefined if one can. */
+function unnamed(section: Section, { id, name }: Entry): string | undefined {
+  if (id !== undefined && section !== 'organization') return undefined;
+  if (section === 'client') return 'it has no id: add the one that the server shows';
+  const isUsable = identifier().safeParse(name).success && !isUuid(String(name)) && !isBlank(String(name));
+  return isUsable && !String(name).includes('${')
+    ? undefined
+    : 'it has no id, and no name that a document can use';
+}
+
+/** The elements of a list that are maps. */
+function elements(list: Json | undefined): readonly Entry[] {
+  return Array.isArray(list) ? list.filter((one): one is Entry => isMap(one)) : [];
+}
+
+const paths: { readonly [path: string]: Section } = {
+  '/api/scopes': 'scope',
+  '/api/roles': 'role',
+  '/api/backends': 'backend',
+  '/api/identity-providers': 'identity_provider',
+  '/api/clients': 'client',
+};
+
+function readerOf(entries: Entries, file: string): Reader {
+  const read = <T>(section: string, parse: Parser<T>, data: Json): T => {
+    const parsed = parse({ data });
+    if ('wrong' in parsed) throw problemError('wrong-type', `${file}: ${section} ${parsed.wrong}`);
+    return parsed.value;
+  };
+  const page = <T>(section: Section, parse: Parser<Page<T>>): Page<T> =>
+    read(section, parse, [...entries.rows(section)]);
+  return {
+    listOrganizations: async () => ({ ...page('organization', pages.organization), totalPages: 1 }),
+    showTemplate: async () => null,
+    async listExtra({ path }, _number, parse) {
+      const { [path]: section } = paths;
+      return section === undefined ? null : page(section, parse);
+    },
+    async showExtra(_read, { identity_provider_id: provider, template_type: type = '' }, parse) {
+      const content = entries.page(type, provider);
+      return content === null ? null : read('template', parse, { id: plannedId(type), type, content });
+    },
+  };
+}
