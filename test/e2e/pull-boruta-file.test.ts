@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { boruta, failed, project, succeeded, type TestProject } from './running.js';
+
+const id = (kind: number, number: number) => `${kind}0000000-0000-4000-8000-00000000000${number}`;
+
+const file = `---
+version: "1.0"
+configuration:
+  node_name: main
+  gateway:
+    - {scheme: http, host: upstream, port: 80, uris: ["/"]}
+  organization:
+    - {id: ${id(1, 9)}, name: north, label: North}
+  backend:
+    - id: ${id(2, 8)}
+      name: Staff
+      roles: [{id: ${id(8, 8)}}]
+      smtp_from: staff@north.example
+      smtp_password: password-of-smtp
+      metadata_fields: [{attribute_name: desk, user_editable: true}]
+      federated_servers:
+        - {name: partner, client_id: north, client_secret: secret-of-partner, base_url: https://partner.example}
+    - {name: Guests, password_hashing_alg: bcrypt, password_hashing_opts: {log_rounds: 12}}
+  identity_provider:
+    - id: ${id(9, 8)}
+      name: Staff accounts
+      backend_id: ${id(2, 8)}
+      registrable: true
+      templates: [{type: new_session, content: "<h1>North</h1>{{> inner }}"}]
+    - {id: ${id(9, 7)}, name: Old accounts, backend_id: ${id(2, 1)}}
+    - {id: ${id(9, 6)}, name: Refused, check_password: false}
+  client:
+    - id: ${id(6, 8)}
+      name: North portal
+      secret: secret-of-the-portal
+      identity_provider: {id: ${id(9, 8)}}
+      redirect_uris: [https://portal.north.example/back]
+      authorized_scopes: [{name: "north:write"}, {id: ${id(7, 8)}}]
+      access_token_ttl: 3600
+    - {name: Without an id, identity_provider: {id: ${id(9, 8)}}}
+  scope:
+    - {id: ${id(7, 8)}, name: "north:read", label: Read, public: true}
+  role:
+    - {id: ${id(8, 8)}, name: clerk, scopes: [{id: ${id(7, 8)}}, {id: ${id(7, 1)}}]}
+    - {name: guest}
+  error_template:
+    - {type: "404", content: "<h1>Nothing here</h1>"}
+`;
+
+const resources: { readonly [section: string]: string } = {
+  organization: 'organizations',
+  scope: 'scopes',
+  role: 'roles',
+  backend: 'backends',
+  identity_provider: 'identity-providers',
+  client: 'clients',
+};
+
+/** Loads the file as the server does, and leaves out what it refuses. */
+async function load({ sandbox: { url, token } }: TestProject): Promise<void> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const ask = async (method: string, path: string, body?: unknown) => {
+    const answer = await fetch(`${url}/api/${path}`, { method, headers, body: JSON.stringify(body) ?? null });
+    expect(answer.ok, `${method} ${path}: ${answer.status}`).toBe(true);
+  };
+  const { configuration } = parse(file);
+  for (const section of ['organization', 'scope', 'role', 'backend', 'identity_provider', 'client'])
+    for (const { client_secret: _, ...entry } of configuration[section])
+      if (!['Refused', 'Without an id'].includes(entry.name))
+        await ask('POST', resources[section] ?? '', { [section]: entry });
+  for (const { type, ...template } of configuration.error_template)
+    await ask('PATCH', `configuration/error-templates/${type}`, { template });
+}
+
+describe("idops pull from Boruta's configuration file", () => {
+  it('writes manifests that a server which loaded the file already matches', async () => {
+    const at = await project({ 'idops.yaml': boruta, 'boruta.yml': file }, { profile: 'boruta' });
+    const pulled = await succeeded(at.idops('pull --from-boruta-file boruta.yml'));
+    expect(at.reads()).toEqual([]);
+    for (const reason of [
+      'gateway is not fully managed: idops has no kind for it',
+      'identity_provider[2] is not fully managed: not written: the server refuses check_password in it',
+      'client[0] is not fully managed: the server shows no secret',
+      'client[1] is not fully managed: not written: it has no id',
+    ])
+      expect(pulled.stderr).toContain(reason);
+    const written = Object.entries(await at.files()).filter(([path]) => path.startsWith('manifests/'));
+    const text = written.map(([, content]) => content).join('');
+    for (const secret of ['password-of-smtp', 'secret-of-partner', 'secret-of-the-portal'])
+      expect(text + pulled.stdout + pulled.stderr).not.toContain(secret);
+    expect(await at.read('manifests/clients.yaml')).toContain('identity_provider: Staff accounts\n');
+    expect(await at.read('manifests/roles.yaml')).toContain(`- north:read\n`);
+    await load(at);
+    const variables = [...pulled.stdout.matchAll(/^ {2}(IDOPS_\w+) {2}.*(smtp_password|client_secret)/gm)];
+    const env = Object.fromEntries(
+      variables.map(([, name = '', of]) => [
+        name,
+        of === 'smtp_password' ? 'password-of-smtp' : 'secret-of-partner',
+      ]),
+    );
+    expect(Object.keys(env)).toHaveLength(2);
+    const planned = await at.idops('plan --detailed-exitcode', { env });
+    expect(planned, planned.stdout + planned.stderr).toMatchObject({ code: 0 });
+  });
+
+  it('refuses what is no such file, and a project for another server', async () => {
+    const at = await project(
+      {
+        'idops.yaml': boruta,
+        'old.yml': file.replace('version: "1.0"\n', ''),
+        'broken.yml': 'version: [',
+        'list.yml': 'version: "1.0"\nconfiguration: {scope: {name: a}}\n',
+      },
+      { profile: 'boruta' },
+    );
+    await failed(at.idops('pull --from-boruta-file old.yml'), '"version"', 'old.yml');
+    await failed(at.idops('pull --from-boruta-file broken.yml'), 'broken.yml:1');
+    await failed(at.idops('pull --from-boruta-file list.yml'), 'list.yml:2', 'scope');
+    await failed(at.idops('pull --from-boruta-file none.yml'), 'none.yml');
+    await failed(at.idops('pull --from-boruta-file old.yml --kind User'), 'User');
+    await at.write({ 'idops.yaml': boruta.replace('profile: boruta', 'profile: documented') });
+    await failed(at.idops('pull --from-boruta-file old.yml'), 'profile: boruta');
+  });
+});

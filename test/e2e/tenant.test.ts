@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { project, succeeded } from './running.js';
+
+const folder = 'examples/tenant';
+const files = Object.fromEntries(
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path) => [path.slice(folder.length + 1), readFileSync(path, 'utf8')]),
+);
+const env = { IDOPS_SMTP_PASSWORD: 'of-the-mail-server', IDOPS_FIRST_PASSWORD: 'correct horse battery' };
+
+it('a tenant is created in one command, changed, undone and deleted', async () => {
+  const at = await project(files, { profile: 'boruta', seed: 'empty' });
+  const { data } = at.sandbox;
+  const planned = await at.idops('plan', { env });
+  expect(planned.stdout, planned.stderr).not.toContain('blocked');
+  await succeeded(at.idops('apply --yes', { env }));
+  expect((await at.idops('plan --detailed-exitcode', { env })).code).toBe(0);
+  const [backend] = data.backends;
+  const [provider] = data.identityProviders;
+  expect(provider?.backend_id).toBe(backend?.id);
+  expect(data.clients.map(({ identity_provider: own }) => own)).toEqual([
+    expect.objectContaining({ id: provider?.id }),
+  ]);
+  expect(data.users).toMatchObject([
+    {
+      username: 'ada@acme.example',
+      backend_id: backend?.id,
+      metadata: { department: { value: 'finance' } },
+      roles: [{ name: 'acme accountant' }],
+      organizations: [{ id: data.organizations[0]?.id }],
+    },
+  ]);
+  expect(data.templates).toMatchObject([
+    { backend_id: backend?.id, txt_content: files['emails/reset_password.txt'] },
+  ]);
+  expect(data.pageTemplates.map(({ type }) => type).sort()).toEqual(['layout', 'new_session']);
+
+  const page = `${files['pages/new_session.html']}<p>Welcome</p>\n`;
+  await at.write({
+    'pages/new_session.html': page,
+    'manifests/access.yaml': (files['manifests/access.yaml'] ?? '').replace('label: Acme', 'label: Acme Ltd'),
+  });
+  await succeeded(at.idops('apply --yes', { env }));
+  expect(data.organizations).toMatchObject([{ label: 'Acme Ltd' }]);
+  expect(data.pageTemplates).toContainEqual(expect.objectContaining({ content: page }));
+  await succeeded(at.idops('undo --last --yes', { env }));
+  expect(data.organizations).toMatchObject([{ label: 'Acme' }]);
+  expect(data.pageTemplates).toContainEqual(
+    expect.objectContaining({ content: files['pages/new_session.html'] }),
+  );
+
+  await at.write(
+    Object.fromEntries(
+      Object.keys(files)
+        .filter(isManifest)
+        .map((path) => [path, '# none\n']),
+    ),
+  );
+  await succeeded(at.idops('apply --prune --allow-destructive 100 --yes', { env }));
+  const { organizations, scopes, roles, backends, users, identityProviders, clients, templates } = data;
+  const left = { organizations, scopes, roles, backends, users, identityProviders, clients, templates };
+  expect(left).toEqual(Object.fromEntries(Object.keys(left).map((name) => [name, []])));
+  expect(data.pageTemplates).toEqual([]);
+});
+
+function isManifest(path: string): boolean {
+  return path.startsWith('manifests/');
+}
