@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { markdown, storedRuns } from '../../bench/results.js';
 import { actionMakers } from './action.js';
+import { apiMakers } from './api.js';
 import { withBlocks } from './blocks.js';
 import { commandMakers } from './commands.js';
 import { fieldMakers } from './fields.js';
@@ -14,6 +15,7 @@ const generated = [
   'reference/github-action',
   'reference/json',
   'reference/manifests',
+  'reference/servers',
 ].map((name) => `docs/${name}.md`);
 
 /** Each page with generated parts, as it is and as the code generates it now. */
@@ -22,6 +24,7 @@ export async function pages(): Promise<
 > {
   const makers = {
     ...actionMakers(),
+    ...(await apiMakers()),
     ...commandMakers(),
     ...fieldMakers(),
     benchmarks: () => markdown(storedRuns()),
