@@ -143,7 +143,9 @@ async function withDocumentsById(options: BuildOptions): Promise<{
   const references =
     names.length === 0 ? {} : (await observe([], names, { ...options, lists: read.lists })).references;
   const others = { present: new Map(), former: formerNames(state) };
-  const expanded = expand(declared, afterwards(references, declared, others, valuesIn(profile)), options);
+  const after = afterwards(references, declared, others, valuesIn(profile));
+  const expanded = expand(declared, after, options);
+  const coming = new Set(listNames.flatMap((name) => [...(after[name]?.created.keys() ?? [])]));
   const now = options.asOf ?? options.now;
   const dated = withDates(expanded.declared, declared, { state, now, endedOnly: options.endedOnly === true });
   const lists = { ...options.read?.lists, ...read.lists };
@@ -151,6 +153,7 @@ async function withDocumentsById(options: BuildOptions): Promise<{
     options: {
       ...options,
       declared: dated.declared,
+      ...(coming.size === 0 ? {} : { coming }),
       ...(names.length === 0 ? {} : { read: { at: read.at, lists } }),
     },
     names,

@@ -34,6 +34,8 @@ export interface ObserveOptions {
   readonly signal?: AbortSignal;
   /** The lists that were read already; those that are read now are added. */
   readonly lists?: HeldLists;
+  /** The ids that objects to be created have in the plan: nothing of them can be read. */
+  readonly coming?: ReadonlySet<string>;
   /** Reads objects one by one if the server can, since a list may be older. */
   readonly alone?: boolean;
 }
@@ -52,7 +54,7 @@ export interface Observed<T> {
 export async function observe<T extends Wanted>(
   objects: readonly T[],
   needed: readonly ListName[],
-  { reader, profile, concurrency, progress, signal, lists = {}, alone = false }: ObserveOptions,
+  { reader, profile, concurrency, progress, signal, lists = {}, alone = false, coming }: ObserveOptions,
 ): Promise<Observed<T>> {
   const limit = pLimit(concurrency);
   let refused: ServerFailure | undefined;
@@ -85,8 +87,15 @@ export async function observe<T extends Wanted>(
       }),
   };
   const live = new Map<T, Live>();
+  const isThere = (object: T): boolean => {
+    const part = coming === undefined ? undefined : partOf(object, coming);
+    if (part !== undefined) live.set(object, part);
+    return part === undefined;
+  };
   const asked = kinds.flatMap((kind) => {
-    const own = kind.readable(profile) ? objects.filter((object) => object.kind === kind.name) : [];
+    const own = kind.readable(profile)
+      ? objects.filter((object) => object.kind === kind.name && isThere(object))
+      : [];
     return own.length > 0 ? [{ kind, own }] : [];
   });
   const wanted = new Set(needed);
@@ -122,6 +131,14 @@ export async function observe<T extends Wanted>(
   }
   if (steps > 0) progress.end();
   return { live, references: await heldLists(lists) };
+}
+
+/** A part of an object that a plan creates, as it will be then; undefined if it is none. */
+function partOf({ kind: name, identity }: Wanted, coming: ReadonlySet<string>): Live | undefined {
+  const { within = 'backend', creation } = kindOf(name);
+  if (!coming.has(identity[within] ?? '')) return undefined;
+  if (creation === undefined) return { exists: true, identity, fields: { id: null } };
+  return { exists: false, identity, fields: {}, missing: true };
 }
 
 /** The lists that the documents' references have to be looked up in. */

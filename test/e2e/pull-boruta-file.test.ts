@@ -89,7 +89,7 @@ describe("idops pull from Boruta's configuration file", () => {
     const text = written.map(([, content]) => content).join('');
     for (const secret of ['password-of-smtp', 'secret-of-partner', 'secret-of-the-portal'])
       expect(text + pulled.stdout + pulled.stderr).not.toContain(secret);
-    expect(await at.read('manifests/clients.yaml')).toContain('identity_provider: Staff accounts\n');
+    expect(await at.read('manifests/clients.yaml')).toContain('name: Staff accounts\n');
     expect(await at.read('manifests/roles.yaml')).toContain(`- north:read\n`);
     await load(at);
     const variables = [...pulled.stdout.matchAll(/^ {2}(IDOPS_\w+) {2}.*(smtp_password|client_secret)/gm)];
@@ -109,6 +109,7 @@ describe("idops pull from Boruta's configuration file", () => {
       {
         'idops.yaml': boruta,
         'old.yml': file.replace('version: "1.0"\n', ''),
+        'good.yml': file,
         'broken.yml': 'version: [',
         'list.yml': 'version: "1.0"\nconfiguration: {scope: {name: a}}\n',
       },
@@ -118,8 +119,8 @@ describe("idops pull from Boruta's configuration file", () => {
     await failed(at.idops('pull --from-boruta-file broken.yml'), 'broken.yml:1');
     await failed(at.idops('pull --from-boruta-file list.yml'), 'list.yml:2', 'scope');
     await failed(at.idops('pull --from-boruta-file none.yml'), 'none.yml');
-    await failed(at.idops('pull --from-boruta-file old.yml --kind User'), 'User');
+    await failed(at.idops('pull --from-boruta-file good.yml --kind User'), 'Scope');
     await at.write({ 'idops.yaml': boruta.replace('profile: boruta', 'profile: documented') });
-    await failed(at.idops('pull --from-boruta-file old.yml'), 'profile: boruta');
+    await failed(at.idops('pull --from-boruta-file good.yml'), 'profile: boruta');
   });
 });
