@@ -53,20 +53,16 @@ it('a tenant is created in one command, changed, undone and deleted', async () =
     expect.objectContaining({ content: files['pages/new_session.html'] }),
   );
 
-  await at.write(
-    Object.fromEntries(
-      Object.keys(files)
-        .filter(isManifest)
-        .map((path) => [path, '# none\n']),
-    ),
-  );
+  const [organization = ''] = (files['manifests/access.yaml'] ?? '').split('---');
+  const emptied = Object.keys(files).filter((path) => path.startsWith('manifests/'));
+  await at.write({
+    ...Object.fromEntries(emptied.map((path) => [path, '# Nothing is left here.\n'])),
+    'manifests/access.yaml': organization,
+  });
   await succeeded(at.idops('apply --prune --allow-destructive 100 --yes', { env }));
-  const { organizations, scopes, roles, backends, users, identityProviders, clients, templates } = data;
-  const left = { organizations, scopes, roles, backends, users, identityProviders, clients, templates };
+  const { scopes, roles, backends, users, identityProviders, clients, templates } = data;
+  const left = { scopes, roles, backends, users, identityProviders, clients, templates };
   expect(left).toEqual(Object.fromEntries(Object.keys(left).map((name) => [name, []])));
   expect(data.pageTemplates).toEqual([]);
+  expect(data.organizations).toMatchObject([{ name: 'acme' }]);
 });
-
-function isManifest(path: string): boolean {
-  return path.startsWith('manifests/');
-}
