@@ -58,9 +58,14 @@ export const kindsInFile: readonly string[] = [
   ...(['PageTemplate', 'ErrorTemplate'] as const),
 ];
 
-/** Members of a client that no answer of the server has, and its secret, which no file may hold. */
+/** Members that no manifest gets, since they are secret. */
+const secrets: { readonly [section in Section]?: readonly string[] } = {
+  backend: ['smtp_password', 'ldap_master_password'],
+  client: ['secret'],
+};
+/** Members of a client that no answer of the server has, so that a plan would always send them. */
 const unshown = [
-  ...['secret', 'agent_token_ttl', 'authorized_resources', 'metadata', 'logo_uri', 'jwks_uri'],
+  ...['agent_token_ttl', 'authorized_resources', 'metadata', 'logo_uri', 'jwks_uri'],
   ...['jwk', 'key_pair_id', 'id_token_kid', 'signatures_adapter'],
 ];
 
@@ -188,9 +193,7 @@ class Entries {
         this.#left.push({ address, reason: `not written: ${wrong}` });
         continue;
       }
-      const silent = section === 'client' ? unshown.filter((member) => entry[member] !== undefined) : [];
-      const reason = `the server shows no ${silent.join(', ')}: declare them by hand, a secret as a variable`;
-      if (silent.length > 0) this.#left.push({ address, reason });
+      for (const reason of leftOutOf(section, entry)) this.#left.push({ address, reason });
       const row = { ...entry, id: idOf(section, entry) };
       const before = rows.findIndex(
         ({ id, name }) => id === row.id || (name !== undefined && name === entry.name),
@@ -218,6 +221,18 @@ class Entries {
     }
     return { id: id ?? null, name: name ?? null };
   }
+}
+
+/** The members of an entry that aren't written, and why. */
+function leftOutOf(section: Section, entry: Entry): string[] {
+  const hidden = [...(secrets[section] ?? [])].filter((member) => entry[member] !== undefined);
+  if (elements(entry.federated_servers).some((server) => server.client_secret !== undefined))
+    hidden.push('client_secret of federated_servers');
+  const silent = section === 'client' ? unshown.filter((member) => entry[member] !== undefined) : [];
+  return [
+    ...hidden.map((name) => `${name} is a secret: declare it with a variable`),
+    ...silent.map((name) => `the server never shows ${name}: declare it by hand`),
+  ];
 }
 
 /** Its id, or one that stands for it while the file is read: it is found by its name. */
