@@ -52,8 +52,48 @@ it('a rotation with an unknown outcome is left to a person', async () => {
   );
   await succeeded(idops('apply --yes'));
   await write(document(2));
-  expect((await idops('apply --yes')).code).toBe(1);
+  const { run } = JSON.parse((await idops('apply --yes --format json')).stdout);
   await failed(idops('apply --yes'), 'sent a regeneration whose outcome is not known');
+  await failed(idops(`state rm KeyPair/${ids.secondKey} --yes`), 'look at its key');
+  await succeeded(idops(`runs settle ${run} KeyPair/${ids.secondKey} --done`));
+  await succeeded(idops('apply --yes'));
+  expect((await idops('plan --detailed-exitcode')).code).toBe(0);
+  expect((await idops(`state show KeyPair/${ids.secondKey}`)).stdout).toContain('rotation 2');
+  expect(writes()).toHaveLength(1);
+});
+
+it('a rotation whose answer is lost is read back', async () => {
+  const { idops, write, writes, sandbox } = await project(
+    { 'idops.yaml': boruta, ...document(1) },
+    {
+      profile: 'boruta',
+      intercept: ({ method }) => (method === 'POST' ? { kind: 'reset', when: 'after' } : undefined),
+    },
+  );
+  await succeeded(idops('apply --yes'));
+  await write(document(2));
+  const before = sandbox.data.keyPairs.find(({ id }) => id === ids.secondKey)?.public_key;
+  const { stdout } = await succeeded(idops('apply --yes'));
+  expect(stdout.replace(/\s+/g, ' ')).toContain('read back: the key is another one now');
+  expect(sandbox.data.keyPairs.find(({ id }) => id === ids.secondKey)?.public_key).not.toBe(before);
+  expect((await idops('plan --detailed-exitcode')).code).toBe(0);
+  expect(writes()).toHaveLength(1);
+});
+
+it('a stored plan is stale once somebody else has rotated the key', async () => {
+  const { idops, write, writes, sandbox } = await project(
+    { 'idops.yaml': boruta, ...document(1) },
+    { profile: 'boruta' },
+  );
+  await succeeded(idops('apply --yes'));
+  await write(document(2));
+  await succeeded(idops('plan --out plan.json'));
+  const pair = sandbox.data.keyPairs.find(({ id }) => id === ids.secondKey);
+  const { public_key: before = null } = pair ?? {};
+  if (pair !== undefined) pair.public_key = 'by hand';
+  expect((await idops('apply plan.json')).stderr).toContain('stale');
+  if (pair !== undefined) pair.public_key = before;
+  await succeeded(idops('apply plan.json'));
   expect(writes()).toHaveLength(1);
 });
 
