@@ -64,8 +64,9 @@ async function show(chromium: Chromium, html: string): Promise<Watched> {
   return { page, noticed };
 }
 
-function cleaned(body: string): string[] {
-  const clean = cleanHtml(body);
+/** Every other body as that of a page. */
+function cleaned(body: string, index: number): string[] {
+  const clean = cleanHtml(body, { page: index % 2 === 1 });
   return 'refused' in clean ? [] : [`<!DOCTYPE html>${clean.html}`];
 }
 

@@ -151,3 +151,44 @@ describe('an email that is written anew', () => {
     );
   });
 });
+
+describe('a page that is written anew', () => {
+  const page = (body: string) => {
+    const cleaned = cleanHtml(body, { page: true });
+    if ('refused' in cleaned) throw new Error(cleaned.refused);
+    return { ...cleaned, inner: /<body[^>]*>([\s\S]*)<\/body>/.exec(cleaned.html)?.[1] };
+  };
+
+  it.each([
+    [
+      '<form action="https://x.example" method=post class=f><button formaction=y>go</button></form>',
+      '<form class="f" inert><button>go</button></form>',
+    ],
+    ['<label for=a class=l>A</label>', '<label class="l" inert>A</label>'],
+    [
+      '<input type=email name=a value="{&quot;" placeholder="<b>" autofocus onfocus=x>',
+      '<input type="email" value="{&quot;" placeholder="&lt;b&gt;" inert>',
+    ],
+    ['<input type=checkbox checked>', '<input type="checkbox" checked inert>'],
+    ['<input type=HIDDEN name=_csrf_token value=x>', ''],
+    ['<textarea>a</textarea>', '<textarea inert>a</textarea>'],
+    [
+      '<textarea>&lt;/textarea><script>x</script></textarea>',
+      '<textarea inert>&lt;/textarea&gt;&lt;script&gt;x&lt;/script&gt;</textarea>',
+    ],
+    [
+      '<select><option>a<option onclick=x>b</select>',
+      '<select inert><option inert>a</option><option inert>b</option></select>',
+    ],
+  ])('takes %s and gives %s', (body, written) => {
+    expect(page(body).inner).toBe(written);
+  });
+
+  it('says what it leaves out', () => {
+    const { inner, left } = page(
+      '<link rel="preload stylesheet" href=a.css><script src=b.js></script><p>x</p><script>y</script><input type=image src=c.png>',
+    );
+    expect(inner).toMatch(/^<p>x<\/p><span [^>]*>&lt;input&gt; c\.png<\/span>$/);
+    expect(left).toEqual(['style sheet a.css', 'script b.js', 'script', '<input> c.png']);
+  });
+});
