@@ -156,7 +156,9 @@ export const emailTemplate: Kind = {
     return deletion(present.identity, present.fields, profile);
   },
   update(input) {
-    if (input.present.exists === false && traits[input.profile.name].allBuiltIn) {
+    const { exists, identity } = input.present;
+    const isComing = input.references.backends?.created.has(identity.backend_id ?? '') === true;
+    if (exists === false && !isComing && traits[input.profile.name].allBuiltIn) {
       return { requests: [], expected: {}, trouble: notThere(input.present.identity) };
     }
     if (traits[input.profile.name].halvesFallBack) return rewrite(input);
@@ -196,13 +198,14 @@ export const emailTemplate: Kind = {
   destructions: () => [],
 };
 
-/** The addresses of a template: by the id of its backend, and by its name if that is known and unique. */
+/** The addresses of a template: by the id of its backend, and by its name if that is known and unique; a new backend has no id yet. */
 function naming(identity: Identity, { backends }: References): Naming {
   const { backend_id, type = '' } = identity;
   const name = backend_id === undefined ? undefined : backends?.byId(backend_id)?.name;
   const isUnique = typeof name === 'string' && backends?.byName(name).length === 1;
+  const isNew = backends?.created.has(backend_id ?? '') === true;
   return {
-    address: identity,
+    address: isUnique && isNew ? { backend: name, type } : identity,
     key: identity,
     all: isUnique ? [identity, { backend_id: name, type }] : [identity],
   };

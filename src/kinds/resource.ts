@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import { allSettledEach } from '../base/concurrency.js';
 import { optional } from '../base/members.js';
 import { error, type Problem } from '../base/problems.js';
-import { assign, type Fields, lazy, type Value } from '../base/values.js';
+import { assign, type Fields, isMap, lazy, type Value } from '../base/values.js';
 import { withArticle } from '../base/words.js';
 import { answers } from '../server/answers.js';
 import type { Scope, WriteOperation, WriteRequest } from '../server/operations.js';
@@ -169,19 +169,23 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
         resolver.takeFrom(field, set.noun, context.references[set.list]);
       const { result } = resolver;
       const troubles = [...result.troubles];
+      const confirmed = [...result.confirmed];
       const found = { ...result.fields };
       for (const [field, one] of Object.entries(refers)) {
         const { [field]: reference } = wanted;
         if (reference === undefined || reference === null) continue;
+        const { [one.list]: rows } = context.references;
         const row = findIn(one.noun, reference, context.references);
         if (typeof row === 'string') troubles.push(row);
-        else found[field] = { id: row.id, ...nameOf(context.references[one.list], row.id) };
+        else found[field] = { id: row.id, ...nameOf(rows, row.id) };
+        const shown = [found[field] ?? null, context.present[field] ?? null].filter(isMap);
+        if (shown.every(({ name }) => rows?.byName(String(name)).length === 1)) confirmed.push(field);
       }
       for (const [field, set] of Object.entries(sets)) {
         const ids = asElements(found[field] ?? null).map(keyOf);
         if (new Set(ids).size < ids.length) troubles.push(`${field} has a ${set.noun} twice: remove one`);
       }
-      return { ...result, fields: found, troubles };
+      return { ...result, fields: found, troubles, confirmed };
     },
     decide({ declared, present, references }) {
       if (!declared.absent || present.exists === false) return undefined;

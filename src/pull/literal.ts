@@ -70,7 +70,7 @@ function writeTyped(type: FieldType, value: Value, path: Path, writing: WriteCon
           const now = element[name] ?? null;
           // An update keeps what an element leaves out, so no secret is necessary.
           if (now === null || isSecret(member)) return [];
-          const written = writeTyped(member, now, [fieldPath([...path, index, name])], writing);
+          const written = writeTyped(member, now, [...path, index, name], writing);
           return written === undefined ? [] : [[name, written] as const];
         }),
       ),

@@ -89,7 +89,7 @@ export function changeJson(change: Change): ChangeJson {
 
 export function fieldJson(field: FieldChange): FieldJson {
   const { path, type, before, sensitive, becomes, was, places, drift } = field;
-  const after = type === 'set' ? withoutPlannedIds(field.after) : field.after;
+  const after = ['set', 'reference', 'members'].includes(type) ? withoutPlannedIds(field.after) : field.after;
   const more = {
     ...(places === undefined ? {} : { places: places.map(placeJson) }),
     ...(drift === undefined

@@ -1,5 +1,5 @@
 import { displayWidth, escapeText } from '../base/escape.js';
-import { same, type Value } from '../base/values.js';
+import { isMap, same, type Value } from '../base/values.js';
 import { isUnplanned } from '../plan/drift.js';
 import type { Change, FieldChange } from '../plan/plan.js';
 import { operationPath, operations } from '../server/operations.js';
@@ -108,7 +108,11 @@ function valuePair(
   field: FieldChange,
   { whole }: ViewOptions,
 ): Pick<ValueView, 'before' | 'after' | 'lacks' | 'isNew'> {
-  const pair = inlinePair(field.before, field.after, whole);
+  const pair = inlinePair(
+    shortReference(field.before, field),
+    shortReference(field.after, field) ?? null,
+    whole,
+  );
   const removal = removalText(field);
   if (field.was === 'new') return { before: '', after: pair.after, isNew: true };
   return {
@@ -116,6 +120,12 @@ function valuePair(
     after: removal === undefined ? pair.after : `(${removal})`,
     ...(field.was === 'absent' ? { lacks: 'before' } : removal === undefined ? {} : { lacks: 'after' }),
   };
+}
+
+/** A reference by its name, if no other object has that. */
+function shortReference(value: Value | undefined, { type, confirmed }: FieldChange): Value | undefined {
+  const isNamed = type === 'reference' && confirmed === true && value !== undefined && isMap(value);
+  return isNamed ? (value.name ?? value) : value;
 }
 
 function viewSet(

@@ -55,10 +55,14 @@ const secretKeys: readonly RegExp[] = [
 /** A character of a key, or half of a surrogate pair. */
 export const keyCharacter = /[\p{L}\p{M}\p{N}\p{Cs}_.-]/u;
 
+/** Keys of the API that only look like those of secrets. */
+const plainKeys: ReadonlySet<string> = new Set(['credential_identifier', 'token_path']);
+
 const memo = new Map<string, boolean>();
 
 /** Whether a key, perhaps mistyped, looks like that of a secret. */
 export function looksSecret(key: string): boolean {
+  if (plainKeys.has(key)) return false;
   const known = memo.get(key);
   if (known !== undefined) return known;
   const answer = resemblesSecret(fold(key));

@@ -213,7 +213,7 @@ label: null
     });
     for (const [kinds, scope] of [
       ['Client and KeyPair', 'clients:manage:all'],
-      ['Backend and IdentityProvider and EmailTemplate', 'identity-providers:manage:all'],
+      ['Backend and IdentityProvider and EmailTemplate and PageTemplate', 'identity-providers:manage:all'],
     ]) {
       const refused = new RegExp(`error\\[server-forbidden\\]: left out ${kinds}: .*${scope}`);
       expect(checked.stderr).toMatch(refused);

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { planJson } from '../../src/report/json.js';
+import { loadSeed } from '../../src/sandbox/seed.js';
 import { changeOf, type Doc, ids, journalLines, once, type Site, site, todo } from '../boruta/site.js';
+import { boruta, project, succeeded } from '../e2e/running.js';
 
 const second = '20000000-0000-4000-8000-0000000000aa';
 const office: Doc = { kind: 'Backend', name: 'Office' };
@@ -238,4 +240,53 @@ describe('the deletion of a backend', () => {
     );
     expect(left.join('\n')).toContain('Backend/Office: the old value was a secret');
   });
+});
+
+test('templates and users of a new backend refer to it by name', async () => {
+  const { at } = await withOffice();
+  const documents: Doc[] = [
+    { kind: 'Backend', name: 'New', create: true },
+    {
+      kind: 'EmailTemplate',
+      backend: 'New',
+      type: 'tx_code',
+      txt_content: 'Code {{ tx_code }}',
+      html_content: '<p>{{ tx_code }}</p>',
+    },
+    { kind: 'User', username: 'new@example.com', backend: 'New', password: 'a-long-password', create: true },
+  ];
+  const { said } = await at.apply(...documents);
+  expect(Object.values(said)).toEqual(['applied', 'applied', 'applied']);
+  const id = at.sandbox.data.backends.find(({ name }) => name === 'New')?.id;
+  expect(at.sandbox.data.users).toContainEqual(
+    expect.objectContaining({ username: 'new@example.com', backend_id: id }),
+  );
+  expect(at.sandbox.data.templates.map(({ backend_id }) => backend_id)).toContain(id);
+  expect(todo(await at.plan())).toEqual([]);
+});
+
+test('a pull writes no secret of a backend, and the plan right after it is empty', async () => {
+  const seed = loadSeed('demo');
+  const [home] = seed.backends;
+  if (home === undefined) throw new Error('the demo data has no backend');
+  const server = {
+    name: 'partner',
+    client_id: 'us',
+    base_url: 'https://partner.example',
+    token_path: '/token',
+  };
+  home.federated_servers = [{ ...server, client_secret: 'of-partner' }];
+  home.verifiable_credentials = [{ credential_identifier: 'EmployeeCard', format: 'jwt_vc' }];
+  const at = await project({ 'idops.yaml': boruta }, { profile: 'boruta', seed });
+  await succeeded(at.idops('pull --kind Backend --kind IdentityProvider'));
+  const written = await at.read('manifests/backends.yaml');
+  for (const line of [
+    '    token_path: "/token"\n',
+    '  - credential_identifier: EmployeeCard\n',
+    'roles:\n  - member\n',
+  ])
+    expect(written).toContain(line);
+  expect(written).not.toMatch(/secret|password:|\$\{/);
+  expect(await at.read('manifests/identity-providers.yaml')).toContain('\nbackend: Company directory\n');
+  expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
 });

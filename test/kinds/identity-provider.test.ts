@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { planJson } from '../../src/report/json.js';
+import { planText } from '../../src/report/text.js';
 import { type Doc, ids, journalLines, type Site, site, todo } from '../boruta/site.js';
 
 const home: Doc = { kind: 'Backend', name: 'Branch', smtp_password: 'of-the-branch', create: true };
@@ -10,9 +12,11 @@ const rowOf = ({ sandbox }: Site, name = 'Branch login') =>
 describe('an identity provider', () => {
   test('is created in a backend of the same plan, and both are deleted by an undo', async () => {
     const at = await site();
-    const { run, said } = await at.apply(login, home);
+    const { run, said, plan } = await at.apply(login, home);
     expect(said).toEqual({ 'Backend/Branch': 'applied', 'IdentityProvider/Branch login': 'applied' });
     expect(todo(await at.plan())).toEqual([]);
+    expect(planText(plan, { color: false, debug: false })).toContain('backend: "Branch"\n');
+    expect(JSON.stringify(planJson(plan, { debug: false }))).not.toMatch(/-8[0-9a-f]{3}-8[0-9a-f]{3}-/);
     await at.undo(run);
     expect(rowOf(at)).toBeUndefined();
     expect(at.sandbox.data.backends).toHaveLength(1);
