@@ -108,7 +108,8 @@ export async function apiMakers() {
   const rows = router.map(({ path, has, others = [] }) => [
     code(path),
     ...all.map((verb) => cell(path, has, verb)),
-    others.map((one) => `${one} (${done.has(`POST ${path}/:id/${one}`) ? 'yes' : 'no'})`).join(', '),
+    others.map((one) => `${one} (${done.has(`POST ${path}/:id/${one}`) ? 'yes' : 'no'})`).join(', ') ||
+      'none',
   ]);
   return { api: () => table(['path', ...all, 'others'], rows) };
 }

@@ -55,7 +55,7 @@ describe('what a program shows of the progress', () => {
       };
       for (const failing of [throwing, async () => throwing()]) {
         const progress: Progress = { phase() {}, step() {}, end() {}, [member]: failing };
-        expect((await list(project, { progress }, {})).objects).toHaveLength(19);
+        expect((await list(project, { progress }, {})).objects).toHaveLength(41);
         expect((await pull(project, { progress }, {})).added).toBeGreaterThan(5);
       }
       expect(told).toBeGreaterThanOrEqual(4);
