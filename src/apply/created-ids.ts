@@ -24,11 +24,6 @@ export class CreatedIds {
     );
   }
 
-  /** Whether the run creates the object with this id. */
-  has(id: string): boolean {
-    return this.#creations.has(id);
-  }
-
   /** Why a change can't be sent: it refers to an object that was not created. */
   lacking(change: Change): string | undefined {
     if (this.#creations.size === 0) return undefined;

@@ -289,9 +289,6 @@ class Execution {
     const [first] = planned.apply.ends ?? [];
     if (first !== undefined && this.#untilEnd(planned) <= 0)
       return `not sent, stale: the access to "${first.name}" ended at ${first.at}; plan again and review it`;
-    const { [kindOf(planned.kind).within ?? '']: whole = '' } = planned.apply.identity;
-    // Nobody else has changed a part of what this run has just created.
-    if (this.#created.has(whole)) return { ...planned };
     if (replan.observedAt >= since && !replan.carries(planned)) return planned;
     let change: Change | undefined;
     try {

@@ -76,3 +76,9 @@ export function emailsIn(
     return email === undefined || template.absent ? [] : [{ template, email }];
   });
 }
+
+/** The identity of the layout around a page; undefined if it has none. */
+export function layoutOf({ page, type }: Email, identity: Identity): Identity | undefined {
+  if (page?.layout === undefined || identity[type] === page.layout) return undefined;
+  return { ...identity, [type]: page.layout };
+}

@@ -136,7 +136,6 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
           byName: owner.byName,
           within: owner.byName.id,
           naming: owner.naming,
-          refersTo: () => ['identityProviders'],
         }),
     fields: { content: body },
     scopes: { read: scope, write: scope },
@@ -164,7 +163,8 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
         await allSettledEach(objects, async (object) => {
           const live = await show(object.identity, context);
           const { [within ?? '']: id = '' } = live.identity;
-          const name = id === '' ? undefined : (await context.list('identityProviders'))?.byId(id)?.name;
+          const list = context.holds('identityProviders') ? await context.list('identityProviders') : null;
+          const name = list?.byId(id)?.name;
           return [
             object,
             { ...live, ...(typeof name === 'string' ? { names: { [id]: name } } : {}) },
@@ -178,15 +178,14 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
       if (isThere) return deletion(present.identity, present.fields);
       return { action: 'unchanged', fields: [], requests: [], destructions: [] };
     },
-    update({ present: { exists, identity }, desired, references }) {
+    update({ present: { exists, identity }, desired }) {
       const request = {
         operation: `update${name}`,
         params: paramsOf(identity),
         body: desired,
         confirm: { from: {} },
       } as const;
-      const isComing = references.identityProviders?.created.has(identity[within ?? ''] ?? '') === true;
-      if (exists !== false || isComing) return { requests: [request], expected: desired };
+      if (exists !== false) return { requests: [request], expected: desired };
       const trouble = `the server answers 404 for it: it has no ${noun} of the type ${identity.type}, or not what it belongs to`;
       return { requests: [], expected: {}, trouble };
     },
@@ -254,7 +253,7 @@ function unowned(page: Declared, { id, names: [name = ''] }: ByName): Problem[] 
   ];
 }
 
-/** By the name of its provider if the plan creates that, since the id is only known then; otherwise by ids. */
+/** By the name of its provider if the plan creates that, otherwise by its id. */
 function pageNaming(identity: Identity, { identityProviders }: References): Naming {
   const { identity_provider_id = '', type = '' } = identity;
   const name = identityProviders?.byId(identity_provider_id)?.name;

@@ -1,6 +1,6 @@
 import { type Fields, Sensitive, same } from '../base/values.js';
 import { firstFew } from '../base/words.js';
-import { kindOf } from '../kinds/index.js';
+import { kindOf, layoutOf } from '../kinds/index.js';
 import type { Email } from '../kinds/kind.js';
 import { type ChangedLink, changedLinks } from '../mail/links.js';
 import type { NamedSample } from '../mail/samples.js';
@@ -201,7 +201,9 @@ function email(
   const { before, identity } = change.apply;
   const mail = mailOf(profile, identity[bodies.type] ?? '');
   const deleted = change.action === 'delete';
-  const around = layoutOf(change, bodies, all);
+  const layout = layoutOf(bodies, identity);
+  const around =
+    layout && all.find(({ kind, apply }) => kind === change.kind && same(apply.identity, layout));
   const was = side('Before', bodies, before, absent, around?.apply.before);
   const is = side(
     'After',
@@ -253,17 +255,6 @@ function linkLines(links: readonly ChangedLink[], { page }: Email): Insertable {
 }
 
 const absent = 'there is none, or it is not known';
-
-/** The change of the layout around a page, if a manifest declares that. */
-function layoutOf(
-  { kind, apply: { identity } }: Change,
-  { page, type }: Email,
-  all: readonly Change[],
-): Change | undefined {
-  if (page?.layout === undefined || identity[type] === page.layout) return undefined;
-  const wanted = { ...identity, [type]: page.layout };
-  return all.find((one) => one.kind === kind && same(one.apply.identity, wanted));
-}
 
 function fieldsAfter({ action, apply: { before, expected } }: Change): Fields {
   return action === 'delete' ? {} : { ...before, ...expected };

@@ -236,7 +236,9 @@ describe('idops init', () => {
     });
     expect((await idops('init new --ci none')).stdout).toContain('added to new/.gitattributes\n');
     expect(await read('new/.gitignore')).toBe('node_modules/\r\n/.idops\r\n*.log');
-    expect(await read('new/.gitattributes')).toBe('*.png binary\nmanifests/emails/** -text\n');
+    expect(await read('new/.gitattributes')).toBe(
+      '*.png binary\nmanifests/emails/** -text\nmanifests/pages/** -text\n',
+    );
     expect((await idops('init new --ci none')).stdout).toBe('');
   });
 

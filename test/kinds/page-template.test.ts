@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { checkTemplate } from '../../src/mail/checks.js';
 import { mailOf } from '../../src/mail/servers.js';
 import type { Change } from '../../src/plan/plan.js';
@@ -141,6 +141,80 @@ describe('a page', () => {
     await withServer(async (place) => {
       expect(await changeOf(place, page)).toMatchObject({
         requests: [{ body: { content: page.content } }],
+      });
+    });
+  });
+});
+
+describe.each<[string, { readonly id?: string }]>([
+  ['by name', {}],
+  ['with an id', { id: '90000000-0001-4000-8000-000000000009' }],
+])('a page of a provider that the same plan creates %s', (_, id) => {
+  const owner: Doc = {
+    kind: 'IdentityProvider',
+    ...id,
+    name: 'Partners',
+    backend: 'Company directory',
+    create: true,
+  };
+  const own: Doc = { ...page, identity_provider: 'Partners' };
+
+  it('is written after it, and goes with it', async () => {
+    await withServer(async (place) => {
+      place.declare([owner, own]);
+      const { changes } = await plan(place);
+      expect(changes).toMatchObject([
+        { action: 'create', kind: 'IdentityProvider' },
+        { action: 'update', address: 'PageTemplate/Partners/new_session', reason: null, warnings: [] },
+      ]);
+      const { result } = await apply(place);
+      expect(result.results.map(({ status }) => status)).toEqual(['applied', 'applied']);
+      const { data } = place.sandbox;
+      const made = data.identityProviders.find(({ name }) => name === 'Partners')?.id;
+      expect(data.pageTemplates).toMatchObject([{ identity_provider_id: made, content: page.content }]);
+      expect((await plan(place)).changes.filter(({ action }) => action !== 'unchanged')).toEqual([]);
+      const { content: _content, ...named } = own;
+      place.declare([
+        { kind: 'IdentityProvider', name: 'Partners', state: 'absent' },
+        { ...named, state: 'absent' },
+      ]);
+      expect((await apply(place)).result.results.map(({ status }) => status)).toEqual(['applied', 'applied']);
+      expect(data.identityProviders.some(({ name }) => name === 'Partners')).toBe(false);
+      expect((await plan(place)).changes.filter(({ action }) => action !== 'unchanged')).toEqual([]);
+    });
+  });
+
+  it('is undone with it', async () => {
+    await withServer(async (place) => {
+      place.declare([owner, own]);
+      const { result } = await apply(place);
+      await place.writing(async (it) => {
+        const undo = await it.planUndo(String(result.run));
+        const undone = await applyAll(it, undo.plan);
+        expect(undone.result.results.map(({ status }) => status)).toEqual(['applied', 'applied']);
+      });
+      expect(place.sandbox.data.pageTemplates).toEqual([]);
+      expect(place.sandbox.data.identityProviders.some(({ name }) => name === 'Partners')).toBe(false);
+    });
+  });
+
+  it('is sent however long the plan was looked at', async () => {
+    await withServer(async (place) => {
+      place.declare([owner, own]);
+      await place.writing(async (it) => {
+        const planned = await it.plan();
+        const now = vi.spyOn(performance, 'now');
+        const later = performance.now() + 60_000;
+        now.mockImplementation(() => later);
+        try {
+          const { result } = await applyAll(it, planned);
+          expect(result.results.map(({ status, error }) => [status, error])).toEqual([
+            ['applied', null],
+            ['applied', null],
+          ]);
+        } finally {
+          now.mockRestore();
+        }
       });
     });
   });

@@ -6,7 +6,7 @@ import { entriesOf } from '../../apply/journal-entries.js';
 import { type Problem, refuse } from '../../base/problems.js';
 import { Sensitive, same, type Value } from '../../base/values.js';
 import { writeOutput } from '../../base/write-file.js';
-import { addressOf, emailsIn, kindOf } from '../../kinds/index.js';
+import { addressOf, emailsIn, kindOf, layoutOf } from '../../kinds/index.js';
 import type { Declared, Email } from '../../kinds/kind.js';
 import { mailOf } from '../../mail/servers.js';
 import { levelOf } from '../../mail/settings.js';
@@ -83,8 +83,12 @@ async function loadGallery(context: Context, project: Project): Promise<Gallery>
   return {
     templates: declared.map(({ template, email }) => {
       const label = names.get(template.identity[kindOf(template.kind).within ?? ''] ?? '');
+      const layout = layoutOf(email, template.identity);
+      const around =
+        layout &&
+        declared.find(({ template: one }) => one.kind === template.kind && same(one.identity, layout));
       return {
-        ...galleryTemplate(template, email, checks, context.redactor, layoutOf(template, email, declared)),
+        ...galleryTemplate(template, email, checks, context.redactor, around?.template.fields[email.html]),
         ...(label === undefined ? {} : { label }),
         samples: samples.found.get(addressOf(template.kind, template.identity)) ?? [],
       };
@@ -104,18 +108,6 @@ async function namesAtHand(project: Project, { add }: Redactor): Promise<Names> 
   } catch {
     return new Map();
   }
-}
-
-/** The layout around a page, if a manifest declares it. */
-function layoutOf(
-  { kind, identity }: Declared,
-  { page, type, html }: Email,
-  declared: ReturnType<typeof emailsIn>,
-): Value | undefined {
-  if (page?.layout === undefined || identity[type] === page.layout) return undefined;
-  const wanted = { ...identity, [type]: page.layout };
-  return declared.find(({ template }) => template.kind === kind && same(template.identity, wanted))?.template
-    .fields[html];
 }
 
 function galleryTemplate(
