@@ -156,9 +156,7 @@ export const emailTemplate: Kind = {
     return deletion(present.identity, present.fields, profile);
   },
   update(input) {
-    const { exists, identity } = input.present;
-    const isComing = input.references.backends?.created.has(identity.backend_id ?? '') === true;
-    if (exists === false && !isComing && traits[input.profile.name].allBuiltIn) {
+    if (input.present.exists === false && traits[input.profile.name].allBuiltIn) {
       return { requests: [], expected: {}, trouble: notThere(input.present.identity) };
     }
     if (traits[input.profile.name].halvesFallBack) return rewrite(input);

@@ -1,4 +1,3 @@
-import { isUuid } from '../base/identifiers.js';
 import { error, type Problem } from '../base/problems.js';
 import { assign, isMap, mapValues, UNKNOWN_TEXT } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
@@ -124,10 +123,7 @@ export async function findUser(identity: Identity, { list }: Pick<ObserveContext
   const backends = identity.backend === undefined ? {} : { backends: await list('backends') };
   const references = { users: await list('users'), ...backends };
   const nothing = { exists: false, identity, fields: {} };
-  const { backend: home = '' } = identity;
-  // The plan creates the backend: its id is from there.
-  const isComing = isUuid(home) && backends.backends?.unsure === false && !backends.backends.byId(home);
-  if (isComing || userByName.missing?.(identity, references) !== undefined)
+  if (userByName.missing?.(identity, references) !== undefined)
     return { ...nothing, missing: true, trouble: noUser(identity.username ?? '') };
   const found = userByName.find(identity, references);
   if (typeof found === 'string') return { ...nothing, trouble: found };
