@@ -316,77 +316,11 @@ function contrastSets(nested: FieldTypes, wanted: readonly Fields[], got: Value)
   return inner.some((part) => part.verdict === 'unknown') ? 'unknown' : 'same';
 }
 
-/**
- * The whole value to ask for, given the declared and the present one. Undefined if a map or members of a set must be merged into an
- * unknown value.
- */
-export function desired(
-  type: FieldType,
-  declared: Value,
-  present: Value | undefined,
-  whole: boolean,
-): Value | undefined {
-  if (type.type === 'set') return desiredSet(declared, present);
-  if (type.type === 'list' && Array.isArray(declared)) {
-    const merged = (element: Value, live: Value | undefined): Value =>
-      isMap(element) && isMap(live) ? { ...live, ...element } : element;
-    return eachWith(type.by, declared, present, merged);
-  }
-  if (type.type !== 'map' || !isMap(declared)) return declared;
-  const kept = Object.entries(declared).filter(([, member]) => member !== null);
-  if (whole) return Object.fromEntries(kept);
-  if (present === undefined || (present !== null && !isMap(present))) return undefined;
-  const untouched = Object.entries(present ?? {}).filter(([key]) => !Object.hasOwn(declared, key));
-  if (untouched.some(([, member]) => holdsHashed(member))) return undefined;
-  return Object.fromEntries([...untouched, ...kept]);
-}
-
-/**
- * The wanted value as the server will show it: of an existing element of a set only its inner sets change, since the server decides
- * everything else by the id.
- */
-export function asItWillBe({ type, wanted, got }: Pick<Contrast, 'type' | 'wanted' | 'got'>): Value {
-  if (type.type !== 'set' || !Array.isArray(wanted) || !Array.isArray(got)) return wanted;
-  const { nested } = type;
-  const there = new Map(
-    matchSets(asElements(wanted), asElements(got)).pairs.map((pair) => [pair.wanted, pair.got]),
-  );
-  return asElements(wanted).map((element) => {
-    const known = there.get(element);
-    if (known === undefined) return element;
-    const { id, name } = element;
-    const sets = Object.entries(element).flatMap(([key, member]): [string, Value][] => {
-      const inner = nested[key];
-      return inner === undefined ? [] : [[key, asItWillBe({ type: inner, wanted: member, got: known[key] })]];
-    });
-    return {
-      ...(id === undefined ? {} : { id }),
-      ...(name === undefined ? {} : { name }),
-      ...known,
-      ...Object.fromEntries(sets),
-    };
-  });
-}
-
 /** Whether a value contains a hashed secret. */
 export function holdsHashed(field: Value): boolean {
   if (field instanceof HashedSecret) return true;
   if (Array.isArray(field)) return field.some(holdsHashed);
   return isMap(field) && Object.values(field).some(holdsHashed);
-}
-
-/** Members of an element that the manifest omits keep their value. Undefined if members are named and the others are unknown. */
-function desiredSet(declared: Value, present: Value | undefined): Value | undefined {
-  const { whole, add, remove, stay } = setParts(declared);
-  if (whole === undefined && present === undefined) return undefined;
-  const kept = membersAmong(present ?? null, asElements([...stay]));
-  const base = whole === undefined ? asElements(present ?? null) : [...asElements(whole), ...kept];
-  const going = new Set(membersAmong(base, asElements([...remove])));
-  const staying = base.filter((element) => !going.has(element));
-  const wanted = [...staying, ...matchSets(asElements([...add]), staying).added];
-  if (present === undefined) return wanted;
-  const known = new Map(matchSets(wanted, asElements(present)).pairs.map((pair) => [pair.wanted, pair.got]));
-  return wanted.map((element) => ({ ...known.get(element), ...element }));
 }
 
 /** The named fields that are known and can be sent, which a hashed secret can't. */

@@ -1,7 +1,8 @@
 import { error, type Problem } from '../base/problems.js';
 import { type Fields, isMap, put } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
-import { contrast, desired, isBlank, markSecrets, value } from './fields.js';
+import { desired } from './desired.js';
+import { contrast, isBlank, markSecrets, value } from './fields.js';
 import type { Declared, Kind, Live } from './kind.js';
 import { limitProblems } from './limits.js';
 import type { ProfileTraits, Traits } from './traits.js';

@@ -9,7 +9,8 @@ import {
   Sensitive,
   type Value,
 } from '../base/values.js';
-import { asElements, contrast, desired, holdsHashed, value } from '../kinds/fields.js';
+import { desired } from '../kinds/desired.js';
+import { asElements, contrast, holdsHashed, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Kind, Live, PlanInput, Present, Verdict } from '../kinds/kind.js';
 import { idTrouble, requestSize } from '../kinds/limits.js';

@@ -1,6 +1,7 @@
 import { plannedId } from '../base/identifiers.js';
 import { assign, type Fields, mapValues, Sensitive } from '../base/values.js';
-import { contrast, desired, isBlank, isCleared, value } from '../kinds/fields.js';
+import { desired } from '../kinds/desired.js';
+import { contrast, isBlank, isCleared, value } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Live } from '../kinds/kind.js';
 import { listNames, type References } from '../kinds/references.js';

@@ -1,6 +1,7 @@
 import { identifierKey } from '../base/identifiers.js';
 import { type Fields, isMap, lazy, mapValues } from '../base/values.js';
-import { desired, value } from '../kinds/fields.js';
+import { desired } from '../kinds/desired.js';
+import { value } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, KindName, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';

@@ -1,7 +1,7 @@
 import { type Fields, HashedSecret, holdsSensitive } from '../base/values.js';
+import { asItWillBe } from '../kinds/desired.js';
 import {
   asElements,
-  asItWillBe,
   type Contrast,
   isByMember,
   isSecret,

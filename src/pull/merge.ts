@@ -1,8 +1,8 @@
 import { type Fields, isMap, type Json, same, type Value } from '../base/values.js';
+import { desired } from '../kinds/desired.js';
 import {
   asElements,
   contrast,
-  desired,
   type FieldType,
   type FieldTypes,
   membersAmong,

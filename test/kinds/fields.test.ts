@@ -10,11 +10,11 @@ import {
   same,
   type Value,
 } from '../../src/base/values.js';
+import { desired } from '../../src/kinds/desired.js';
 import {
   body,
   carried,
   contrast,
-  desired,
   type FieldType,
   instant,
   map,
