@@ -304,7 +304,10 @@ class Execution {
     }
     if (change === undefined) return planned;
     const [asPlanned, asNow] = [this.#created.withIds(planned), this.#created.withIds(change)];
-    const drift = driftSincePlan(asPlanned, asNow);
+    const isSucceeded = [...this.#outcomes.keys()].some(
+      (done) => done.kind === planned.kind && takesOver(done),
+    );
+    const drift = driftSincePlan(asPlanned, asNow, isSucceeded);
     const other = asNow.requests.filter(
       ({ operation, params }) =>
         !asPlanned.requests.some(

@@ -3,25 +3,23 @@ import type { FieldChange } from '../kinds/change.js';
 import { asElements, keyOf } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import { isUnplanned } from './drift.js';
-import { givesUp, takesOver } from './order.js';
+import { givesUp } from './order.js';
 import type { Change } from './plan.js';
 
 /**
  * The differences between a planned change and the same change planned again: declared fields, and fields that the decision depends
- * on. Undeclared fields don't count. Pure.
+ * on. Undeclared fields don't count, nor does what a successor of the same plan has taken since. Pure.
  */
-export function driftSincePlan(planned: Change, now: Change): string[] {
+export function driftSincePlan(planned: Change, now: Change, isSucceeded = false): string[] {
   if (now.action === 'blocked') return [now.reason ?? 'it is blocked now'];
   const fields = [...planned.fields, ...now.fields].filter((field) => !isUnplanned(field));
   const { decisive: deciding = [], succession } = kindOf(planned.kind);
-  // Another change of the plan has taken it since.
-  const isTaken = (path: string): boolean => path === succession?.field && givesUp(planned);
+  const isTaken = (path: string): boolean => isSucceeded && path === succession?.field && givesUp(planned);
   const paths = new Set(fields.map(({ path }) => path).filter((path) => !isTaken(path)));
   const changed = [...paths].filter((path) => !isAsShown(fieldAt(planned, path), fieldAt(now, path)));
   const decisive = deciding.filter(
     (field) =>
-      // Only a change that takes something over depends on who has it.
-      (field !== succession?.among || takesOver(planned)) &&
+      !(isSucceeded && field === succession?.among) &&
       !same(planned.apply.before[field] ?? null, now.apply.before[field] ?? null),
   );
   const all = [...new Set([...changed, ...decisive])].sort();
