@@ -41,6 +41,7 @@ import {
   restoresLeftOut,
   type Subject,
   sameObjects,
+  withoutDeclared,
 } from './subjects.js';
 import { endsOf, withDates } from './until.js';
 
@@ -62,10 +63,9 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
   const subjects = candidates(options, await heldLists(options.read?.lists ?? {}));
   const { live, references, read } = await observeSubjects(subjects, names, options);
   const decider = new Decider(options, references);
-  const addressed = subjects.map((subject) => ({
-    subject,
-    ...addresses(subject, live.get(subject), decider.references),
-  }));
+  const addressed = withoutDeclared(
+    subjects.map((subject) => ({ subject, ...addresses(subject, live.get(subject), decider.references) })),
+  );
   const all = addressed.flatMap(({ all }) => all);
   checkTargets(selection, all, options);
   const alike = addressed.filter(({ subject, all }) => isSelected(selection, subject.kind, all));

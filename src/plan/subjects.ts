@@ -55,17 +55,16 @@ export function candidates(options: BuildOptions, references: References = {}): 
   );
   const named = new Set(declared.map((document) => addressOf(document.kind, document.identity)));
   const others = Object.entries(state.resources).filter(
-    // An organization is recorded by its id, and may be declared by its name.
-    ([address, { kind, identity }]) =>
+    ([address, record]) =>
       !named.has(address) &&
-      !named.has(addressOf(kind, identity)) &&
-      isSelected(selection, kind, [address]) &&
-      isInShard(selection, kind, identity),
+      !knownNames(record).some((one) => named.has(one)) &&
+      isSelected(selection, record.kind, [address]) &&
+      isInShard(selection, record.kind, record.identity),
   );
   const orphans = others.flatMap(([, record]): Subject[] => {
-    const { kind, identity, run, deleted, managed } = record;
-    // idops doesn't own what no run wrote, nor what an undo put back, which manages nothing.
-    const isOwn = run !== null && managed.length > 0;
+    const { kind, identity, run, created = run, deleted, managed } = record;
+    // idops doesn't own what no run wrote, nor what an undo put back, which manages nothing; it does own what an earlier run created.
+    const isOwn = run !== null && (managed.length > 0 || created !== run);
     // A document whose object wasn't found may declare it.
     const isSure = declared.every((document) => document.kind !== kind || document.trouble === undefined);
     const mayGo = isPruned(record, options) && deleted === undefined && isOwn && isSure;
@@ -77,6 +76,23 @@ export function candidates(options: BuildOptions, references: References = {}): 
       : [];
   });
   return [...documents, ...orphans];
+}
+
+/** The addresses of a record by the names that its object has or had: a document may know it by one of them. */
+function knownNames({ kind, identity, left, former_names: former = [] }: ResourceRecord): string[] {
+  const { name } = left?.fields ?? {};
+  const names = typeof name === 'string' ? [name, ...former] : former;
+  return [identity, ...names.map((one) => ({ name: one }))].map((one) => addressOf(kind, one));
+}
+
+/** The subjects without undeclared objects that turned out to be those of a document. */
+export function withoutDeclared(addressed: readonly Addressed[]): readonly Addressed[] {
+  const own = new Set(addressed.flatMap(({ subject, key }) => (isOrphan(subject) ? [] : [key])));
+  return addressed.filter(({ subject, key }) => !isOrphan(subject) || !own.has(key));
+}
+
+function isOrphan({ declared, onlyRestore }: Subject): boolean {
+  return declared === undefined || onlyRestore === true;
 }
 
 /** The documents of this shard, and those of others that may turn out to be the same objects. */

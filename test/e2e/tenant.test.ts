@@ -42,6 +42,7 @@ it('a tenant is created in one command, changed, undone and deleted', async () =
   const page = `${files['pages/new_session.html']}<p>Welcome</p>\n`;
   await at.write({
     'pages/new_session.html': page,
+    'manifests/login.yaml': (files['manifests/login.yaml'] ?? '').replace('pkce: true', 'pkce: false'),
     'manifests/access.yaml': (files['manifests/access.yaml'] ?? '').replace('label: Acme', 'label: Acme Ltd'),
   });
   await succeeded(at.idops('apply --yes', { env }));
@@ -49,6 +50,7 @@ it('a tenant is created in one command, changed, undone and deleted', async () =
   expect(data.pageTemplates).toContainEqual(expect.objectContaining({ content: page }));
   await succeeded(at.idops('undo --last --yes', { env }));
   expect(data.organizations).toMatchObject([{ label: 'Acme' }]);
+  expect(data.clients).toMatchObject([{ pkce: true }]);
   expect(data.pageTemplates).toContainEqual(
     expect.objectContaining({ content: files['pages/new_session.html'] }),
   );
