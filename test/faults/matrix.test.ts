@@ -29,6 +29,8 @@ const refusals: readonly string[] = [
 const worked: readonly string[] = ['truncated answer', 'done, answer lost'];
 /** What can be read with the eight operations alone. */
 const readable: readonly string[] = ['updateOrganization', 'updateTemplate', 'deleteTemplate'];
+/** Updates that are read back before they are sent again. */
+const confirmed: readonly string[] = ['updatePageTemplate', 'updateErrorTemplate'];
 
 /** What is to come of a cell, said without looking at what did. */
 function expected({ operation, fault, times }: Cell): string {
@@ -45,6 +47,7 @@ function expected({ operation, fault, times }: Cell): string {
   if (method === 'POST' && isReadable && !isOpen)
     return worked.includes(fault) ? 'applied, 1 try' : 'failed, 1 try';
   if (method === 'POST') return refused ? 'failed, 1 try' : 'unknown, 1 try';
+  if (confirmed.includes(operation) && worked.includes(fault)) return 'applied, 1 try';
   const repeated = fault !== '500 internal server error';
   if (repeated && times === 'once') return read ? 'planned, 2 tries' : 'applied, 2 tries';
   const tries = repeated ? '4 tries' : '1 try';
