@@ -38,10 +38,10 @@ export const backend: Kind = resource(
     beside: (list) => ({ [DEFAULTS]: defaultsOf(list.all()) }),
     problems: (declared) => twoDefaults(declared, 'backend'),
     deletes: ' with its email templates',
-    keeps: ({ is_default }) =>
-      is_default === true
-        ? 'it is the default: declare "is_default: true" on another backend first'
-        : undefined,
+    keeps: ({ id, is_default }, list) =>
+      is_default !== true || defaultsOf(list?.all() ?? []).some((other) => other !== id)
+        ? undefined
+        : 'it is the default: declare "is_default: true" on another backend',
     usedBy: [
       { noun: 'identity provider', list: 'identityProviders', field: 'backend' },
       { noun: 'user', list: 'users', field: 'backend' },

@@ -57,7 +57,10 @@ const types: { readonly [name in ListName]: ListType } = {
   backends: {
     noun: 'backend',
     parse: pages.object,
-    holds: { kind: 'Backend', fields: ['name', 'type', 'create_default_organization', 'metadata_fields'] },
+    holds: {
+      kind: 'Backend',
+      fields: ['name', 'type', 'is_default', 'create_default_organization', 'metadata_fields'],
+    },
   },
   identityProviders: {
     noun: 'identity provider',

@@ -69,8 +69,8 @@ export interface Resource {
   readonly beside?: (list: Catalog) => Fields;
   /** What a creation sends after the object, such as what `body` leaves out. */
   readonly afterCreation?: ((id: string, fields: Fields) => readonly WriteRequest[]) | undefined;
-  /** Why an object with these fields can't be deleted. */
-  readonly keeps?: (fields: Fields) => string | undefined;
+  /** Why an object with these fields can't be deleted, given the list after the plan. */
+  readonly keeps?: (fields: Fields, list: Catalog | null | undefined) => string | undefined;
   /** What refers to objects, so that they can't be deleted: the rows of a list, by a field with the object or its id. */
   readonly usedBy?: readonly { readonly noun: string; readonly list: ListName; readonly field: string }[];
   readonly problems?: (declared: readonly Declared[]) => Problem[];
@@ -194,7 +194,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
         const names = usersIn(references[one.list], one.field, id);
         return names.length === 0 ? [] : [`${one.noun}s use it: ${names.join(', ')}`];
       });
-      const reasons = [...[given.keeps?.(present.fields) ?? []].flat(), ...uses];
+      const reasons = [...[given.keeps?.(present.fields, references[list]) ?? []].flat(), ...uses];
       if (reasons.length === 0) return undefined;
       const reason = `the server refuses to delete it, since ${reasons.join('; ')}`;
       return { action: 'blocked', fields: [], requests: [], destructions: [], reason };

@@ -224,6 +224,14 @@ describe('the deletion of a backend', () => {
     expect(todo(await at.plan(gone))).toEqual(['delete Backend/Office']);
   });
 
+  test('is possible for the default if another one of the plan takes over', async () => {
+    const { at, row } = await withOffice();
+    await at.apply({ ...office, is_default: true });
+    await at.apply(gone, { kind: 'Backend', id: ids.backend, is_default: true });
+    expect(defaults(at)).toEqual(['Company directory']);
+    expect(at.sandbox.data.backends).not.toContain(row);
+  });
+
   test('comes after that of its identity providers, and is undone with the same id', async () => {
     const { at } = await withOffice();
     const provider: Doc = { kind: 'IdentityProvider', name: 'Office login' };
