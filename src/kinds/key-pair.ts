@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { allSettledEach } from '../base/concurrency.js';
+import { fingerprint } from '../base/identifiers.js';
 import { nullish } from '../base/members.js';
 import { error, type Problem } from '../base/problems.js';
 import { compareText, type Fields, lazy } from '../base/values.js';
@@ -78,7 +78,7 @@ const regeneration: Regeneration = {
   name: '',
   noun: 'key',
   // A PEM has several lines.
-  brief: (key) => `SHA256:${createHash('sha256').update(key).digest('base64url')}`,
+  brief: fingerprint,
   moved: 'key-moved',
   verdict: ({ id = '' }, present, shown, references) => ({
     action: 'regenerate',
