@@ -108,6 +108,22 @@ export function wrongName(noun: string, id: string, called: string, name: string
   return `the ${noun} with the id ${id} is called "${called}" on the server, not "${name}": correct the id or the name`;
 }
 
+/** A reference by id, with the name of its object if that is known. */
+export function namedReference(list: Catalog | null | undefined, id: string): Fields {
+  const name = list?.byId(id)?.name;
+  return typeof name === 'string' ? { id, name } : { id };
+}
+
+/** Whether the names of references say which objects they are. */
+export function areNamesUnique(
+  list: Catalog | null | undefined,
+  references: readonly (Value | undefined)[],
+): boolean {
+  return references.every(
+    (one) => one === undefined || !isMap(one) || list?.byName(String(one.name)).length === 1,
+  );
+}
+
 export function idOf(backend: Value | undefined): Value | undefined {
   return backend !== undefined && isMap(backend) ? backend.id : undefined;
 }

@@ -3,6 +3,7 @@ import { error, type Problem } from '../base/problems.js';
 import { compareText, type Fields, isMap, type Value } from '../base/values.js';
 import { answers, pages } from '../server/answers.js';
 import type { Profile } from '../server/profiles.js';
+import { areNamesUnique, idOf, namedReference } from './by-name.js';
 import { clientSchema } from './client-schema.js';
 import { idsOf, missing, readOne, withoutIds } from './discovery.js';
 import { asElements, carried, type FieldTypes, firstText, reference, secret, set, value } from './fields.js';
@@ -224,8 +225,10 @@ function resolve(wanted: Fields, context: ResolveContext): Resolved {
   const resolver = new SetResolver(given, context, true);
   resolver.takeFrom('authorized_scopes', 'scope', scopes);
   resolver.takeFrom('identity_provider', 'identity provider', identityProviders);
-  const { fields: resolved, troubles, ...result } = resolver.result;
+  const { fields: resolved, troubles, confirmed, ...result } = resolver.result;
   const [found] = asElements(resolved.identity_provider ?? null);
+  const id = typeof found?.id === 'string' ? found.id : undefined;
+  const named = id === undefined ? undefined : namedReference(identityProviders, id);
   const nameless = [
     ...elementsOf(resolved.authorized_scopes),
     ...(found === undefined ? [] : [found]),
@@ -234,10 +237,10 @@ function resolve(wanted: Fields, context: ResolveContext): Resolved {
   return {
     ...result,
     troubles: [...(troubles.length > 0 ? troubles : unlisted), ...lost],
-    fields: {
-      ...resolved,
-      ...(found === undefined ? {} : { identity_provider: { id: found.id ?? null } }),
-    },
+    confirmed: areNamesUnique(identityProviders, [named, context.present.identity_provider])
+      ? [...confirmed.filter((path) => path !== 'identity_provider'), 'identity_provider']
+      : confirmed,
+    fields: { ...resolved, ...(named === undefined ? {} : { identity_provider: named }) },
   };
 }
 
@@ -247,9 +250,14 @@ function elementsOf(declared: Value | undefined): Fields[] {
 }
 
 function sent(given: Fields): Fields {
-  const { authorized_scopes: scopes } = given;
-  if (scopes === undefined) return given;
-  return { ...given, authorized_scopes: asElements(scopes).map(({ id = null }) => ({ id })) };
+  const { authorized_scopes: scopes, identity_provider: provider } = given;
+  return {
+    ...given,
+    ...(scopes === undefined
+      ? {}
+      : { authorized_scopes: asElements(scopes).map(({ id = null }) => ({ id })) }),
+    ...(idOf(provider) === undefined ? {} : { identity_provider: { id: idOf(provider) ?? null } }),
+  };
 }
 
 /** The longest `access_token_ttl` of an update in seconds: the server checks it against the limit of another field. */

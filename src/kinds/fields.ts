@@ -47,14 +47,12 @@ export function plain(name: string): FieldType {
 export const instant: FieldType = { type: 'instant' };
 export const body: FieldType = { type: 'body' };
 export const map: FieldType = { type: 'map' };
-export const link: FieldType = { type: 'reference' };
+/** One other object: documents name it, and its id is compared. */
+export const reference: FieldType = { type: 'reference' };
 
 export function set(nested: FieldTypes = {}): FieldType {
   return { type: 'set', nested };
 }
-
-/** One other object: documents name it, and its id is compared. */
-export const reference: FieldType = { type: 'members', members: { id: value } };
 
 export function members(types: FieldTypes): FieldType {
   return { type: 'members', members: types };

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { optional } from '../base/members.js';
 import { error } from '../base/problems.js';
 import { idOf } from './by-name.js';
-import { type FieldTypes, link, value } from './fields.js';
+import { type FieldTypes, reference, value } from './fields.js';
 import type { Kind } from './kind.js';
 import { resource } from './resource.js';
 import { identifier, UUID } from './schema.js';
@@ -23,7 +23,7 @@ const flags: { readonly [field: string]: string } = {
 
 const fields: FieldTypes = {
   name: value,
-  backend: link,
+  backend: reference,
   backend_id: value,
   ...Object.fromEntries(Object.keys(flags).map((name) => [name, value])),
 };

@@ -2,12 +2,12 @@ import type * as z from 'zod';
 import { allSettledEach } from '../base/concurrency.js';
 import { optional } from '../base/members.js';
 import { error, type Problem } from '../base/problems.js';
-import { assign, type Fields, isMap, lazy, type Value } from '../base/values.js';
+import { assign, type Fields, lazy, type Value } from '../base/values.js';
 import { withArticle } from '../base/words.js';
 import { answers } from '../server/answers.js';
 import type { Scope, WriteOperation, WriteRequest } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
-import { findIn, idOf } from './by-name.js';
+import { areNamesUnique, findIn, idOf, namedReference } from './by-name.js';
 import type { Catalog } from './catalog.js';
 import { missing, readOne, withoutIds } from './discovery.js';
 import {
@@ -177,9 +177,8 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
         const { [one.list]: rows } = context.references;
         const row = findIn(one.noun, reference, context.references);
         if (typeof row === 'string') troubles.push(row);
-        else found[field] = { id: row.id, ...nameOf(rows, row.id) };
-        const shown = [found[field] ?? null, context.present[field] ?? null].filter(isMap);
-        if (shown.every(({ name }) => rows?.byName(String(name)).length === 1)) confirmed.push(field);
+        else found[field] = namedReference(rows, row.id);
+        if (areNamesUnique(rows, [found[field], context.present[field]])) confirmed.push(field);
       }
       for (const [field, set] of Object.entries(sets)) {
         const ids = asElements(found[field] ?? null).map(keyOf);
@@ -235,11 +234,6 @@ function usersIn(list: Catalog | null | undefined, field: string, id: string): s
   );
   const names = rows.slice(0, 3).map((row) => firstText(row.username, row.name) ?? String(row.id));
   return rows.length > 3 ? [...names, `and ${rows.length - 3} more`] : names;
-}
-
-function nameOf(list: Catalog | null | undefined, id: string): Fields {
-  const name = list?.byId(id)?.name;
-  return typeof name === 'string' ? { name } : {};
 }
 
 /** Texts that are equal for two documents of the same object. */

@@ -91,7 +91,7 @@ describe("idops pull from Boruta's configuration file", () => {
     const text = written.map(([, content]) => content).join('');
     for (const secret of ['password-of-smtp', 'secret-of-partner', 'secret-of-the-portal'])
       expect(text + pulled.stdout + pulled.stderr).not.toContain(secret);
-    expect(await at.read('manifests/clients.yaml')).toContain('name: Staff accounts\n');
+    expect(await at.read('manifests/clients.yaml')).toContain('identity_provider: Staff accounts\n');
     expect(await at.read('manifests/roles.yaml')).toContain(`- north:read\n`);
     await load(at);
     const planned = await at.idops('plan --detailed-exitcode');

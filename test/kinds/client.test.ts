@@ -78,7 +78,7 @@ describe('a client', () => {
     if (first === undefined) throw new Error('the demo data has no identity provider');
     identityProviders.push({ ...first, id: fresh, name: 'Partners' });
     meanwhile = () => void identityProviders.pop();
-    await failed(at.run('apply --yes'), 'answered 422', 'read back: identity_provider.id: asked');
+    await failed(at.run('apply --yes'), 'answered 422', 'read back: identity_provider: asked');
     expect(at.row()?.name).toBe('Half');
   });
 
