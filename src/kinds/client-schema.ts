@@ -179,7 +179,7 @@ const shape = () => ({
   response_mode: optional(z.enum(['direct_post', 'post']), 'How presentations are answered.', 'direct_post'),
   trusted_authorities: optional(text(), 'The authorities whose credentials are trusted.', ''),
   trusted_hosts: optional(z.array(z.string()), 'The hosts whose requests are trusted.', ['shop.example.com']),
-  authorized_resources: optional(z.array(resource), 'The resources that tokens may be for.', [
+  authorized_resources: optional(z.array(resource), 'The resources that tokens may be issued for.', [
     'https://api.example.com',
   ]),
   logo_uri: nullish(text(), "Where the client's logo is.", 'https://shop.example.com/logo.svg'),
