@@ -59,7 +59,7 @@ export function createdAgain(
     left: [
       {
         path: null,
-        reason: `the ${noun} is created again${keepsId ? '' : ', with a new id'}; what referred to it stays without it`,
+        reason: `the ${noun} is created again${keepsId ? '' : ', with a new id'}; objects outside this plan that had it stay without it`,
       },
       ...secret.map((path) => ({ path, reason: SECRET_BEFORE })),
     ],

@@ -396,9 +396,13 @@ function withoutConflicts(
     conflicts.push(...parts.conflicts);
     if (parts.value !== undefined && !document.absent) fields[name] = parts.value;
   }
-  const left = conflicts.map((path) => ({ address, path, reason: CHANGED_SINCE }));
-  if (!document.absent) return { document: altered(document, { fields }), left };
-  return { document: left.length > 0 ? altered(document, { absent: false }) : document, left };
+  if (!document.absent) {
+    const left = conflicts.map((path) => ({ address, path, reason: CHANGED_SINCE }));
+    return { document: altered(document, { fields }), left };
+  }
+  if (conflicts.length === 0) return { document, left: [] };
+  const reason = `it isn't deleted, since ${conflicts.join(', ')} changed since the run (--force deletes it anyway)`;
+  return { document: altered(document, { absent: false }), left: [{ address, path: null, reason }] };
 }
 
 /** The part of a field's old value to put back, and the paths that somebody changed since. */

@@ -40,6 +40,8 @@ interface ListType extends CatalogOptions {
   readonly parse: Parser<Page<Fields>>;
   /** The kind of the rows, and their fields that documents may change. */
   readonly holds?: { readonly kind: KindName; readonly fields: readonly string[] };
+  /** The kind of rows that documents may only delete. */
+  readonly deletes?: KindName;
 }
 
 const types: { readonly [name in ListName]: ListType } = {
@@ -70,7 +72,7 @@ const types: { readonly [name in ListName]: ListType } = {
   clients: { noun: 'client', parse: pages.keyHolder },
   keyPairs: { noun: 'key pair', parse: pages.keyPair },
   // Found by their username.
-  users: { noun: 'user', parse: pages.user, called: 'username' },
+  users: { noun: 'user', parse: pages.user, called: 'username', deletes: 'User' },
 };
 
 type ExtraList = Exclude<ListName, 'organizations'>;
@@ -176,12 +178,18 @@ export function afterwards(
 ): References {
   const next: { -readonly [name in ListName]?: Catalog | null } = { ...references };
   for (const name of listNames) {
-    const { holds } = types[name];
+    const { holds, deletes } = types[name];
     const { [name]: list } = references;
-    if (list == null || holds === undefined) continue;
-    next[name] = after(list, holds, declared, others, (...given) => valueIn(...given, next));
+    if (list == null) continue;
+    if (holds !== undefined)
+      next[name] = after(list, holds, declared, others, (...given) => valueIn(...given, next));
+    else if (deletes !== undefined) next[name] = list.after({ deleted: deletedIds(deletes, declared) });
   }
   return next;
+}
+
+function deletedIds(kind: KindName, declared: readonly Declared[]): ReadonlySet<string> {
+  return new Set(declared.flatMap((one) => (one.kind === kind && one.absent ? (one.identity.id ?? []) : [])));
 }
 
 function after(

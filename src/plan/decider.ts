@@ -216,7 +216,7 @@ function pruned(
     address,
     kind,
     observed: 'live',
-    warnings: [{ code: 'pruned', message: 'no manifest declares it any more, and idops applied it' }],
+    warnings: [{ code: 'pruned', message: 'declared by no manifest any more; idops applied or created it' }],
     reason: null,
     declaredAt: null,
     apply: { key, identity, expected: {}, before: live.fields, existed: true, managed: [] },

@@ -68,3 +68,12 @@ it('a tenant is created in one command, changed, undone and deleted', async () =
   expect(data.pageTemplates).toEqual([]);
   expect(data.organizations).toMatchObject([{ name: 'acme' }]);
 });
+
+it('a tenant that was just created is undone as a whole', async () => {
+  const at = await project(files, { profile: 'boruta', seed: 'empty' });
+  await succeeded(at.idops('apply --yes', { env }));
+  const undone = await succeeded(at.idops('undo --last --allow-destructive 20 --yes', { env }));
+  expect(undone.stderr).not.toContain('not-undone');
+  for (const [name, rows] of Object.entries(at.sandbox.data))
+    if (!['keyPairs', 'errorTemplates'].includes(name)) expect(rows, name).toEqual([]);
+});
