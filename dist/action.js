@@ -7658,9 +7658,9 @@ field2):field2}function isBlank(value4){const text6=unwrapped(value4);return typ
 ite_Space}*$","u").test(text6)}function textOf(value4){const text6=unwrapped(value4);return typeof text6==="string"?text6:
 ""}function unwrapped(value4){return value4 instanceof Sensitive?value4.reveal():value4}function firstText(...values){return values.
 find(value4=>typeof value4==="string"&&value4.trim()!=="")}function characters(text6){return[...text6].length}var value,
-secret,instant,body,map,link,reference;var init_fields=__esm({"src/kinds/fields.ts"(){"use strict";init_identifiers();init_values();
+secret,instant,body,map,reference;var init_fields=__esm({"src/kinds/fields.ts"(){"use strict";init_identifiers();init_values();
 init_names();value={type:"value"};secret={type:"value",secret:true};instant={type:"instant"};body={type:"body"};map={type:"\
-map"};link={type:"reference"};reference={type:"members",members:{id:value}}}});function text(){return union([string2(),fileReference.transform(({file:file2})=>new FileReference(file2))],{error:"expec\
+map"};reference={type:"reference"}}});function text(){return union([string2(),fileReference.transform(({file:file2})=>new FileReference(file2))],{error:"expec\
 ted a string or {file: PATH}"})}function identifier(){return string2().min(1,"must not be empty").max(512,"must not be l\
 onger than 512 characters").refine(id=>!/^\.{1,2}$/.test(id)&&id.isWellFormed()&&!new RegExp("\\p{Cc}","u").test(id),"is\
  not usable as an id")}function until(){return optional2(union([iso_exports.date(),iso_exports.datetime({offset:true})],
@@ -7915,7 +7915,9 @@ g";const text6=String(byId?id:name3);if(list2==null)return`the server offers no 
 const row=byId?list2.byId(text6):list2.findNamed(text6);if(typeof row==="string")return row;if(row===void 0)return list2.
 lacksId(text6);const only2=String(row.id);const isRight=name3===void 0||list2.checkName(only2,String(name3))!=="wrong";return isRight?
 {id:only2}:wrongName(noun,only2,String(row.name),String(name3))}function wrongName(noun,id,called,name3){return`the ${noun}\
- with the id ${id} is called "${called}" on the server, not "${name3}": correct the id or the name`}function idOf(backend4){
+ with the id ${id} is called "${called}" on the server, not "${name3}": correct the id or the name`}function namedReference(list2,id){
+const name3=list2?.byId(id)?.name;return typeof name3==="string"?{id,name:name3}:{id}}function areNamesUnique(list2,references2){
+return references2.every(one=>one===void 0||!isMap(one)||list2?.byName(String(one.name)).length===1)}function idOf(backend4){
 return backend4!==void 0&&isMap(backend4)?backend4.id:void 0}function inBackend({backend:backend4}){if(backend4===void 0||
 !isMap(backend4))return"";return` in the backend "${String(backend4.name??backend4.id)}"`}var userByName,templateByName,
 listOf;var init_by_name=__esm({"src/kinds/by-name.ts"(){"use strict";init_identifiers();init_values();init_fields();userByName=
@@ -8057,31 +8059,33 @@ rows,{...options,creatable})}function holdList(held2,name3,{reader,profile},onRe
 void 0)return before;const list2=readList(name3,reader,profile);held2[name3]=list2;list2.then(onRead,()=>{});return list2}
 async function heldLists(held2){const references2={};for(const name3 of listNames){const{[name3]:list2}=held2;if(list2!==
 void 0)references2[name3]=await list2}return references2}function afterwards(references2,declared,others2,valueIn){const next={
-...references2};for(const name3 of listNames){const{holds:holds2}=types[name3];const{[name3]:list2}=references2;if(list2==
-null||holds2===void 0)continue;next[name3]=after(list2,holds2,declared,others2,(...given)=>valueIn(...given,next))}return next}
-function after(list2,{kind,fields:listed2},declared,others2,valueIn){const changed2=new Map;const created=new Map;const deleted=new Set;
-for(const document2 of declared){if(document2.kind!==kind)continue;const{id:given,name:called=""}=document2.identity;const[
-row,...alike]=given===void 0?list2.named(called):[list2.byId(given)];if(alike.length>0)continue;if(document2.absent){if(row!==
-void 0)deleted.add(String(row.id));continue}if(row===void 0&&(document2.creates!==true||!isMissing(list2,document2.identity)))
-continue;const values=Object.fromEntries(listed2.flatMap(field2=>{if(document2.fields[field2]===void 0||field2==="name"&&
-row&&given===void 0)return[];return[[field2,valueIn(document2,field2,row??{})]]}));const address4=`${kind}/${called}`;if(row===
-void 0)created.set(address4,{id:given??plannedId(address4),...values});else if(Object.keys(values).length>0)changed2.set(
-String(row.id),values)}return list2.after({changed:changed2,created,deleted},others2)}function isMissing(list2,{id,name:name3=""}){
-if(list2.unsure)return false;return id===void 0?list2.lacksName(name3):list2.byId(id)===void 0}var types,reads,listNames;
-var init_references=__esm({"src/kinds/references.ts"(){"use strict";init_identifiers();init_problems();init_answers();init_operations();
-init_catalog();init_listing();types={organizations:{noun:"organization",parse:pages.organization,holds:{kind:"Organizati\
-on",fields:["name","label"]}},scopes:{noun:"scope",parse:pages.scope,holds:{kind:"Scope",fields:["name","label","public"]}},
-roles:{noun:"role",parse:pages.role,holds:{kind:"Role",fields:["name","scopes"]}},backends:{noun:"backend",parse:pages.object,
-holds:{kind:"Backend",fields:["name","type","is_default","create_default_organization","metadata_fields"]}},identityProviders:{
-noun:"identity provider",parse:pages.object,holds:{kind:"IdentityProvider",fields:["name","backend","backend_id"]}},clients:{
-noun:"client",parse:pages.keyHolder},keyPairs:{noun:"key pair",parse:pages.keyPair},users:{noun:"user",parse:pages.user,
-called:"username"}};reads={documented:{},boruta:{scopes:{title:"list scopes",path:"/api/scopes",scope:"users:manage:all"},
-roles:{title:"list roles",path:"/api/roles",scope:"users:manage:all"},backends:{title:"list backends",path:"/api/backend\
-s",scope:"identity-providers:manage:all"},identityProviders:{title:"list identity providers",path:"/api/identity-provide\
-rs",scope:"identity-providers:manage:all"},clients:{title:"list clients",path:"/api/clients",scope:"clients:manage:all"},
-keyPairs:{title:"list key pairs",path:"/api/key-pairs",scope:"clients:manage:all"},users:{title:"list users",path:"/api/\
-users",scope:"users:manage:all",pageSize:1e3}}};listNames=["organizations","scopes","roles","backends","identityProvider\
-s","clients","keyPairs","users"]}});function uniqueElements(elements2){return[...new Map(elements2.map(element=>[keyOf(element),element])).values()]}function contradictions(field2,noun,parts,at3){
+...references2};for(const name3 of listNames){const{holds:holds2,deletes}=types[name3];const{[name3]:list2}=references2;
+if(list2==null)continue;if(holds2!==void 0)next[name3]=after(list2,holds2,declared,others2,(...given)=>valueIn(...given,
+next));else if(deletes!==void 0)next[name3]=list2.after({deleted:deletedIds(deletes,declared)})}return next}function deletedIds(kind,declared){
+return new Set(declared.flatMap(one=>one.kind===kind&&one.absent?one.identity.id??[]:[]))}function after(list2,{kind,fields:listed2},declared,others2,valueIn){
+const changed2=new Map;const created=new Map;const deleted=new Set;for(const document2 of declared){if(document2.kind!==
+kind)continue;const{id:given,name:called=""}=document2.identity;const[row,...alike]=given===void 0?list2.named(called):[
+list2.byId(given)];if(alike.length>0)continue;if(document2.absent){if(row!==void 0)deleted.add(String(row.id));continue}
+if(row===void 0&&(document2.creates!==true||!isMissing(list2,document2.identity)))continue;const values=Object.fromEntries(
+listed2.flatMap(field2=>{if(document2.fields[field2]===void 0||field2==="name"&&row&&given===void 0)return[];return[[field2,
+valueIn(document2,field2,row??{})]]}));const address4=`${kind}/${called}`;if(row===void 0)created.set(address4,{id:given??
+plannedId(address4),...values});else if(Object.keys(values).length>0)changed2.set(String(row.id),values)}return list2.after(
+{changed:changed2,created,deleted},others2)}function isMissing(list2,{id,name:name3=""}){if(list2.unsure)return false;return id===
+void 0?list2.lacksName(name3):list2.byId(id)===void 0}var types,reads,listNames;var init_references=__esm({"src/kinds/re\
+ferences.ts"(){"use strict";init_identifiers();init_problems();init_answers();init_operations();init_catalog();init_listing();
+types={organizations:{noun:"organization",parse:pages.organization,holds:{kind:"Organization",fields:["name","label"]}},
+scopes:{noun:"scope",parse:pages.scope,holds:{kind:"Scope",fields:["name","label","public"]}},roles:{noun:"role",parse:pages.
+role,holds:{kind:"Role",fields:["name","scopes"]}},backends:{noun:"backend",parse:pages.object,holds:{kind:"Backend",fields:[
+"name","type","is_default","create_default_organization","metadata_fields"]}},identityProviders:{noun:"identity provider",
+parse:pages.object,holds:{kind:"IdentityProvider",fields:["name","backend","backend_id"]}},clients:{noun:"client",parse:pages.
+keyHolder},keyPairs:{noun:"key pair",parse:pages.keyPair},users:{noun:"user",parse:pages.user,called:"username",deletes:"\
+User"}};reads={documented:{},boruta:{scopes:{title:"list scopes",path:"/api/scopes",scope:"users:manage:all"},roles:{title:"\
+list roles",path:"/api/roles",scope:"users:manage:all"},backends:{title:"list backends",path:"/api/backends",scope:"iden\
+tity-providers:manage:all"},identityProviders:{title:"list identity providers",path:"/api/identity-providers",scope:"ide\
+ntity-providers:manage:all"},clients:{title:"list clients",path:"/api/clients",scope:"clients:manage:all"},keyPairs:{title:"\
+list key pairs",path:"/api/key-pairs",scope:"clients:manage:all"},users:{title:"list users",path:"/api/users",scope:"use\
+rs:manage:all",pageSize:1e3}}};listNames=["organizations","scopes","roles","backends","identityProviders","clients","key\
+Pairs","users"]}});function uniqueElements(elements2){return[...new Map(elements2.map(element=>[keyOf(element),element])).values()]}function contradictions(field2,noun,parts,at3){
 const first=new Map;const twice=Object.entries(parts).flatMap(([part,elements2])=>elements2.flatMap((element,index)=>{if(part===
 "remove"||part==="stay")return[];const place2=at3(field2,part,index);const before=first.get(keyOf(element));if(before===
 void 0)first.set(keyOf(element),{element,place:place2});if(before===void 0||instantOf(before.element.until)===instantOf(
@@ -8241,48 +8245,47 @@ wanted,context3,true);for(const[field2,set2]of Object.entries(sets))resolver.tak
 list]);const{result}=resolver;const troubles=[...result.troubles];const confirmed=[...result.confirmed];const found2={...result.
 fields};for(const[field2,one2]of Object.entries(refers)){const{[field2]:reference3}=wanted;if(reference3===void 0||reference3===
 null)continue;const{[one2.list]:rows}=context3.references;const row=findIn(one2.noun,reference3,context3.references);if(typeof row===
-"string")troubles.push(row);else found2[field2]={id:row.id,...nameOf(rows,row.id)};const shown5=[found2[field2]??null,context3.
-present[field2]??null].filter(isMap);if(shown5.every(({name:name4})=>rows?.byName(String(name4)).length===1))confirmed.push(
-field2)}for(const[field2,set2]of Object.entries(sets)){const ids2=asElements(found2[field2]??null).map(keyOf);if(new Set(
-ids2).size<ids2.length)troubles.push(`${field2} has a ${set2.noun} twice: remove one`)}return{...result,fields:found2,troubles,
-confirmed}},decide({declared,present:present3,references:references2}){if(!declared.absent||present3.exists===false)return void 0;
-const{id=""}=present3.identity;const uses=usedBy2.flatMap(one2=>{const names4=usersIn(references2[one2.list],one2.field,
-id);return names4.length===0?[]:[`${one2.noun}s use it: ${names4.join(", ")}`]});const reasons=[...[given.keeps?.(present3.
-fields,references2[list2])??[]].flat(),...uses];if(reasons.length===0)return void 0;const reason=`the server refuses to \
-delete it, since ${reasons.join("; ")}`;return{action:"blocked",fields:[],requests:[],destructions:[],reason}},update({present:present3,
-desired:desired2}){const body2={...carried(present3.fields,always),...desired2};const unknown3=always.filter(field2=>body2[field2]===
-void 0);return{requests:[{operation:operation("update"),params:{[param]:present3.identity.id??""},body:bodyOf2(body2)}],
-expected:body2,...unknown3.length===0?{}:{trouble:unknownWhole(noun,unknown3)}}},creation:creationOf(operation("create"),
-{takesId:true,needs:["name",...given.needs??[]],body:bodyOf2,...given.afterCreation===void 0?{}:{after:given.afterCreation},
-...given.withoutId===void 0?{}:{withoutId:given.withoutId}}),deletion:deletionOf(operation("delete"),param,`deletes the ${noun}${given.
-deletes??""}`),discovery:{...discoveryIn(list2,`${noun}s`,shown4),writes},destructions:()=>[],...own6}}function usersIn(list2,field2,id){
-const rows=[...list2?.all()??[]].filter(row=>idOf(row[field2])===id&&list2?.deleted.has(String(row.id))===false);const names4=rows.
-slice(0,3).map(row=>firstText(row.username,row.name)??String(row.id));return rows.length>3?[...names4,`and ${rows.length-
-3} more`]:names4}function nameOf(list2,id){const name3=list2?.byId(id)?.name;return typeof name3==="string"?{name:name3}:
-{}}function namedIdentities({identity:{id,name:name3}}){return id===void 0?[`name ${name3}`]:[`id ${id}`]}function unknownToProfile({
-kind,place:place2},noun,{name:name3}){if(name3==="boruta")return[];return[error("profile-field",`a server of the profile\
- ${name3} has no operations for ${withArticle(noun)}, so ${kind} can't be declared`,[place2],'if the server is a Boruta,\
- set "profile: boruta" under server')]}function unnamed({identity:identity2,place:place2},kind){if(identity2.id!==void 0||
-identity2.name!==void 0)return[];const message=`${withArticle(kind)} needs an "id" or a "name"`;return[error("missing-fi\
-eld",message,[place2],"add the name that it has on the server")]}function namingIn(name3){return({id,name:given},{[name3]:list2})=>{
-const row=id===void 0?void 0:list2?.byId(id);const called=typeof row?.name==="string"?row.name:given;const unique=called!==
-void 0&&(list2?.byName(called).length??0)<=1;const byName2=called===void 0?[]:[{name:called}];const present3=id===void 0?
-void 0:list2?.presentName(id);const found2=present3===void 0||present3===called?void 0:list2?.findNamed(present3);if(present3!==
-void 0&&typeof found2==="object"&&found2.id===row?.id)byName2.push({name:present3});const byId=id===void 0?[]:[{id}];const address4=(unique||
-id===void 0?byName2[0]:void 0)??byId[0]??{};return{address:address4,key:byId[0]??address4,all:[...byName2,...byId]}}}function lookUp(identity2,list2,{
-profile}){const{id,name:name3=""}=identity2;const absent2=profile.creates&&isMissing(list2,identity2)?{missing:true}:{};
-const nothing4={exists:false,identity:identity2,fields:{}};if(id===void 0){if(absent2.missing)return{...nothing4,...absent2,
-trouble:list2.lacking(name3),proposal:()=>list2.proposal(name3)};const found2=list2.findNamed(name3);if(typeof found2===
-"string")return{...nothing4,trouble:found2};return{exists:true,identity:assign(identity2,{id:String(found2.id)}),fields:found2}}
-const row=list2.byId(id);if(row!==void 0)return{exists:true,identity:identity2,fields:row};if(list2.unsure)return{exists:true,
-identity:identity2,fields:{}};return{...nothing4,trouble:list2.lacksId(id),...absent2}}function discoveryIn(name3,nouns2,shown4=row=>row){
-return{options:{},async find({list:list2}){const index=await list2(name3);if(index===null)return{found:[],notes:[`the se\
-rver offers no list of ${nouns2}`]};return{found:index.rows().map(row=>{const identity2={id:String(row.id)};const called=typeof row.
-name==="string"?row.name:null;return{identity:identity2,called,live:{exists:true,identity:identity2,fields:shown4(row)}}}),
-notes:withoutIds(index.anonymous,nouns2)}},named:{lists:()=>[name3],identity({live:{fields:fields4}},{[name3]:list2}){const{
-name:called}=fields4;return typeof called==="string"&&list2?.byName(called).length===1?{name:called}:void 0}}}}var init_resource=__esm(
-{"src/kinds/resource.ts"(){"use strict";init_concurrency();init_members();init_problems();init_values();init_words();init_answers();
-init_by_name();init_discovery();init_fields();init_lifecycle();init_references();init_resolve_sets();init_rules();init_schema()}});function listsOfUser({fields:fields4},profile){const filled=set2=>listsOf(set2).some(({list:list2})=>list2.length>0);return[
+"string")troubles.push(row);else found2[field2]=namedReference(rows,row.id);if(areNamesUnique(rows,[found2[field2],context3.
+present[field2]]))confirmed.push(field2)}for(const[field2,set2]of Object.entries(sets)){const ids2=asElements(found2[field2]??
+null).map(keyOf);if(new Set(ids2).size<ids2.length)troubles.push(`${field2} has a ${set2.noun} twice: remove one`)}return{
+...result,fields:found2,troubles,confirmed}},decide({declared,present:present3,references:references2}){if(!declared.absent||
+present3.exists===false)return void 0;const{id=""}=present3.identity;const uses=usedBy2.flatMap(one2=>{const names4=usersIn(
+references2[one2.list],one2.field,id);return names4.length===0?[]:[`${one2.noun}s use it: ${names4.join(", ")}`]});const reasons=[
+...[given.keeps?.(present3.fields,references2[list2])??[]].flat(),...uses];if(reasons.length===0)return void 0;const reason=`\
+the server refuses to delete it, since ${reasons.join("; ")}`;return{action:"blocked",fields:[],requests:[],destructions:[],
+reason}},update({present:present3,desired:desired2}){const body2={...carried(present3.fields,always),...desired2};const unknown3=always.
+filter(field2=>body2[field2]===void 0);return{requests:[{operation:operation("update"),params:{[param]:present3.identity.
+id??""},body:bodyOf2(body2)}],expected:body2,...unknown3.length===0?{}:{trouble:unknownWhole(noun,unknown3)}}},creation:creationOf(
+operation("create"),{takesId:true,needs:["name",...given.needs??[]],body:bodyOf2,...given.afterCreation===void 0?{}:{after:given.
+afterCreation},...given.withoutId===void 0?{}:{withoutId:given.withoutId}}),deletion:deletionOf(operation("delete"),param,
+`deletes the ${noun}${given.deletes??""}`),discovery:{...discoveryIn(list2,`${noun}s`,shown4),writes},destructions:()=>[],
+...own6}}function usersIn(list2,field2,id){const rows=[...list2?.all()??[]].filter(row=>idOf(row[field2])===id&&list2?.deleted.
+has(String(row.id))===false);const names4=rows.slice(0,3).map(row=>firstText(row.username,row.name)??String(row.id));return rows.
+length>3?[...names4,`and ${rows.length-3} more`]:names4}function namedIdentities({identity:{id,name:name3}}){return id===
+void 0?[`name ${name3}`]:[`id ${id}`]}function unknownToProfile({kind,place:place2},noun,{name:name3}){if(name3==="borut\
+a")return[];return[error("profile-field",`a server of the profile ${name3} has no operations for ${withArticle(noun)}, s\
+o ${kind} can't be declared`,[place2],'if the server is a Boruta, set "profile: boruta" under server')]}function unnamed({
+identity:identity2,place:place2},kind){if(identity2.id!==void 0||identity2.name!==void 0)return[];const message=`${withArticle(
+kind)} needs an "id" or a "name"`;return[error("missing-field",message,[place2],"add the name that it has on the server")]}
+function namingIn(name3){return({id,name:given},{[name3]:list2})=>{const row=id===void 0?void 0:list2?.byId(id);const called=typeof row?.
+name==="string"?row.name:given;const unique=called!==void 0&&(list2?.byName(called).length??0)<=1;const byName2=called===
+void 0?[]:[{name:called}];const present3=id===void 0?void 0:list2?.presentName(id);const found2=present3===void 0||present3===
+called?void 0:list2?.findNamed(present3);if(present3!==void 0&&typeof found2==="object"&&found2.id===row?.id)byName2.push(
+{name:present3});const byId=id===void 0?[]:[{id}];const address4=(unique||id===void 0?byName2[0]:void 0)??byId[0]??{};return{
+address:address4,key:byId[0]??address4,all:[...byName2,...byId]}}}function lookUp(identity2,list2,{profile}){const{id,name:name3=""}=identity2;
+const absent2=profile.creates&&isMissing(list2,identity2)?{missing:true}:{};const nothing4={exists:false,identity:identity2,
+fields:{}};if(id===void 0){if(absent2.missing)return{...nothing4,...absent2,trouble:list2.lacking(name3),proposal:()=>list2.
+proposal(name3)};const found2=list2.findNamed(name3);if(typeof found2==="string")return{...nothing4,trouble:found2};return{
+exists:true,identity:assign(identity2,{id:String(found2.id)}),fields:found2}}const row=list2.byId(id);if(row!==void 0)return{
+exists:true,identity:identity2,fields:row};if(list2.unsure)return{exists:true,identity:identity2,fields:{}};return{...nothing4,
+trouble:list2.lacksId(id),...absent2}}function discoveryIn(name3,nouns2,shown4=row=>row){return{options:{},async find({list:list2}){
+const index=await list2(name3);if(index===null)return{found:[],notes:[`the server offers no list of ${nouns2}`]};return{
+found:index.rows().map(row=>{const identity2={id:String(row.id)};const called=typeof row.name==="string"?row.name:null;return{
+identity:identity2,called,live:{exists:true,identity:identity2,fields:shown4(row)}}}),notes:withoutIds(index.anonymous,nouns2)}},
+named:{lists:()=>[name3],identity({live:{fields:fields4}},{[name3]:list2}){const{name:called}=fields4;return typeof called===
+"string"&&list2?.byName(called).length===1?{name:called}:void 0}}}}var init_resource=__esm({"src/kinds/resource.ts"(){"u\
+se strict";init_concurrency();init_members();init_problems();init_values();init_words();init_answers();init_by_name();init_discovery();
+init_fields();init_lifecycle();init_references();init_resolve_sets();init_rules();init_schema()}});function listsOfUser({fields:fields4},profile){const filled=set2=>listsOf(set2).some(({list:list2})=>list2.length>0);return[
 ...(userTraits[profile.name].whole?.includes("organizations")??false)||filled(fields4.organizations)?["organizations"]:[],
 ...listScope("scopes",profile)!==void 0&&filled(fields4.authorized_scopes)?["scopes"]:[],...listScope("roles",profile)!==
 void 0&&filled(fields4.roles)?["roles"]:[]]}function resolveUser(fields4,context3){const{references:references2,present:present3,
@@ -8405,8 +8408,8 @@ orithm that signs ID tokens. RS needs an RSA key, ES an EC key.","RS256"),userin
 "RS","ES","HS"),"The algorithm that signs userinfo; null leaves it unsigned.","RS256"),response_mode:optional2(_enum(["d\
 irect_post","post"]),"How presentations are answered.","direct_post"),trusted_authorities:optional2(text(),"The authorit\
 ies whose credentials are trusted.",""),trusted_hosts:optional2(array(string2()),"The hosts whose requests are trusted.",
-["shop.example.com"]),authorized_resources:optional2(array(resource3),"The resources that tokens may be for.",["https://\
-api.example.com"]),logo_uri:nullish2(text(),"Where the client's logo is.","https://shop.example.com/logo.svg"),metadata:optional2(
+["shop.example.com"]),authorized_resources:optional2(array(resource3),"The resources that tokens may be issued for.",["h\
+ttps://api.example.com"]),logo_uri:nullish2(text(),"Where the client's logo is.","https://shop.example.com/logo.svg"),metadata:optional2(
 anyObject,"Anything else about the client, as JSON; the whole object.",{contact:"shop@example.com"})});clientSchema=lazy(
 ()=>{const fields4=shape();return document("Client","An application that gets tokens. Under the profile documented, only\
  its DID can be regenerated.",{id:identifier().meta({description:"The id of the client.",examples:[UUID]}),did_generation:counter(
@@ -8426,19 +8429,22 @@ function resolve(wanted,context3){const{identity_provider:provider,...rest}=want
 references;const{key_pair_id:pair}=wanted;const isLost=typeof pair==="string"&&keyPairs?.byId(pair)===void 0;const lost2=isLost&&
 keyPairs!=null?[keyPairs.lacksId(pair)]:[];const given=provider===void 0||provider===null?rest:{...rest,identity_provider:[
 provider]};const resolver=new SetResolver(given,context3,true);resolver.takeFrom("authorized_scopes","scope",scopes);resolver.
-takeFrom("identity_provider","identity provider",identityProviders);const{fields:resolved2,troubles,...result}=resolver.
-result;const[found2]=asElements(resolved2.identity_provider??null);const nameless3=[...elementsOf(resolved2.authorized_scopes),
-...found2===void 0?[]:[found2]].filter(({id})=>typeof id!=="string");const unlisted3=nameless3.map(({name:name3})=>`no l\
-ist of the server has "${String(name3)}": declare the id`);return{...result,troubles:[...troubles.length>0?troubles:unlisted3,
-...lost2],fields:{...resolved2,...found2===void 0?{}:{identity_provider:{id:found2.id??null}}}}}function elementsOf(declared){
-if(declared===void 0||!isMap(declared))return asElements(declared??null);return Object.values(declared).flatMap(asElements)}
-function sent(given){const{authorized_scopes:scopes}=given;if(scopes===void 0)return given;return{...given,authorized_scopes:asElements(
-scopes).map(({id=null})=>({id}))}}function update2({present:present3,desired:desired2,changed:changed2}){const expected={
-...carried(present3.fields,["authorized_scopes"]),...desired2};const params={client_id:present3.identity.id??""};const message="\
-the client keeps its present key until its key pair is regenerated, which idops does not do";const lifetime2=changed2.has(
-"access_token_ttl")?Number(desired2.access_token_ttl):0;const trouble=expected.authorized_scopes===void 0?unknownWhole("\
-client",["authorized_scopes"]):lifetime2>MOST_UPDATED?`the server takes an access_token_ttl of ${lifetime2} seconds for \
-a new client alone, and at most ${MOST_UPDATED} in an update: declare ${MOST_UPDATED} or fewer`:void 0;return{requests:[
+takeFrom("identity_provider","identity provider",identityProviders);const{fields:resolved2,troubles,confirmed,...result}=resolver.
+result;const[found2]=asElements(resolved2.identity_provider??null);const id=typeof found2?.id==="string"?found2.id:void 0;
+const named3=id===void 0?void 0:namedReference(identityProviders,id);const nameless3=[...elementsOf(resolved2.authorized_scopes),
+...found2===void 0?[]:[found2]].filter(({id:id2})=>typeof id2!=="string");const unlisted3=nameless3.map(({name:name3})=>`\
+no list of the server has "${String(name3)}": declare the id`);return{...result,troubles:[...troubles.length>0?troubles:
+unlisted3,...lost2],confirmed:areNamesUnique(identityProviders,[named3,context3.present.identity_provider])?[...confirmed.
+filter(path=>path!=="identity_provider"),"identity_provider"]:confirmed,fields:{...resolved2,...named3===void 0?{}:{identity_provider:named3}}}}
+function elementsOf(declared){if(declared===void 0||!isMap(declared))return asElements(declared??null);return Object.values(
+declared).flatMap(asElements)}function sent(given){const{authorized_scopes:scopes,identity_provider:provider}=given;return{
+...given,...scopes===void 0?{}:{authorized_scopes:asElements(scopes).map(({id=null})=>({id}))},...idOf(provider)===void 0?
+{}:{identity_provider:{id:idOf(provider)??null}}}}function update2({present:present3,desired:desired2,changed:changed2}){
+const expected={...carried(present3.fields,["authorized_scopes"]),...desired2};const params={client_id:present3.identity.
+id??""};const message="the client keeps its present key until its key pair is regenerated, which idops does not do";const lifetime2=changed2.
+has("access_token_ttl")?Number(desired2.access_token_ttl):0;const trouble=expected.authorized_scopes===void 0?unknownWhole(
+"client",["authorized_scopes"]):lifetime2>MOST_UPDATED?`the server takes an access_token_ttl of ${lifetime2} seconds for\
+ a new client alone, and at most ${MOST_UPDATED} in an update: declare ${MOST_UPDATED} or fewer`:void 0;return{requests:[
 {operation:"updateClient",params,body:sent(expected)}],expected,...changed2.has("key_pair_type")?{warnings:[{code:"keeps\
 -key",message}]}:{},...trouble===void 0?{}:{trouble}}}async function find(context3){const{one,all}=traits[context3.profile.
 name].reads??{};const wanted=context3.asked.client??[];const rows=all===void 0?null:await context3.rows("clients",all,pages.
@@ -8451,18 +8457,18 @@ est, the state or --client ID names";return{found:shown4.flat(),notes:wanted.len
 const{id,name:name3}=client3;if(typeof id!=="string")return[];const called=typeof name3==="string"?name3:null;const{secret:_,
 ...fields4}=shownClient(client3);return[{identity:{id},called,live:{exists:true,identity:{id},fields:fields4}}]}var traits,
 plainFields,fields,regeneration,client2,MOST_UPDATED;var init_client=__esm({"src/kinds/client.ts"(){"use strict";init_concurrency();
-init_problems();init_values();init_answers();init_client_schema();init_discovery();init_fields();init_holdings();init_lifecycle();
-init_regeneration();init_resolve_sets();init_rules();traits={documented:{},boruta:{reads:{one:{title:"show a client",path:"\
-/api/clients/:client_id",scope:"clients:manage:all"},all:{title:"list clients",path:"/api/clients",scope:"clients:manage\
-:all"}},emptyIsNull:["name","public_client_id","logo_uri","jwks_uri","jwt_public_key"],piecemeal:true,protects:true,limits:{
-ids:{authorized_scopes:null},characters:{name:255,public_client_id:255,secret:255,logo_uri:255,jwks_uri:255},filled:{secret:"\
-leave it out to keep the present one; the server would leave the client without one"}},unsafe:true}};plainFields=[...["n\
-ame","redirect_uris","supported_grant_types","authorize_scope"],...["access_token_ttl","id_token_ttl","refresh_token_ttl"],
-...["authorization_code_ttl","authorization_request_ttl"],...["confidential","pkce","enforce_dpop","enforce_tx_code","pu\
-blic_refresh_token","public_revoke"],...["public_client_id","check_public_client_id"],...["token_endpoint_auth_methods",
-"token_endpoint_jwt_auth_alg","jwt_public_key"],...["key_pair_type","id_token_signature_alg","userinfo_signed_response_a\
-lg"],...["response_mode","trusted_authorities","trusted_hosts"],...["agent_token_ttl","authorized_resources","jwks_uri",
-"logo_uri","metadata"]];fields={...Object.fromEntries(plainFields.map(field2=>[field2,value])),secret,identity_provider:reference,
+init_problems();init_values();init_answers();init_by_name();init_client_schema();init_discovery();init_fields();init_holdings();
+init_lifecycle();init_regeneration();init_resolve_sets();init_rules();traits={documented:{},boruta:{reads:{one:{title:"s\
+how a client",path:"/api/clients/:client_id",scope:"clients:manage:all"},all:{title:"list clients",path:"/api/clients",scope:"\
+clients:manage:all"}},emptyIsNull:["name","public_client_id","logo_uri","jwks_uri","jwt_public_key"],piecemeal:true,protects:true,
+limits:{ids:{authorized_scopes:null},characters:{name:255,public_client_id:255,secret:255,logo_uri:255,jwks_uri:255},filled:{
+secret:"leave it out to keep the present one; the server would leave the client without one"}},unsafe:true}};plainFields=
+[...["name","redirect_uris","supported_grant_types","authorize_scope"],...["access_token_ttl","id_token_ttl","refresh_to\
+ken_ttl"],...["authorization_code_ttl","authorization_request_ttl"],...["confidential","pkce","enforce_dpop","enforce_tx\
+_code","public_refresh_token","public_revoke"],...["public_client_id","check_public_client_id"],...["token_endpoint_auth\
+_methods","token_endpoint_jwt_auth_alg","jwt_public_key"],...["key_pair_type","id_token_signature_alg","userinfo_signed_\
+response_alg"],...["response_mode","trusted_authorities","trusted_hosts"],...["agent_token_ttl","authorized_resources","\
+jwks_uri","logo_uri","metadata"]];fields={...Object.fromEntries(plainFields.map(field2=>[field2,value])),secret,identity_provider:reference,
 key_pair_id:value,authorized_scopes:set()};regeneration={command:true,counter:"did_generation",owner:"client",field:"did",
 name:"name",noun:"DID",moved:"did-moved",verdict:({id=""},present3,shown4)=>({action:"regenerate",fields:[],requests:[{operation:"\
 regenerateDid",params:{client_id:id}}],destructions:[`regenerates the DID${presentValue({field:"did"},present3,shown4)}`]}),
@@ -8578,9 +8584,9 @@ ons. Default on the server: true.",totpable:"Whether users can set up one-time p
 ust sign in with a one-time password.",webauthnable:"Whether users can register a passkey or a security key.",enforce_webauthn:"\
 Whether users must sign in with a passkey or a security key.",registrable:"Whether anybody can register.",user_editable:"\
 Whether users can edit their data.",consentable:"Whether users are asked for consent to scopes.",confirmable:"Whether us\
-ers must confirm their email address."};fields2={name:value,backend:link,backend_id:value,...Object.fromEntries(Object.keys(
-flags).map(name3=>[name3,value]))};identityProvider=resource2({name:"IdentityProvider",noun:"identity provider",about:"A\
-n identity provider: how users of a backend sign in to clients.",list:"identityProviders",path:"/api/identity-providers",
+ers must confirm their email address."};fields2={name:value,backend:reference,backend_id:value,...Object.fromEntries(Object.
+keys(flags).map(name3=>[name3,value]))};identityProvider=resource2({name:"IdentityProvider",noun:"identity provider",about:"\
+An identity provider: how users of a backend sign in to clients.",list:"identityProviders",path:"/api/identity-providers",
 param:"identity_provider_id",scopes:{read:"identity-providers:manage:all",write:"identity-providers:manage:all"},fields:fields2,
 shape:()=>({backend:optional2(identifier(),"The backend with its users, by name or id.","Staff directory"),backend_id:optional2(
 identifier(),"The id of the backend, instead of backend.",UUID),...Object.fromEntries(Object.entries(flags).map(([name3,
@@ -9804,7 +9810,7 @@ shown4)+2;return width<=namesWidth?[shown4]:[]});const more=changes.length-fit.l
 changes}){const places=changes.flatMap(declaredPlaces);const[first]=places;if(first===void 0)return null;if(changes.length===
 1)return placeList(places);const files=[...new Set(places.map(({file:file2})=>bare(file2)))];return firstFew(files)}var namesWidth;
 var init_fold=__esm({"src/report/fold.ts"(){"use strict";init_escape();init_words();init_kinds();init_group_equal();init_review();
-init_values2();init_words2();namesWidth=150}});function labelBeside({label:label3}){return label3===void 0?"":` (${bare(label3)})`}function nameOf2(named3){return`${bare(
+init_values2();init_words2();namesWidth=150}});function labelBeside({label:label3}){return label3===void 0?"":` (${bare(label3)})`}function nameOf(named3){return`${bare(
 named3.address)}${labelBeside(named3)}`}function labelOf({kind,address:address4},identity2,ownName,names4){const label3=ownName??
 names4.get(identity2[kindOf(kind).within??""]??"");return label3===void 0||address4===`${kind}/${label3}`?{}:{label:label3}}
 function labelPlan({plan,observed},{resources}){const recorded2=Object.values(resources).flatMap(({kind,fields:fields4,left})=>{
@@ -9845,7 +9851,7 @@ has(warning4));return{groups,ungrouped}}function warningLines(indent2,warnings,{
 `${indent2}warning[${escapeText(warning4.code)}]: `,located(warning4)).map(paint.yellow))}function groupLines(groups,{paint}){
 return groups.flatMap(group=>{const summary2=`${plural(group.objects.length,"object")}: ${group.message}`;const places=placeList(
 group.places,group.morePlaces);return[...wrap(`warning[${escapeText(group.code)}]: `,summary2).map(paint.yellow),...wrap(
-"    ",firstFew(group.objects.map(nameOf2))).map(paint.yellow),...places===""?[]:wrap("    at ",places).map(paint.yellow)]})}
+"    ",firstFew(group.objects.map(nameOf))).map(paint.yellow),...places===""?[]:wrap("    at ",places).map(paint.yellow)]})}
 var FEW3;var init_warnings=__esm({"src/report/warnings.ts"(){"use strict";init_escape();init_words();init_group_equal();
 init_names2();init_review();init_words2();FEW3=2}});var text_exports={};__export(text_exports,{changeLines:()=>changeLines,penOf:()=>penOf,planText:()=>planText,summaryLine:()=>summaryLine});
 function penOf({color,debug}){return{paint:colors(color),debug}}function planText(plan,options){const pen=penOf(options);
@@ -9868,14 +9874,14 @@ map(text6=>paint.bold(paint.red(text6)))];return`${[...lines,closing3.join(" ")]
 "unchanged"&&observed==="recorded").length;const parts=[...actions.filter(action2=>count3[action2]>0||!["create","adopt",
 "blocked"].includes(action2)).map(action2=>`${count3[action2]} ${actionWords[action2]}`),...recorded2>0?[`${recorded2} o\
 f them by record`]:[]];return`Plan: ${parts.join(", ")}.`}function namedSentence(changes,what){if(changes.length===0)return[];
-const verb=changes.length===1?"is":"are";return[`${changes.length} ${verb} ${what}: ${firstFew(changes.map(nameOf2),NAMED)}\
+const verb=changes.length===1?"is":"are";return[`${changes.length} ${verb} ${what}: ${firstFew(changes.map(nameOf),NAMED)}\
 .`]}function changeLines(change3,pen){return[...headLines(change3,pen),...detailLines(change3,pen)]}function foldLines(fold2,pen){
 const{change:change3,changes}=fold2;if(changes.length===1)return changeLines(change3,pen);const{paint}=pen;const place2=foldPlace(
 fold2);const value4=change3.fields.some(({drift})=>drift!==void 0)?void 0:shortValue(change3);const difference=value4===
 void 0?"":`: ${value4.path} ${paint.red(value4.before)} \u2192 ${paint.green(value4.after)}`;return[`${markOf(change3,pen)}\
  ${paint.bold(foldCount(fold2))}${difference}${place2===null?"":paint.dim(`  in ${place2}`)}`,...detailLines(value4===void 0?
-change3:{...change3,fields:[]},pen),...wrap("    ",foldedNames(fold2,isGrave(change3),{name:nameOf2,text:bare,json:"--fo\
-rmat json"}))]}function detailLines(change3,pen){const{paint,debug}=pen;const note=observedNote(change3);return[...note===
+change3:{...change3,fields:[]},pen),...wrap("    ",foldedNames(fold2,isGrave(change3),{name:nameOf,text:bare,json:"--for\
+mat json"}))]}function detailLines(change3,pen){const{paint,debug}=pen;const note=observedNote(change3);return[...note===
 null?[]:[paint.dim(`    ${note}`)],...change3.reason===null?[]:wrap("    reason: ",change3.reason).map(paint.red),...(change3.
 privileges??[]).flatMap(gain=>wrap("    privileged: ",gain).map(paint.red)),...change3.destructions.flatMap(loss=>wrap("\
     destructive: ",loss).map(paint.red)),...change3.fields.flatMap(field2=>fieldLines(field2,pen)),...warningLines("    ",
@@ -12031,8 +12037,8 @@ node2,depth);if(this.#isPage)this.#missFile(node2);if(withContent.has(tag))retur
 tagName==="a"?attribute(element,"href"):void 0;const kept=element.attrs.flatMap(({name:name3,value:value4})=>{if(name3===
 "style"){const written4=cleanDeclarations(value4,this.#picture);return written4===""?[]:[attributeText("style",written4)]}
 if(name3==="background"){const own6=this.#picture(value4);return own6===void 0?[]:[attributeText(name3,own6)]}if(name3===
-"title"&&target!==void 0)return[];return attributes.has(name3)?[attributeText(name3,value4)]:[]});const link3=target===void 0?
-"":attributeText("title",target.trim());return`${kept.join("")}${link3}`}#field(node2,depth){const tag=node2.tagName;if(tag!==
+"title"&&target!==void 0)return[];return attributes.has(name3)?[attributeText(name3,value4)]:[]});const link2=target===void 0?
+"":attributeText("title",target.trim());return`${kept.join("")}${link2}`}#field(node2,depth){const tag=node2.tagName;if(tag!==
 "input")return`<${tag}${this.attributes(node2)} inert>${this.children(node2,depth)}</${tag}>`;const type=attribute(node2,
 "type")?.trim().toLowerCase();if(type==="hidden")return"";if(type==="image")return this.#note(node2,"<input>");const hint=attribute(
 node2,"placeholder");const shown4=hint===void 0?"":attributeText("placeholder",hint);const checked3=attribute(node2,"che\
@@ -12070,10 +12076,10 @@ at:{start,end:start+open7.length}};const inside2=body2.slice(start+open7.length,
 return{syntax:`a tag has more than ${shown(limits.nameCharacters)} characters`,limit:true,at:at3};const token2=isUnescaped?
 variable(inside2,false,at3):tagOf(inside2.replace(/^ +| +$/g,""),at3);if(token2!==null)tokens.push(token2);from=at3.end}}
 function tagOf(tag,at3){const rest=tag.slice(1);switch(tag.charAt(0)){case"!":case"=":return null;case"#":return{kind:"s\
-tart",name:nameOf3(rest),inverted:false,at:at3};case"^":return{kind:"start",name:nameOf3(rest),inverted:true,at:at3};case"\
-/":return{kind:"end",name:nameOf3(rest),at:at3};case">":return{kind:"partial",name:nameOf3(rest),at:at3};case"&":return variable(
+tart",name:nameOf2(rest),inverted:false,at:at3};case"^":return{kind:"start",name:nameOf2(rest),inverted:true,at:at3};case"\
+/":return{kind:"end",name:nameOf2(rest),at:at3};case">":return{kind:"partial",name:nameOf2(rest),at:at3};case"&":return variable(
 rest,false,at3);case".":return{kind:"variable",name:".",escaped:true,at:at3};default:return variable(tag,true,at3)}}function variable(text6,escaped4,at3){
-return{kind:"variable",name:nameOf3(text6),escaped:escaped4,at:at3}}function nameOf3(text6){return text6.includes(".")?text6.
+return{kind:"variable",name:nameOf2(text6),escaped:escaped4,at:at3}}function nameOf2(text6){return text6.includes(".")?text6.
 split(".").filter(step=>step!==""):text6.replace(/^ +| +$/g,"")}function written(name3){return typeof name3==="string"?name3:
 name3.join(".")}function nodesOf(tokens){const ends=new Map;for(const[index,token2]of tokens.entries()){if(token2.kind!==
 "end")continue;const key3=JSON.stringify(token2.name);const known3=ends.get(key3);if(known3===void 0)ends.set(key3,[index]);else
@@ -12364,9 +12370,9 @@ page2)),text:view(({txt},side3)=>textFigure(txt,side3.label,side3.none,emails))}
 ...new Set(samples2.map(({file:file2})=>file2))];if(files.length===0)return mail===void 0?"made up from the names of the\
  placeholders":"as this server fills it in";return["from ",...files.map((file2,at3)=>[at3===0?null:", ",markup`<code>${file2}</code>`])]}
 function mailsOf(sides,mail,samples2){const{variants,left}=renderMails(sides,mail,samples2.map(({data:data3})=>data3));const isOneFile=new Set(
-samples2.map(({file:file2})=>file2)).size===1;const nameOf4=({name:name3,file:file2})=>isOneFile||name3===file2?name3:`${name3}\
+samples2.map(({file:file2})=>file2)).size===1;const nameOf3=({name:name3,file:file2})=>isOneFile||name3===file2?name3:`${name3}\
 , ${file2}`;return{left,variants:variants.map(({sample,label:label3,mails})=>{const parts=[...samples2.length>1?samples2.
-slice(sample,sample+1).map(nameOf4):[],...label3===null?[]:[label3]];return{label:parts.length===0?null:parts.join(": "),
+slice(sample,sample+1).map(nameOf3):[],...label3===null?[]:[label3]];return{label:parts.length===0?null:parts.join(": "),
 mails}})}}function moreVariants(left,page2){if(left===0)return null;return markup`<p class="note">Not shown: up to ${shown(
 left)} more ${page2?"pages":"mails"}, in which other sections are there and not there.</p>`}function variantBox(label3,open7,content){
 if(label3===null)return content;const start=open7?markup`<details class="variant" open>`:markup`<details class="variant">`;
@@ -12549,12 +12555,12 @@ results}){return`Applied: ${outcomeCounts(results)}.`}function outcomeCounts(res
 "applied")?[]:["0 applied"];return[...none2,...countedWords({results})].join(", ")}function notesOf({notes=[],did}){return did===
 void 0?notes:[`the DID is now ${did}`,...notes]}function appliedLines(result,{paint,debug}){const notes=notesOf(result).
 flatMap(note=>wrap("    note: ",note));const attempts=debug?paint.dim(attemptsText(result)):"";const head=`${paint.green(
-"\u2713")} ${nameOf2(result)} ${done[result.action]}${attempts}`;return[head,...unverifiedLines(result),...notes]}function unverifiedLines({
+"\u2713")} ${nameOf(result)} ${done[result.action]}${attempts}`;return[head,...unverifiedLines(result),...notes]}function unverifiedLines({
 unverified}){if(unverified.length===0)return[];return wrap("    not in the answer, so unverified: ",unverified.join(", "))}
 function troubleLines(result,{paint}){const mark={failed:"\u2717",not_converged:"\u2260",unknown:"?",skipped:"-",applied:"\
 \u2713"}[result.status];const status=result.status==="unknown"?"outcome unknown":statusWords(result.status);const tint=result.
 status==="skipped"?paint.dim:result.status==="unknown"?paint.yellow:paint.red;return[`${tint(`${mark} ${result.action}`)}\
- ${nameOf2(result)} ${tint(status)}${attemptsText(result)}`,...result.error===null?[]:wrap("    error: ",result.error),...unverifiedLines(
+ ${nameOf(result)} ${tint(status)}${attemptsText(result)}`,...result.error===null?[]:wrap("    error: ",result.error),...unverifiedLines(
 result)]}function alikeLines(first,others2,pen){const all=[first,...others2];const addresses4=all.map(({address:address4})=>address4);
 if(first.status==="skipped"){const text6=`- ${all.length} ${escapeText(commonMessage(first,first.error??"not sent"))}`;return[
 pen.paint.dim(text6),...wrap("    ",firstFew(addresses4))]}const values=all.some(({ownValues})=>ownValues!==void 0)?", e\
@@ -12614,8 +12620,8 @@ results}){return results.toSorted((a2,b)=>Number(a2.status==="applied")-Number(b
 {"src/report/result-markdown.ts"(){"use strict";init_result();init_markdown_escape();init_result_text();init_words2()}});function nextSteps({run:name3,journal,results},{undoes,again=["apply"]}){if(name3===null)return[];const run4=partCalled(
 journal??name3);const isLeft2=results.some(({status,action:action2})=>status!=="applied"&&action2!=="regenerate");const isUndoable=mayBeUndone(
 {results});const open7=results.filter(({status,action:action2})=>status==="unknown"&&action2==="regenerate");const settle2=open7.
-flatMap(one=>{const words7=`runs settle ${run4} ${shellWord(one.address)}`;return[{before:`Look at ${nameOf2(one)} on th\
-e server. If it was regenerated: `,command:`${words7} --done`},{before:"If it was not: ",command:`${words7} --not-done`}]});
+flatMap(one=>{const words7=`runs settle ${run4} ${shellWord(one.address)}`;return[{before:`Look at ${nameOf(one)} on the\
+ server. If it was regenerated: `,command:`${words7} --done`},{before:"If it was not: ",command:`${words7} --not-done`}]});
 const command=again.map(word2=>/^--[a-z-]+$/.test(word2)?word2:shellWord(word2)).join(" ");if(undoes!==void 0){const hint="\
 If the manifests still say otherwise, the next apply does it again: change them too.";return[...isLeft2?[{before:"To put\
  back what is left: ",command}]:[],...isUndoable?[{before:hint,command:null}]:[]]}return[...settle2,...isLeft2?[{before:"\
@@ -12711,7 +12717,7 @@ none:none2},{color}){if(runs.length===0)return`${none2}
 `;const paint=colors(color);const lines=runs.flatMap(past=>{const{run:run4,ended,changes,parts}=past;const mark=ended===
 "finished"?"":` (${ended})`;const when=run4.at.slice(0,16).replace("T"," ");return[`${paint.bold(escapeText(run4.run))} \
  ${escapeText(when)}  ${commandOf(run4)}${ofShards(parts)} by ${who(run4)}: ${counts2(changes)}${mark}`,...wrap("    ",firstFew(
-objectsOf2(past,kinds2).map(nameOf2),NAMED2)),...why(run4)]});return`${lines.join("\n")}
+objectsOf2(past,kinds2).map(nameOf),NAMED2)),...why(run4)]});return`${lines.join("\n")}
 `}function objectsOf2({changes},kinds2){const rank2=({change:change3})=>kinds2.includes(change3.kind)?0:1;const ordered2=changes.
 toSorted((a2,b)=>rank2(a2)-rank2(b));return ordered2.map(({change:{address:address4,label:label3}})=>({address:address4,
 label:label3}))}function why({message}){return message===void 0?[]:wrap("    message: ",message)}function runText(past,options){
@@ -12778,7 +12784,7 @@ init_words2()}});var recorded_exports={};__export(recorded_exports,{stateJson:()
 if(state===void 0)return"There is no state yet.\n";const paint=colors(options.color);const{records,whole:whole2}=state;const lines=[
 `State:    ${escapeText(state.place)} (serial ${state.serial}, lineage ${bare(state.lineage)})`,`Server:   ${escapeText(
 state.server)}`,`Last run: ${state.lastRun===null?"none":escapeText(state.lastRun)}`,...state.openRun===null?[]:[`Open r\
-un: ${escapeText(state.openRun)}, which the next plan or apply settles`],"",...records.flatMap(record2=>[...wrap("",nameOf2(
+un: ${escapeText(state.openRun)}, which the next plan or apply settles`],"",...records.flatMap(record2=>[...wrap("",nameOf(
 record2)).map(line=>paint.bold(line)),...remarks(record2).flatMap(remark=>wrap("    ",remark)),...whole2?[...wholeLines(
 record2,options),""]:[]]),...whole2?[]:["",`${plural(records.length,"record")}.`]];return`${lines.join("\n").trimEnd()}
 `}function remarks(record2){const{managed:managed2,uncertain,generation,owedBy,regeneratedBy}=record2;return[`recorded ${record2.
@@ -13004,7 +13010,7 @@ return template2===void 0||"syntax"in template2?void 0:placeholdersOf(template2.
 const now=names2(after2);const had=names2(before);if(now===void 0||had===void 0)return[];const gone=missingFrom(now,had);
 if(gone.length===0)return[];const message=`the new ${called(body2)} lost ${list(gone)}, which the present one has`;return[
 {code:"lost-placeholder",message,body:body2}]}function changed(before,after2,called){const links=changedLinks(before,after2).
-filter(({elsewhere})=>elsewhere);return["txt","html"].flatMap(body2=>{const ones=links.filter(link3=>link3.body===body2);
+filter(({elsewhere})=>elsewhere);return["txt","html"].flatMap(body2=>{const ones=links.filter(link2=>link2.body===body2);
 if(ones.length===0)return[];const told3=ones.map(({from,to})=>from===null?`a new link to ${to}`:`${from} \u2192 ${to}`);
 const message=`the new ${called(body2)} leads elsewhere: ${firstFew([...new Set(told3)],5)}`;return[{code:"changed-link",
 message,body:body2,...within4(body2,ones.flatMap(({at:at3})=>at3??[]))}]})}function syntax(body2,template2,mail,called){
@@ -13025,10 +13031,10 @@ const message=`the ${called(body2)} has ${tag}, which ends no section: the serve
 emplate-syntax",message,body:body2,...within4(body2,[at3])})}else if(!isFilledLater(name3,mail)){const found2=empty2.get(
 tag)??{hint:identify3(name3,section,mail),at:{}};found2.at[body2]=[...found2.at[body2]??[],at3];empty2.set(tag,found2)}}
 const seen=body2==="html"?seenIn:text6=>text6;texts3.push(seen(made2.text));const least=template2.examine(ofBareUser(mail.
-data),mail.partials);if("text"in least)bare2.push(seen(least.text))}const{link:link3}=mail;const isWhole2=bodies2.txt!==
-void 0&&bodies2.html!==void 0&&texts3.length>0;const lacks=all=>!all.some(text6=>text6.includes(String(mail.data[link3??
-""])));if(link3!==void 0&&isWhole2&&findings.length===0&&(lacks(texts3)||lacks(bare2))){const who2=lacks(texts3)?"":" to\
- a user without a group or metadata";const message=`no body shows {{ ${link3} }}${who2}, so the mail comes without what \
+data),mail.partials);if("text"in least)bare2.push(seen(least.text))}const{link:link2}=mail;const isWhole2=bodies2.txt!==
+void 0&&bodies2.html!==void 0&&texts3.length>0;const lacks=all=>!all.some(text6=>text6.includes(String(mail.data[link2??
+""])));if(link2!==void 0&&isWhole2&&findings.length===0&&(lacks(texts3)||lacks(bare2))){const who2=lacks(texts3)?"":" to\
+ a user without a group or metadata";const message=`no body shows {{ ${link2} }}${who2}, so the mail comes without what \
 it is for`;findings.push({code:"missing-link",message,body:null,fatal:true})}const unused=Object.entries(mail.partials??
 {}).filter(([,part])=>!texts3.some(text6=>text6.includes(part)));if(texts3.length>0&&findings.length===0)for(const[name3]of unused){
 const message=`the content doesn't show {{> ${name3} }}, so there is nothing on any page`;findings.push({code:"missing-l\
@@ -13040,9 +13046,9 @@ if("refused"in tree)return html;const hidden=new Set(["style","script","title","
 name3)).map(({value:value4})=>value4),...childNodes.flatMap(node2=>"value"in node2?node2.value:[])]).join("\n")}function unknownName(at3,called,what){
 const body2=at3.txt===void 0?"html":at3.html===void 0?"txt":null;const where=body2===null?"the bodies have":`the ${called(
 body2)} has`;return{code:"unknown-placeholder",message:`${where} ${what}`,body:body2,at:at3}}function identify3(name3,section,{
-data:data3,link:link3}){const known3=namesOf2(data3);const bare2=name3.replace(/\s/g,"");if(!section&&bare2===link3)return"\
+data:data3,link:link2}){const known3=namesOf2(data3);const bare2=name3.replace(/\s/g,"");if(!section&&bare2===link2)return"\
 ; an inverted section has nothing to fill in";if(bare2!==name3&&known3.includes(bare2))return"; write the name without s\
-paces";const similar=/(?:^|[._])(?:url|uri|link|href|code)$/.test(bare2)&&link3!==void 0?link3:nearestName(bare2,known3);
+paces";const similar=/(?:^|[._])(?:url|uri|link|href|code)$/.test(bare2)&&link2!==void 0?link2:nearestName(bare2,known3);
 return similar===void 0?"":`; did you mean ${short2(written2({section,name:similar}))}?`}function nearestName(name3,known3){
 const longer=known3.find(one=>/[._]/.test(one.at(-name3.length-1)??"")&&one.endsWith(name3));return longer??nearest(name3,
 known3)}function namesOf2(data3){return Object.entries(data3).flatMap(([name3,value4])=>isMap(value4)?[name3,...namesOf2(
@@ -19170,7 +19176,7 @@ record2?{run:run4,before:restoreFields(record2.before,hasher),asked:restoreField
 record2.lost,hasher),seen:restoreFields(record2.seen,hasher)}}function pruned({kind,identity:identity2},{address:address4,
 key:key3,live,profile}){const{deletion:deletion2}=kindOf(kind);if(live===void 0||deletion2?.exists(live)!==true)return void 0;
 return{...deletion2.verdict(identity2,live.fields,profile),address:address4,kind,observed:"live",warnings:[{code:"pruned",
-message:"no manifest declares it any more, and idops applied it"}],reason:null,declaredAt:null,apply:{key:key3,identity:identity2,
+message:"declared by no manifest any more; idops applied or created it"}],reason:null,declaredAt:null,apply:{key:key3,identity:identity2,
 expected:{},before:live.fields,existed:true,managed:[]}}}init_kinds();init_loss();init_shard();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type===
 "sending"){const entry={sending:line,answers:[]};byKey.set(line.key,entry);bySequence.set(line.seq,entry)}else if(line.type===
 "answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
@@ -20665,8 +20671,8 @@ test(resolve12(file2)))){await appendFile2(file2,text6,{flag:constants4.O_WRONLY
 file2);await writeAtomic(target,text6,mode,isPrivate(mode)?void 0:present3?.mode);await removeTemporaryFiles(dirname11(target))}catch(failure2){
 const message=`${file2} can't be written: ${systemErrorText(failure2)}`;throw problemError("not-writable",message,"name \
 another file, or fix the folder and its permissions")}}init_locks();init_state_text();init_zod();init_problems();init_process();init_read_file();init_shard();import{createHash as createHash3,randomUUID as randomUUID4}from"node:crypto";
-import{link as link2,lstat as lstat2,open as open4,readdir as readdir3,rename as rename2,rm as rm2}from"node:fs/promises";
-import{basename as basename8,dirname as dirname12,join as join9,relative as relative8}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_holder();var schema4=holderSchema.extend({nonce:string2()});var A_MOMENT=20;var TRIES3=250;function lockPath(statePath){return`${statePath}\
+import{link,lstat as lstat2,open as open4,readdir as readdir3,rename as rename2,rm as rm2}from"node:fs/promises";import{
+basename as basename8,dirname as dirname12,join as join9,relative as relative8}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_holder();var schema4=holderSchema.extend({nonce:string2()});var A_MOMENT=20;var TRIES3=250;function lockPath(statePath){return`${statePath}\
 .lock`}async function acquireLock(statePath,command,now){const path=lockPath(statePath);const holder=holderOf(command,now);
 const takenOver=await take(path,holder);await removeTemporaryFiles(dirname12(path));await sweepTurns(path);return{takenOver,
 fenced:false,lease:0,async confirm(){const now2=await readHolder(path);if(now2?.nonce!==holder.nonce)throw lockLostError(
@@ -20687,7 +20693,7 @@ const isRemoved=await inTurn(path,holder,holderOf("unlock",new Date),removed);if
 var PATIENCE2=3e4;async function exclusively(statePath,work){const until2=performance.now()+PATIENCE2;for(;;){let lock;try{
 lock=await acquireLock(mergedPath(statePath),"merge",new Date)}catch(failure2){if(!hasProblem(failure2,"locked")||performance.
 now()>until2)throw failure2;await wait(Math.random()*A_MOMENT);continue}try{return await work()}finally{await lock.release()}}}
-async function take(path,holder){for(let tries=1;;tries+=1){if(await create(path,holder,link2))return null;const other=await readHolder(
+async function take(path,holder){for(let tries=1;;tries+=1){if(await create(path,holder,link))return null;const other=await readHolder(
 path);if(other===void 0)continue;if(other===null||processStatus(other)!=="gone"||tries>TRIES3)throw lockedError(lockStatus(
 other),shown3(path));if(await inTurn(path,other,holder,()=>create(path,holder,rename2)))return takeoverNote(lockStatus(other));
 await wait(A_MOMENT)}}async function inTurn(path,dead,holder,work){const turn=`${path}.${createHash3("sha256").update(dead.
@@ -21178,7 +21184,8 @@ const keepsId=creation?.takesId===true&&creation.withoutId===void 0;const name3=
 name}:{};const identity2=keepsId?{id,...name3}:{...sending.identity,id:void 0,...name3};const parts=Object.entries(identity2).
 flatMap(([part,text6])=>text6===void 0?[]:[[part,text6]]);return{document:undocumented(sending.kind,Object.fromEntries(parts),
 {fields:fields4,creates:true,remembered:true,...keepsId?{}:{replaces:id}},source),left:[{path:null,reason:`the ${noun} i\
-s created again${keepsId?"":", with a new id"}; what referred to it stays without it`},...secret3.map(path=>({path,reason:SECRET_BEFORE}))]}}var UNKNOWN_BEFORE="the value before the run was not known";var ENDED="access that has ended is not given back";var PASSED="\
+s created again${keepsId?"":", with a new id"}; objects outside this plan that had it stay without it`},...secret3.map(path=>({
+path,reason:SECRET_BEFORE}))]}}var UNKNOWN_BEFORE="the value before the run was not known";var ENDED="access that has ended is not given back";var PASSED="\
 its end before the run has passed";var CHANGED_SINCE="it was changed since the run (--force puts it back anyway)";function undoRun(content,force,ends){
 const hasher=new Hasher(content.run);const left=[];const kept=new Map;const deleted=new Set(entriesOf(content).flatMap(({
 sending:{action:action2,identity:identity2}})=>action2==="delete"&&identity2.id!==void 0?[identity2.id]:[]));for(const entry of entriesOf(
@@ -21257,20 +21264,21 @@ kind,identity:identity2},fields4,source,absent2){const deciding=kindOf(kind).dec
 const parts=Object.entries(identity2).filter(([part])=>deciding?.includes(part)??true);return undocumented(kind,Object.fromEntries(
 parts),{fields:fields4,absent:absent2,remembered:true},source)}function withoutConflicts(document2,after2,now){const kind=kindOf(
 document2.kind);const address4=addressOf(document2.kind,document2.identity);const present3=markSecrets(kind.fields,now);
-const conflicts=[];const fields4={};for(const[name3,left2]of Object.entries(after2)){const type=kind.fields[name3]??value;
-const wished=document2.absent?left2:document2.fields[name3]??null;const parts=withoutConflict(type,name3,wished,left2,present3[name3]);
-conflicts.push(...parts.conflicts);if(parts.value!==void 0&&!document2.absent)fields4[name3]=parts.value}const left=conflicts.
-map(path=>({address:address4,path,reason:CHANGED_SINCE}));if(!document2.absent)return{document:altered(document2,{fields:fields4}),
-left};return{document:left.length>0?altered(document2,{absent:false}):document2,left}}function withoutConflict(type,path,wished,left,present3){
-if(present3===void 0||isByMember(type,wished))return{value:wished,conflicts:[]};const partwise=type.type==="map"||type.type===
-"members";if(partwise&&isMap(wished)&&isMap(left)&&isMap(present3)){const conflicts=[];const kept=Object.entries(wished).
-filter(([key3,was])=>{const inner=type.type==="members"?type.members[key3]??value:value;const now=Object.hasOwn(present3,
-key3)?present3[key3]:type.type==="map"?null:void 0;const part=withoutConflict(inner,`${path}.${key3}`,was,Object.hasOwn(
-left,key3)?left[key3]??null:null,now);conflicts.push(...part.conflicts);return part.value!==void 0});return{value:kept.length===
-0?void 0:Object.fromEntries(kept),conflicts}}const plain4=Array.isArray(wished)?wished.map(withoutEnd):wished;const untouched=agrees(
-type,left,present3)||agrees(type,plain4,present3);return untouched?{value:wished,conflicts:[]}:{value:void 0,conflicts:[
-path]}}function agrees(type,wanted,present3){return contrast(type,"",wanted,present3).every(({verdict})=>verdict!=="diff\
-erent")}init_escape();init_problems();init_shard();init_schema();init_approve();init_concurrency();init_words();init_kinds();init_limits();init_loss();init_references();init_operations();init_values();init_fields();init_kinds();import{createHash as createHash4}from"node:crypto";init_operations();function planDigest(scope3,changes){const{server}=scope3;const hasher=digestHasher(scope3);const requests=changes.
+const conflicts=[];const fields4={};for(const[name3,left]of Object.entries(after2)){const type=kind.fields[name3]??value;
+const wished=document2.absent?left:document2.fields[name3]??null;const parts=withoutConflict(type,name3,wished,left,present3[name3]);
+conflicts.push(...parts.conflicts);if(parts.value!==void 0&&!document2.absent)fields4[name3]=parts.value}if(!document2.absent){
+const left=conflicts.map(path=>({address:address4,path,reason:CHANGED_SINCE}));return{document:altered(document2,{fields:fields4}),
+left}}if(conflicts.length===0)return{document:document2,left:[]};const reason=`it isn't deleted, since ${conflicts.join(
+", ")} changed since the run (--force deletes it anyway)`;return{document:altered(document2,{absent:false}),left:[{address:address4,
+path:null,reason}]}}function withoutConflict(type,path,wished,left,present3){if(present3===void 0||isByMember(type,wished))
+return{value:wished,conflicts:[]};const partwise=type.type==="map"||type.type==="members";if(partwise&&isMap(wished)&&isMap(
+left)&&isMap(present3)){const conflicts=[];const kept=Object.entries(wished).filter(([key3,was])=>{const inner=type.type===
+"members"?type.members[key3]??value:value;const now=Object.hasOwn(present3,key3)?present3[key3]:type.type==="map"?null:void 0;
+const part=withoutConflict(inner,`${path}.${key3}`,was,Object.hasOwn(left,key3)?left[key3]??null:null,now);conflicts.push(
+...part.conflicts);return part.value!==void 0});return{value:kept.length===0?void 0:Object.fromEntries(kept),conflicts}}
+const plain4=Array.isArray(wished)?wished.map(withoutEnd):wished;const untouched=agrees(type,left,present3)||agrees(type,
+plain4,present3);return untouched?{value:wished,conflicts:[]}:{value:void 0,conflicts:[path]}}function agrees(type,wanted,present3){
+return contrast(type,"",wanted,present3).every(({verdict})=>verdict!=="different")}init_escape();init_problems();init_shard();init_schema();init_approve();init_concurrency();init_words();init_kinds();init_limits();init_loss();init_references();init_operations();init_values();init_fields();init_kinds();import{createHash as createHash4}from"node:crypto";init_operations();function planDigest(scope3,changes){const{server}=scope3;const hasher=digestHasher(scope3);const requests=changes.
 flatMap(change3=>{const types3=kindOf(change3.kind).fields;const normal2=(field2,name3)=>normalForm(types3[name3]??value,
 managedPart(change3,name3)??field2);const sent2=change3.requests.map(({operation,params,body:body2,beside})=>{const fields4=body2===
 void 0?null:mapValues(body2,normal2);return canonical([operations[operation].method,operationPath(operation,params),withHashes(
