@@ -66,7 +66,7 @@ export function isPlannedId(id: string): boolean {
   return isUuid(id) && /^.{14}8.{4}8/.test(id);
 }
 
-/** A short text that stands for a long one, such as a public key. */
+/** A short name for a long text such as a public key. */
 export function fingerprint(text: string): string {
   return `SHA256:${createHash('sha256').update(text).digest('base64url')}`;
 }

@@ -23,7 +23,7 @@ import { isSecretField } from '../secrets/names.js';
  * - `map`: an object under JSON Merge Patch (RFC 7396), one level deep.
  * - `members`: an object of which only mentioned members are managed.
  * - `list`: a whole list of objects without order, each with a unique member `by`; only mentioned members are compared.
- * - `reference`: an object `{id, name}` that stands for another one; only the id is compared.
+ * - `reference`: another object as `{id, name}`; only its id is compared.
  */
 export type FieldType =
   | { readonly type: 'value'; readonly secret?: true }
@@ -47,7 +47,6 @@ export function plain(name: string): FieldType {
 export const instant: FieldType = { type: 'instant' };
 export const body: FieldType = { type: 'body' };
 export const map: FieldType = { type: 'map' };
-/** One other object: documents name it, and its id is compared. */
 export const reference: FieldType = { type: 'reference' };
 
 export function set(nested: FieldTypes = {}): FieldType {

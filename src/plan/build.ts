@@ -19,12 +19,12 @@ import { secretsIn } from '../secrets/hash.js';
 import { eachWithSlowHashes, withSlowHashes } from '../secrets/slow-hash.js';
 import { operations, type Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
-import { blockDependents } from './create.js';
+import { blockDependents, comingIds } from './create.js';
 import { Decider, formerNames, valuesIn } from './decider.js';
 import { planDigest } from './digest.js';
 import { expand } from './expand.js';
 import { blockLosses, blockProtected, idleKeeps, markPrivileged } from './guards.js';
-import { listsFor, listsOfNames, type Observed, observe } from './observe.js';
+import { listsFor, listsOfNames, type Observed, observe, partOf } from './observe.js';
 import type { BuildOptions, PlanHeader } from './options.js';
 import { arrange } from './order.js';
 import type { Change, Plan, PlanWarning } from './plan.js';
@@ -61,7 +61,7 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
   const { options, names, warnings } = await withDocumentsById(given);
   const { selection, profile, state, recognise } = options;
   const subjects = candidates(options, await heldLists(options.read?.lists ?? {}));
-  const { live, references, read } = await observeSubjects(subjects, names, options);
+  const { live, references, read, coming } = await observeSubjects(subjects, names, options);
   const decider = new Decider(options, references);
   const addressed = withoutDeclared(
     subjects.map((subject) => ({ subject, ...addresses(subject, live.get(subject), decider.references) })),
@@ -119,7 +119,7 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
         ? { leavesOut: options.endedOnly === true ? 'ended' : true }
         : {}),
     },
-    replan: replanOf(options, byKey, decider, read),
+    replan: replanOf({ ...options, coming }, byKey, decider, read),
     observed: new Map(
       addressed.flatMap(({ subject, key }) => {
         const shown = live.get(subject);
@@ -143,9 +143,7 @@ async function withDocumentsById(options: BuildOptions): Promise<{
   const references =
     names.length === 0 ? {} : (await observe([], names, { ...options, lists: read.lists })).references;
   const others = { present: new Map(), former: formerNames(state) };
-  const after = afterwards(references, declared, others, valuesIn(profile));
-  const expanded = expand(declared, after, options);
-  const coming = new Set(listNames.flatMap((name) => [...(after[name]?.created.keys() ?? [])]));
+  const expanded = expand(declared, afterwards(references, declared, others, valuesIn(profile)), options);
   const now = options.asOf ?? options.now;
   const dated = withDates(expanded.declared, declared, { state, now, endedOnly: options.endedOnly === true });
   const lists = { ...options.read?.lists, ...read.lists };
@@ -153,7 +151,6 @@ async function withDocumentsById(options: BuildOptions): Promise<{
     options: {
       ...options,
       declared: dated.declared,
-      ...(coming.size === 0 ? {} : { coming }),
       ...(names.length === 0 ? {} : { read: { at: read.at, lists } }),
     },
     names,
@@ -166,7 +163,7 @@ async function observeSubjects(
   subjects: readonly Subject[],
   names: readonly ListName[],
   options: BuildOptions,
-): Promise<Observed<Subject> & { readonly read: ReadLists }> {
+): Promise<Observed<Subject> & { readonly read: ReadLists; readonly coming: ReadonlySet<string> }> {
   const own = subjects.filter(({ elsewhere }) => !elsewhere);
   const documents = own.flatMap(({ declared }) => declared ?? []);
   const needed = [...names, ...listsFor(referring(own, options), options.profile)];
@@ -175,7 +172,9 @@ async function observeSubjects(
   const observed = await whileHashing(documents, options, () =>
     observe(known, needed, { ...options, lists: read.lists }),
   );
-  return { ...observed, read };
+  const coming = comingIds(observed.live);
+  const live = [...observed.live].map(([one, shown]) => [one, partOf(one, coming) ?? shown] as const);
+  return { ...observed, live: new Map(live), read, coming };
 }
 
 /** The changes of the selected objects, and the keys of those whose pending restores are settled. */

@@ -7,6 +7,7 @@ import type { Declared, Live } from '../kinds/kind.js';
 import { listNames, type References } from '../kinds/references.js';
 import { declaredPlaces, fieldChange } from './field-changes.js';
 import { type Change, withReason } from './plan.js';
+import type { Subject } from './subjects.js';
 
 /** Why an object can't be found; with the id of the one that replaces it, if a run created it again. */
 export function lacking(live: Live | undefined, replacedBy: string | undefined): string | undefined {
@@ -96,6 +97,17 @@ export function createChange(
       ...(declared.replaces === undefined ? {} : { replaces: declared.replaces }),
     },
   };
+}
+
+/** The ids that new objects have in the plan, if their creator chooses them. */
+export function comingIds(live: ReadonlyMap<Subject, Live>): ReadonlySet<string> {
+  return new Set(
+    [...live].flatMap(([{ kind, identity, declared }, { missing }]) =>
+      missing === true && declared?.creates === true && kindOf(kind).creation?.takesId === true
+        ? [identity.id ?? plannedId(addressOf(kind, identity))]
+        : [],
+    ),
+  );
 }
 
 /** Blocks what refers to objects that the plan doesn't create. */

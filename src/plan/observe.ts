@@ -34,7 +34,7 @@ export interface ObserveOptions {
   readonly signal?: AbortSignal;
   /** The lists that were read already; those that are read now are added. */
   readonly lists?: HeldLists;
-  /** The ids that objects to be created have in the plan: nothing of them can be read. */
+  /** The ids that new objects have in the plan; what belongs to one isn't read. */
   readonly coming?: ReadonlySet<string>;
   /** Reads objects one by one if the server can, since a list may be older. */
   readonly alone?: boolean;
@@ -133,8 +133,8 @@ export async function observe<T extends Wanted>(
   return { live, references: await heldLists(lists) };
 }
 
-/** A part of an object that a plan creates, as it will be then; undefined if it is none. */
-function partOf({ kind: name, identity }: Wanted, coming: ReadonlySet<string>): Live | undefined {
+/** What belongs to an object that the plan creates, as it is right after that; undefined for anything else. */
+export function partOf({ kind: name, identity }: Wanted, coming: ReadonlySet<string>): Live | undefined {
   const { within = 'backend', creation } = kindOf(name);
   if (!coming.has(identity[within] ?? '')) return undefined;
   if (creation === undefined) return { exists: true, identity, fields: { id: null } };

@@ -52,7 +52,7 @@ export interface BuildOptions extends PlanHeader {
   readonly adjust?: (document: Declared, now: Fields) => Declared;
   /** Lists that were just read, which are not read again. */
   readonly read?: ReadLists | undefined;
-  /** The ids that objects to be created have in the plan: nothing of them can be read. */
+  /** The ids that new objects have in the plan; what belongs to one isn't read. */
   readonly coming?: ReadonlySet<string>;
   /** Once aborted, nothing more is read. */
   readonly signal?: AbortSignal;

@@ -5,11 +5,12 @@ import type { Change } from './plan.js';
 /**
  * The order in which changes are applied, a level after the other:
  *
- *   organizations ─▶ users ─▶ key pairs ─▶ email templates ─▶ rotations ─▶ DIDs
- *                             (the new default ─▶ others ─▶ the former default)
+ *   scopes ─▶ roles ─▶ organizations ─▶ backends ─▶ identity providers ─▶ clients ─▶ users ─▶ key pairs
+ *     ─▶ templates and pages ─▶ rotations ─▶ DIDs ─▶ deletions, in reverse
+ *   (of backends and of key pairs: the new default ─▶ others ─▶ the former default)
  *
- * Users refer to organizations. Within a level the order of the addresses holds, so that a plan does not depend
- * on how the manifests are laid out. A key pair gives up being the default only after another has taken over.
+ * Later ones refer to earlier ones. Within a level the order of the addresses holds, so that a plan does not depend on how the
+ * manifests are laid out. Nothing gives up being the default before another has taken over.
  */
 export function arrange(changes: readonly Change[]): Change[] {
   const sorted = [...changes].sort(

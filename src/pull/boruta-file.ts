@@ -187,7 +187,7 @@ class Entries {
       const known: readonly string[] = sections[section];
       const other = Object.keys(entry).filter((member) => !known.includes(member));
       const wrong =
-        other.length > 0 ? `the server refuses ${other.join(', ')} in it` : unnamed(section, entry);
+        other.length > 0 ? `the server refuses ${other.join(', ')} in it` : whyUnnamed(section, entry);
       const address = `${section}[${at}]`;
       if (wrong !== undefined) {
         this.#left.push({ address, reason: `not written: ${wrong}` });
@@ -235,14 +235,14 @@ function leftOutOf(section: Section, entry: Entry): string[] {
   ];
 }
 
-/** Its id, or one that stands for it while the file is read: it is found by its name. */
+/** The entry's id. An entry without one gets a placeholder, and documents find it by its name. */
 function idOf(section: Section, { id, name }: Entry): string {
   // The server gives a new organization an id of its own.
   return typeof id === 'string' && section !== 'organization' ? id : plannedId(`${section}/${String(name)}`);
 }
 
 /** Why no document can identify an entry; undefined if one can. */
-function unnamed(section: Section, { id, name }: Entry): string | undefined {
+function whyUnnamed(section: Section, { id, name }: Entry): string | undefined {
   if (id !== undefined && section !== 'organization') return undefined;
   if (section === 'client') return 'it has no id: add the one that the server shows';
   const isUsable = identifier().safeParse(name).success && !isUuid(String(name)) && !isBlank(String(name));

@@ -151,7 +151,7 @@ export const planSchema = z
         create: z.int().min(1).optional().meta(described('Objects to create, if there are any', 1)),
         update: count('Objects to update', 1),
         delete: count('Objects to delete', 0),
-        regenerate: count('keys and DIDs to regenerate', 0),
+        regenerate: count('Keys and DIDs to regenerate', 0),
         adopt: count('Objects to record without a request', 0),
         blocked: count('Blocked objects', 0),
         unchanged: count('Unchanged objects', 3),

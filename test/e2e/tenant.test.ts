@@ -67,6 +67,18 @@ it('a tenant is created in one command, changed, undone and deleted', async () =
   expect(left).toEqual(Object.fromEntries(Object.keys(left).map((name) => [name, []])));
   expect(data.pageTemplates).toEqual([]);
   expect(data.organizations).toMatchObject([{ name: 'acme' }]);
+
+  // No journal holds a password, so the user stays away.
+  const back = await at.idops('undo --last --yes', { env });
+  expect(back.stderr).toContain("the user isn't created again");
+  expect(data.templates).toMatchObject([{ txt_content: files['emails/reset_password.txt'] }]);
+  // The other page was undone before, so the run didn't prune it: it went with its provider.
+  expect(data.pageTemplates).toMatchObject([{ type: 'layout', content: files['pages/layout.html'] }]);
+  await at.write({ ...files, 'manifests/users.yaml': '# None.\n' });
+  const after = await at.idops('plan --format json', { env });
+  expect(JSON.parse(after.stdout).changes).toMatchObject([
+    { address: 'Backend/Acme staff', fields: [{ path: 'smtp_password' }] },
+  ]);
 });
 
 it('a tenant that was just created is undone as a whole', async () => {
