@@ -50,17 +50,6 @@ function otherCase(username: string, home: string | undefined, users: Catalog): 
   return row === undefined ? undefined : String(row.username);
 }
 
-/** The backend of a template by its name. */
-export const templateByName: ByName = {
-  id: 'backend_id',
-  names: ['backend'],
-  lists: () => ['backends'],
-  find({ backend = '', ...rest }, references) {
-    const found = findIn('backend', backend, references);
-    return typeof found === 'string' ? found : { ...rest, backend_id: found.id };
-  },
-};
-
 /** Names that find this object and no other; undefined if none of the candidates do. */
 export function onlyNames(
   byName: ByName,

@@ -4,7 +4,7 @@ import { nullish, optional } from '../base/members.js';
 import { error, type Problem } from '../base/problems.js';
 import { compareText, type Fields, lazy, Sensitive, same } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
-import { idOf, onlyNames, templateByName } from './by-name.js';
+import { idOf } from './by-name.js';
 import type { FieldChange, PlanWarning } from './change.js';
 import { altered } from './declared.js';
 import { body, carried, isBlank, textOf, value } from './fields.js';
@@ -16,7 +16,6 @@ import type {
   Identity,
   Kind,
   Live,
-  Naming,
   ObserveContext,
   PlanInput,
   Traces,
@@ -24,7 +23,8 @@ import type {
   Verdict,
 } from './kind.js';
 import { absentProblems } from './lifecycle.js';
-import { listRead, type References, unlisted } from './references.js';
+import { ownedBy, ownerProblems } from './owned.js';
+import { listRead, unlisted } from './references.js';
 import { profileProblems, unknownWhole, wholeFields } from './rules.js';
 import { absentAlone, document, identifier, ignorable, text, UUID } from './schema.js';
 import type { ProfileTraits, Traits } from './traits.js';
@@ -96,6 +96,8 @@ const schema = lazy(() =>
   ),
 );
 
+const owned = ownedBy('backend', 'backends');
+
 export const emailTemplate: Kind = {
   name: 'EmailTemplate',
   noun: 'email template',
@@ -103,7 +105,7 @@ export const emailTemplate: Kind = {
     return schema();
   },
   identity: ['backend_id', 'backend', 'type'],
-  byName: templateByName,
+  ...owned.kind,
   fields: { id: value, txt_content: body, html_content: body },
   scopes: { read: 'identity-providers:manage:all', write: 'identity-providers:manage:all' },
   traits,
@@ -117,11 +119,6 @@ export const emailTemplate: Kind = {
     // Blank bodies are reported above.
     ...profileProblems(declared.map(withUsableBodies), profile, traits),
   ],
-  // A slash in an id must not make two addresses equal.
-  addressPart: ({ backend = '', backend_id = backend, type = '' }) =>
-    `${/[/%]/.test(backend_id) ? encodeURIComponent(backend_id) : backend_id}/${type}`,
-  naming,
-  within: 'backend_id',
   readable: () => true,
   email: { txt: 'txt_content', html: 'html_content', type: 'type' },
   deletion: {
@@ -182,46 +179,17 @@ export const emailTemplate: Kind = {
   discovery: {
     options: { backend: 'backend_id', type: 'type' },
     find,
-    named: {
-      lists: () => ['backends'],
-      identity({ identity: { backend_id = '', type = '' } }, references) {
-        const name = references.backends?.byId(backend_id)?.name;
-        if (typeof name !== 'string') return undefined;
-        return onlyNames(templateByName, backend_id, [{ backend: name, type }], references);
-      },
-    },
+    named: owned.named,
     writes: ['txt_content', 'html_content'],
     files: { folder: 'emails', endings: { txt_content: 'txt', html_content: 'html' } },
   },
   destructions: () => [],
 };
 
-/** The addresses of a template: by the id of its backend, and by its name if that is known and unique; a new backend has no id yet. */
-function naming(identity: Identity, { backends }: References): Naming {
-  const { backend_id, type = '' } = identity;
-  const name = backend_id === undefined ? undefined : backends?.byId(backend_id)?.name;
-  const isUnique = typeof name === 'string' && backends?.byName(name).length === 1;
-  const isNew = backends?.created.has(backend_id ?? '') === true;
-  return {
-    address: isUnique && isNew ? { backend: name, type } : identity,
-    key: identity,
-    all: isUnique ? [identity, { backend_id: name, type }] : [identity],
-  };
-}
-
 function unidentified(template: Declared, profile: Profile): Problem[] {
   const { backend_id, backend } = template.identity;
-  if ((backend_id === undefined) === (backend === undefined)) {
-    return [
-      error(
-        'missing-field',
-        'an EmailTemplate needs either "backend_id" or "backend"',
-        [template.place],
-        backend === undefined ? 'add one of the two' : 'remove one of the two',
-      ),
-    ];
-  }
-  if (backend === undefined || listRead('backends', profile) !== undefined) return [];
+  if (backend === undefined || backend_id !== undefined || listRead('backends', profile) !== undefined)
+    return ownerProblems(template, owned.kind.byName);
   return [unlisted(profile, 'a backend', template.placeOf('backend'))];
 }
 

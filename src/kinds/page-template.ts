@@ -1,29 +1,24 @@
 import * as z from 'zod';
 import { allSettled, allSettledEach } from '../base/concurrency.js';
 import { nullish, optional } from '../base/members.js';
-import { error, type Problem } from '../base/problems.js';
 import { compareText, type Fields, lazy } from '../base/values.js';
 import { withArticle } from '../base/words.js';
 import { answers } from '../server/answers.js';
 import type { Scope } from '../server/operations.js';
-import { findIn, onlyNames } from './by-name.js';
 import { readOne } from './discovery.js';
 import { body } from './fields.js';
 import type {
-  ByName,
-  Declared,
   DiscoverContext,
   Discovered,
   Finding,
   Identity,
   Kind,
   Live,
-  Naming,
   ObserveContext,
   Verdict,
 } from './kind.js';
 import { absentProblems } from './lifecycle.js';
-import type { References } from './references.js';
+import { ownedBy, ownerProblems } from './owned.js';
 import { unknownToProfile } from './resource.js';
 import { profileProblems } from './rules.js';
 import { absentAlone, document, identifier, text, UUID } from './schema.js';
@@ -48,14 +43,12 @@ interface Pages {
   readonly types: readonly string[];
   readonly type: z.ZodType;
   /** What the pages belong to; omitted if to the whole server. */
-  readonly owner?: {
-    readonly byName: ByName;
-    readonly naming: NonNullable<Kind['naming']>;
-    readonly shape: () => z.ZodRawShape;
-  };
+  readonly owner?: ReturnType<typeof ownedBy> & { readonly shape: () => z.ZodRawShape };
 }
 
 function pages({ name, noun, about, path, scope, types, type, owner }: Pages): Kind {
+  const { byName } = owner?.kind ?? {};
+  const ownerParts = byName === undefined ? [] : [byName.id, ...byName.names];
   const traits = {
     documented: {},
     boruta: {
@@ -84,13 +77,11 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
       },
       {
         ...absentAlone(['content']),
-        ...(owner === undefined
-          ? {}
-          : { oneOf: [owner.byName.id, ...owner.byName.names].map((part) => ({ required: [part] })) }),
+        ...(owner === undefined ? {} : { oneOf: ownerParts.map((part) => ({ required: [part] })) }),
       },
     ),
   );
-  const within = owner?.byName.id;
+  const within = byName?.id;
   const paramsOf = (identity: Identity) => ({
     ...(within === undefined ? {} : { [within]: identity[within] ?? '' }),
     template_type: identity.type ?? '',
@@ -129,14 +120,7 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
     get schema() {
       return schema();
     },
-    identity: [...(owner === undefined ? [] : [owner.byName.id, ...owner.byName.names]), 'type'],
-    ...(owner === undefined
-      ? {}
-      : {
-          byName: owner.byName,
-          within: owner.byName.id,
-          naming: owner.naming,
-        }),
+    identity: [...ownerParts, 'type'],
     fields: { content: body },
     scopes: { read: scope, write: scope },
     traits,
@@ -144,18 +128,13 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
     check: (declared, profile) => [
       ...declared.flatMap((one) => [
         ...unknownToProfile(one, noun, profile),
-        ...(owner === undefined ? [] : unowned(one, owner.byName)),
+        ...(byName === undefined ? [] : ownerProblems(one, byName)),
         ...absentProblems(one, noun),
       ]),
       ...profileProblems(declared, profile, traits),
     ],
-    addressPart: (identity) => {
-      const [own = identity[owner?.byName.names[0] ?? ''] ?? ''] =
-        within === undefined ? [] : [identity[within]];
-      // A slash in a name must not make two addresses equal.
-      const first = /[/%]/.test(own) ? encodeURIComponent(own) : own;
-      return owner === undefined ? (identity.type ?? '') : `${first}/${identity.type ?? ''}`;
-    },
+    addressPart: ({ type = '' }) => type,
+    ...owner?.kind,
     readable: (profile) => profile.name === 'boruta',
     email: { txt: '', html: 'content', type: 'type', page: owner === undefined ? {} : { layout: 'layout' } },
     async observe(objects, context) {
@@ -199,19 +178,7 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
     discovery: {
       options: { type: 'type' },
       find: (context) => findPages(context, types, show, within),
-      ...(owner === undefined
-        ? {}
-        : {
-            named: {
-              lists: () => ['identityProviders'] as const,
-              identity({ identity }, references) {
-                const { [within ?? '']: id = '', type = '' } = identity;
-                const called = references.identityProviders?.byId(id)?.name;
-                if (typeof called !== 'string') return undefined;
-                return onlyNames(owner.byName, id, [{ identity_provider: called, type }], references);
-              },
-            },
-          }),
+      ...(owner === undefined ? {} : { named: owner.named }),
       writes: ['content'],
       files: { folder: 'pages', endings: { content: 'html' } },
     },
@@ -243,39 +210,7 @@ async function findPages(
   return { found: found.flat(), notes: [] };
 }
 
-function unowned(page: Declared, { id, names: [name = ''] }: ByName): Problem[] {
-  const both = page.identity[id] !== undefined && page.identity[name] !== undefined;
-  const none = page.identity[id] === undefined && page.identity[name] === undefined;
-  if (!both && !none) return [];
-  const message = `a ${page.kind} needs either "${id}" or "${name}"`;
-  return [
-    error('missing-field', message, [page.place], none ? 'add one of the two' : 'remove one of the two'),
-  ];
-}
-
-/** By the name of its provider if the plan creates that, otherwise by its id. */
-function pageNaming(identity: Identity, { identityProviders }: References): Naming {
-  const { identity_provider_id = '', type = '' } = identity;
-  const name = identityProviders?.byId(identity_provider_id)?.name;
-  const isUnique = typeof name === 'string' && identityProviders?.byName(name).length === 1;
-  const named = isUnique ? { identity_provider: name, type } : identity;
-  const isNew = identityProviders?.created.has(identity_provider_id) === true;
-  return { address: isNew ? named : identity, key: identity, all: [identity, named] };
-}
-
-/** The identity provider of a page by its name. */
-const pageByName: ByName = {
-  id: 'identity_provider_id',
-  names: ['identity_provider'],
-  lists: () => ['identityProviders'],
-  find({ identity_provider = '', ...rest }, references) {
-    const found = findIn('identity provider', identity_provider, references);
-    return typeof found === 'string' ? found : { ...rest, identity_provider_id: found.id };
-  },
-  // With the provider its pages are gone.
-  missing: (identity, { identityProviders }) =>
-    identityProviders?.lacksName(identity.identity_provider ?? '') === true ? identity : undefined,
-};
+const owned = ownedBy('identity provider', 'identityProviders');
 
 /** A page of an identity provider. */
 export const pageTemplate: Kind = pages({
@@ -287,8 +222,16 @@ export const pageTemplate: Kind = pages({
   types: pageTypes,
   type: identifier(),
   owner: {
-    byName: pageByName,
-    naming: pageNaming,
+    ...owned,
+    kind: {
+      ...owned.kind,
+      byName: {
+        ...owned.kind.byName,
+        // With the provider its pages are gone.
+        missing: (identity, { identityProviders }) =>
+          identityProviders?.lacksName(identity.identity_provider ?? '') === true ? identity : undefined,
+      },
+    },
     shape: () => ({
       identity_provider_id: optional(identifier(), 'The id of the identity provider whose page it is.', UUID),
       identity_provider: optional(

@@ -1,0 +1,66 @@
+import { error, type Problem } from '../base/problems.js';
+import { withArticle } from '../base/words.js';
+import { findIn, onlyNames } from './by-name.js';
+import type { ByName, Declared, Discovery, Identity, Kind, Naming } from './kind.js';
+import type { ListName, References } from './references.js';
+
+/** What a kind has whose objects belong to another object, such as the templates of a backend: documents name that by id or by name. */
+export function ownedBy(noun: string, list: ListName) {
+  const name = noun.replaceAll(' ', '_');
+  const id = `${name}_id`;
+  const byName: ByName = {
+    id,
+    names: [name],
+    lists: () => [list],
+    find({ [name]: called = '', ...rest }, references) {
+      const found = findIn(noun, called, references);
+      return typeof found === 'string' ? found : { ...rest, [id]: found.id };
+    },
+  };
+  const nameOf = (identity: Identity, { [list]: owners }: References): string | undefined => {
+    const called = owners?.byId(identity[id] ?? '')?.name;
+    return typeof called === 'string' ? called : undefined;
+  };
+  const named: Discovery['named'] = {
+    lists: () => [list],
+    identity({ identity }, references) {
+      const { [id]: owner, type = '' } = identity;
+      const called = nameOf(identity, references);
+      return called === undefined
+        ? undefined
+        : onlyNames(byName, owner, [{ [name]: called, type }], references);
+    },
+  };
+  const kind = {
+    byName,
+    within: id,
+    addressPart({ [name]: called = '', [id]: owner = called, type = '' }: Identity): string {
+      // A slash in a name must not make two addresses equal.
+      return `${/[/%]/.test(owner) ? encodeURIComponent(owner) : owner}/${type}`;
+    },
+    /** By the id of the owner, and by its name if that is unique; an owner that the plan creates has no id yet. */
+    naming(identity: Identity, references: References): Naming {
+      const { [list]: owners } = references;
+      const called = nameOf(identity, references);
+      if (called === undefined || owners?.byName(called).length !== 1)
+        return { address: identity, key: identity, all: [identity] };
+      const byOwner = { [name]: called, type: identity.type ?? '' };
+      const isNew = owners.created.has(identity[id] ?? '');
+      return { address: isNew ? byOwner : identity, key: identity, all: [identity, byOwner] };
+    },
+  } satisfies Partial<Kind>;
+  return { kind, named };
+}
+
+/** The problem of a document that names its owner twice, or not at all. */
+export function ownerProblems(
+  { kind, identity, place }: Declared,
+  { id, names: [name = ''] }: ByName,
+): Problem[] {
+  const isNameless = identity[name] === undefined;
+  if ((identity[id] === undefined) !== isNameless) return [];
+  const message = `${withArticle(kind)} needs either "${id}" or "${name}"`;
+  return [
+    error('missing-field', message, [place], isNameless ? 'add one of the two' : 'remove one of the two'),
+  ];
+}
