@@ -7919,24 +7919,22 @@ lacksId(text6);const only2=String(row.id);const isRight=name3===void 0||list2.ch
 const name3=list2?.byId(id)?.name;return typeof name3==="string"?{id,name:name3}:{id}}function areNamesUnique(list2,references2){
 return references2.every(one=>one===void 0||!isMap(one)||list2?.byName(String(one.name)).length===1)}function idOf(backend4){
 return backend4!==void 0&&isMap(backend4)?backend4.id:void 0}function inBackend({backend:backend4}){if(backend4===void 0||
-!isMap(backend4))return"";return` in the backend "${String(backend4.name??backend4.id)}"`}var userByName,templateByName,
-listOf;var init_by_name=__esm({"src/kinds/by-name.ts"(){"use strict";init_identifiers();init_values();init_fields();userByName=
-{id:"id",names:["username","backend"],lists:({backend:backend4})=>backend4===void 0?["users"]:["users","backends"],find({
-username="",backend:backend4},references2){const{users:users2}=references2;if(users2==null)return`the server offers no l\
-ist of users to find "${username}" in: use the id`;const home=backend4===void 0?void 0:findIn("backend",backend4,references2);
-if(typeof home==="string")return home;const found2=users2.byName(username).filter(row=>home===void 0||idOf(row.backend)===
-home.id);const ids2=found2.flatMap(({id:id2})=>typeof id2==="string"?[id2]:[]);const[id]=ids2;if(id!==void 0&&ids2.length===
-1)return{id};if(ids2.length>1){const candidates2=found2.map(row=>`${String(row.id)}${inBackend(row)}`).join(", ");return`${ids2.
-length} users are called "${username}" (${candidates2}): add "backend", or use the id`}const within6=home===void 0?"":` \
-in the backend "${backend4}"`;const other=otherCase(username,home?.id,users2);if(other!==void 0){return`the server has t\
-he user "${other}"${within6}, and doesn't tell "${username}" apart from it: write it so`}return`${noUser(username,within6)}${users2.
-proposal(username)}`},missing({username="",backend:backend4},references2){const{users:users2}=references2;const home=backend4===
-void 0?void 0:findIn("backend",backend4,references2);if(users2==null||users2.unsure||typeof home==="string")return void 0;
-const isThere2=users2.byName(username).some(row=>home===void 0||idOf(row.backend)===home.id);if(isThere2||otherCase(username,
-home?.id,users2)!==void 0)return void 0;return{username,...home===void 0?{}:{backend:home.id}}}};templateByName={id:"bac\
-kend_id",names:["backend"],lists:()=>["backends"],find({backend:backend4="",...rest},references2){const found2=findIn("b\
-ackend",backend4,references2);return typeof found2==="string"?found2:{...rest,backend_id:found2.id}}};listOf={organization:"\
-organizations",role:"roles",scope:"scopes",backend:"backends","identity provider":"identityProviders"}}});function idsOf(kind,option,{asked,known:known3}){const wanted=asked[option]??[];const ids2=wanted.length>0?wanted:known3.
+!isMap(backend4))return"";return` in the backend "${String(backend4.name??backend4.id)}"`}var userByName,listOf;var init_by_name=__esm(
+{"src/kinds/by-name.ts"(){"use strict";init_identifiers();init_values();init_fields();userByName={id:"id",names:["userna\
+me","backend"],lists:({backend:backend4})=>backend4===void 0?["users"]:["users","backends"],find({username="",backend:backend4},references2){
+const{users:users2}=references2;if(users2==null)return`the server offers no list of users to find "${username}" in: use \
+the id`;const home=backend4===void 0?void 0:findIn("backend",backend4,references2);if(typeof home==="string")return home;
+const found2=users2.byName(username).filter(row=>home===void 0||idOf(row.backend)===home.id);const ids2=found2.flatMap(({
+id:id2})=>typeof id2==="string"?[id2]:[]);const[id]=ids2;if(id!==void 0&&ids2.length===1)return{id};if(ids2.length>1){const candidates2=found2.
+map(row=>`${String(row.id)}${inBackend(row)}`).join(", ");return`${ids2.length} users are called "${username}" (${candidates2}\
+): add "backend", or use the id`}const within6=home===void 0?"":` in the backend "${backend4}"`;const other=otherCase(username,
+home?.id,users2);if(other!==void 0){return`the server has the user "${other}"${within6}, and doesn't tell "${username}" \
+apart from it: write it so`}return`${noUser(username,within6)}${users2.proposal(username)}`},missing({username="",backend:backend4},references2){
+const{users:users2}=references2;const home=backend4===void 0?void 0:findIn("backend",backend4,references2);if(users2==null||
+users2.unsure||typeof home==="string")return void 0;const isThere2=users2.byName(username).some(row=>home===void 0||idOf(
+row.backend)===home.id);if(isThere2||otherCase(username,home?.id,users2)!==void 0)return void 0;return{username,...home===
+void 0?{}:{backend:home.id}}}};listOf={organization:"organizations",role:"roles",scope:"scopes",backend:"backends","iden\
+tity provider":"identityProviders"}}});function idsOf(kind,option,{asked,known:known3}){const wanted=asked[option]??[];const ids2=wanted.length>0?wanted:known3.
 flatMap(one=>one.kind===kind&&one.identity.id!==void 0?[one.identity.id]:[]);return[...new Set(ids2)].sort()}function withoutIds(count3,nouns2){
 if(count3===0)return[];return[`${count3} of the server's ${nouns2} ${count3===1?"has":"have"} no id, so idops can't list\
  or pull ${count3===1?"it":"them"}`]}async function readOne({reader,limit:limit2},read2,params,parse11){return await limit2(
@@ -8490,94 +8488,100 @@ nt_id","deletes the client, with its secret and its keys"),regeneration,gives:(g
 thorized_scopes",references2),discovery:{options:{client:"id"},find,writes:[...plainFields,"identity_provider","authoriz\
 ed_scopes"]},destructions:()=>[]};MOST_UPDATED=300}});function altered(declared,changes){return{...declared,...changes,get place(){return declared.place},get declaredAt(){return declared.
 declaredAt},placeOf:(...path)=>declared.placeOf(...path),placeWithin:(field2,part)=>declared.placeWithin(field2,part)}}var init_declared=__esm(
-{"src/kinds/declared.ts"(){"use strict"}});function naming(identity2,{backends}){const{backend_id,type=""}=identity2;const name3=backend_id===void 0?void 0:backends?.
-byId(backend_id)?.name;const isUnique=typeof name3==="string"&&backends?.byName(name3).length===1;const isNew=backends?.
-created.has(backend_id??"")===true;return{address:isUnique&&isNew?{backend:name3,type}:identity2,key:identity2,all:isUnique?
-[identity2,{backend_id:name3,type}]:[identity2]}}function unidentified(template2,profile){const{backend_id,backend:backend4}=template2.
-identity;if(backend_id===void 0===(backend4===void 0)){return[error("missing-field",'an EmailTemplate needs either "back\
-end_id" or "backend"',[template2.place],backend4===void 0?"add one of the two":"remove one of the two")]}if(backend4===void 0||
-listRead("backends",profile)!==void 0)return[];return[unlisted(profile,"a backend",template2.placeOf("backend"))]}function nothingThere({
-backend_id="",type=""}){return`the server answers 404 for it: it has no backend with the id ${backend_id}, or no email t\
-emplate of the type ${type}, so there is nothing to delete; is backend_id right, and type?`}function notThere({backend_id="",
-type=""}){return`the server answers 404 for it: it has no backend with the id ${backend_id}, or no email template of the\
- type ${type}, and no operation creates one; correct backend_id or type, or create the backend there`}function rewrite({
-present:present3,desired:desired2,profile}){const{backend_id="",type=""}=present3.identity;const params={backend_id,template_type:type};
-const{fields:fields4,unknown:unknown3}=wholeFields(desired2,present3.fields,traits2[profile.name]);if(unknown3.length>0){
-return{requests:[],expected:fields4,trouble:unknownWhole("email template",unknown3)}}const kept=Object.keys(fields4).some(
-half=>same(fields4[half]??null,present3.fields[half]??null));const deletes=typeof present3.fields.id==="string"&&kept;const from=deletes?
-{id:null}:carried(present3.fields,["id","txt_content","html_content"]);const patch={operation:"updateTemplate",params,body:{
-...fields4,type,backend_id},confirm:{from}};return{requests:deletes?[{operation:"deleteTemplate",params},patch]:[patch],
-expected:fields4}}function lostTemplate({before,asked,now}){if(typeof before.id!=="string")return{};const bodies2=Object.
-fromEntries(halves.flatMap(half=>typeof before[half]==="string"||before[half]instanceof Sensitive?[[half,before[half]]]:
-[]));if(now.id===null)return{id:before.id,...bodies2};if(now.id!==void 0&&now.id!==before.id)return{};const wished=Object.
-entries(asked).filter(([field2,sent2])=>!same(sent2,before[field2]??null));if(wished.length>0&&!wished.some(([field2,sent2])=>same(
-sent2,now[field2]??null)))return{};const fallen=Object.fromEntries(Object.entries(bodies2).filter(([half,was=null])=>{const sent2=asked[half];
-return sent2!==void 0&&same(sent2,was)&&now[half]!==void 0&&!same(now[half]??null,was)}));return Object.keys(fallen).length===
-0?{}:{id:before.id,...fallen}}function deletion(identity2,fields4,profile){const{backend_id="",type=""}=identity2;return{
-action:"delete",fields:deletedBodies(fields4,profile),requests:[{operation:"deleteTemplate",params:{backend_id,template_type:type}}],
-destructions:["deletes the template"]}}function deletedBodies(fields4,{name:name3}){return halves.filter(field2=>typeof fields4[field2]===
-"string").map(path=>({path,type:"body",before:fields4[path],after:null,sensitive:false,becomes:traits2[name3].allBuiltIn?
-"built-in":"gone"}))}async function showTemplate(identity2,{reader,limit:limit2}){const{backend_id="",type=""}=identity2;
-const template2=await limit2(()=>reader.showTemplate(backend_id,type));return template2===null?{exists:false,identity:identity2,
-fields:{}}:{exists:true,identity:identity2,fields:{...template2}}}async function find2(context3){const{asked,known:known3}=context3;
-const{backend:wanted=[],type:types3=[]}=asked;const named3=known3.filter(({kind})=>kind==="EmailTemplate").map(({identity:identity2})=>identity2);
-const backends=wanted.length>0?wanted:await backendsOf(context3,named3);const identities=[...new Set(backends)].sort().flatMap(
-backend_id=>{const own6=named3.flatMap(one=>one.backend_id===backend_id?[one.type??""]:[]);return[...new Set(types3.length>
-0?types3:[...knownTypes,...own6])].sort(compareText).map(type=>({backend_id,type}))});const found2=await allSettled(identities.
-map(async identity2=>{const live=await showTemplate(identity2,context3);if(!live.exists)return[];const remark=live.fields.
-id===null?{remark:"the built-in text"}:{};return[{identity:identity2,called:null,...remark,live}]}));const unnamed2="no \
-backend is known, so no email template can be found: name backends with --backend ID";if(backends.length>0)return{found:found2.
-flat(),notes:[]};return{found:[],notes:[unnamed2],unasked:"no backend is known, so no template was read"}}async function backendsOf({
-list:list2,profile},named3){const known3=named3.flatMap(({backend_id})=>backend_id??[]);if(listRead("backends",profile)===
-void 0)return known3;const own6=await list2("backends");const shown4=own6??await list2("users");const ids2=[...shown4?.all()??
-[]].map(row=>own6===null?idOf(row.backend):row.id);return[...known3,...ids2.flatMap(id=>typeof id==="string"?[id]:[])]}function bodyProblems(template2){
-return halves.flatMap(half=>bodyProblem(template2,half)??[])}function bodyProblem(template2,half){const text6=textOf(template2.
-fields[half]);if(text6===""||!isBlank(text6))return void 0;const message=`"${half}" is only white space, which can't be \
-the body of an email`;const hint='write the text, or declare "state: absent" to delete the template';return error("body-\
-blank",message,[template2.placeOf(half)],hint)}function withUsableBodies(template2){const unusable=halves.filter(half=>bodyProblem(
-template2,half)!==void 0);const fields4=Object.entries(template2.fields).filter(([field2])=>!unusable.some(half=>half===
-field2));return altered(template2,{fields:Object.fromEntries(fields4)})}function bodiesOf(fields4){return Object.fromEntries(
-halves.flatMap(half=>typeof fields4[half]==="string"?[[half,fields4[half]]]:[]))}var knownTypes,BUILT_IN,traits2,halves,
-schema,emailTemplate,NOT_THERE;var init_email_template=__esm({"src/kinds/email-template.ts"(){"use strict";init_zod();init_concurrency();
-init_members();init_problems();init_values();init_by_name();init_declared();init_fields();init_lifecycle();init_references();
-init_rules();init_schema();knownTypes=["confirmation_instructions","reset_password_instructions","tx_code"];BUILT_IN='to\
- go back to the built-in text, declare "state: absent"';traits2={documented:{halvesFallBack:false,allBuiltIn:false},boruta:{
-halvesFallBack:true,allBuiltIn:true,whole:["txt_content","html_content"],ignored:["id"],limits:{identity:{type:{known:knownTypes,
-otherwise:"this server has no email template of this type"}},filled:{txt_content:BUILT_IN,html_content:BUILT_IN}},signs:{
-null:["id"],resets:true},unsafe:true}};halves=["txt_content","html_content"];schema=lazy(()=>document("EmailTemplate","A\
-n email template of a backend, in Mustache.",{backend_id:optional2(identifier(),"The id of the backend whose template it\
- is.",UUID),backend:optional2(identifier(),"The name or id of the backend, instead of backend_id, if the profile lists b\
-ackends.","Staff directory"),type:identifier().meta({description:"The type of the email, as the server names it.",examples:knownTypes}),
-id:optional2(text(),"The id of the template. The backend and the type identify it.",UUID),txt_content:nullish2(text(),"T\
-he body in plain text.",{file:"emails/reset_password.txt"}),html_content:nullish2(text(),"The body in HTML.",{file:"emai\
-ls/reset_password.html"}),state:_enum(["present","absent"]).optional().meta({description:"absent deletes the template, s\
-o the server uses its built-in text.",examples:["absent"],default:"present"}),ignored:ignorable(traits2)},{...absentAlone(
-["id",...halves]),oneOf:[{required:["backend_id"]},{required:["backend"]}]}));emailTemplate={name:"EmailTemplate",noun:"\
-email template",get schema(){return schema()},identity:["backend_id","backend","type"],byName:templateByName,fields:{id:value,
-txt_content:body,html_content:body},scopes:{read:"identity-providers:manage:all",write:"identity-providers:manage:all"},
-traits:traits2,identities:({identity:{backend_id,backend:backend4,type}})=>[JSON.stringify([backend_id??null,backend4??null,
-type])],check:(declared,profile)=>[...declared.flatMap(template2=>unidentified(template2,profile)),...declared.flatMap(template2=>absentProblems(
-template2,"template")),...declared.flatMap(bodyProblems),...profileProblems(declared.map(withUsableBodies),profile,traits2)],
-addressPart:({backend:backend4="",backend_id=backend4,type=""})=>`${/[/%]/.test(backend_id)?encodeURIComponent(backend_id):
-backend_id}/${type}`,naming,within:"backend_id",readable:()=>true,email:{txt:"txt_content",html:"html_content",type:"typ\
-e"},deletion:{prunedUnasked:true,verdict:deletion,exists:({exists,fields:fields4})=>exists&&typeof fields4.id==="string",
-isBuiltIn:({id})=>id===null,traces:({id,txt_content,html_content})=>[id,txt_content,html_content].map(part=>typeof part===
-"string"?part:""),restored:bodiesOf},async observe(objects3,context3){return new Map(await allSettledEach(objects3,async object3=>[
-object3,await showTemplate(object3.identity,context3)]))},decide({declared,present:present3,profile}){if(!declared.absent)
-return void 0;const holds2=present3.exists===false||typeof present3.fields.id!=="string"||present3.asDeleted;if(holds2){
-const strange=present3.exists===false&&traits2[profile.name].allBuiltIn;const warnings=strange?[{code:"not-there",message:nothingThere(
-present3.identity)}]:[];return{action:"unchanged",fields:[],requests:[],destructions:[],warnings}}return deletion(present3.
-identity,present3.fields,profile)},update(input){if(input.present.exists===false&&traits2[input.profile.name].allBuiltIn){
-return{requests:[],expected:{},trouble:notThere(input.present.identity)}}if(traits2[input.profile.name].halvesFallBack)return rewrite(
-input);const{present:present3,desired:desired2}=input;const{backend_id="",type=""}=present3.identity;const known3=carried(
-present3.fields,["id","txt_content","html_content"]);const there=Object.fromEntries(Object.entries(known3).filter(([,half])=>half!==
-null));const template2={...there,...desired2};return{requests:[{operation:"updateTemplate",params:{backend_id,template_type:type},
-body:{...template2,type,backend_id}}],expected:template2,...present3.exists===false?{warnings:[NOT_THERE]}:{}}},lost:lostTemplate,
-discovery:{options:{backend:"backend_id",type:"type"},find:find2,named:{lists:()=>["backends"],identity({identity:{backend_id="",
-type=""}},references2){const name3=references2.backends?.byId(backend_id)?.name;if(typeof name3!=="string")return void 0;
-return onlyNames(templateByName,backend_id,[{backend:name3,type}],references2)}},writes:["txt_content","html_content"],files:{
-folder:"emails",endings:{txt_content:"txt",html_content:"html"}}},destructions:()=>[]};NOT_THERE={code:"not-there",message:"\
-the server has no such email template; the update is sent anyway"}}});var flags,fields2,identityProvider;var init_identity_provider=__esm({"src/kinds/identity-provider.ts"(){"use strict";init_zod();
+{"src/kinds/declared.ts"(){"use strict"}});function ownedBy(noun,list2){const name3=noun.replaceAll(" ","_");const id=`${name3}_id`;const byName2={id,names:[name3],
+lists:()=>[list2],find({[name3]:called="",...rest},references2){const found2=findIn(noun,called,references2);return typeof found2===
+"string"?found2:{...rest,[id]:found2.id}}};const nameOf3=(identity2,{[list2]:owners})=>{const called=owners?.byId(identity2[id]??
+"")?.name;return typeof called==="string"?called:void 0};const named3={lists:()=>[list2],identity({identity:identity2},references2){
+const{[id]:owner,type=""}=identity2;const called=nameOf3(identity2,references2);return called===void 0?void 0:onlyNames(
+byName2,owner,[{[name3]:called,type}],references2)}};const kind={byName:byName2,within:id,addressPart({[name3]:called="",
+[id]:owner=called,type=""}){return`${/[/%]/.test(owner)?encodeURIComponent(owner):owner}/${type}`},naming(identity2,references2){
+const{[list2]:owners}=references2;const called=nameOf3(identity2,references2);if(called===void 0||owners?.byName(called).
+length!==1)return{address:identity2,key:identity2,all:[identity2]};const byOwner={[name3]:called,type:identity2.type??""};
+const isNew=owners.created.has(identity2[id]??"");return{address:isNew?byOwner:identity2,key:identity2,all:[identity2,byOwner]}}};
+return{kind,named:named3}}function ownerProblems({kind,identity:identity2,place:place2},{id,names:[name3=""]}){const isNameless=identity2[name3]===
+void 0;if(identity2[id]===void 0!==isNameless)return[];const message=`${withArticle(kind)} needs either "${id}" or "${name3}\
+"`;return[error("missing-field",message,[place2],isNameless?"add one of the two":"remove one of the two")]}var init_owned=__esm(
+{"src/kinds/owned.ts"(){"use strict";init_problems();init_words();init_by_name()}});function unidentified(template2,profile){const{backend_id,backend:backend4}=template2.identity;if(backend4===void 0||backend_id!==
+void 0||listRead("backends",profile)!==void 0)return ownerProblems(template2,owned.kind.byName);return[unlisted(profile,
+"a backend",template2.placeOf("backend"))]}function nothingThere({backend_id="",type=""}){return`the server answers 404 \
+for it: it has no backend with the id ${backend_id}, or no email template of the type ${type}, so there is nothing to de\
+lete; is backend_id right, and type?`}function notThere({backend_id="",type=""}){return`the server answers 404 for it: i\
+t has no backend with the id ${backend_id}, or no email template of the type ${type}, and no operation creates one; corr\
+ect backend_id or type, or create the backend there`}function rewrite({present:present3,desired:desired2,profile}){const{
+backend_id="",type=""}=present3.identity;const params={backend_id,template_type:type};const{fields:fields4,unknown:unknown3}=wholeFields(
+desired2,present3.fields,traits2[profile.name]);if(unknown3.length>0){return{requests:[],expected:fields4,trouble:unknownWhole(
+"email template",unknown3)}}const kept=Object.keys(fields4).some(half=>same(fields4[half]??null,present3.fields[half]??null));
+const deletes=typeof present3.fields.id==="string"&&kept;const from=deletes?{id:null}:carried(present3.fields,["id","txt\
+_content","html_content"]);const patch={operation:"updateTemplate",params,body:{...fields4,type,backend_id},confirm:{from}};
+return{requests:deletes?[{operation:"deleteTemplate",params},patch]:[patch],expected:fields4}}function lostTemplate({before,
+asked,now}){if(typeof before.id!=="string")return{};const bodies2=Object.fromEntries(halves.flatMap(half=>typeof before[half]===
+"string"||before[half]instanceof Sensitive?[[half,before[half]]]:[]));if(now.id===null)return{id:before.id,...bodies2};if(now.
+id!==void 0&&now.id!==before.id)return{};const wished=Object.entries(asked).filter(([field2,sent2])=>!same(sent2,before[field2]??
+null));if(wished.length>0&&!wished.some(([field2,sent2])=>same(sent2,now[field2]??null)))return{};const fallen=Object.fromEntries(
+Object.entries(bodies2).filter(([half,was=null])=>{const sent2=asked[half];return sent2!==void 0&&same(sent2,was)&&now[half]!==
+void 0&&!same(now[half]??null,was)}));return Object.keys(fallen).length===0?{}:{id:before.id,...fallen}}function deletion(identity2,fields4,profile){
+const{backend_id="",type=""}=identity2;return{action:"delete",fields:deletedBodies(fields4,profile),requests:[{operation:"\
+deleteTemplate",params:{backend_id,template_type:type}}],destructions:["deletes the template"]}}function deletedBodies(fields4,{
+name:name3}){return halves.filter(field2=>typeof fields4[field2]==="string").map(path=>({path,type:"body",before:fields4[path],
+after:null,sensitive:false,becomes:traits2[name3].allBuiltIn?"built-in":"gone"}))}async function showTemplate(identity2,{
+reader,limit:limit2}){const{backend_id="",type=""}=identity2;const template2=await limit2(()=>reader.showTemplate(backend_id,
+type));return template2===null?{exists:false,identity:identity2,fields:{}}:{exists:true,identity:identity2,fields:{...template2}}}
+async function find2(context3){const{asked,known:known3}=context3;const{backend:wanted=[],type:types3=[]}=asked;const named3=known3.
+filter(({kind})=>kind==="EmailTemplate").map(({identity:identity2})=>identity2);const backends=wanted.length>0?wanted:await backendsOf(
+context3,named3);const identities=[...new Set(backends)].sort().flatMap(backend_id=>{const own6=named3.flatMap(one=>one.
+backend_id===backend_id?[one.type??""]:[]);return[...new Set(types3.length>0?types3:[...knownTypes,...own6])].sort(compareText).
+map(type=>({backend_id,type}))});const found2=await allSettled(identities.map(async identity2=>{const live=await showTemplate(
+identity2,context3);if(!live.exists)return[];const remark=live.fields.id===null?{remark:"the built-in text"}:{};return[{
+identity:identity2,called:null,...remark,live}]}));const unnamed2="no backend is known, so no email template can be foun\
+d: name backends with --backend ID";if(backends.length>0)return{found:found2.flat(),notes:[]};return{found:[],notes:[unnamed2],
+unasked:"no backend is known, so no template was read"}}async function backendsOf({list:list2,profile},named3){const known3=named3.
+flatMap(({backend_id})=>backend_id??[]);if(listRead("backends",profile)===void 0)return known3;const own6=await list2("b\
+ackends");const shown4=own6??await list2("users");const ids2=[...shown4?.all()??[]].map(row=>own6===null?idOf(row.backend):
+row.id);return[...known3,...ids2.flatMap(id=>typeof id==="string"?[id]:[])]}function bodyProblems(template2){return halves.
+flatMap(half=>bodyProblem(template2,half)??[])}function bodyProblem(template2,half){const text6=textOf(template2.fields[half]);
+if(text6===""||!isBlank(text6))return void 0;const message=`"${half}" is only white space, which can't be the body of an\
+ email`;const hint='write the text, or declare "state: absent" to delete the template';return error("body-blank",message,
+[template2.placeOf(half)],hint)}function withUsableBodies(template2){const unusable=halves.filter(half=>bodyProblem(template2,
+half)!==void 0);const fields4=Object.entries(template2.fields).filter(([field2])=>!unusable.some(half=>half===field2));return altered(
+template2,{fields:Object.fromEntries(fields4)})}function bodiesOf(fields4){return Object.fromEntries(halves.flatMap(half=>typeof fields4[half]===
+"string"?[[half,fields4[half]]]:[]))}var knownTypes,BUILT_IN,traits2,halves,schema,owned,emailTemplate,NOT_THERE;var init_email_template=__esm(
+{"src/kinds/email-template.ts"(){"use strict";init_zod();init_concurrency();init_members();init_problems();init_values();
+init_by_name();init_declared();init_fields();init_lifecycle();init_owned();init_references();init_rules();init_schema();
+knownTypes=["confirmation_instructions","reset_password_instructions","tx_code"];BUILT_IN='to go back to the built-in te\
+xt, declare "state: absent"';traits2={documented:{halvesFallBack:false,allBuiltIn:false},boruta:{halvesFallBack:true,allBuiltIn:true,
+whole:["txt_content","html_content"],ignored:["id"],limits:{identity:{type:{known:knownTypes,otherwise:"this server has \
+no email template of this type"}},filled:{txt_content:BUILT_IN,html_content:BUILT_IN}},signs:{null:["id"],resets:true},unsafe:true}};
+halves=["txt_content","html_content"];schema=lazy(()=>document("EmailTemplate","An email template of a backend, in Musta\
+che.",{backend_id:optional2(identifier(),"The id of the backend whose template it is.",UUID),backend:optional2(identifier(),
+"The name or id of the backend, instead of backend_id, if the profile lists backends.","Staff directory"),type:identifier().
+meta({description:"The type of the email, as the server names it.",examples:knownTypes}),id:optional2(text(),"The id of \
+the template. The backend and the type identify it.",UUID),txt_content:nullish2(text(),"The body in plain text.",{file:"\
+emails/reset_password.txt"}),html_content:nullish2(text(),"The body in HTML.",{file:"emails/reset_password.html"}),state:_enum(
+["present","absent"]).optional().meta({description:"absent deletes the template, so the server uses its built-in text.",
+examples:["absent"],default:"present"}),ignored:ignorable(traits2)},{...absentAlone(["id",...halves]),oneOf:[{required:[
+"backend_id"]},{required:["backend"]}]}));owned=ownedBy("backend","backends");emailTemplate={name:"EmailTemplate",noun:"\
+email template",get schema(){return schema()},identity:["backend_id","backend","type"],...owned.kind,fields:{id:value,txt_content:body,
+html_content:body},scopes:{read:"identity-providers:manage:all",write:"identity-providers:manage:all"},traits:traits2,identities:({
+identity:{backend_id,backend:backend4,type}})=>[JSON.stringify([backend_id??null,backend4??null,type])],check:(declared,profile)=>[
+...declared.flatMap(template2=>unidentified(template2,profile)),...declared.flatMap(template2=>absentProblems(template2,
+"template")),...declared.flatMap(bodyProblems),...profileProblems(declared.map(withUsableBodies),profile,traits2)],readable:()=>true,
+email:{txt:"txt_content",html:"html_content",type:"type"},deletion:{prunedUnasked:true,verdict:deletion,exists:({exists,
+fields:fields4})=>exists&&typeof fields4.id==="string",isBuiltIn:({id})=>id===null,traces:({id,txt_content,html_content})=>[
+id,txt_content,html_content].map(part=>typeof part==="string"?part:""),restored:bodiesOf},async observe(objects3,context3){
+return new Map(await allSettledEach(objects3,async object3=>[object3,await showTemplate(object3.identity,context3)]))},decide({
+declared,present:present3,profile}){if(!declared.absent)return void 0;const holds2=present3.exists===false||typeof present3.
+fields.id!=="string"||present3.asDeleted;if(holds2){const strange=present3.exists===false&&traits2[profile.name].allBuiltIn;
+const warnings=strange?[{code:"not-there",message:nothingThere(present3.identity)}]:[];return{action:"unchanged",fields:[],
+requests:[],destructions:[],warnings}}return deletion(present3.identity,present3.fields,profile)},update(input){if(input.
+present.exists===false&&traits2[input.profile.name].allBuiltIn){return{requests:[],expected:{},trouble:notThere(input.present.
+identity)}}if(traits2[input.profile.name].halvesFallBack)return rewrite(input);const{present:present3,desired:desired2}=input;
+const{backend_id="",type=""}=present3.identity;const known3=carried(present3.fields,["id","txt_content","html_content"]);
+const there=Object.fromEntries(Object.entries(known3).filter(([,half])=>half!==null));const template2={...there,...desired2};
+return{requests:[{operation:"updateTemplate",params:{backend_id,template_type:type},body:{...template2,type,backend_id}}],
+expected:template2,...present3.exists===false?{warnings:[NOT_THERE]}:{}}},lost:lostTemplate,discovery:{options:{backend:"\
+backend_id",type:"type"},find:find2,named:owned.named,writes:["txt_content","html_content"],files:{folder:"emails",endings:{
+txt_content:"txt",html_content:"html"}}},destructions:()=>[]};NOT_THERE={code:"not-there",message:"the server has no suc\
+h email template; the update is sent anyway"}}});var flags,fields2,identityProvider;var init_identity_provider=__esm({"src/kinds/identity-provider.ts"(){"use strict";init_zod();
 init_members();init_problems();init_by_name();init_fields();init_resource();init_schema();flags={check_password:"Whether\
  users sign in with their password. Default on the server: true.",choose_session:"Whether users choose among their sessi\
 ons. Default on the server: true.",totpable:"Whether users can set up one-time passwords.",enforce_totp:"Whether users m\
@@ -8664,26 +8668,24 @@ return{requests:[{operation:"updateOrganization",params:{organization_id:id},bod
 0?{}:{trouble:unknownWhole("organization",unknown3)}}},creation:creationOf("createOrganization",{takesId:false,needs:["n\
 ame"],withoutId:"the server chooses the id of a new organization: leave out the id"}),deletion:deletionOf("deleteOrganiz\
 ation","organization_id","deletes the organization, and ends all memberships in it"),discovery:discoveryIn("organization\
-s","organizations"),destructions:()=>[]}}});function pages2({name:name3,noun,about:about2,path,scope:scope3,types:types3,type,owner}){const traits5={documented:{},boruta:{
-limits:{identity:{type:{known:types3,otherwise:`this server has no ${noun} of this type`}},filled:{content:BUILT_IN2}}}};
-const schema6=lazy(()=>document(name3,about2,{...owner?.shape(),type:type.meta({description:`The type of the ${noun}.`,examples:types3.
-slice(0,3)}),content:nullish2(text(),"The page, in HTML and Mustache.",{file:`pages/${types3[1]}.html`}),state:_enum(["p\
-resent","absent"]).optional().meta({description:`Absent: delete the ${noun}, so that the server uses its built-in one.`,
-examples:["absent"],default:"present"})},{...absentAlone(["content"]),...owner===void 0?{}:{oneOf:[owner.byName.id,...owner.
-byName.names].map(part=>({required:[part]}))}}));const within6=owner?.byName.id;const paramsOf=identity2=>({...within6===
-void 0?{}:{[within6]:identity2[within6]??""},template_type:identity2.type??""});const read2={title:`show ${withArticle(noun)}`,
-path:`${path}/:template_type`,scope:scope3};const show=async(identity2,context3)=>{const isOwned=within6===void 0||identity2[within6]!==
-void 0;const shown4=isOwned?await readOne(context3,read2,paramsOf(identity2),answers.object):null;return shown4===null?{
-exists:false,identity:identity2,fields:{}}:{exists:true,identity:identity2,fields:shown4}};const deletion2=(identity2,{content})=>({
-action:"delete",fields:typeof content==="string"?[{path:"content",type:"body",before:content,after:null,sensitive:false,
-becomes:"built-in"}]:[],requests:[{operation:`delete${name3}`,params:paramsOf(identity2)}],destructions:[`deletes the ${noun}`]});
-return{name:name3,noun,only:"boruta",get schema(){return schema6()},identity:[...owner===void 0?[]:[owner.byName.id,...owner.
-byName.names],"type"],...owner===void 0?{}:{byName:owner.byName,within:owner.byName.id,naming:owner.naming},fields:{content:body},
-scopes:{read:scope3,write:scope3},traits:traits5,identities:({identity:identity2})=>[JSON.stringify(Object.entries(identity2).
-sort())],check:(declared,profile)=>[...declared.flatMap(one=>[...unknownToProfile(one,noun,profile),...owner===void 0?[]:
-unowned(one,owner.byName),...absentProblems(one,noun)]),...profileProblems(declared,profile,traits5)],addressPart:identity2=>{
-const[own6=identity2[owner?.byName.names[0]??""]??""]=within6===void 0?[]:[identity2[within6]];const first=/[/%]/.test(own6)?
-encodeURIComponent(own6):own6;return owner===void 0?identity2.type??"":`${first}/${identity2.type??""}`},readable:profile=>profile.
+s","organizations"),destructions:()=>[]}}});function pages2({name:name3,noun,about:about2,path,scope:scope3,types:types3,type,owner}){const{byName:byName2}=owner?.kind??
+{};const ownerParts=byName2===void 0?[]:[byName2.id,...byName2.names];const traits5={documented:{},boruta:{limits:{identity:{
+type:{known:types3,otherwise:`this server has no ${noun} of this type`}},filled:{content:BUILT_IN2}}}};const schema6=lazy(
+()=>document(name3,about2,{...owner?.shape(),type:type.meta({description:`The type of the ${noun}.`,examples:types3.slice(
+0,3)}),content:nullish2(text(),"The page, in HTML and Mustache.",{file:`pages/${types3[1]}.html`}),state:_enum(["present",
+"absent"]).optional().meta({description:`Absent: delete the ${noun}, so that the server uses its built-in one.`,examples:[
+"absent"],default:"present"})},{...absentAlone(["content"]),...owner===void 0?{}:{oneOf:ownerParts.map(part=>({required:[
+part]}))}}));const within6=byName2?.id;const paramsOf=identity2=>({...within6===void 0?{}:{[within6]:identity2[within6]??
+""},template_type:identity2.type??""});const read2={title:`show ${withArticle(noun)}`,path:`${path}/:template_type`,scope:scope3};
+const show=async(identity2,context3)=>{const isOwned=within6===void 0||identity2[within6]!==void 0;const shown4=isOwned?
+await readOne(context3,read2,paramsOf(identity2),answers.object):null;return shown4===null?{exists:false,identity:identity2,
+fields:{}}:{exists:true,identity:identity2,fields:shown4}};const deletion2=(identity2,{content})=>({action:"delete",fields:typeof content===
+"string"?[{path:"content",type:"body",before:content,after:null,sensitive:false,becomes:"built-in"}]:[],requests:[{operation:`\
+delete${name3}`,params:paramsOf(identity2)}],destructions:[`deletes the ${noun}`]});return{name:name3,noun,only:"boruta",
+get schema(){return schema6()},identity:[...ownerParts,"type"],fields:{content:body},scopes:{read:scope3,write:scope3},traits:traits5,
+identities:({identity:identity2})=>[JSON.stringify(Object.entries(identity2).sort())],check:(declared,profile)=>[...declared.
+flatMap(one=>[...unknownToProfile(one,noun,profile),...byName2===void 0?[]:ownerProblems(one,byName2),...absentProblems(
+one,noun)]),...profileProblems(declared,profile,traits5)],addressPart:({type:type2=""})=>type2,...owner?.kind,readable:profile=>profile.
 name==="boruta",email:{txt:"",html:"content",type:"type",page:owner===void 0?{}:{layout:"layout"}},async observe(objects3,context3){
 return new Map(await allSettledEach(objects3,async object3=>{const live=await show(object3.identity,context3);const{[within6??
 ""]:id=""}=live.identity;const list2=context3.holds("identityProviders")?await context3.list("identityProviders"):null;const name4=list2?.
@@ -8696,39 +8698,28 @@ const trouble=`the server answers 404 for it: it has no ${noun} of the type ${id
 return{requests:[],expected:{},trouble}},deletion:{verdict:deletion2,exists:({exists,fields:fields4})=>exists&&typeof fields4.
 id==="string",isBuiltIn:({id})=>id===null,traces:({id,content})=>[id,content].map(part=>typeof part==="string"?part:""),
 restored:({content})=>content===void 0?{}:{content}},discovery:{options:{type:"type"},find:context3=>findPages(context3,
-types3,show,within6),...owner===void 0?{}:{named:{lists:()=>["identityProviders"],identity({identity:identity2},references2){
-const{[within6??""]:id="",type:type2=""}=identity2;const called=references2.identityProviders?.byId(id)?.name;if(typeof called!==
-"string")return void 0;return onlyNames(owner.byName,id,[{identity_provider:called,type:type2}],references2)}}},writes:[
-"content"],files:{folder:"pages",endings:{content:"html"}}},destructions:()=>[]}}async function findPages(context3,types3,show,within6){
-const{list:list2,asked}=context3;const rows=within6===void 0?[]:(await list2("identityProviders"))?.rows()??[];const owners=within6===
-void 0?[{}]:rows.map(({id})=>({[within6]:String(id)}));const wanted=(asked.type??[]).length===0?types3:types3.filter(type=>asked.
-type?.includes(type));const identities=owners.flatMap(owner=>[...wanted].sort(compareText).map(type=>({...owner,type})));
-const found2=await allSettled(identities.map(async identity2=>{const live=await show(identity2,context3);const remark=live.
-fields.id===null?{remark:"the built-in page"}:{};return live.exists?[{identity:identity2,called:null,...remark,live}]:[]}));
-return{found:found2.flat(),notes:[]}}function unowned(page2,{id,names:[name3=""]}){const both=page2.identity[id]!==void 0&&
-page2.identity[name3]!==void 0;const none2=page2.identity[id]===void 0&&page2.identity[name3]===void 0;if(!both&&!none2)
-return[];const message=`a ${page2.kind} needs either "${id}" or "${name3}"`;return[error("missing-field",message,[page2.
-place],none2?"add one of the two":"remove one of the two")]}function pageNaming(identity2,{identityProviders}){const{identity_provider_id="",
-type=""}=identity2;const name3=identityProviders?.byId(identity_provider_id)?.name;const isUnique=typeof name3==="string"&&
-identityProviders?.byName(name3).length===1;const named3=isUnique?{identity_provider:name3,type}:identity2;const isNew=identityProviders?.
-created.has(identity_provider_id)===true;return{address:isNew?named3:identity2,key:identity2,all:[identity2,named3]}}var pageTypes,
-errorTypes,BUILT_IN2,pageByName,pageTemplate,errorTemplate;var init_page_template=__esm({"src/kinds/page-template.ts"(){
-"use strict";init_zod();init_concurrency();init_members();init_problems();init_values();init_words();init_answers();init_by_name();
-init_discovery();init_fields();init_lifecycle();init_resource();init_rules();init_schema();pageTypes=[...["layout","new_\
-session","choose_session","new_registration","edit_user","new_reset_password"],...["edit_reset_password","new_confirmati\
-on_instructions","new_totp_registration"],...["new_totp_authentication","new_webauthn_registration","new_webauthn_authen\
-tication"],...["new_consent","credential_offer","cross_device_presentation"]];errorTypes=["400","401","403","404","500"];
-BUILT_IN2='to go back to the built-in page, declare "state: absent"';pageByName={id:"identity_provider_id",names:["ident\
-ity_provider"],lists:()=>["identityProviders"],find({identity_provider="",...rest},references2){const found2=findIn("ide\
-ntity provider",identity_provider,references2);return typeof found2==="string"?found2:{...rest,identity_provider_id:found2.
-id}},missing:(identity2,{identityProviders})=>identityProviders?.lacksName(identity2.identity_provider??"")===true?identity2:
-void 0};pageTemplate=pages2({name:"PageTemplate",noun:"page template",about:"A page of an identity provider, in Mustache\
-.",path:"/api/identity-providers/:identity_provider_id/templates",scope:"identity-providers:manage:all",types:pageTypes,
-type:identifier(),owner:{byName:pageByName,naming:pageNaming,shape:()=>({identity_provider_id:optional2(identifier(),"Th\
-e id of the identity provider whose page it is.",UUID),identity_provider:optional2(identifier(),"The name or id of the i\
-dentity provider, instead of identity_provider_id.","Company accounts")})}});errorTemplate=pages2({name:"ErrorTemplate",
-noun:"error template",about:"A page that the server shows for an HTTP error, in Mustache.",path:"/api/configuration/erro\
-r-templates",scope:"configuration:manage:all",types:errorTypes,type:union([identifier(),int().transform(String)],{error:"\
+types3,show,within6),...owner===void 0?{}:{named:owner.named},writes:["content"],files:{folder:"pages",endings:{content:"\
+html"}}},destructions:()=>[]}}async function findPages(context3,types3,show,within6){const{list:list2,asked}=context3;const rows=within6===
+void 0?[]:(await list2("identityProviders"))?.rows()??[];const owners=within6===void 0?[{}]:rows.map(({id})=>({[within6]:String(
+id)}));const wanted=(asked.type??[]).length===0?types3:types3.filter(type=>asked.type?.includes(type));const identities=owners.
+flatMap(owner=>[...wanted].sort(compareText).map(type=>({...owner,type})));const found2=await allSettled(identities.map(
+async identity2=>{const live=await show(identity2,context3);const remark=live.fields.id===null?{remark:"the built-in pag\
+e"}:{};return live.exists?[{identity:identity2,called:null,...remark,live}]:[]}));return{found:found2.flat(),notes:[]}}var pageTypes,
+errorTypes,BUILT_IN2,owned2,pageTemplate,errorTemplate;var init_page_template=__esm({"src/kinds/page-template.ts"(){"use\
+ strict";init_zod();init_concurrency();init_members();init_values();init_words();init_answers();init_discovery();init_fields();
+init_lifecycle();init_owned();init_resource();init_rules();init_schema();pageTypes=[...["layout","new_session","choose_s\
+ession","new_registration","edit_user","new_reset_password"],...["edit_reset_password","new_confirmation_instructions","\
+new_totp_registration"],...["new_totp_authentication","new_webauthn_registration","new_webauthn_authentication"],...["ne\
+w_consent","credential_offer","cross_device_presentation"]];errorTypes=["400","401","403","404","500"];BUILT_IN2='to go \
+back to the built-in page, declare "state: absent"';owned2=ownedBy("identity provider","identityProviders");pageTemplate=
+pages2({name:"PageTemplate",noun:"page template",about:"A page of an identity provider, in Mustache.",path:"/api/identit\
+y-providers/:identity_provider_id/templates",scope:"identity-providers:manage:all",types:pageTypes,type:identifier(),owner:{
+...owned2,kind:{...owned2.kind,byName:{...owned2.kind.byName,missing:(identity2,{identityProviders})=>identityProviders?.
+lacksName(identity2.identity_provider??"")===true?identity2:void 0}},shape:()=>({identity_provider_id:optional2(identifier(),
+"The id of the identity provider whose page it is.",UUID),identity_provider:optional2(identifier(),"The name or id of th\
+e identity provider, instead of identity_provider_id.","Company accounts")})}});errorTemplate=pages2({name:"ErrorTemplat\
+e",noun:"error template",about:"A page that the server shows for an HTTP error, in Mustache.",path:"/api/configuration/e\
+rror-templates",scope:"configuration:manage:all",types:errorTypes,type:union([identifier(),int().transform(String)],{error:"\
 expected a status such as 404"})})}});var role2;var init_role=__esm({"src/kinds/role.ts"(){"use strict";init_members();init_fields();init_holdings();init_resource();
 init_schema();role2=resource2({name:"Role",noun:"role",about:"A role: scopes that users get together.",list:"roles",path:"\
 /api/roles",param:"role_id",scopes:{read:"users:manage:all",write:"scopes:manage:all"},fields:{name:value,scopes:set()},
@@ -8917,7 +8908,7 @@ return[];const called=[shown4.username,shown4.uid].find(name3=>typeof name3==="s
 called:typeof called==="string"?called:null,live:{exists:true,identity:identity2,fields:shownUser(shown4)}}]}));return{found:found2.
 flat().sort((a2,b)=>compareText(a2.identity.id??"",b.identity.id??"")),notes:withoutIds(users2?.anonymous??0,"users")}}function rolesLost(wanted,got){
 if(wanted.roles===void 0||got.roles===void 0)return[];return matchSets(asElements(wanted.roles),asElements(got.roles)).removed}
-function naming2({id,username="",backend:backend4},{users:users2}){if(id===void 0)return{address:{username},key:{username:backend4===
+function naming({id,username="",backend:backend4},{users:users2}){if(id===void 0)return{address:{username},key:{username:backend4===
 void 0?username:`${backend4}/${username}`},all:[{username}]};const called=users2?.byId(id)?.username;const all=typeof called===
 "string"?[{id},{username:called}]:[{id}];return{address:{id},key:{id},all}}var elementNouns,backendFields2,fields3,WRITTEN_FIRST,
 user2,FEW,WORTH;var init_user=__esm({"src/kinds/user.ts"(){"use strict";init_concurrency();init_problems();init_values();
@@ -8931,9 +8922,9 @@ totp_registered_at:instant,metadata:map,federated_metadata:map,blocked:value,gro
 many:users,deciding:has=>has("id")?["id"]:["username","backend"],decisive:["username"],get fields(){return fields3()},scopes:{
 read:"users:manage:all",write:"users:manage:all"},traits:userTraits,identities:({identity:{id,username,backend:backend4=""}})=>[
 id===void 0?`name ${JSON.stringify([username,backend4])}`:`id ${id}`],check:(declared,profile)=>[...declared.flatMap(user4=>userProblems(
-user4,profile)),...profileProblems(declared,profile,userTraits)],addressPart:({id,username})=>id??username??"",naming:naming2,
-called:({username,uid})=>firstText(username,uid),names:backendName,readable:({name:name3})=>userTraits[name3].reads?.one!==
-void 0,async observe(objects3,context3){const{whole:whole2=[],reads:{one:read2}={}}=userTraits[context3.profile.name];if(read2===
+user4,profile)),...profileProblems(declared,profile,userTraits)],addressPart:({id,username})=>id??username??"",naming,called:({
+username,uid})=>firstText(username,uid),names:backendName,readable:({name:name3})=>userTraits[name3].reads?.one!==void 0,
+async observe(objects3,context3){const{whole:whole2=[],reads:{one:read2}={}}=userTraits[context3.profile.name];if(read2===
 void 0)return new Map;const listed2=await readMany(objects3.filter(({identity:identity2})=>identity2.id!==void 0).length,
 context3);return new Map(await allSettledEach(objects3,async object3=>{const{identity:identity2}=object3;const found2=await findUser(
 identity2,context3);const{id}=found2.identity;if(id===void 0)return[object3,found2];const row=listed2?.byId(id);const shown4=isWhole(
@@ -8953,7 +8944,7 @@ const removed=left.filter(element=>!kept.has(keyOf(element)));const called=eleme
 ...removed.map(element=>`removes the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(wanted,got).
 map(role3=>`removes the role${called(role3)} within the ${loses}${called(got)}`))]})};FEW=50;WORTH=.5}});function kindOf(name3){return byName[name3]}function only(found2){const[one,...others2]=found2;if(one===void 0||others2.
 length>0)throw new Error("one kind has it, and no other");return one}function isKindName(name3){return Object.hasOwn(byName,
-name3)}function isAddressedByName(kind){const{naming:naming3,byName:byName2}=kindOf(kind);return naming3!==void 0&&byName2===
+name3)}function isAddressedByName(kind){const{naming:naming2,byName:byName2}=kindOf(kind);return naming2!==void 0&&byName2===
 void 0}function addressOf(kind,identity2){return`${kind}/${kindOf(kind).addressPart(identity2)}`}function emailsIn(declared){
 return declared.flatMap(template2=>{const{email:email3}=kindOf(template2.kind);return email3===void 0||template2.absent?
 []:[{template:template2,email:email3}]})}function layoutOf({page:page2,type},identity2){if(page2?.layout===void 0||identity2[type]===
@@ -18675,7 +18666,9 @@ part,void 0),was:"new",...declaredPlaces2(declared,part),...confirmed.includes(p
 ...change3,action:"create",warnings:[...change3.warnings,...warnings],requests:[creation.request(chosen,fields4),...creation.
 after?.(chosen.id??"",fields4)??[]],fields:changes,destructions:kind.destructions(changes),apply:{...change3.apply,identity:creation.
 takesId?chosen:identity2,existed:false,...planned===void 0?{}:{plannedId:planned},...creating===void 0?{}:{chosenId:creating},
-...declared.replaces===void 0?{}:{replaces:declared.replaces}}}}function blockDependents(changes,references2){const created=new Map(
+...declared.replaces===void 0?{}:{replaces:declared.replaces}}}}function comingIds(live){return new Set([...live].flatMap(
+([{kind,identity:identity2,declared},{missing:missing2}])=>missing2===true&&declared?.creates===true&&kindOf(kind).creation?.
+takesId===true?[identity2.id??plannedId(addressOf(kind,identity2))]:[]))}function blockDependents(changes,references2){const created=new Map(
 listNames.flatMap(name3=>[...references2[name3]?.created??[]]));if(created.size===0)return changes;let settled=changes;for(;;){
 const coming=new Set(settled.flatMap(change3=>change3.action==="create"?idInPlan(change3):[]));const lacking3=[...created].
 filter(([id])=>!coming.has(id));if(lacking3.length===0)return settled;const next=settled.map(change3=>{if(change3.action===
@@ -19117,9 +19110,9 @@ state,restores}=options;if(restores!=="all")return[];return Object.entries(state
 record2,options)&&!isSelected(selection,record2.kind,[address4])&&isInShard(selection,record2.kind,record2.identity)).map(
 ([address4])=>address4)}function mayMean(selection,kind,identity2,references2={}){if(isAddressedByName(kind))return mayMatchKind(
 selection,kind);const{all}=addresses2({kind,identity:identity2,declared:void 0},void 0,references2);return isSelected(selection,
-kind,all)}function addresses2({kind,identity:identity2},live,references2){const naming3=kindOf(kind).naming?.(live===void 0?
-identity2:assign(identity2,live.identity),references2);if(naming3===void 0){const address5=addressOf(kind,identity2);return{
-address:address5,key:address5,all:[address5]}}const{address:address4,key:key3,all}=naming3;return{address:addressOf(kind,
+kind,all)}function addresses2({kind,identity:identity2},live,references2){const naming2=kindOf(kind).naming?.(live===void 0?
+identity2:assign(identity2,live.identity),references2);if(naming2===void 0){const address5=addressOf(kind,identity2);return{
+address:address5,key:address5,all:[address5]}}const{address:address4,key:key3,all}=naming2;return{address:addressOf(kind,
 address4),key:addressOf(kind,key3),all:all.map(one=>addressOf(kind,one))}}function checkTargets({targets,kinds:kinds2,shard:shard2},all,{
 declared,state}){const elsewhere=shard2===void 0?[]:[...declared,...Object.values(state.resources)];const lost2=targets.
 filter(target=>!all.some(address4=>matchesTarget(target,address4))&&!elsewhere.some(({kind,identity:identity2})=>mayMean(
@@ -20284,9 +20277,9 @@ const top=await topOf(cwd);if(top===void 0)return void 0;for(let folder=await re
 folder);const path=join7(folder,name3);if(!isThere(path))continue;for(const one of[path,join7(top,".git")])await refuseOthers(
 one,path,cwd);return path}return void 0}async function topOf(cwd){const folder=await realpath4(cwd).catch(()=>void 0);const top=folder===
 void 0?void 0:findWorkTree(folder);return top===folder?void 0:top}async function refuseOthers(one,config3,cwd){const own6=process.
-getuid?.();const{uid}=await lstat(one);if(own6===void 0||uid===own6||uid===0)return;const[shown4,owned]=[shownPath(config3,
+getuid?.();const{uid}=await lstat(one);if(own6===void 0||uid===own6||uid===0)return;const[shown4,owned3]=[shownPath(config3,
 cwd),shownPath(one,cwd)];throw problemError("no-config",`there is no idops.yaml in this folder, and ${shown4} is not use\
-d automatically, since ${owned} belongs to another user`,`use --config ${shown4} if you trust it`)}init_problems();import{realpath as realpath5}from"node:fs/promises";import{dirname as dirname10,resolve as resolvePath5}from"node:path";init_words();init_limits2();init_problems();init_values();init_names();var BadVariable=class extends Error{written;constructor(message,written4){super(message);this.written=written4}};var MAX_NESTING=50;
+d automatically, since ${owned3} belongs to another user`,`use --config ${shown4} if you trust it`)}init_problems();import{realpath as realpath5}from"node:fs/promises";import{dirname as dirname10,resolve as resolvePath5}from"node:path";init_words();init_limits2();init_problems();init_values();init_names();var BadVariable=class extends Error{written;constructor(message,written4){super(message);this.written=written4}};var MAX_NESTING=50;
 function parseVariables(text6){return new Scanner2(text6).template(false,0)}var Scanner2=class{#text;#at=0;constructor(text6){
 this.#text=text6}template(inside2,depth){const parts=[];const stop=inside2?/[$}]/g:/\$/g;let literal2="";while(this.#at<
 this.#text.length){stop.lastIndex=this.#at;const next=stop.exec(this.#text)?.index??this.#text.length;literal2+=this.#text.
@@ -21452,7 +21445,7 @@ e present ${path}`)]:[],...isMasked(after2,redact)?[maskedBody(`the new ${path}`
 redact(body2)!==body2}function maskedBody(what){return{code:"masked-body",message:`${what} contains a known credential, \
 which is masked here: look at the source before you trust the text around it`}}async function buildPlan(given){const{options,names:names4,warnings}=await withDocumentsById(given);const{selection,profile,
 state,recognise}=options;const subjects=candidates(options,await heldLists(options.read?.lists??{}));const{live,references:references2,
-read:read2}=await observeSubjects(subjects,names4,options);const decider=new Decider(options,references2);const addressed=withoutDeclared(
+read:read2,coming}=await observeSubjects(subjects,names4,options);const decider=new Decider(options,references2);const addressed=withoutDeclared(
 subjects.map(subject=>({subject,...addresses2(subject,live.get(subject),decider.references)})));const all=addressed.flatMap(
 ({all:all2})=>all2);checkTargets(selection,all,options);const alike=addressed.filter(({subject,all:all2})=>isSelected(selection,
 subject.kind,all2));const selected=alike.filter(({subject})=>!subject.elsewhere);const decided=await decideAll(selected,
@@ -21467,20 +21460,20 @@ plan:{...plan,...shard2===void 0?{}:{shard:shard2},...isPartial?{partial:true}:{
 ...guarded.warnings,...leftOut3(restoresLeftOut(options)),...missingLists(references2),...idleKeeps(options.safety.keep,
 references2),...decided.dropped,...idleWarnings(decided.changes)],settled:decided.settled,...given.asOf===void 0?{}:{asOf:given.
 asOf.toISOString()},...holdsUntil===void 0?{}:{holdsUntil},...selected.length===0&&given.declared.length>0?{leavesOut:options.
-endedOnly===true?"ended":true}:{}},replan:replanOf(options,byKey,decider,read2),observed:new Map(addressed.flatMap(({subject,
-key:key3})=>{const shown4=live.get(subject);return shown4===void 0?[]:[[key3,shown4]]}))}}async function withDocumentsById(options){
+endedOnly===true?"ended":true}:{}},replan:replanOf({...options,coming},byKey,decider,read2),observed:new Map(addressed.flatMap(
+({subject,key:key3})=>{const shown4=live.get(subject);return shown4===void 0?[]:[[key3,shown4]]}))}}async function withDocumentsById(options){
 const{declared,selection,profile,state}=options;if(options.adjust!==void 0)return{options,names:[],warnings:[]};const names4=listsOfNames2(
 declared,selection.targets,profile);const read2=reusableLists(options.read,[],names4);const references2=names4.length===
 0?{}:(await observe([],names4,{...options,lists:read2.lists})).references;const others2={present:new Map,former:formerNames(
-state)};const after2=afterwards(references2,declared,others2,valuesIn(profile));const expanded=expand(declared,after2,options);
-const coming=new Set(listNames.flatMap(name3=>[...after2[name3]?.created.keys()??[]]));const now=options.asOf??options.now;
-const dated=withDates(expanded.declared,declared,{state,now,endedOnly:options.endedOnly===true});const lists2={...options.
-read?.lists,...read2.lists};return{options:{...options,declared:dated.declared,...coming.size===0?{}:{coming},...names4.
-length===0?{}:{read:{at:read2.at,lists:lists2}}},names:names4,warnings:[...expanded.warnings,...dated.warnings]}}async function observeSubjects(subjects,names4,options){
+state)};const expanded=expand(declared,afterwards(references2,declared,others2,valuesIn(profile)),options);const now=options.
+asOf??options.now;const dated=withDates(expanded.declared,declared,{state,now,endedOnly:options.endedOnly===true});const lists2={
+...options.read?.lists,...read2.lists};return{options:{...options,declared:dated.declared,...names4.length===0?{}:{read:{
+at:read2.at,lists:lists2}}},names:names4,warnings:[...expanded.warnings,...dated.warnings]}}async function observeSubjects(subjects,names4,options){
 const own6=subjects.filter(({elsewhere})=>!elsewhere);const documents=own6.flatMap(({declared})=>declared??[]);const needed2=[
 ...names4,...listsFor(referring(own6,options),options.profile)];const read2=reusableLists(options.read,subjects,needed2);
 const known3=subjects.filter(({declared})=>declared?.trouble===void 0);const observed=await whileHashing(documents,options,
-()=>observe(known3,needed2,{...options,lists:read2.lists}));return{...observed,read:read2}}async function decideAll(selected,twice,decider,observed,signal){
+()=>observe(known3,needed2,{...options,lists:read2.lists}));const coming=comingIds(observed.live);const live=[...observed.
+live].map(([one,shown4])=>[one,partOf2(one,coming)??shown4]);return{...observed,live:new Map(live),read:read2,coming}}async function decideAll(selected,twice,decider,observed,signal){
 const decided=await eachWithSlowHashes(selected,one=>{const live=observed.get(one.subject);const change3=decider.decide(
 one,live);const others2=one.subject.declared&&twice.get(one.subject.declared);const restore=decider.pendingRestore(one.key);
 return{one,live,restore,change:change3&&others2?{...change3,...blockedAsTwice(others2)}:change3,isSettled:isSettled(one.
@@ -21624,7 +21617,7 @@ optional().meta(described2("The instant of --now","2027-01-31T00:00:00.000Z")),h
 "When the plan becomes stale because access ends","2027-01-31T00:00:00.000Z")),partial:literal(true).optional().describe(
 "Present if --target, --kind or --shard leave objects out"),summary:strictObject({create:int().min(1).optional().meta(described2(
 "Objects to create, if there are any",1)),update:count2("Objects to update",1),delete:count2("Objects to delete",0),regenerate:count2(
-"keys and DIDs to regenerate",0),adopt:count2("Objects to record without a request",0),blocked:count2("Blocked objects",
+"Keys and DIDs to regenerate",0),adopt:count2("Objects to record without a request",0),blocked:count2("Blocked objects",
 0),unchanged:count2("Unchanged objects",3),privileged:int().min(1).optional().meta(described2("Privileged changes, if th\
 ere are any",1)),drift:int().min(1).optional().meta(described2("Objects with drift, if there are any",1))}).describe("Th\
 e number of objects by action"),required_scopes:array(string2()).meta(described2("The scopes that observing and applying\
