@@ -238,7 +238,7 @@ function resolve(wanted: Fields, context: ResolveContext): Resolved {
     ...result,
     troubles: [...(troubles.length > 0 ? troubles : unlisted), ...lost],
     confirmed: areNamesUnique(identityProviders, [named, context.present.identity_provider])
-      ? [...confirmed.filter((path) => path !== 'identity_provider'), 'identity_provider']
+      ? [...confirmed, 'identity_provider']
       : confirmed,
     fields: { ...resolved, ...(named === undefined ? {} : { identity_provider: named }) },
   };

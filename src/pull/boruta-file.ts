@@ -54,8 +54,8 @@ type Section = keyof typeof sections;
 
 /** The kinds that have a section. */
 export const kindsInFile: readonly string[] = [
-  ...(['Scope', 'Role', 'Organization', 'Backend', 'IdentityProvider', 'Client'] as const),
-  ...(['PageTemplate', 'ErrorTemplate'] as const),
+  ...['Scope', 'Role', 'Organization', 'Backend', 'IdentityProvider', 'Client'],
+  ...['PageTemplate', 'ErrorTemplate'],
 ];
 
 /** Members that no manifest gets, since they are secret. */

@@ -111,11 +111,17 @@ export async function pull(
     const fresh = placed(await pullFresh(wishes, look), folder, project);
     const { apart } = fresh;
     if (!apart && manifests.declared.length > 0) {
-      throw problemError(
-        'wrong-option',
-        '--out names a folder whose files the configuration takes for manifests, and the project has manifests already',
-        'leave out --out to bring those up to what the server has, or name a folder that no glob of the configuration names',
-      );
+      const [message, hint] =
+        borutaFile === undefined
+          ? [
+              '--out names a folder whose files the configuration takes for manifests, and the project has manifests already',
+              'leave out --out to bring those up to what the server has, or name a folder that no glob of the configuration names',
+            ]
+          : [
+              '--from-boruta-file writes new manifests, and the project has manifests already',
+              'name a folder with --out that no glob of the configuration names',
+            ];
+      throw problemError('wrong-option', message, hint);
     }
     const files = await filesInFolder(fresh, folder, project.cwd);
     const written = files.filter(({ action }) => action !== 'unchanged').map(({ path }) => path);
@@ -268,6 +274,18 @@ async function fileContext(
       'wrong-option',
       `--from-boruta-file writes manifests for a Boruta, and the profile is ${profile.name}`,
       'set "profile: boruta" under server',
+    );
+  const { by, declared = false, asked = {} } = request;
+  const others = [
+    ...(by === 'id' ? ['--by id'] : []),
+    ...(declared ? ['--declared'] : []),
+    ...Object.entries(asked).flatMap(([option, ids = []]) => (ids.length > 0 ? [`--${option}`] : [])),
+  ];
+  if (others.length > 0)
+    throw problemError(
+      'wrong-option',
+      `--from-boruta-file doesn't go with ${others.join(', ')}`,
+      'remove the others; --kind selects what is written',
     );
   const path = resolve(cwd, borutaFile);
   const name = fileName(path, { cwd, root });

@@ -114,6 +114,10 @@ describe("idops pull from Boruta's configuration file", () => {
     await failed(at.idops('pull --from-boruta-file list.yml'), 'list.yml:2', 'scope');
     await failed(at.idops('pull --from-boruta-file none.yml'), 'none.yml');
     await failed(at.idops('pull --from-boruta-file good.yml --kind User'), 'Scope');
+    // Some entries have no id.
+    await failed(at.idops('pull --from-boruta-file good.yml --by id --user x'), '--by id, --user');
+    await at.write({ 'manifests/own.yaml': 'kind: Scope\nname: own\n' });
+    await failed(at.idops('pull --from-boruta-file good.yml'), 'has manifests already', 'with --out');
     await at.write({ 'idops.yaml': boruta.replace('profile: boruta', 'profile: documented') });
     await failed(at.idops('pull --from-boruta-file good.yml'), 'profile: boruta');
   });
