@@ -8432,23 +8432,23 @@ result;const[found2]=asElements(resolved2.identity_provider??null);const id=type
 const named3=id===void 0?void 0:namedReference(identityProviders,id);const nameless3=[...elementsOf(resolved2.authorized_scopes),
 ...found2===void 0?[]:[found2]].filter(({id:id2})=>typeof id2!=="string");const unlisted3=nameless3.map(({name:name3})=>`\
 no list of the server has "${String(name3)}": declare the id`);return{...result,troubles:[...troubles.length>0?troubles:
-unlisted3,...lost2],confirmed:areNamesUnique(identityProviders,[named3,context3.present.identity_provider])?[...confirmed.
-filter(path=>path!=="identity_provider"),"identity_provider"]:confirmed,fields:{...resolved2,...named3===void 0?{}:{identity_provider:named3}}}}
-function elementsOf(declared){if(declared===void 0||!isMap(declared))return asElements(declared??null);return Object.values(
-declared).flatMap(asElements)}function sent(given){const{authorized_scopes:scopes,identity_provider:provider}=given;return{
-...given,...scopes===void 0?{}:{authorized_scopes:asElements(scopes).map(({id=null})=>({id}))},...idOf(provider)===void 0?
-{}:{identity_provider:{id:idOf(provider)??null}}}}function update2({present:present3,desired:desired2,changed:changed2}){
-const expected={...carried(present3.fields,["authorized_scopes"]),...desired2};const params={client_id:present3.identity.
-id??""};const message="the client keeps its present key until its key pair is regenerated, which idops does not do";const lifetime2=changed2.
-has("access_token_ttl")?Number(desired2.access_token_ttl):0;const trouble=expected.authorized_scopes===void 0?unknownWhole(
-"client",["authorized_scopes"]):lifetime2>MOST_UPDATED?`the server takes an access_token_ttl of ${lifetime2} seconds for\
- a new client alone, and at most ${MOST_UPDATED} in an update: declare ${MOST_UPDATED} or fewer`:void 0;return{requests:[
-{operation:"updateClient",params,body:sent(expected)}],expected,...changed2.has("key_pair_type")?{warnings:[{code:"keeps\
--key",message}]}:{},...trouble===void 0?{}:{trouble}}}async function find(context3){const{one,all}=traits[context3.profile.
-name].reads??{};const wanted=context3.asked.client??[];const rows=all===void 0?null:await context3.rows("clients",all,pages.
-client);if(rows!==null){const found2=rows.filter(({id})=>wanted.length===0||wanted.includes(String(id))).flatMap(asFinding);
-return{found:found2.sort((a2,b)=>compareText(a2.identity.id??"",b.identity.id??"")),notes:withoutIds(rows.filter(({id})=>typeof id!==
-"string").length,"clients")}}if(one===void 0)return{found:[],notes:[]};const ids2=idsOf("Client","client",context3);const shown4=await allSettled(
+unlisted3,...lost2],confirmed:areNamesUnique(identityProviders,[named3,context3.present.identity_provider])?[...confirmed,
+"identity_provider"]:confirmed,fields:{...resolved2,...named3===void 0?{}:{identity_provider:named3}}}}function elementsOf(declared){
+if(declared===void 0||!isMap(declared))return asElements(declared??null);return Object.values(declared).flatMap(asElements)}
+function sent(given){const{authorized_scopes:scopes,identity_provider:provider}=given;return{...given,...scopes===void 0?
+{}:{authorized_scopes:asElements(scopes).map(({id=null})=>({id}))},...idOf(provider)===void 0?{}:{identity_provider:{id:idOf(
+provider)??null}}}}function update2({present:present3,desired:desired2,changed:changed2}){const expected={...carried(present3.
+fields,["authorized_scopes"]),...desired2};const params={client_id:present3.identity.id??""};const message="the client k\
+eeps its present key until its key pair is regenerated, which idops does not do";const lifetime2=changed2.has("access_to\
+ken_ttl")?Number(desired2.access_token_ttl):0;const trouble=expected.authorized_scopes===void 0?unknownWhole("client",["\
+authorized_scopes"]):lifetime2>MOST_UPDATED?`the server takes an access_token_ttl of ${lifetime2} seconds for a new clie\
+nt alone, and at most ${MOST_UPDATED} in an update: declare ${MOST_UPDATED} or fewer`:void 0;return{requests:[{operation:"\
+updateClient",params,body:sent(expected)}],expected,...changed2.has("key_pair_type")?{warnings:[{code:"keeps-key",message}]}:
+{},...trouble===void 0?{}:{trouble}}}async function find(context3){const{one,all}=traits[context3.profile.name].reads??{};
+const wanted=context3.asked.client??[];const rows=all===void 0?null:await context3.rows("clients",all,pages.client);if(rows!==
+null){const found2=rows.filter(({id})=>wanted.length===0||wanted.includes(String(id))).flatMap(asFinding);return{found:found2.
+sort((a2,b)=>compareText(a2.identity.id??"",b.identity.id??"")),notes:withoutIds(rows.filter(({id})=>typeof id!=="string").
+length,"clients")}}if(one===void 0)return{found:[],notes:[]};const ids2=idsOf("Client","client",context3);const shown4=await allSettled(
 ids2.map(async id=>{const client3=await readOne(context3,one,{client_id:id},answers.wholeClient);return client3===null?[]:
 asFinding({...client3,id})}));const unnamed2="the server offers no list of clients, so only those are found that a manif\
 est, the state or --client ID names";return{found:shown4.flat(),notes:wanted.length>0?[]:[unnamed2]}}function asFinding(client3){
