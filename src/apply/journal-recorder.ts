@@ -10,7 +10,7 @@ import type { Profile } from '../server/profiles.js';
 import type { Journal, SendingLine } from '../state/journal.js';
 import type { State } from '../state/state.js';
 import type { Outcome } from './attempt-outcome.js';
-import { recordInto } from './record.js';
+import { keepRecord, recordOf } from './record.js';
 
 /** Called before and after each request; when a call resolves, what it records is on the disk. */
 export interface Recorder {
@@ -46,16 +46,12 @@ export function journalRecorder(
   const sequences = new Map<Change, number>();
   let sequence = 0;
 
-  const record = async (change: Change, outcome: Outcome, at: string): Promise<void> => {
+  const keep = async (change: Change, outcome: Outcome, at: string): Promise<void> => {
     const readable = kindOf(change.kind).readable(profile);
     const asked = { ...change, ...change.apply };
     const context = { run, at, hasher, readable };
-    const { [asked.key]: known } = resources;
-    // A try with a copy makes all the hashes, so that the records change at once.
-    await withSlowHashes(() =>
-      recordInto(known === undefined ? {} : { [asked.key]: known }, asked, outcome, context),
-    );
-    recordInto(resources, asked, outcome, context);
+    const record = await withSlowHashes(() => recordOf(resources, asked, outcome, context));
+    if (record !== undefined) keepRecord(resources, asked, outcome, record);
   };
 
   const writeAnswer = async (change: Change, at: string, outcome: Outcome): Promise<void> => {
@@ -144,7 +140,7 @@ export function journalRecorder(
       }),
     async settled(change, outcome) {
       const at = new Date().toISOString();
-      await record(change, outcome, at);
+      await keep(change, outcome, at);
       await writeAnswer(change, at, outcome);
     },
   };

@@ -55,10 +55,23 @@ export interface RecordContext {
 /** Records an outcome in records that the caller owns. Gives whether anything was recorded: a refused request leaves them as they are. */
 export function recordInto(
   resources: State['resources'],
-  given: Asked,
+  asked: Asked,
   outcome: ObservedOutcome,
   context: RecordContext,
 ): boolean {
+  const record = recordOf(resources, asked, outcome, context);
+  if (record === undefined) return false;
+  keepRecord(resources, asked, outcome, record);
+  return true;
+}
+
+/** The record of an object after an outcome; undefined if nothing is to be recorded. */
+export function recordOf(
+  resources: State['resources'],
+  given: Asked,
+  outcome: ObservedOutcome,
+  context: RecordContext,
+): ResourceRecord | undefined {
   const asked = withNewId(given, outcome);
   const before = Object.hasOwn(resources, asked.key) ? resources[asked.key] : undefined;
   const { otherProfile: profile } = outcome;
@@ -71,15 +84,20 @@ export function recordInto(
           ...(next ?? before ?? { ...emptyRecord(asked, context), managed: [] }),
           other_profile: { profile, run: context.run },
         };
-  if (after === undefined) return false;
+  if (after === undefined) return undefined;
+  return withFormerNames(withEnds(after, before, asked, outcome), before, asked, context.hasher);
+}
+
+/** Puts the record of an object among the others, and takes from them what only one object can have. */
+export function keepRecord(
+  resources: State['resources'],
+  given: Asked,
+  outcome: ObservedOutcome,
+  record: ResourceRecord,
+): void {
+  const asked = withNewId(given, outcome);
   forgetFormer(resources, asked);
-  resources[asked.key] = withFormerNames(
-    withEnds(after, before, asked, outcome),
-    before,
-    asked,
-    context.hasher,
-  );
-  return true;
+  resources[asked.key] = record;
 }
 
 /** What was asked, with the id that the server chose for a new object. */

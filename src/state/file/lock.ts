@@ -1,11 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { link, lstat, open, readdir, rename, rm } from 'node:fs/promises';
+import { lstatSync, readFileSync } from 'node:fs';
+import { link, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod';
 import { hasProblem, type Problem, ProblemsError, problemError, warning } from '../../base/problems.js';
 import { processStatus } from '../../base/process.js';
-import { NotRegularFile, readTextFile } from '../../base/read-file.js';
+import { NotRegularFile, withFile } from '../../base/read-file.js';
 import { type Shard, shardName, shardNamed } from '../../base/shard.js';
 import { systemErrorText } from '../../base/system-errors.js';
 import { makeFolder, removeTemporaryFiles, temporaryFileName } from '../../base/write-file.js';
@@ -50,6 +51,8 @@ export async function acquireLock(statePath: string, command: string, now: Date)
     fenced: false,
     lease: 0,
     async confirm() {
+      // Parsing it would cost more than reading it.
+      if (readLock(path) === lockText(holder)) return;
       const now = await readHolder(path);
       if (now?.nonce !== holder.nonce) throw lockLostError(now, shown(path));
     },
@@ -222,7 +225,7 @@ async function create(
       await makeFolder(dirname(path));
       const file = await open(temporary, 'wx', 0o600);
       try {
-        await file.writeFile(`${JSON.stringify(holder, null, 2)}\n`);
+        await file.writeFile(lockText(holder));
         await file.sync();
       } finally {
         await file.close();
@@ -240,14 +243,25 @@ async function create(
   }
 }
 
+function lockText(holder: Holder): string {
+  return `${JSON.stringify(holder, null, 2)}\n`;
+}
+
 /** The holder; null if the file names none, undefined if there is no file. Throws a ProblemsError if it can't be read. */
 async function readHolder(path: string): Promise<Holder | null | undefined> {
-  let text: string;
+  // Lets a loop that waits for a lock to change yield.
+  await setImmediate();
+  const text = readLock(path);
+  return text === undefined ? undefined : parseHolder(schema, text);
+}
+
+/** The text of a lock; undefined if there is no file. Throws a ProblemsError if it can't be read. */
+function readLock(path: string): string | undefined {
   try {
     // A dangling link would be neither free nor held.
-    const there = await lstat(path);
+    const there = lstatSync(path);
     if (there.isSymbolicLink()) throw new NotRegularFile(there);
-    text = await readTextFile(path);
+    return withFile(path, (file) => readFileSync(file, 'utf8'));
   } catch (failure) {
     if (failure instanceof NotRegularFile) {
       const message = `the lock ${shown(path)} can't be read: ${failure.message}`;
@@ -258,7 +272,6 @@ async function readHolder(path: string): Promise<Holder | null | undefined> {
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw unreadable(`the lock ${shown(path)}`, failure);
   }
-  return parseHolder(schema, text);
 }
 
 function unreadable(what: string, failure: unknown): ProblemsError {
