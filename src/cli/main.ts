@@ -1,7 +1,14 @@
 #!/usr/bin/env node
+import module from 'node:module';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { version } from '../base/version.js';
 import type { Streams } from './context.js';
 import { exit } from './exit.js';
+
+interface NewerModule {
+  readonly enableCompileCache?: (folder: string) => unknown;
+}
 
 const argv = process.argv.slice(2);
 const [first] = argv;
@@ -9,7 +16,15 @@ const [first] = argv;
 process.exitCode =
   argv.length === 1 && (first === '--version' || first === '-V')
     ? await sayVersion(process)
-    : await (await import('./program.js')).run(argv, process);
+    : await program(argv);
+
+/** Loads the program, from the compile cache of Node 22 and later: that saves a quarter of an empty plan's processor time. */
+async function program(args: readonly string[]): Promise<number> {
+  // Not in the folder of temporary files, where another user could put code.
+  const { XDG_CACHE_HOME = join(homedir(), '.cache') } = process.env;
+  (module as NewerModule).enableCompileCache?.(join(XDG_CACHE_HOME, 'idops'));
+  return await (await import('./program.js')).run(args, process);
+}
 
 async function sayVersion(streams: Pick<Streams, 'stdout' | 'stderr'>): Promise<number> {
   const { stdout } = streams;
