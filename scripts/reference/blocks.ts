@@ -26,7 +26,7 @@ export function code(text: string): string {
 
 /** What is to be typed or written as it stands, within a sentence. */
 const literal =
-  /(?:source )?~\/[\w./-]*\w|https?:\/\/[\w./-]*\w|[\w.*-]+\/[\w.*/-]*[\w*]|--[a-z]+(?:-[a-z]+)*(?: [A-Z]+)?|\$\{\w+\}|\b[A-Z]+(?:_[A-Z]*)+|\b[a-z]+(?:[._][a-z_]+)+\b|\{"[a-z]+": true\}|\b\d+(?:ms|s|h|d|w)\b/g;
+  /(?:source )?~\/[\w./-]*\w|https?:\/\/[\w./-]*\w|[\w.*-]+\/[\w.*/-]*[\w*]|--[a-z]+(?:-[a-z]+)*(?: [A-Z]+)?|\$\{\w+\}|\b[A-Z]+(?:_[A-Z]*)+|\b[a-z]+(?:[._][a-z_]+)+\b|\{"[a-z]+": true\}|\b\d+(?:ms|s|m|h|d|w)\b/g;
 
 /** A sentence in a cell of a table: what is to be typed is code, and none of its other characters is markup. */
 export function plain(text: string): string {

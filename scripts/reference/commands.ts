@@ -1,4 +1,5 @@
 import type { Argument, Command, Option } from 'commander';
+import { kindNames } from '../../src/base/kind-names.js';
 import { declare } from '../../src/cli/declare.js';
 import { examples } from '../../src/cli/examples.js';
 import { exit, exitMeanings } from '../../src/cli/exit.js';
@@ -52,7 +53,7 @@ function sharedBy(program: Command): Option[] {
 /** The options of a command, and those of the commands below it, each with whose it is. */
 function ofCommand(command: Command, shared: readonly Option[]): string {
   if (command.commands.length === 0)
-    return [optionsOf(command, shared), exampleOf(command.name())].join('\n\n');
+    return [optionsOf(command, shared), exampleOf(command.name())].join('\n\n').trim();
   const names = command.commands.map((below) => [
     code(['idops', command.name(), below.name(), ...below.registeredArguments.map(usage)].join(' ')),
     plain(below.description()),
@@ -84,7 +85,7 @@ function optionsOf(command: Command, shared: readonly Option[]): string {
     // Commander doesn't list the option for help.
     ...(command.parent === null ? [['`-h, --help`', 'display help for a command']] : []),
   ];
-  return all.length === 0 ? 'No options of its own.' : table(['option', 'meaning'], all);
+  return all.length === 0 ? '' : table(['option', 'meaning'], all);
 }
 
 /** The example that `--help` of a command ends with. */
@@ -105,10 +106,11 @@ function flags(option: Option): string {
 
 /** What an option does, with its choices and its default; the page explains formats once. */
 function meaning(option: Option): string {
-  const choices = (option.argChoices ?? []).map(code).join(', ');
+  const isKind = option.argChoices?.join() === kindNames.join();
+  const choices = isKind ? '' : (option.argChoices ?? []).map(code).join(', ');
   if (option.long === '--format') return choices;
   const usual =
-    option.defaultValue === undefined || option.negate
+    option.defaultValue === undefined || option.negate || String(option.defaultValue) === ''
       ? ''
       : `default: ${plain(option.defaultValueDescription ?? String(option.defaultValue))}`;
   const more = [choices, usual].filter((part) => part !== '');

@@ -1,3 +1,4 @@
+import { kindNames } from '../../src/base/kind-names.js';
 import { checkDescriptions } from '../../src/mail/settings.js';
 import { jsonSchema } from '../../src/session/json-schema.js';
 import { code, type Makers, plain, table } from './blocks.js';
@@ -28,7 +29,9 @@ export function fieldMakers(): Makers {
     kind: (name) => {
       const [kind = '', field] = name.split(' ');
       const found = documentOf(kind);
-      return kind === 'Users' ? usersOf(found) : fieldsOf(field === undefined ? found : mapOf(found, field));
+      if (kind === 'Users') return likeOthers(found, documentOf('User'), '[User](#user)');
+      if (field === undefined) return fieldsOf(withoutCommon(found));
+      return likeOthers(mapOf(found, field), documentOf('Backend'), '[Backend](#backend)');
     },
     config: () => fieldsOf(jsonSchema('config')),
     checks: () =>
@@ -62,15 +65,22 @@ function resultOf({ anyOf = [] }: Schema): Schema {
   return result;
 }
 
-/** The fields of a document about many users; those that one about a single user has too are only named. */
-function usersOf(users: Schema): string {
-  const { properties: single = {} } = documentOf('User');
-  const { properties: many = {} } = users;
-  const [shared, own] = [true, false].map((isShared) =>
-    Object.keys(many).filter((name) => name !== 'kind' && name in single === isShared),
+/** The fields of a kind but those that many kinds have, which the page explains once. */
+function withoutCommon(document: Schema): Schema {
+  const { id, name, create, state, ...own } = document.properties ?? {};
+  const isNamed = id !== undefined && name !== undefined && document.required?.includes('id') !== true;
+  return { ...document, properties: isNamed ? own : { ...(id && { id }), ...(name && { name }), ...own } };
+}
+
+/** A table of fields; those that mean the same in another one are only named. */
+function likeOthers(schema: Schema, other: Schema, where: string): string {
+  const { kind, ...fields } = schema.properties ?? {};
+  const isSame = (name: string) => other.properties?.[name]?.description === fields[name]?.description;
+  const [same, own] = [true, false].map((wanted) =>
+    Object.keys(fields).filter((name) => isSame(name) === wanted),
   );
-  const properties = Object.fromEntries((own ?? []).map((name) => [name, many[name] ?? {}]));
-  return `${fieldsOf({ ...users, properties })}\n\nAlso, as in [User](#user): ${(shared ?? []).map(code).join(', ')}.`;
+  const properties = Object.fromEntries((own ?? []).map((name) => [name, fields[name] ?? {}]));
+  return `${fieldsOf({ ...schema, properties })}\n\nAlso, as in ${where}: ${(same ?? []).map(code).join(', ')}.`;
 }
 
 function sentence(text: string): string {
@@ -83,26 +93,27 @@ function fieldsOf(schema: object): string {
 
 function rowsOf(schema: Schema, above: string): string[][] {
   return Object.entries(schema.properties ?? {})
-    .filter(([name, { const: only }]) => name !== 'kind' || only === undefined)
+    .filter(([name, { const: only }]) => name !== 'format_version' && (name !== 'kind' || only === undefined))
     .flatMap(([name, field]) => {
       const path = `${above}${name}`;
       const required = schema.required?.includes(name) === true;
       const shown = required ? `**${code(path)}**` : code(path);
-      return [[shown, typeOf(field, path), meaningOf(field)], ...below(field, path)];
+      const within = below(field, path);
+      return [[shown, typeOf(field, path), meaningOf(field, within.length === 0)], ...within];
     });
 }
 
 /** Fields whose members have no rows: the page explains them elsewhere, or their type names them all. */
 const folded =
-  /^(environments|checks|backend|plan|result|users|key_pair_type|identity_provider|match\..*|except|shard|summary|organizations\[\]\.roles|.*\.(scopes|requests|before|after|recorded|places?|declared_at)|warnings)$/;
+  /^(environments|checks|backend|plan|result|users|roles|key_pair_type|identity_provider|match\..*|except|shard|summary|.*\.(scopes|requests|before|after|recorded|places?|declared_at)|warnings)$/;
 
 /** Those of them whose type names their members. */
 const members =
-  /^(users|key_pair_type|identity_provider|match\..*|except|shard|summary|organizations\[\]\.roles|.*\.(scopes|requests|places?|declared_at))$/;
+  /^(users|roles|key_pair_type|identity_provider|match\..*|except|shard|summary|.*\.(scopes|requests|places?|declared_at))$/;
 
 /** The fields within a field. */
 function below(field: Schema, path: string): string[][] {
-  if (folded.test(path)) return [];
+  if (folded.test(path) || setOf(field) !== undefined) return [];
   for (const shape of shapes(field)) {
     if (shape.properties !== undefined && !isFile(shape)) return rowsOf(shape, `${path}.`);
     const element =
@@ -121,10 +132,23 @@ function shapes(schema: Schema): readonly Schema[] {
 }
 
 function typeOf(schema: Schema, path: string, between = ', '): string {
+  const set = setOf(schema);
+  if (set !== undefined) return set;
   const all = shapes(schema);
   if (all.some(isAnything)) return 'anything';
   const names = all.map((shape) => nameOf(shape, path));
   return [...new Set(names.filter((name) => name !== ''))].join(between);
+}
+
+/** The type of a set: a list, or which members to add and to remove. */
+function setOf(schema: Schema): string | undefined {
+  const all = shapes(schema);
+  if (!all.some(({ properties = {} }) => Object.keys(properties).join() === 'add,remove')) return undefined;
+  const elements = all.flatMap(({ items }) => (items === undefined ? [] : shapes(items)));
+  const { properties: names = {} } = elements.find(({ properties }) => properties !== undefined) ?? {};
+  const more =
+    Object.keys(names).join() === 'id,name' ? '' : ` of ${code(`{${Object.keys(names).join(', ')}}`)}`;
+  return `[set](#sets)${more}`;
 }
 
 function isAnything({ description, examples, ...rest }: Schema): boolean {
@@ -133,6 +157,7 @@ function isAnything({ description, examples, ...rest }: Schema): boolean {
 
 function nameOf(schema: Schema, path: string): string {
   if (schema.const !== undefined) return code(JSON.stringify(schema.const));
+  if (schema.enum?.join() === kindNames.join()) return '[kind](manifests.md#kinds)';
   if (schema.enum !== undefined) return schema.enum.map((value) => code(JSON.stringify(value))).join(', ');
   // A variable may stand wherever something narrower than text is expected; the page says so once.
   if (schema.pattern === '\\$\\{') return '';
@@ -154,19 +179,21 @@ function isFile({ properties }: Schema): boolean {
   return properties !== undefined && Object.keys(properties).join() === 'file';
 }
 
-function meaningOf(schema: Schema): string {
+function meaningOf(schema: Schema, isAlone: boolean): string {
   const more = [
-    ...(schema.default === undefined ? [] : [`Default: ${code(JSON.stringify(schema.default))}.`]),
-    ...exampleOf(schema),
+    ...(schema.default === undefined || String(schema.default) === ''
+      ? []
+      : [`Default: ${code(JSON.stringify(schema.default))}.`]),
+    ...(isAlone && schema.default === undefined && setOf(schema) === undefined ? exampleOf(schema) : []),
   ];
   const said = sentence(schema.description ?? '');
   const stop = more.length > 0 && !/(^|[.!?])$/.test(said) ? '.' : '';
   return [`${said}${stop}`, ...more].filter((part) => part !== '').join(' ');
 }
 
-/** An example that fits into a cell; ids are all alike. */
-function exampleOf({ examples = [] }: Schema): string[] {
-  const [example] = examples;
-  const text = example === undefined ? '' : JSON.stringify(example);
-  return text === '' || text.length > 60 || /[0-9a-f]{8}-/.test(text) ? [] : [`Example: ${code(text)}.`];
+/** An example of a list or a map, if it fits into a cell. */
+function exampleOf({ examples: [example] = [] }: Schema): string[] {
+  if (typeof example !== 'object' || example === null || 'file' in example) return [];
+  const text = JSON.stringify(example);
+  return text.length > 60 || /[0-9a-f]{8}-/.test(text) ? [] : [`Example: ${code(text)}.`];
 }

@@ -36,12 +36,12 @@ export const backendShape = lazy((): z.ZodRawShape => {
   const { shape: known } = userBackend();
   const own = Object.fromEntries(Object.entries(known).filter(([name]) => backendTexts.includes(name)));
   const path = (what: string, example: string) =>
-    optional(text(), `The path of ${what}; by default as the server finds it.`, example);
+    optional(text(), `The path of ${what}; by default discovered.`, example);
   const server = z.strictObject({
     name: z
       .string()
       .regex(/^\S+$/, 'must have no space')
-      .meta({ description: 'Its name, which no other one of the backend has.', examples: ['partner'] }),
+      .meta({ description: 'Its name, unique in the backend.', examples: ['partner'] }),
     client_id: optional(text(), "The backend's client id there.", 'boruta'),
     client_secret: optional(
       text(),
@@ -60,11 +60,11 @@ export const backendShape = lazy((): z.ZodRawShape => {
     ]),
   });
   const objects = (member: string, about: string, example: string) =>
-    optional(z.array(anyObject), `${about} As a whole list.`, [{ [member]: example }]);
+    optional(z.array(anyObject), about, [{ [member]: example }]);
   return {
     type: optional(
       z.enum(['Elixir.BorutaIdentity.Accounts.Internal', 'Elixir.BorutaIdentity.Accounts.Ldap']),
-      'Where the backend stores users: in the database of the server, or in an LDAP directory.',
+      'Where the backend stores users: in its own database, or in an LDAP directory.',
       'Elixir.BorutaIdentity.Accounts.Internal',
     ),
     is_default: optional(
@@ -73,39 +73,27 @@ export const backendShape = lazy((): z.ZodRawShape => {
       true,
     ),
     create_default_organization: optional(z.boolean(), 'Whether each new user gets an organization.', false),
-    roles: optional(
-      referenceSet('role', 'member'),
-      'The roles of all users of the backend, by name or id: the whole set, or {add, remove}.',
-      ['member'],
-    ),
+    roles: optional(referenceSet('role', 'member'), 'The roles of all users of the backend.', ['member']),
     password_hashing_alg: optional(
       z.enum(['argon2', 'bcrypt', 'pbkdf2']),
       'How passwords are hashed.',
       'argon2',
     ),
-    password_hashing_opts: optional(anyObject, 'The options of the algorithm, as a whole.', { m_cost: 16 }),
+    password_hashing_opts: optional(anyObject, 'The options of the algorithm.', { m_cost: 16 }),
     ...own,
     smtp_ssl: nullish(z.boolean(), 'Whether to use TLS from the start.', true),
     smtp_tls: nullish(z.enum(['always', 'never', 'if_available']), 'When to use STARTTLS.', 'always'),
     smtp_port: nullish(z.int32(), 'The port of the mail server.', 465),
     ldap_pool_size: nullish(z.int32().min(1).max(50), 'The number of connections to the directory.', 5),
-    metadata_fields: objects(
-      'attribute_name',
-      "The fields that users' metadata may have: attribute_name, and if needed user_editable, scopes and default_value.",
-      'department',
-    ),
-    federated_servers: optional(
-      z.array(server),
-      'Other servers that users can sign in with, as a whole list. A member that an element leaves out stays as it is.',
-      [
-        {
-          name: 'partner',
-          client_id: 'boruta',
-          client_secret: '${PARTNER_SECRET}',
-          base_url: 'https://login.example.com',
-        },
-      ],
-    ),
+    metadata_fields: objects('attribute_name', "The fields that users' metadata may have.", 'department'),
+    federated_servers: optional(z.array(server), 'Other servers that users can sign in with.', [
+      {
+        name: 'partner',
+        client_id: 'boruta',
+        client_secret: '${PARTNER_SECRET}',
+        base_url: 'https://login.example.com',
+      },
+    ]),
     verifiable_credentials: objects(
       'credential_identifier',
       'The verifiable credentials that it issues.',

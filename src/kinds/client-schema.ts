@@ -59,7 +59,7 @@ function lifetime(most: number) {
 }
 
 const ttl = (what: string, most: number, example: string) =>
-  optional(lifetime(most), `How long ${what} holds: seconds, or a number with s, m, h or d.`, example);
+  optional(lifetime(most), `How long ${what} holds, such as ${example}.`, example);
 
 const flag = (what: string, example = true) => optional(z.boolean(), what, example);
 
@@ -105,7 +105,7 @@ const shape = () => ({
   name: nullish(text(), 'The name that people see.', 'Web shop'),
   secret: optional(
     text(),
-    "The client's secret, from a variable. Without it, the server makes one for a new client. idops never shows it.",
+    "The client's secret. Use a variable. Without it, the server makes one for a new client.",
     '${IDOPS_SHOP_SECRET}',
   ),
   identity_provider: optional(
@@ -118,11 +118,9 @@ const shape = () => ({
     'authorization_code',
     'refresh_token',
   ]),
-  authorized_scopes: optional(
-    referenceSet('scope', 'billing:read'),
-    'The scopes that the client may get, by name or id: the whole set, or {add, remove}.',
-    ['billing:read'],
-  ),
+  authorized_scopes: optional(referenceSet('scope', 'billing:read'), 'The scopes that the client may get.', [
+    'billing:read',
+  ]),
   authorize_scope: flag('Whether the client gets only its authorized scopes.'),
   access_token_ttl: ttl('an access token', day, '1h'),
   id_token_ttl: ttl('an ID token', day, '1h'),

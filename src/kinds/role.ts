@@ -17,11 +17,7 @@ export const role: Kind = resource(
     scopes: { read: 'users:manage:all', write: 'scopes:manage:all' },
     fields: { name: value, scopes: set() },
     shape: () => ({
-      scopes: optional(
-        referenceSet('scope', 'billing:read'),
-        'The scopes of the role: the whole set, or add and remove.',
-        ['billing:read'],
-      ),
+      scopes: optional(referenceSet('scope', 'billing:read'), 'The scopes of the role.', ['billing:read']),
     }),
     traits: { limits: { characters: { name: 255 }, filled: { name: null } } },
     sets: { scopes: { noun: 'scope', list: 'scopes' } },

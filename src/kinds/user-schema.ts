@@ -43,8 +43,7 @@ const membership = lazy(() =>
       name: optional(identifier(), 'The name of the organization.', 'acme'),
       label: nullish(text(), 'The label of the organization.', 'ACME Corporation'),
       roles: roles.optional().meta({
-        description:
-          "The user's roles in this organization, as a whole set. Not under boruta, whose roles belong to the user.",
+        description: "The user's roles in this organization, as a whole set. Not under boruta.",
         ...noneTwice,
         examples: [[{ id: UUID, name: 'billing-admin' }]],
       }),
@@ -58,34 +57,26 @@ export const backend = lazy(() =>
   z.strictObject({
     id: nullish(text(), 'The id of the backend.', UUID),
     name: nullish(text(), 'The name of the backend.', 'Staff directory'),
-    type: nullish(text(), 'Where the backend stores users, in the words of the server.', 'ldap'),
+    type: nullish(text(), 'Where the backend stores users, as the server names it.', 'ldap'),
     is_default: nullish(z.boolean(), 'Whether it is the default backend.', false),
     create_default_organization: nullish(z.boolean(), 'Whether each new user gets an organization.', true),
     roles: nullish(z.array(role), 'The roles of the backend, as a whole set.', [
       { id: UUID, name: 'member' },
     ]),
-    metadata_fields: nullish(
-      z.array(anyObject),
-      "The fields that users' metadata may have. idops doesn't interpret them.",
-      [{ attribute_name: 'department', user_editable: false }],
-    ),
-    federated_servers: nullish(
-      z.array(anyObject),
-      "Other servers that users can sign in with. idops doesn't interpret them.",
-      [{ name: 'partner' }],
-    ),
-    verifiable_credentials: nullish(
-      z.array(anyObject),
-      "The verifiable credentials that it issues. idops doesn't interpret them.",
-      [{ credential_identifier: 'EmployeeCard' }],
-    ),
-    verifiable_presentations: nullish(
-      z.array(anyObject),
-      "The verifiable presentations that it asks for. idops doesn't interpret them.",
-      [{ presentation_identifier: 'EmployeeCard' }],
-    ),
+    metadata_fields: nullish(z.array(anyObject), "The fields that users' metadata may have.", [
+      { attribute_name: 'department', user_editable: false },
+    ]),
+    federated_servers: nullish(z.array(anyObject), 'Other servers that users can sign in with.', [
+      { name: 'partner' },
+    ]),
+    verifiable_credentials: nullish(z.array(anyObject), 'The verifiable credentials that it issues.', [
+      { credential_identifier: 'EmployeeCard' },
+    ]),
+    verifiable_presentations: nullish(z.array(anyObject), 'The verifiable presentations that it asks for.', [
+      { presentation_identifier: 'EmployeeCard' },
+    ]),
     password_hashing_alg: nullish(text(), 'How passwords are hashed.', 'argon2'),
-    password_hashing_opts: nullish(anyObject, "The settings of the hash. idops doesn't interpret them.", {
+    password_hashing_opts: nullish(anyObject, 'The options of the algorithm.', {
       m_cost: 16,
     }),
     ldap_pool_size: nullish(z.int32(), 'The number of connections to the directory.', 5),
@@ -110,9 +101,7 @@ export const backend = lazy(() =>
     smtp_ssl: nullish(z.boolean(), 'Whether to use TLS from the start.', true),
     smtp_tls: nullish(z.boolean(), 'Whether to use STARTTLS.', false),
     smtp_port: nullish(z.int32(), 'The port of the mail server.', 465),
-    features: nullish(z.array(text()), 'What the backend can do, in the words of the server.', [
-      'authenticable',
-    ]),
+    features: nullish(z.array(text()), 'What the backend can do, as the server names it.', ['authenticable']),
   }),
 );
 
@@ -135,7 +124,7 @@ const managed = lazy(() => ({
     'scopes',
     'billing:read',
   ).meta({
-    description: 'The scopes that the user may get: the whole set, or add and remove.',
+    description: 'The scopes that the user may get.',
     examples: [[{ id: UUID, name: 'billing:read', label: 'Read billing' }], { add: ['billing:read'] }],
   }),
   organizations: setOf(
@@ -145,7 +134,7 @@ const managed = lazy(() => ({
     'organizations',
     'acme',
   ).meta({
-    description: "The user's organizations: the whole set, or add and remove.",
+    description: "The user's organizations.",
     examples: [['acme', { id: UUID, roles: [{ id: UUID, name: 'billing-admin' }] }], { add: ['acme'] }],
   }),
   roles: setOf(
@@ -155,7 +144,7 @@ const managed = lazy(() => ({
     'roles',
     'auditor',
   ).meta({
-    description: "The user's own roles (only under boruta): the whole set, or add and remove.",
+    description: "The user's own roles. Only under boruta.",
     examples: [[{ id: UUID, name: 'auditor' }], { add: ['auditor'] }],
   }),
   whole: z
@@ -189,12 +178,12 @@ export const userSchema = lazy(() =>
       ...managed(),
       backend: nullish(
         z.union([identifier(), backend()], { error: 'expected a map, or the name of a backend' }),
-        "The user's backend and its settings; only mentioned members are managed. Beside a username without an id: the backend's name or id.",
+        "The user's backend: its name or id, beside a username; or its settings.",
         { id: UUID, smtp_relay: 'smtp.example.com' },
       ),
       password: optional(
         text(),
-        "A new user's first password, 12 to 80 characters, always secret; only a creation sends it. Use a variable.",
+        "A new user's first password, 12 to 80 characters, always secret. Use a variable.",
         '${ADA_PASSWORD}',
       ),
       ...lifecycle('user'),
@@ -243,7 +232,7 @@ export const usersSchema = lazy(() =>
             backend: reference('backend', 'Staff directory').optional(),
           })
           .refine((it) => Object.values(it).some((key) => key !== undefined), 'needs a condition'),
-        'Selects users who meet all conditions. scope and role mean those that the user has directly.',
+        'Selects users who meet all conditions; only their own scopes and roles count.',
         { organization: 'acme', group: 'staff' },
       ),
       except: optional(userList(), 'Users whom match leaves out.', ['root@example.com']),
