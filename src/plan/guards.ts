@@ -194,16 +194,22 @@ export async function blockLosses(
   for (const kind of kinds) {
     const { access, discovery, gives } = kind;
     if (access === undefined || discovery === undefined || gives === undefined) continue;
-    const has = (keep: Keep, fields: Fields): boolean =>
+    const held = (keep: Keep, fields: Fields): Holding[] =>
       // Who is blocked can't sign in.
-      access.blocked(fields) !== true &&
-      gives(fields, references).some((holding) => keptBy(keep, holding) && !isGone(holding));
+      access.blocked(fields) === true
+        ? []
+        : gives(fields, references).filter((holding) => keptBy(keep, holding));
+    const has = (keep: Keep, fields: Fields): boolean =>
+      held(keep, fields).some((holding) => !isGone(holding));
     const loses = (keep: Keep, change: Change): boolean => {
       const { action, apply } = change;
       if (action === 'blocked') return false;
       if (change.kind !== kind.name)
         return taken.get(apply.key)?.some((holding) => keptBy(keep, holding)) === true;
-      return has(keep, apply.before) && !has(keep, afterwards(apply.before, change));
+      const after = afterwards(apply.before, change);
+      const kept = new Set(held(keep, after).map(holdingKey));
+      // What the plan takes from everybody, too, this change takes away all the same.
+      return !has(keep, after) && held(keep, apply.before).some((one) => !kept.has(holdingKey(one)));
     };
     const threatened = options.safety.keep.filter((keep) => changes.some((change) => loses(keep, change)));
     if (threatened.length === 0) continue;

@@ -301,4 +301,31 @@ describe('deletion', () => {
       await reason(at, 'Scope/reports:read', { kind: 'Scope', name: 'reports:read', state: 'absent' }),
     ).toContain('would leave 0');
   });
+
+  test('by an undo that deletes the role and its only holders is blocked as a whole by safety.keep', async () => {
+    const at = await site({
+      safety: { keep: [{ scope: 'invoices:read', at_least: 2 }], privileged: [] },
+    });
+    const holder = (name: string, given: object): Doc => ({
+      kind: 'User',
+      username: `${name}@example.com`,
+      backend: 'Staff',
+      password: 'correct horse battery',
+      create: true,
+      ...given,
+    });
+    const backend: Doc = { kind: 'Backend', name: 'Staff', create: true };
+    const holders = [
+      holder('a', { roles: ['clerk'] }),
+      holder('b', { authorized_scopes: ['invoices:read'] }),
+    ];
+    const { run } = await at.apply(scope, role, backend, ...holders, holder('c', {}));
+    const { left } = await at.undo(run);
+    const kept = at.sandbox.data.users.flatMap(({ username }) =>
+      username?.endsWith('@example.com') ? [username] : [],
+    );
+    expect(kept.sort()).toEqual(['a@example.com', 'b@example.com']);
+    expect(counts(at).slice(0, 2)).toEqual([1, 1]);
+    expect(left.filter((one) => one.includes('would leave 0'))).toHaveLength(4);
+  });
 });
