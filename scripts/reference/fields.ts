@@ -105,11 +105,11 @@ function rowsOf(schema: Schema, above: string): string[][] {
 
 /** Fields whose members have no rows: the page explains them elsewhere, or their type names them all. */
 const folded =
-  /^(environments|checks|backend|plan|result|users|roles|key_pair_type|identity_provider|match\..*|except|shard|summary|.*\.(scopes|requests|before|after|recorded|places?|declared_at)|warnings)$/;
+  /^(environments|checks|backend|plan|result|users|roles|key_pair_type|identity_provider|match\..*|except|shard|summary|.*\.(scopes|requests|before|after|recorded|places?|declared_at|warnings)|warnings)$/;
 
 /** Those of them whose type names their members. */
 const members =
-  /^(users|roles|key_pair_type|identity_provider|match\..*|except|shard|summary|.*\.(scopes|requests|places?|declared_at))$/;
+  /^(users|roles|key_pair_type|identity_provider|match\..*|except|shard|summary|.*\.(scopes|requests|places?|declared_at)|(.*\.)?warnings)$/;
 
 /** The fields within a field. */
 function below(field: Schema, path: string): string[][] {

@@ -481,6 +481,18 @@ function grouped<Name extends string>(names: readonly Name[], text: (name: Name)
   return [...groups.values()];
 }
 
+/** The operations of a column; most operations with one verb in it are named together. */
+function heading(names: readonly OperationName[]): string {
+  const parts = names.map((name) => {
+    const [verb = ''] = /^[a-z]+/.exec(name) ?? [];
+    const inColumn = names.filter((other) => other.startsWith(verb)).length;
+    const inAll = operationNames.filter((other) => other.startsWith(verb)).length;
+    if (inColumn <= 3) return `\`${name}\``;
+    return inColumn === inAll ? `each \`${verb}…\`` : `other \`${verb}…\``;
+  });
+  return [...new Set(parts)].join(', ');
+}
+
 /** The two tables: the outcome of each operation if a fault happens once, and if it continues. What is equal shares a row or column. */
 export function tables(cells: readonly Cell[]): string {
   const titles = { once: 'If it happens once', always: 'If it continues' };
@@ -504,7 +516,7 @@ export function tables(cells: readonly Cell[]): string {
       return [
         `### ${titles[times]}`,
         '',
-        line(['', ...columns.map((names) => names.map((name) => `\`${name}\``).join(', '))]),
+        line(['', ...columns.map(heading)]),
         `|${'---|'.repeat(columns.length + 1)}`,
         ...rows.map((names) => {
           const [fault] = names as [FaultName];
