@@ -72,6 +72,15 @@ export const listOf: { readonly [key: string]: ListName } = {
   'identity provider': 'identityProviders',
 };
 
+/** Whether an identity names a backend or an identity provider that the server surely doesn't have: all that belonged to it is gone. */
+export function isOwnerGone(identity: Identity, references: References): boolean {
+  return ['backend', 'identity provider'].some((noun) => {
+    const name = identity[noun.replaceAll(' ', '_')];
+    const list = references[listOf[noun] ?? 'backends'];
+    return name !== undefined && list?.byId(name) === undefined && list?.lacksName(name) === true;
+  });
+}
+
 /** Finds one by a text, `{id}` or `{name}` in the list of its noun. */
 export function findIn(
   noun: string,

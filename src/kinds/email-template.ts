@@ -144,7 +144,9 @@ export const emailTemplate: Kind = {
     const holds = present.exists === false || typeof present.fields.id !== 'string' || present.asDeleted;
     if (holds) {
       // If every backend has every template, the name is wrong.
-      const strange = present.exists === false && traits[profile.name].allBuiltIn;
+      const { exists, identity } = present;
+      const strange =
+        exists === false && identity.backend_id !== undefined && traits[profile.name].allBuiltIn;
       const warnings: readonly PlanWarning[] = strange
         ? [{ code: 'not-there', message: nothingThere(present.identity) }]
         : [];
@@ -285,8 +287,10 @@ function deletedBodies(fields: Fields, { name }: Profile): FieldChange[] {
 }
 
 async function showTemplate(identity: Identity, { reader, limit }: ObserveContext): Promise<Live> {
-  const { backend_id = '', type = '' } = identity;
-  const template = await limit(() => reader.showTemplate(backend_id, type));
+  const { backend_id, type = '' } = identity;
+  // The backend of a name is gone.
+  const isOwned = backend_id !== undefined;
+  const template = isOwned ? await limit(() => reader.showTemplate(backend_id, type)) : null;
   return template === null
     ? { exists: false, identity, fields: {} }
     : { exists: true, identity, fields: { ...template } };

@@ -223,15 +223,6 @@ export const pageTemplate: Kind = pages({
   type: identifier(),
   owner: {
     ...owned,
-    kind: {
-      ...owned.kind,
-      byName: {
-        ...owned.kind.byName,
-        // With the provider its pages are gone.
-        missing: (identity, { identityProviders }) =>
-          identityProviders?.lacksName(identity.identity_provider ?? '') === true ? identity : undefined,
-      },
-    },
     shape: () => ({
       identity_provider_id: optional(identifier(), 'The id of the identity provider whose page it is.', UUID),
       identity_provider: optional(

@@ -1,7 +1,7 @@
 import { error, type Problem } from '../base/problems.js';
 import { assign, isMap, mapValues, UNKNOWN_TEXT } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
-import { noUser, userByName } from './by-name.js';
+import { isOwnerGone, noUser, userByName } from './by-name.js';
 import type { PlanWarning } from './change.js';
 import { asElements, characters, textOf } from './fields.js';
 import type {
@@ -123,7 +123,7 @@ export async function findUser(identity: Identity, { list }: Pick<ObserveContext
   const backends = identity.backend === undefined ? {} : { backends: await list('backends') };
   const references = { users: await list('users'), ...backends };
   const nothing = { exists: false, identity, fields: {} };
-  if (userByName.missing?.(identity, references) !== undefined)
+  if (isOwnerGone(identity, references) || userByName.missing?.(identity, references) !== undefined)
     return { ...nothing, missing: true, trouble: noUser(identity.username ?? '') };
   const found = userByName.find(identity, references);
   if (typeof found === 'string') return { ...nothing, trouble: found };

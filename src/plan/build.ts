@@ -19,7 +19,7 @@ import { secretsIn } from '../secrets/hash.js';
 import { eachWithSlowHashes, withSlowHashes } from '../secrets/slow-hash.js';
 import { operations, type Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
-import { blockDependents, comingIds } from './create.js';
+import { blockDependents, blockReferred, comingIds } from './create.js';
 import { Decider, formerNames, valuesIn } from './decider.js';
 import { planDigest } from './digest.js';
 import { expand } from './expand.js';
@@ -86,7 +86,12 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
     state,
   });
   const created = blockDependents(guarded.changes, decider.references);
-  const kept = await blockLosses(arrange(created), options, decider.references, (found, kind) =>
+  // An undo knows what refers to what it deletes by itself.
+  const referred =
+    options.adjust === undefined
+      ? blockReferred(created, options.declared, decider.references, profile)
+      : created;
+  const kept = await blockLosses(arrange(referred), options, decider.references, (found, kind) =>
     decideElsewhere(found, kind, decider, options),
   );
   const plan = await assemble(

@@ -1,10 +1,13 @@
 import { plannedId } from '../base/identifiers.js';
 import { assign, type Fields, mapValues, Sensitive } from '../base/values.js';
+import { firstFew } from '../base/words.js';
+import { idOf } from '../kinds/by-name.js';
 import { desired } from '../kinds/desired.js';
 import { contrast, isBlank, isCleared, value } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Live } from '../kinds/kind.js';
 import { listNames, type References } from '../kinds/references.js';
+import type { Profile } from '../server/profiles.js';
 import { declaredPlaces, fieldChange } from './field-changes.js';
 import { type Change, withReason } from './plan.js';
 import type { Subject } from './subjects.js';
@@ -133,6 +136,53 @@ export function blockDependents(changes: readonly Change[], references: Referenc
   return settled;
 }
 
+/** Blocks the deletion of what other documents, or users in a deleted backend, still refer to. */
+export function blockReferred(
+  changes: readonly Change[],
+  declared: readonly Declared[],
+  references: References,
+  profile: Profile,
+): readonly Change[] {
+  const isDeleted = ({ action, kind }: Change): boolean =>
+    action === 'delete' && kindOf(kind).creation !== undefined;
+  const deleted = new Set(
+    changes.flatMap((change) => (isDeleted(change) ? (change.apply.identity.id ?? []) : [])),
+  );
+  if (deleted.size === 0) return changes;
+  const referring = new Map<string, Set<string>>();
+  const note = (id: string, by: string): void => {
+    if (deleted.has(id)) referring.set(id, (referring.get(id) ?? new Set()).add(by));
+  };
+  for (const document of declared) {
+    const address = addressOf(document.kind, document.identity);
+    if (!document.absent) for (const id of idsNamed(document, references, profile)) note(id, address);
+  }
+  for (const { id, username, backend } of references.users?.all() ?? [])
+    if (!deleted.has(String(id)))
+      note(String(idOf(backend)), addressOf('User', { username: String(username) }));
+  return changes.map((change) => {
+    const by = [...(referring.get(change.apply.identity.id ?? '') ?? [])];
+    if (by.length === 0 || !isDeleted(change)) return change;
+    return withReason(change, `still referred to by ${firstFew(by)}: remove the reference first`);
+  });
+}
+
+/** What a document refers to, by id as far as it is found. */
+function idsNamed(
+  { kind: name, identity, fields }: Declared,
+  references: References,
+  profile: Profile,
+): ReadonlySet<string> {
+  const kind = kindOf(name);
+  const context = { references, profile, present: {}, wished: () => true, at: () => '' };
+  const { fields: resolved } = kind.resolve?.(fields, context) ?? { fields };
+  // What a document adds, and not what it removes.
+  const wanted = mapValues(resolved, (asked, field) =>
+    desired(kind.fields[field] ?? value, asked, null, true),
+  );
+  return textsOf([wanted, identity]);
+}
+
 /** The id that a new object has in its plan. */
 export function idInPlan({ apply: { plannedId: planned, identity } }: Change): string[] {
   const id = planned ?? identity.id;
@@ -141,13 +191,16 @@ export function idInPlan({ apply: { plannedId: planned, identity } }: Change): s
 
 /** All texts in what a change sends and in its identity, among them the ids that it refers to. */
 export function textsIn({ requests, apply: { identity } }: Change): ReadonlySet<string> {
+  return textsOf([requests, identity]);
+}
+
+function textsOf(value: unknown): ReadonlySet<string> {
   const texts = new Set<string>();
-  const collect = (value: unknown): void => {
-    if (typeof value === 'string') texts.add(value);
-    else if (typeof value === 'object' && value !== null && !(value instanceof Sensitive))
-      for (const part of Object.values(value)) collect(part);
+  const collect = (one: unknown): void => {
+    if (typeof one === 'string') texts.add(one);
+    else if (typeof one === 'object' && one !== null && !(one instanceof Sensitive))
+      for (const part of Object.values(one)) collect(part);
   };
-  collect(requests);
-  collect(identity);
+  collect(value);
   return texts;
 }

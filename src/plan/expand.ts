@@ -2,6 +2,7 @@ import { identifierKey } from '../base/identifiers.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
 import type { Safety } from '../base/safety.js';
 import { firstFew } from '../base/words.js';
+import { isOwnerGone } from '../kinds/by-name.js';
 import { altered } from '../kinds/declared.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Identity } from '../kinds/kind.js';
@@ -132,6 +133,7 @@ function isPlain({ kind, identity, covers }: Declared): boolean {
 function withId(document: Declared, references: References): Declared {
   const { byName } = kindOf(document.kind);
   if (byName === undefined || isPlain(document)) return document;
+  if (document.absent && isOwnerGone(document.identity, references)) return document;
   const isExpected = document.creates === true || document.absent;
   const missing = isExpected ? byName.missing?.(document.identity, references) : undefined;
   if (missing !== undefined) return altered(document, { identity: missing });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { addressOf } from '../../src/kinds/index.js';
+import type { Plan } from '../../src/plan/plan.js';
 import { planJson } from '../../src/report/json.js';
 import { type Doc, ids, type Site, site } from './site.js';
 
@@ -269,6 +270,77 @@ describe('deletion', () => {
     });
     const after = at.sandbox.data.scopes.find(({ name }) => name === 'invoices:read')?.id;
     expect(named).toContain(`created again with the id ${after}`);
+  });
+
+  test('is blocked while a document that stays refers to the object, by prune as well', async () => {
+    const at = await site({ settings: { prune: ['Scope', 'Role', 'Organization', 'Backend'] } });
+    const home: Doc = { kind: 'Backend', name: 'home', create: true };
+    const inHome: Doc = {
+      kind: 'User',
+      username: 'new@hooli.example',
+      backend: 'home',
+      password: 'correct horse battery',
+      create: true,
+    };
+    await at.apply(...all, home, inHome);
+    const blocked = async (plan: Promise<Plan>) =>
+      (await plan).changes.flatMap(({ action, address, reason: why }) =>
+        action === 'unchanged' ? [] : [`${action} ${address}: ${why}`],
+      );
+    const told = [
+      `blocked Scope/invoices:read: still referred to by Role/clerk, User/${ids.ada}: remove the reference first`,
+      `blocked Role/clerk: still referred to by User/${ids.ada}: remove the reference first`,
+    ];
+    expect(await blocked(at.plan(gone(scope), role, user, organization, home, inHome))).toEqual(
+      told.slice(0, 1),
+    );
+    await at.declare(user, inHome);
+    expect((await blocked(at.session((it) => it.plan({ prune: true })))).sort()).toEqual(
+      [
+        ...told.slice(1),
+        `blocked Scope/invoices:read: still referred to by User/${ids.ada}: remove the reference first`,
+        `blocked Organization/hooli: still referred to by User/${ids.ada}: remove the reference first`,
+        'blocked Backend/home: still referred to by User/new@hooli.example: remove the reference first',
+      ].sort(),
+    );
+    // What a document removes is no reference.
+    const removing: Doc = { kind: 'User', id: ids.ada, roles: { remove: ['clerk'] } };
+    expect(await blocked(at.plan(gone(role), removing, scope, organization, home, inHome))).toEqual([
+      `update User/${ids.ada}: null`,
+      'delete Role/clerk: null',
+    ]);
+  });
+
+  test('of what belonged to a deleted object stays done', async () => {
+    const at = await site();
+    const home: Doc = { kind: 'Backend', name: 'home', create: true };
+    const own: Doc[] = [
+      {
+        kind: 'User',
+        username: 'new@hooli.example',
+        backend: 'home',
+        password: 'correct horse battery',
+        create: true,
+      },
+      {
+        kind: 'EmailTemplate',
+        backend: 'home',
+        type: 'reset_password_instructions',
+        txt_content: 'Reset',
+        html_content: '<p>Reset</p>',
+      },
+    ];
+    await at.apply(home, ...own);
+    const absent: Doc[] = [
+      gone(home),
+      { kind: 'User', username: 'new@hooli.example', backend: 'home', state: 'absent' },
+      { kind: 'EmailTemplate', backend: 'home', type: 'reset_password_instructions', state: 'absent' },
+    ];
+    await at.apply(...absent);
+    expect(at.sandbox.data.backends.some(({ name }) => name === 'home')).toBe(false);
+    expect((await at.plan(...absent)).changes.map(({ action }) => action)).toEqual(
+      Array(3).fill('unchanged'),
+    );
   });
 
   test('of an object that is not there is done', async () => {
