@@ -230,7 +230,7 @@ function nextRecord(
   const base: ResourceRecord = {
     ...emptyRecord(asked, context),
     ...(before?.did_generation === undefined ? {} : { did_generation: before.did_generation }),
-    ...(before?.created === undefined ? {} : { created: before.created }),
+    ...createdIn(before, asked, context),
     ...(before?.replaces === undefined ? {} : { replaces: before.replaces }),
   };
   const { before: was = {} } = asked;
@@ -287,6 +287,18 @@ function nextRecord(
     default:
       return undefined;
   }
+}
+
+/** The run that created an object; a page exists from its first update on. */
+function createdIn(
+  before: ResourceRecord | undefined,
+  { kind, action, before: was }: Asked,
+  { run }: RecordContext,
+): Pick<ResourceRecord, 'created'> {
+  const { deletion } = kindOf(kind);
+  const isFirst = action === 'update' && deletion?.createdOnly === true && deletion.isBuiltIn(was ?? {});
+  const created = isFirst ? run : before?.created;
+  return created === undefined ? {} : { created };
 }
 
 /** The record of a new object; of one that may still come, so that the next creation has the same id. */

@@ -169,6 +169,7 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
       return { requests: [], expected: {}, trouble };
     },
     deletion: {
+      createdOnly: true,
       verdict: deletion,
       exists: ({ exists, fields }) => exists && typeof fields.id === 'string',
       isBuiltIn: ({ id }) => id === null,

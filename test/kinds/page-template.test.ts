@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { checkTemplate } from '../../src/mail/checks.js';
@@ -69,6 +69,23 @@ describe.each<[string, Doc, 'pageTemplates' | 'errorTemplates', string]>([
         `version: 1\nserver: {profile: boruta}\nprune: [${document.kind}]\n`,
       );
       expect((await prune()).filter(({ action }) => action === 'delete')).toMatchObject([{ address }]);
+    });
+  });
+
+  it('is not pruned if the server had it before idops changed it', async () => {
+    await withServer(async (place) => {
+      place.declare([document]);
+      await apply(place);
+      rmSync(join(place.folder, '.idops'), { recursive: true });
+      place.declare([{ ...document, content: `${document.content}<p>More</p>` }]);
+      await apply(place);
+      place.declare([{ kind: 'Organization', name: 'acme' }]);
+      writeFileSync(
+        join(place.folder, 'idops.yaml'),
+        `version: 1\nserver: {profile: boruta}\nprune: [${document.kind}]\n`,
+      );
+      const { changes } = await place.session((it) => it.plan({ prune: true }));
+      expect(changes.map(({ action }) => action)).toEqual(['unchanged']);
     });
   });
 });
