@@ -12,6 +12,8 @@ export interface OtherNames {
   readonly present: ReadonlyMap<string, string>;
   /** Formerly recorded names. */
   readonly former: ReadonlyMap<string, readonly string[]>;
+  /** The ids of objects that a run created again, by the former id. */
+  readonly replaced?: ReadonlyMap<string, string>;
 }
 
 export interface CatalogOptions {
@@ -222,7 +224,11 @@ export class Catalog {
   }
 
   lacksId(id: string): string {
-    return this.#lacks(`with the id ${id}`, 'id');
+    const { noun = 'object' } = this.#options;
+    const now = this.others.replaced?.get(identifierKey(id));
+    return now === undefined
+      ? this.#lacks(`with the id ${id}`, 'id')
+      : `the ${noun} with the id ${id} was deleted and created again with the id ${now}: use that one`;
   }
 
   #lacks(which: string, what: 'id' | 'name'): string {

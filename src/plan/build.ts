@@ -20,7 +20,7 @@ import { eachWithSlowHashes, withSlowHashes } from '../secrets/slow-hash.js';
 import { operations, type Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import { blockDependents, blockReferred, comingIds } from './create.js';
-import { Decider, formerNames, valuesIn } from './decider.js';
+import { Decider, otherNames, valuesIn } from './decider.js';
 import { planDigest } from './digest.js';
 import { expand } from './expand.js';
 import { blockLosses, blockProtected, idleKeeps, markPrivileged } from './guards.js';
@@ -147,8 +147,11 @@ async function withDocumentsById(options: BuildOptions): Promise<{
   const read = reusableLists(options.read, [], names);
   const references =
     names.length === 0 ? {} : (await observe([], names, { ...options, lists: read.lists })).references;
-  const others = { present: new Map(), former: formerNames(state) };
-  const expanded = expand(declared, afterwards(references, declared, others, valuesIn(profile)), options);
+  const expanded = expand(
+    declared,
+    afterwards(references, declared, otherNames(state), valuesIn(profile)),
+    options,
+  );
   const now = options.asOf ?? options.now;
   const dated = withDates(expanded.declared, declared, { state, now, endedOnly: options.endedOnly === true });
   const lists = { ...options.read?.lists, ...read.lists };

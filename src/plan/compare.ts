@@ -145,7 +145,7 @@ function compareFields(given: CompareInput): Change {
   const unfit =
     declared.trouble ??
     idTrouble(declared.identity, input.profile) ??
-    (isNew || isGone ? undefined : lacking(live, input.replacedBy));
+    ((isNew && input.replacedBy === undefined) || isGone ? undefined : lacking(live, input.replacedBy));
   if (unfit !== undefined) return blocked(unfit);
   const moved = declared.conditions?.find(
     (one) => !kind.many?.holds(one, { ...live?.beside, ...live?.fields }),

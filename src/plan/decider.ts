@@ -1,5 +1,6 @@
 import { identifierKey } from '../base/identifiers.js';
 import { type Fields, isMap, lazy, mapValues } from '../base/values.js';
+import type { OtherNames } from '../kinds/catalog.js';
 import { desired } from '../kinds/desired.js';
 import { value } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
@@ -26,7 +27,7 @@ export class Decider {
   constructor(options: BuildOptions, references: References, earlier: References = {}) {
     this.#options = options;
     const present = listNames.flatMap((name) => [...(earlier[name]?.others.present ?? [])]);
-    const others = { present: new Map(present), former: formerNames(options.state) };
+    const others = { ...otherNames(options.state), present: new Map(present) };
     this.references = afterwards(references, options.declared, others, valuesIn(options.profile));
   }
 
@@ -129,6 +130,14 @@ function checked(change: Change, declared: Declared, checks: BodyChecks): Change
 /** Hash of the server's DELETE response. */
 export function deletedHash(kind: KindName, answer: Fields, hasher: Hasher): string {
   return hasher.hash([...(kindOf(kind).deletion?.traces(answer) ?? [])]);
+}
+
+/** What a state knows of the former names and ids of objects. */
+export function otherNames(state: Pick<State, 'resources'>): OtherNames {
+  const replaced = Object.values(state.resources).flatMap(({ identity: { id }, replaces }) =>
+    id === undefined || replaces === undefined ? [] : [[identifierKey(replaces), id] as const],
+  );
+  return { present: new Map(), former: formerNames(state), replaced: new Map(replaced) };
 }
 
 /** The last recorded names and the former names of objects, by id. */

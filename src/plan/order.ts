@@ -68,10 +68,10 @@ export function takesOver({ kind, apply: { expected } }: Change): boolean {
   return succession !== undefined && expected[succession.field] === true;
 }
 
-/** Whether a change takes that away from an object. */
-export function givesUp({ kind, action, apply: { expected } }: Change): boolean {
+/** Whether a change takes that away from an object that has it, or may have it. */
+export function givesUp({ kind, action, apply: { expected, before } }: Change): boolean {
   const { succession } = kindOf(kind);
   if (succession === undefined || action !== 'update') return false;
   const asked = expected[succession.field];
-  return asked === false || asked === null;
+  return (asked === false || asked === null) && before[succession.field] !== false;
 }

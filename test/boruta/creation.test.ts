@@ -270,6 +270,13 @@ describe('deletion', () => {
     });
     const after = at.sandbox.data.scopes.find(({ name }) => name === 'invoices:read')?.id;
     expect(named).toContain(`created again with the id ${after}`);
+    const creating: Doc = { kind: 'Scope', id: before ?? '', name: 'invoices:read', create: true };
+    expect(await reason(at, addressOf('Scope', { id: before ?? '' }), creating)).toContain(
+      `created again with the id ${after}`,
+    );
+    expect(await reason(at, 'Role/clerk', { ...role, scopes: [{ id: before ?? '' }] })).toContain(
+      `created again with the id ${after}`,
+    );
   });
 
   test('is blocked while a document that stays refers to the object, by prune as well', async () => {

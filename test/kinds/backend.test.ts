@@ -108,6 +108,10 @@ describe('the default backend', () => {
     await at.apply(former, { ...office, is_default: true });
     expect(defaults(at)).toEqual(['Office']);
     expect(todo(await at.plan())).toEqual([]);
+    // It gives up nothing that it doesn't have.
+    expect(todo(await at.plan({ ...former, smtp_from: 'new@example.com' }))).toEqual([
+      expect.stringMatching(/^update Backend\/Company directory/),
+    ]);
   });
 });
 
