@@ -1,6 +1,6 @@
 import { type Fields, same, type Value } from '../base/values.js';
 import type { FieldChange } from '../kinds/change.js';
-import { asElements, keyOf } from '../kinds/fields.js';
+import { asElements, contrast, type FieldType, keyOf, value as valueType } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import { isUnplanned } from './drift.js';
 import { givesUp } from './order.js';
@@ -13,10 +13,12 @@ import type { Change } from './plan.js';
 export function driftSincePlan(planned: Change, now: Change, isSucceeded = false): string[] {
   if (now.action === 'blocked') return [now.reason ?? 'it is blocked now'];
   const fields = [...planned.fields, ...now.fields].filter((field) => !isUnplanned(field));
-  const { decisive: deciding = [], succession } = kindOf(planned.kind);
+  const { decisive: deciding = [], succession, fields: types } = kindOf(planned.kind);
   const isTaken = (path: string): boolean => isSucceeded && path === succession?.field && givesUp(planned);
   const paths = new Set(fields.map(({ path }) => path).filter((path) => !isTaken(path)));
-  const changed = [...paths].filter((path) => !isAsShown(fieldAt(planned, path), fieldAt(now, path)));
+  const changed = [...paths].filter(
+    (path) => !isAsShown(types[path] ?? valueType, fieldAt(planned, path), fieldAt(now, path)),
+  );
   const decisive = deciding.filter(
     (field) =>
       !(isSucceeded && field === succession?.among) &&
@@ -31,21 +33,30 @@ function fieldAt(change: Change, path: string): FieldChange | undefined {
   return change.fields.find((field) => field.path === path);
 }
 
-function isAsShown(planned: FieldChange | undefined, now: FieldChange | undefined): boolean {
+function isAsShown(type: FieldType, planned: FieldChange | undefined, now: FieldChange | undefined): boolean {
   if (planned === undefined || now === undefined) return false;
   if (planned.type === 'set') {
-    return same(shownSet(planned), shownSet(now)) && same(shownGains(planned), shownGains(now));
+    return same(shownSet(type, planned), shownSet(type, now)) && same(shownGains(planned), shownGains(now));
   }
-  return same(planned.before ?? null, now.before ?? null);
+  // The run itself may have renamed what a reference is to.
+  return type.type === 'reference'
+    ? contrast(type, '', planned.before ?? null, now.before ?? null).every(
+        ({ verdict }) => verdict === 'same',
+      )
+    : same(planned.before ?? null, now.before ?? null);
 }
 
-/** A set before the change: its elements by id, with only the nested lists that change or go. */
-function shownSet({ before, after }: FieldChange): Value {
+/** A set before the change: its elements by id, with only the lists of their own that change or go: the scopes of a role are the role's. */
+function shownSet(type: FieldType, { before, after }: FieldChange): Value {
+  const own = type.type === 'set' ? type.nested : {};
   const goals = new Map(asElements(after).map((element) => [keyOf(element), element]));
   const elements = asElements(before ?? null).map((element): [string, Value] => {
     const goal = goals.get(keyOf(element));
     const inner = Object.entries(element).filter(
-      ([name, member]) => Array.isArray(member) && (goal === undefined || !same(goal[name] ?? null, member)),
+      ([name, member]) =>
+        own[name] !== undefined &&
+        Array.isArray(member) &&
+        (goal === undefined || !same(goal[name] ?? null, member)),
     );
     return [keyOf(element), Object.fromEntries(inner)];
   });
