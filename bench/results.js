@@ -140,7 +140,7 @@ function scenarioTable({ results }) {
 export function markdown(all) {
   const run = all.at(-1);
   if (run === undefined) return 'No run is stored yet.';
-  const line = (row) => `| ${row.join(' | ')} |`;
+  const line = (row) => `|${row.join('|')}|`;
   const rows = Object.entries(run.scenarios).flatMap(([letter, { results }]) =>
     results.map((result) => {
       const times = Object.keys(result.rounds[0].floors).map(

@@ -15,7 +15,7 @@ export function withBlocks(page: string, makers: Makers): string {
 
 /** A table of Markdown. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  const line = (cells: readonly string[]): string => `|${cells.join('|')}|`;
   return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
 }
 

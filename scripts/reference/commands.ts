@@ -92,7 +92,7 @@ function optionsOf(command: Command, shared: readonly Option[]): string {
 function exampleOf(command: string): string {
   const example = examples[command];
   if (example === undefined) throw new Error(`${command} has no example`);
-  return `${code(`idops ${example.args}`)}: ${plain(example.does)}.`;
+  return `Example: ${code(`idops ${example.args}`)}`;
 }
 
 function usage(argument: Argument): string {

@@ -40,7 +40,7 @@ describe('the options in args', () => {
     const [, listed = ''] = /Further options - (.+)/.exec(action) ?? [];
     expect(listed.split(', ').sort()).toEqual([...names].sort());
     const page = await readFile('docs/reference/github-action.md', 'utf8');
-    const [row = ''] = /^\| `args` .*$/m.exec(page) ?? [];
+    const [row = ''] = /^\|`args`.*$/m.exec(page) ?? [];
     for (const name of names) expect(row).toContain(`\`${name}\``);
   });
 

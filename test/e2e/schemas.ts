@@ -36,7 +36,7 @@ export function expectToFit(name: SchemaName, value: unknown): void {
 export function expectToBeTold(heading: string, value: object): void {
   const [, page = ''] = readFileSync('docs/reference/json.md', 'utf8').split(`\n## ${heading}\n`);
   const [section = ''] = page.split('\n## ');
-  const rows = [...section.matchAll(/^\| (\**)`([^`]+)`/gm)].map(([, bold, path = '']) => ({ bold, path }));
+  const rows = [...section.matchAll(/^\| ?(\**)`([^`]+)`/gm)].map(([, bold, path = '']) => ({ bold, path }));
   // The page says it once for all.
   rows.push({ bold: '**', path: 'format_version' });
   const paths = rows.map(({ path }) => path);

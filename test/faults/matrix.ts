@@ -512,7 +512,7 @@ export function tables(cells: readonly Cell[]): string {
       const rows = grouped(faultNames, (fault) =>
         operationNames.map((operation) => text(operation, fault)).join(),
       );
-      const line = (row: readonly string[]): string => `| ${row.join(' | ')} |`;
+      const line = (row: readonly string[]): string => `|${row.join('|')}|`;
       return [
         `### ${titles[times]}`,
         '',
