@@ -51,8 +51,17 @@ const objects = maybe(z.array(anyObject));
 
 const secret = maybe(z.string().transform((value) => new Sensitive(value)));
 
-const namedScopes = maybe(z.array(z.object({ id: text, name: text, public: flag })));
-const roles = maybe(z.array(z.object({ id: text, name: text, scopes: namedScopes })));
+/** A set by id. A Boruta shows a role twice that both a user and their backend have, with its scopes in two orders. */
+const setOf = <S extends z.ZodType<{ id?: string | null }>>(schema: S) =>
+  maybe(
+    z.array(schema).transform((rows) => {
+      const byId = new Map(rows.toReversed().map((row) => [row.id, row]));
+      return rows.filter((row) => row.id == null || byId.get(row.id) === row);
+    }),
+  );
+
+const namedScopes = setOf(z.object({ id: text, name: text, public: flag }));
+const roles = setOf(z.object({ id: text, name: text, scopes: namedScopes }));
 
 /** An object of a resource that is not documented: kinds take what they know. */
 const resource = anyObject
@@ -113,7 +122,7 @@ const user = z.object({
   federated_metadata: object,
   blocked: flag,
   group: text,
-  authorized_scopes: maybe(z.array(z.object({ id: text, name: text, label: text, public: flag }))),
+  authorized_scopes: setOf(z.object({ id: text, name: text, label: text, public: flag })),
   organizations: maybe(z.array(z.object({ id: text, name: text, label: text, roles }))),
   backend: maybe(backend),
   // Not documented; a server that shows roles resets them unless they are sent back.

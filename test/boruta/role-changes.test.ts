@@ -69,3 +69,16 @@ test('one plan renames what an object loses, gains or has in a role', async () =
   expect(Object.keys(said)).toHaveLength(8);
   expect(todo(await at.plan())).toEqual([]);
 });
+
+test('a role that a user and its backend have, which comes twice, is one role', async () => {
+  const at = await site();
+  const backend: Doc = { kind: 'Backend', name: 'Staff', roles: ['member'], create: true };
+  const joe: Doc = { kind: 'User', username: 'joe@example.com', backend: 'Staff', roles: ['member'] };
+  const created = await at.apply(scope, wider, backend, { ...joe, password: 'x'.repeat(12), create: true });
+  expect(new Set(Object.values(created.said))).toEqual(new Set(['applied']));
+  expect(todo(await at.plan())).toEqual([]);
+  const { said } = await at.apply({ ...wider, scopes: ['invoices:read'] }, { ...joe, group: 'finance' });
+  expect(Object.values(said)).toEqual(['applied', 'applied']);
+  const { roles } = at.sandbox.data.users.find(({ username }) => username === 'joe@example.com') ?? {};
+  expect(roles).toHaveLength(1);
+});

@@ -187,4 +187,20 @@ describe('PATCH', () => {
     const asking = await start(boruta);
     expect((await patch(asking, { ...whole, group: '' })).body.data?.group).toBeNull();
   });
+
+  test('a role of several scopes that the backend gives, too, comes twice', async () => {
+    const asking = await start(boruta);
+    const [member] = asking.sandbox.data.roles.filter(({ id }) => id === ids.member);
+    const [backend] = asking.sandbox.data.backends;
+    if (member === undefined || backend === undefined) throw new Error('no role or backend');
+    backend.roles = [member];
+    expect((await patch(asking, whole)).body.data?.roles).toHaveLength(1);
+    member.scopes = [ids.billingRead, ids.reportsRead].map((id) => ({ id, name: id, public: false }));
+    const { roles = [] } = (await patch(asking, whole)).body.data ?? {};
+    const scopes = [
+      [ids.billingRead, ids.reportsRead],
+      [ids.reportsRead, ids.billingRead],
+    ];
+    expect(roles).toMatchObject(scopes.map((of) => ({ id: ids.member, scopes: of.map((id) => ({ id })) })));
+  });
 });

@@ -220,17 +220,26 @@ const lists = [
 
 type List = (typeof lists)[number][0];
 
-/** A user as answers show it: with its whole backend, without `blocked`, labels of scopes and roles of memberships. */
+/**
+ * A user as answers show it: with its whole backend, without `blocked`, labels of scopes and roles of memberships. A role of several scopes
+ * that the backend gives, too, comes twice: the database has its scopes in another order for each.
+ */
 export function presentUser({ data, shownScopes }: Operation, user: SandboxUser): JsonObject {
   const { blocked: _, backend_id, authorized_scopes, organizations, roles, ...plain } = user;
   const backend = findById(data.backends, backend_id ?? undefined);
+  const own = roles.map((role) => presentRole(data, role));
+  const again = (backend?.roles ?? [])
+    .filter(({ id }) => findById(roles, id) !== undefined)
+    .map((role) => presentRole(data, role))
+    .filter(({ scopes }) => scopes.length > 1)
+    .map((role) => ({ ...role, scopes: role.scopes.toReversed() }));
   return {
     ...plain,
     authorized_scopes: authorized_scopes
       .filter(({ id }) => shownScopes?.has(id) ?? true)
       .map(({ id, name }) => ({ id, name, public: null })),
     organizations: organizations.flatMap(({ id }) => findById(data.organizations, id) ?? []),
-    roles: roles.map((role) => presentRole(data, role)),
+    roles: [...own, ...again],
     backend: backend === undefined ? null : presentBackend(data, backend),
   };
 }
