@@ -149,7 +149,15 @@ function listContrasts(
     const at = partPath(path, key);
     const [goal, live] = [goals.get(key), there.get(key)];
     if (goal === undefined)
-      return [{ path: at, type: value, verdict: 'different', wanted: null, got: live, lacks: 'wanted' }];
+      // By member, so that a secret in it hides nothing else.
+      return Object.entries(live ?? {}).map(([name, member]) => ({
+        path: partPath(at, name),
+        type: members[name] ?? value,
+        verdict: 'different',
+        wanted: null,
+        got: member,
+        lacks: 'wanted',
+      }));
     return memberContrasts(members, at, goal, live ?? null);
   });
 }

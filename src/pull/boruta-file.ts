@@ -120,11 +120,11 @@ class Entries {
     this.#configuration = configuration;
     const scopes = this.#read('scope');
     const clients = this.#read('client');
-    // The server creates a scope for a name that it doesn't have.
+    // The server creates a scope for a name that it doesn't have; of one that it has, the file says nothing more.
     const named = clients.flatMap((client) => elements(client.authorized_scopes).map(({ name }) => name));
     for (const name of new Set(named))
       if (typeof name === 'string' && !scopes.some((scope) => scope.name === name))
-        scopes.push({ id: plannedId(`Scope/${name}`), name, public: false });
+        scopes.push({ id: plannedId(`Scope/${name}`), name });
     const roles = this.#read('role').map((role) => this.#withReferences(role, 'scopes', scopes));
     const backends = this.#read('backend').map((backend) => ({
       ...this.#withReferences(backend, 'roles', roles),

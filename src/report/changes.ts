@@ -144,7 +144,7 @@ const setMarks = { '+': '+', '-': '−', '~': '~', '=': '=' } as const;
 function cells(view: FieldView): Insertable {
   switch (view.view) {
     case 'secret':
-      return markup`<td class="unknown">${view.unknown ? '(unknown)' : '(sensitive)'}</td><td class="unknown">(sensitive)</td>`;
+      return markup`<td class="unknown">${view.unknown ? '(unknown)' : '(sensitive)'}</td><td class="unknown">${view.removed ? '(removed)' : '(sensitive)'}</td>`;
     case 'value':
       return markup`<td class="${view.unknown || view.lacks === 'before' ? 'unknown' : 'before'}"><code>${view.before}</code></td><td class="${view.lacks === 'after' ? 'before' : 'after'}"><code>${view.after}</code></td>`;
     case 'set': {

@@ -23,7 +23,9 @@ function viewLines(view: FieldView, pen: Pen): string[] {
   const path = disarm(`${view.path}:`).slice(0, -1);
   switch (view.view) {
     case 'secret':
-      return [`${indent}${path}: ${view.unknown ? '(unknown) → ' : ''}(sensitive)`];
+      return [
+        `${indent}${path}: ${view.unknown ? '(unknown) → ' : ''}(sensitive)${view.removed ? ' → (removed)' : ''}`,
+      ];
     case 'set':
       return setLines(path, view, pen);
     case 'body':

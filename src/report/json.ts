@@ -96,14 +96,16 @@ export function fieldJson(field: FieldChange): FieldJson {
       ? {}
       : { drift: { ...drift, recorded: recordedJson(drift.recorded, sensitive) } }),
   };
-  if (sensitive) return { path, before: { sensitive: true }, after: { sensitive: true }, sensitive, ...more };
+  const lost = becomes === undefined ? {} : { becomes };
+  if (sensitive)
+    return { path, before: { sensitive: true }, after: { sensitive: true }, sensitive, ...lost, ...more };
   return {
     path,
     before: before === undefined ? { unknown: true } : jsonOf(before),
     // The built-in text is unknown.
     after: becomes === 'built-in' ? { unknown: true } : jsonOf(after),
     sensitive,
-    ...(becomes === undefined ? {} : { becomes }),
+    ...lost,
     ...(was === 'absent' ? { was } : {}),
     ...more,
   };

@@ -36,7 +36,9 @@ function shownLines(view: FieldView): string[] {
   const { path } = view;
   switch (view.view) {
     case 'secret':
-      return [`! ${path}: ${view.unknown ? '(unknown) → ' : ''}(sensitive)`];
+      return [
+        `! ${path}: ${view.unknown ? '(unknown) → ' : ''}(sensitive)${view.removed ? ' → (removed)' : ''}`,
+      ];
     case 'value':
       return view.unknown
         ? [`! ${path}: ${view.before} → ${view.after}`]

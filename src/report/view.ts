@@ -20,6 +20,7 @@ export interface SecretView extends Drifting {
   readonly view: 'secret';
   readonly path: string;
   readonly unknown: boolean;
+  readonly removed: boolean;
 }
 
 export interface SetView extends Drifting {
@@ -75,7 +76,7 @@ export function viewField(field: FieldChange, options: ViewOptions): FieldView {
   const unknown = field.before === undefined;
   const drift = driftText(field, options.whole);
   if (isUnplanned(field)) return { ...viewField(driftAsChange(field), options), drift };
-  if (field.sensitive) return { view: 'secret', path, unknown, drift };
+  if (field.sensitive) return { view: 'secret', path, unknown, removed: field.becomes === 'removed', drift };
   const view = (field.type === 'set' ? viewSet(path, field, options) : undefined) ??
     viewBody(path, field, options) ?? { view: 'value', path, unknown, ...valuePair(field, options) };
   return { ...view, drift };

@@ -36,7 +36,7 @@ configuration:
       secret: secret-of-the-portal
       identity_provider: {id: ${id(9, 8)}}
       redirect_uris: [https://portal.north.example/back]
-      authorized_scopes: [{name: "north:write"}, {id: ${id(7, 8)}}]
+      authorized_scopes: [{name: "north:write"}, {name: "reports:read"}, {id: ${id(7, 8)}}]
       access_token_ttl: 3600
     - {name: Without an id, identity_provider: {id: ${id(9, 8)}}}
   scope:

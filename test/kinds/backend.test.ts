@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { planJson } from '../../src/report/json.js';
+import { planText } from '../../src/report/text.js';
 import { loadSeed } from '../../src/sandbox/seed.js';
 import { changeOf, type Doc, ids, journalLines, once, type Site, site, todo } from '../boruta/site.js';
 import { boruta, project, succeeded } from '../e2e/running.js';
@@ -189,6 +190,17 @@ describe('secrets of a backend', () => {
     expect(row.federated_servers).toMatchObject([{ client_secret: 'declared-two' }]);
     const shown = JSON.stringify([planJson(plan, { debug: true }), await journalLines(at)]);
     expect(shown).not.toMatch(/(?:declared|drifted)-(?:one|two)|demo-ldap-password/);
+  });
+
+  test('hide nothing else of a federated server that is removed', async () => {
+    const { at } = await withOffice();
+    await at.apply(document);
+    const text = planText(await at.plan({ ...document, federated_servers: [] }), {
+      color: false,
+      debug: false,
+    });
+    expect(text).toContain('federated_servers.partner.base_url: "https://partner.example" → (removed)');
+    expect(text).toContain('federated_servers.partner.client_secret: (sensitive) → (removed)');
   });
 
   test('and paths of a federated server that a document leaves out stay', async () => {

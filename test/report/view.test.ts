@@ -30,7 +30,11 @@ describe('the view of a field', () => {
       view: 'secret',
       path: 'label',
       unknown: true,
+      removed: false,
       drift: null,
+    });
+    expect(view({ before: 'hunter22', after: null, sensitive: true, becomes: 'removed' })).toMatchObject({
+      removed: true,
     });
     expect(view({ type: 'body', before: 'a\n', after: 'b\n', sensitive: true })).toMatchObject({
       view: 'secret',
