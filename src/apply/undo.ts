@@ -88,7 +88,7 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
     left,
     adjust(given, now) {
       if (given.creates === true)
-        return Object.keys(now).length === 0 ? { document: given, left: [] } : cameBack(given);
+        return Object.keys(now).length === 0 ? { document: given, left: [] } : cameBack(given, now);
       const after = kept.get(given) ?? {};
       const document = withoutLost(given, after, now);
       if (force) return { document, left: [] };
@@ -100,10 +100,13 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
 }
 
 /** What is left if somebody has created a deleted object again: it stays as it is. */
-function cameBack(document: Declared): { document: Declared; left: readonly Left[] } {
-  const address = addressOf(document.kind, document.identity);
+function cameBack(document: Declared, now: Fields): { document: Declared; left: readonly Left[] } {
+  const { kind, identity } = document;
+  const address = addressOf(kind, identity);
+  // The one with its id stays deleted.
+  const hasOtherId = identity.id !== undefined && now.id !== undefined && now.id !== identity.id;
   return {
-    document: altered(document, { fields: {} }),
+    document: altered(document, { fields: {}, ...(hasOtherId ? { absent: true } : {}) }),
     left: [{ address, path: null, reason: 'somebody has created it again' }],
   };
 }

@@ -94,7 +94,7 @@ function compareFields(given: CompareInput): Change {
   const kind = kindOf(declared.kind);
   const lost = lostOf(kind, input);
   const restored = restoredFields(kind, lost, input);
-  const isNew = live?.missing === true && declared.creates === true;
+  const isNew = live?.missing === true && declared.creates === true && !declared.absent;
   const { once = [] } = kind.creation ?? {};
   const declaredFields = takenFields(
     withoutGone(declared, live?.fields ?? {}),

@@ -1,4 +1,4 @@
-import { plannedId } from '../base/identifiers.js';
+import { plannedId, sameIdentifier } from '../base/identifiers.js';
 import { assign, type Fields, mapValues, Sensitive } from '../base/values.js';
 import { firstFew } from '../base/words.js';
 import { idOf } from '../kinds/by-name.js';
@@ -46,6 +46,11 @@ export function createChange(
   const { identity } = declared;
   if (creation === undefined) return blocked(`no operation creates a ${kind.noun}`);
   if (identity.id !== undefined && creation.withoutId !== undefined) return blocked(creation.withoutId);
+  const other = namesake(declared, references);
+  if (other !== undefined)
+    return blocked(
+      `the server has another ${kind.noun} "${identity.name}", with the id ${String(other.id)}: declare that id, or another name`,
+    );
   const wanted = mapValues(resolved, (asked, field) => {
     const whole = desired(kind.fields[field] ?? value, asked, null, true);
     return whole ?? null;
@@ -100,6 +105,18 @@ export function createChange(
       ...(declared.replaces === undefined ? {} : { replaces: declared.replaces }),
     },
   };
+}
+
+/** The row of another object that has the name of one with a chosen id; undefined if there is none. */
+export function namesake(
+  { kind, identity: { id, name } }: Declared,
+  references: References,
+): Fields | undefined {
+  const { listed } = kindOf(kind);
+  if (id === undefined || name === undefined || listed === undefined || listed === 'own') return undefined;
+  const list = references[listed];
+  const isOther = (other: string): boolean => !sameIdentifier(other, id) && list?.created.has(other) !== true;
+  return list?.byName(name).find((row) => isOther(String(row.id)));
 }
 
 /** The ids that new objects have in the plan, if their creator chooses them. */

@@ -13,6 +13,7 @@ import type { Profile } from '../server/profiles.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import { type BodyChecks, templateWarnings } from './body-checks.js';
 import { type CompareInput, compare, type Recorded } from './compare.js';
+import { namesake } from './create.js';
 import type { BuildOptions } from './options.js';
 import { type Change, withReason } from './plan.js';
 import { type Addressed, type Addresses, type Subject, undocumented } from './subjects.js';
@@ -81,7 +82,8 @@ export class Decider {
     const { declared = undocumented(subject.kind, subject.identity), onlyRestore } = subject;
     const { adjust } = this.#options;
     if (onlyRestore || adjust === undefined) return declared;
-    return adjust(declared, { ...recorded?.fields, ...live?.fields }) ?? declared;
+    const other = live?.missing === true ? namesake(declared, this.references) : undefined;
+    return adjust(declared, { ...recorded?.fields, ...live?.fields, ...other }) ?? declared;
   }
 
   compare(

@@ -350,6 +350,26 @@ describe('deletion', () => {
     );
   });
 
+  test('is not undone for an object whose name somebody has given to another one since', async () => {
+    const at = await site();
+    const home: Doc = { kind: 'Backend', name: 'home', create: true };
+    await at.apply(scope, role, home);
+    const { run } = await at.apply(gone(role), gone(home), scope);
+    const { roles, backends } = at.sandbox.data;
+    const [someRole, someBackend] = [roles[0], backends[0]];
+    if (someRole === undefined || someBackend === undefined) throw new Error('the seed has both');
+    roles.push({ ...someRole, id: ids.nobody, name: 'clerk' });
+    backends.push({ ...someBackend, id: ids.nobody, name: 'home', is_default: false });
+    const { left, said } = await at.undo(run);
+    expect(said).toEqual({});
+    expect(left.filter((line) => line.includes('somebody has created it again'))).toHaveLength(2);
+    expect([namesIn(roles, 'clerk'), namesIn(backends, 'home')]).toEqual([1, 1]);
+    const taken: Doc = { kind: 'Role', id: ids.ada, name: 'clerk', create: true };
+    expect(await reason(at, `Role/${ids.ada}`, taken)).toContain(
+      `blocked: the server has another role "clerk", with the id ${ids.nobody}`,
+    );
+  });
+
   test('of an object that is not there is done', async () => {
     const at = await site();
     const { changes } = await at.plan(gone(role));
