@@ -17,6 +17,8 @@ export interface Holding {
   readonly within: string;
   /** The role that contains the scope. */
   readonly through?: Holding;
+  /** What gives it to a new object, with its name, as `the backend "Staff"`. */
+  readonly by?: string;
 }
 
 /** The scopes and roles that the fields of a user give: own ones, those of memberships, and the scopes that the roles contain. */

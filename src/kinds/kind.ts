@@ -157,6 +157,8 @@ export interface Creation {
     readonly warnings?: readonly PlanWarning[];
     readonly trouble?: string;
   };
+  /** What the server gives a new object besides its own fields: privileged scopes and roles are guarded. */
+  gives?(identity: Identity, references: References): Holding[];
   request(identity: Identity, fields: Fields): WriteRequest;
   /** What is sent after it, for fields that the request leaves out. */
   after?(id: string, fields: Fields): readonly WriteRequest[];

@@ -61,7 +61,7 @@ const types: { readonly [name in ListName]: ListType } = {
     parse: pages.object,
     holds: {
       kind: 'Backend',
-      fields: ['name', 'type', 'is_default', 'create_default_organization', 'metadata_fields'],
+      fields: ['name', 'type', 'is_default', 'create_default_organization', 'roles', 'metadata_fields'],
     },
   },
   identityProviders: {

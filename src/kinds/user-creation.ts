@@ -1,9 +1,10 @@
 import { error, type Problem } from '../base/problems.js';
 import { assign, isMap, mapValues, UNKNOWN_TEXT } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
-import { isOwnerGone, noUser, userByName } from './by-name.js';
+import { areNamesUnique, isOwnerGone, noUser, userByName } from './by-name.js';
 import type { PlanWarning } from './change.js';
-import { asElements, characters, textOf } from './fields.js';
+import { asElements, characters, elementName, textOf } from './fields.js';
+import { holdingsOf } from './holdings.js';
 import type {
   Creation,
   Declared,
@@ -89,6 +90,13 @@ export const userCreation: Creation = {
       }
     }
     return { fields: sent, warnings };
+  },
+  gives({ backend = '' }, references) {
+    const { backends } = references;
+    const row = backends?.byId(backend);
+    if (row === undefined) return [];
+    const by = `the backend${elementName(row, areNamesUnique(backends, [row]))}`;
+    return holdingsOf({ 'backend.roles': row.roles ?? null }, references).map((one) => ({ ...one, by }));
   },
   request: ({ username = '', backend = '' }, fields) => ({
     operation: 'createUser',

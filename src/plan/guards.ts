@@ -53,7 +53,7 @@ export function markPrivileged(
 
 /** What a change gives that its object doesn't have, and that no pending restore gives back. If a list is unknown, all of it is new. */
 function newHoldings({ kind, action, fields, requests, apply }: Change, references: References): Holding[] {
-  const { gives } = kindOf(kind);
+  const { gives, creation } = kindOf(kind);
   if (gives === undefined || requests.length === 0 || action === 'delete') return [];
   const known = fields.filter(({ before }) => before !== undefined);
   // `apply.before` has what a pending restore gives back, too.
@@ -70,12 +70,13 @@ function newHoldings({ kind, action, fields, requests, apply }: Change, referenc
   const keys = new Set(
     had.flatMap(({ id, element, ...at }) => [key(at, 'id', id), key(at, 'name', element.name)]),
   );
-  return gives(
+  const own = gives(
     fieldsOf(fields, ({ after }) => after),
     references,
   ).filter(({ id, name, ...at }) =>
     id === undefined ? !keys.has(key(at, 'name', name)) : !keys.has(key(at, 'id', id)),
   );
+  return action === 'create' ? [...own, ...(creation?.gives?.(apply.identity, references) ?? [])] : own;
 }
 
 function key(
@@ -98,11 +99,15 @@ function fieldsOf(
   );
 }
 
-function sentenceOf({ type, element, name, within, through }: Holding, { fields }: Change): string {
-  const confirmed = fields.find(({ path }) => within.startsWith(path))?.confirmed === true;
+function sentenceOf({ type, element, name, within, through, by }: Holding, { fields }: Change): string {
+  // What gives it to a new object is in a list of the server.
+  const confirmed =
+    by !== undefined || fields.find(({ path }) => within.startsWith(path))?.confirmed === true;
   const isHidden = name === undefined || holdsSensitive(element);
   const called = elementName(isHidden ? element : { ...element, name }, confirmed);
-  return `gives the ${type}${called}${through === undefined ? '' : ` by the role${elementName(through.element, confirmed)}`}`;
+  const role = through && `the role${elementName(through.element, confirmed)}`;
+  const givers = [role, by].filter((one) => one !== undefined).join(' of ');
+  return `gives the ${type}${called}${givers && ` by ${givers}`}`;
 }
 
 /** The names that servers gave the ids of scopes and roles, as recorded. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { addressOf } from '../../src/kinds/index.js';
 import type { Plan } from '../../src/plan/plan.js';
 import { planJson } from '../../src/report/json.js';
+import { applyAll } from '../approving.js';
 import { type Doc, ids, type Site, site } from './site.js';
 
 const scope: Doc = { kind: 'Scope', name: 'invoices:read', label: 'Read invoices', create: true };
@@ -183,6 +184,24 @@ describe('creation', () => {
       [`User/${ids.ada}`, ['gives the scope "users:manage:all" by the role "admin"']],
     ]);
   });
+
+  test.each([true, false])(
+    'of a user in a backend whose default roles are privileged is guarded (the backend is there: %s)',
+    async (isThere) => {
+      const at = await site({ safety: { privileged: ['invoices:*', 'role:clerk'] } });
+      const backend: Doc = { kind: 'Backend', name: 'Staff', roles: ['clerk'], create: true };
+      const joe: Doc = { kind: 'User', username: 'joe@example.com', backend: 'Staff', create: true };
+      await at.declare(scope, role, backend);
+      if (isThere) await at.writing('apply', async (it) => await applyAll(it, await it.plan()));
+      const { changes } = await at.plan(scope, role, backend, { ...joe, password: 'x'.repeat(12) });
+      const user = changes.find(({ kind }) => kind === 'User');
+      expect(user?.privileges).toEqual([
+        'gives the role "clerk" by the backend "Staff"',
+        'gives the scope "invoices:read" by the role "clerk" of the backend "Staff"',
+      ]);
+      expect(changes.filter(({ privileges }) => privileges !== undefined)).toHaveLength(isThere ? 1 : 4);
+    },
+  );
 
   test('under the profile documented is refused with its place', async () => {
     const at = await site({ uses: 'documented' });
