@@ -1,5 +1,6 @@
 import { type Fields, holdsSensitive, isMap, mapValues } from '../base/values.js';
 import type { Declared, Kind } from '../kinds/kind.js';
+import { neverKept } from '../kinds/lifecycle.js';
 import { undocumented } from '../plan/subjects.js';
 import type { Entry } from './journal-entries.js';
 
@@ -27,14 +28,15 @@ function withoutDeleted(fields: Fields, deleted: ReadonlySet<string>): Fields {
 /** A document that creates a deleted object again, and what doesn't come back. */
 export function createdAgain(
   sending: Entry['sending'],
-  { noun, creation, deletion, fields: types }: Kind,
+  kind: Kind,
   given: Fields,
   deleted: ReadonlySet<string>,
   source: string,
 ): CreatedAgain {
+  const { noun, creation, deletion, fields: types } = kind;
   const { id = '' } = sending.identity;
   const before = withoutDeleted(given, deleted);
-  const lacking = creation?.needs.flat().find((field) => creation.once?.includes(field));
+  const lacking = neverKept(kind);
   if (lacking !== undefined) {
     const reason = `the ${noun} isn't created again, since no journal holds the ${lacking}: declare it with "create: true"`;
     return { document: undefined, left: [{ path: null, reason }] };

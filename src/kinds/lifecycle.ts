@@ -3,7 +3,7 @@ import type { Fields } from '../base/values.js';
 import { withArticle } from '../base/words.js';
 import type { WriteOperation } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
-import type { Creation, Declared, Deletion } from './kind.js';
+import type { Creation, Declared, Deletion, Kind } from './kind.js';
 
 /** The creation of objects by a request with the declared fields, and with the id if the server takes it. */
 export function creationOf(
@@ -21,6 +21,11 @@ export function creationOf(
       body: rest.takesId && id !== undefined ? { id, ...body(fields) } : body(fields),
     }),
   };
+}
+
+/** The field that a creation needs and no journal holds, so that no undo creates such objects again. */
+export function neverKept({ creation }: Pick<Kind, 'creation'>): string | undefined {
+  return creation?.needs.flat().find((field) => creation.once?.includes(field));
 }
 
 /** The deletion of objects that are gone afterwards. */

@@ -3,6 +3,7 @@ import { isOfRun } from '../base/shard.js';
 import { assign } from '../base/values.js';
 import { addressOf, isAddressedByName, kindOf } from '../kinds/index.js';
 import type { Declared, Identity, KindName, Live } from '../kinds/kind.js';
+import { neverKept } from '../kinds/lifecycle.js';
 import type { References } from '../kinds/references.js';
 import type { ResourceRecord } from '../state/state.js';
 import type { BuildOptions } from './options.js';
@@ -64,7 +65,8 @@ export function candidates(options: BuildOptions, references: References = {}): 
   const orphans = others.flatMap(([, record]): Subject[] => {
     const { kind, identity, run, created = run, deleted, managed } = record;
     // idops doesn't own what no run wrote, nor what an undo put back, which manages nothing; it does own what an earlier run created.
-    const isOwn = run !== null && (managed.length > 0 || created !== run);
+    const isPutBack = managed.length === 0 && created === run && neverKept(kindOf(kind)) === undefined;
+    const isOwn = run !== null && !isPutBack;
     // A document whose object wasn't found may declare it.
     const isSure = declared.every((document) => document.kind !== kind || document.trouble === undefined);
     const mayGo = isPruned(record, options) && deleted === undefined && isOwn && isSure;

@@ -3,7 +3,7 @@ import { addressOf } from '../../src/kinds/index.js';
 import type { Plan } from '../../src/plan/plan.js';
 import { planJson } from '../../src/report/json.js';
 import { applyAll } from '../approving.js';
-import { type Doc, ids, type Site, site } from './site.js';
+import { type Doc, ids, type Site, site, todo } from './site.js';
 
 const scope: Doc = { kind: 'Scope', name: 'invoices:read', label: 'Read invoices', create: true };
 const role: Doc = { kind: 'Role', name: 'clerk', scopes: ['invoices:read'], create: true };
@@ -245,6 +245,24 @@ describe('the configuration', () => {
     expect(await pruned({ prune: ['Role', 'Scope'] })).toEqual([
       'unchanged Scope/invoices:read',
       'delete Role/clerk',
+    ]);
+  });
+
+  test('of a user whose document has no field to manage lets --prune delete the user', async () => {
+    const at = await site({ settings: { prune: ['User', 'Backend'] } });
+    const staff: Doc = { kind: 'Backend', name: 'Staff', create: true };
+    const joe: Doc = { kind: 'User', username: 'joe@example.com', backend: 'Staff', create: true };
+    await at.apply(staff, { ...joe, password: 'x'.repeat(12) });
+    const pruned = async (...documents: Doc[]): Promise<string[]> => {
+      await at.declare(...documents);
+      return todo(await at.session((it) => it.plan({ prune: true }))).map((one) => one.split(':')[0] ?? '');
+    };
+    expect(await pruned(staff, { kind: 'Users', match: { backend: 'Staff' }, group: null })).toEqual([]);
+    const [made] = at.sandbox.data.users.filter(({ username }) => username === 'joe@example.com');
+    expect(await pruned(scope)).toEqual([
+      'create Scope/invoices',
+      `delete User/${made?.id}`,
+      'delete Backend/Staff',
     ]);
   });
 });
