@@ -105,7 +105,8 @@ export const user: Kind = {
   scopes: { read: 'users:manage:all', write: 'users:manage:all' },
   traits: userTraits,
   identities: ({ identity: { id, username, backend = '' } }) => [
-    id === undefined ? `name ${JSON.stringify([username, backend])}` : `id ${id}`,
+    // Servers tell no upper from lower case in it.
+    id === undefined ? `name ${JSON.stringify([username?.toLowerCase(), backend])}` : `id ${id}`,
   ],
   check: (declared, profile) => [
     ...declared.flatMap((user) => userProblems(user, profile)),

@@ -23,7 +23,7 @@ import { blockDependents, blockReferred, comingIds } from './create.js';
 import { Decider, otherNames, valuesIn } from './decider.js';
 import { planDigest } from './digest.js';
 import { expand } from './expand.js';
-import { blockLosses, blockProtected, idleKeeps, markPrivileged } from './guards.js';
+import { blockLosses, blockProtected, blockTakings, idleKeeps, markPrivileged } from './guards.js';
 import { listsFor, listsOfNames, type Observed, observe, partOf } from './observe.js';
 import type { BuildOptions, PlanHeader } from './options.js';
 import { arrange } from './order.js';
@@ -91,7 +91,8 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
     options.adjust === undefined
       ? blockReferred(created, options.declared, decider.references, profile)
       : created;
-  const kept = await blockLosses(arrange(referred), options, decider.references, (found, kind) =>
+  const held = await blockTakings(arrange(referred), options, decider.references);
+  const kept = await blockLosses(held, options, decider.references, (found, kind) =>
     decideElsewhere(found, kind, decider, options),
   );
   const plan = await assemble(

@@ -61,6 +61,8 @@ export interface CompareInput {
   readonly key: string;
   /** The id of a creation whose outcome an earlier run didn't learn: it is sent again with the same one. */
   readonly creating?: string | undefined;
+  /** The object that had the name when idops saw it last, and has another one now. */
+  readonly renamed?: { readonly id: string; readonly name: string };
   /** The id of the object that was created in place of this deleted one. */
   readonly replacedBy?: string | undefined;
 }
@@ -147,6 +149,12 @@ function compareFields(given: CompareInput): Change {
     idTrouble(declared.identity, input.profile) ??
     ((isNew && input.replacedBy === undefined) || isGone ? undefined : lacking(live, input.replacedBy));
   if (unfit !== undefined) return blocked(unfit);
+  if (isNew && input.renamed !== undefined) {
+    const { id, name } = input.renamed;
+    return blocked(
+      `the ${kind.noun} "${declared.identity.name}" is called "${name}" now: declare it with the id ${id}, or by that name`,
+    );
+  }
   const moved = declared.conditions?.find(
     (one) => !kind.many?.holds(one, { ...live?.beside, ...live?.fields }),
   );

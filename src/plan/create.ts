@@ -132,12 +132,16 @@ export function comingIds(live: ReadonlyMap<Subject, Live>): ReadonlySet<string>
 
 /** Blocks what refers to objects that the plan doesn't create. */
 export function blockDependents(changes: readonly Change[], references: References): readonly Change[] {
-  const created = new Map(listNames.flatMap((name) => [...(references[name]?.created ?? [])]));
-  if (created.size === 0) return changes;
+  const created = listNames.flatMap((name) => [...(references[name]?.created ?? [])]);
+  if (created.length === 0) return changes;
   let settled = changes;
   for (;;) {
-    const coming = new Set(settled.flatMap((change) => (change.action === 'create' ? idInPlan(change) : [])));
-    const lacking = [...created].filter(([id]) => !coming.has(id));
+    const coming = new Set(
+      settled.flatMap((change) =>
+        change.action === 'create' ? idInPlan(change).map((id) => `${change.kind} ${id}`) : [],
+      ),
+    );
+    const lacking = created.filter(([id, address]) => !coming.has(`${address.split('/', 1)[0]} ${id}`));
     if (lacking.length === 0) return settled;
     const next = settled.map((change) => {
       if (change.action === 'blocked' || change.action === 'unchanged') return change;
@@ -211,7 +215,8 @@ export function textsIn({ requests, apply: { identity } }: Change): ReadonlySet<
   return textsOf([requests, identity]);
 }
 
-function textsOf(value: unknown): ReadonlySet<string> {
+/** All texts in a value, except secrets. */
+export function textsOf(value: unknown): ReadonlySet<string> {
   const texts = new Set<string>();
   const collect = (one: unknown): void => {
     if (typeof one === 'string') texts.add(one);

@@ -32,16 +32,20 @@ export class Decider {
     this.references = afterwards(references, options.declared, others, valuesIn(options.profile));
   }
 
-  /** The ids of recorded objects: of those that may still come, by address, and of those that replace a deleted one, by its id. */
+  /** The ids of recorded objects: of those that may still come, by address; of those that replace a deleted one, by its id; and by last name. */
   readonly #creations = lazy(() => {
     const creating = new Map<string, string>();
     const replacedBy = new Map<string, string>();
-    for (const { kind, identity, creating: part, replaces } of Object.values(this.#options.state.resources)) {
-      const { id } = identity;
+    const lastNamed = new Map<string, string>();
+    for (const record of Object.values(this.#options.state.resources)) {
+      const { kind, creating: part, replaces, left } = record;
+      const { id } = record.identity;
+      const name = left?.fields.name;
+      if (id !== undefined && typeof name === 'string') lastNamed.set(`${kind}/${name}`, id);
       if (id !== undefined && part !== undefined) creating.set(`${kind}/${part}`, id);
       if (id !== undefined && replaces !== undefined) replacedBy.set(`${kind}/${replaces}`, id);
     }
-    return { creating, replacedBy };
+    return { creating, replacedBy, lastNamed };
   });
 
   /** The instant at which it is decided which access has ended. */
@@ -99,9 +103,14 @@ export class Decider {
   }
 
   /** What runs did with an object that the server doesn't have. */
-  #earlier({ kind, identity }: Declared): Pick<CompareInput, 'creating' | 'replacedBy'> {
-    const { creating, replacedBy } = this.#creations();
+  #earlier({ kind, identity }: Declared): Pick<CompareInput, 'creating' | 'replacedBy' | 'renamed'> {
+    const { creating, replacedBy, lastNamed } = this.#creations();
+    const { listed = 'own' } = kindOf(kind);
+    const id = identity.id === undefined ? lastNamed.get(`${kind}/${identity.name}`) : undefined;
+    const name = id === undefined || listed === 'own' ? undefined : this.references[listed]?.presentName(id);
+    const isRenamed = id !== undefined && name !== undefined && name !== identity.name;
     return {
+      ...(isRenamed ? { renamed: { id, name } } : {}),
       creating: creating.get(addressOf(kind, identity)),
       replacedBy: replacedBy.get(`${kind}/${identity.id}`),
     };

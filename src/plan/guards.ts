@@ -8,11 +8,13 @@ import { kindOf, kinds } from '../kinds/index.js';
 import type { Finding, Kind } from '../kinds/kind.js';
 import { holdList, type References } from '../kinds/references.js';
 import type { State } from '../state/state.js';
+import { textsOf } from './create.js';
 import { abortable } from './observe.js';
 import type { BuildOptions } from './options.js';
 import { formerHolders, takesOver } from './order.js';
 import { type Change, isChanging, type PlanWarning, withReason } from './plan.js';
 import { matchesPattern, mayMatchKind, protectingPattern } from './select.js';
+import { addresses } from './subjects.js';
 
 const ROLE = 'role:';
 
@@ -133,16 +135,8 @@ export function blockProtected(
   addressesOf: (change: Change) => readonly string[],
 ): readonly Change[] {
   if (patterns.length === 0) return changes;
-  const isApproved = approvers.some((entry) => entry.for === 'protected');
-  const guarded = (change: Change, pattern: string, why: string): Change => {
-    if (!isApproved) return withReason(change, why);
-    const message = `${why}, unless an approver of safety.approvers approves it`;
-    return {
-      ...change,
-      protectedBy: pattern,
-      warnings: [...change.warnings, { code: 'protected', message }],
-    };
-  };
+  const guarded = (change: Change, pattern: string, why: string) =>
+    protectedChange(change, pattern, why, approvers);
   return changes.map((change) => {
     const { kind } = change;
     if (!isChanging(change)) return change;
@@ -160,6 +154,63 @@ export function blockProtected(
     if (taken === undefined) return change;
     const unsure = former === undefined ? '; which one has it now is unknown' : '';
     return guarded(change, taken, `it ${succession.moves(former)}, and safety.protect has ${taken}${unsure}`);
+  });
+}
+
+/** A change that `safety.protect` blocks, or that only an approver approves. */
+function protectedChange(
+  change: Change,
+  pattern: string,
+  why: string,
+  approvers: Safety['approvers'],
+): Change {
+  if (!approvers.some((entry) => entry.for === 'protected')) return withReason(change, why);
+  const message = `${why}, unless an approver of safety.approvers approves it`;
+  return {
+    ...change,
+    protectedBy: pattern,
+    warnings: [...change.warnings, { code: 'protected', message }],
+  };
+}
+
+/** Blocks deletions that take something away from an object that `safety.protect` names, in the same way. */
+export async function blockTakings(
+  changes: readonly Change[],
+  options: BuildOptions,
+  references: References,
+): Promise<readonly Change[]> {
+  const { protect, approvers } = options.safety;
+  const deleted = new Map(
+    changes.flatMap(({ action, kind, apply: { identity } }) =>
+      action === 'delete' && kindOf(kind).creation !== undefined && identity.id !== undefined
+        ? [[identity.id, kind] as const]
+        : [],
+    ),
+  );
+  if (protect.length === 0 || deleted.size === 0) return changes;
+  const losers = new Map<string, { readonly address: string; readonly pattern: string }>();
+  for (const { name, discovery } of kinds) {
+    const isMeant = protect.some((pattern) => mayMatchKind({ targets: [pattern], kinds: [] }, name));
+    if (discovery === undefined || !isMeant) continue;
+    for (const { identity, live, called } of await findAll(discovery.find, options)) {
+      const { all } = addresses({ kind: name, identity, declared: undefined }, live, references);
+      const address = called === null ? (all[0] ?? name) : `${name}/${called}`;
+      const pattern = protectingPattern(protect, [...all, address]);
+      if (pattern === undefined) continue;
+      for (const id of textsOf(live.fields))
+        if (deleted.has(id) && deleted.get(id) !== name) losers.set(id, { address, pattern });
+    }
+  }
+  return changes.map((change) => {
+    const loser = losers.get(change.apply.identity.id ?? '');
+    if (loser === undefined || change.action !== 'delete') return change;
+    const { address, pattern } = loser;
+    return protectedChange(
+      change,
+      pattern,
+      `it would be taken from ${address}, and safety.protect has ${pattern}`,
+      approvers,
+    );
   });
 }
 

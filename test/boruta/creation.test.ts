@@ -44,6 +44,24 @@ describe('creation', () => {
     );
   });
 
+  test('is blocked if somebody has given the object another name', async () => {
+    const at = await site();
+    await at.apply(scope, role);
+    for (const one of at.sandbox.data.roles) if (one.name === 'clerk') one.name = 'accounts clerk';
+    expect(await reason(at, 'Role/clerk', scope, role)).toMatch(
+      /^blocked: the role "clerk" is called "accounts clerk" now: declare it with the id \S+, or by that name$/,
+    );
+  });
+
+  test('takes no object of another kind for the one that is referred to', async () => {
+    const at = await site();
+    const named: Doc = { ...scope, id: ids.nobody };
+    const same: Doc = { ...role, id: ids.nobody, scopes: [{ id: ids.nobody }] };
+    expect(await reason(at, `Role/${ids.nobody}`, named, same)).toContain(
+      'blocked: it needs Scope/invoices:read',
+    );
+  });
+
   test('goes along the references: each request has the ids that the server gave', async () => {
     const at = await site();
     const ran = await at.apply(...all);
@@ -405,6 +423,28 @@ describe('deletion', () => {
     expect(await reason(at, `Role/${ids.ada}`, taken)).toContain(
       `blocked: the server has another role "clerk", with the id ${ids.nobody}`,
     );
+  });
+
+  test('is blocked if it takes something from a protected object', async () => {
+    const at = await site({ safety: { protect: ['User/ada@*', 'Role/cle*'] } });
+    for (const one of at.sandbox.data.users) if (one.id === ids.ada) one.username = 'ada@acme.example';
+    await at.apply(scope, organization);
+    const [{ id: scopeId = '' } = {}, hooli] = [
+      at.sandbox.data.scopes.find(({ name }) => name === 'invoices:read'),
+      at.sandbox.data.organizations.find(({ name }) => name === 'hooli'),
+    ];
+    at.sandbox.data.roles.push({
+      id: ids.nobody,
+      name: 'clerk',
+      scopes: [{ id: scopeId, name: 'invoices:read', public: false }],
+    });
+    for (const one of at.sandbox.data.users)
+      if (one.id === ids.ada && hooli !== undefined) one.organizations = [{ id: hooli.id, roles: [] }];
+    const { changes } = await at.plan(gone(scope), gone(organization));
+    expect(changes.map(({ action, reason: why }) => `${action}: ${why}`)).toEqual([
+      'blocked: it would be taken from User/ada@acme.example, and safety.protect has User/ada@*',
+      'blocked: it would be taken from Role/clerk, and safety.protect has Role/cle*',
+    ]);
   });
 
   test('of an object that is not there is done', async () => {
