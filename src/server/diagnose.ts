@@ -26,6 +26,12 @@ const tryLater = "check the server's log, and proxies and gateways in front of i
 /** A backend that doesn't exist: reading its template shows whether the credentials have the scope. */
 const nobody = '00000000-0000-0000-0000-000000000000';
 
+/** Reads that need further scopes of a Boruta. */
+const probes: readonly { readonly path: string; readonly scope: Scope }[] = [
+  { path: `/api/roles/${nobody}`, scope: 'scopes:manage:all' },
+  { path: '/api/configuration/error-templates/500', scope: 'configuration:manage:all' },
+];
+
 /** Finds out, with GETs only, what a server is and what the credentials may do. */
 export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
   const { reader, baseUrl, profile, isWritten, needed } = options;
@@ -50,6 +56,11 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
         )
       : scopeCheck(operations.updateKeyPair.scope, keyPairs.failure, needed),
   ];
+  for (const { path, scope } of keyPairs === undefined ? [] : probes) {
+    if (!needed.includes(scope)) continue;
+    const { failure } = await outcomeOf(() => reader.showExtra({ title: 'probe', path, scope }, {}, anything));
+    scopes.push(scopeCheck(scope, failure, needed));
+  }
   return {
     checks: [...reached, ok('credentials', 'accepted'), ...scopes, profileCheck(profile, isWritten, found)],
     fits,

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { ownProcess } from '../../src/base/process.js';
 import { ids } from '../sandbox/asking.js';
-import { journals, project, sure, type TestProject } from './running.js';
+import { boruta, journals, project, sure, type TestProject } from './running.js';
 
 interface Check {
   readonly name: string;
@@ -50,6 +50,29 @@ function alike(text: string): string[] {
         .replace(/\b(N (?:object|run))s\b/, '$1'),
     );
 }
+
+describe('idops doctor, of scopes', () => {
+  it('looks for those that only further kinds need', async () => {
+    const files = {
+      'idops.yaml': boruta,
+      'manifests/all.yaml':
+        'kind: Role\nname: member\nscopes: []\n---\nkind: ErrorTemplate\ntype: 404\ncontent: "<p>No</p>"\n',
+    };
+    const at = await project(files, {
+      profile: 'boruta',
+      tokens: {
+        limited: [
+          'users:manage:all',
+          'identity-providers:manage:all',
+          'clients:manage:all',
+          'scopes:manage:all',
+        ],
+      },
+    });
+    expect(await say(at, 'scope scopes:manage:all')).toMatchObject([{ status: 'ok' }]);
+    expect(await say(at, 'scope configuration:manage:all')).toMatchObject([{ status: 'fail' }]);
+  });
+});
 
 describe('idops doctor, of the state', () => {
   it('finds nothing in the way', async () => {
