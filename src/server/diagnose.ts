@@ -58,7 +58,9 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
   ];
   for (const { path, scope } of keyPairs === undefined ? [] : probes) {
     if (!needed.includes(scope)) continue;
-    const { failure } = await outcomeOf(() => reader.showExtra({ title: 'probe', path, scope }, {}, anything));
+    const { failure } = await outcomeOf(() =>
+      reader.showExtra({ title: 'probe', path, scope }, {}, anything),
+    );
     scopes.push(scopeCheck(scope, failure, needed));
   }
   return {
