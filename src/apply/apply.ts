@@ -4,13 +4,21 @@ import type { ApprovedPlan } from '../plan/approve.js';
 import type { Plan } from '../plan/plan.js';
 import type { Hasher } from '../secrets/hash.js';
 import type { Redactor } from '../secrets/redactor.js';
-import type { Lock, StateBackend } from '../state/backend.js';
-import { describeRun, JOURNAL_FORMAT, type Journal, type Origin, type RunLine } from '../state/journal.js';
+import type { Lock, RunStore, StateBackend } from '../state/backend.js';
+import {
+  describeRun,
+  JOURNAL_FORMAT,
+  type Journal,
+  type Origin,
+  type RunLine,
+  withoutAnswer,
+} from '../state/journal.js';
 import type { State } from '../state/state.js';
 import { writeHint } from '../state/write-errors.js';
 import { leftOf } from './approvals.js';
 import { messageOf } from './attempt-outcome.js';
 import { type Executed, type ExecuteOptions, execute } from './execute.js';
+import { entriesOf } from './journal-entries.js';
 import { journalRecorder } from './journal-recorder.js';
 import { belongs } from './owner.js';
 import { withSeen } from './record.js';
@@ -207,6 +215,7 @@ async function endRun(
   const problems = endedEarly(fatal);
   let saved: State = state;
   try {
+    await settleCreations(plan, name, resources, backend.runs);
     saved = await runState.end(begun, resources, fatal === undefined, leftOf(result, keys));
     if (fatal === undefined) await end(signal.aborted);
   } catch (failure) {
@@ -217,6 +226,38 @@ async function endRun(
     problems.push(error('state-not-saved', messageOf(failure), [], hint));
   }
   return { result, state: saved, problems };
+}
+
+/** Ends creations with an unknown outcome in the journals of their runs, once their objects are recorded. */
+async function settleCreations(
+  { changes }: Plan,
+  by: string,
+  resources: State['resources'],
+  runs: RunStore,
+): Promise<void> {
+  for (const { apply } of changes) {
+    const { key, run } = apply.lostCreation ?? {};
+    const { id } = apply.identity;
+    if (key === undefined || run === undefined || id === undefined || resources[key] !== undefined) continue;
+    // Somebody may have removed it.
+    const content = await runs.read(run).catch(() => null);
+    const entry = content && entriesOf(content).find(({ sending }) => sending.key === key);
+    if (content == null || entry == null) continue;
+    const { seq, expected } = entry.sending;
+    const at = new Date().toISOString();
+    const journal = await runs.reopen(content);
+    try {
+      const after = { ...expected, fields: { ...expected.fields, id } };
+      await journal.write({
+        ...withoutAnswer(seq, at, 'applied', null),
+        after,
+        notes: [`found by run ${by}`],
+      });
+      await journal.write({ type: 'end', at, interrupted: false, by });
+    } finally {
+      await journal.close();
+    }
+  }
 }
 
 /** Confirms the lock of a run. If it was lost, the error names the run that took it over, if it is known. */

@@ -3,7 +3,7 @@ import { normalForm } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Identity, KindName } from '../kinds/kind.js';
 import { deletedHash } from '../plan/decider.js';
-import type { Action, Seen, UntilChanges } from '../plan/plan.js';
+import type { Action, ApplyInfo, Seen, UntilChanges } from '../plan/plan.js';
 import { type Hasher, restoreFields, type StoredFields, storeFields } from '../secrets/hash.js';
 import { eachWithSlowHashes } from '../secrets/slow-hash.js';
 import type { ResourceRecord, State } from '../state/state.js';
@@ -34,6 +34,8 @@ export interface Asked {
   readonly until?: UntilChanges | undefined;
   /** The id of the deleted object in place of which it is created. */
   readonly replaces?: string | undefined;
+  /** The creation whose outcome an earlier run didn't learn. */
+  readonly lostCreation?: ApplyInfo['lostCreation'];
 }
 
 /** The outcome, as far as the state needs it. */
@@ -96,6 +98,9 @@ export function keepRecord(
   record: ResourceRecord,
 ): void {
   const asked = withNewId(given, outcome);
+  const { key } = given.lostCreation ?? given;
+  // The object has its id by now.
+  if (resources[key]?.creating !== undefined) delete resources[key];
   forgetFormer(resources, asked);
   resources[asked.key] = record;
 }
@@ -292,12 +297,12 @@ function nextRecord(
 /** The run that created an object; a page exists from its first update on. */
 function createdIn(
   before: ResourceRecord | undefined,
-  { kind, action, before: was }: Asked,
+  { kind, action, before: was, lostCreation }: Asked,
   { run }: RecordContext,
 ): Pick<ResourceRecord, 'created'> {
   const { deletion } = kindOf(kind);
   const isFirst = action === 'update' && deletion?.createdOnly === true && deletion.isBuiltIn(was ?? {});
-  const created = isFirst ? run : before?.created;
+  const created = lostCreation?.run ?? (isFirst ? run : before?.created);
   return created === undefined ? {} : { created };
 }
 
@@ -319,7 +324,9 @@ function createdRecord(
   const { status, httpStatus = null } = outcome;
   const isRefused = httpStatus !== null && httpStatus >= 400 && httpStatus < 500;
   const { creation, addressPart } = kindOf(kind);
-  if (creation?.takesId !== true || isRefused || status === 'skipped') return undefined;
+  // An id of its own is sent again; what has none may be there by then.
+  const mayCome = creation?.takesId === true ? status !== 'skipped' : status === 'unknown';
+  if (!mayCome || isRefused) return undefined;
   return { ...own, managed: [], creating: addressPart(identity) };
 }
 
@@ -346,7 +353,9 @@ function adoptedRecord(
   asked: Asked,
   context: RecordContext,
 ): ResourceRecord {
-  if (before !== undefined) return { ...before, managed: [...asked.managed] };
+  const { created } = base;
+  if (before !== undefined)
+    return { ...before, managed: [...asked.managed], ...(created === undefined ? {} : { created }) };
   const { left } = lastShown(asked, asked.before, context);
   return { ...base, ...(left === undefined ? {} : { left: { ...left, run: null } }) };
 }

@@ -60,6 +60,7 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
   const hasher = new Hasher(content.run);
   const left: Left[] = [];
   const kept = new Map<Declared, Fields>();
+  const unsure = new Set<Declared>();
   const deleted = new Set(
     entriesOf(content).flatMap(({ sending: { action, identity } }) =>
       action === 'delete' && identity.id !== undefined ? [identity.id] : [],
@@ -78,7 +79,12 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
     // If nothing was done, nothing is left either.
     const isRefused = answered?.status === 'failed' && !answered.ambiguous && answered.after === null;
     if (!isRefused) left.push(...undone.left.map((why) => ({ address, ...why })));
-    if (undone.document !== undefined) kept.set(undone.document, undone.after);
+    if (undone.document === undefined) continue;
+    const isUnsure = undone.document.absent && !hasKnownId(undone.document);
+    // What has the name of an object that the run didn't create is somebody else's.
+    if (isUnsure && isRefused) continue;
+    kept.set(undone.document, undone.after);
+    if (isUnsure) unsure.add(undone.document);
   }
   for (const { former, field } of formerHolders(content, hasher, [...kept.keys()])) {
     kept.set(former, { [field]: false });
@@ -89,6 +95,8 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
     adjust(given, now) {
       if (given.creates === true)
         return Object.keys(now).length === 0 ? { document: given, left: [] } : cameBack(given, now);
+      if (unsure.has(given))
+        return Object.keys(now).length === 0 ? { document: given, left: [] } : maybeByAnother(given);
       const after = kept.get(given) ?? {};
       const document = withoutLost(given, after, now);
       if (force) return { document, left: [] };
@@ -109,6 +117,20 @@ function cameBack(document: Declared, now: Fields): { document: Declared; left: 
     document: altered(document, { fields: {}, ...(hasOtherId ? { absent: true } : {}) }),
     left: [{ address, path: null, reason: 'somebody has created it again' }],
   };
+}
+
+/** Whether the object that a run created is known by its id, if servers choose it. */
+function hasKnownId({ kind, identity }: Declared): boolean {
+  const { creation } = kindOf(kind);
+  return creation === undefined || creation.takesId || identity.id !== undefined;
+}
+
+/** What is left if the run may not have created the object that is there now. */
+function maybeByAnother(document: Declared): { document: Declared; left: readonly Left[] } {
+  const address = addressOf(document.kind, document.identity);
+  const reason =
+    "it isn't deleted, since the run didn't learn whether it created it: somebody else may have created it";
+  return { document: altered(document, { absent: false }), left: [{ address, path: null, reason }] };
 }
 
 /** Documents for objects that the server took something from, to give it to the run's object. */

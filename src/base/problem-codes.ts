@@ -31,6 +31,7 @@ export const problemCodes = [
   'by-server',
   'changed-link',
   'contradiction',
+  'creation-found',
   'credential-variable',
   'did-moved',
   'duplicate-element',

@@ -1,5 +1,6 @@
 import { identifierKey } from '../base/identifiers.js';
 import { type Fields, isMap, lazy, mapValues } from '../base/values.js';
+import { findIn } from '../kinds/by-name.js';
 import type { OtherNames } from '../kinds/catalog.js';
 import { desired } from '../kinds/desired.js';
 import { value } from '../kinds/fields.js';
@@ -48,6 +49,35 @@ export class Decider {
     return { creating, replacedBy, lastNamed };
   });
 
+  /** The records of creations of which runs didn't learn the outcome nor the id. */
+  readonly #lostCreations = lazy(() =>
+    Object.entries(this.#options.state.resources).filter(
+      ([, { creating, identity }]) => creating !== undefined && identity.id === undefined,
+    ),
+  );
+
+  /** A change of the only object that a creation with an unknown outcome can have made: the state records who created it. */
+  #withLostCreation(change: Change, live: Live | undefined): Change {
+    const { kind: name, action, apply } = change;
+    const isKept = action === 'unchanged' || action === 'adopt' || action === 'update';
+    if (!isKept || live?.exists !== true || this.#options.adjust !== undefined) return change;
+    const { byName, noun } = kindOf(name);
+    const lost = this.#lostCreations().find(([, { kind, identity }]) => {
+      if (kind !== name) return false;
+      const found = byName?.find(identity, this.references) ?? findIn(noun, { ...identity }, this.references);
+      return typeof found !== 'string' && found.id === live.identity.id;
+    });
+    const [key, { run = null } = {}] = lost ?? [];
+    if (key === undefined || run === null) return change;
+    const message = `run ${run} tried to create it and didn't learn the outcome: it is the only ${noun} of that name, so it is recorded as created by that run`;
+    return {
+      ...change,
+      action: action === 'unchanged' ? 'adopt' : action,
+      warnings: [...change.warnings, { code: 'creation-found', message }],
+      apply: { ...apply, lostCreation: { key, run } },
+    };
+  }
+
   /** The instant at which it is decided which access has ended. */
   get #now(): Date {
     return this.#options.asOf ?? this.#options.now;
@@ -74,7 +104,8 @@ export class Decider {
       return change && withReason(change, idTrouble(subject.identity, this.#options.profile));
     }
     const recorded = this.recorded(key);
-    const change = this.compare(one, live, recorded, this.adjusted(one, live, recorded));
+    const compared = this.compare(one, live, recorded, this.adjusted(one, live, recorded));
+    const change = this.#withLostCreation(compared, live);
     if (!subject.onlyRestore) return checked(change, subject.declared, this.#options.checks);
     return change.action === 'unchanged' || live?.exists === false
       ? undefined

@@ -80,6 +80,8 @@ export interface ApplyInfo {
   readonly chosenId?: string;
   /** The id of the deleted object in place of which it is created. */
   readonly replaces?: string;
+  /** The creation by an earlier run, which didn't learn its outcome: the key of its record, and the run. */
+  readonly lostCreation?: { readonly key: string; readonly run: string };
   /** The declared fields. */
   readonly managed: readonly string[];
   /** Recorded ends of access to change, by field and id of the member; null for one that no longer has an end. */

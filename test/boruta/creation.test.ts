@@ -1,7 +1,11 @@
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { readRuns } from '../../src/apply/find-runs.js';
 import { addressOf } from '../../src/kinds/index.js';
 import type { Plan } from '../../src/plan/plan.js';
 import { planJson } from '../../src/report/json.js';
+import { pastRun } from '../../src/report/past.js';
+import { fileRuns } from '../../src/state/file/runs.js';
 import { applyAll } from '../approving.js';
 import { type Doc, ids, type Site, site, todo } from './site.js';
 
@@ -169,6 +173,109 @@ describe('creation', () => {
     };
     const { said } = await at.apply(organization);
     expect(said['Organization/hooli']).toMatch(/^unknown: .*2 organizations are called "hooli"/);
+  });
+
+  describe.each(['User', 'Organization'])('of a %s with an unknown outcome', (kind) => {
+    const staff: Doc = { kind: 'Backend', name: 'Staff', create: true };
+    const joe: Doc = {
+      kind: 'User',
+      username: 'joe@example.com',
+      backend: 'Staff',
+      password: 'x'.repeat(12),
+      create: true,
+    };
+    const made = kind === 'User' ? joe : organization;
+    const path = kind === 'User' ? '/api/users' : '/api/organizations';
+    const rowsOf = ({ sandbox: { data } }: Site): { id: string }[] =>
+      kind === 'User'
+        ? data.users.filter(({ username }) => username === 'joe@example.com')
+        : data.organizations.filter(({ name }) => name === 'hooli');
+
+    /** A run whose creation has no answer, and after which nothing can be read. */
+    async function unknown(when: 'before' | 'after') {
+      const at = await site({ settings: { prune: ['User', 'Organization'] }, retries: 0 });
+      await at.apply(staff);
+      let isSent = false;
+      at.fault = (request) => {
+        if (request.method !== 'POST' || request.path !== path)
+          return isSent ? { kind: 'reset', when: 'before' } : undefined;
+        isSent = true;
+        return { kind: 'reset', when };
+      };
+      const { run, said } = await at.apply(staff, made);
+      at.fault = undefined;
+      expect(Object.values(said)).toEqual([expect.stringMatching(/^unknown/)]);
+      return { at, run: run ?? '' };
+    }
+
+    const outcomes = async (at: Site, run: string) => {
+      const { runs } = await readRuns(fileRuns(join(at.folder, '.idops', 'runs')));
+      const [found] = runs.filter(({ contents }) => contents.some((one) => one.run.run === run));
+      if (found === undefined) throw new Error('no such run');
+      return (await pastRun(found)).changes.map(({ result }) => result?.status);
+    };
+
+    const pruned = async (at: Site): Promise<string[]> => {
+      await at.declare(staff);
+      return todo(await at.session((it) => it.plan({ prune: true })));
+    };
+
+    test('is adopted and reported if the object is there, so that undo and prune delete it', async () => {
+      const { at, run } = await unknown('after');
+      const [row] = rowsOf(at);
+      const { plan, said } = await at.apply();
+      const [change] = plan.changes.filter(({ action }) => action !== 'unchanged');
+      expect(change).toMatchObject({ action: 'adopt', warnings: [{ code: 'creation-found' }] });
+      expect(Object.values(said)).toEqual(['applied']);
+      expect(todo(await at.plan())).toEqual([]);
+      expect(await outcomes(at, run)).toEqual(['applied']);
+      expect(await pruned(at)).toEqual([`delete ${kind}/${kind === 'User' ? row?.id : 'hooli'}`]);
+      await at.undo(run);
+      expect(rowsOf(at)).toEqual([]);
+    });
+
+    test('is adopted by an update as well', async () => {
+      const { at } = await unknown('after');
+      const news = kind === 'User' ? { group: 'finance' } : { label: 'Other' };
+      const { plan } = await at.apply(staff, { ...made, ...news });
+      const [change] = plan.changes.filter(({ action }) => action !== 'unchanged');
+      expect(change).toMatchObject({ action: 'update', warnings: [{ code: 'creation-found' }] });
+      expect(await pruned(at)).toHaveLength(1);
+    });
+
+    test('is sent again if the object is not there', async () => {
+      const { at } = await unknown('before');
+      await at.apply();
+      expect(rowsOf(at)).toHaveLength(1);
+      expect(todo(await at.plan())).toEqual([]);
+    });
+
+    test('leaves to a person what an undo finds, which somebody else may have made', async () => {
+      const { at, run } = await unknown('after');
+      expect(todo(await at.plan())).toHaveLength(1);
+      const { left } = await at.undo(run);
+      expect(left).toEqual([expect.stringContaining("it isn't deleted, since the run didn't learn")]);
+      expect(rowsOf(at)).toHaveLength(1);
+    });
+
+    test('and one that was refused leave what somebody else has made', async () => {
+      const at = await site();
+      await at.apply(staff);
+      at.fault = ({ method, path: asked }) =>
+        method === 'POST' && asked === path
+          ? { kind: 'answer', status: 422, body: { code: 'X', message: 'no', errors: {} } }
+          : undefined;
+      const { run } = await at.apply(staff, made);
+      at.fault = undefined;
+      await at.apply();
+      expect((await at.undo(run)).left).toEqual([]);
+      expect(rowsOf(at)).toHaveLength(1);
+    });
+
+    test('has nothing to undo if the object is not there', async () => {
+      const { at, run } = await unknown('before');
+      expect((await at.undo(run)).left).toEqual([]);
+    });
   });
 
   test('asks for what a new object needs, and for no id that servers choose', async () => {
