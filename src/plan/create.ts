@@ -5,11 +5,11 @@ import { idOf } from '../kinds/by-name.js';
 import { desired } from '../kinds/desired.js';
 import { contrast, isBlank, isCleared, value } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
-import type { Declared, Live } from '../kinds/kind.js';
+import type { Declared, Identity, Live } from '../kinds/kind.js';
 import { listNames, type References } from '../kinds/references.js';
 import type { Profile } from '../server/profiles.js';
 import { declaredPlaces, fieldChange } from './field-changes.js';
-import { type Change, withReason } from './plan.js';
+import { type Change, type FieldChange, withReason } from './plan.js';
 import type { Subject } from './subjects.js';
 
 /** Why an object can't be found; with the id of the one that replaces it, if a run created it again. */
@@ -94,7 +94,7 @@ export function createChange(
     action: 'create',
     warnings: [...change.warnings, ...warnings],
     requests: [creation.request(chosen, fields), ...(creation.after?.(chosen.id ?? '', fields) ?? [])],
-    fields: changes,
+    fields: [...home(identity, references), ...changes],
     destructions: kind.destructions(changes),
     apply: {
       ...change.apply,
@@ -105,6 +105,13 @@ export function createChange(
       ...(declared.replaces === undefined ? {} : { replaces: declared.replaces }),
     },
   };
+}
+
+/** The backend of a new object, which its address doesn't tell. */
+function home({ backend }: Identity, { backends }: References): FieldChange[] {
+  if (backend === undefined) return [];
+  const { name = backend } = backends?.byId(backend) ?? {};
+  return [{ path: 'backend', type: 'value', before: null, after: name, sensitive: false, was: 'new' }];
 }
 
 /** The row of another object that has the name of one with a chosen id; undefined if there is none. */

@@ -90,7 +90,10 @@ describe('a new user', () => {
       place.declare([ada]);
       const made = await plan(place);
       expect(JSON.stringify(made)).not.toContain(password);
-      expect(made.changes[0]?.fields).toMatchObject([{ path: 'password', sensitive: true }]);
+      expect(made.changes[0]?.fields).toMatchObject([
+        { path: 'backend', after: 'Staff' },
+        { path: 'password', sensitive: true },
+      ]);
       await apply(place);
       const files = readdirSync(join(place.folder, '.idops'), { recursive: true, encoding: 'utf8' })
         .map((name) => join(place.folder, '.idops', name))
