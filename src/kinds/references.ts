@@ -127,6 +127,25 @@ export function listScope(name: ListName, profile: Profile): Scope | undefined {
   return name === 'organizations' ? operations.listOrganizations.scope : listRead(name, profile)?.scope;
 }
 
+/** The scopes that any one of reads the lists of scopes and of roles. */
+const READING: ReadonlySet<Scope> = new Set([
+  'scopes:manage:all',
+  'users:manage:all',
+  'clients:manage:all',
+  'identity-providers:manage:all',
+]);
+
+/** Some scopes, and those that reading lists needs beside them. */
+export function withListScopes(
+  scopes: readonly Scope[],
+  names: readonly ListName[],
+  profile: Profile,
+): readonly Scope[] {
+  const isRead = scopes.some((scope) => READING.has(scope));
+  const needed = names.filter((name) => !isRead || (name !== 'scopes' && name !== 'roles'));
+  return [...scopes, ...needed.flatMap((name) => listScope(name, profile) ?? [])];
+}
+
 /** Reads a whole list; null if the server doesn't offer it. Throws if it doesn't add up. */
 export async function readList(name: ListName, reader: Reader, profile: Profile): Promise<Catalog | null> {
   const { parse, holds, ...options } = types[name];

@@ -14,7 +14,7 @@ export const role: Kind = resource(
     list: 'roles',
     path: '/api/roles',
     param: 'role_id',
-    scopes: { read: 'users:manage:all', write: 'scopes:manage:all' },
+    scopes: { read: 'scopes:manage:all', write: 'scopes:manage:all' },
     fields: { name: value, scopes: set() },
     shape: () => ({
       scopes: optional(referenceSet('scope', 'billing:read'), 'The scopes of the role.', ['billing:read']),

@@ -11,9 +11,9 @@ import {
   heldLists,
   type ListName,
   listNames,
-  listScope,
   type ReadLists,
   type References,
+  withListScopes,
 } from '../kinds/references.js';
 import { secretsIn } from '../secrets/hash.js';
 import { eachWithSlowHashes, withSlowHashes } from '../secrets/slow-hash.js';
@@ -242,15 +242,20 @@ function decideElsewhere(
 }
 
 /** The scopes that the observation needs. */
-function readScopes(subjects: readonly Subject[], references: References, profile: Profile): Scope[] {
+function readScopes(
+  subjects: readonly Subject[],
+  references: References,
+  profile: Profile,
+): readonly Scope[] {
   const readable = kinds.filter(
     (kind) => kind.readable(profile) && subjects.some((subject) => subject.kind === kind.name),
   );
   const lists = listNames.filter((name) => references[name] !== undefined);
-  return [
-    ...readable.map(({ scopes }) => scopes.read),
-    ...lists.flatMap((name) => listScope(name, profile) ?? []),
-  ];
+  return withListScopes(
+    readable.map(({ scopes }) => scopes.read),
+    lists,
+    profile,
+  );
 }
 
 /** The warnings of unchanged objects, which the plan doesn't list, with their addresses. */

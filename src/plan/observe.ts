@@ -12,6 +12,7 @@ import {
   listNames,
   listScope,
   type References,
+  withListScopes,
 } from '../kinds/references.js';
 import { shownFields } from '../kinds/rules.js';
 import { ServerFailure } from '../server/failures.js';
@@ -183,8 +184,7 @@ export function scopesOf(declared: readonly Declared[], profile: Profile): Scope
     return readable(profile) ? [scopes.read, scopes.write] : [scopes.write];
   });
   const lists = [...listsFor(declared, profile), ...listsOfNames(declared, [], profile)];
-  const listing = lists.flatMap((list) => listScope(list, profile) ?? []);
-  return [...new Set([...own, ...listing])].sort();
+  return [...new Set(withListScopes(own, lists, profile))].sort();
 }
 
 /** A reader that sends nothing more once the signal is aborted, and `check`, which throws then. */
