@@ -382,7 +382,7 @@ describe('idops pull --declared with an option that names objects', () => {
     );
     // With its backend it is as absent as its document says.
     expect(stderr).not.toContain('Gone');
-    expect(stdout).toContain('0 objects added, 0 updated, 1 unchanged.');
+    expect(stdout).toContain('0 objects added, 0 updated, 2 unchanged.');
     await succeeded(at.idops(`pull --declared --kind User --user ${ids.ada} --check`));
   });
 
