@@ -161,7 +161,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
       absent
         ? usedBy.map((one) => one.list)
         : Object.entries({ ...sets, ...refers }).flatMap(([field, one]) =>
-            wanted[field] === undefined ? [] : [one.list],
+            wanted[field] === undefined && wanted[`${field}_id`] === undefined ? [] : [one.list],
           ),
     resolve(wanted, context) {
       const resolver = new SetResolver(wanted, context, true);
@@ -172,9 +172,11 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
       const confirmed = [...result.confirmed];
       const found = { ...result.fields };
       for (const [field, one] of Object.entries(refers)) {
-        const { [field]: reference } = wanted;
-        if (reference === undefined || reference === null) continue;
+        const { [field]: reference, [`${field}_id`]: id } = wanted;
         const { [one.list]: rows } = context.references;
+        if (typeof id === 'string' && rows?.unsure === false && rows.byId(id) === undefined)
+          troubles.push(rows.lacksId(id));
+        if (reference === undefined || reference === null) continue;
         const row = findIn(one.noun, reference, context.references);
         if (typeof row === 'string') troubles.push(row);
         else found[field] = namedReference(rows, row.id);

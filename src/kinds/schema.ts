@@ -159,10 +159,13 @@ export function reference(what: string, example: string) {
   return z
     .union([
       identifier(),
-      z.strictObject({
-        id: optional(identifier(), `The id of the ${what}.`, UUID),
-        name: optional(identifier(), `The name of the ${what}.`, example),
-      }),
+      z
+        .strictObject({
+          id: optional(identifier(), `The id of the ${what}.`, UUID),
+          name: optional(identifier(), `The name of the ${what}.`, example),
+        })
+        .refine((it) => it.id !== undefined || it.name !== undefined, 'needs an id or a name')
+        .meta(idOrName),
     ])
     .meta({ description: `The id or the name of the ${what}.`, examples: [example] });
 }

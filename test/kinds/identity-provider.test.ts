@@ -51,8 +51,25 @@ describe('an identity provider', () => {
     ]);
     const failure = await at.plan({ ...login, backend_id: ids.backend }).catch((refused: unknown) => refused);
     expect(failure).toMatchObject({ problems: [{ code: 'wrong-value' }] });
-    await at.apply({ ...alone, backend_id: ids.backend });
+    const { said } = await at.apply({ ...alone, backend_id: ids.backend });
+    expect(said).toEqual({ 'IdentityProvider/Branch login': 'applied' });
     expect(rowOf(at)).toMatchObject({ backend_id: ids.backend });
+  });
+
+  test('is blocked if the server has no backend with its backend_id and no document creates it', async () => {
+    const at = await site();
+    const { backend: _, ...alone } = login;
+    const unknown = { ...alone, backend_id: ids.nobody };
+    const lacks = expect.stringContaining(
+      `blocked IdentityProvider/Branch login: the server has no backend with the id ${ids.nobody}`,
+    );
+    expect(todo(await at.plan(unknown))).toEqual([lacks]);
+    const { said } = await at.apply(unknown, { ...home, id: ids.nobody });
+    expect(said).toEqual({ 'Backend/Branch': 'applied', 'IdentityProvider/Branch login': 'applied' });
+    const changed = { ...unknown, backend_id: '20000000-0000-4000-8000-0000000000ee' };
+    expect(todo(await at.plan(changed, { ...home, id: ids.nobody }))).toEqual([
+      expect.stringContaining('blocked IdentityProvider/Branch login: the server has no backend with the id'),
+    ]);
   });
 
   test('that the server refuses to delete stays, and keeps no other one from it', async () => {
