@@ -193,9 +193,14 @@ function dropUnwritable(draft: Draft, options: FreshOptions): boolean {
     return trouble === undefined || trouble === UNWRITABLE ? trouble : `: ${trouble}`;
   };
   if (wrongWith(said) === undefined) return true;
+  const written: Draft['said'] = new Map();
   for (const [field, value] of [...said]) {
-    const wrong = wrongWith(new Map([[field, value]]));
-    if (wrong === undefined) continue;
+    // It may not fit the fields before it.
+    const wrong = wrongWith(new Map([...written, [field, value]]));
+    if (wrong === undefined) {
+      written.set(field, value);
+      continue;
+    }
     left.push(`${field}${wrong}`);
     said.delete(field);
   }

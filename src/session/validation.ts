@@ -1,6 +1,6 @@
 import { Pauses } from '../base/concurrency.js';
 import { type Problem, ProblemsError } from '../base/problems.js';
-import type { Fields } from '../base/values.js';
+import { type Fields, same } from '../base/values.js';
 import { addressOf, emailsIn, kindOf } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
 import { ignoredProblems } from '../kinds/rules.js';
@@ -87,9 +87,21 @@ async function recordedIn(
     const state = await (await backendOf(project, onSecret)).saved();
     if (state === undefined) return () => ({});
     const hasher = new Hasher(state);
-    return ({ kind, identity }) => {
+    const records = Object.values(state.resources).filter(({ kind }) => kindOf(kind).email !== undefined);
+    return ({ kind, identity, fields }) => {
       const record = state.resources[addressOf(kind, identity)];
-      return record === undefined ? {} : restoreFields(record.left ?? record, hasher);
+      if (record !== undefined) return restoreFields(record.left ?? record, hasher);
+      const { byName, email } = kindOf(kind);
+      if (email === undefined || byName === undefined || identity[byName.id] !== undefined) return {};
+      // The state knows its owner by id alone, so any record with its bodies may be its own.
+      const bodies = [email.txt, email.html].filter((body) => fields[body] !== undefined);
+      const found = records.find(
+        (one) =>
+          one.kind === kind &&
+          one.identity[email.type] === identity[email.type] &&
+          bodies.every((body) => same((one.left ?? one).fields[body] ?? null, fields[body] ?? null)),
+      );
+      return found === undefined ? {} : restoreFields(found.left ?? found, hasher);
     };
   } catch (failure) {
     if (failure instanceof ProblemsError) return undefined;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadSeed } from '../../src/sandbox/seed.js';
 import { ids } from '../sandbox/asking.js';
-import { boruta, failed, project, refused, succeeded, sure, type TestProject } from './running.js';
+import { boruta, config, failed, project, refused, succeeded, sure, type TestProject } from './running.js';
 import { expectToBeTold } from './schemas.js';
 
 describe('idops pull into an empty project', () => {
@@ -30,6 +30,47 @@ describe('idops pull into an empty project', () => {
     // What is known already is not recorded again.
     expect((await at.idops('pull')).code).toBe(0);
     expect(await at.read('.idops/state.json')).toBe(recorded);
+  });
+
+  it('accepts the bodies that the server has, whatever they lack', async () => {
+    const strict = config.replace('server:\n', 'server:\n  profile: boruta\n');
+    const at = await project({ 'idops.yaml': strict }, { profile: 'boruta' });
+    const { templates, pageTemplates, identityProviders } = at.sandbox.data;
+    const [provider] = identityProviders;
+    for (const one of templates) Object.assign(one, { txt_content: 'Hello', html_content: 'Hello' });
+    pageTemplates.push({
+      id: ids.nobody,
+      identity_provider_id: provider?.id ?? '',
+      type: 'layout',
+      content: '<b>Closed</b>',
+    });
+    await succeeded(at.idops('pull'));
+    expect(await at.read('manifests/page-templates.yaml')).toContain('identity_provider: Company accounts\n');
+    const validated = await succeeded(at.idops('validate'));
+    expect(validated.stderr).toContain('warning[missing-link]: no body shows {{ tx_code }}');
+    expect(validated.stderr).toContain(
+      "warning[missing-link]: the content doesn't show {{> inner_content }}",
+    );
+    expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
+    await at.write({ [`manifests/pages/${provider?.id}/layout.html`]: '<b>Closed today</b>' });
+    for (const command of ['validate', 'plan'])
+      expect(await at.idops(command), command).toMatchObject({ code: 1 });
+  });
+
+  it('leaves out an algorithm that the key of a client does not fit', async () => {
+    const at = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
+    const [client] = at.sandbox.data.clients;
+    Object.assign(client ?? {}, {
+      key_pair_type: { type: 'ec', curve: 'P-256' },
+      id_token_signature_alg: 'RS512',
+    });
+    const pulled = await succeeded(at.idops('pull --kind Client'));
+    expect(pulled.stderr).toMatch(/warning\[left-out\].* id_token_signature_alg.* RS512/);
+    const written = await at.read('manifests/clients.yaml');
+    expect(written).toContain('curve: P-256');
+    expect(written).not.toContain('id_token_signature_alg: RS512');
+    await succeeded(at.idops('validate'));
+    expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
   });
 
   it('has one file for each kind, and clients by their ids', async () => {
