@@ -5,6 +5,9 @@ import { type FieldTypes, listBy, plain, secret, set, value } from './fields.js'
 import { anyObject, referenceSet, text } from './schema.js';
 import { backend as userBackend } from './user-schema.js';
 
+/** The type of a backend whose users are in a directory. */
+export const LDAP = 'Elixir.BorutaIdentity.Accounts.Ldap';
+
 export const hashFields = ['password_hashing_alg', 'password_hashing_opts'] as const;
 
 export const backendTexts = [
@@ -59,11 +62,17 @@ export const backendShape = lazy((): z.ZodRawShape => {
       { endpoint: 'https://login.example.com/me', claims: 'email' },
     ]),
   });
+  const metadataField = z.strictObject({
+    attribute_name: text().meta({ description: 'The name of the field.', examples: ['department'] }),
+    user_editable: optional(z.boolean(), 'Whether users may change it.', true),
+    scopes: optional(z.array(text()), 'The scopes that show it to clients.', ['profile']),
+    default_value: optional(z.json(), 'The value of new users.', 'engineering'),
+  });
   const objects = (member: string, about: string, example: string) =>
     optional(z.array(anyObject), about, [{ [member]: example }]);
   return {
     type: optional(
-      z.enum(['Elixir.BorutaIdentity.Accounts.Internal', 'Elixir.BorutaIdentity.Accounts.Ldap']),
+      z.enum(['Elixir.BorutaIdentity.Accounts.Internal', LDAP]),
       'Where the backend stores users: in its own database, or in an LDAP directory.',
       'Elixir.BorutaIdentity.Accounts.Internal',
     ),
@@ -85,7 +94,9 @@ export const backendShape = lazy((): z.ZodRawShape => {
     smtp_tls: nullish(z.enum(['always', 'never', 'if_available']), 'When to use STARTTLS.', 'always'),
     smtp_port: nullish(z.int32(), 'The port of the mail server.', 465),
     ldap_pool_size: nullish(z.int32().min(1).max(50), 'The number of connections to the directory.', 5),
-    metadata_fields: objects('attribute_name', "The fields that users' metadata may have.", 'department'),
+    metadata_fields: optional(z.array(metadataField), "The fields that users' metadata may have.", [
+      { attribute_name: 'department', user_editable: true },
+    ]),
     federated_servers: optional(z.array(server), 'Other servers that users can sign in with.', [
       {
         name: 'partner',

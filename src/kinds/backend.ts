@@ -1,7 +1,7 @@
-import type { Fields } from '../base/values.js';
+import { type Fields, isMap } from '../base/values.js';
 import type { WriteRequest } from '../server/operations.js';
-import { backendFields, backendShape, backendTexts, hashFields } from './backend-schema.js';
-import { carried, isCleared } from './fields.js';
+import { backendFields, backendShape, backendTexts, hashFields, LDAP } from './backend-schema.js';
+import { asElements, carried, isCleared } from './fields.js';
 import { holdingsOf } from './holdings.js';
 import type { Kind, PlanInput, Update } from './kind.js';
 import { lostElements } from './loss.js';
@@ -37,6 +37,7 @@ export const backend: Kind = resource(
     afterCreation: moveDefault,
     beside: (list) => ({ [DEFAULTS]: defaultsOf(list.all()) }),
     problems: (declared) => twoDefaults(declared, 'backend'),
+    refuses: (fields) => refusal(fields, {}),
     deletes: ' with its email templates',
     keeps: ({ id, is_default }, list) =>
       is_default !== true || defaultsOf(list?.all() ?? []).some((other) => other !== id)
@@ -95,5 +96,33 @@ function troubleOf(
   const [alg, options] = hashFields;
   if (changed.has(alg) && !changed.has(options) && !isCleared(now[options] ?? null))
     return `its ${options} are those of ${String(now[alg])}, and the server checks them against ${alg}: declare ${options} too`;
+  return refusal(Object.fromEntries(Object.entries(body).filter(([name]) => changed.has(name))), now);
+}
+
+/** The options of each password hash. */
+const hashOptions: { readonly [algorithm: string]: readonly string[] } = {
+  argon2: ['t_cost', 'm_cost', 'parallelism', 'salt_len', 'hashlen', 'argon2_type', 'format'],
+  bcrypt: ['log_rounds', 'legacy'],
+  pbkdf2: ['salt_len', 'length', 'format', 'digest'],
+};
+const directory = ['ldap_host', 'ldap_user_rdn_attribute', 'ldap_base_dn'];
+
+/** Why the server refuses new values of fields, and what to do. */
+function refusal(given: Fields, now: Fields): string | undefined {
+  const next = { ...now, ...given };
+  const lacks = directory.filter((name) => isCleared(next[name] ?? null));
+  if (next.type === LDAP && lacks.length > 0 && ['type', ...directory].some((name) => name in given))
+    return `an LDAP backend needs ${lacks.join(' and ')}: declare ${lacks.length === 1 ? 'it' : 'them'}`;
+  const { password_hashing_alg: alg = 'argon2', password_hashing_opts: options = null } = next;
+  const known = hashOptions[String(alg)] ?? [];
+  const unknown = isMap(options) ? Object.keys(options).filter((name) => !known.includes(name)) : [];
+  if (unknown.length > 0 && hashFields.some((name) => name in given))
+    return `${String(alg)} has no option ${unknown.join(' and ')} in password_hashing_opts: it has ${known.join(', ')}`;
+  const there = new Set(asElements(now.federated_servers ?? null).map(({ name }) => name));
+  for (const server of asElements(given.federated_servers ?? null)) {
+    const missing = ['client_id', 'client_secret', 'base_url'].filter((name) => server[name] === undefined);
+    if (!there.has(server.name) && missing.length > 0)
+      return `the new federated server "${String(server.name)}" needs ${missing.join(' and ')}`;
+  }
   return undefined;
 }

@@ -57,6 +57,8 @@ export interface Resource {
   readonly traits: Traits;
   readonly needs?: Creation['needs'];
   readonly withoutId?: string;
+  /** Why the server would refuse to create an object. */
+  readonly refuses?: (fields: Fields) => string | undefined;
   /** Sets that refer to rows of a list. An update without one empties it, so each has all of them. */
   readonly sets?: { readonly [field: string]: { readonly noun: string; readonly list: ListName } };
   /** Fields that refer to a row of a list. */
@@ -219,6 +221,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
       takesId: true,
       needs: ['name', ...(given.needs ?? [])],
       body: bodyOf,
+      ...(given.refuses === undefined ? {} : { prepare: refusing(given.refuses) }),
       ...(given.afterCreation === undefined ? {} : { after: given.afterCreation }),
       ...(given.withoutId === undefined ? {} : { withoutId: given.withoutId }),
     }),
@@ -226,6 +229,13 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
     discovery: { ...discoveryIn(list, `${noun}s`, shown), writes },
     destructions: () => [],
     ...own,
+  };
+}
+
+function refusing(refuses: (fields: Fields) => string | undefined): NonNullable<Creation['prepare']> {
+  return (_, fields) => {
+    const trouble = refuses(fields);
+    return trouble === undefined ? { fields } : { fields, trouble };
   };
 }
 

@@ -1,6 +1,7 @@
 import { error, type Problem } from '../base/problems.js';
 import { assign, isMap, mapValues, UNKNOWN_TEXT } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
+import { LDAP } from './backend-schema.js';
 import { areNamesUnique, isOwnerGone, noUser, userByName } from './by-name.js';
 import type { PlanWarning } from './change.js';
 import { asElements, characters, elementName, textOf } from './fields.js';
@@ -17,7 +18,6 @@ import type {
 } from './kind.js';
 import { absentProblems, deletionOf, unsupportedLifecycle } from './lifecycle.js';
 
-const LDAP = 'Elixir.BorutaIdentity.Accounts.Ldap';
 /** The server writes these after the user, one after the other, and uses only the ids of their elements. */
 const lists = ['authorized_scopes', 'organizations', 'roles'];
 

@@ -55,12 +55,11 @@ describe('the default backend', () => {
   });
 
   test('stays if the server refuses the other fields', async () => {
-    const { at, row } = await withOffice();
-    row.ldap_host = null;
-    const type = 'Elixir.BorutaIdentity.Accounts.Ldap';
-    const { said } = await at.apply({ ...office, type, is_default: true });
-    expect(said['Backend/Office']).toMatch(/^failed: .*ldap_host/);
-    expect(patches(at)).toEqual([['name', 'roles', 'type']]);
+    const { at } = await withOffice();
+    const verifiable_presentations = [{ presentation_identifier: 'card', presentation_definition: 1 }];
+    const { said } = await at.apply({ ...office, verifiable_presentations, is_default: true });
+    expect(said['Backend/Office']).toMatch(/^failed: .*verifiable_presentations/);
+    expect(patches(at)).toEqual([['name', 'roles', 'verifiable_presentations']]);
     expect(defaults(at)).toEqual(['Company directory']);
   });
 
@@ -114,6 +113,43 @@ describe('the default backend', () => {
       expect.stringMatching(/^update Backend\/Company directory/),
     ]);
   });
+});
+
+test.each<[string, Doc, RegExp]>(
+  [
+    [
+      'an LDAP backend without its directory',
+      { type: 'Elixir.BorutaIdentity.Accounts.Ldap', ldap_host: 'ldap.example', ldap_base_dn: null },
+      /an LDAP backend needs .*ldap_base_dn: declare/,
+    ],
+    [
+      'options of another password hash',
+      { password_hashing_alg: 'bcrypt', password_hashing_opts: { m_cost: 16 } },
+      /bcrypt has no option m_cost in password_hashing_opts: it has log_rounds, legacy/,
+    ],
+    [
+      'a new federated server without a secret',
+      { federated_servers: [{ name: 'partner', client_id: 'us', base_url: 'https://p.example' }] },
+      /the new federated server "partner" needs client_secret/,
+    ],
+  ].map(([name, fields, why]) => [name as string, fields as unknown as Doc, why as RegExp]),
+)('%s is blocked before anything is sent, of a new backend too', async (_, fields, why) => {
+  const { at } = await withOffice();
+  expect(todo(await at.plan({ ...office, ...fields }))).toEqual([expect.stringMatching(why)]);
+  const added: Doc = { ...fields, kind: 'Backend', name: 'New', create: true };
+  expect(todo(await at.plan(added))).toEqual([expect.stringMatching(why)]);
+});
+
+test('metadata fields of a backend are checked', async () => {
+  const { at } = await withOffice();
+  for (const field of [
+    { user_editable: true },
+    { attribute_name: 'team', colour: 'red' },
+    { attribute_name: 'team', scopes: 'x' },
+  ])
+    await expect(at.plan({ ...office, metadata_fields: [field] })).rejects.toThrow(
+      /attribute_name|colour|scopes/,
+    );
 });
 
 describe('the roles of a backend', () => {
