@@ -177,25 +177,41 @@ function unfitAlgorithms(declared: Declared): Problem[] {
   const { fields: given } = declared;
   const { key_pair_type: key } = given;
   if (!isMap(key)) return [];
-  const wrong = key.type === 'ec' ? 'RS' : 'ES';
+  return unfitFields(given, key).map(({ field, message, hint }) =>
+    error('profile-limit', message, [declared.placeOf(field)], hint),
+  );
+}
+
+/** The algorithms among some fields that a type of key can't sign with. */
+function unfitFields(
+  given: Fields,
+  { type }: Fields,
+): readonly { readonly field: string; readonly message: string; readonly hint: string }[] {
+  const [wrong, right] = type === 'ec' ? ['RS', 'ES'] : ['ES', 'RS'];
   return ['id_token_signature_alg', 'userinfo_signed_response_alg'].flatMap((field) => {
     const { [field]: algorithm } = given;
     if (typeof algorithm !== 'string' || !algorithm.startsWith(wrong)) return [];
-    const message = `"${field}" is ${algorithm}, which a key of the type ${String(key.type)} can't sign with`;
-    return [
-      error(
-        'profile-limit',
-        message,
-        [declared.placeOf(field)],
-        `use HS, or ${wrong === 'RS' ? 'ES' : 'RS'} algorithms`,
-      ),
-    ];
+    const message = `"${field}" is ${algorithm}, which a key of the type ${String(type)} can't sign with`;
+    return [{ field, message, hint: `use HS, or ${right} algorithms` }];
   });
 }
 
+/** Why a client's key can't sign with a new algorithm; undefined if it can. */
+function unfitTrouble(given: Fields, key: Value): string | undefined {
+  const [unfit] = isMap(key) ? unfitFields(given, key) : [];
+  return unfit && `${unfit.message}: ${unfit.hint}`;
+}
+
+/** The fewest bits of a new RSA key. */
+const MODULUS = 2048;
+
 /** The server signs with RS512 unless something else is sent, also if the key is an EC key. */
 function prepared(_: Identity, given: Fields): ReturnType<NonNullable<Creation['prepare']>> {
-  const { key_pair_type: key = null, id_token_signature_alg: algorithm } = given;
+  const { key_pair_type: key = { type: 'rsa' }, id_token_signature_alg: algorithm } = given;
+  const unfit = unfitTrouble(given, key);
+  if (unfit !== undefined) return { fields: given, trouble: unfit };
+  if (isMap(key) && Number(key.modulus_size ?? MODULUS) < MODULUS)
+    return { fields: given, trouble: `the server takes a modulus_size of ${MODULUS} or more for a new key` };
   if (algorithm !== undefined || !isMap(key) || key.type !== 'ec') return { fields: given };
   const trouble =
     "the server gives a new client the algorithm RS512, which an EC key can't sign with: declare id_token_signature_alg, such as ES256";
@@ -275,7 +291,10 @@ function update({ present, desired, changed }: PlanInput): Update {
       ? unknownWhole('client', ['authorized_scopes'])
       : lifetime > MOST_UPDATED
         ? `the server takes an access_token_ttl of ${lifetime} seconds for a new client alone, and at most ${MOST_UPDATED} in an update: declare ${MOST_UPDATED} or fewer`
-        : undefined;
+        : unfitTrouble(
+            Object.fromEntries(Object.entries(desired).filter(([field]) => changed.has(field))),
+            present.fields.key_pair_type ?? null,
+          );
   return {
     requests: [{ operation: 'updateClient', params, body: sent(expected) }],
     expected,

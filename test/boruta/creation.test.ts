@@ -64,6 +64,32 @@ describe('creation', () => {
     expect(await reason(at, 'Role/clerk', named, same)).toContain('blocked: it needs Scope/invoices:read');
   });
 
+  test('is blocked or refused for what the server would refuse', async () => {
+    const at = await site();
+    await expect(at.plan({ ...scope, name: 'invoices read' })).rejects.toThrow(
+      /the name of a scope has no space/,
+    );
+    const { id: provider = '' } = at.sandbox.data.identityProviders[0] ?? {};
+    const client: Doc = {
+      kind: 'Client',
+      id: ids.nobody,
+      name: 'New',
+      identity_provider: { id: provider },
+      create: true,
+    };
+    const why = async (fields: Doc) => (await at.plan(fields)).changes.map(({ reason: told }) => told);
+    const signing = { id_token_signature_alg: 'ES256' };
+    expect(await why({ ...client, ...signing })).toEqual([
+      expect.stringContaining("a key of the type rsa can't sign with: use HS, or RS algorithms"),
+    ]);
+    const [live] = at.sandbox.data.clients;
+    expect(await why({ kind: 'Client', id: live?.id ?? '', ...signing })).toEqual([
+      expect.stringContaining("can't sign with"),
+    ]);
+    const key = { type: 'rsa', modulus_size: '1024', exponent_size: '65537' };
+    expect(await why({ ...client, key_pair_type: key })).toEqual([expect.stringContaining('2048 or more')]);
+  });
+
   test('goes along the references: each request has the ids that the server gave', async () => {
     const at = await site();
     const ran = await at.apply(...all);
