@@ -82,9 +82,10 @@ describe('creation', () => {
     expect(await why({ ...client, ...signing })).toEqual([
       expect.stringContaining("a key of the type rsa can't sign with: use HS, or RS algorithms"),
     ]);
-    const [live] = at.sandbox.data.clients;
-    expect(await why({ kind: 'Client', id: live?.id ?? '', ...signing })).toEqual([
-      expect.stringContaining("can't sign with"),
+    // The key of this client is of the type ec.
+    const [{ id: own = '' } = {}] = at.sandbox.data.clients;
+    expect(await why({ kind: 'Client', id: own, id_token_signature_alg: 'RS256' })).toEqual([
+      expect.stringContaining("a key of the type ec can't sign with"),
     ]);
     const key = { type: 'rsa', modulus_size: '1024', exponent_size: '65537' };
     expect(await why({ ...client, key_pair_type: key })).toEqual([expect.stringContaining('2048 or more')]);
