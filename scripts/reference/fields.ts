@@ -186,7 +186,8 @@ function meaningOf(schema: Schema, isAlone: boolean): string {
       : [`Default: ${code(JSON.stringify(schema.default))}.`]),
     ...(isAlone && schema.default === undefined && setOf(schema) === undefined ? exampleOf(schema) : []),
   ];
-  const said = sentence(schema.description ?? '');
+  // The type of a set says this.
+  const said = sentence((schema.description ?? '').replace(': a list of all, or {add, remove}', ''));
   const stop = more.length > 0 && !/(^|[.!?])$/.test(said) ? '.' : '';
   return [`${said}${stop}`, ...more].filter((part) => part !== '').join(' ');
 }

@@ -243,7 +243,10 @@ export function declare(action: Act): Command {
   state
     .command('migrate')
     .description('move the state and its journals to the configured backend, after a question')
-    .option('--from <FILE>', 'the state file, or a configuration with its backend (.idops/state.json)')
+    .option(
+      '--from <FILE>',
+      'the former state file, or a configuration that names the former backend (.idops/state.json)',
+    )
     .option('--yes', "don't ask")
     .action(action(async () => (await import('./commands/state-migrate.js')).migrateState));
 

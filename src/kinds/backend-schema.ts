@@ -82,7 +82,11 @@ export const backendShape = lazy((): z.ZodRawShape => {
       true,
     ),
     create_default_organization: optional(z.boolean(), 'Whether each new user gets an organization.', false),
-    roles: optional(referenceSet('role', 'member'), 'The roles of all users of the backend.', ['member']),
+    roles: optional(
+      referenceSet('role', 'member'),
+      'The roles of all users of the backend: a list of all, or {add, remove}.',
+      ['member'],
+    ),
     password_hashing_alg: optional(
       z.enum(['argon2', 'bcrypt', 'pbkdf2']),
       'How passwords are hashed.',

@@ -118,9 +118,11 @@ const shape = () => ({
     'authorization_code',
     'refresh_token',
   ]),
-  authorized_scopes: optional(referenceSet('scope', 'billing:read'), 'The scopes that the client may get.', [
-    'billing:read',
-  ]),
+  authorized_scopes: optional(
+    referenceSet('scope', 'billing:read'),
+    'The scopes that the client may get: a list of all, or {add, remove}.',
+    ['billing:read'],
+  ),
   authorize_scope: flag('Whether the client gets only its authorized scopes.'),
   access_token_ttl: ttl('an access token', day, '1h'),
   id_token_ttl: ttl('an ID token', day, '1h'),

@@ -17,7 +17,11 @@ export const role: Kind = resource(
     scopes: { read: 'scopes:manage:all', write: 'scopes:manage:all' },
     fields: { name: value, scopes: set() },
     shape: () => ({
-      scopes: optional(referenceSet('scope', 'billing:read'), 'The scopes of the role.', ['billing:read']),
+      scopes: optional(
+        referenceSet('scope', 'billing:read'),
+        'The scopes of the role: a list of all, or {add, remove}.',
+        ['billing:read'],
+      ),
     }),
     traits: { limits: { characters: { name: 255 }, filled: { name: null } } },
     sets: { scopes: { noun: 'scope', list: 'scopes' } },

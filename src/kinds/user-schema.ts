@@ -124,7 +124,7 @@ const managed = lazy(() => ({
     'scopes',
     'billing:read',
   ).meta({
-    description: 'The scopes that the user may get.',
+    description: 'The scopes that the user may get: a list of all, or {add, remove}.',
     examples: [[{ id: UUID, name: 'billing:read', label: 'Read billing' }], { add: ['billing:read'] }],
   }),
   organizations: setOf(
@@ -134,7 +134,7 @@ const managed = lazy(() => ({
     'organizations',
     'acme',
   ).meta({
-    description: "The user's organizations.",
+    description: "The user's organizations: a list of all, or {add, remove}.",
     examples: [['acme', { id: UUID, roles: [{ id: UUID, name: 'billing-admin' }] }], { add: ['acme'] }],
   }),
   roles: setOf(
@@ -144,7 +144,7 @@ const managed = lazy(() => ({
     'roles',
     'auditor',
   ).meta({
-    description: "The user's own roles. Only under boruta.",
+    description: "The user's own roles: a list of all, or {add, remove}. Only under boruta.",
     examples: [[{ id: UUID, name: 'auditor' }], { add: ['auditor'] }],
   }),
   whole: z

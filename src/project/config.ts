@@ -275,7 +275,7 @@ const sections = {
   ),
   allow_env: optional(
     z.array(variableName),
-    'Process variables that ${NAME} may use, beside those that begin with IDOPS_.',
+    'Process variables that ${NAME} may use, in addition to those that begin with IDOPS_.',
     ['SMTP_PASSWORD'],
   ),
   state: stateSettingsSchema.optional(),

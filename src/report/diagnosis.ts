@@ -6,7 +6,7 @@ export interface Diagnosed extends Diagnosis {
   readonly configured: string | null;
 }
 
-const SECRETS = 'Committed secrets are not searched for: gitleaks does that.';
+const SECRETS = "idops doesn't search for committed secrets: gitleaks does.";
 
 export function diagnosisText({ server, checks }: Diagnosed): string {
   const width = Math.max(...checks.map(({ name }) => name.length));
@@ -15,7 +15,7 @@ export function diagnosisText({ server, checks }: Diagnosed): string {
     ...(hint === null ? [] : [`${' '.repeat(width + 8)}${escapeText(hint)}`]),
   ]);
   const failed = checks.filter(({ status }) => status === 'fail').length;
-  const end = failed === 0 ? 'Nothing is in the way.' : `${failed} of ${checks.length} checks failed.`;
+  const end = failed === 0 ? 'No check failed.' : `${failed} of ${checks.length} checks failed.`;
   const start = server === null ? [] : [`Server: ${escapeText(server)}`, ''];
   return [...start, ...lines, '', end, SECRETS, ''].join('\n');
 }

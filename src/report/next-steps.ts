@@ -25,7 +25,7 @@ export function nextSteps(
   });
   const command = again.map((word) => (/^--[a-z-]+$/.test(word) ? word : shellWord(word))).join(' ');
   if (undoes !== undefined) {
-    const hint = 'If the manifests still say otherwise, the next apply does it again: change them too.';
+    const hint = 'If the manifests still declare the change, the next apply makes it again: update them too.';
     return [
       ...(isLeft ? [{ before: 'To put back what is left: ', command }] : []),
       ...(isUndoable ? [{ before: hint, command: null }] : []),
@@ -34,6 +34,6 @@ export function nextSteps(
   return [
     ...settle,
     ...(isLeft ? [{ before: 'To send what is left, after a new plan: ', command }] : []),
-    ...(isUndoable ? [{ before: 'To put back what this run changed: ', command: `undo ${run}` }] : []),
+    ...(isUndoable ? [{ before: 'To undo this run: ', command: `undo ${run}` }] : []),
   ];
 }

@@ -47,8 +47,7 @@ function asPlanned(left: readonly Left[], { changes }: Plan, content: JournalCon
 export async function lastRun(runs: RunStore, state: State): Promise<string> {
   const newest = await newestRun(runs, state);
   if (newest === undefined) {
-    const hint =
-      'a run is what idops apply leaves; which state this is, --env and state in the configuration say';
+    const hint = 'only idops apply makes runs; --env and state in the configuration choose the state';
     throw problemError('no-such-run', 'this state has no runs', hint);
   }
   const content = await findRun(runs, newest);
@@ -57,6 +56,6 @@ export async function lastRun(runs: RunStore, state: State): Promise<string> {
   const ends = content.lines.filter((line) => line.type === 'end');
   if (ends.length === 0 || ends.some(({ interrupted }) => interrupted)) return undoes;
   const message = `the newest run ${runOf(run)} is an undo already: of run ${undoes}`;
-  const hint = `idops undo ${undoes} tries again what it left, idops undo ${runOf(run)} takes it back; idops runs lists the runs`;
+  const hint = `idops undo ${undoes} retries what it left; idops undo ${runOf(run)} undoes it`;
   throw problemError('already-undone', message, hint);
 }

@@ -77,7 +77,7 @@ describe('idops doctor, of scopes', () => {
 describe('idops doctor, of the state', () => {
   it('finds nothing in the way', async () => {
     const at = await applied();
-    expect((await at.idops('doctor')).stdout).toMatch(/^Nothing is in the way\.\n.*gitleaks.*\n$/m);
+    expect((await at.idops('doctor')).stdout).toMatch(/^No check failed\.\n.*gitleaks.*\n$/m);
     expect(await say(at, 'state')).toMatchObject([
       { status: 'ok', message: `.idops/state.json records 1 object of ${at.sandbox.url}` },
     ]);

@@ -16,10 +16,10 @@ test('each command says what can follow, and what it says works as it stands', a
   const planned = await made.idops('plan --env production --out plan.json');
   const applied = await made.idops(typed(planned.stderr, 'The plan is stored. To apply it: '));
   expect(applied).toMatchObject({ code: 0, stdout: expect.stringMatching(/Applied: 1 applied\.\n$/) });
-  const undo = typed(applied.stderr, 'To put back what this run changed: ');
+  const undo = typed(applied.stderr, 'To undo this run: ');
   expect(undo).toMatch(/^undo \S+ --env production$/);
   const undone = await succeeded(made.idops(`${undo} --yes`));
-  expect(undone.stderr).toContain('If the manifests still say otherwise, the next apply does it again');
+  expect(undone.stderr).toContain('If the manifests still declare the change, the next apply makes it again');
   const again = await made.idops(`${undo} --yes`);
   expect(again.stdout).toContain('Nothing to put back.');
   const { last_run: last } = JSON.parse(

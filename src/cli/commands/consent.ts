@@ -36,7 +36,7 @@ export async function withConsent(
   if (!prompt.available) {
     throw problemError(
       'no-terminal',
-      'this needs an answer, and there is no terminal',
+      'the command asks a question, and there is no terminal',
       `use --yes to continue without a question${instead}`,
     );
   }

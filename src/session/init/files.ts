@@ -46,7 +46,7 @@ export function configText({ baseUrl, profile, token, ci, hasRemote }: Choices, 
     ...(baseUrl === null
       ? ['  # Set the variable, or write the address here.', '  base_url: ${IDOPS_BASE_URL}']
       : [`  base_url: ${scalar(baseUrl)}`]),
-    '  # idops doctor tells whether this is the profile that fits.',
+    '  # idops doctor checks whether this profile fits.',
     `  profile: ${profile}`,
     '  auth:',
     'file' in token

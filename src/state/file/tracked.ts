@@ -27,7 +27,7 @@ export async function refuseTracked(
   throw problemError(
     'state-tracked',
     `git tracks ${first}${more}, so a commit decides what idops believes was recorded`,
-    `take it out of git with "git rm --cached ${out.join(' ')}"${rest}, and name it in .gitignore; or set state.allow_tracked: true, if that is meant`,
+    `take it out of git with "git rm --cached ${out.join(' ')}"${rest}, and name it in .gitignore; or set state.allow_tracked: true, if that is intended`,
   );
 }
 
@@ -71,7 +71,7 @@ async function listOf(root: string, paths: readonly string[]): Promise<readonly 
     throw problemError(
       'state-tracked',
       `git can't tell whether it tracks the state: ${(failure as Error).message}`,
-      'repair the repository, so that "git status" works; or set state.allow_tracked: true, if a state that git tracks is meant',
+      'repair the repository, so that "git status" works; or set state.allow_tracked: true, if git should track the state',
       failure,
     );
   }

@@ -18,7 +18,7 @@ const global = { color: true };
 describe('what to do after a run', () => {
   const here = { environment: null };
   const undone = { environment: null, undoes: 'r0', again: ['undo', 'r0'] };
-  const back = 'To put back what this run changed: idops undo r1';
+  const back = 'To undo this run: idops undo r1';
   const on = 'To send what is left, after a new plan: idops apply';
   const settle = 'idops runs settle r1 Organization/acme';
   it.each([
@@ -41,7 +41,7 @@ describe('what to do after a run', () => {
       'of undo',
       ofParts(updated),
       undone,
-      ['If the manifests still say otherwise, the next apply does it again: change them too.'],
+      ['If the manifests still declare the change, the next apply makes it again: update them too.'],
     ],
     ['of undo that failed', ofParts(failed), undone, ['To put back what is left: idops undo r0']],
     ['with nothing to do', { ...ofParts(), run: null }, here, []],
@@ -52,7 +52,7 @@ describe('what to do after a run', () => {
   it('names the environment and the options that find the project again', () => {
     const options = { ...global, config: "it's/idops.yaml", baseUrl: 'https://id.example.com' };
     expect(nextAfter(ofParts(updated), { environment: 'production' }, options)).toEqual([
-      `To put back what this run changed: idops undo r1 --config 'it'\\''s/idops.yaml' --env production --base-url https://id.example.com`,
+      `To undo this run: idops undo r1 --config 'it'\\''s/idops.yaml' --env production --base-url https://id.example.com`,
     ]);
   });
 });
