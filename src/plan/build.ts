@@ -96,7 +96,8 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
     decideElsewhere(found, kind, decider, options),
   );
   const plan = await assemble(
-    markPrivileged(kept, options, decider.references),
+    // A backend whose users are kept stays, too.
+    markPrivileged(blockReferred(kept, [], decider.references, profile), options, decider.references),
     readScopes(subjects, references, profile),
     options,
   );

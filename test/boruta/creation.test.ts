@@ -64,6 +64,24 @@ describe('creation', () => {
     expect(await reason(at, 'Role/clerk', named, same)).toContain('blocked: it needs Scope/invoices:read');
   });
 
+  test('is not undone of a backend whose users safety.keep keeps', async () => {
+    const at = await site({ safety: { keep: [{ scope: 'invoices:read', at_least: 1 }] } });
+    const { run } = await at.apply(
+      scope,
+      { kind: 'Backend', name: 'home', create: true },
+      {
+        kind: 'User',
+        username: 'new@hooli.example',
+        backend: 'home',
+        password: 'correct horse battery',
+        authorized_scopes: ['invoices:read'],
+        create: true,
+      },
+    );
+    await at.undo(run);
+    expect(at.writes().filter((line) => line.startsWith('DELETE'))).toEqual([]);
+  });
+
   test('is blocked or refused for what the server would refuse', async () => {
     const at = await site();
     await expect(at.plan({ ...scope, name: 'invoices read' })).rejects.toThrow(
