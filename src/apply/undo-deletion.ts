@@ -1,10 +1,24 @@
 import { type Fields, holdsSensitive, isMap, mapValues } from '../base/values.js';
+import { altered } from '../kinds/declared.js';
+import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Kind } from '../kinds/kind.js';
 import { neverKept } from '../kinds/lifecycle.js';
 import { undocumented } from '../plan/subjects.js';
 import type { Entry } from './journal-entries.js';
 
 export const SECRET_BEFORE = 'the old value was a secret, which no journal holds';
+
+/** Something that an undo leaves as it is, and why. */
+export interface Left {
+  /** What names the object, such as `Organization/acme`. */
+  readonly address: string;
+  /** Its name, if it is known and the address doesn't say it. */
+  readonly label?: string;
+  /** The field; null if it is about the whole object. */
+  readonly path: string | null;
+  /** Why it is left, in one sentence without a full stop. */
+  readonly reason: string;
+}
 
 /** A document that creates a deleted object again, if that can be done, and what doesn't come back. */
 interface CreatedAgain {
@@ -66,4 +80,30 @@ export function createdAgain(
       ...secret.map((path) => ({ path, reason: SECRET_BEFORE })),
     ],
   };
+}
+
+/** What is left if somebody has created a deleted object again: it stays as it is. */
+export function cameBack(document: Declared, now: Fields): { document: Declared; left: readonly Left[] } {
+  const { kind, identity } = document;
+  const address = addressOf(kind, identity);
+  // The one with its id stays deleted.
+  const hasOtherId = identity.id !== undefined && now.id !== undefined && now.id !== identity.id;
+  return {
+    document: altered(document, { fields: {}, ...(hasOtherId ? { absent: true } : {}) }),
+    left: [{ address, path: null, reason: 'somebody has created it again' }],
+  };
+}
+
+/** Whether the object that a run created is known by its id, if servers choose it. */
+export function hasKnownId({ kind, identity }: Declared): boolean {
+  const { creation } = kindOf(kind);
+  return creation === undefined || creation.takesId || identity.id !== undefined;
+}
+
+/** What is left if the run may not have created the object that is there now. */
+export function maybeByAnother(document: Declared): { document: Declared; left: readonly Left[] } {
+  const address = addressOf(document.kind, document.identity);
+  const reason =
+    "it isn't deleted, since the run didn't learn whether it created it: somebody else may have created it";
+  return { document: altered(document, { absent: false }), left: [{ address, path: null, reason }] };
 }

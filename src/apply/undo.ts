@@ -19,24 +19,21 @@ import { Hasher, restoreFields } from '../secrets/hash.js';
 import type { JournalContent } from '../state/journal.js';
 import type { ResourceRecord } from '../state/state.js';
 import { type Entry, entriesOf } from './journal-entries.js';
-import { createdAgain, SECRET_BEFORE } from './undo-deletion.js';
-
-/** Something that an undo leaves as it is, and why. */
-export interface Left {
-  /** What names the object, such as `Organization/acme`. */
-  readonly address: string;
-  /** Its name, if it is known and the address doesn't say it. */
-  readonly label?: string;
-  /** The field; null if it is about the whole object. */
-  readonly path: string | null;
-  /** Why it is left, in one sentence without a full stop. */
-  readonly reason: string;
-}
+import {
+  cameBack,
+  createdAgain,
+  hasKnownId,
+  type Left,
+  maybeByAnother,
+  SECRET_BEFORE,
+} from './undo-deletion.js';
 
 const UNKNOWN_BEFORE = 'the value before the run was not known';
 const ENDED = 'access that has ended is not given back';
 const PASSED = 'its end before the run has passed';
 const CHANGED_SINCE = 'it was changed since the run (--force puts it back anyway)';
+
+export type { Left };
 
 /** The undo of a run. */
 export interface Undo {
@@ -105,32 +102,6 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
       );
     },
   };
-}
-
-/** What is left if somebody has created a deleted object again: it stays as it is. */
-function cameBack(document: Declared, now: Fields): { document: Declared; left: readonly Left[] } {
-  const { kind, identity } = document;
-  const address = addressOf(kind, identity);
-  // The one with its id stays deleted.
-  const hasOtherId = identity.id !== undefined && now.id !== undefined && now.id !== identity.id;
-  return {
-    document: altered(document, { fields: {}, ...(hasOtherId ? { absent: true } : {}) }),
-    left: [{ address, path: null, reason: 'somebody has created it again' }],
-  };
-}
-
-/** Whether the object that a run created is known by its id, if servers choose it. */
-function hasKnownId({ kind, identity }: Declared): boolean {
-  const { creation } = kindOf(kind);
-  return creation === undefined || creation.takesId || identity.id !== undefined;
-}
-
-/** What is left if the run may not have created the object that is there now. */
-function maybeByAnother(document: Declared): { document: Declared; left: readonly Left[] } {
-  const address = addressOf(document.kind, document.identity);
-  const reason =
-    "it isn't deleted, since the run didn't learn whether it created it: somebody else may have created it";
-  return { document: altered(document, { absent: false }), left: [{ address, path: null, reason }] };
 }
 
 /** Documents for objects that the server took something from, to give it to the run's object. */
