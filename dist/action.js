@@ -6098,7 +6098,7 @@ value4)){throw new Error(`Invalid number (value: "${value4}")`)}this.value=value
 this.value);if(unsafeReason===void 0||unsafeReason===UnsafeNumberReason.truncate_float){return Number.parseFloat(this.value)}
 if(isInteger(this.value)){return BigInt(this.value)}throw new Error(`Cannot safely convert to number: the value '${this.
 value}' would ${unsafeReason} and become ${Number.parseFloat(this.value)}`)}toString(){return this.value}}}});function parseLosslessNumber(value4){return new LosslessNumber(value4)}var init_numberParsers=__esm({"node_modules/lossl\
-ess-json/lib/esm/numberParsers.js"(){init_LosslessNumber();init_utils()}});function revive(json,reviver){return reviveValue({"":json},"",json,reviver)}function reviveValue(context3,key3,value4,reviver){
+ess-json/lib/esm/numberParsers.js"(){init_LosslessNumber();init_utils()}});function revive(json2,reviver){return reviveValue({"":json2},"",json2,reviver)}function reviveValue(context3,key3,value4,reviver){
 if(Array.isArray(value4)){return reviver.call(context3,key3,reviveArray(value4,reviver))}if(value4&&typeof value4==="obj\
 ect"&&!isLosslessNumber(value4)){return reviver.call(context3,key3,reviveObject(value4,reviver))}return reviver.call(context3,
 key3,value4)}function reviveObject(object3,reviver){for(const key3 of Object.keys(object3)){const value4=reviveValue(object3,
@@ -6244,8 +6244,8 @@ function disarm(line){return line.replace(/^(\s*):(?=:)/,"$1\\u003a")}function o
 replace(/[\s\p{Cc}\p{Cf}]+/gu," ").trim();const characters2=line.length>maxLength?[...line]:[];return characters2.length>
 maxLength?`${characters2.slice(0,maxLength-1).join("")}\u2026`:line}function quote(text6){return escapeText(JSON.stringify(
 text6))}function bare(text6){return/^[\p{L}\p{N}_.:@/+*-][\p{L}\p{M}\p{N}_.:@/+*-]*$/u.test(text6)&&escapeText(text6)===
-text6?text6:quote(text6)}function jsonText(value4){return harmless(stringifyJson(value4,2))}function harmless(json){const text6=disarmLog(
-json).replace(hostile,character=>character==="\n"?character:[...Array(character.length).keys()].map(index=>`\\u${character.
+text6?text6:quote(text6)}function jsonText(value4){return harmless(stringifyJson(value4,2))}function harmless(json2){const text6=disarmLog(
+json2).replace(hostile,character=>character==="\n"?character:[...Array(character.length).keys()].map(index=>`\\u${character.
 charCodeAt(index).toString(16).padStart(4,"0")}`).join(""));return`${text6}
 `}function displayWidth(text6){let width=0;for(const character of text6)width+=characterWidth(character);return width}function characterWidth(character){
 if(character<="~")return 1;if(/[\p{Mn}\p{Me}]/u.test(character))return 0;return wide.test(character)&&!/[\uff61-\uffdc]/.
@@ -6517,7 +6517,7 @@ return regex}function time(args){return new RegExp(`^${timeSource(args)}$`)}func
 offset)opts.push(`([+-](?:[01]\\d|2[0-3]):[0-5]\\d)`);const qualified=`${timeSource({precision:args.precision,seconds:true})}\
 (?:${opts.join("|")})`;const timeRegex=args.local?`${qualified}|${timeSource({precision:args.precision})}`:qualified;return new RegExp(
 `^${dateSource}T(?:${timeRegex})$`)}var cuid,cuid2,ulid,xid,ksuid,nanoid,duration,guid,uuid,email,_emoji,ipv4,ipv6,cidrv4,
-cidrv6,base64,base64url,httpProtocol,e164,dateSource,date,anyString,integer,number,boolean,lowercase,uppercase;var init_regexes=__esm(
+cidrv6,base64,base64url,httpProtocol,e164,dateSource,date,anyString,integer,number,boolean,_null,lowercase,uppercase;var init_regexes=__esm(
 {"node_modules/zod/v4/core/regexes.js"(){cuid=/^[cC][0-9a-z]{6,}$/;cuid2=/^[0-9a-z]+$/;ulid=/^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$/;
 xid=/^[0-9a-vA-V]{20}$/;ksuid=/^[A-Za-z0-9]{27}$/;nanoid=/^[a-zA-Z0-9_-]{21}$/;duration=/^P(?:(\d+W)|(?!.*W)(?=\d|T\d)(\d+Y)?(\d+M)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+([.,]\d+)?S)?)?)$/;
 guid=/^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})$/;uuid=version3=>{if(!version3)return/^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-8][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}|00000000-0000-0000-0000-000000000000|ffffffff-ffff-ffff-ffff-ffffffffffff)$/;
@@ -6532,7 +6532,7 @@ base64=/^$|^(?:[0-9a-zA-Z+/]{4})*(?:(?:[0-9a-zA-Z+/]{2}==)|(?:[0-9a-zA-Z+/]{3}=)
 httpProtocol=/^https?$/;e164=/^\+[1-9]\d{6,14}$/;dateSource=`(?:(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][048\
 ]00|[13579][26]00)-02-29|\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|(?:02)-(\
 ?:0[1-9]|1\\d|2[0-8])))`;date=anchor(dateSource);anyString=/^[\s\S]{0,}$/;integer=/^-?\d+$/;number=/^-?\d+(?:\.\d+)?$/;boolean=
-/^(?:true|false)$/i;lowercase=/^[^A-Z]*$/;uppercase=/^[^a-z]*$/}});var $ZodCheck,_whenHasLength,numericOriginMap,$ZodCheckLessThan,$ZodCheckGreaterThan,$ZodCheckMultipleOf,$ZodCheckNumberFormat,
+/^(?:true|false)$/i;_null=/^null$/i;lowercase=/^[^A-Z]*$/;uppercase=/^[^a-z]*$/}});var $ZodCheck,_whenHasLength,numericOriginMap,$ZodCheckLessThan,$ZodCheckGreaterThan,$ZodCheckMultipleOf,$ZodCheckNumberFormat,
 $ZodCheckMaxLength,$ZodCheckMinLength,$ZodCheckLengthEquals,$ZodCheckStringFormat,$ZodCheckRegex,$ZodCheckLowerCase,$ZodCheckUpperCase,
 $ZodCheckIncludes,$ZodCheckStartsWith,$ZodCheckEndsWith,$ZodCheckOverwrite;var init_checks=__esm({"node_modules/zod/v4/c\
 ore/checks.js"(){init_core();init_regexes();init_util();$ZodCheck=$constructor("$ZodCheck",(inst,def)=>{var _a4;inst._zod??
@@ -6682,14 +6682,14 @@ _zod.def.params)_iss.params=inst._zod.def.params;payload.issues.push(issue2(_iss
 $ZodStringFormat,$ZodGUID,$ZodUUID,$ZodEmail,URL_BAD_FORMAT,URL_UNPARSEABLE,asciiTabOrNewline,$ZodURL,$ZodEmoji,$ZodNanoID,
 $ZodCUID,$ZodCUID2,$ZodULID,$ZodXID,$ZodKSUID,$ZodISODateTime,$ZodISODate,$ZodISOTime,$ZodISODuration,$ZodIPv4,ipv6Alphabet,
 $ZodIPv6,$ZodCIDRv4,$ZodCIDRv6,base64Charset,$ZodBase64,base64urlCharset,$ZodBase64URL,$ZodE164,$ZodJWT,$ZodNumber,$ZodNumberFormat,
-$ZodBoolean,$ZodUnknown,$ZodNever,arraySize,$ZodArray,NO_SYMBOL_KEYS,$ZodObject,$ZodObjectJIT,$ZodUnion,$ZodDiscriminatedUnion,
+$ZodBoolean,$ZodNull,$ZodUnknown,$ZodNever,arraySize,$ZodArray,NO_SYMBOL_KEYS,$ZodObject,$ZodObjectJIT,$ZodUnion,$ZodDiscriminatedUnion,
 $ZodIntersection,$ZodRecord,$ZodEnum,$ZodLiteral,$ZodTransform,$ZodOptional,$ZodExactOptional,$ZodNullable,$ZodDefault,$ZodPrefault,
-$ZodNonOptional,$ZodCatch,$ZodPipe,$ZodPreprocess,$ZodReadonly,$ZodCustom;var init_schemas=__esm({"node_modules/zod/v4/c\
-ore/schemas.js"(){init_checks();init_core();init_doc();init_regexes();init_util();init_versions();init_util();$ZodType=$constructor(
-"$ZodType",(inst,def)=>{var _a4;inst??(inst={});inst._zod.def=def;inst._zod.bag=inst._zod.bag||{};inst._zod.version=version;
-const defChecks=inst._zod.def.checks;const checks=inst._zod.traits.has("$ZodCheck")?[inst,...defChecks??[]]:defChecks?.length?
-[...defChecks]:[];for(const ch of checks){for(const fn of ch._zod.onattach){fn(inst)}}if(checks.length===0){(_a4=inst._zod).
-deferred??(_a4.deferred=[]);inst._zod.deferred?.push(()=>{inst._zod.run=inst._zod.parse})}else{const runChecks=(payload,checks2,ctx)=>{
+$ZodNonOptional,$ZodCatch,$ZodPipe,$ZodPreprocess,$ZodReadonly,$ZodLazy,$ZodCustom;var init_schemas=__esm({"node_modules\
+/zod/v4/core/schemas.js"(){init_checks();init_core();init_doc();init_regexes();init_util();init_versions();init_util();$ZodType=
+$constructor("$ZodType",(inst,def)=>{var _a4;inst??(inst={});inst._zod.def=def;inst._zod.bag=inst._zod.bag||{};inst._zod.
+version=version;const defChecks=inst._zod.def.checks;const checks=inst._zod.traits.has("$ZodCheck")?[inst,...defChecks??
+[]]:defChecks?.length?[...defChecks]:[];for(const ch of checks){for(const fn of ch._zod.onattach){fn(inst)}}if(checks.length===
+0){(_a4=inst._zod).deferred??(_a4.deferred=[]);inst._zod.deferred?.push(()=>{inst._zod.run=inst._zod.parse})}else{const runChecks=(payload,checks2,ctx)=>{
 if(payload.memo)return payload;let isAborted=aborted(payload);let asyncResult;for(const ch of checks2){if(ch._zod.def.when){
 if(explicitlyAborted(payload))continue;const shouldRun=ch._zod.def.when(payload);if(!shouldRun)continue}else if(isAborted){
 continue}const currLen=payload.issues.length;const _=ch._zod.check(payload);if(_ instanceof Promise&&ctx?.async===false){
@@ -6760,36 +6760,38 @@ isFinite(input)?String(input):void 0:void 0;payload.issues.push({expected:"numbe
 inst,def);$ZodNumber.init(inst,def)});$ZodBoolean=$constructor("$ZodBoolean",(inst,def)=>{$ZodType.init(inst,def);inst._zod.
 pattern=boolean;inst._zod.parse=(payload,_ctx)=>{if(def.coerce)try{payload.value=Boolean(payload.value)}catch(_){}const input=payload.
 value;if(typeof input==="boolean")return payload;payload.issues.push({expected:"boolean",code:"invalid_type",input,inst});
-return payload}});$ZodUnknown=$constructor("$ZodUnknown",(inst,def)=>{$ZodType.init(inst,def);inst._zod.parse=payload=>payload});
-$ZodNever=$constructor("$ZodNever",(inst,def)=>{$ZodType.init(inst,def);inst._zod.parse=(payload,_ctx)=>{payload.issues.
-push({expected:"never",code:"invalid_type",input:payload.value,inst});return payload}});arraySize=input=>Array.isArray(input)?
-input.length:-1;$ZodArray=$constructor("$ZodArray",(inst,def)=>{$ZodType.init(inst,def);const memo3=globalConfig.memoizer;
-memo3?.attach(inst);inst._zod.parse=(payload,ctx)=>{const input=payload.value;if(!Array.isArray(input)){payload.issues.push(
-{expected:"array",code:"invalid_type",input,inst});return payload}payload.value=memo3?memo3.alloc(inst,payload,Array(input.
-length),ctx):Array(input.length);const proms=[];const abortEarly=ctx?.abortEarly;for(let i3=0;i3<input.length;i3++){const item=input[i3];
-const result=def.element._zod.run({value:item,issues:[]},ctx);if(result instanceof Promise){proms.push(result.then(result2=>handleArrayResult(
-result2,payload,i3)))}else{handleArrayResult(result,payload,i3);if(abortEarly&&result.issues.length!==0&&aborted(result))
-break}}if(proms.length){return Promise.all(proms).then(()=>payload)}return payload};capSize(inst,arraySize)});NO_SYMBOL_KEYS=
-[];$ZodObject=$constructor("$ZodObject",(inst,def)=>{$ZodType.init(inst,def);const desc=Object.getOwnPropertyDescriptor(
-def,"shape");const sh=desc?.get?desc.get.raw:def.shape??{};if(sh){const get=()=>{const newSh={...sh};Object.defineProperty(
-def,"shape",{value:newSh});get.raw=newSh;return newSh};get.raw=sh;Object.defineProperty(def,"shape",{get})}const _normalized=cached(
-()=>normalizeDef(def));defineLazyInternal(inst,"propValues",zod=>{const shape2=zod.def.shape;const propValues={};for(const key3 in shape2){
-const field2=shape2[key3]._zod;if(field2.values){if(!Object.prototype.hasOwnProperty.call(propValues,key3)){assignProp(propValues,
-key3,new Set)}for(const v of field2.values)propValues[key3].add(v);if(field2.optin!==void 0)propValues[key3].add(void 0)}}
-return propValues});const isObject5=isObject2;const catchall=def.catchall;let value4;const memo3=globalConfig.memoizer;memo3?.
-attach(inst);inst._zod.parse=(payload,ctx)=>{value4??(value4=_normalized.value);const input=payload.value;if(!isObject5(
-input)){payload.issues.push({expected:"object",code:"invalid_type",input,inst});return payload}payload.value=memo3?memo3.
-alloc(inst,payload,{},ctx):{};const proms=[];const shape2=value4.shape;const abortEarly=ctx?.abortEarly;let seen=payload.
-issues.length;for(const key3 of value4.allKeys){if(abortEarly&&payload.issues.length!==seen){if(aborted(payload,seen))break;
-seen=payload.issues.length}if(key3==="__proto__")continue;const el=shape2[key3];const optin=el._zod.optin;const optout=el.
-_zod.optout;const r2=el._zod.run({value:input[key3],issues:[]},ctx);if(r2 instanceof Promise){proms.push(r2.then(r3=>handlePropertyResult(
-r3,payload,key3,input,optin,optout)))}else{handlePropertyResult(r2,payload,key3,input,optin,optout)}}if(!catchall){return proms.
-length?Promise.all(proms).then(()=>payload):payload}return handleCatchall(proms,input,payload,ctx,_normalized.value,inst,
-abortEarly===true)}});$ZodObjectJIT=$constructor("$ZodObjectJIT",(inst,def)=>{$ZodObject.init(inst,def);const superParse=inst.
-_zod.parse;const _normalized=cached(()=>normalizeDef(def));const memo3=globalConfig.memoizer;const generateFastpass=shape2=>{
-const normalized2=_normalized.value;const syms=normalized2.symbolKeys;const doc2=new Doc(["payload","ctx"],{shape:shape2,
-inst,memo:memo3,syms});const parseStr=k=>`shape[${k}]._zod.run({ value: input[${k}], issues: [] }, ctx)`;const prefixStr=(id,k)=>`\
-
+return payload}});$ZodNull=$constructor("$ZodNull",(inst,def)=>{$ZodType.init(inst,def);inst._zod.pattern=_null;inst._zod.
+values=new Set([null]);inst._zod.parse=(payload,_ctx)=>{const input=payload.value;if(input===null)return payload;payload.
+issues.push({expected:"null",code:"invalid_type",input,inst});return payload}});$ZodUnknown=$constructor("$ZodUnknown",(inst,def)=>{
+$ZodType.init(inst,def);inst._zod.parse=payload=>payload});$ZodNever=$constructor("$ZodNever",(inst,def)=>{$ZodType.init(
+inst,def);inst._zod.parse=(payload,_ctx)=>{payload.issues.push({expected:"never",code:"invalid_type",input:payload.value,
+inst});return payload}});arraySize=input=>Array.isArray(input)?input.length:-1;$ZodArray=$constructor("$ZodArray",(inst,def)=>{
+$ZodType.init(inst,def);const memo3=globalConfig.memoizer;memo3?.attach(inst);inst._zod.parse=(payload,ctx)=>{const input=payload.
+value;if(!Array.isArray(input)){payload.issues.push({expected:"array",code:"invalid_type",input,inst});return payload}payload.
+value=memo3?memo3.alloc(inst,payload,Array(input.length),ctx):Array(input.length);const proms=[];const abortEarly=ctx?.abortEarly;
+for(let i3=0;i3<input.length;i3++){const item=input[i3];const result=def.element._zod.run({value:item,issues:[]},ctx);if(result instanceof
+Promise){proms.push(result.then(result2=>handleArrayResult(result2,payload,i3)))}else{handleArrayResult(result,payload,i3);
+if(abortEarly&&result.issues.length!==0&&aborted(result))break}}if(proms.length){return Promise.all(proms).then(()=>payload)}
+return payload};capSize(inst,arraySize)});NO_SYMBOL_KEYS=[];$ZodObject=$constructor("$ZodObject",(inst,def)=>{$ZodType.init(
+inst,def);const desc=Object.getOwnPropertyDescriptor(def,"shape");const sh=desc?.get?desc.get.raw:def.shape??{};if(sh){const get=()=>{
+const newSh={...sh};Object.defineProperty(def,"shape",{value:newSh});get.raw=newSh;return newSh};get.raw=sh;Object.defineProperty(
+def,"shape",{get})}const _normalized=cached(()=>normalizeDef(def));defineLazyInternal(inst,"propValues",zod=>{const shape2=zod.
+def.shape;const propValues={};for(const key3 in shape2){const field2=shape2[key3]._zod;if(field2.values){if(!Object.prototype.
+hasOwnProperty.call(propValues,key3)){assignProp(propValues,key3,new Set)}for(const v of field2.values)propValues[key3].
+add(v);if(field2.optin!==void 0)propValues[key3].add(void 0)}}return propValues});const isObject5=isObject2;const catchall=def.
+catchall;let value4;const memo3=globalConfig.memoizer;memo3?.attach(inst);inst._zod.parse=(payload,ctx)=>{value4??(value4=
+_normalized.value);const input=payload.value;if(!isObject5(input)){payload.issues.push({expected:"object",code:"invalid_\
+type",input,inst});return payload}payload.value=memo3?memo3.alloc(inst,payload,{},ctx):{};const proms=[];const shape2=value4.
+shape;const abortEarly=ctx?.abortEarly;let seen=payload.issues.length;for(const key3 of value4.allKeys){if(abortEarly&&payload.
+issues.length!==seen){if(aborted(payload,seen))break;seen=payload.issues.length}if(key3==="__proto__")continue;const el=shape2[key3];
+const optin=el._zod.optin;const optout=el._zod.optout;const r2=el._zod.run({value:input[key3],issues:[]},ctx);if(r2 instanceof
+Promise){proms.push(r2.then(r3=>handlePropertyResult(r3,payload,key3,input,optin,optout)))}else{handlePropertyResult(r2,
+payload,key3,input,optin,optout)}}if(!catchall){return proms.length?Promise.all(proms).then(()=>payload):payload}return handleCatchall(
+proms,input,payload,ctx,_normalized.value,inst,abortEarly===true)}});$ZodObjectJIT=$constructor("$ZodObjectJIT",(inst,def)=>{
+$ZodObject.init(inst,def);const superParse=inst._zod.parse;const _normalized=cached(()=>normalizeDef(def));const memo3=globalConfig.
+memoizer;const generateFastpass=shape2=>{const normalized2=_normalized.value;const syms=normalized2.symbolKeys;const doc2=new Doc(
+["payload","ctx"],{shape:shape2,inst,memo:memo3,syms});const parseStr=k=>`shape[${k}]._zod.run({ value: input[${k}], iss\
+ues: [] }, ctx)`;const prefixStr=(id,k)=>`
           let ${id}_ab = false;
           for (let i = 0; i < ${id}.issues.length; i++) {
             const iss = ${id}.issues[i];
@@ -6962,10 +6964,15 @@ def.out,ctx)}});$ZodPreprocess=$constructor("$ZodPreprocess",(inst,def)=>{$ZodPi
 defineLazyInternal(inst,"values",zod=>zod.def.innerType._zod.values);defineLazyInternal(inst,"optin",zod=>zod.def.innerType?.
 _zod?.optin);defineLazyInternal(inst,"optout",zod=>zod.def.innerType?._zod?.optout);inst._zod.parse=(payload,ctx)=>{if(ctx.
 direction==="backward"){return def.innerType._zod.run(payload,ctx)}const result=def.innerType._zod.run(payload,ctx);if(result instanceof
-Promise){return result.then(handleReadonlyResult)}return handleReadonlyResult(result)}});$ZodCustom=$constructor("$ZodCu\
-stom",(inst,def)=>{$ZodCheck.init(inst,def);$ZodType.init(inst,def);inst._zod.parse=(payload,_)=>{return payload};inst._zod.
-check=payload=>{const input=payload.value;const r2=def.fn(input);if(r2 instanceof Promise){return r2.then(r3=>handleRefineResult(
-r3,payload,input,inst))}handleRefineResult(r2,payload,input,inst);return}})}});function isRef(value4){return value4!==null&&typeof value4==="object"}function cloneIssues(issues){return issues.map(iss=>iss.
+Promise){return result.then(handleReadonlyResult)}return handleReadonlyResult(result)}});$ZodLazy=$constructor("$ZodLazy",
+(inst,def)=>{$ZodType.init(inst,def);defineLazy(inst._zod,"innerType",()=>{const d2=def;if(!d2._cachedInner)d2._cachedInner=
+def.getter();return d2._cachedInner});defineLazyInternal(inst,"pattern",zod=>zod.innerType?._zod?.pattern);defineLazyInternal(
+inst,"propValues",zod=>zod.innerType?._zod?.propValues);defineLazyInternal(inst,"optin",zod=>zod.innerType?._zod?.optin??
+void 0);defineLazyInternal(inst,"optout",zod=>zod.innerType?._zod?.optout??void 0);inst._zod.parse=(payload,ctx)=>{const inner=inst.
+_zod.innerType;return inner._zod.run(payload,ctx)}});$ZodCustom=$constructor("$ZodCustom",(inst,def)=>{$ZodCheck.init(inst,
+def);$ZodType.init(inst,def);inst._zod.parse=(payload,_)=>{return payload};inst._zod.check=payload=>{const input=payload.
+value;const r2=def.fn(input);if(r2 instanceof Promise){return r2.then(r3=>handleRefineResult(r3,payload,input,inst))}handleRefineResult(
+r2,payload,input,inst);return}})}});function isRef(value4){return value4!==null&&typeof value4==="object"}function cloneIssues(issues){return issues.map(iss=>iss.
 path?{...iss,path:iss.path.slice()}:{...iss})}function isRecursive(inst,stack,resolve20){const cached2=recursive.get(inst);
 if(cached2!==void 0)return cached2?PROVEN:NONE;if(stack.has(inst))return PROVEN;stack.add(inst);let result=NONE;const check3=child=>{
 if(result!==PROVEN&&child?._zod){const answer=isRecursive(child,stack,resolve20);if(answer>result)result=answer}};const shape2=(sh,spread)=>{
@@ -7072,12 +7079,13 @@ string_format",...normalizeParams(params)})}function _number(Class2,params){retu
 er",checks:[],...normalizeParams(params)}))}function _int(Class2,params){return new Class2({type:"number",check:"number_\
 format",abort:false,format:"safeint",...normalizeParams(params)})}function _int32(Class2,params){return new Class2({type:"\
 number",check:"number_format",abort:false,format:"int32",...normalizeParams(params)})}function _boolean(Class2,params){return new Class2(
-{type:"boolean",...normalizeParams(params)})}function _unknown(Class2){return new Class2({type:"unknown"})}function _never(Class2,params){
-return new Class2({type:"never",...normalizeParams(params)})}function _lt(value4,params){return new $ZodCheckLessThan({check:"\
-less_than",...normalizeParams(params),value:value4,inclusive:false})}function _lte(value4,params){return new $ZodCheckLessThan(
-{check:"less_than",...normalizeParams(params),value:value4,inclusive:true})}function _gt(value4,params){return new $ZodCheckGreaterThan(
-{check:"greater_than",...normalizeParams(params),value:value4,inclusive:false})}function _gte(value4,params){return new $ZodCheckGreaterThan(
-{check:"greater_than",...normalizeParams(params),value:value4,inclusive:true})}function _multipleOf(value4,params){return new $ZodCheckMultipleOf(
+{type:"boolean",...normalizeParams(params)})}function _null2(Class2,params){return new Class2({type:"null",...normalizeParams(
+params)})}function _unknown(Class2){return new Class2({type:"unknown"})}function _never(Class2,params){return new Class2(
+{type:"never",...normalizeParams(params)})}function _lt(value4,params){return new $ZodCheckLessThan({check:"less_than",...normalizeParams(
+params),value:value4,inclusive:false})}function _lte(value4,params){return new $ZodCheckLessThan({check:"less_than",...normalizeParams(
+params),value:value4,inclusive:true})}function _gt(value4,params){return new $ZodCheckGreaterThan({check:"greater_than",
+...normalizeParams(params),value:value4,inclusive:false})}function _gte(value4,params){return new $ZodCheckGreaterThan({
+check:"greater_than",...normalizeParams(params),value:value4,inclusive:true})}function _multipleOf(value4,params){return new $ZodCheckMultipleOf(
 {check:"multiple_of",...normalizeParams(params),value:value4})}function _maxLength(maximum,params){const ch=new $ZodCheckMaxLength(
 {check:"max_length",...normalizeParams(params),maximum});return ch}function _minLength(minimum,params){return new $ZodCheckMinLength(
 {check:"min_length",...normalizeParams(params),minimum})}function _length(length2,params){return new $ZodCheckLengthEquals(
@@ -7105,9 +7113,9 @@ let target=params?.target??"draft-2020-12";if(target==="draft-4")target="draft-0
 7";return{processors:params.processors??{},metadataRegistry:params?.metadata??globalRegistry,target,unrepresentable:params?.
 unrepresentable??"throw",override:params?.override??(()=>{}),io:params?.io??"output",counter:0,seen:new Map,sharedDefsExtractedFor:void 0,
 sharedEmitDoneFor:void 0,cycles:params?.cycles??"ref",reused:params?.reused??"inline",intersections:[],deferred:[],external:params?.
-external??void 0}}function handleUnrepresentable(schema6,ctx,json,params,message){const result=typeof ctx.unrepresentable===
+external??void 0}}function handleUnrepresentable(schema6,ctx,json2,params,message){const result=typeof ctx.unrepresentable===
 "function"?ctx.unrepresentable({zodSchema:schema6,path:params.path,message}):ctx.unrepresentable;if(result==="any")return false;
-if(result===void 0||result==="throw")throw new Error(message);Object.assign(json,result);return true}function processSchema(schema6,ctx,_params={
+if(result===void 0||result==="throw")throw new Error(message);Object.assign(json2,result);return true}function processSchema(schema6,ctx,_params={
 path:[],schemaPath:[]}){var _a4;const def=schema6._zod.def;const seen=ctx.seen.get(schema6);if(seen){seen.count++;const isCycle=_params.
 schemaPath.includes(schema6);if(isCycle){seen.cycle=_params.path}return seen.schema}const result={schema:{},count:1,cycle:void 0,
 path:_params.path};ctx.seen.set(schema6,result);ctx.sharedDefsExtractedFor=void 0;ctx.sharedEmitDoneFor=void 0;const overrideSchema=schema6.
@@ -7156,12 +7164,12 @@ required2.add(key3)}const folded={type:"object",properties:properties2};if(requi
 if(objects3.every(object3=>object3.additionalProperties===false)){folded.additionalProperties=false}else{const constraints=[];
 for(const object3 of objects3){const constraint=undeclaredConstraint(object3);if(constraint&&!constraints.some(seen=>JSON.
 stringify(seen)===JSON.stringify(constraint)))constraints.push(constraint)}if(constraints.length===1)folded.additionalProperties=
-constraints[0];else if(constraints.length>1)folded.additionalProperties={allOf:constraints}}return folded}function foldIntersection(json){
-const allOf=json.allOf;if(!Array.isArray(allOf)||allOf.length<2)return;for(const key3 of FOLDABLE_KEYS)if(key3 in json)return;
-const unions=allOf.filter(m=>UNION_KEYS.some(k=>Array.isArray(m[k])));let folded=null;if(!unions.length){folded=foldObjects(
+constraints[0];else if(constraints.length>1)folded.additionalProperties={allOf:constraints}}return folded}function foldIntersection(json2){
+const allOf=json2.allOf;if(!Array.isArray(allOf)||allOf.length<2)return;for(const key3 of FOLDABLE_KEYS)if(key3 in json2)
+return;const unions=allOf.filter(m=>UNION_KEYS.some(k=>Array.isArray(m[k])));let folded=null;if(!unions.length){folded=foldObjects(
 allOf)}else{const union3=unions[0];const keyword=UNION_KEYS.find(k=>Array.isArray(union3[k]));if(Object.keys(union3).length!==
 1)return;const rest=allOf.filter(m=>m!==union3);const branches=union3[keyword].map(branch=>foldObjects([...rest,branch]));
-if(branches.some(b=>!b))return;folded={[keyword]:branches}}if(!folded)return;delete json.allOf;assignProps(json,folded)}
+if(branches.some(b=>!b))return;folded={[keyword]:branches}}if(!folded)return;delete json2.allOf;assignProps(json2,folded)}
 function finalize(ctx,schema6){const root=ctx.seen.get(schema6);if(!root)throw new Error("Unprocessed schema. This is a \
 bug in Zod.");const flattenRef=zodSchema=>{const seen=ctx.seen.get(zodSchema);if(seen.ref===null)return;const schema7=seen.
 def??seen.schema;const _cached={...schema7};const ref=seen.ref;seen.ref=null;if(ref){flattenRef(ref);const refSeen=ctx.seen.
@@ -7176,11 +7184,11 @@ if(key3==="$ref"||key3==="allOf")continue;if(key3 in parentSeen.def&&JSON.string
 def[key3])){delete schema7[key3]}}}}}ctx.override({zodSchema,jsonSchema:schema7,path:seen.path??[]})};if(!ctx.external||
 ctx.sharedEmitDoneFor!==ctx.external){for(const entry of[...ctx.seen.entries()].reverse()){flattenRef(entry[0])}if(ctx.target!==
 "openapi-3.0"){for(const entry of ctx.seen.entries()){compactTypeUnion(entry[1].def??entry[1].schema)}}for(const rewrite2 of ctx.
-deferred)rewrite2();if(ctx.intersections.length){const carriers=new Map;for(const seen of ctx.seen.values()){for(const json of[
-seen.schema,seen.def]){const allOf=json?.allOf;if(!Array.isArray(allOf))continue;const existing2=carriers.get(allOf);if(existing2)
-existing2.push(json);else carriers.set(allOf,[json])}}for(const allOf of ctx.intersections){for(const json of carriers.get(
-allOf)??[])foldIntersection(json)}}}const result={};if(ctx.target==="draft-2020-12"){result.$schema="https://json-schema\
-.org/draft/2020-12/schema"}else if(ctx.target==="draft-07"){result.$schema="http://json-schema.org/draft-07/schema#"}else if(ctx.
+deferred)rewrite2();if(ctx.intersections.length){const carriers=new Map;for(const seen of ctx.seen.values()){for(const json2 of[
+seen.schema,seen.def]){const allOf=json2?.allOf;if(!Array.isArray(allOf))continue;const existing2=carriers.get(allOf);if(existing2)
+existing2.push(json2);else carriers.set(allOf,[json2])}}for(const allOf of ctx.intersections){for(const json2 of carriers.
+get(allOf)??[])foldIntersection(json2)}}}const result={};if(ctx.target==="draft-2020-12"){result.$schema="https://json-s\
+chema.org/draft/2020-12/schema"}else if(ctx.target==="draft-07"){result.$schema="http://json-schema.org/draft-07/schema#"}else if(ctx.
 target==="draft-04"){result.$schema="http://json-schema.org/draft-04/schema#"}else if(ctx.target==="openapi-3.0"){}else{}
 if(ctx.external?.uri){const id=ctx.external.registry.get(schema6)?.id;if(!id)throw new Error("Schema is missing an `id` \
 property");result.$id=ctx.external.uri(id)}assignProps(result,root.defId?root.schema:root.def??root.schema);const rootMetaId=ctx.
@@ -7216,14 +7224,14 @@ void 0)narrowMax(agg,"exclusiveMaximum",bag.exclusiveMaximum);if(bag.multipleOf!
 if(bag.format!==void 0){agg.format??(agg.format=bag.format);if(bag.format.includes("int"))agg.isInt=true}if(bag.mime)intersectMime(
 agg,bag.mime);for(const pattern of bag.patterns??[])addPattern(agg,pattern);return agg}function inputOptin(schema6){const def=schema6.
 _zod.def;if(def.type==="pipe"&&def.in._zod.traits.has("$ZodTransform")){return inputOptin(def.out)}if(def.type==="catch"){
-return inputOptin(def.innerType)}return schema6._zod.optin}function stringifyKeyNames(bySchema,json,visited){if(json.$ref){
-if(visited.has(json))return json;visited.add(json);const def=bySchema.get(json)?.def;if(!def)return json;const inlined=stringifyKeyNames(
-bySchema,def,visited);return inlined===def?json:inlined}for(const keyword of["anyOf","oneOf"]){const branches=json[keyword];
+return inputOptin(def.innerType)}return schema6._zod.optin}function stringifyKeyNames(bySchema,json2,visited){if(json2.$ref){
+if(visited.has(json2))return json2;visited.add(json2);const def=bySchema.get(json2)?.def;if(!def)return json2;const inlined=stringifyKeyNames(
+bySchema,def,visited);return inlined===def?json2:inlined}for(const keyword of["anyOf","oneOf"]){const branches=json2[keyword];
 if(!Array.isArray(branches))continue;const mapped=branches.map(branch=>stringifyKeyNames(bySchema,branch,visited));if(mapped.
-some((branch,i3)=>branch!==branches[i3]))json={...json,[keyword]:mapped}}const types3=Array.isArray(json.type)?json.type:
-[json.type];const numericType=!types3.includes("string")&&types3.some(t2=>t2==="number"||t2==="integer");const values=json.
-enum??(json.const!==void 0?[json.const]:void 0);if(!numericType&&!values?.some(v=>typeof v==="number"))return json;const{
-minimum,maximum,exclusiveMinimum,exclusiveMaximum,multipleOf,format,id,...rest}=json;if(rest.enum)rest.enum=rest.enum.map(
+some((branch,i3)=>branch!==branches[i3]))json2={...json2,[keyword]:mapped}}const types3=Array.isArray(json2.type)?json2.
+type:[json2.type];const numericType=!types3.includes("string")&&types3.some(t2=>t2==="number"||t2==="integer");const values=json2.
+enum??(json2.const!==void 0?[json2.const]:void 0);if(!numericType&&!values?.some(v=>typeof v==="number"))return json2;const{
+minimum,maximum,exclusiveMinimum,exclusiveMaximum,multipleOf,format,id,...rest}=json2;if(rest.enum)rest.enum=rest.enum.map(
 v=>typeof v==="number"?String(v):v);else if(typeof rest.const==="number")rest.const=String(rest.const);if(!numericType)return rest;
 rest.type="string";if(!values)rest.pattern=(types3.includes("number")?number:integer).source;return rest}function rewriteKeyNames(ctx){
 const bySchema=new Map;for(const entry of ctx.seen.values()){if(entry.def&&!bySchema.has(entry.schema))bySchema.set(entry.
@@ -7231,106 +7239,108 @@ schema,entry)}const rewrites=new Map;for(const record2 of pendingRecords.get(ctx
 const names4=(seen?.def??seen?.schema)?.propertyNames;if(!names4||names4===true||rewrites.has(names4))continue;const rewritten=stringifyKeyNames(
 bySchema,names4,new Set);if(rewritten!==names4)rewrites.set(names4,rewritten)}if(!rewrites.size)return;for(const entry of ctx.
 seen.values()){for(const carrier of[entry.schema,entry.def]){const rewritten=carrier&&rewrites.get(carrier.propertyNames);
-if(rewritten)carrier.propertyNames=rewritten}}}function serializeDefaultValue(value4,schema6,ctx,json,params){let unrepresentable=false;
+if(rewritten)carrier.propertyNames=rewritten}}}function serializeDefaultValue(value4,schema6,ctx,json2,params){let unrepresentable=false;
 const serialized=JSON.stringify(value4,(_,val)=>{if(typeof val!=="bigint")return val;unrepresentable=true;return null});
-if(!unrepresentable)return JSON.parse(serialized);handleUnrepresentable(schema6,ctx,json,params,"BigInt defaults cannot \
-be represented in JSON Schema");return UNREPRESENTABLE_DEFAULT}var narrowMin,narrowMax,narrowBoth,addDivisor,addPattern,
+if(!unrepresentable)return JSON.parse(serialized);handleUnrepresentable(schema6,ctx,json2,params,"BigInt defaults cannot\
+ be represented in JSON Schema");return UNREPRESENTABLE_DEFAULT}var narrowMin,narrowMax,narrowBoth,addDivisor,addPattern,
 intersectMime,setFormat,minContributor,maxContributor,formatContributor,contributors,formatMap,exactPatterns,exactPattern,
-stringProcessor,numberProcessor,booleanProcessor,neverProcessor,unknownProcessor,enumProcessor,literalProcessor,customProcessor,
-transformProcessor,arrayProcessor,objectProcessor,unionProcessor,intersectionProcessor,pendingRecords,recordProcessor,nullableProcessor,
-nonoptionalProcessor,UNREPRESENTABLE_DEFAULT,defaultProcessor,prefaultProcessor,catchProcessor,pipeProcessor,readonlyProcessor,
-optionalProcessor;var init_json_schema_processors=__esm({"node_modules/zod/v4/core/json-schema-processors.js"(){init_regexes();
-init_schemas();init_to_json_schema();init_util();narrowMin=(agg,key3,value4)=>{if(agg[key3]===void 0||value4>agg[key3])agg[key3]=
-value4};narrowMax=(agg,key3,value4)=>{if(agg[key3]===void 0||value4<agg[key3])agg[key3]=value4};narrowBoth=(agg,value4)=>{
-narrowMin(agg,"minimum",value4);narrowMax(agg,"maximum",value4)};addDivisor=(agg,value4)=>{agg.multipleOf??(agg.multipleOf=
-[]);if(!agg.multipleOf.includes(value4))agg.multipleOf.push(value4)};addPattern=(agg,pattern)=>{agg.patterns??(agg.patterns=
-new Set);agg.patterns.add(pattern)};intersectMime=(agg,mime)=>{agg.mime=agg.mime?agg.mime.filter(m=>mime.includes(m)):[...mime]};
-setFormat=(agg,format)=>{agg.format=format;if(format.includes("int"))agg.isInt=true};minContributor=(agg,def)=>narrowMin(
-agg,"minimum",def.minimum);maxContributor=(agg,def)=>narrowMax(agg,"maximum",def.maximum);formatContributor=ranges=>(agg,def)=>{
-setFormat(agg,def.format);const[minimum,maximum]=ranges[def.format];narrowMin(agg,"minimum",minimum);narrowMax(agg,"maxi\
-mum",maximum)};contributors={greater_than:(agg,def)=>narrowMin(agg,def.inclusive?"minimum":"exclusiveMinimum",def.value),
-less_than:(agg,def)=>narrowMax(agg,def.inclusive?"maximum":"exclusiveMaximum",def.value),multiple_of:(agg,def)=>addDivisor(
+stringProcessor,numberProcessor,booleanProcessor,nullProcessor,neverProcessor,unknownProcessor,enumProcessor,literalProcessor,
+customProcessor,transformProcessor,arrayProcessor,objectProcessor,unionProcessor,intersectionProcessor,pendingRecords,recordProcessor,
+nullableProcessor,nonoptionalProcessor,UNREPRESENTABLE_DEFAULT,defaultProcessor,prefaultProcessor,catchProcessor,pipeProcessor,
+readonlyProcessor,optionalProcessor,lazyProcessor;var init_json_schema_processors=__esm({"node_modules/zod/v4/core/json-\
+schema-processors.js"(){init_regexes();init_schemas();init_to_json_schema();init_util();narrowMin=(agg,key3,value4)=>{if(agg[key3]===
+void 0||value4>agg[key3])agg[key3]=value4};narrowMax=(agg,key3,value4)=>{if(agg[key3]===void 0||value4<agg[key3])agg[key3]=
+value4};narrowBoth=(agg,value4)=>{narrowMin(agg,"minimum",value4);narrowMax(agg,"maximum",value4)};addDivisor=(agg,value4)=>{
+agg.multipleOf??(agg.multipleOf=[]);if(!agg.multipleOf.includes(value4))agg.multipleOf.push(value4)};addPattern=(agg,pattern)=>{
+agg.patterns??(agg.patterns=new Set);agg.patterns.add(pattern)};intersectMime=(agg,mime)=>{agg.mime=agg.mime?agg.mime.filter(
+m=>mime.includes(m)):[...mime]};setFormat=(agg,format)=>{agg.format=format;if(format.includes("int"))agg.isInt=true};minContributor=
+(agg,def)=>narrowMin(agg,"minimum",def.minimum);maxContributor=(agg,def)=>narrowMax(agg,"maximum",def.maximum);formatContributor=
+ranges=>(agg,def)=>{setFormat(agg,def.format);const[minimum,maximum]=ranges[def.format];narrowMin(agg,"minimum",minimum);
+narrowMax(agg,"maximum",maximum)};contributors={greater_than:(agg,def)=>narrowMin(agg,def.inclusive?"minimum":"exclusive\
+Minimum",def.value),less_than:(agg,def)=>narrowMax(agg,def.inclusive?"maximum":"exclusiveMaximum",def.value),multiple_of:(agg,def)=>addDivisor(
 agg,def.value),number_format:formatContributor(NUMBER_FORMAT_RANGES),bigint_format:formatContributor(BIGINT_FORMAT_RANGES),
 min_length:minContributor,max_length:maxContributor,length_equals:(agg,def)=>narrowBoth(agg,def.length),min_size:minContributor,
 max_size:maxContributor,size_equals:(agg,def)=>narrowBoth(agg,def.size),string_format:(agg,def)=>{setFormat(agg,def.format);
 if(def.pattern)addPattern(agg,def.pattern);if(def.format==="base64"||def.format==="base64url")agg.contentEncoding=def.format;
 if(def.local||def.precision===-1)agg.laxFormat=true},mime_type:(agg,def)=>intersectMime(agg,def.mime)};formatMap={guid:"\
 uuid",url:"uri",datetime:"date-time",json_string:"json-string",regex:""};exactPatterns=new Map([[base64Charset,base64],[
-base64urlCharset,base64url]]);exactPattern=p=>exactPatterns.get(p)??p;stringProcessor=(schema6,ctx,_json,_params)=>{const json=_json;
-json.type="string";const{minimum,maximum,format,patterns,contentEncoding,laxFormat}=aggregateChecks(schema6);if(typeof minimum===
-"number")json.minLength=minimum;if(typeof maximum==="number")json.maxLength=maximum;if(format){json.format=formatMap[format]??
-format;if(json.format==="")delete json.format;if(format==="time"||laxFormat){delete json.format}}if(contentEncoding)json.
+base64urlCharset,base64url]]);exactPattern=p=>exactPatterns.get(p)??p;stringProcessor=(schema6,ctx,_json,_params)=>{const json2=_json;
+json2.type="string";const{minimum,maximum,format,patterns,contentEncoding,laxFormat}=aggregateChecks(schema6);if(typeof minimum===
+"number")json2.minLength=minimum;if(typeof maximum==="number")json2.maxLength=maximum;if(format){json2.format=formatMap[format]??
+format;if(json2.format==="")delete json2.format;if(format==="time"||laxFormat){delete json2.format}}if(contentEncoding)json2.
 contentEncoding=contentEncoding;if(patterns&&patterns.size>0){const patternList=[...patterns].map(exactPattern);if(patternList.
-length===1)json.pattern=patternList[0].source;else if(patternList.length>1){json.allOf=[...patternList.map(regex=>({...ctx.
+length===1)json2.pattern=patternList[0].source;else if(patternList.length>1){json2.allOf=[...patternList.map(regex=>({...ctx.
 target==="draft-07"||ctx.target==="draft-04"||ctx.target==="openapi-3.0"?{type:"string"}:{},pattern:regex.source}))]}}};
-numberProcessor=(schema6,ctx,_json,params)=>{const json=_json;const{minimum,maximum,multipleOf,exclusiveMaximum,exclusiveMinimum,
-isInt}=aggregateChecks(schema6);json.type=isInt?"integer":"number";const exMin=typeof exclusiveMinimum==="number"&&exclusiveMinimum>=
+numberProcessor=(schema6,ctx,_json,params)=>{const json2=_json;const{minimum,maximum,multipleOf,exclusiveMaximum,exclusiveMinimum,
+isInt}=aggregateChecks(schema6);json2.type=isInt?"integer":"number";const exMin=typeof exclusiveMinimum==="number"&&exclusiveMinimum>=
 (minimum??Number.NEGATIVE_INFINITY);const exMax=typeof exclusiveMaximum==="number"&&exclusiveMaximum<=(maximum??Number.POSITIVE_INFINITY);
-const legacy=ctx.target==="draft-04"||ctx.target==="openapi-3.0";if(exMin){if(legacy){json.minimum=exclusiveMinimum;json.
-exclusiveMinimum=true}else{json.exclusiveMinimum=exclusiveMinimum}}else if(typeof minimum==="number"){json.minimum=minimum}
-if(exMax){if(legacy){json.maximum=exclusiveMaximum;json.exclusiveMaximum=true}else{json.exclusiveMaximum=exclusiveMaximum}}else if(typeof maximum===
-"number"){json.maximum=maximum}if(multipleOf){const divisors=new Set;for(const divisor of multipleOf){if(Number.isFinite(
-divisor)&&divisor!==0)divisors.add(Math.abs(divisor));else handleUnrepresentable(schema6,ctx,json,params,`A multipleOf d\
-ivisor of ${divisor} cannot be represented in JSON Schema`)}const[first,...rest]=divisors;if(first!==void 0)json.multipleOf=
-first;if(rest.length)json.allOf=[...json.allOf??[],...rest.map(m=>({multipleOf:m}))]}};booleanProcessor=(_schema,_ctx,json,_params)=>{
-json.type="boolean"};neverProcessor=(_schema,_ctx,json,_params)=>{json.not={}};unknownProcessor=(_schema,_ctx,_json,_params)=>{};
-enumProcessor=(schema6,_ctx,json,_params)=>{const def=schema6._zod.def;const values=getEnumValues(def.entries);if(values.
-length===0){json.not={};return}if(values.every(v=>typeof v==="number"))json.type="number";if(values.every(v=>typeof v===
-"string"))json.type="string";json.enum=values};literalProcessor=(schema6,ctx,json,params)=>{const def=schema6._zod.def;if(def.
-values.length===0){json.not={};return}const vals=[];for(const val of def.values){if(val===void 0){if(handleUnrepresentable(
-schema6,ctx,json,params,"Literal `undefined` cannot be represented in JSON Schema"))return}else if(typeof val==="bigint"){
-if(handleUnrepresentable(schema6,ctx,json,params,"BigInt literals cannot be represented in JSON Schema"))return;vals.push(
-Number(val))}else{vals.push(val)}}if(vals.length===0){}else if(vals.length===1){const val=vals[0];json.type=val===null?"\
-null":typeof val;if(ctx.target==="draft-04"||ctx.target==="openapi-3.0"){json.enum=[val]}else{json.const=val}}else{if(vals.
-every(v=>typeof v==="number"))json.type="number";if(vals.every(v=>typeof v==="string"))json.type="string";if(vals.every(
-v=>typeof v==="boolean"))json.type="boolean";if(vals.every(v=>v===null))json.type="null";json.enum=vals}};customProcessor=
-(schema6,ctx,json,params)=>{handleUnrepresentable(schema6,ctx,json,params,"Custom types cannot be represented in JSON Sc\
-hema")};transformProcessor=(schema6,ctx,json,params)=>{handleUnrepresentable(schema6,ctx,json,params,"Transforms cannot \
-be represented in JSON Schema")};arrayProcessor=(schema6,ctx,_json,params)=>{const json=_json;const def=schema6._zod.def;
-const{minimum,maximum}=aggregateChecks(schema6);if(typeof minimum==="number")json.minItems=minimum;if(typeof maximum==="\
-number")json.maxItems=maximum;json.type="array";json.items=processSchema(def.element,ctx,{...params,path:[...params.path,
-"items"]})};objectProcessor=(schema6,ctx,_json,params)=>{const json=_json;const def=schema6._zod.def;const shape2=def.shape;
-const symbolKeys=Object.getOwnPropertySymbols(shape2);if(symbolKeys.length&&handleUnrepresentable(schema6,ctx,json,params,
-"Symbol keys cannot be represented in JSON Schema")){return}json.type="object";json.properties={};for(const key3 in shape2){
-assignProp(json.properties,key3,processSchema(shape2[key3],ctx,{...params,path:[...params.path,"properties",key3]}))}const requiredKeys=[];
+const legacy=ctx.target==="draft-04"||ctx.target==="openapi-3.0";if(exMin){if(legacy){json2.minimum=exclusiveMinimum;json2.
+exclusiveMinimum=true}else{json2.exclusiveMinimum=exclusiveMinimum}}else if(typeof minimum==="number"){json2.minimum=minimum}
+if(exMax){if(legacy){json2.maximum=exclusiveMaximum;json2.exclusiveMaximum=true}else{json2.exclusiveMaximum=exclusiveMaximum}}else if(typeof maximum===
+"number"){json2.maximum=maximum}if(multipleOf){const divisors=new Set;for(const divisor of multipleOf){if(Number.isFinite(
+divisor)&&divisor!==0)divisors.add(Math.abs(divisor));else handleUnrepresentable(schema6,ctx,json2,params,`A multipleOf \
+divisor of ${divisor} cannot be represented in JSON Schema`)}const[first,...rest]=divisors;if(first!==void 0)json2.multipleOf=
+first;if(rest.length)json2.allOf=[...json2.allOf??[],...rest.map(m=>({multipleOf:m}))]}};booleanProcessor=(_schema,_ctx,json2,_params)=>{
+json2.type="boolean"};nullProcessor=(_schema,ctx,json2,_params)=>{if(ctx.target==="openapi-3.0"){json2.type="string";json2.
+nullable=true;json2.enum=[null]}else{json2.type="null"}};neverProcessor=(_schema,_ctx,json2,_params)=>{json2.not={}};unknownProcessor=
+(_schema,_ctx,_json,_params)=>{};enumProcessor=(schema6,_ctx,json2,_params)=>{const def=schema6._zod.def;const values=getEnumValues(
+def.entries);if(values.length===0){json2.not={};return}if(values.every(v=>typeof v==="number"))json2.type="number";if(values.
+every(v=>typeof v==="string"))json2.type="string";json2.enum=values};literalProcessor=(schema6,ctx,json2,params)=>{const def=schema6.
+_zod.def;if(def.values.length===0){json2.not={};return}const vals=[];for(const val of def.values){if(val===void 0){if(handleUnrepresentable(
+schema6,ctx,json2,params,"Literal `undefined` cannot be represented in JSON Schema"))return}else if(typeof val==="bigint"){
+if(handleUnrepresentable(schema6,ctx,json2,params,"BigInt literals cannot be represented in JSON Schema"))return;vals.push(
+Number(val))}else{vals.push(val)}}if(vals.length===0){}else if(vals.length===1){const val=vals[0];json2.type=val===null?
+"null":typeof val;if(ctx.target==="draft-04"||ctx.target==="openapi-3.0"){json2.enum=[val]}else{json2.const=val}}else{if(vals.
+every(v=>typeof v==="number"))json2.type="number";if(vals.every(v=>typeof v==="string"))json2.type="string";if(vals.every(
+v=>typeof v==="boolean"))json2.type="boolean";if(vals.every(v=>v===null))json2.type="null";json2.enum=vals}};customProcessor=
+(schema6,ctx,json2,params)=>{handleUnrepresentable(schema6,ctx,json2,params,"Custom types cannot be represented in JSON \
+Schema")};transformProcessor=(schema6,ctx,json2,params)=>{handleUnrepresentable(schema6,ctx,json2,params,"Transforms can\
+not be represented in JSON Schema")};arrayProcessor=(schema6,ctx,_json,params)=>{const json2=_json;const def=schema6._zod.
+def;const{minimum,maximum}=aggregateChecks(schema6);if(typeof minimum==="number")json2.minItems=minimum;if(typeof maximum===
+"number")json2.maxItems=maximum;json2.type="array";json2.items=processSchema(def.element,ctx,{...params,path:[...params.
+path,"items"]})};objectProcessor=(schema6,ctx,_json,params)=>{const json2=_json;const def=schema6._zod.def;const shape2=def.
+shape;const symbolKeys=Object.getOwnPropertySymbols(shape2);if(symbolKeys.length&&handleUnrepresentable(schema6,ctx,json2,
+params,"Symbol keys cannot be represented in JSON Schema")){return}json2.type="object";json2.properties={};for(const key3 in shape2){
+assignProp(json2.properties,key3,processSchema(shape2[key3],ctx,{...params,path:[...params.path,"properties",key3]}))}const requiredKeys=[];
 for(const key3 of Object.keys(shape2)){const field2=def.shape[key3];if(ctx.io==="input"?inputOptin(field2)===void 0:field2.
-_zod.optout===void 0){requiredKeys.push(key3)}}if(requiredKeys.length>0){json.required=requiredKeys}if(def.catchall?._zod.
-def.type==="never"){json.additionalProperties=false}else if(!def.catchall){if(ctx.io==="output")json.additionalProperties=
-false}else if(def.catchall){json.additionalProperties=processSchema(def.catchall,ctx,{...params,path:[...params.path,"ad\
-ditionalProperties"]})}};unionProcessor=(schema6,ctx,json,params)=>{const def=schema6._zod.def;const isExclusive=def.inclusive===
+_zod.optout===void 0){requiredKeys.push(key3)}}if(requiredKeys.length>0){json2.required=requiredKeys}if(def.catchall?._zod.
+def.type==="never"){json2.additionalProperties=false}else if(!def.catchall){if(ctx.io==="output")json2.additionalProperties=
+false}else if(def.catchall){json2.additionalProperties=processSchema(def.catchall,ctx,{...params,path:[...params.path,"a\
+dditionalProperties"]})}};unionProcessor=(schema6,ctx,json2,params)=>{const def=schema6._zod.def;const isExclusive=def.inclusive===
 false;const options=def.options.map((x2,i3)=>processSchema(x2,ctx,{...params,path:[...params.path,isExclusive?"oneOf":"a\
-nyOf",i3]}));if(isExclusive){json.oneOf=options}else{json.anyOf=options}};intersectionProcessor=(schema6,ctx,json,params)=>{
+nyOf",i3]}));if(isExclusive){json2.oneOf=options}else{json2.anyOf=options}};intersectionProcessor=(schema6,ctx,json2,params)=>{
 const def=schema6._zod.def;const a2=processSchema(def.left,ctx,{...params,path:[...params.path,"allOf",0]});const b=processSchema(
 def.right,ctx,{...params,path:[...params.path,"allOf",1]});const isSimpleIntersection=val=>"allOf"in val&&Object.keys(val).
-length===1;const allOf=[...isSimpleIntersection(a2)?a2.allOf:[a2],...isSimpleIntersection(b)?b.allOf:[b]];json.allOf=allOf;
-ctx.intersections.push(allOf)};pendingRecords=new WeakMap;recordProcessor=(schema6,ctx,_json,params)=>{const json=_json;
-const def=schema6._zod.def;json.type="object";const keyType=def.keyType;const patterns=aggregateChecks(keyType).patterns;
+length===1;const allOf=[...isSimpleIntersection(a2)?a2.allOf:[a2],...isSimpleIntersection(b)?b.allOf:[b]];json2.allOf=allOf;
+ctx.intersections.push(allOf)};pendingRecords=new WeakMap;recordProcessor=(schema6,ctx,_json,params)=>{const json2=_json;
+const def=schema6._zod.def;json2.type="object";const keyType=def.keyType;const patterns=aggregateChecks(keyType).patterns;
 if(def.mode==="loose"&&patterns&&patterns.size>0){const valueSchema=processSchema(def.valueType,ctx,{...params,path:[...params.
-path,"patternProperties","*"]});json.patternProperties={};for(const pattern of patterns){assignProp(json.patternProperties,
-exactPattern(pattern).source,valueSchema)}}else{if(ctx.target==="draft-07"||ctx.target==="draft-2020-12"){json.propertyNames=
+path,"patternProperties","*"]});json2.patternProperties={};for(const pattern of patterns){assignProp(json2.patternProperties,
+exactPattern(pattern).source,valueSchema)}}else{if(ctx.target==="draft-07"||ctx.target==="draft-2020-12"){json2.propertyNames=
 processSchema(def.keyType,ctx,{...params,path:[...params.path,"propertyNames"]});let pending=pendingRecords.get(ctx);if(!pending){
-pending=[];pendingRecords.set(ctx,pending);ctx.deferred.push(()=>rewriteKeyNames(ctx))}pending.push(schema6)}json.additionalProperties=
+pending=[];pendingRecords.set(ctx,pending);ctx.deferred.push(()=>rewriteKeyNames(ctx))}pending.push(schema6)}json2.additionalProperties=
 processSchema(def.valueType,ctx,{...params,path:[...params.path,"additionalProperties"]})}const keyValues=keyType._zod.values;
 const omittableOnInput=ctx.io==="input"&&inputOptin(def.valueType)!==void 0;if(keyValues&&!def.partial&&!omittableOnInput){
-const validKeyValues=[...keyValues].filter(v=>typeof v==="string"||typeof v==="number");if(validKeyValues.length>0){json.
-required=validKeyValues.map(String)}}};nullableProcessor=(schema6,ctx,json,params)=>{const def=schema6._zod.def;const inner=processSchema(
-def.innerType,ctx,params);const seen=ctx.seen.get(schema6);if(ctx.target==="openapi-3.0"){seen.ref=def.innerType;json.nullable=
-true}else{json.anyOf=[inner,{type:"null"}]}};nonoptionalProcessor=(schema6,ctx,_json,params)=>{const def=schema6._zod.def;
+const validKeyValues=[...keyValues].filter(v=>typeof v==="string"||typeof v==="number");if(validKeyValues.length>0){json2.
+required=validKeyValues.map(String)}}};nullableProcessor=(schema6,ctx,json2,params)=>{const def=schema6._zod.def;const inner=processSchema(
+def.innerType,ctx,params);const seen=ctx.seen.get(schema6);if(ctx.target==="openapi-3.0"){seen.ref=def.innerType;json2.nullable=
+true}else{json2.anyOf=[inner,{type:"null"}]}};nonoptionalProcessor=(schema6,ctx,_json,params)=>{const def=schema6._zod.def;
 processSchema(def.innerType,ctx,params);const seen=ctx.seen.get(schema6);seen.ref=def.innerType};UNREPRESENTABLE_DEFAULT=
-Symbol();defaultProcessor=(schema6,ctx,json,params)=>{const def=schema6._zod.def;processSchema(def.innerType,ctx,params);
+Symbol();defaultProcessor=(schema6,ctx,json2,params)=>{const def=schema6._zod.def;processSchema(def.innerType,ctx,params);
 const seen=ctx.seen.get(schema6);seen.ref=def.innerType;const value4=serializeDefaultValue(def.defaultValue,schema6,ctx,
-json,params);if(value4!==UNREPRESENTABLE_DEFAULT)json.default=value4};prefaultProcessor=(schema6,ctx,json,params)=>{const def=schema6.
+json2,params);if(value4!==UNREPRESENTABLE_DEFAULT)json2.default=value4};prefaultProcessor=(schema6,ctx,json2,params)=>{const def=schema6.
 _zod.def;processSchema(def.innerType,ctx,params);const seen=ctx.seen.get(schema6);seen.ref=def.innerType;if(ctx.io!=="in\
-put")return;const value4=serializeDefaultValue(def.defaultValue,schema6,ctx,json,params);if(value4!==UNREPRESENTABLE_DEFAULT)
-json._prefault=value4};catchProcessor=(schema6,ctx,json,params)=>{const def=schema6._zod.def;processSchema(def.innerType,
+put")return;const value4=serializeDefaultValue(def.defaultValue,schema6,ctx,json2,params);if(value4!==UNREPRESENTABLE_DEFAULT)
+json2._prefault=value4};catchProcessor=(schema6,ctx,json2,params)=>{const def=schema6._zod.def;processSchema(def.innerType,
 ctx,params);const seen=ctx.seen.get(schema6);seen.ref=def.innerType;let catchValue;try{catchValue=def.catchValue(void 0)}catch{
-handleUnrepresentable(schema6,ctx,json,params,"Dynamic catch values are not supported in JSON Schema");return}json.default=
+handleUnrepresentable(schema6,ctx,json2,params,"Dynamic catch values are not supported in JSON Schema");return}json2.default=
 catchValue};pipeProcessor=(schema6,ctx,_json,params)=>{const def=schema6._zod.def;const inIsTransform=def.in._zod.traits.
 has("$ZodTransform");const innerType=ctx.io==="input"?inIsTransform?def.out:def.in:def.out;processSchema(innerType,ctx,params);
-const seen=ctx.seen.get(schema6);seen.ref=innerType};readonlyProcessor=(schema6,ctx,json,params)=>{const def=schema6._zod.
-def;processSchema(def.innerType,ctx,params);const seen=ctx.seen.get(schema6);seen.ref=def.innerType;json.readOnly=true};
+const seen=ctx.seen.get(schema6);seen.ref=innerType};readonlyProcessor=(schema6,ctx,json2,params)=>{const def=schema6._zod.
+def;processSchema(def.innerType,ctx,params);const seen=ctx.seen.get(schema6);seen.ref=def.innerType;json2.readOnly=true};
 optionalProcessor=(schema6,ctx,_json,params)=>{const def=schema6._zod.def;processSchema(def.innerType,ctx,params);const seen=ctx.
-seen.get(schema6);seen.ref=def.innerType}}});var init_json_schema=__esm({"node_modules/zod/v4/core/json-schema.js"(){}});var init_core2=__esm({"node_modules/zod/v4/core/index.js"(){init_core();init_parse2();init_errors();init_schemas();init_memoizer();
+seen.get(schema6);seen.ref=def.innerType};lazyProcessor=(schema6,ctx,_json,params)=>{const innerType=schema6._zod.innerType;
+processSchema(innerType,ctx,params);const seen=ctx.seen.get(schema6);seen.ref=innerType}}});var init_json_schema=__esm({"node_modules/zod/v4/core/json-schema.js"(){}});var init_core2=__esm({"node_modules/zod/v4/core/index.js"(){init_core();init_parse2();init_errors();init_schemas();init_memoizer();
 init_checks();init_versions();init_util();init_regexes();init_locales();init_registries();init_doc();init_compile();init_api();
 init_to_json_schema();init_json_schema()}});var init_checks2=__esm({"node_modules/zod/v4/classic/checks.js"(){init_core2()}});function _lazyMethod(proto,key3,make){Object.defineProperty(proto,key3,{configurable:true,enumerable:false,get(){const value4=make(
 this);Object.defineProperty(this,key3,{value:value4,configurable:true,writable:true});return value4},set(value4){Object.
@@ -7350,13 +7360,13 @@ _decodeAsync(ZodRealError);safeEncode=_safeEncode(ZodRealError);safeDecode=_safe
 ZodRealError);safeDecodeAsync=_safeDecodeAsync(ZodRealError)}});function _ensureDefaultLocale(){if(!globalConfig.localeError)config2(en_default())}function _ensureDefaultMemoizer(){if(!globalConfig.
 memoizer)config2({memoizer:memoizer()})}function string2(params){return _string(ZodString,params)}function number2(params){
 return _number(ZodNumber,params)}function int(params){return _int(ZodNumberFormat,params)}function int32(params){return _int32(
-ZodNumberFormat,params)}function boolean2(params){return _boolean(ZodBoolean,params)}function unknown(){return _unknown(
-ZodUnknown)}function never(params){return _never(ZodNever,params)}function array(element,params){return _array(ZodArray,
-element,params)}function object(shape2,params){const def={type:"object",shape:shape2??{},...util_exports.normalizeParams(
-params)};return new ZodObject(def)}function strictObject(shape2,params){return new ZodObject({type:"object",shape:shape2,
-catchall:never(),...util_exports.normalizeParams(params)})}function looseObject(shape2,params){return new ZodObject({type:"\
-object",shape:shape2,catchall:unknown(),...util_exports.normalizeParams(params)})}function union(options,params){return new ZodUnion(
-{type:"union",options,...util_exports.normalizeParams(params)})}function discriminatedUnion(discriminator,options,params){
+ZodNumberFormat,params)}function boolean2(params){return _boolean(ZodBoolean,params)}function _null3(params){return _null2(
+ZodNull,params)}function unknown(){return _unknown(ZodUnknown)}function never(params){return _never(ZodNever,params)}function array(element,params){
+return _array(ZodArray,element,params)}function object(shape2,params){const def={type:"object",shape:shape2??{},...util_exports.
+normalizeParams(params)};return new ZodObject(def)}function strictObject(shape2,params){return new ZodObject({type:"obje\
+ct",shape:shape2,catchall:never(),...util_exports.normalizeParams(params)})}function looseObject(shape2,params){return new ZodObject(
+{type:"object",shape:shape2,catchall:unknown(),...util_exports.normalizeParams(params)})}function union(options,params){
+return new ZodUnion({type:"union",options,...util_exports.normalizeParams(params)})}function discriminatedUnion(discriminator,options,params){
 return new ZodDiscriminatedUnion({type:"union",options,discriminator,...util_exports.normalizeParams(params)})}function intersection(left,right){
 return new ZodIntersection({type:"intersection",left,right})}function record(keyType,valueType,params){if(!valueType||!valueType.
 _zod){return new ZodRecord({type:"record",keyType:string2(),valueType:keyType,...util_exports.normalizeParams(valueType)})}
@@ -7374,107 +7384,111 @@ util_exports.shallowClone(defaultValue)}})}function nonoptional(innerType,params
 tional",innerType,...util_exports.normalizeParams(params)})}function _catch(innerType,catchValue){return new ZodCatch({type:"\
 catch",innerType,catchValue:typeof catchValue==="function"?catchValue:util_exports.constantCatch(catchValue)})}function pipe(in_,out){
 return new ZodPipe({type:"pipe",in:in_,out})}function readonly(innerType){return new ZodReadonly({type:"readonly",innerType})}
-function custom(fn,_params){return _custom(ZodCustom,fn??(()=>true),_params)}function refine(fn,_params={}){return _refine(
-ZodCustom,fn,_params)}function superRefine(fn,params){return _superRefine(fn,params)}function preprocess(fn,schema6){return new ZodPreprocess(
-{type:"pipe",in:transform(fn),out:schema6})}var ZodType,_ZodString,ZodString,ZodStringFormat,ZodISODateTime,ZodISODate,ZodISOTime,
-ZodISODuration,ZodEmail,ZodGUID,ZodUUID,ZodURL,ZodEmoji,ZodNanoID,ZodCUID,ZodCUID2,ZodULID,ZodXID,ZodKSUID,ZodIPv4,ZodIPv6,
-ZodCIDRv4,ZodCIDRv6,ZodBase64,ZodBase64URL,ZodE164,ZodJWT,ZodNumber,ZodNumberFormat,ZodBoolean,ZodUnknown,ZodNever,ZodArray,
-ZodObject,ZodUnion,ZodDiscriminatedUnion,ZodIntersection,ZodRecord,ZodEnum,ZodLiteral,ZodTransform,ZodOptional,ZodExactOptional,
-ZodNullable,ZodDefault,ZodPrefault,ZodNonOptional,ZodCatch,ZodPipe,ZodPreprocess,ZodReadonly,ZodCustom;var init_schemas2=__esm(
-{"node_modules/zod/v4/classic/schemas.js"(){init_core2();init_core2();init_json_schema_processors();init_to_json_schema();
-init_en();init_checks2();init_parse3();ZodType=$constructor("ZodType",(inst,def)=>{_ensureDefaultLocale();$ZodType.init(
-inst,def);inst.def=def;inst.type=def.type;return inst},{check(...chks){const def=this.def;return this.clone(util_exports.
-mergeDefs(def,{checks:[...def.checks??[],...chks.map(ch=>typeof ch==="function"?{_zod:{check:ch,def:{check:"custom"},onattach:[]}}:
-ch)]}),{parent:true})},with(...chks){return this.check(...chks)},clone(def,params){return clone(this,def,params)},brand(){
-return this},register(reg,meta2){reg.add(this,meta2);return this},refine(check3,params){return this.check(refine(check3,
-params))},superRefine(refinement,params){return this.check(superRefine(refinement,params))},overwrite(fn){return this.check(
-_overwrite(fn))},optional(){return optional(this)},exactOptional(){return exactOptional(this)},nullable(){return nullable(
-this)},nullish(){return optional(nullable(this))},nonoptional(params){return nonoptional(this,params)},array(){return array(
-this)},or(arg){return union([this,arg])},and(arg){return intersection(this,arg)},transform(tx){return pipe(this,transform(
-tx))},default(d2){return _default(this,d2)},prefault(d2){return prefault(this,d2)},catch(params){return _catch(this,params)},
-pipe(target){return pipe(this,target)},readonly(){return readonly(this)},describe(description){const cl=this.clone();globalRegistry.
-add(cl,{description});return cl},meta(...args){if(args.length===0)return globalRegistry.get(this);const cl=this.clone();
-globalRegistry.add(cl,args[0]);return cl},isOptional(){return this.safeParse(void 0).success},isNullable(){return this.safeParse(
-null).success},apply(fn,...args){return args.length===0?fn(this):fn(this,...args)},get"~standard"(){return util_exports.
-hide(this,"~standard",{...standardProps(this),jsonSchema:{input:createStandardJSONSchemaMethod(this,"input"),output:createStandardJSONSchemaMethod(
-this,"output")}})},set"~standard"(value4){util_exports.own(this,"~standard",value4)},parse:function _parse2(data3,params){
-return parse2(this,data3,params,{callee:_parse2})},parseAsync:async function _parseAsync2(data3,params){return await parseAsync(
-this,data3,params,{callee:_parseAsync2})},safeParse(data3,params){return safeParse(this,data3,params)},async safeParseAsync(data3,params){
-return safeParseAsync(this,data3,params)},get spa(){return this?.safeParseAsync},set spa(value4){util_exports.own(this,"\
-spa",value4)},validate(data3,params){return validate(this,data3,params)},validateAsync(data3,params){return validateAsync(
-this,data3,params)},encode:function _encode2(data3,params){return encode(this,data3,params,{callee:_encode2})},decode:function _decode2(data3,params){
-return decode(this,data3,params,{callee:_decode2})},encodeAsync:async function _encodeAsync2(data3,params){return await encodeAsync(
-this,data3,params,{callee:_encodeAsync2})},decodeAsync:async function _decodeAsync2(data3,params){return await decodeAsync(
-this,data3,params,{callee:_decodeAsync2})},safeEncode(data3,params){return safeEncode(this,data3,params)},safeDecode(data3,params){
-return safeDecode(this,data3,params)},async safeEncodeAsync(data3,params){return safeEncodeAsync(this,data3,params)},async safeDecodeAsync(data3,params){
-return safeDecodeAsync(this,data3,params)},toJSONSchema(params){return createToJSONSchemaMethod(this,{})(params)},get description(){
-return globalRegistry.get(this)?.description},get _def(){return this._zod.def}});_ZodString=$constructor("_ZodString",(inst,def)=>{
-$ZodString.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>stringProcessor(inst,ctx,
-json,params)},util_exports.derived({format:inst=>aggregateChecks(inst).format??null,minLength:inst=>aggregateChecks(inst).
-minimum??null,maxLength:inst=>aggregateChecks(inst).maximum??null},{regex(...args){return this.check(_regex(...args))},includes(...args){
-return this.check(_includes(...args))},startsWith(...args){return this.check(_startsWith(...args))},endsWith(...args){return this.
-check(_endsWith(...args))},min(...args){return this.check(_minLength(...args))},max(...args){return this.check(_maxLength(
-...args))},length(...args){return this.check(_length(...args))},nonempty(...args){return this.check(_minLength(1,...args))},
-lowercase(params){return this.check(_lowercase(params))},uppercase(params){return this.check(_uppercase(params))},trim(){
-return this.check(_trim())},normalize(...args){return this.check(_normalize(...args))},toLowerCase(){return this.check(_toLowerCase())},
-toUpperCase(){return this.check(_toUpperCase())},slugify(){return this.check(_slugify())}}));ZodString=$constructor("Zod\
-String",(inst,def)=>{$ZodString.init(inst,def);_ZodString.init(inst,def)},{email(params){return this.check(_email(ZodEmail,
-params))},url(params){return this.check(_url(ZodURL,params))},jwt(params){return this.check(_jwt(ZodJWT,params))},emoji(params){
-return this.check(_emoji2(ZodEmoji,params))},guid(params){return this.check(_guid(ZodGUID,params))},uuid(params){return this.
-check(_uuid(ZodUUID,params))},uuidv4(params){return this.check(_uuidv4(ZodUUID,params))},uuidv6(params){return this.check(
-_uuidv6(ZodUUID,params))},uuidv7(params){return this.check(_uuidv7(ZodUUID,params))},nanoid(params){return this.check(_nanoid(
-ZodNanoID,params))},cuid(params){return this.check(_cuid(ZodCUID,params))},cuid2(params){return this.check(_cuid2(ZodCUID2,
-params))},ulid(params){return this.check(_ulid(ZodULID,params))},base64(params){return this.check(_base64(ZodBase64,params))},
-base64url(params){return this.check(_base64url(ZodBase64URL,params))},xid(params){return this.check(_xid(ZodXID,params))},
-ksuid(params){return this.check(_ksuid(ZodKSUID,params))},ipv4(params){return this.check(_ipv4(ZodIPv4,params))},ipv6(params){
-return this.check(_ipv6(ZodIPv6,params))},cidrv4(params){return this.check(_cidrv4(ZodCIDRv4,params))},cidrv6(params){return this.
-check(_cidrv6(ZodCIDRv6,params))},e164(params){return this.check(_e164(ZodE164,params))},datetime(params){return this.check(
-_isoDateTime(ZodISODateTime,params))},date(params){return this.check(_isoDate(ZodISODate,params))},time(params){return this.
-check(_isoTime(ZodISOTime,params))},duration(params){return this.check(_isoDuration(ZodISODuration,params))}});ZodStringFormat=
-$constructor("ZodStringFormat",(inst,def)=>{$ZodStringFormat.init(inst,def);_ZodString.init(inst,def)});ZodISODateTime=$constructor(
-"ZodISODateTime",(inst,def)=>{$ZodISODateTime.init(inst,def);ZodStringFormat.init(inst,def)});ZodISODate=$constructor("Z\
-odISODate",(inst,def)=>{$ZodISODate.init(inst,def);ZodStringFormat.init(inst,def)});ZodISOTime=$constructor("ZodISOTime",
-(inst,def)=>{$ZodISOTime.init(inst,def);ZodStringFormat.init(inst,def)});ZodISODuration=$constructor("ZodISODuration",(inst,def)=>{
-$ZodISODuration.init(inst,def);ZodStringFormat.init(inst,def)});ZodEmail=$constructor("ZodEmail",(inst,def)=>{$ZodEmail.
-init(inst,def);ZodStringFormat.init(inst,def)});ZodGUID=$constructor("ZodGUID",(inst,def)=>{$ZodGUID.init(inst,def);ZodStringFormat.
-init(inst,def)});ZodUUID=$constructor("ZodUUID",(inst,def)=>{$ZodUUID.init(inst,def);ZodStringFormat.init(inst,def)});ZodURL=
-$constructor("ZodURL",(inst,def)=>{$ZodURL.init(inst,def);ZodStringFormat.init(inst,def)});ZodEmoji=$constructor("ZodEmo\
-ji",(inst,def)=>{$ZodEmoji.init(inst,def);ZodStringFormat.init(inst,def)});ZodNanoID=$constructor("ZodNanoID",(inst,def)=>{
-$ZodNanoID.init(inst,def);ZodStringFormat.init(inst,def)});ZodCUID=$constructor("ZodCUID",(inst,def)=>{$ZodCUID.init(inst,
-def);ZodStringFormat.init(inst,def)});ZodCUID2=$constructor("ZodCUID2",(inst,def)=>{$ZodCUID2.init(inst,def);ZodStringFormat.
-init(inst,def)});ZodULID=$constructor("ZodULID",(inst,def)=>{$ZodULID.init(inst,def);ZodStringFormat.init(inst,def)});ZodXID=
-$constructor("ZodXID",(inst,def)=>{$ZodXID.init(inst,def);ZodStringFormat.init(inst,def)});ZodKSUID=$constructor("ZodKSU\
-ID",(inst,def)=>{$ZodKSUID.init(inst,def);ZodStringFormat.init(inst,def)});ZodIPv4=$constructor("ZodIPv4",(inst,def)=>{$ZodIPv4.
-init(inst,def);ZodStringFormat.init(inst,def)});ZodIPv6=$constructor("ZodIPv6",(inst,def)=>{$ZodIPv6.init(inst,def);ZodStringFormat.
-init(inst,def)});ZodCIDRv4=$constructor("ZodCIDRv4",(inst,def)=>{$ZodCIDRv4.init(inst,def);ZodStringFormat.init(inst,def)});
-ZodCIDRv6=$constructor("ZodCIDRv6",(inst,def)=>{$ZodCIDRv6.init(inst,def);ZodStringFormat.init(inst,def)});ZodBase64=$constructor(
-"ZodBase64",(inst,def)=>{$ZodBase64.init(inst,def);ZodStringFormat.init(inst,def)});ZodBase64URL=$constructor("ZodBase64\
-URL",(inst,def)=>{$ZodBase64URL.init(inst,def);ZodStringFormat.init(inst,def)});ZodE164=$constructor("ZodE164",(inst,def)=>{
-$ZodE164.init(inst,def);ZodStringFormat.init(inst,def)});ZodJWT=$constructor("ZodJWT",(inst,def)=>{$ZodJWT.init(inst,def);
-ZodStringFormat.init(inst,def)});ZodNumber=$constructor("ZodNumber",(inst,def)=>{$ZodNumber.init(inst,def);ZodType.init(
-inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>numberProcessor(inst,ctx,json,params);inst.isFinite=true},util_exports.
-derived({minValue:inst=>{const{minimum,exclusiveMinimum}=aggregateChecks(inst);return Math.max(minimum??Number.NEGATIVE_INFINITY,
-exclusiveMinimum??Number.NEGATIVE_INFINITY)},maxValue:inst=>{const{maximum,exclusiveMaximum}=aggregateChecks(inst);return Math.
-min(maximum??Number.POSITIVE_INFINITY,exclusiveMaximum??Number.POSITIVE_INFINITY)},isInt:inst=>{const{isInt,multipleOf}=aggregateChecks(
-inst);return!!isInt||!!multipleOf?.some(Number.isSafeInteger)},format:inst=>aggregateChecks(inst).format??null},{gt(value4,params){
-return this.check(_gt(value4,params))},gte(value4,params){return this.check(_gte(value4,params))},min(value4,params){return this.
-check(_gte(value4,params))},lt(value4,params){return this.check(_lt(value4,params))},lte(value4,params){return this.check(
-_lte(value4,params))},max(value4,params){return this.check(_lte(value4,params))},int(params){return this.check(int(params))},
-safe(params){return this.check(int(params))},positive(params){return this.check(_gt(0,params))},nonnegative(params){return this.
-check(_gte(0,params))},negative(params){return this.check(_lt(0,params))},nonpositive(params){return this.check(_lte(0,params))},
-multipleOf(value4,params){return this.check(_multipleOf(value4,params))},step(value4,params){return this.check(_multipleOf(
-value4,params))},finite(){return this}}));ZodNumberFormat=$constructor("ZodNumberFormat",(inst,def)=>{$ZodNumberFormat.init(
-inst,def);ZodNumber.init(inst,def)});ZodBoolean=$constructor("ZodBoolean",(inst,def)=>{$ZodBoolean.init(inst,def);ZodType.
-init(inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>booleanProcessor(inst,ctx,json,params)});ZodUnknown=$constructor(
-"ZodUnknown",(inst,def)=>{$ZodUnknown.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>unknownProcessor(
-inst,ctx,json,params)});ZodNever=$constructor("ZodNever",(inst,def)=>{$ZodNever.init(inst,def);ZodType.init(inst,def);inst.
-_zod.processJSONSchema=(ctx,json,params)=>neverProcessor(inst,ctx,json,params)});ZodArray=$constructor("ZodArray",(inst,def)=>{
-_ensureDefaultMemoizer();$ZodArray.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>arrayProcessor(
-inst,ctx,json,params);inst.element=def.element},{min(n2,params){return this.check(_minLength(n2,params))},nonempty(params){
+function lazy2(getter){return new ZodLazy({type:"lazy",getter})}function custom(fn,_params){return _custom(ZodCustom,fn??
+(()=>true),_params)}function refine(fn,_params={}){return _refine(ZodCustom,fn,_params)}function superRefine(fn,params){
+return _superRefine(fn,params)}function json(params){const jsonSchema=lazy2(()=>{return union([string2(params),number2(),
+boolean2(),_null3(),array(jsonSchema),record(string2(),jsonSchema)])});return jsonSchema}function preprocess(fn,schema6){
+return new ZodPreprocess({type:"pipe",in:transform(fn),out:schema6})}var ZodType,_ZodString,ZodString,ZodStringFormat,ZodISODateTime,
+ZodISODate,ZodISOTime,ZodISODuration,ZodEmail,ZodGUID,ZodUUID,ZodURL,ZodEmoji,ZodNanoID,ZodCUID,ZodCUID2,ZodULID,ZodXID,
+ZodKSUID,ZodIPv4,ZodIPv6,ZodCIDRv4,ZodCIDRv6,ZodBase64,ZodBase64URL,ZodE164,ZodJWT,ZodNumber,ZodNumberFormat,ZodBoolean,
+ZodNull,ZodUnknown,ZodNever,ZodArray,ZodObject,ZodUnion,ZodDiscriminatedUnion,ZodIntersection,ZodRecord,ZodEnum,ZodLiteral,
+ZodTransform,ZodOptional,ZodExactOptional,ZodNullable,ZodDefault,ZodPrefault,ZodNonOptional,ZodCatch,ZodPipe,ZodPreprocess,
+ZodReadonly,ZodLazy,ZodCustom;var init_schemas2=__esm({"node_modules/zod/v4/classic/schemas.js"(){init_core2();init_core2();
+init_json_schema_processors();init_to_json_schema();init_en();init_checks2();init_parse3();ZodType=$constructor("ZodType",
+(inst,def)=>{_ensureDefaultLocale();$ZodType.init(inst,def);inst.def=def;inst.type=def.type;return inst},{check(...chks){
+const def=this.def;return this.clone(util_exports.mergeDefs(def,{checks:[...def.checks??[],...chks.map(ch=>typeof ch==="\
+function"?{_zod:{check:ch,def:{check:"custom"},onattach:[]}}:ch)]}),{parent:true})},with(...chks){return this.check(...chks)},
+clone(def,params){return clone(this,def,params)},brand(){return this},register(reg,meta2){reg.add(this,meta2);return this},
+refine(check3,params){return this.check(refine(check3,params))},superRefine(refinement,params){return this.check(superRefine(
+refinement,params))},overwrite(fn){return this.check(_overwrite(fn))},optional(){return optional(this)},exactOptional(){
+return exactOptional(this)},nullable(){return nullable(this)},nullish(){return optional(nullable(this))},nonoptional(params){
+return nonoptional(this,params)},array(){return array(this)},or(arg){return union([this,arg])},and(arg){return intersection(
+this,arg)},transform(tx){return pipe(this,transform(tx))},default(d2){return _default(this,d2)},prefault(d2){return prefault(
+this,d2)},catch(params){return _catch(this,params)},pipe(target){return pipe(this,target)},readonly(){return readonly(this)},
+describe(description){const cl=this.clone();globalRegistry.add(cl,{description});return cl},meta(...args){if(args.length===
+0)return globalRegistry.get(this);const cl=this.clone();globalRegistry.add(cl,args[0]);return cl},isOptional(){return this.
+safeParse(void 0).success},isNullable(){return this.safeParse(null).success},apply(fn,...args){return args.length===0?fn(
+this):fn(this,...args)},get"~standard"(){return util_exports.hide(this,"~standard",{...standardProps(this),jsonSchema:{input:createStandardJSONSchemaMethod(
+this,"input"),output:createStandardJSONSchemaMethod(this,"output")}})},set"~standard"(value4){util_exports.own(this,"~st\
+andard",value4)},parse:function _parse2(data3,params){return parse2(this,data3,params,{callee:_parse2})},parseAsync:async function _parseAsync2(data3,params){
+return await parseAsync(this,data3,params,{callee:_parseAsync2})},safeParse(data3,params){return safeParse(this,data3,params)},
+async safeParseAsync(data3,params){return safeParseAsync(this,data3,params)},get spa(){return this?.safeParseAsync},set spa(value4){
+util_exports.own(this,"spa",value4)},validate(data3,params){return validate(this,data3,params)},validateAsync(data3,params){
+return validateAsync(this,data3,params)},encode:function _encode2(data3,params){return encode(this,data3,params,{callee:_encode2})},
+decode:function _decode2(data3,params){return decode(this,data3,params,{callee:_decode2})},encodeAsync:async function _encodeAsync2(data3,params){
+return await encodeAsync(this,data3,params,{callee:_encodeAsync2})},decodeAsync:async function _decodeAsync2(data3,params){
+return await decodeAsync(this,data3,params,{callee:_decodeAsync2})},safeEncode(data3,params){return safeEncode(this,data3,
+params)},safeDecode(data3,params){return safeDecode(this,data3,params)},async safeEncodeAsync(data3,params){return safeEncodeAsync(
+this,data3,params)},async safeDecodeAsync(data3,params){return safeDecodeAsync(this,data3,params)},toJSONSchema(params){
+return createToJSONSchemaMethod(this,{})(params)},get description(){return globalRegistry.get(this)?.description},get _def(){
+return this._zod.def}});_ZodString=$constructor("_ZodString",(inst,def)=>{$ZodString.init(inst,def);ZodType.init(inst,def);
+inst._zod.processJSONSchema=(ctx,json2,params)=>stringProcessor(inst,ctx,json2,params)},util_exports.derived({format:inst=>aggregateChecks(
+inst).format??null,minLength:inst=>aggregateChecks(inst).minimum??null,maxLength:inst=>aggregateChecks(inst).maximum??null},
+{regex(...args){return this.check(_regex(...args))},includes(...args){return this.check(_includes(...args))},startsWith(...args){
+return this.check(_startsWith(...args))},endsWith(...args){return this.check(_endsWith(...args))},min(...args){return this.
+check(_minLength(...args))},max(...args){return this.check(_maxLength(...args))},length(...args){return this.check(_length(
+...args))},nonempty(...args){return this.check(_minLength(1,...args))},lowercase(params){return this.check(_lowercase(params))},
+uppercase(params){return this.check(_uppercase(params))},trim(){return this.check(_trim())},normalize(...args){return this.
+check(_normalize(...args))},toLowerCase(){return this.check(_toLowerCase())},toUpperCase(){return this.check(_toUpperCase())},
+slugify(){return this.check(_slugify())}}));ZodString=$constructor("ZodString",(inst,def)=>{$ZodString.init(inst,def);_ZodString.
+init(inst,def)},{email(params){return this.check(_email(ZodEmail,params))},url(params){return this.check(_url(ZodURL,params))},
+jwt(params){return this.check(_jwt(ZodJWT,params))},emoji(params){return this.check(_emoji2(ZodEmoji,params))},guid(params){
+return this.check(_guid(ZodGUID,params))},uuid(params){return this.check(_uuid(ZodUUID,params))},uuidv4(params){return this.
+check(_uuidv4(ZodUUID,params))},uuidv6(params){return this.check(_uuidv6(ZodUUID,params))},uuidv7(params){return this.check(
+_uuidv7(ZodUUID,params))},nanoid(params){return this.check(_nanoid(ZodNanoID,params))},cuid(params){return this.check(_cuid(
+ZodCUID,params))},cuid2(params){return this.check(_cuid2(ZodCUID2,params))},ulid(params){return this.check(_ulid(ZodULID,
+params))},base64(params){return this.check(_base64(ZodBase64,params))},base64url(params){return this.check(_base64url(ZodBase64URL,
+params))},xid(params){return this.check(_xid(ZodXID,params))},ksuid(params){return this.check(_ksuid(ZodKSUID,params))},
+ipv4(params){return this.check(_ipv4(ZodIPv4,params))},ipv6(params){return this.check(_ipv6(ZodIPv6,params))},cidrv4(params){
+return this.check(_cidrv4(ZodCIDRv4,params))},cidrv6(params){return this.check(_cidrv6(ZodCIDRv6,params))},e164(params){
+return this.check(_e164(ZodE164,params))},datetime(params){return this.check(_isoDateTime(ZodISODateTime,params))},date(params){
+return this.check(_isoDate(ZodISODate,params))},time(params){return this.check(_isoTime(ZodISOTime,params))},duration(params){
+return this.check(_isoDuration(ZodISODuration,params))}});ZodStringFormat=$constructor("ZodStringFormat",(inst,def)=>{$ZodStringFormat.
+init(inst,def);_ZodString.init(inst,def)});ZodISODateTime=$constructor("ZodISODateTime",(inst,def)=>{$ZodISODateTime.init(
+inst,def);ZodStringFormat.init(inst,def)});ZodISODate=$constructor("ZodISODate",(inst,def)=>{$ZodISODate.init(inst,def);
+ZodStringFormat.init(inst,def)});ZodISOTime=$constructor("ZodISOTime",(inst,def)=>{$ZodISOTime.init(inst,def);ZodStringFormat.
+init(inst,def)});ZodISODuration=$constructor("ZodISODuration",(inst,def)=>{$ZodISODuration.init(inst,def);ZodStringFormat.
+init(inst,def)});ZodEmail=$constructor("ZodEmail",(inst,def)=>{$ZodEmail.init(inst,def);ZodStringFormat.init(inst,def)});
+ZodGUID=$constructor("ZodGUID",(inst,def)=>{$ZodGUID.init(inst,def);ZodStringFormat.init(inst,def)});ZodUUID=$constructor(
+"ZodUUID",(inst,def)=>{$ZodUUID.init(inst,def);ZodStringFormat.init(inst,def)});ZodURL=$constructor("ZodURL",(inst,def)=>{
+$ZodURL.init(inst,def);ZodStringFormat.init(inst,def)});ZodEmoji=$constructor("ZodEmoji",(inst,def)=>{$ZodEmoji.init(inst,
+def);ZodStringFormat.init(inst,def)});ZodNanoID=$constructor("ZodNanoID",(inst,def)=>{$ZodNanoID.init(inst,def);ZodStringFormat.
+init(inst,def)});ZodCUID=$constructor("ZodCUID",(inst,def)=>{$ZodCUID.init(inst,def);ZodStringFormat.init(inst,def)});ZodCUID2=
+$constructor("ZodCUID2",(inst,def)=>{$ZodCUID2.init(inst,def);ZodStringFormat.init(inst,def)});ZodULID=$constructor("Zod\
+ULID",(inst,def)=>{$ZodULID.init(inst,def);ZodStringFormat.init(inst,def)});ZodXID=$constructor("ZodXID",(inst,def)=>{$ZodXID.
+init(inst,def);ZodStringFormat.init(inst,def)});ZodKSUID=$constructor("ZodKSUID",(inst,def)=>{$ZodKSUID.init(inst,def);ZodStringFormat.
+init(inst,def)});ZodIPv4=$constructor("ZodIPv4",(inst,def)=>{$ZodIPv4.init(inst,def);ZodStringFormat.init(inst,def)});ZodIPv6=
+$constructor("ZodIPv6",(inst,def)=>{$ZodIPv6.init(inst,def);ZodStringFormat.init(inst,def)});ZodCIDRv4=$constructor("Zod\
+CIDRv4",(inst,def)=>{$ZodCIDRv4.init(inst,def);ZodStringFormat.init(inst,def)});ZodCIDRv6=$constructor("ZodCIDRv6",(inst,def)=>{
+$ZodCIDRv6.init(inst,def);ZodStringFormat.init(inst,def)});ZodBase64=$constructor("ZodBase64",(inst,def)=>{$ZodBase64.init(
+inst,def);ZodStringFormat.init(inst,def)});ZodBase64URL=$constructor("ZodBase64URL",(inst,def)=>{$ZodBase64URL.init(inst,
+def);ZodStringFormat.init(inst,def)});ZodE164=$constructor("ZodE164",(inst,def)=>{$ZodE164.init(inst,def);ZodStringFormat.
+init(inst,def)});ZodJWT=$constructor("ZodJWT",(inst,def)=>{$ZodJWT.init(inst,def);ZodStringFormat.init(inst,def)});ZodNumber=
+$constructor("ZodNumber",(inst,def)=>{$ZodNumber.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>numberProcessor(
+inst,ctx,json2,params);inst.isFinite=true},util_exports.derived({minValue:inst=>{const{minimum,exclusiveMinimum}=aggregateChecks(
+inst);return Math.max(minimum??Number.NEGATIVE_INFINITY,exclusiveMinimum??Number.NEGATIVE_INFINITY)},maxValue:inst=>{const{
+maximum,exclusiveMaximum}=aggregateChecks(inst);return Math.min(maximum??Number.POSITIVE_INFINITY,exclusiveMaximum??Number.
+POSITIVE_INFINITY)},isInt:inst=>{const{isInt,multipleOf}=aggregateChecks(inst);return!!isInt||!!multipleOf?.some(Number.
+isSafeInteger)},format:inst=>aggregateChecks(inst).format??null},{gt(value4,params){return this.check(_gt(value4,params))},
+gte(value4,params){return this.check(_gte(value4,params))},min(value4,params){return this.check(_gte(value4,params))},lt(value4,params){
+return this.check(_lt(value4,params))},lte(value4,params){return this.check(_lte(value4,params))},max(value4,params){return this.
+check(_lte(value4,params))},int(params){return this.check(int(params))},safe(params){return this.check(int(params))},positive(params){
+return this.check(_gt(0,params))},nonnegative(params){return this.check(_gte(0,params))},negative(params){return this.check(
+_lt(0,params))},nonpositive(params){return this.check(_lte(0,params))},multipleOf(value4,params){return this.check(_multipleOf(
+value4,params))},step(value4,params){return this.check(_multipleOf(value4,params))},finite(){return this}}));ZodNumberFormat=
+$constructor("ZodNumberFormat",(inst,def)=>{$ZodNumberFormat.init(inst,def);ZodNumber.init(inst,def)});ZodBoolean=$constructor(
+"ZodBoolean",(inst,def)=>{$ZodBoolean.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>booleanProcessor(
+inst,ctx,json2,params)});ZodNull=$constructor("ZodNull",(inst,def)=>{$ZodNull.init(inst,def);ZodType.init(inst,def);inst.
+_zod.processJSONSchema=(ctx,json2,params)=>nullProcessor(inst,ctx,json2,params)});ZodUnknown=$constructor("ZodUnknown",(inst,def)=>{
+$ZodUnknown.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>unknownProcessor(inst,
+ctx,json2,params)});ZodNever=$constructor("ZodNever",(inst,def)=>{$ZodNever.init(inst,def);ZodType.init(inst,def);inst._zod.
+processJSONSchema=(ctx,json2,params)=>neverProcessor(inst,ctx,json2,params)});ZodArray=$constructor("ZodArray",(inst,def)=>{
+_ensureDefaultMemoizer();$ZodArray.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>arrayProcessor(
+inst,ctx,json2,params);inst.element=def.element},{min(n2,params){return this.check(_minLength(n2,params))},nonempty(params){
 return this.check(_minLength(1,params))},max(n2,params){return this.check(_maxLength(n2,params))},length(n2,params){return this.
 check(_length(n2,params))},unwrap(){return this.element}});ZodObject=$constructor("ZodObject",(inst,def)=>{_ensureDefaultMemoizer();
-$ZodObjectJIT.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>objectProcessor(inst,
-ctx,json,params);util_exports.installLazyProp(inst,"shape",self2=>self2._zod.def.shape,false)},{keyof(){return _enum(Object.
+$ZodObjectJIT.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>objectProcessor(inst,
+ctx,json2,params);util_exports.installLazyProp(inst,"shape",self2=>self2._zod.def.shape,false)},{keyof(){return _enum(Object.
 keys(this._zod.def.shape))},catchall(catchall){return this.clone(util_exports.mergeDefs(this._zod.def,{catchall}))},passthrough(){
 return this.clone(util_exports.mergeDefs(this._zod.def,{catchall:unknown()}))},loose(){return this.clone(util_exports.mergeDefs(
 this._zod.def,{catchall:unknown()}))},strict(){return this.clone(util_exports.mergeDefs(this._zod.def,{catchall:never()}))},
@@ -7483,49 +7497,51 @@ extend(this,incoming)},safeExtend(incoming){return util_exports.safeExtend(this,
 merge(this,other)},pick(mask2){return util_exports.pick(this,mask2)},omit(mask2){return util_exports.omit(this,mask2)},partial(...args){
 return util_exports.partial(ZodOptional,this,args[0])},exactPartial(...args){return util_exports.partial(ZodExactOptional,
 this,args[0],"exactPartial")},required(...args){return util_exports.required(ZodNonOptional,this,args[0])}});ZodUnion=$constructor(
-"ZodUnion",(inst,def)=>{$ZodUnion.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>unionProcessor(
-inst,ctx,json,params);inst.options=def.options});ZodDiscriminatedUnion=$constructor("ZodDiscriminatedUnion",(inst,def)=>{
+"ZodUnion",(inst,def)=>{$ZodUnion.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>unionProcessor(
+inst,ctx,json2,params);inst.options=def.options});ZodDiscriminatedUnion=$constructor("ZodDiscriminatedUnion",(inst,def)=>{
 ZodUnion.init(inst,def);$ZodDiscriminatedUnion.init(inst,def)});ZodIntersection=$constructor("ZodIntersection",(inst,def)=>{
-$ZodIntersection.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>intersectionProcessor(
-inst,ctx,json,params)});ZodRecord=$constructor("ZodRecord",(inst,def)=>{_ensureDefaultMemoizer();$ZodRecord.init(inst,def);
-ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>recordProcessor(inst,ctx,json,params);inst.keyType=
+$ZodIntersection.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>intersectionProcessor(
+inst,ctx,json2,params)});ZodRecord=$constructor("ZodRecord",(inst,def)=>{_ensureDefaultMemoizer();$ZodRecord.init(inst,def);
+ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>recordProcessor(inst,ctx,json2,params);inst.keyType=
 def.keyType;inst.valueType=def.valueType});ZodEnum=$constructor("ZodEnum",(inst,def)=>{$ZodEnum.init(inst,def);ZodType.init(
-inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>enumProcessor(inst,ctx,json,params);inst.enum=def.entries;inst.
+inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>enumProcessor(inst,ctx,json2,params);inst.enum=def.entries;inst.
 options=[...inst._zod.values];const keys=new Set(Object.keys(def.entries));inst.extract=(values,params)=>{const newEntries={};
 for(const value4 of values){if(keys.has(value4)){newEntries[value4]=def.entries[value4]}else throw new Error(`Key ${value4}\
  not found in enum`)}return new ZodEnum({...def,checks:[],...util_exports.normalizeParams(params),entries:newEntries})};
 inst.exclude=(values,params)=>{const newEntries={...def.entries};for(const value4 of values){if(keys.has(value4)){delete newEntries[value4]}else
 throw new Error(`Key ${value4} not found in enum`)}return new ZodEnum({...def,checks:[],...util_exports.normalizeParams(
 params),entries:newEntries})}});ZodLiteral=$constructor("ZodLiteral",(inst,def)=>{$ZodLiteral.init(inst,def);ZodType.init(
-inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>literalProcessor(inst,ctx,json,params);inst.values=new Set(def.
+inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>literalProcessor(inst,ctx,json2,params);inst.values=new Set(def.
 values);Object.defineProperty(inst,"value",{get(){if(def.values.length>1){throw new Error("This schema contains multiple\
  valid literal values. Use `.values` instead.")}return def.values[0]}})});ZodTransform=$constructor("ZodTransform",(inst,def)=>{
-_ensureDefaultMemoizer();$ZodTransform.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>transformProcessor(
-inst,ctx,json,params);inst._zod.parse=(payload,_ctx)=>{if(_ctx.direction==="backward"){throw new $ZodEncodeError(inst.constructor.
+_ensureDefaultMemoizer();$ZodTransform.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>transformProcessor(
+inst,ctx,json2,params);inst._zod.parse=(payload,_ctx)=>{if(_ctx.direction==="backward"){throw new $ZodEncodeError(inst.constructor.
 name)}payload.addIssue=issue3=>{if(typeof issue3==="string"){payload.issues.push(util_exports.issue(issue3,payload.value,
 def))}else{const _issue=issue3;if(_issue.fatal)_issue.continue=false;_issue.code??(_issue.code="custom");if(!("input"in _issue))
 _issue.input=payload.value;_issue.inst??(_issue.inst=inst);payload.issues.push(util_exports.issue(_issue))}};const output=def.
 transform(payload.value,payload);if(output instanceof Promise){return output.then(output2=>{payload.value=output2;return payload})}
 payload.value=output;return payload}});ZodOptional=$constructor("ZodOptional",(inst,def)=>{$ZodOptional.init(inst,def);ZodType.
-init(inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>optionalProcessor(inst,ctx,json,params);inst.unwrap=()=>inst.
+init(inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>optionalProcessor(inst,ctx,json2,params);inst.unwrap=()=>inst.
 _zod.def.innerType});ZodExactOptional=$constructor("ZodExactOptional",(inst,def)=>{$ZodExactOptional.init(inst,def);ZodType.
-init(inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>optionalProcessor(inst,ctx,json,params);inst.unwrap=()=>inst.
+init(inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>optionalProcessor(inst,ctx,json2,params);inst.unwrap=()=>inst.
 _zod.def.innerType});ZodNullable=$constructor("ZodNullable",(inst,def)=>{$ZodNullable.init(inst,def);ZodType.init(inst,def);
-inst._zod.processJSONSchema=(ctx,json,params)=>nullableProcessor(inst,ctx,json,params);inst.unwrap=()=>inst._zod.def.innerType});
+inst._zod.processJSONSchema=(ctx,json2,params)=>nullableProcessor(inst,ctx,json2,params);inst.unwrap=()=>inst._zod.def.innerType});
 ZodDefault=$constructor("ZodDefault",(inst,def)=>{$ZodDefault.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=
-(ctx,json,params)=>defaultProcessor(inst,ctx,json,params);inst.unwrap=()=>inst._zod.def.innerType;inst.removeDefault=inst.
+(ctx,json2,params)=>defaultProcessor(inst,ctx,json2,params);inst.unwrap=()=>inst._zod.def.innerType;inst.removeDefault=inst.
 unwrap});ZodPrefault=$constructor("ZodPrefault",(inst,def)=>{$ZodPrefault.init(inst,def);ZodType.init(inst,def);inst._zod.
-processJSONSchema=(ctx,json,params)=>prefaultProcessor(inst,ctx,json,params);inst.unwrap=()=>inst._zod.def.innerType});ZodNonOptional=
-$constructor("ZodNonOptional",(inst,def)=>{$ZodNonOptional.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=
-(ctx,json,params)=>nonoptionalProcessor(inst,ctx,json,params);inst.unwrap=()=>inst._zod.def.innerType});ZodCatch=$constructor(
-"ZodCatch",(inst,def)=>{$ZodCatch.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>catchProcessor(
-inst,ctx,json,params);inst.unwrap=()=>inst._zod.def.innerType;inst.removeCatch=inst.unwrap});ZodPipe=$constructor("ZodPi\
-pe",(inst,def)=>{$ZodPipe.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>pipeProcessor(
-inst,ctx,json,params);inst.in=def.in;inst.out=def.out});ZodPreprocess=$constructor("ZodPreprocess",(inst,def)=>{ZodPipe.
-init(inst,def);$ZodPreprocess.init(inst,def)});ZodReadonly=$constructor("ZodReadonly",(inst,def)=>{$ZodReadonly.init(inst,
-def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>readonlyProcessor(inst,ctx,json,params);inst.
-unwrap=()=>inst._zod.def.innerType});ZodCustom=$constructor("ZodCustom",(inst,def)=>{$ZodCustom.init(inst,def);ZodType.init(
-inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>customProcessor(inst,ctx,json,params)})}});var ZodFirstPartyTypeKind;var init_compat=__esm({"node_modules/zod/v4/classic/compat.js"(){(function(ZodFirstPartyTypeKind2){})(
+processJSONSchema=(ctx,json2,params)=>prefaultProcessor(inst,ctx,json2,params);inst.unwrap=()=>inst._zod.def.innerType});
+ZodNonOptional=$constructor("ZodNonOptional",(inst,def)=>{$ZodNonOptional.init(inst,def);ZodType.init(inst,def);inst._zod.
+processJSONSchema=(ctx,json2,params)=>nonoptionalProcessor(inst,ctx,json2,params);inst.unwrap=()=>inst._zod.def.innerType});
+ZodCatch=$constructor("ZodCatch",(inst,def)=>{$ZodCatch.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=
+(ctx,json2,params)=>catchProcessor(inst,ctx,json2,params);inst.unwrap=()=>inst._zod.def.innerType;inst.removeCatch=inst.
+unwrap});ZodPipe=$constructor("ZodPipe",(inst,def)=>{$ZodPipe.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=
+(ctx,json2,params)=>pipeProcessor(inst,ctx,json2,params);inst.in=def.in;inst.out=def.out});ZodPreprocess=$constructor("Z\
+odPreprocess",(inst,def)=>{ZodPipe.init(inst,def);$ZodPreprocess.init(inst,def)});ZodReadonly=$constructor("ZodReadonly",
+(inst,def)=>{$ZodReadonly.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>readonlyProcessor(
+inst,ctx,json2,params);inst.unwrap=()=>inst._zod.def.innerType});ZodLazy=$constructor("ZodLazy",(inst,def)=>{$ZodLazy.init(
+inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>lazyProcessor(inst,ctx,json2,params);inst.
+unwrap=()=>inst._zod.def.getter()});ZodCustom=$constructor("ZodCustom",(inst,def)=>{$ZodCustom.init(inst,def);ZodType.init(
+inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>customProcessor(inst,ctx,json2,params)})}});var ZodFirstPartyTypeKind;var init_compat=__esm({"node_modules/zod/v4/classic/compat.js"(){(function(ZodFirstPartyTypeKind2){})(
 ZodFirstPartyTypeKind||(ZodFirstPartyTypeKind={}))}});var iso_exports={};__export(iso_exports,{ZodISODate:()=>ZodISODate,ZodISODateTime:()=>ZodISODateTime,ZodISODuration:()=>ZodISODuration,
 ZodISOTime:()=>ZodISOTime,date:()=>date2,datetime:()=>datetime2,duration:()=>duration2,time:()=>time2});function datetime2(params){
 return _isoDateTime(ZodISODateTime,params)}function date2(params){return _isoDate(ZodISODate,params)}function time2(params){
@@ -7607,60 +7623,60 @@ return Object.entries(wanted).flatMap(([name3,member])=>{const there=got===null?
 void 0;return contrast(types3[name3]??value,partPath(path,name3),member,there)})}function listContrasts({by,members:members3},path,wanted,got){
 const keyed=list2=>new Map(list2.map(one=>[textOf(one[by]),one]));const[goals,there]=[keyed(wanted),keyed(got)];return[...new Set(
 [...goals.keys(),...there.keys()])].flatMap(key3=>{const at3=partPath(path,key3);const[goal,live]=[goals.get(key3),there.
-get(key3)];if(goal===void 0)return[{path:at3,type:value,verdict:"different",wanted:null,got:live,lacks:"wanted"}];return memberContrasts(
-members3,at3,goal,live??null)})}function eachWith(by,list2,other,change3){const there=new Map(asElements(other??null).map(
-one=>[textOf(one[by]),one]));return asElements(list2).map(one=>change3(one,there.get(textOf(one[by]))))}function idIn(reference3){
-return isMap(reference3)?reference3.id??null:reference3}function isCleared(field2){if(Array.isArray(field2))return field2.
-length===0;return field2===null||isMap(field2)&&Object.keys(field2).length===0}function sameInstant(a2,b){return typeof a2===
-"string"&&typeof b==="string"&&Date.parse(a2)===Date.parse(b)}function asElements(set2){return Array.isArray(set2)?set2.
-filter(isMap):[]}function setParts(declared){if(!isMap(declared))return{whole:declared,add:[],remove:[],stay:[]};const part=list2=>Array.
-isArray(list2)?list2:[];const{whole:whole2,add,remove,stay}=declared;return{whole:whole2,add:part(add),remove:part(remove),
-stay:part(stay)}}function listsOf(declared){if(Array.isArray(declared))return[{path:[],list:declared}];if(declared===void 0||
-!isMap(declared))return[];return Object.entries(declared).flatMap(([part,list2])=>Array.isArray(list2)?[{path:[part],list:list2}]:
-[])}function memberKey(element){const key3=isMap(element)?element.id??element.name:element;return typeof key3==="string"?
-key3:void 0}function instantOf(until2){if(typeof until2!=="string")return void 0;const at3=new Date(until2);return Number.
-isNaN(at3.getTime())?void 0:at3.toISOString()}function referenceOf(element){if(isMap(element))return element;return isUuid(
-textOf(element))?{id:element}:{name:element}}function isByMember({type},declared){return type==="set"&&declared!==void 0&&
-isMap(declared)&&setParts(declared).whole===void 0}function membersAmong(set2,named3){const{removed}=matchSets(named3,asElements(
-set2));const others2=new Set(removed);return asElements(set2).filter(element=>!others2.has(element))}function matchSets(wanted,got){
-const left=new Set(got);const found2={id:queuesBy("id",got),name:queuesBy("name",got)};const keyless={id:got.filter(({id})=>typeof id!==
-"string").length,name:got.filter(({name:name3})=>typeof name3!=="string").length};const pairs=[];const added=[];let decidable=true;
-for(const element of wanted){const key3=typeof element.id==="string"?"id":"name";const queue=found2[key3].get(element[key3]);
-let there=queue?.pop();while(there!==void 0&&!left.has(there))there=queue?.pop();if(there!==void 0){left.delete(there);if(typeof there.
-id!=="string")keyless.id-=1;if(typeof there.name!=="string")keyless.name-=1;pairs.push({wanted:element,got:there})}else{
-added.push(element);if(keyless[key3]>0)decidable=false}}const removed=[...left];if(removed.some(element=>typeof element.
-id!=="string"&&typeof element.name!=="string")){decidable=false}return{pairs,added,removed,decidable}}function queuesBy(key3,elements2){
-const queues=new Map;for(const element of elements2.toReversed()){const queue=queues.get(element[key3]);if(queue===void 0)
-queues.set(element[key3],[element]);else queue.push(element)}return queues}function contrastSets(nested,wanted,got){if(got!==
-null&&!Array.isArray(got))return"different";const there=asElements(got);const match=matchSets(wanted,there);if(match.added.
-length>0||match.removed.length>0){return match.decidable||wanted.length!==there.length?"different":"unknown"}const inner=match.
-pairs.flatMap(pair=>Object.entries(nested).filter(([name3])=>Object.hasOwn(pair.wanted,name3)).flatMap(([name3,type])=>contrast(
-type,name3,pair.wanted[name3]??null,pair.got[name3])));if(inner.some(part=>part.verdict==="different"))return"different";
-return inner.some(part=>part.verdict==="unknown")?"unknown":"same"}function holdsHashed(field2){if(field2 instanceof HashedSecret)
-return true;if(Array.isArray(field2))return field2.some(holdsHashed);return isMap(field2)&&Object.values(field2).some(holdsHashed)}
-function carried(fields4,names4){return Object.fromEntries(names4.flatMap(name3=>{const field2=fields4[name3];return field2===
-void 0||holdsHashed(field2)?[]:[[name3,field2]]}))}function normalForm(type,field2){if(type.type==="set"&&Array.isArray(
-field2)){const elements2=asElements(field2).map(element=>mapValues(element,(member,name3)=>{const inner=type.nested[name3];
-return inner===void 0?member:normalForm(inner,member)}));return elements2.sort((a2,b)=>compareText(elementKey(a2),elementKey(
-b)))}if(type.type==="reference"&&isMap(field2)){const{id=null,name:name3=null}=field2;return{id,name:name3}}if(type.type===
-"list"&&Array.isArray(field2))return asElements(field2).sort((a2,b)=>compareText(textOf(a2[type.by]),textOf(b[type.by])));
-if(type.type==="members"&&isMap(field2)){return mapValues(field2,(member,name3)=>normalForm(type.members[name3]??value,member))}
-return field2}function elementKey(element){return`${String(element.id??"")}\0${String(element.name??"")}`}function keyOf({
-id,name:name3}){return typeof id==="string"?`id ${id}`:`name ${String(name3)}`}function elementName(element,confirmed){if(holdsSensitive(
-element))return" (sensitive)";const{id,name:name3}=element;const beside=!confirmed&&typeof name3==="string"&&typeof id===
-"string"&&id!==name3;return` "${String(name3??id)}"${beside?` (id ${id})`:""}`}function partPath(path,key3){return/^[\w-]+$/.
-test(key3)?`${path}.${key3}`:`${path}[${JSON.stringify(key3)}]`}function isSecret(type){return type.type==="value"&&type.
-secret===true}function markSecrets(types3,fields4){return mapValues(fields4,(field2,name3)=>markSecret(types3[name3]??value,
-field2))}function markSecret(type,field2){if(isSecret(type)&&field2!==null){return field2 instanceof Sensitive?field2:new Sensitive(
-reveal(field2))}if(type.type==="reference")return normalForm(type,field2);if(type.type==="list"&&Array.isArray(field2))return field2.
-map(one=>isMap(one)?markSecrets(type.members,one):one);return type.type==="members"&&isMap(field2)?markSecrets(type.members,
-field2):field2}function isBlank(value4){const text6=unwrapped(value4);return typeof text6==="string"&&new RegExp("^\\p{Wh\
-ite_Space}*$","u").test(text6)}function textOf(value4){const text6=unwrapped(value4);return typeof text6==="string"?text6:
-""}function unwrapped(value4){return value4 instanceof Sensitive?value4.reveal():value4}function firstText(...values){return values.
-find(value4=>typeof value4==="string"&&value4.trim()!=="")}function characters(text6){return[...text6].length}var value,
-secret,instant,body,map,reference;var init_fields=__esm({"src/kinds/fields.ts"(){"use strict";init_identifiers();init_values();
-init_names();value={type:"value"};secret={type:"value",secret:true};instant={type:"instant"};body={type:"body"};map={type:"\
-map"};reference={type:"reference"}}});function text(){return union([string2(),fileReference.transform(({file:file2})=>new FileReference(file2))],{error:"expec\
+get(key3)];if(goal===void 0)return Object.entries(live??{}).map(([name3,member])=>({path:partPath(at3,name3),type:members3[name3]??
+value,verdict:"different",wanted:null,got:member,lacks:"wanted"}));return memberContrasts(members3,at3,goal,live??null)})}
+function eachWith(by,list2,other,change3){const there=new Map(asElements(other??null).map(one=>[textOf(one[by]),one]));return asElements(
+list2).map(one=>change3(one,there.get(textOf(one[by]))))}function idIn(reference3){return isMap(reference3)?reference3.id??
+null:reference3}function isCleared(field2){if(Array.isArray(field2))return field2.length===0;return field2===null||isMap(
+field2)&&Object.keys(field2).length===0}function sameInstant(a2,b){return typeof a2==="string"&&typeof b==="string"&&Date.
+parse(a2)===Date.parse(b)}function asElements(set2){return Array.isArray(set2)?set2.filter(isMap):[]}function setParts(declared){
+if(!isMap(declared))return{whole:declared,add:[],remove:[],stay:[]};const part=list2=>Array.isArray(list2)?list2:[];const{
+whole:whole2,add,remove,stay}=declared;return{whole:whole2,add:part(add),remove:part(remove),stay:part(stay)}}function listsOf(declared){
+if(Array.isArray(declared))return[{path:[],list:declared}];if(declared===void 0||!isMap(declared))return[];return Object.
+entries(declared).flatMap(([part,list2])=>Array.isArray(list2)?[{path:[part],list:list2}]:[])}function memberKey(element){
+const key3=isMap(element)?element.id??element.name:element;return typeof key3==="string"?key3:void 0}function instantOf(until2){
+if(typeof until2!=="string")return void 0;const at3=new Date(until2);return Number.isNaN(at3.getTime())?void 0:at3.toISOString()}
+function referenceOf(element){if(isMap(element))return element;return isUuid(textOf(element))?{id:element}:{name:element}}
+function isByMember({type},declared){return type==="set"&&declared!==void 0&&isMap(declared)&&setParts(declared).whole===
+void 0}function membersAmong(set2,named3){const{removed}=matchSets(named3,asElements(set2));const others2=new Set(removed);
+return asElements(set2).filter(element=>!others2.has(element))}function matchSets(wanted,got){const left=new Set(got);const found2={
+id:queuesBy("id",got),name:queuesBy("name",got)};const keyless={id:got.filter(({id})=>typeof id!=="string").length,name:got.
+filter(({name:name3})=>typeof name3!=="string").length};const pairs=[];const added=[];let decidable=true;for(const element of wanted){
+const key3=typeof element.id==="string"?"id":"name";const queue=found2[key3].get(element[key3]);let there=queue?.pop();while(there!==
+void 0&&!left.has(there))there=queue?.pop();if(there!==void 0){left.delete(there);if(typeof there.id!=="string")keyless.
+id-=1;if(typeof there.name!=="string")keyless.name-=1;pairs.push({wanted:element,got:there})}else{added.push(element);if(keyless[key3]>
+0)decidable=false}}const removed=[...left];if(removed.some(element=>typeof element.id!=="string"&&typeof element.name!==
+"string")){decidable=false}return{pairs,added,removed,decidable}}function queuesBy(key3,elements2){const queues=new Map;
+for(const element of elements2.toReversed()){const queue=queues.get(element[key3]);if(queue===void 0)queues.set(element[key3],
+[element]);else queue.push(element)}return queues}function contrastSets(nested,wanted,got){if(got!==null&&!Array.isArray(
+got))return"different";const there=asElements(got);const match=matchSets(wanted,there);if(match.added.length>0||match.removed.
+length>0){return match.decidable||wanted.length!==there.length?"different":"unknown"}const inner=match.pairs.flatMap(pair=>Object.
+entries(nested).filter(([name3])=>Object.hasOwn(pair.wanted,name3)).flatMap(([name3,type])=>contrast(type,name3,pair.wanted[name3]??
+null,pair.got[name3])));if(inner.some(part=>part.verdict==="different"))return"different";return inner.some(part=>part.verdict===
+"unknown")?"unknown":"same"}function holdsHashed(field2){if(field2 instanceof HashedSecret)return true;if(Array.isArray(
+field2))return field2.some(holdsHashed);return isMap(field2)&&Object.values(field2).some(holdsHashed)}function carried(fields4,names4){
+return Object.fromEntries(names4.flatMap(name3=>{const field2=fields4[name3];return field2===void 0||holdsHashed(field2)?
+[]:[[name3,field2]]}))}function normalForm(type,field2){if(type.type==="set"&&Array.isArray(field2)){const elements2=asElements(
+field2).map(element=>mapValues(element,(member,name3)=>{const inner=type.nested[name3];return inner===void 0?member:normalForm(
+inner,member)}));return elements2.sort((a2,b)=>compareText(elementKey(a2),elementKey(b)))}if(type.type==="reference"&&isMap(
+field2)){const{id=null,name:name3=null}=field2;return{id,name:name3}}if(type.type==="list"&&Array.isArray(field2))return asElements(
+field2).sort((a2,b)=>compareText(textOf(a2[type.by]),textOf(b[type.by])));if(type.type==="members"&&isMap(field2)){return mapValues(
+field2,(member,name3)=>normalForm(type.members[name3]??value,member))}return field2}function elementKey(element){return`${String(
+element.id??"")}\0${String(element.name??"")}`}function keyOf({id,name:name3}){return typeof id==="string"?`id ${id}`:`n\
+ame ${String(name3)}`}function elementName(element,confirmed){if(holdsSensitive(element))return" (sensitive)";const{id,name:name3}=element;
+const beside=!confirmed&&typeof name3==="string"&&typeof id==="string"&&id!==name3;return` "${String(name3??id)}"${beside?
+` (id ${id})`:""}`}function partPath(path,key3){return/^[\w-]+$/.test(key3)?`${path}.${key3}`:`${path}[${JSON.stringify(
+key3)}]`}function isSecret(type){return type.type==="value"&&type.secret===true}function markSecrets(types3,fields4){return mapValues(
+fields4,(field2,name3)=>markSecret(types3[name3]??value,field2))}function markSecret(type,field2){if(isSecret(type)&&field2!==
+null){return field2 instanceof Sensitive?field2:new Sensitive(reveal(field2))}if(type.type==="reference")return normalForm(
+type,field2);if(type.type==="list"&&Array.isArray(field2))return field2.map(one=>isMap(one)?markSecrets(type.members,one):
+one);return type.type==="members"&&isMap(field2)?markSecrets(type.members,field2):field2}function isBlank(value4){const text6=unwrapped(
+value4);return typeof text6==="string"&&new RegExp("^\\p{White_Space}*$","u").test(text6)}function textOf(value4){const text6=unwrapped(
+value4);return typeof text6==="string"?text6:""}function unwrapped(value4){return value4 instanceof Sensitive?value4.reveal():
+value4}function firstText(...values){return values.find(value4=>typeof value4==="string"&&value4.trim()!=="")}function characters(text6){
+return[...text6].length}var value,secret,instant,body,map,reference;var init_fields=__esm({"src/kinds/fields.ts"(){"use \
+strict";init_identifiers();init_values();init_names();value={type:"value"};secret={type:"value",secret:true};instant={type:"\
+instant"};body={type:"body"};map={type:"map"};reference={type:"reference"}}});function text(){return union([string2(),fileReference.transform(({file:file2})=>new FileReference(file2))],{error:"expec\
 ted a string or {file: PATH}"})}function identifier(){return string2().min(1,"must not be empty").max(512,"must not be l\
 onger than 512 characters").refine(id=>!/^\.{1,2}$/.test(id)&&id.isWellFormed()&&!new RegExp("\\p{Cc}","u").test(id),"is\
  not usable as an id")}function until(){return optional2(union([iso_exports.date(),iso_exports.datetime({offset:true})],
@@ -7675,13 +7691,14 @@ entries()){if(Object(member).until!==void 0)addIssue({code:"custom",path:[at3,"u
 meta({description:`The ${what} not to have.`,examples:[[example]],...noneTwice})})],{error:`expected a list of ${what}, \
 or {add: [\u2026], remove: [\u2026]}`}).nullable().optional()}function reference2(what,example){return union([identifier(),
 strictObject({id:optional2(identifier(),`The id of the ${what}.`,UUID),name:optional2(identifier(),`The name of the ${what}\
-.`,example)})]).meta({description:`The id or the name of the ${what}.`,examples:[example]})}function referenceSet(what,example){
-return setOf(reference2(what,example),`${what}s`,example)}function lifecycle(noun){return{create:optional2(boolean2(),`W\
-hether to create the ${noun} if the server doesn't have it. Only under boruta.`,true),state:_enum(["present","absent"]).
-optional().meta({description:`absent: delete the ${noun}. Only under boruta.`,examples:["absent"],default:"present"})}}function absentAlone(fields4){
-return{if:{properties:{state:{const:"absent"}},required:["state"]},then:{properties:Object.fromEntries(fields4.map(field2=>[
-field2,false]))}}}var FileReference,UUID,fileReference,anyObject,idOrName,noneTwice,organizationId,roleScope,role,ownRole,
-roles,NOT_ADDED;var init_schema=__esm({"src/kinds/schema.ts"(){"use strict";init_zod();init_members();FileReference=class{file;constructor(file2){
+.`,example)}).refine(it=>it.id!==void 0||it.name!==void 0,"needs an id or a name").meta(idOrName)]).meta({description:`T\
+he id or the name of the ${what}.`,examples:[example]})}function referenceSet(what,example){return setOf(reference2(what,
+example),`${what}s`,example)}function lifecycle(noun){return{create:optional2(boolean2(),`Whether to create the ${noun} \
+if the server doesn't have it. Only under boruta.`,true),state:_enum(["present","absent"]).optional().meta({description:`\
+absent: delete the ${noun}. Only under boruta.`,examples:["absent"],default:"present"})}}function absentAlone(fields4){return{
+if:{properties:{state:{const:"absent"}},required:["state"]},then:{properties:Object.fromEntries(fields4.map(field2=>[field2,
+false]))}}}var FileReference,UUID,fileReference,anyObject,idOrName,noneTwice,organizationId,roleScope,role,ownRole,roles,
+NOT_ADDED;var init_schema=__esm({"src/kinds/schema.ts"(){"use strict";init_zod();init_members();FileReference=class{file;constructor(file2){
 this.file=file2}};UUID="5f0c1a9e-2f5d-4a58-9a51-6b1f8a1d7c11";fileReference=strictObject({file:string2().min(1).meta({description:"\
 The file, relative to the manifest and inside the project. Its bytes are used unchanged, as UTF-8.",examples:["emails/re\
 set_password.txt"]})});anyObject=record(string2(),unknown());idOrName={anyOf:[{required:["id"]},{required:["name"]}]};noneTwice=
@@ -7700,108 +7717,107 @@ text(),"The name of the scope.","billing:read"),label:optional2(text(),"The disp
 boolean2(),"Whether any client may ask for the scope.",false),until:until()}).refine(it=>it.id!==void 0||it.name!==void 0,
 'needs an "id" or a "name"').meta(idOrName));membership=lazy(()=>strictObject({id:organizationId,name:optional2(identifier(),
 "The name of the organization.","acme"),label:nullish2(text(),"The label of the organization.","ACME Corporation"),roles:roles.
-optional().meta({description:"The user's roles in this organization, as a whole set. Not under boruta, whose roles belon\
-g to the user.",...noneTwice,examples:[[{id:UUID,name:"billing-admin"}]]}),until:until()}).refine(it=>it.id!==void 0||it.
-name!==void 0,'needs an "id" or a "name"').meta(idOrName));backend=lazy(()=>strictObject({id:nullish2(text(),"The id of \
-the backend.",UUID),name:nullish2(text(),"The name of the backend.","Staff directory"),type:nullish2(text(),"Where the b\
-ackend stores users, in the words of the server.","ldap"),is_default:nullish2(boolean2(),"Whether it is the default back\
-end.",false),create_default_organization:nullish2(boolean2(),"Whether each new user gets an organization.",true),roles:nullish2(
-array(role),"The roles of the backend, as a whole set.",[{id:UUID,name:"member"}]),metadata_fields:nullish2(array(anyObject),
-"The fields that users' metadata may have. idops doesn't interpret them.",[{attribute_name:"department",user_editable:false}]),
-federated_servers:nullish2(array(anyObject),"Other servers that users can sign in with. idops doesn't interpret them.",[
-{name:"partner"}]),verifiable_credentials:nullish2(array(anyObject),"The verifiable credentials that it issues. idops do\
-esn't interpret them.",[{credential_identifier:"EmployeeCard"}]),verifiable_presentations:nullish2(array(anyObject),"The\
- verifiable presentations that it asks for. idops doesn't interpret them.",[{presentation_identifier:"EmployeeCard"}]),password_hashing_alg:nullish2(
-text(),"How passwords are hashed.","argon2"),password_hashing_opts:nullish2(anyObject,"The settings of the hash. idops d\
-oesn't interpret them.",{m_cost:16}),ldap_pool_size:nullish2(int32(),"The number of connections to the directory.",5),ldap_host:nullish2(
-text(),"The host of the LDAP directory.","ldap.example.com"),ldap_user_rdn_attribute:nullish2(text(),"The attribute that\
- identifies a user in the directory.","uid"),ldap_base_dn:nullish2(text(),"The base DN of users in the directory.","dc=e\
-xample,dc=com"),ldap_ou:nullish2(text(),"The organizational unit of users.","ou=people"),ldap_master_dn:nullish2(text(),
-"The DN that the server signs in with.","cn=idp,dc=example,dc=com"),ldap_master_password:nullish2(text(),"The password o\
-f ldap_master_dn, always secret. Use a variable.","${LDAP_PASSWORD}"),smtp_from:nullish2(text(),"The sender of emails.",
-"no-reply@example.com"),smtp_relay:nullish2(text(),"The mail server.","smtp.example.com"),smtp_username:nullish2(text(),
-"The user name for the mail server.","idp"),smtp_password:nullish2(text(),"The password of smtp_username, always secret.\
- Use a variable.","${SMTP_PASSWORD}"),smtp_ssl:nullish2(boolean2(),"Whether to use TLS from the start.",true),smtp_tls:nullish2(
-boolean2(),"Whether to use STARTTLS.",false),smtp_port:nullish2(int32(),"The port of the mail server.",465),features:nullish2(
-array(text()),"What the backend can do, in the words of the server.",["authenticable"])}));managed=lazy(()=>({metadata:nullish2(
-anyObject,"Facts about the user. Unmentioned keys stay; null removes a key.",{department:{value:"R&D",status:"valid"}}),
-federated_metadata:nullish2(anyObject,"Facts from another server. Unmentioned keys stay; null removes a key.",{department:{
-value:"R&D",status:"valid"}}),blocked:nullish2(boolean2(),"Whether the user is blocked from signing in.",false),group:nullish2(
-text(),"The user's groups, separated by spaces.","staff"),authorized_scopes:setOf(union([identifier(),scope()],{error:"e\
-xpected the name or id of a scope, or an object with one"}),"scopes","billing:read").meta({description:"The scopes that \
-the user may get: the whole set, or add and remove.",examples:[[{id:UUID,name:"billing:read",label:"Read billing"}],{add:[
-"billing:read"]}]}),organizations:setOf(union([identifier(),membership()],{error:"expected the name or id of an organiza\
-tion, or an object with one"}),"organizations","acme").meta({description:"The user's organizations: the whole set, or ad\
-d and remove.",examples:[["acme",{id:UUID,roles:[{id:UUID,name:"billing-admin"}]}],{add:["acme"]}]}),roles:setOf(union([
-identifier(),ownRole],{error:"expected the name or id of a role, or an object with one"}),"roles","auditor").meta({description:"\
-The user's own roles (only under boruta): the whole set, or add and remove.",examples:[[{id:UUID,name:"auditor"}],{add:[
-"auditor"]}]}),whole:array(_enum(["metadata","federated_metadata"])).optional().meta({description:"The maps that are rep\
-laced as a whole: unmentioned keys are removed.",examples:[["metadata"]],default:[]}),ignored:ignorable(userTraits)}));userSchema=
-lazy(()=>document("User","A user's record: memberships, scopes, roles and metadata.",{id:optional2(identifier(),"The id \
-of the user. If left out, the username identifies the user.",UUID),uid:nullish2(text(),"The user's id in their backend.",
-"ada"),username:nullish2(union([identifier(),text()],{error:"expected a string"}),"The sign-in name. Without an id, it i\
-dentifies the user, if the profile lists users.","ada@example.com"),totp_registered_at:nullish2(iso_exports.datetime({offset:true,
-error:"expected a date-time such as 2026-01-31T12:00:00Z"}),"When the user set up one-time passwords. null removes them.",
-"2026-01-31T12:00:00Z"),...managed(),backend:nullish2(union([identifier(),backend()],{error:"expected a map, or the name\
- of a backend"}),"The user's backend and its settings; only mentioned members are managed. Beside a username without an \
-id: the backend's name or id.",{id:UUID,smtp_relay:"smtp.example.com"}),password:optional2(text(),"A new user's first pa\
-ssword, 12 to 80 characters, always secret; only a creation sends it. Use a variable.","${ADA_PASSWORD}"),...lifecycle("\
-user")},{anyOf:[{required:["id"]},{required:["username"]}],...absentAlone(Object.keys(managed()))}));userList=()=>array(
-union([identifier(),strictObject({id:optional2(identifier(),"The id of the user.",UUID),name:optional2(identifier(),"The\
- username.","ada@example.com"),backend:optional2(identifier(),"The name or id of the backend that has the user.","Staff")}).
-refine(it=>it.id!==void 0||it.name!==void 0,'needs an "id" or a "name"').meta(idOrName)])).min(1,"must not be empty");usersSchema=
-lazy(()=>document("Users","The same declaration for many users, listed or matched.",{users:optional2(userList(),"Users b\
-y username or id.",["ada@example.com",{id:UUID}]),match:optional2(strictObject({organization:reference2("organization","\
-acme").optional(),group:optional2(string2().regex(/^[^ ]+$/,"must be one word"),"One of the user's groups.","staff"),role:reference2(
-"role","auditor").optional(),scope:reference2("scope","billing:read").optional(),backend:reference2("backend","Staff dir\
-ectory").optional()}).refine(it=>Object.values(it).some(key3=>key3!==void 0),"needs a condition"),"Selects users who mee\
-t all conditions. scope and role mean those that the user has directly.",{organization:"acme",group:"staff"}),except:optional2(
-userList(),"Users whom match leaves out.",["root@example.com"]),at_least:optional2(int().min(1),"The least number of use\
-rs; fewer are an error.",1),until:until(),...managed()},{anyOf:[{required:["users"]},{required:["match"]}],dependentRequired:{
-except:["match"]}}).refine(({until:until2,authorized_scopes,organizations,roles:roles3})=>until2===void 0||[authorized_scopes,
-organizations,roles3].some(adds),{path:["until"],error:NOT_ADDED}));userTraits={documented:{scopeNeedsLabel:true,elementsNeedIds:false,
-hasRoles:false,doubles:false},boruta:{scopeNeedsLabel:false,elementsNeedIds:true,hasRoles:true,doubles:true,reads:{one:{
-title:"show a user",path:"/api/users/:user_id",scope:"users:manage:all"}},whole:["metadata","group","authorized_scopes",
-"organizations","roles"],ignored:["uid","username","totp_registered_at","federated_metadata","blocked","backend"],instead:{
-blocked:'take away what the user has with "organizations: []", "authorized_scopes: []" and "roles: []" (this server bloc\
-ks nobody)'},emptyIsNull:["group"],nullBecomes:{metadata:{},authorized_scopes:[],organizations:[],roles:[]},piecemeal:true,
-protects:true,limits:{ids:{authorized_scopes:255,roles:null,organizations:null},characters:{group:255},uniqueWords:["gro\
-up"],elements:{metadata:{needs:["value","status"],types:{status:"text",display:"texts"}}}},signs:{has:["roles"],lacks:["\
-blocked"],losesSilently:true},unsafe:true}}}});var hashFields,backendTexts,serverFields,backendFields,backendShape;var init_backend_schema=__esm({"src/kinds/backend-sc\
-hema.ts"(){"use strict";init_zod();init_members();init_values();init_fields();init_schema();init_user_schema();hashFields=
-["password_hashing_alg","password_hashing_opts"];backendTexts=[...["smtp_from","smtp_relay","smtp_username","smtp_passwo\
-rd"],...["ldap_host","ldap_user_rdn_attribute","ldap_base_dn","ldap_ou","ldap_master_dn"],"ldap_master_password"];serverFields=
-[...["name","client_id","client_secret","base_url","discovery_path","userinfo_path"],...["authorize_path","token_path","\
-scope","federated_attributes","metadata_endpoints"]];backendFields={...Object.fromEntries([...["name","type","is_default",
-"create_default_organization",...hashFields],...["smtp_ssl","smtp_tls","smtp_port","ldap_pool_size",...backendTexts,"met\
-adata_fields"],...["verifiable_credentials","verifiable_presentations"]].map(name3=>[name3,plain(name3)])),roles:set(),federated_servers:listBy(
-"name",{...Object.fromEntries(serverFields.map(name3=>[name3,value])),client_secret:secret})};backendShape=lazy(()=>{const{
-shape:known3}=backend();const own6=Object.fromEntries(Object.entries(known3).filter(([name3])=>backendTexts.includes(name3)));
-const path=(what,example)=>optional2(text(),`The path of ${what}; by default as the server finds it.`,example);const server=strictObject(
-{name:string2().regex(/^\S+$/,"must have no space").meta({description:"Its name, which no other one of the backend has.",
-examples:["partner"]}),client_id:optional2(text(),"The backend's client id there.","boruta"),client_secret:optional2(text(),
-"The secret of client_id, always secret. Use a variable.","${PARTNER_SECRET}"),base_url:optional2(text(),"Its address.",
-"https://login.example.com"),discovery_path:path("its OpenID configuration","/.well-known/openid-configuration"),userinfo_path:path(
-"its userinfo endpoint","/userinfo"),authorize_path:path("its authorization endpoint","/authorize"),token_path:path("its\
- token endpoint","/token"),scope:optional2(text(),"The scopes to ask for.","openid email"),federated_attributes:optional2(
-text(),"The attributes to take, separated by spaces.","email"),metadata_endpoints:optional2(array(anyObject),"Where to g\
-et metadata from.",[{endpoint:"https://login.example.com/me",claims:"email"}])});const objects3=(member,about2,example)=>optional2(
-array(anyObject),`${about2} As a whole list.`,[{[member]:example}]);return{type:optional2(_enum(["Elixir.BorutaIdentity.\
-Accounts.Internal","Elixir.BorutaIdentity.Accounts.Ldap"]),"Where the backend stores users: in the database of the serve\
-r, or in an LDAP directory.","Elixir.BorutaIdentity.Accounts.Internal"),is_default:optional2(boolean2(),"Whether it is t\
-he default backend. Moving the default is destructive.",true),create_default_organization:optional2(boolean2(),"Whether \
-each new user gets an organization.",false),roles:optional2(referenceSet("role","member"),"The roles of all users of the\
- backend, by name or id: the whole set, or {add, remove}.",["member"]),password_hashing_alg:optional2(_enum(["argon2","b\
-crypt","pbkdf2"]),"How passwords are hashed.","argon2"),password_hashing_opts:optional2(anyObject,"The options of the al\
-gorithm, as a whole.",{m_cost:16}),...own6,smtp_ssl:nullish2(boolean2(),"Whether to use TLS from the start.",true),smtp_tls:nullish2(
-_enum(["always","never","if_available"]),"When to use STARTTLS.","always"),smtp_port:nullish2(int32(),"The port of the m\
-ail server.",465),ldap_pool_size:nullish2(int32().min(1).max(50),"The number of connections to the directory.",5),metadata_fields:objects3(
-"attribute_name","The fields that users' metadata may have: attribute_name, and if needed user_editable, scopes and defa\
-ult_value.","department"),federated_servers:optional2(array(server),"Other servers that users can sign in with, as a who\
-le list. A member that an element leaves out stays as it is.",[{name:"partner",client_id:"boruta",client_secret:"${PARTN\
-ER_SECRET}",base_url:"https://login.example.com"}]),verifiable_credentials:objects3("credential_identifier","The verifia\
-ble credentials that it issues.","EmployeeCard"),verifiable_presentations:objects3("presentation_identifier","The verifi\
-able presentations that it asks for.","EmployeeCard")}})}});function holdingsOf(fields4,{scopes,roles:roles3}){const holding=(type,element,within6,catalog=null)=>{const id=textIn(element.
+optional().meta({description:"The user's roles in this organization, as a whole set. Not under boruta.",...noneTwice,examples:[
+[{id:UUID,name:"billing-admin"}]]}),until:until()}).refine(it=>it.id!==void 0||it.name!==void 0,'needs an "id" or a "nam\
+e"').meta(idOrName));backend=lazy(()=>strictObject({id:nullish2(text(),"The id of the backend.",UUID),name:nullish2(text(),
+"The name of the backend.","Staff directory"),type:nullish2(text(),"Where the backend stores users, as the server names \
+it.","ldap"),is_default:nullish2(boolean2(),"Whether it is the default backend.",false),create_default_organization:nullish2(
+boolean2(),"Whether each new user gets an organization.",true),roles:nullish2(array(role),"The roles of the backend, as \
+a whole set.",[{id:UUID,name:"member"}]),metadata_fields:nullish2(array(anyObject),"The fields that users' metadata may \
+have.",[{attribute_name:"department",user_editable:false}]),federated_servers:nullish2(array(anyObject),"Other servers t\
+hat users can sign in with.",[{name:"partner"}]),verifiable_credentials:nullish2(array(anyObject),"The verifiable creden\
+tials that it issues.",[{credential_identifier:"EmployeeCard"}]),verifiable_presentations:nullish2(array(anyObject),"The\
+ verifiable presentations that it asks for.",[{presentation_identifier:"EmployeeCard"}]),password_hashing_alg:nullish2(text(),
+"How passwords are hashed.","argon2"),password_hashing_opts:nullish2(anyObject,"The options of the algorithm.",{m_cost:16}),
+ldap_pool_size:nullish2(int32(),"The number of connections to the directory.",5),ldap_host:nullish2(text(),"The host of \
+the LDAP directory.","ldap.example.com"),ldap_user_rdn_attribute:nullish2(text(),"The attribute that identifies a user i\
+n the directory.","uid"),ldap_base_dn:nullish2(text(),"The base DN of users in the directory.","dc=example,dc=com"),ldap_ou:nullish2(
+text(),"The organizational unit of users.","ou=people"),ldap_master_dn:nullish2(text(),"The DN that the server signs in \
+with.","cn=idp,dc=example,dc=com"),ldap_master_password:nullish2(text(),"The password of ldap_master_dn, always secret. \
+Use a variable.","${LDAP_PASSWORD}"),smtp_from:nullish2(text(),"The sender of emails.","no-reply@example.com"),smtp_relay:nullish2(
+text(),"The mail server.","smtp.example.com"),smtp_username:nullish2(text(),"The user name for the mail server.","idp"),
+smtp_password:nullish2(text(),"The password of smtp_username, always secret. Use a variable.","${SMTP_PASSWORD}"),smtp_ssl:nullish2(
+boolean2(),"Whether to use TLS from the start.",true),smtp_tls:nullish2(boolean2(),"Whether to use STARTTLS.",false),smtp_port:nullish2(
+int32(),"The port of the mail server.",465),features:nullish2(array(text()),"What the backend can do, as the server name\
+s it.",["authenticable"])}));managed=lazy(()=>({metadata:nullish2(anyObject,"Facts about the user. Unmentioned keys stay\
+; null removes a key.",{department:{value:"R&D",status:"valid"}}),federated_metadata:nullish2(anyObject,"Facts from anot\
+her server. Unmentioned keys stay; null removes a key.",{department:{value:"R&D",status:"valid"}}),blocked:nullish2(boolean2(),
+"Whether the user is blocked from signing in.",false),group:nullish2(text(),"The user's groups, separated by spaces.","s\
+taff"),authorized_scopes:setOf(union([identifier(),scope()],{error:"expected the name or id of a scope, or an object wit\
+h one"}),"scopes","billing:read").meta({description:"The scopes that the user may get: a list of all, or {add, remove}.",
+examples:[[{id:UUID,name:"billing:read",label:"Read billing"}],{add:["billing:read"]}]}),organizations:setOf(union([identifier(),
+membership()],{error:"expected the name or id of an organization, or an object with one"}),"organizations","acme").meta(
+{description:"The user's organizations: a list of all, or {add, remove}.",examples:[["acme",{id:UUID,roles:[{id:UUID,name:"\
+billing-admin"}]}],{add:["acme"]}]}),roles:setOf(union([identifier(),ownRole],{error:"expected the name or id of a role,\
+ or an object with one"}),"roles","auditor").meta({description:"The user's own roles: a list of all, or {add, remove}. O\
+nly under boruta.",examples:[[{id:UUID,name:"auditor"}],{add:["auditor"]}]}),whole:array(_enum(["metadata","federated_me\
+tadata"])).optional().meta({description:"The maps that are replaced as a whole: unmentioned keys are removed.",examples:[
+["metadata"]],default:[]}),ignored:ignorable(userTraits)}));userSchema=lazy(()=>document("User","A user's record: member\
+ships, scopes, roles and metadata.",{id:optional2(identifier(),"The id of the user. If left out, the username identifies\
+ the user.",UUID),uid:nullish2(text(),"The user's id in their backend.","ada"),username:nullish2(union([identifier(),text()],
+{error:"expected a string"}),"The sign-in name. Without an id, it identifies the user, if the profile lists users.","ada\
+@example.com"),totp_registered_at:nullish2(iso_exports.datetime({offset:true,error:"expected a date-time such as 2026-01\
+-31T12:00:00Z"}),"When the user set up one-time passwords. null removes them.","2026-01-31T12:00:00Z"),...managed(),backend:nullish2(
+union([identifier(),backend()],{error:"expected a map, or the name of a backend"}),"The user's backend: its name or id, \
+beside a username; or its settings.",{id:UUID,smtp_relay:"smtp.example.com"}),password:optional2(text(),"A new user's fi\
+rst password, 12 to 80 characters, always secret. Use a variable.","${ADA_PASSWORD}"),...lifecycle("user")},{anyOf:[{required:[
+"id"]},{required:["username"]}],...absentAlone(Object.keys(managed()))}));userList=()=>array(union([identifier(),strictObject(
+{id:optional2(identifier(),"The id of the user.",UUID),name:optional2(identifier(),"The username.","ada@example.com"),backend:optional2(
+identifier(),"The name or id of the backend that has the user.","Staff")}).refine(it=>it.id!==void 0||it.name!==void 0,'\
+needs an "id" or a "name"').meta(idOrName)])).min(1,"must not be empty");usersSchema=lazy(()=>document("Users","The same\
+ declaration for many users, listed or matched.",{users:optional2(userList(),"Users by username or id.",["ada@example.co\
+m",{id:UUID}]),match:optional2(strictObject({organization:reference2("organization","acme").optional(),group:optional2(string2().
+regex(/^[^ ]+$/,"must be one word"),"One of the user's groups.","staff"),role:reference2("role","auditor").optional(),scope:reference2(
+"scope","billing:read").optional(),backend:reference2("backend","Staff directory").optional()}).refine(it=>Object.values(
+it).some(key3=>key3!==void 0),"needs a condition"),"Selects users who meet all conditions; only their own scopes and rol\
+es count.",{organization:"acme",group:"staff"}),except:optional2(userList(),"Users whom match leaves out.",["root@exampl\
+e.com"]),at_least:optional2(int().min(1),"The least number of users; fewer are an error.",1),until:until(),...managed()},
+{anyOf:[{required:["users"]},{required:["match"]}],dependentRequired:{except:["match"]}}).refine(({until:until2,authorized_scopes,
+organizations,roles:roles3})=>until2===void 0||[authorized_scopes,organizations,roles3].some(adds),{path:["until"],error:NOT_ADDED}));
+userTraits={documented:{scopeNeedsLabel:true,elementsNeedIds:false,hasRoles:false,doubles:false},boruta:{scopeNeedsLabel:false,
+elementsNeedIds:true,hasRoles:true,doubles:true,reads:{one:{title:"show a user",path:"/api/users/:user_id",scope:"users:\
+manage:all"}},whole:["metadata","group","authorized_scopes","organizations","roles"],ignored:["uid","username","totp_reg\
+istered_at","federated_metadata","blocked","backend"],instead:{blocked:'take away what the user has with "organizations:\
+ []", "authorized_scopes: []" and "roles: []" (this server blocks nobody)'},emptyIsNull:["group"],nullBecomes:{metadata:{},
+authorized_scopes:[],organizations:[],roles:[]},piecemeal:true,protects:true,limits:{ids:{authorized_scopes:255,roles:null,
+organizations:null},characters:{group:255},uniqueWords:["group"],elements:{metadata:{needs:["value","status"],types:{status:"\
+text",display:"texts"}}}},signs:{has:["roles"],lacks:["blocked"],losesSilently:true},unsafe:true}}}});var LDAP,hashFields,backendTexts,serverFields,backendFields,backendShape;var init_backend_schema=__esm({"src/kinds/backe\
+nd-schema.ts"(){"use strict";init_zod();init_members();init_values();init_fields();init_schema();init_user_schema();LDAP=
+"Elixir.BorutaIdentity.Accounts.Ldap";hashFields=["password_hashing_alg","password_hashing_opts"];backendTexts=[...["smt\
+p_from","smtp_relay","smtp_username","smtp_password"],...["ldap_host","ldap_user_rdn_attribute","ldap_base_dn","ldap_ou",
+"ldap_master_dn"],"ldap_master_password"];serverFields=[...["name","client_id","client_secret","base_url","discovery_pat\
+h","userinfo_path"],...["authorize_path","token_path","scope","federated_attributes","metadata_endpoints"]];backendFields=
+{...Object.fromEntries([...["name","type","is_default","create_default_organization",...hashFields],...["smtp_ssl","smtp\
+_tls","smtp_port","ldap_pool_size",...backendTexts,"metadata_fields"],...["verifiable_credentials","verifiable_presentat\
+ions"]].map(name3=>[name3,plain(name3)])),roles:set(),federated_servers:listBy("name",{...Object.fromEntries(serverFields.
+map(name3=>[name3,value])),client_secret:secret})};backendShape=lazy(()=>{const{shape:known3}=backend();const own6=Object.
+fromEntries(Object.entries(known3).filter(([name3])=>backendTexts.includes(name3)));const path=(what,example)=>optional2(
+text(),`The path of ${what}; by default discovered.`,example);const server=strictObject({name:string2().regex(/^\S+$/,"m\
+ust have no space").meta({description:"Its name, unique in the backend.",examples:["partner"]}),client_id:optional2(text(),
+"The backend's client id there.","boruta"),client_secret:optional2(text(),"The secret of client_id, always secret. Use a\
+ variable.","${PARTNER_SECRET}"),base_url:optional2(text(),"Its address.","https://login.example.com"),discovery_path:path(
+"its OpenID configuration","/.well-known/openid-configuration"),userinfo_path:path("its userinfo endpoint","/userinfo"),
+authorize_path:path("its authorization endpoint","/authorize"),token_path:path("its token endpoint","/token"),scope:optional2(
+text(),"The scopes to ask for.","openid email"),federated_attributes:optional2(text(),"The attributes to take, separated\
+ by spaces.","email"),metadata_endpoints:optional2(array(anyObject),"Where to get metadata from.",[{endpoint:"https://lo\
+gin.example.com/me",claims:"email"}])});const metadataField=strictObject({attribute_name:text().meta({description:"The n\
+ame of the field.",examples:["department"]}),user_editable:optional2(boolean2(),"Whether users may change it.",true),scopes:optional2(
+array(text()),"The scopes that show it to clients.",["profile"]),default_value:optional2(json(),"The value of new users.",
+"engineering")});const objects3=(member,about2,example)=>optional2(array(anyObject),about2,[{[member]:example}]);return{
+type:optional2(_enum(["Elixir.BorutaIdentity.Accounts.Internal",LDAP]),"Where the backend stores users: in its own datab\
+ase, or in an LDAP directory.","Elixir.BorutaIdentity.Accounts.Internal"),is_default:optional2(boolean2(),"Whether it is\
+ the default backend. Moving the default is destructive.",true),create_default_organization:optional2(boolean2(),"Whethe\
+r each new user gets an organization.",false),roles:optional2(referenceSet("role","member"),"The roles of all users of t\
+he backend: a list of all, or {add, remove}.",["member"]),password_hashing_alg:optional2(_enum(["argon2","bcrypt","pbkdf\
+2"]),"How passwords are hashed.","argon2"),password_hashing_opts:optional2(anyObject,"The options of the algorithm.",{m_cost:16}),
+...own6,smtp_ssl:nullish2(boolean2(),"Whether to use TLS from the start.",true),smtp_tls:nullish2(_enum(["always","never",
+"if_available"]),"When to use STARTTLS.","always"),smtp_port:nullish2(int32(),"The port of the mail server.",465),ldap_pool_size:nullish2(
+int32().min(1).max(50),"The number of connections to the directory.",5),metadata_fields:optional2(array(metadataField),"\
+The fields that users' metadata may have.",[{attribute_name:"department",user_editable:true}]),federated_servers:optional2(
+array(server),"Other servers that users can sign in with.",[{name:"partner",client_id:"boruta",client_secret:"${PARTNER_\
+SECRET}",base_url:"https://login.example.com"}]),verifiable_credentials:objects3("credential_identifier","The verifiable\
+ credentials that it issues.","EmployeeCard"),verifiable_presentations:objects3("presentation_identifier","The verifiabl\
+e presentations that it asks for.","EmployeeCard")}})}});function holdingsOf(fields4,{scopes,roles:roles3}){const holding=(type,element,within6,catalog=null)=>{const id=textIn(element.
 id);const row=id===void 0?void 0:catalog?.byId(id);const listed2=textIn(row?.name);return{type,id,name:listed2??textIn(element.
 name),listed:listed2!==void 0,element,within:within6}};const scopesIn=(list2,within6)=>asElements(list2??null).map(element=>holding(
 "scope",element,within6,scopes));const rolesIn=(list2,within6)=>asElements(list2??null).flatMap(element=>{const role3=holding(
@@ -7875,44 +7891,47 @@ fatal:true}).decode(body2)}catch{return{wrong:"not-utf-8"}}try{return{value:pars
 on"}}}function secretTextsIn(document2){const secrets=[];const open7=[document2];while(open7.length>0){const next=open7.
 pop();if(Array.isArray(next))for(const item of next)open7.push(item);else if(isMap(next)){for(const[name3,member]of Object.
 entries(next)){if(typeof member==="string"){if(isSecretMember(name3))secrets.push(member)}else open7.push(member)}}}return secrets}
-var maxDepth,maybe,text2,flag,integer2,int2,identifier2,texts,anyObject2,object2,objects,secret2,namedScopes,roles2,resource,
-organization,listedScope,listedRole,backend2,user,template,keyPair,client,wholeClient,count,counts,answers,pages;var init_answers=__esm(
-{"src/server/answers.ts"(){"use strict";init_zod();init_identifiers();init_json();init_values();init_names();maxDepth=100;
-maybe=schema6=>schema6.nullable().exactOptional();text2=maybe(string2());flag=maybe(boolean2());integer2=preprocess(value4=>value4 instanceof
-ExactNumber?plainNumber(value4.text):value4,int32());int2=maybe(integer2);identifier2=maybe(string2().refine(isPathParameter,
-"an id that no path can carry"));texts=maybe(array(string2()));anyObject2=custom(value4=>isMap(value4)&&!deeperThan(maxDepth,
-value4),`expected an object, nested ${maxDepth} levels at most`);object2=maybe(anyObject2);objects=maybe(array(anyObject2));
-secret2=maybe(string2().transform(value4=>new Sensitive(value4)));namedScopes=maybe(array(object({id:text2,name:text2,public:flag})));
-roles2=maybe(array(object({id:text2,name:text2,scopes:namedScopes})));resource=anyObject2.refine(({id})=>id==null||typeof id===
-"string"&&isPathParameter(id),"an id that no path can carry").transform(row=>mapValues(row,concealed));organization=object(
-{id:identifier2,name:text2,label:text2});listedScope=object({id:text2,name:text2,label:text2,public:flag});listedRole=object(
-{id:text2,name:text2,scopes:namedScopes});backend2=object({id:text2,name:text2,type:text2,is_default:flag,create_default_organization:flag,
-roles:roles2,metadata_fields:objects,federated_servers:objects,verifiable_credentials:objects,verifiable_presentations:objects,
-password_hashing_alg:text2,password_hashing_opts:object2,ldap_pool_size:int2,ldap_host:text2,ldap_user_rdn_attribute:text2,
-ldap_base_dn:text2,ldap_ou:text2,ldap_master_dn:text2,ldap_master_password:secret2,smtp_from:text2,smtp_relay:text2,smtp_username:text2,
-smtp_password:secret2,smtp_ssl:flag,smtp_tls:maybe(union([boolean2(),string2()])),smtp_port:int2,features:texts});user=object(
-{id:identifier2,uid:text2,username:text2,totp_registered_at:text2,metadata:object2,federated_metadata:object2,blocked:flag,
-group:text2,authorized_scopes:maybe(array(object({id:text2,name:text2,label:text2,public:flag}))),organizations:maybe(array(
-object({id:text2,name:text2,label:text2,roles:roles2}))),backend:maybe(backend2),roles:roles2});template=object({id:text2,
-txt_content:text2,html_content:text2,type:text2,backend_id:text2});keyPair=object({id:identifier2,public_key:text2,is_default:flag});
-client=object({id:identifier2,name:text2,did:text2});wholeClient=client.extend({secret:secret2,public_client_id:text2,check_public_client_id:flag,
-confidential:flag,redirect_uris:texts,authorized_scopes:namedScopes,authorize_scope:flag,supported_grant_types:texts,access_token_ttl:int2,
-id_token_ttl:int2,authorization_code_ttl:int2,authorization_request_ttl:int2,refresh_token_ttl:int2,pkce:flag,enforce_dpop:flag,
-enforce_tx_code:flag,public_refresh_token:flag,public_revoke:flag,key_pair_type:object2,id_token_signature_alg:text2,userinfo_signed_response_alg:text2,
-token_endpoint_auth_methods:texts,token_endpoint_jwt_auth_alg:text2,jwt_public_key:text2,response_mode:text2,trusted_authorities:text2,
-trusted_hosts:texts,identity_provider:maybe(object({id:text2,name:text2}))});count=maybe(integer2.pipe(int32().min(0)));
-counts={page_number:count,page_size:count,total_pages:count,total_entries:count};answers={organization:dataOf(organization),
-user:dataOf(user),template:dataOf(template),keyPair:dataOf(keyPair),keyPairs:dataOf(array(keyPair)),client:dataOf(client),
-wholeClient:dataOf(wholeClient),object:dataOf(resource)};pages={organization:pageOf(organization),scope:pageOf(listedScope),
-role:pageOf(listedRole),user:pageOf(user),keyPair:pageOf(keyPair),client:pageOf(wholeClient),keyHolder:pageOf(object({id:text2,
-name:text2,public_key:text2})),object:pageOf(resource)}}});function noUser(username,within6=""){return`the server has no user "${username}"${within6}: correct the name, or declare\
- the user with "create: true"`}function otherCase(username,home,users2){const row=users2.inAnyCase(username).find(one=>home===
-void 0||idOf(one.backend)===home);return row===void 0?void 0:String(row.username)}function onlyNames(byName2,id,candidates2,references2){
+var maxDepth,maybe,text2,flag,integer2,int2,identifier2,texts,anyObject2,object2,objects,secret2,setOf2,namedScopes,roles2,
+resource,organization,listedScope,listedRole,backend2,user,template,keyPair,client,wholeClient,count,counts,answers,pages;
+var init_answers=__esm({"src/server/answers.ts"(){"use strict";init_zod();init_identifiers();init_json();init_values();init_names();
+maxDepth=100;maybe=schema6=>schema6.nullable().exactOptional();text2=maybe(string2());flag=maybe(boolean2());integer2=preprocess(
+value4=>value4 instanceof ExactNumber?plainNumber(value4.text):value4,int32());int2=maybe(integer2);identifier2=maybe(string2().
+refine(isPathParameter,"an id that no path can carry"));texts=maybe(array(string2()));anyObject2=custom(value4=>isMap(value4)&&
+!deeperThan(maxDepth,value4),`expected an object, nested ${maxDepth} levels at most`);object2=maybe(anyObject2);objects=
+maybe(array(anyObject2));secret2=maybe(string2().transform(value4=>new Sensitive(value4)));setOf2=schema6=>maybe(array(schema6).
+transform(rows=>{const byId=new Map(rows.toReversed().map(row=>[row.id,row]));return rows.filter(row=>row.id==null||byId.
+get(row.id)===row)}));namedScopes=setOf2(object({id:text2,name:text2,public:flag}));roles2=setOf2(object({id:text2,name:text2,
+scopes:namedScopes}));resource=anyObject2.refine(({id})=>id==null||typeof id==="string"&&isPathParameter(id),"an id that\
+ no path can carry").transform(row=>mapValues(row,concealed));organization=object({id:identifier2,name:text2,label:text2});
+listedScope=object({id:text2,name:text2,label:text2,public:flag});listedRole=object({id:text2,name:text2,scopes:namedScopes});
+backend2=object({id:text2,name:text2,type:text2,is_default:flag,create_default_organization:flag,roles:roles2,metadata_fields:objects,
+federated_servers:objects,verifiable_credentials:objects,verifiable_presentations:objects,password_hashing_alg:text2,password_hashing_opts:object2,
+ldap_pool_size:int2,ldap_host:text2,ldap_user_rdn_attribute:text2,ldap_base_dn:text2,ldap_ou:text2,ldap_master_dn:text2,
+ldap_master_password:secret2,smtp_from:text2,smtp_relay:text2,smtp_username:text2,smtp_password:secret2,smtp_ssl:flag,smtp_tls:maybe(
+union([boolean2(),string2()])),smtp_port:int2,features:texts});user=object({id:identifier2,uid:text2,username:text2,totp_registered_at:text2,
+metadata:object2,federated_metadata:object2,blocked:flag,group:text2,authorized_scopes:setOf2(object({id:text2,name:text2,
+label:text2,public:flag})),organizations:maybe(array(object({id:text2,name:text2,label:text2,roles:roles2}))),backend:maybe(
+backend2),roles:roles2});template=object({id:text2,txt_content:text2,html_content:text2,type:text2,backend_id:text2});keyPair=
+object({id:identifier2,public_key:text2,is_default:flag});client=object({id:identifier2,name:text2,did:text2});wholeClient=
+client.extend({secret:secret2,public_client_id:text2,check_public_client_id:flag,confidential:flag,redirect_uris:texts,authorized_scopes:namedScopes,
+authorize_scope:flag,supported_grant_types:texts,access_token_ttl:int2,id_token_ttl:int2,authorization_code_ttl:int2,authorization_request_ttl:int2,
+refresh_token_ttl:int2,pkce:flag,enforce_dpop:flag,enforce_tx_code:flag,public_refresh_token:flag,public_revoke:flag,key_pair_type:object2,
+id_token_signature_alg:text2,userinfo_signed_response_alg:text2,token_endpoint_auth_methods:texts,token_endpoint_jwt_auth_alg:text2,
+jwt_public_key:text2,response_mode:text2,trusted_authorities:text2,trusted_hosts:texts,identity_provider:maybe(object({id:text2,
+name:text2}))});count=maybe(integer2.pipe(int32().min(0)));counts={page_number:count,page_size:count,total_pages:count,total_entries:count};
+answers={organization:dataOf(organization),user:dataOf(user),template:dataOf(template),keyPair:dataOf(keyPair),keyPairs:dataOf(
+array(keyPair)),client:dataOf(client),wholeClient:dataOf(wholeClient),object:dataOf(resource)};pages={organization:pageOf(
+organization),scope:pageOf(listedScope),role:pageOf(listedRole),user:pageOf(user),keyPair:pageOf(keyPair),client:pageOf(
+wholeClient),keyHolder:pageOf(object({id:text2,name:text2,public_key:text2})),object:pageOf(resource)}}});function noUser(username,within6=""){return`the server has no user "${username}"${within6}: correct the name, or declare\
+ the user with "create: true"`}function otherCase(username,home2,users2){const row=users2.inAnyCase(username).find(one=>home2===
+void 0||idOf(one.backend)===home2);return row===void 0?void 0:String(row.username)}function onlyNames(byName2,id,candidates2,references2){
 return candidates2.find(names4=>{const found2=byName2.find(names4,references2);return typeof found2!=="string"&&id!==void 0&&
-found2[byName2.id]===id})}function findIn(noun,wanted,references2){const list2=references2[listOf[noun]??"organizations"];
-const{id,name:name3}=isMap(wanted)?wanted:isUuid(textOf(wanted))?{id:wanted}:{name:wanted};const byId=typeof id==="strin\
-g";const text6=String(byId?id:name3);if(list2==null)return`the server offers no list of ${noun}s to find "${text6}" in`;
-const row=byId?list2.byId(text6):list2.findNamed(text6);if(typeof row==="string")return row;if(row===void 0)return list2.
+found2[byName2.id]===id})}function isOwnerGone(identity2,references2){return["backend","identity provider"].some(noun=>{
+const name3=identity2[noun.replaceAll(" ","_")];const list2=references2[listOf[noun]??"backends"];return name3!==void 0&&
+list2?.byId(name3)===void 0&&list2?.lacksName(name3)===true})}function findIn(noun,wanted,references2){const list2=references2[listOf[noun]??
+"organizations"];const{id,name:name3}=isMap(wanted)?wanted:isUuid(textOf(wanted))?{id:wanted}:{name:wanted};const byId=typeof id===
+"string";const text6=String(byId?id:name3);if(list2==null)return`the server offers no list of ${noun}s to find "${text6}\
+" in`;const row=byId?list2.byId(text6):list2.findNamed(text6);if(typeof row==="string")return row;if(row===void 0)return list2.
 lacksId(text6);const only2=String(row.id);const isRight=name3===void 0||list2.checkName(only2,String(name3))!=="wrong";return isRight?
 {id:only2}:wrongName(noun,only2,String(row.name),String(name3))}function wrongName(noun,id,called,name3){return`the ${noun}\
  with the id ${id} is called "${called}" on the server, not "${name3}": correct the id or the name`}function namedReference(list2,id){
@@ -7923,18 +7942,18 @@ return backend4!==void 0&&isMap(backend4)?backend4.id:void 0}function inBackend(
 {"src/kinds/by-name.ts"(){"use strict";init_identifiers();init_values();init_fields();userByName={id:"id",names:["userna\
 me","backend"],lists:({backend:backend4})=>backend4===void 0?["users"]:["users","backends"],find({username="",backend:backend4},references2){
 const{users:users2}=references2;if(users2==null)return`the server offers no list of users to find "${username}" in: use \
-the id`;const home=backend4===void 0?void 0:findIn("backend",backend4,references2);if(typeof home==="string")return home;
-const found2=users2.byName(username).filter(row=>home===void 0||idOf(row.backend)===home.id);const ids2=found2.flatMap(({
-id:id2})=>typeof id2==="string"?[id2]:[]);const[id]=ids2;if(id!==void 0&&ids2.length===1)return{id};if(ids2.length>1){const candidates2=found2.
-map(row=>`${String(row.id)}${inBackend(row)}`).join(", ");return`${ids2.length} users are called "${username}" (${candidates2}\
-): add "backend", or use the id`}const within6=home===void 0?"":` in the backend "${backend4}"`;const other=otherCase(username,
-home?.id,users2);if(other!==void 0){return`the server has the user "${other}"${within6}, and doesn't tell "${username}" \
-apart from it: write it so`}return`${noUser(username,within6)}${users2.proposal(username)}`},missing({username="",backend:backend4},references2){
-const{users:users2}=references2;const home=backend4===void 0?void 0:findIn("backend",backend4,references2);if(users2==null||
-users2.unsure||typeof home==="string")return void 0;const isThere2=users2.byName(username).some(row=>home===void 0||idOf(
-row.backend)===home.id);if(isThere2||otherCase(username,home?.id,users2)!==void 0)return void 0;return{username,...home===
-void 0?{}:{backend:home.id}}}};listOf={organization:"organizations",role:"roles",scope:"scopes",backend:"backends","iden\
-tity provider":"identityProviders"}}});function idsOf(kind,option,{asked,known:known3}){const wanted=asked[option]??[];const ids2=wanted.length>0?wanted:known3.
+the id`;const home2=backend4===void 0?void 0:findIn("backend",backend4,references2);if(typeof home2==="string")return home2;
+const found2=users2.byName(username).filter(row=>home2===void 0||idOf(row.backend)===home2.id);const ids2=found2.flatMap(
+({id:id2})=>typeof id2==="string"?[id2]:[]);const[id]=ids2;if(id!==void 0&&ids2.length===1)return{id};if(ids2.length>1){
+const candidates2=found2.map(row=>`${String(row.id)}${inBackend(row)}`).join(", ");return`${ids2.length} users are calle\
+d "${username}" (${candidates2}): add "backend", or use the id`}const within6=home2===void 0?"":` in the backend "${backend4}\
+"`;const other=otherCase(username,home2?.id,users2);if(other!==void 0){return`the server has the user "${other}"${within6}\
+, and doesn't tell "${username}" apart from it: write it so`}return`${noUser(username,within6)}${users2.proposal(username)}`},
+missing({username="",backend:backend4},references2){const{users:users2}=references2;const home2=backend4===void 0?void 0:
+findIn("backend",backend4,references2);if(users2==null||users2.unsure||typeof home2==="string")return void 0;const isThere2=users2.
+byName(username).some(row=>home2===void 0||idOf(row.backend)===home2.id);if(isThere2||otherCase(username,home2?.id,users2)!==
+void 0)return void 0;return{username,...home2===void 0?{}:{backend:home2.id}}}};listOf={organization:"organizations",role:"\
+roles",scope:"scopes",backend:"backends","identity provider":"identityProviders"}}});function idsOf(kind,option,{asked,known:known3}){const wanted=asked[option]??[];const ids2=wanted.length>0?wanted:known3.
 flatMap(one=>one.kind===kind&&one.identity.id!==void 0?[one.identity.id]:[]);return[...new Set(ids2)].sort()}function withoutIds(count3,nouns2){
 if(count3===0)return[];return[`${count3} of the server's ${nouns2} ${count3===1?"has":"have"} no id, so idops can't list\
  or pull ${count3===1?"it":"them"}`]}async function readOne({reader,limit:limit2},read2,params,parse11){return await limit2(
@@ -7943,9 +7962,10 @@ true;const cure=creatable?`: correct the id, or declare the ${noun} with "create
 : create it there, or correct the id";return{exists:false,identity:identity2,fields:{},trouble:`the server has no ${noun}\
  with the id ${identity2.id}${cure}`,...creatable?{missing:true}:{}}}var init_discovery=__esm({"src/kinds/discovery.ts"(){
 "use strict"}});function creationOf(operation,{body:body2=fields4=>fields4,...rest}){return{...rest,request:({id},fields4)=>({operation,
-params:{},body:rest.takesId&&id!==void 0?{id,...body2(fields4)}:body2(fields4)})}}function deletionOf(operation,param,sentence3){
-return{createdOnly:true,verdict:({id=""})=>({action:"delete",fields:[],requests:[{operation,params:{[param]:id}}],destructions:[
-sentence3]}),exists:({exists})=>exists,isBuiltIn:()=>false,traces:()=>[],restored:({id:_,...fields4})=>fields4}}function unsupportedLifecycle(declared,noun,profile){
+params:{},body:rest.takesId&&id!==void 0?{id,...body2(fields4)}:body2(fields4)})}}function neverKept({creation}){return creation?.
+needs.flat().find(field2=>creation.once?.includes(field2))}function deletionOf(operation,param,sentence3){return{createdOnly:true,
+verdict:({id=""})=>({action:"delete",fields:[],requests:[{operation,params:{[param]:id}}],destructions:[sentence3]}),exists:({
+exists})=>exists,isBuiltIn:()=>false,traces:()=>[],restored:({id:_,...fields4})=>fields4}}function unsupportedLifecycle(declared,noun,profile){
 const{creates,absent:absent2}=declared;if(profile.creates||creates!==true&&!absent2)return[];const[what,field2]=absent2?
 ["deletes","state"]:["creates","create"];return[error("profile-field",`a server of the profile ${profile.name} has no op\
 eration that ${what} ${withArticle(noun)}`,[declared.placeOf(field2)],'if the server is a Boruta, set "profile: boruta" \
@@ -8044,12 +8064,16 @@ by its id`}const[renamed]=this.#among(reference3,this.#former());if(renamed!==vo
 const unsure2=this.unsure?" (its list has rows without an id)":"";return this.#lacks(`"${reference3}"${unsure2}`,isUuid(
 reference3)?"id":"name")}#former(){return[...this.others.former].flatMap(([id,names4])=>names4.map(name3=>[id,name3]))}#among(name3,names4){
 return[...names4].flatMap(([id,one])=>{const row=this.#ids.get(id);return one===name3&&row!==void 0?[row]:[]})}lacksId(id){
-return this.#lacks(`with the id ${id}`,"id")}#lacks(which,what){const{noun="object",creatable=false}=this.#options;return creatable?
-`the server has no ${noun} ${which}: correct the ${what}, or declare the ${noun} with "create: true"`:`the server has no\
- ${noun} ${which}, and no operation creates one: create it there, or correct the ${what}`}}}});function listRead(name3,profile){return reads[profile.name][name3]}function unlisted({name:name3},what,place2){return error(
+const{noun="object"}=this.#options;const now=this.others.replaced?.get(identifierKey(id));return now===void 0?this.#lacks(
+`with the id ${id}`,"id"):`the ${noun} with the id ${id} was deleted and created again with the id ${now}: use that one`}#lacks(which,what){
+const{noun="object",creatable=false}=this.#options;return creatable?`the server has no ${noun} ${which}: correct the ${what}\
+, or declare the ${noun} with "create: true"`:`the server has no ${noun} ${which}, and no operation creates one: create \
+it there, or correct the ${what}`}}}});function listRead(name3,profile){return reads[profile.name][name3]}function unlisted({name:name3},what,place2){return error(
 "profile-field",`a server of the profile ${name3} has no list to find ${what} in by name`,[place2],'use the id; if the s\
 erver is a Boruta, set "profile: boruta" under server')}function listScope(name3,profile){return name3==="organizations"?
-operations.listOrganizations.scope:listRead(name3,profile)?.scope}async function readList(name3,reader,profile){const{parse:parse11,
+operations.listOrganizations.scope:listRead(name3,profile)?.scope}function withListScopes(scopes,names4,profile){const isRead=scopes.
+some(scope3=>READING.has(scope3));const needed2=names4.filter(name3=>!isRead||name3!=="scopes"&&name3!=="roles");return[
+...scopes,...needed2.flatMap(name3=>listScope(name3,profile)??[])]}async function readList(name3,reader,profile){const{parse:parse11,
 holds:holds2,...options}=types[name3];const creatable=profile.creates&&holds2!==void 0;if(name3==="organizations"){const rows2=await readListing(
 name3,(number4,wanted)=>reader.listOrganizations(number4,wanted));return new Catalog(rows2,{...options,creatable})}const read2=listRead(
 name3,profile);const rows=read2===void 0?null:await readRows(name3,read2,parse11,reader);return rows===null?null:new Catalog(
@@ -8069,21 +8093,22 @@ listed2.flatMap(field2=>{if(document2.fields[field2]===void 0||field2==="name"&&
 valueIn(document2,field2,row??{})]]}));const address4=`${kind}/${called}`;if(row===void 0)created.set(address4,{id:given??
 plannedId(address4),...values});else if(Object.keys(values).length>0)changed2.set(String(row.id),values)}return list2.after(
 {changed:changed2,created,deleted},others2)}function isMissing(list2,{id,name:name3=""}){if(list2.unsure)return false;return id===
-void 0?list2.lacksName(name3):list2.byId(id)===void 0}var types,reads,listNames;var init_references=__esm({"src/kinds/re\
-ferences.ts"(){"use strict";init_identifiers();init_problems();init_answers();init_operations();init_catalog();init_listing();
+void 0?list2.lacksName(name3):list2.byId(id)===void 0}var types,reads,listNames,READING;var init_references=__esm({"src/\
+kinds/references.ts"(){"use strict";init_identifiers();init_problems();init_answers();init_operations();init_catalog();init_listing();
 types={organizations:{noun:"organization",parse:pages.organization,holds:{kind:"Organization",fields:["name","label"]}},
 scopes:{noun:"scope",parse:pages.scope,holds:{kind:"Scope",fields:["name","label","public"]}},roles:{noun:"role",parse:pages.
 role,holds:{kind:"Role",fields:["name","scopes"]}},backends:{noun:"backend",parse:pages.object,holds:{kind:"Backend",fields:[
-"name","type","is_default","create_default_organization","metadata_fields"]}},identityProviders:{noun:"identity provider",
-parse:pages.object,holds:{kind:"IdentityProvider",fields:["name","backend","backend_id"]}},clients:{noun:"client",parse:pages.
-keyHolder},keyPairs:{noun:"key pair",parse:pages.keyPair},users:{noun:"user",parse:pages.user,called:"username",deletes:"\
-User"}};reads={documented:{},boruta:{scopes:{title:"list scopes",path:"/api/scopes",scope:"users:manage:all"},roles:{title:"\
-list roles",path:"/api/roles",scope:"users:manage:all"},backends:{title:"list backends",path:"/api/backends",scope:"iden\
-tity-providers:manage:all"},identityProviders:{title:"list identity providers",path:"/api/identity-providers",scope:"ide\
-ntity-providers:manage:all"},clients:{title:"list clients",path:"/api/clients",scope:"clients:manage:all"},keyPairs:{title:"\
-list key pairs",path:"/api/key-pairs",scope:"clients:manage:all"},users:{title:"list users",path:"/api/users",scope:"use\
-rs:manage:all",pageSize:1e3}}};listNames=["organizations","scopes","roles","backends","identityProviders","clients","key\
-Pairs","users"]}});function uniqueElements(elements2){return[...new Map(elements2.map(element=>[keyOf(element),element])).values()]}function contradictions(field2,noun,parts,at3){
+"name","type","is_default","create_default_organization","roles","metadata_fields"]}},identityProviders:{noun:"identity \
+provider",parse:pages.object,holds:{kind:"IdentityProvider",fields:["name","backend","backend_id"]}},clients:{noun:"clie\
+nt",parse:pages.keyHolder},keyPairs:{noun:"key pair",parse:pages.keyPair},users:{noun:"user",parse:pages.user,called:"us\
+ername",deletes:"User"}};reads={documented:{},boruta:{scopes:{title:"list scopes",path:"/api/scopes",scope:"users:manage\
+:all"},roles:{title:"list roles",path:"/api/roles",scope:"users:manage:all"},backends:{title:"list backends",path:"/api/\
+backends",scope:"identity-providers:manage:all"},identityProviders:{title:"list identity providers",path:"/api/identity-\
+providers",scope:"identity-providers:manage:all"},clients:{title:"list clients",path:"/api/clients",scope:"clients:manag\
+e:all"},keyPairs:{title:"list key pairs",path:"/api/key-pairs",scope:"clients:manage:all"},users:{title:"list users",path:"\
+/api/users",scope:"users:manage:all",pageSize:1e3}}};listNames=["organizations","scopes","roles","backends","identityPro\
+viders","clients","keyPairs","users"];READING=new Set(["scopes:manage:all","users:manage:all","clients:manage:all","iden\
+tity-providers:manage:all"])}});function uniqueElements(elements2){return[...new Map(elements2.map(element=>[keyOf(element),element])).values()]}function contradictions(field2,noun,parts,at3){
 const first=new Map;const twice=Object.entries(parts).flatMap(([part,elements2])=>elements2.flatMap((element,index)=>{if(part===
 "remove"||part==="stay")return[];const place2=at3(field2,part,index);const before=first.get(keyOf(element));if(before===
 void 0)first.set(keyOf(element),{element,place:place2});if(before===void 0||instantOf(before.element.until)===instantOf(
@@ -8238,52 +8263,55 @@ live])=>{const{id}=live.identity;const all=live.exists?{...shown4(live.fields),.
 void 0||!context3.alone||isAnew)return[object3,{...live,fields:all}];const row=await readOne(context3,one,{[param]:id},answers.
 object);if(row===null)return[object3,missing(live.identity,noun,context3.profile)];return[object3,{...live,fields:shown4(
 row)}]}))},refersTo:({fields:wanted,absent:absent2})=>absent2?usedBy2.map(one2=>one2.list):Object.entries({...sets,...refers}).
-flatMap(([field2,one2])=>wanted[field2]===void 0?[]:[one2.list]),resolve(wanted,context3){const resolver=new SetResolver(
-wanted,context3,true);for(const[field2,set2]of Object.entries(sets))resolver.takeFrom(field2,set2.noun,context3.references[set2.
-list]);const{result}=resolver;const troubles=[...result.troubles];const confirmed=[...result.confirmed];const found2={...result.
-fields};for(const[field2,one2]of Object.entries(refers)){const{[field2]:reference3}=wanted;if(reference3===void 0||reference3===
-null)continue;const{[one2.list]:rows}=context3.references;const row=findIn(one2.noun,reference3,context3.references);if(typeof row===
-"string")troubles.push(row);else found2[field2]=namedReference(rows,row.id);if(areNamesUnique(rows,[found2[field2],context3.
-present[field2]]))confirmed.push(field2)}for(const[field2,set2]of Object.entries(sets)){const ids2=asElements(found2[field2]??
-null).map(keyOf);if(new Set(ids2).size<ids2.length)troubles.push(`${field2} has a ${set2.noun} twice: remove one`)}return{
-...result,fields:found2,troubles,confirmed}},decide({declared,present:present3,references:references2}){if(!declared.absent||
-present3.exists===false)return void 0;const{id=""}=present3.identity;const uses=usedBy2.flatMap(one2=>{const names4=usersIn(
-references2[one2.list],one2.field,id);return names4.length===0?[]:[`${one2.noun}s use it: ${names4.join(", ")}`]});const reasons=[
-...[given.keeps?.(present3.fields,references2[list2])??[]].flat(),...uses];if(reasons.length===0)return void 0;const reason=`\
-the server refuses to delete it, since ${reasons.join("; ")}`;return{action:"blocked",fields:[],requests:[],destructions:[],
-reason}},update({present:present3,desired:desired2}){const body2={...carried(present3.fields,always),...desired2};const unknown3=always.
-filter(field2=>body2[field2]===void 0);return{requests:[{operation:operation("update"),params:{[param]:present3.identity.
-id??""},body:bodyOf2(body2)}],expected:body2,...unknown3.length===0?{}:{trouble:unknownWhole(noun,unknown3)}}},creation:creationOf(
-operation("create"),{takesId:true,needs:["name",...given.needs??[]],body:bodyOf2,...given.afterCreation===void 0?{}:{after:given.
-afterCreation},...given.withoutId===void 0?{}:{withoutId:given.withoutId}}),deletion:deletionOf(operation("delete"),param,
-`deletes the ${noun}${given.deletes??""}`),discovery:{...discoveryIn(list2,`${noun}s`,shown4),writes},destructions:()=>[],
-...own6}}function usersIn(list2,field2,id){const rows=[...list2?.all()??[]].filter(row=>idOf(row[field2])===id&&list2?.deleted.
-has(String(row.id))===false);const names4=rows.slice(0,3).map(row=>firstText(row.username,row.name)??String(row.id));return rows.
-length>3?[...names4,`and ${rows.length-3} more`]:names4}function namedIdentities({identity:{id,name:name3}}){return id===
-void 0?[`name ${name3}`]:[`id ${id}`]}function unknownToProfile({kind,place:place2},noun,{name:name3}){if(name3==="borut\
-a")return[];return[error("profile-field",`a server of the profile ${name3} has no operations for ${withArticle(noun)}, s\
-o ${kind} can't be declared`,[place2],'if the server is a Boruta, set "profile: boruta" under server')]}function unnamed({
-identity:identity2,place:place2},kind){if(identity2.id!==void 0||identity2.name!==void 0)return[];const message=`${withArticle(
-kind)} needs an "id" or a "name"`;return[error("missing-field",message,[place2],"add the name that it has on the server")]}
-function namingIn(name3){return({id,name:given},{[name3]:list2})=>{const row=id===void 0?void 0:list2?.byId(id);const called=typeof row?.
-name==="string"?row.name:given;const unique=called!==void 0&&(list2?.byName(called).length??0)<=1;const byName2=called===
-void 0?[]:[{name:called}];const present3=id===void 0?void 0:list2?.presentName(id);const found2=present3===void 0||present3===
-called?void 0:list2?.findNamed(present3);if(present3!==void 0&&typeof found2==="object"&&found2.id===row?.id)byName2.push(
-{name:present3});const byId=id===void 0?[]:[{id}];const address4=(unique||id===void 0?byName2[0]:void 0)??byId[0]??{};return{
-address:address4,key:byId[0]??address4,all:[...byName2,...byId]}}}function lookUp(identity2,list2,{profile}){const{id,name:name3=""}=identity2;
-const absent2=profile.creates&&isMissing(list2,identity2)?{missing:true}:{};const nothing4={exists:false,identity:identity2,
-fields:{}};if(id===void 0){if(absent2.missing)return{...nothing4,...absent2,trouble:list2.lacking(name3),proposal:()=>list2.
-proposal(name3)};const found2=list2.findNamed(name3);if(typeof found2==="string")return{...nothing4,trouble:found2};return{
-exists:true,identity:assign(identity2,{id:String(found2.id)}),fields:found2}}const row=list2.byId(id);if(row!==void 0)return{
-exists:true,identity:identity2,fields:row};if(list2.unsure)return{exists:true,identity:identity2,fields:{}};return{...nothing4,
-trouble:list2.lacksId(id),...absent2}}function discoveryIn(name3,nouns2,shown4=row=>row){return{options:{},async find({list:list2}){
-const index=await list2(name3);if(index===null)return{found:[],notes:[`the server offers no list of ${nouns2}`]};return{
-found:index.rows().map(row=>{const identity2={id:String(row.id)};const called=typeof row.name==="string"?row.name:null;return{
-identity:identity2,called,live:{exists:true,identity:identity2,fields:shown4(row)}}}),notes:withoutIds(index.anonymous,nouns2)}},
-named:{lists:()=>[name3],identity({live:{fields:fields4}},{[name3]:list2}){const{name:called}=fields4;return typeof called===
-"string"&&list2?.byName(called).length===1?{name:called}:void 0}}}}var init_resource=__esm({"src/kinds/resource.ts"(){"u\
-se strict";init_concurrency();init_members();init_problems();init_values();init_words();init_answers();init_by_name();init_discovery();
-init_fields();init_lifecycle();init_references();init_resolve_sets();init_rules();init_schema()}});function listsOfUser({fields:fields4},profile){const filled=set2=>listsOf(set2).some(({list:list2})=>list2.length>0);return[
+flatMap(([field2,one2])=>wanted[field2]===void 0&&wanted[`${field2}_id`]===void 0?[]:[one2.list]),resolve(wanted,context3){
+const resolver=new SetResolver(wanted,context3,true);for(const[field2,set2]of Object.entries(sets))resolver.takeFrom(field2,
+set2.noun,context3.references[set2.list]);const{result}=resolver;const troubles=[...result.troubles];const confirmed=[...result.
+confirmed];const found2={...result.fields};for(const[field2,one2]of Object.entries(refers)){const{[field2]:reference3,[`${field2}\
+_id`]:id}=wanted;const{[one2.list]:rows}=context3.references;if(typeof id==="string"&&rows?.unsure===false&&rows.byId(id)===
+void 0)troubles.push(rows.lacksId(id));if(reference3===void 0||reference3===null)continue;const row=findIn(one2.noun,reference3,
+context3.references);if(typeof row==="string")troubles.push(row);else found2[field2]=namedReference(rows,row.id);if(areNamesUnique(
+rows,[found2[field2],context3.present[field2]]))confirmed.push(field2)}for(const[field2,set2]of Object.entries(sets)){const ids2=asElements(
+found2[field2]??null).map(keyOf);if(new Set(ids2).size<ids2.length)troubles.push(`${field2} has a ${set2.noun} twice: re\
+move one`)}return{...result,fields:found2,troubles,confirmed}},decide({declared,present:present3,references:references2}){
+if(!declared.absent||present3.exists===false)return void 0;const{id=""}=present3.identity;const uses=usedBy2.flatMap(one2=>{
+const names4=usersIn(references2[one2.list],one2.field,id);return names4.length===0?[]:[`${one2.noun}s use it: ${names4.
+join(", ")}`]});const reasons=[...[given.keeps?.(present3.fields,references2[list2])??[]].flat(),...uses];if(reasons.length===
+0)return void 0;const reason=`the server refuses to delete it, since ${reasons.join("; ")}`;return{action:"blocked",fields:[],
+requests:[],destructions:[],reason}},update({present:present3,desired:desired2}){const body2={...carried(present3.fields,
+always),...desired2};const unknown3=always.filter(field2=>body2[field2]===void 0);return{requests:[{operation:operation(
+"update"),params:{[param]:present3.identity.id??""},body:bodyOf2(body2)}],expected:body2,...unknown3.length===0?{}:{trouble:unknownWhole(
+noun,unknown3)}}},creation:creationOf(operation("create"),{takesId:true,needs:["name",...given.needs??[]],body:bodyOf2,...given.
+refuses===void 0?{}:{prepare:refusing(given.refuses)},...given.afterCreation===void 0?{}:{after:given.afterCreation},...given.
+withoutId===void 0?{}:{withoutId:given.withoutId}}),deletion:deletionOf(operation("delete"),param,`deletes the ${noun}${given.
+deletes??""}`),discovery:{...discoveryIn(list2,`${noun}s`,shown4),writes},destructions:()=>[],...own6}}function refusing(refuses){
+return(_,fields4)=>{const trouble=refuses(fields4);return trouble===void 0?{fields:fields4}:{fields:fields4,trouble}}}function usersIn(list2,field2,id){
+const rows=[...list2?.all()??[]].filter(row=>idOf(row[field2])===id&&list2?.deleted.has(String(row.id))===false);const names4=rows.
+slice(0,3).map(row=>firstText(row.username,row.name)??String(row.id));return rows.length>3?[...names4,`and ${rows.length-
+3} more`]:names4}function namedIdentities({identity:{id,name:name3}}){return id===void 0?[`name ${name3}`]:[`id ${id}`]}
+function unknownToProfile({kind,place:place2},noun,{name:name3}){if(name3==="boruta")return[];return[error("profile-fiel\
+d",`a server of the profile ${name3} has no operations for ${withArticle(noun)}, so ${kind} can't be declared`,[place2],
+'if the server is a Boruta, set "profile: boruta" under server')]}function unnamed({identity:identity2,place:place2},kind){
+if(identity2.id!==void 0||identity2.name!==void 0)return[];const message=`${withArticle(kind)} needs an "id" or a "name"`;
+return[error("missing-field",message,[place2],"add the name that it has on the server")]}function namingIn(name3){return({
+id,name:given},{[name3]:list2})=>{const row=id===void 0?void 0:list2?.byId(id);const called=typeof row?.name==="string"?
+row.name:given;const unique=called!==void 0&&(list2?.byName(called).length??0)<=1;const byName2=called===void 0?[]:[{name:called}];
+const present3=id===void 0?void 0:list2?.presentName(id);const found2=present3===void 0||present3===called?void 0:list2?.
+findNamed(present3);if(present3!==void 0&&typeof found2==="object"&&found2.id===row?.id)byName2.push({name:present3});const byId=id===
+void 0?[]:[{id}];const address4=(unique||id===void 0?byName2[0]:void 0)??byId[0]??{};return{address:address4,key:byId[0]??
+address4,all:[...byName2,...byId]}}}function lookUp(identity2,list2,{profile}){const{id,name:name3=""}=identity2;const absent2=profile.
+creates&&isMissing(list2,identity2)?{missing:true}:{};const nothing4={exists:false,identity:identity2,fields:{}};if(id===
+void 0){if(absent2.missing)return{...nothing4,...absent2,trouble:list2.lacking(name3),proposal:()=>list2.proposal(name3)};
+const found2=list2.findNamed(name3);if(typeof found2==="string")return{...nothing4,trouble:found2};return{exists:true,identity:assign(
+identity2,{id:String(found2.id)}),fields:found2}}const row=list2.byId(id);if(row!==void 0)return{exists:true,identity:identity2,
+fields:row};if(list2.unsure)return{exists:true,identity:identity2,fields:{}};return{...nothing4,trouble:list2.lacksId(id),
+...absent2}}function discoveryIn(name3,nouns2,shown4=row=>row){return{options:{},async find({list:list2}){const index=await list2(
+name3);if(index===null)return{found:[],notes:[`the server offers no list of ${nouns2}`]};return{found:index.rows().map(row=>{
+const identity2={id:String(row.id)};const called=typeof row.name==="string"?row.name:null;return{identity:identity2,called,
+live:{exists:true,identity:identity2,fields:shown4(row)}}}),notes:withoutIds(index.anonymous,nouns2)}},named:{lists:()=>[
+name3],identity({live:{fields:fields4}},{[name3]:list2}){const{name:called}=fields4;return typeof called==="string"&&list2?.
+byName(called).length===1?{name:called}:void 0}}}}var init_resource=__esm({"src/kinds/resource.ts"(){"use strict";init_concurrency();
+init_members();init_problems();init_values();init_words();init_answers();init_by_name();init_discovery();init_fields();init_lifecycle();
+init_references();init_resolve_sets();init_rules();init_schema()}});function listsOfUser({fields:fields4},profile){const filled=set2=>listsOf(set2).some(({list:list2})=>list2.length>0);return[
 ...(userTraits[profile.name].whole?.includes("organizations")??false)||filled(fields4.organizations)?["organizations"]:[],
 ...listScope("scopes",profile)!==void 0&&filled(fields4.authorized_scopes)?["scopes"]:[],...listScope("roles",profile)!==
 void 0&&filled(fields4.roles)?["roles"]:[]]}function resolveUser(fields4,context3){const{references:references2,present:present3,
@@ -8323,19 +8351,30 @@ backend_id:id},body:body2}]:[];if(!changed2.has("is_default"))return{requests:fi
 fields:now},changed2){if(body2.roles===void 0)return unknownWhole("backend",["roles"]);const several=changed2.has("is_de\
 fault")&&severalDefaults(now,"backend","in its database");if(several)return several;const[alg,options]=hashFields;if(changed2.
 has(alg)&&!changed2.has(options)&&!isCleared(now[options]??null))return`its ${options} are those of ${String(now[alg])},\
- and the server checks them against ${alg}: declare ${options} too`;return void 0}var backend3;var init_backend=__esm({"\
-src/kinds/backend.ts"(){"use strict";init_backend_schema();init_fields();init_holdings();init_loss();init_one_default();
-init_resource();init_rules();init_user_references();backend3=resource2({name:"Backend",noun:"backend",about:"A backend: \
-where the server stores users, and how it sends them mail.",list:"backends",path:"/api/backends",param:"backend_id",scopes:{
-read:"identity-providers:manage:all",write:"identity-providers:manage:all"},fields:backendFields,shape:backendShape,traits:{
-emptyIsNull:backendTexts,nullBecomes:{roles:[]},piecemeal:true,limits:{characters:Object.fromEntries(["name",...backendTexts].
-map(name3=>[name3,255])),filled:{name:null}}},sets:{roles:{noun:"role",list:"roles"}},cached:true,body:({is_default:_,...rest})=>rest,
-afterCreation:moveDefault,beside:list2=>({[DEFAULTS]:defaultsOf(list2.all())}),problems:declared=>twoDefaults(declared,"\
-backend"),deletes:" with its email templates",keeps:({id,is_default},list2)=>is_default!==true||defaultsOf(list2?.all()??
-[]).some(other=>other!==id)?void 0:'it is the default: declare "is_default: true" on another backend',usedBy:[{noun:"ide\
-ntity provider",list:"identityProviders",field:"backend"},{noun:"user",list:"users",field:"backend"}]},{...oneDefault("b\
-ackend"),update,lost:traces=>lostElements(["roles"],traces),restorable:existing,gives:({roles:roles3=null},references2)=>holdingsOf(
-{roles:roles3},references2)})}});function decideRegeneration(input,address4,regeneration3){const{declared,present:present3,changed:changed2}=input;const{
+ and the server checks them against ${alg}: declare ${options} too`;return refusal(Object.fromEntries(Object.entries(body2).
+filter(([name3])=>changed2.has(name3))),now)}function refusal(given,now){const next={...now,...given};const lacks=directory.
+filter(name3=>isCleared(next[name3]??null));if(next.type===LDAP&&lacks.length>0&&["type",...directory].some(name3=>name3 in
+given))return`an LDAP backend needs ${lacks.join(" and ")}: declare ${lacks.length===1?"it":"them"}`;const{password_hashing_alg:alg="\
+argon2",password_hashing_opts:options=null}=next;const known3=hashOptions[String(alg)]??[];const unknown3=isMap(options)?
+Object.keys(options).filter(name3=>!known3.includes(name3)):[];if(unknown3.length>0&&hashFields.some(name3=>name3 in given))
+return`${String(alg)} has no option ${unknown3.join(" and ")} in password_hashing_opts: it has ${known3.join(", ")}`;const there=new Set(
+asElements(now.federated_servers??null).map(({name:name3})=>name3));for(const server of asElements(given.federated_servers??
+null)){const missing2=["client_id","client_secret","base_url"].filter(name3=>server[name3]===void 0);if(!there.has(server.
+name)&&missing2.length>0)return`the new federated server "${String(server.name)}" needs ${missing2.join(" and ")}`}return void 0}
+var backend3,hashOptions,directory;var init_backend=__esm({"src/kinds/backend.ts"(){"use strict";init_values();init_backend_schema();
+init_fields();init_holdings();init_loss();init_one_default();init_resource();init_rules();init_user_references();backend3=
+resource2({name:"Backend",noun:"backend",about:"A backend: where the server stores users, and how it sends them mail.",list:"\
+backends",path:"/api/backends",param:"backend_id",scopes:{read:"identity-providers:manage:all",write:"identity-providers\
+:manage:all"},fields:backendFields,shape:backendShape,traits:{emptyIsNull:backendTexts,nullBecomes:{roles:[]},piecemeal:true,
+limits:{characters:Object.fromEntries(["name",...backendTexts].map(name3=>[name3,255])),filled:{name:null}}},sets:{roles:{
+noun:"role",list:"roles"}},cached:true,body:({is_default:_,...rest})=>rest,afterCreation:moveDefault,beside:list2=>({[DEFAULTS]:defaultsOf(
+list2.all())}),problems:declared=>twoDefaults(declared,"backend"),refuses:fields4=>refusal(fields4,{}),deletes:" with it\
+s email templates",keeps:({id,is_default},list2)=>is_default!==true||defaultsOf(list2?.all()??[]).some(other=>other!==id)?
+void 0:'it is the default: declare "is_default: true" on another backend',usedBy:[{noun:"identity provider",list:"identi\
+tyProviders",field:"backend"},{noun:"user",list:"users",field:"backend"}]},{...oneDefault("backend"),update,lost:traces=>lostElements(
+["roles"],traces),restorable:existing,gives:({roles:roles3=null},references2)=>holdingsOf({roles:roles3},references2)});
+hashOptions={argon2:["t_cost","m_cost","parallelism","salt_len","hashlen","argon2_type","format"],bcrypt:["log_rounds","\
+legacy"],pbkdf2:["salt_len","length","format","digest"]};directory=["ldap_host","ldap_user_rdn_attribute","ldap_base_dn"]}});function decideRegeneration(input,address4,regeneration3){const{declared,present:present3,changed:changed2}=input;const{
 counter:counter2,field:field2,noun}=regeneration3;const{generation}=declared;if(generation===void 0||present3.exists===false)
 return void 0;const recorded2=present3.generation;const nothing4={fields:[],requests:[],destructions:[]};const shown4=presentValue(
 regeneration3,present3.fields,present3.shown);if(present3.pendingRun!==void 0){return{...nothing4,action:"blocked",reason:`\
@@ -8370,32 +8409,32 @@ authMethods,seconds,day,month,ttl,flag2,listOnce,algorithms,uri,resource3,size2,
 ["client_credentials","password","authorization_code","agent_code","refresh_token","implicit","revoke","introspect","id_\
 token","vp_token","preauthorized_code","agent_credentials"];authMethods=["client_secret_basic","client_secret_post","cli\
 ent_secret_jwt","private_key_jwt"];seconds={s:1,m:60,h:3600,d:86400};day=86400;month=30*day;ttl=(what,most2,example)=>optional2(
-lifetime(most2),`How long ${what} holds: seconds, or a number with s, m, h or d.`,example);flag2=(what,example=true)=>optional2(
-boolean2(),what,example);listOnce=item=>array(item).refine(list2=>new Set(list2).size===list2.length,"must not contain a\
- value twice").meta(noneTwice);algorithms=(...families)=>_enum(families.flatMap(family=>[256,384,512].map(size3=>`${family}${size3}`)));
-uri=string2().max(255,"must not be longer than 255 characters").regex(/^[a-z][a-z0-9+.-]*:\/\/[^\s/?#][^\s#]*$/i,'must h\
-ave a scheme and a host, and no "#"');resource3=string2().regex(/^[a-z][a-z0-9+.-]*:[^\s#]+$/i,'must be a URI with a sch\
-eme, and without "#"');size2=union([string2(),int().transform(String)]);keyPairType=union([strictObject({type:literal("r\
-sa").meta({description:"The type of the key.",examples:["rsa"]}),modulus_size:size2.meta({description:"The bits of the m\
-odulus.",examples:["2048"]}),exponent_size:size2.meta({description:"The public exponent.",examples:["65537"]})}),strictObject(
+lifetime(most2),`How long ${what} holds, such as ${example}.`,example);flag2=(what,example=true)=>optional2(boolean2(),what,
+example);listOnce=item=>array(item).refine(list2=>new Set(list2).size===list2.length,"must not contain a value twice").meta(
+noneTwice);algorithms=(...families)=>_enum(families.flatMap(family=>[256,384,512].map(size3=>`${family}${size3}`)));uri=
+string2().max(255,"must not be longer than 255 characters").regex(/^[a-z][a-z0-9+.-]*:\/\/[^\s/?#][^\s#]*$/i,'must have \
+a scheme and a host, and no "#"');resource3=string2().regex(/^[a-z][a-z0-9+.-]*:[^\s#]+$/i,'must be a URI with a scheme,\
+ and without "#"');size2=union([string2(),int().transform(String)]);keyPairType=union([strictObject({type:literal("rsa").
+meta({description:"The type of the key.",examples:["rsa"]}),modulus_size:size2.meta({description:"The bits of the modulu\
+s.",examples:["2048"]}),exponent_size:size2.meta({description:"The public exponent.",examples:["65537"]})}),strictObject(
 {type:literal("ec").meta({description:"The type of the key.",examples:["ec"]}),curve:_enum(["P-256","P-384"]).meta({description:"\
 The curve of the key.",examples:["P-256"]})})],{error:"expected {type: rsa, modulus_size, exponent_size} or {type: ec, c\
 urve}"});shape=()=>({name:nullish2(text(),"The name that people see.","Web shop"),secret:optional2(text(),"The client's \
-secret, from a variable. Without it, the server makes one for a new client. idops never shows it.","${IDOPS_SHOP_SECRET}"),
-identity_provider:optional2(reference2("identity provider","Customers"),"The identity provider that users log in at, by \
-name or id. A new client needs one.","Customers"),redirect_uris:optional2(array(uri),"Where logins may lead back to.",["\
-https://shop.example.com/login"]),supported_grant_types:optional2(listOnce(_enum(grantTypes)),"The grants that the clien\
-t may use.",["authorization_code","refresh_token"]),authorized_scopes:optional2(referenceSet("scope","billing:read"),"Th\
-e scopes that the client may get, by name or id: the whole set, or {add, remove}.",["billing:read"]),authorize_scope:flag2(
-"Whether the client gets only its authorized scopes."),access_token_ttl:ttl("an access token",day,"1h"),id_token_ttl:ttl(
-"an ID token",day,"1h"),refresh_token_ttl:ttl("a refresh token",month,"30d"),authorization_code_ttl:ttl("an authorizatio\
-n code",600,"1m"),authorization_request_ttl:ttl("a pushed authorization request",300,"1m"),agent_token_ttl:ttl("an agent\
- token",month,"30d"),confidential:flag2("Whether the client must authenticate."),pkce:flag2("Whether the client must use\
- PKCE."),enforce_dpop:flag2("Whether tokens must be bound by DPoP."),enforce_tx_code:flag2("Whether a pre-authorized cod\
-e needs a transaction code."),public_refresh_token:flag2("Whether tokens can be refreshed without the secret.",false),public_revoke:flag2(
-"Whether tokens can be revoked without the secret.",false),public_client_id:nullish2(text(),"The id by which a public cl\
-ient calls itself.","https://wallet.example"),check_public_client_id:flag2("Whether public_client_id is checked."),token_endpoint_auth_methods:optional2(
-listOnce(_enum(authMethods)),"How the client authenticates at the token endpoint.",["private_key_jwt"]),token_endpoint_jwt_auth_alg:optional2(
+secret. Use a variable. Without it, the server makes one for a new client.","${IDOPS_SHOP_SECRET}"),identity_provider:optional2(
+reference2("identity provider","Customers"),"The identity provider that users log in at, by name or id. A new client nee\
+ds one.","Customers"),redirect_uris:optional2(array(uri),"Where logins may lead back to.",["https://shop.example.com/log\
+in"]),supported_grant_types:optional2(listOnce(_enum(grantTypes)),"The grants that the client may use.",["authorization_\
+code","refresh_token"]),authorized_scopes:optional2(referenceSet("scope","billing:read"),"The scopes that the client may\
+ get: a list of all, or {add, remove}.",["billing:read"]),authorize_scope:flag2("Whether the client gets only its author\
+ized scopes."),access_token_ttl:ttl("an access token",day,"1h"),id_token_ttl:ttl("an ID token",day,"1h"),refresh_token_ttl:ttl(
+"a refresh token",month,"30d"),authorization_code_ttl:ttl("an authorization code",600,"1m"),authorization_request_ttl:ttl(
+"a pushed authorization request",300,"1m"),agent_token_ttl:ttl("an agent token",month,"30d"),confidential:flag2("Whether\
+ the client must authenticate."),pkce:flag2("Whether the client must use PKCE."),enforce_dpop:flag2("Whether tokens must\
+ be bound by DPoP."),enforce_tx_code:flag2("Whether a pre-authorized code needs a transaction code."),public_refresh_token:flag2(
+"Whether tokens can be refreshed without the secret.",false),public_revoke:flag2("Whether tokens can be revoked without \
+the secret.",false),public_client_id:nullish2(text(),"The id by which a public client calls itself.","https://wallet.exa\
+mple"),check_public_client_id:flag2("Whether public_client_id is checked."),token_endpoint_auth_methods:optional2(listOnce(
+_enum(authMethods)),"How the client authenticates at the token endpoint.",["private_key_jwt"]),token_endpoint_jwt_auth_alg:optional2(
 algorithms("RS","HS"),"The algorithm of the client's assertions.","RS256"),jwt_public_key:nullish2(text(),"The public ke\
 y of the client's assertions, in PEM form.",{file:"keys/shop.pub.pem"}),jwks_uri:nullish2(text(),"Where the client's key\
 s are.","https://shop.example.com/jwks.json"),key_pair_type:optional2(keyPairType,"The type of the client's key. An exis\
@@ -8414,16 +8453,20 @@ anyObject,"Anything else about the client, as JSON; the whole object.",{contact:
 "regenerate the DID"),...fields4,...lifecycle("client")},absentAlone(["did_generation",...Object.keys(fields4)]))})}});function undocumentedFields(declared,{name:name3}){if(name3==="boruta")return[];return Object.keys(declared.fields).map(
 field2=>error("profile-field",`the documented API has no "${field2}" of a client; it only regenerates the DID`,[declared.
 placeOf(field2)],'if the server is a Boruta, set "profile: boruta" under server; otherwise remove the field'))}function unfitAlgorithms(declared){
-const{fields:given}=declared;const{key_pair_type:key3}=given;if(!isMap(key3))return[];const wrong2=key3.type==="ec"?"RS":
-"ES";return["id_token_signature_alg","userinfo_signed_response_alg"].flatMap(field2=>{const{[field2]:algorithm}=given;if(typeof algorithm!==
-"string"||!algorithm.startsWith(wrong2))return[];const message=`"${field2}" is ${algorithm}, which a key of the type ${String(
-key3.type)} can't sign with`;return[error("profile-limit",message,[declared.placeOf(field2)],`use HS, or ${wrong2==="RS"?
-"ES":"RS"} algorithms`)]})}function prepared(_,given){const{key_pair_type:key3=null,id_token_signature_alg:algorithm}=given;
-if(algorithm!==void 0||!isMap(key3)||key3.type!=="ec")return{fields:given};const trouble="the server gives a new client \
-the algorithm RS512, which an EC key can't sign with: declare id_token_signature_alg, such as ES256";return{fields:given,
-trouble}}function shownClient({id:_,name:name3,...shown4}){const{identity_provider:provider}=shown4;const hasNone=isMap(
-provider)&&provider.id===null;return{...name3===void 0?{}:{name:name3},...shown4,...hasNone?{identity_provider:null}:{}}}
-function resolve(wanted,context3){const{identity_provider:provider,...rest}=wanted;const{scopes,identityProviders,keyPairs}=context3.
+const{fields:given}=declared;const{key_pair_type:key3}=given;if(!isMap(key3))return[];return unfitFields(given,key3).map(
+({field:field2,message,hint})=>error("profile-limit",message,[declared.placeOf(field2)],hint))}function unfitFields(given,{
+type}){const[wrong2,right]=type==="ec"?["RS","ES"]:["ES","RS"];return["id_token_signature_alg","userinfo_signed_response\
+_alg"].flatMap(field2=>{const{[field2]:algorithm}=given;if(typeof algorithm!=="string"||!algorithm.startsWith(wrong2))return[];
+const message=`"${field2}" is ${algorithm}, which a key of the type ${String(type)} can't sign with`;return[{field:field2,
+message,hint:`use HS, or ${right} algorithms`}]})}function unfitTrouble(given,key3){const[unfit]=isMap(key3)?unfitFields(
+given,key3):[];return unfit&&`${unfit.message}: ${unfit.hint}`}function prepared(_,given){const{key_pair_type:key3={type:"\
+rsa"},id_token_signature_alg:algorithm}=given;const unfit=unfitTrouble(given,key3);if(unfit!==void 0)return{fields:given,
+trouble:unfit};if(isMap(key3)&&Number(key3.modulus_size??MODULUS)<MODULUS)return{fields:given,trouble:`the server takes \
+a modulus_size of ${MODULUS} or more for a new key`};if(algorithm!==void 0||!isMap(key3)||key3.type!=="ec")return{fields:given};
+const trouble="the server gives a new client the algorithm RS512, which an EC key can't sign with: declare id_token_sign\
+ature_alg, such as ES256";return{fields:given,trouble}}function shownClient({id:_,name:name3,...shown4}){const{identity_provider:provider}=shown4;
+const hasNone=isMap(provider)&&provider.id===null;return{...name3===void 0?{}:{name:name3},...shown4,...hasNone?{identity_provider:null}:
+{}}}function resolve(wanted,context3){const{identity_provider:provider,...rest}=wanted;const{scopes,identityProviders,keyPairs}=context3.
 references;const{key_pair_id:pair}=wanted;const isLost=typeof pair==="string"&&keyPairs?.byId(pair)===void 0;const lost2=isLost&&
 keyPairs!=null?[keyPairs.lacksId(pair)]:[];const given=provider===void 0||provider===null?rest:{...rest,identity_provider:[
 provider]};const resolver=new SetResolver(given,context3,true);resolver.takeFrom("authorized_scopes","scope",scopes);resolver.
@@ -8442,7 +8485,8 @@ fields,["authorized_scopes"]),...desired2};const params={client_id:present3.iden
 eeps its present key until its key pair is regenerated, which idops does not do";const lifetime2=changed2.has("access_to\
 ken_ttl")?Number(desired2.access_token_ttl):0;const trouble=expected.authorized_scopes===void 0?unknownWhole("client",["\
 authorized_scopes"]):lifetime2>MOST_UPDATED?`the server takes an access_token_ttl of ${lifetime2} seconds for a new clie\
-nt alone, and at most ${MOST_UPDATED} in an update: declare ${MOST_UPDATED} or fewer`:void 0;return{requests:[{operation:"\
+nt alone, and at most ${MOST_UPDATED} in an update: declare ${MOST_UPDATED} or fewer`:unfitTrouble(Object.fromEntries(Object.
+entries(desired2).filter(([field2])=>changed2.has(field2))),present3.fields.key_pair_type??null);return{requests:[{operation:"\
 updateClient",params,body:sent(expected)}],expected,...changed2.has("key_pair_type")?{warnings:[{code:"keeps-key",message}]}:
 {},...trouble===void 0?{}:{trouble}}}async function find(context3){const{one,all}=traits[context3.profile.name].reads??{};
 const wanted=context3.asked.client??[];const rows=all===void 0?null:await context3.rows("clients",all,pages.client);if(rows!==
@@ -8454,39 +8498,39 @@ asFinding({...client3,id})}));const unnamed2="the server offers no list of clien
 est, the state or --client ID names";return{found:shown4.flat(),notes:wanted.length>0?[]:[unnamed2]}}function asFinding(client3){
 const{id,name:name3}=client3;if(typeof id!=="string")return[];const called=typeof name3==="string"?name3:null;const{secret:_,
 ...fields4}=shownClient(client3);return[{identity:{id},called,live:{exists:true,identity:{id},fields:fields4}}]}var traits,
-plainFields,fields,regeneration,client2,MOST_UPDATED;var init_client=__esm({"src/kinds/client.ts"(){"use strict";init_concurrency();
-init_problems();init_values();init_answers();init_by_name();init_client_schema();init_discovery();init_fields();init_holdings();
-init_lifecycle();init_regeneration();init_resolve_sets();init_rules();traits={documented:{},boruta:{reads:{one:{title:"s\
-how a client",path:"/api/clients/:client_id",scope:"clients:manage:all"},all:{title:"list clients",path:"/api/clients",scope:"\
-clients:manage:all"}},emptyIsNull:["name","public_client_id","logo_uri","jwks_uri","jwt_public_key"],piecemeal:true,protects:true,
-limits:{ids:{authorized_scopes:null},characters:{name:255,public_client_id:255,secret:255,logo_uri:255,jwks_uri:255},filled:{
-secret:"leave it out to keep the present one; the server would leave the client without one"}},unsafe:true}};plainFields=
-[...["name","redirect_uris","supported_grant_types","authorize_scope"],...["access_token_ttl","id_token_ttl","refresh_to\
-ken_ttl"],...["authorization_code_ttl","authorization_request_ttl"],...["confidential","pkce","enforce_dpop","enforce_tx\
-_code","public_refresh_token","public_revoke"],...["public_client_id","check_public_client_id"],...["token_endpoint_auth\
-_methods","token_endpoint_jwt_auth_alg","jwt_public_key"],...["key_pair_type","id_token_signature_alg","userinfo_signed_\
-response_alg"],...["response_mode","trusted_authorities","trusted_hosts"],...["agent_token_ttl","authorized_resources","\
-jwks_uri","logo_uri","metadata"]];fields={...Object.fromEntries(plainFields.map(field2=>[field2,value])),secret,identity_provider:reference,
-key_pair_id:value,authorized_scopes:set()};regeneration={command:true,counter:"did_generation",owner:"client",field:"did",
-name:"name",noun:"DID",moved:"did-moved",verdict:({id=""},present3,shown4)=>({action:"regenerate",fields:[],requests:[{operation:"\
-regenerateDid",params:{client_id:id}}],destructions:[`regenerates the DID${presentValue({field:"did"},present3,shown4)}`]}),
-same:did=>`the DID is the same as before (${did}): the server derives it from the client's key, which did not change`};client2=
-{name:"Client",noun:"client",get schema(){return clientSchema()},identity:["id"],fields,decisive:["did"],scopes:{read:"c\
-lients:manage:all",write:"clients:manage:all"},traits,identities:({identity:identity2})=>[`id ${identity2.id}`],check:(declared,profile)=>[
-...declared.flatMap(one=>[...undocumentedFields(one,profile),...absentProblems(one,"client"),...unsupportedLifecycle(one,
-"client",profile),...unfitAlgorithms(one)]),...profileProblems(declared,profile,traits)],addressPart:({id})=>id??"",called:({
-name:name3})=>firstText(name3),readable:({name:name3})=>traits[name3].reads?.one!==void 0,async observe(objects3,context3){
-const{one:read2}=traits[context3.profile.name].reads??{};if(read2===void 0)return new Map;return new Map(await allSettledEach(
-objects3,async object3=>{const{identity:identity2}=object3;const shown4=await readOne(context3,read2,{client_id:identity2.
-id??""},answers.wholeClient);const found2=shown4===null?missing(identity2,"client",context3.profile):{exists:true,identity:identity2,
-fields:shownClient(shown4)};return[object3,found2]}))},refersTo:({fields:wanted})=>[...wanted.authorized_scopes===void 0?
-[]:["scopes"],...wanted.identity_provider===void 0?[]:["identityProviders"],...wanted.key_pair_id===void 0?[]:["keyPairs"]],
-resolve,decide:input=>decideRegeneration(input,`Client/${input.present.identity.id}`,regeneration),update:update2,creation:{
-...creationOf("createClient",{takesId:true,needs:["identity_provider"],prepare:prepared}),once:["key_pair_id"],request:({
-id=""},given)=>({operation:"createClient",params:{},body:{id,...sent(given)}})},deletion:deletionOf("deleteClient","clie\
-nt_id","deletes the client, with its secret and its keys"),regeneration,gives:(given,references2)=>scopesGiven(given,"au\
-thorized_scopes",references2),discovery:{options:{client:"id"},find,writes:[...plainFields,"identity_provider","authoriz\
-ed_scopes"]},destructions:()=>[]};MOST_UPDATED=300}});function altered(declared,changes){return{...declared,...changes,get place(){return declared.place},get declaredAt(){return declared.
+plainFields,fields,regeneration,client2,MODULUS,MOST_UPDATED;var init_client=__esm({"src/kinds/client.ts"(){"use strict";
+init_concurrency();init_problems();init_values();init_answers();init_by_name();init_client_schema();init_discovery();init_fields();
+init_holdings();init_lifecycle();init_regeneration();init_resolve_sets();init_rules();traits={documented:{},boruta:{reads:{
+one:{title:"show a client",path:"/api/clients/:client_id",scope:"clients:manage:all"},all:{title:"list clients",path:"/a\
+pi/clients",scope:"clients:manage:all"}},emptyIsNull:["name","public_client_id","logo_uri","jwks_uri","jwt_public_key"],
+piecemeal:true,protects:true,limits:{ids:{authorized_scopes:null},characters:{name:255,public_client_id:255,secret:255,logo_uri:255,
+jwks_uri:255},filled:{secret:"leave it out to keep the present one; the server would leave the client without one"}},unsafe:true}};
+plainFields=[...["name","redirect_uris","supported_grant_types","authorize_scope"],...["access_token_ttl","id_token_ttl",
+"refresh_token_ttl"],...["authorization_code_ttl","authorization_request_ttl"],...["confidential","pkce","enforce_dpop",
+"enforce_tx_code","public_refresh_token","public_revoke"],...["public_client_id","check_public_client_id"],...["token_en\
+dpoint_auth_methods","token_endpoint_jwt_auth_alg","jwt_public_key"],...["key_pair_type","id_token_signature_alg","useri\
+nfo_signed_response_alg"],...["response_mode","trusted_authorities","trusted_hosts"],...["agent_token_ttl","authorized_r\
+esources","jwks_uri","logo_uri","metadata"]];fields={...Object.fromEntries(plainFields.map(field2=>[field2,value])),secret,
+identity_provider:reference,key_pair_id:value,authorized_scopes:set()};regeneration={command:true,counter:"did_generatio\
+n",owner:"client",field:"did",name:"name",noun:"DID",moved:"did-moved",verdict:({id=""},present3,shown4)=>({action:"rege\
+nerate",fields:[],requests:[{operation:"regenerateDid",params:{client_id:id}}],destructions:[`regenerates the DID${presentValue(
+{field:"did"},present3,shown4)}`]}),same:did=>`the DID is the same as before (${did}): the server derives it from the cl\
+ient's key, which did not change`};client2={name:"Client",noun:"client",get schema(){return clientSchema()},identity:["i\
+d"],fields,decisive:["did"],scopes:{read:"clients:manage:all",write:"clients:manage:all"},traits,identities:({identity:identity2})=>[
+`id ${identity2.id}`],check:(declared,profile)=>[...declared.flatMap(one=>[...undocumentedFields(one,profile),...absentProblems(
+one,"client"),...unsupportedLifecycle(one,"client",profile),...unfitAlgorithms(one)]),...profileProblems(declared,profile,
+traits)],addressPart:({id})=>id??"",called:({name:name3})=>firstText(name3),readable:({name:name3})=>traits[name3].reads?.
+one!==void 0,async observe(objects3,context3){const{one:read2}=traits[context3.profile.name].reads??{};if(read2===void 0)
+return new Map;return new Map(await allSettledEach(objects3,async object3=>{const{identity:identity2}=object3;const shown4=await readOne(
+context3,read2,{client_id:identity2.id??""},answers.wholeClient);const found2=shown4===null?missing(identity2,"client",context3.
+profile):{exists:true,identity:identity2,fields:shownClient(shown4)};return[object3,found2]}))},refersTo:({fields:wanted})=>[
+...wanted.authorized_scopes===void 0?[]:["scopes"],...wanted.identity_provider===void 0?[]:["identityProviders"],...wanted.
+key_pair_id===void 0?[]:["keyPairs"]],resolve,decide:input=>decideRegeneration(input,`Client/${input.present.identity.id}`,
+regeneration),update:update2,creation:{...creationOf("createClient",{takesId:true,needs:["identity_provider"],prepare:prepared}),
+once:["key_pair_id"],request:({id=""},given)=>({operation:"createClient",params:{},body:{id,...sent(given)}})},deletion:deletionOf(
+"deleteClient","client_id","deletes the client, with its secret and its keys"),regeneration,gives:(given,references2)=>scopesGiven(
+given,"authorized_scopes",references2),discovery:{options:{client:"id"},find,writes:[...plainFields,"identity_provider",
+"authorized_scopes"]},destructions:()=>[]};MODULUS=2048;MOST_UPDATED=300}});function altered(declared,changes){return{...declared,...changes,get place(){return declared.place},get declaredAt(){return declared.
 declaredAt},placeOf:(...path)=>declared.placeOf(...path),placeWithin:(field2,part)=>declared.placeWithin(field2,part)}}var init_declared=__esm(
 {"src/kinds/declared.ts"(){"use strict"}});function ownedBy(noun,list2){const name3=noun.replaceAll(" ","_");const id=`${name3}_id`;const byName2={id,names:[name3],
 lists:()=>[list2],find({[name3]:called="",...rest},references2){const found2=findIn(noun,called,references2);return typeof found2===
@@ -8524,57 +8568,58 @@ const{backend_id="",type=""}=identity2;return{action:"delete",fields:deletedBodi
 deleteTemplate",params:{backend_id,template_type:type}}],destructions:["deletes the template"]}}function deletedBodies(fields4,{
 name:name3}){return halves.filter(field2=>typeof fields4[field2]==="string").map(path=>({path,type:"body",before:fields4[path],
 after:null,sensitive:false,becomes:traits2[name3].allBuiltIn?"built-in":"gone"}))}async function showTemplate(identity2,{
-reader,limit:limit2}){const{backend_id="",type=""}=identity2;const template2=await limit2(()=>reader.showTemplate(backend_id,
-type));return template2===null?{exists:false,identity:identity2,fields:{}}:{exists:true,identity:identity2,fields:{...template2}}}
-async function find2(context3){const{asked,known:known3}=context3;const{backend:wanted=[],type:types3=[]}=asked;const named3=known3.
-filter(({kind})=>kind==="EmailTemplate").map(({identity:identity2})=>identity2);const backends=wanted.length>0?wanted:await backendsOf(
-context3,named3);const identities=[...new Set(backends)].sort().flatMap(backend_id=>{const own6=named3.flatMap(one=>one.
-backend_id===backend_id?[one.type??""]:[]);return[...new Set(types3.length>0?types3:[...knownTypes,...own6])].sort(compareText).
-map(type=>({backend_id,type}))});const found2=await allSettled(identities.map(async identity2=>{const live=await showTemplate(
-identity2,context3);if(!live.exists)return[];const remark=live.fields.id===null?{remark:"the built-in text"}:{};return[{
-identity:identity2,called:null,...remark,live}]}));const unnamed2="no backend is known, so no email template can be foun\
-d: name backends with --backend ID";if(backends.length>0)return{found:found2.flat(),notes:[]};return{found:[],notes:[unnamed2],
-unasked:"no backend is known, so no template was read"}}async function backendsOf({list:list2,profile},named3){const known3=named3.
-flatMap(({backend_id})=>backend_id??[]);if(listRead("backends",profile)===void 0)return known3;const own6=await list2("b\
-ackends");const shown4=own6??await list2("users");const ids2=[...shown4?.all()??[]].map(row=>own6===null?idOf(row.backend):
-row.id);return[...known3,...ids2.flatMap(id=>typeof id==="string"?[id]:[])]}function bodyProblems(template2){return halves.
-flatMap(half=>bodyProblem(template2,half)??[])}function bodyProblem(template2,half){const text6=textOf(template2.fields[half]);
-if(text6===""||!isBlank(text6))return void 0;const message=`"${half}" is only white space, which can't be the body of an\
- email`;const hint='write the text, or declare "state: absent" to delete the template';return error("body-blank",message,
-[template2.placeOf(half)],hint)}function withUsableBodies(template2){const unusable=halves.filter(half=>bodyProblem(template2,
-half)!==void 0);const fields4=Object.entries(template2.fields).filter(([field2])=>!unusable.some(half=>half===field2));return altered(
-template2,{fields:Object.fromEntries(fields4)})}function bodiesOf(fields4){return Object.fromEntries(halves.flatMap(half=>typeof fields4[half]===
-"string"?[[half,fields4[half]]]:[]))}var knownTypes,BUILT_IN,traits2,halves,schema,owned,emailTemplate,NOT_THERE;var init_email_template=__esm(
-{"src/kinds/email-template.ts"(){"use strict";init_zod();init_concurrency();init_members();init_problems();init_values();
-init_by_name();init_declared();init_fields();init_lifecycle();init_owned();init_references();init_rules();init_schema();
-knownTypes=["confirmation_instructions","reset_password_instructions","tx_code"];BUILT_IN='to go back to the built-in te\
-xt, declare "state: absent"';traits2={documented:{halvesFallBack:false,allBuiltIn:false},boruta:{halvesFallBack:true,allBuiltIn:true,
-whole:["txt_content","html_content"],ignored:["id"],limits:{identity:{type:{known:knownTypes,otherwise:"this server has \
-no email template of this type"}},filled:{txt_content:BUILT_IN,html_content:BUILT_IN}},signs:{null:["id"],resets:true},unsafe:true}};
-halves=["txt_content","html_content"];schema=lazy(()=>document("EmailTemplate","An email template of a backend, in Musta\
-che.",{backend_id:optional2(identifier(),"The id of the backend whose template it is.",UUID),backend:optional2(identifier(),
-"The name or id of the backend, instead of backend_id, if the profile lists backends.","Staff directory"),type:identifier().
-meta({description:"The type of the email, as the server names it.",examples:knownTypes}),id:optional2(text(),"The id of \
-the template. The backend and the type identify it.",UUID),txt_content:nullish2(text(),"The body in plain text.",{file:"\
-emails/reset_password.txt"}),html_content:nullish2(text(),"The body in HTML.",{file:"emails/reset_password.html"}),state:_enum(
-["present","absent"]).optional().meta({description:"absent deletes the template, so the server uses its built-in text.",
-examples:["absent"],default:"present"}),ignored:ignorable(traits2)},{...absentAlone(["id",...halves]),oneOf:[{required:[
-"backend_id"]},{required:["backend"]}]}));owned=ownedBy("backend","backends");emailTemplate={name:"EmailTemplate",noun:"\
-email template",get schema(){return schema()},identity:["backend_id","backend","type"],...owned.kind,fields:{id:value,txt_content:body,
-html_content:body},scopes:{read:"identity-providers:manage:all",write:"identity-providers:manage:all"},traits:traits2,identities:({
-identity:{backend_id,backend:backend4,type}})=>[JSON.stringify([backend_id??null,backend4??null,type])],check:(declared,profile)=>[
-...declared.flatMap(template2=>unidentified(template2,profile)),...declared.flatMap(template2=>absentProblems(template2,
-"template")),...declared.flatMap(bodyProblems),...profileProblems(declared.map(withUsableBodies),profile,traits2)],readable:()=>true,
-email:{txt:"txt_content",html:"html_content",type:"type"},deletion:{prunedUnasked:true,verdict:deletion,exists:({exists,
-fields:fields4})=>exists&&typeof fields4.id==="string",isBuiltIn:({id})=>id===null,traces:({id,txt_content,html_content})=>[
-id,txt_content,html_content].map(part=>typeof part==="string"?part:""),restored:bodiesOf},async observe(objects3,context3){
-return new Map(await allSettledEach(objects3,async object3=>[object3,await showTemplate(object3.identity,context3)]))},decide({
-declared,present:present3,profile}){if(!declared.absent)return void 0;const holds2=present3.exists===false||typeof present3.
-fields.id!=="string"||present3.asDeleted;if(holds2){const strange=present3.exists===false&&traits2[profile.name].allBuiltIn;
-const warnings=strange?[{code:"not-there",message:nothingThere(present3.identity)}]:[];return{action:"unchanged",fields:[],
-requests:[],destructions:[],warnings}}return deletion(present3.identity,present3.fields,profile)},update(input){if(input.
-present.exists===false&&traits2[input.profile.name].allBuiltIn){return{requests:[],expected:{},trouble:notThere(input.present.
-identity)}}if(traits2[input.profile.name].halvesFallBack)return rewrite(input);const{present:present3,desired:desired2}=input;
+reader,limit:limit2}){const{backend_id,type=""}=identity2;const isOwned=backend_id!==void 0;const template2=isOwned?await limit2(
+()=>reader.showTemplate(backend_id,type)):null;return template2===null?{exists:false,identity:identity2,fields:{}}:{exists:true,
+identity:identity2,fields:{...template2}}}async function find2(context3){const{asked,known:known3}=context3;const{backend:wanted=[],
+type:types3=[]}=asked;const named3=known3.filter(({kind})=>kind==="EmailTemplate").map(({identity:identity2})=>identity2);
+const backends=wanted.length>0?wanted:await backendsOf(context3,named3);const identities=[...new Set(backends)].sort().flatMap(
+backend_id=>{const own6=named3.flatMap(one=>one.backend_id===backend_id?[one.type??""]:[]);return[...new Set(types3.length>
+0?types3:[...knownTypes,...own6])].sort(compareText).map(type=>({backend_id,type}))});const found2=await allSettled(identities.
+map(async identity2=>{const live=await showTemplate(identity2,context3);if(!live.exists)return[];const remark=live.fields.
+id===null?{remark:"the built-in text"}:{};return[{identity:identity2,called:null,...remark,live}]}));const unnamed2="no \
+backend is known, so no email template can be found: name backends with --backend ID";if(backends.length>0)return{found:found2.
+flat(),notes:[]};return{found:[],notes:[unnamed2],unasked:"no backend is known, so no template was read"}}async function backendsOf({
+list:list2,profile},named3){const known3=named3.flatMap(({backend_id})=>backend_id??[]);if(listRead("backends",profile)===
+void 0)return known3;const own6=await list2("backends");const shown4=own6??await list2("users");const ids2=[...shown4?.all()??
+[]].map(row=>own6===null?idOf(row.backend):row.id);return[...known3,...ids2.flatMap(id=>typeof id==="string"?[id]:[])]}function bodyProblems(template2){
+return halves.flatMap(half=>bodyProblem(template2,half)??[])}function bodyProblem(template2,half){const text6=textOf(template2.
+fields[half]);if(text6===""||!isBlank(text6))return void 0;const message=`"${half}" is only white space, which can't be \
+the body of an email`;const hint='write the text, or declare "state: absent" to delete the template';return error("body-\
+blank",message,[template2.placeOf(half)],hint)}function withUsableBodies(template2){const unusable=halves.filter(half=>bodyProblem(
+template2,half)!==void 0);const fields4=Object.entries(template2.fields).filter(([field2])=>!unusable.some(half=>half===
+field2));return altered(template2,{fields:Object.fromEntries(fields4)})}function bodiesOf(fields4){return Object.fromEntries(
+halves.flatMap(half=>typeof fields4[half]==="string"?[[half,fields4[half]]]:[]))}var knownTypes,BUILT_IN,traits2,halves,
+schema,owned,emailTemplate,NOT_THERE;var init_email_template=__esm({"src/kinds/email-template.ts"(){"use strict";init_zod();
+init_concurrency();init_members();init_problems();init_values();init_by_name();init_declared();init_fields();init_lifecycle();
+init_owned();init_references();init_rules();init_schema();knownTypes=["confirmation_instructions","reset_password_instru\
+ctions","tx_code"];BUILT_IN='to go back to the built-in text, declare "state: absent"';traits2={documented:{halvesFallBack:false,
+allBuiltIn:false},boruta:{halvesFallBack:true,allBuiltIn:true,whole:["txt_content","html_content"],ignored:["id"],limits:{
+identity:{type:{known:knownTypes,otherwise:"this server has no email template of this type"}},filled:{txt_content:BUILT_IN,
+html_content:BUILT_IN}},signs:{null:["id"],resets:true},unsafe:true}};halves=["txt_content","html_content"];schema=lazy(
+()=>document("EmailTemplate","An email template of a backend, in Mustache.",{backend_id:optional2(identifier(),"The id o\
+f the backend whose template it is.",UUID),backend:optional2(identifier(),"The name or id of the backend, instead of bac\
+kend_id, if the profile lists backends.","Staff directory"),type:identifier().meta({description:"The type of the email, \
+as the server names it.",examples:knownTypes}),id:optional2(text(),"The id of the template. The backend and the type ide\
+ntify it.",UUID),txt_content:nullish2(text(),"The body in plain text.",{file:"emails/reset_password.txt"}),html_content:nullish2(
+text(),"The body in HTML.",{file:"emails/reset_password.html"}),state:_enum(["present","absent"]).optional().meta({description:"\
+absent deletes the template, so the server uses its built-in text.",examples:["absent"],default:"present"}),ignored:ignorable(
+traits2)},{...absentAlone(["id",...halves]),oneOf:[{required:["backend_id"]},{required:["backend"]}]}));owned=ownedBy("b\
+ackend","backends");emailTemplate={name:"EmailTemplate",noun:"email template",get schema(){return schema()},identity:["b\
+ackend_id","backend","type"],...owned.kind,fields:{id:value,txt_content:body,html_content:body},scopes:{read:"identity-p\
+roviders:manage:all",write:"identity-providers:manage:all"},traits:traits2,identities:({identity:{backend_id,backend:backend4,
+type}})=>[JSON.stringify([backend_id??null,backend4??null,type])],check:(declared,profile)=>[...declared.flatMap(template2=>unidentified(
+template2,profile)),...declared.flatMap(template2=>absentProblems(template2,"template")),...declared.flatMap(bodyProblems),
+...profileProblems(declared.map(withUsableBodies),profile,traits2)],readable:()=>true,email:{txt:"txt_content",html:"htm\
+l_content",type:"type"},deletion:{prunedUnasked:true,verdict:deletion,exists:({exists,fields:fields4})=>exists&&typeof fields4.
+id==="string",isBuiltIn:({id})=>id===null,traces:({id,txt_content,html_content})=>[id,txt_content,html_content].map(part=>typeof part===
+"string"?part:""),restored:bodiesOf},async observe(objects3,context3){return new Map(await allSettledEach(objects3,async object3=>[
+object3,await showTemplate(object3.identity,context3)]))},decide({declared,present:present3,profile}){if(!declared.absent)
+return void 0;const holds2=present3.exists===false||typeof present3.fields.id!=="string"||present3.asDeleted;if(holds2){
+const{exists,identity:identity2}=present3;const strange=exists===false&&identity2.backend_id!==void 0&&traits2[profile.name].
+allBuiltIn;const warnings=strange?[{code:"not-there",message:nothingThere(present3.identity)}]:[];return{action:"unchang\
+ed",fields:[],requests:[],destructions:[],warnings}}return deletion(present3.identity,present3.fields,profile)},update(input){
+if(input.present.exists===false&&traits2[input.profile.name].allBuiltIn){return{requests:[],expected:{},trouble:notThere(
+input.present.identity)}}if(traits2[input.profile.name].halvesFallBack)return rewrite(input);const{present:present3,desired:desired2}=input;
 const{backend_id="",type=""}=present3.identity;const known3=carried(present3.fields,["id","txt_content","html_content"]);
 const there=Object.fromEntries(Object.entries(known3).filter(([,half])=>half!==null));const template2={...there,...desired2};
 return{requests:[{operation:"updateTemplate",params:{backend_id,template_type:type},body:{...template2,type,backend_id}}],
@@ -8695,46 +8740,48 @@ asDeleted;if(isThere2)return deletion2(present3.identity,present3.fields);return
 destructions:[]}},update({present:{exists,identity:identity2},desired:desired2}){const request5={operation:`update${name3}`,
 params:paramsOf(identity2),body:desired2,confirm:{from:{}}};if(exists!==false)return{requests:[request5],expected:desired2};
 const trouble=`the server answers 404 for it: it has no ${noun} of the type ${identity2.type}, or not what it belongs to`;
-return{requests:[],expected:{},trouble}},deletion:{verdict:deletion2,exists:({exists,fields:fields4})=>exists&&typeof fields4.
-id==="string",isBuiltIn:({id})=>id===null,traces:({id,content})=>[id,content].map(part=>typeof part==="string"?part:""),
-restored:({content})=>content===void 0?{}:{content}},discovery:{options:{type:"type"},find:context3=>findPages(context3,
-types3,show,within6),...owner===void 0?{}:{named:owner.named},writes:["content"],files:{folder:"pages",endings:{content:"\
-html"}}},destructions:()=>[]}}async function findPages(context3,types3,show,within6){const{list:list2,asked}=context3;const rows=within6===
-void 0?[]:(await list2("identityProviders"))?.rows()??[];const owners=within6===void 0?[{}]:rows.map(({id})=>({[within6]:String(
-id)}));const wanted=(asked.type??[]).length===0?types3:types3.filter(type=>asked.type?.includes(type));const identities=owners.
-flatMap(owner=>[...wanted].sort(compareText).map(type=>({...owner,type})));const found2=await allSettled(identities.map(
-async identity2=>{const live=await show(identity2,context3);const remark=live.fields.id===null?{remark:"the built-in pag\
-e"}:{};return live.exists?[{identity:identity2,called:null,...remark,live}]:[]}));return{found:found2.flat(),notes:[]}}var pageTypes,
-errorTypes,BUILT_IN2,owned2,pageTemplate,errorTemplate;var init_page_template=__esm({"src/kinds/page-template.ts"(){"use\
- strict";init_zod();init_concurrency();init_members();init_values();init_words();init_answers();init_discovery();init_fields();
-init_lifecycle();init_owned();init_resource();init_rules();init_schema();pageTypes=[...["layout","new_session","choose_s\
-ession","new_registration","edit_user","new_reset_password"],...["edit_reset_password","new_confirmation_instructions","\
-new_totp_registration"],...["new_totp_authentication","new_webauthn_registration","new_webauthn_authentication"],...["ne\
-w_consent","credential_offer","cross_device_presentation"]];errorTypes=["400","401","403","404","500"];BUILT_IN2='to go \
-back to the built-in page, declare "state: absent"';owned2=ownedBy("identity provider","identityProviders");pageTemplate=
-pages2({name:"PageTemplate",noun:"page template",about:"A page of an identity provider, in Mustache.",path:"/api/identit\
-y-providers/:identity_provider_id/templates",scope:"identity-providers:manage:all",types:pageTypes,type:identifier(),owner:{
-...owned2,kind:{...owned2.kind,byName:{...owned2.kind.byName,missing:(identity2,{identityProviders})=>identityProviders?.
-lacksName(identity2.identity_provider??"")===true?identity2:void 0}},shape:()=>({identity_provider_id:optional2(identifier(),
-"The id of the identity provider whose page it is.",UUID),identity_provider:optional2(identifier(),"The name or id of th\
-e identity provider, instead of identity_provider_id.","Company accounts")})}});errorTemplate=pages2({name:"ErrorTemplat\
-e",noun:"error template",about:"A page that the server shows for an HTTP error, in Mustache.",path:"/api/configuration/e\
-rror-templates",scope:"configuration:manage:all",types:errorTypes,type:union([identifier(),int().transform(String)],{error:"\
-expected a status such as 404"})})}});var role2;var init_role=__esm({"src/kinds/role.ts"(){"use strict";init_members();init_fields();init_holdings();init_resource();
+return{requests:[],expected:{},trouble}},deletion:{createdOnly:true,verdict:deletion2,exists:({exists,fields:fields4})=>exists&&
+typeof fields4.id==="string",isBuiltIn:({id})=>id===null,traces:({id,content})=>[id,content].map(part=>typeof part==="st\
+ring"?part:""),restored:({content})=>content===void 0?{}:{content}},discovery:{options:{type:"type"},find:context3=>findPages(
+context3,types3,show,within6),...owner===void 0?{}:{named:owner.named},writes:["content"],files:{folder:"pages",endings:{
+content:"html"}}},destructions:()=>[]}}async function findPages(context3,types3,show,within6){const{list:list2,asked}=context3;
+const rows=within6===void 0?[]:(await list2("identityProviders"))?.rows()??[];const owners=within6===void 0?[{}]:rows.map(
+({id})=>({[within6]:String(id)}));const wanted=(asked.type??[]).length===0?types3:types3.filter(type=>asked.type?.includes(
+type));const identities=owners.flatMap(owner=>[...wanted].sort(compareText).map(type=>({...owner,type})));const found2=await allSettled(
+identities.map(async identity2=>{const live=await show(identity2,context3);const remark=live.fields.id===null?{remark:"t\
+he built-in page"}:{};return live.exists?[{identity:identity2,called:null,...remark,live}]:[]}));return{found:found2.flat(),
+notes:[]}}var pageTypes,errorTypes,BUILT_IN2,owned2,pageTemplate,errorTemplate;var init_page_template=__esm({"src/kinds/\
+page-template.ts"(){"use strict";init_zod();init_concurrency();init_members();init_values();init_words();init_answers();
+init_discovery();init_fields();init_lifecycle();init_owned();init_resource();init_rules();init_schema();pageTypes=[...["\
+layout","new_session","choose_session","new_registration","edit_user","new_reset_password"],...["edit_reset_password","n\
+ew_confirmation_instructions","new_totp_registration"],...["new_totp_authentication","new_webauthn_registration","new_we\
+bauthn_authentication"],...["new_consent","credential_offer","cross_device_presentation"]];errorTypes=["400","401","403",
+"404","500"];BUILT_IN2='to go back to the built-in page, declare "state: absent"';owned2=ownedBy("identity provider","id\
+entityProviders");pageTemplate=pages2({name:"PageTemplate",noun:"page template",about:"A page of an identity provider, i\
+n Mustache.",path:"/api/identity-providers/:identity_provider_id/templates",scope:"identity-providers:manage:all",types:pageTypes,
+type:identifier(),owner:{...owned2,shape:()=>({identity_provider_id:optional2(identifier(),"The id of the identity provi\
+der whose page it is.",UUID),identity_provider:optional2(identifier(),"The name or id of the identity provider, instead \
+of identity_provider_id.","Company accounts")})}});errorTemplate=pages2({name:"ErrorTemplate",noun:"error template",about:"\
+A page that the server shows for an HTTP error, in Mustache.",path:"/api/configuration/error-templates",scope:"configura\
+tion:manage:all",types:errorTypes,type:union([identifier(),int().transform(String)],{error:"expected a status such as 40\
+4"})})}});var role2;var init_role=__esm({"src/kinds/role.ts"(){"use strict";init_members();init_fields();init_holdings();init_resource();
 init_schema();role2=resource2({name:"Role",noun:"role",about:"A role: scopes that users get together.",list:"roles",path:"\
-/api/roles",param:"role_id",scopes:{read:"users:manage:all",write:"scopes:manage:all"},fields:{name:value,scopes:set()},
-shape:()=>({scopes:optional2(referenceSet("scope","billing:read"),"The scopes of the role: the whole set, or add and rem\
-ove.",["billing:read"])}),traits:{limits:{characters:{name:255},filled:{name:null}}},sets:{scopes:{noun:"scope",list:"sc\
-opes"}},deletes:", and takes it from users and backends"},{gives:(fields4,references2)=>scopesGiven(fields4,"scopes",references2),
+/api/roles",param:"role_id",scopes:{read:"scopes:manage:all",write:"scopes:manage:all"},fields:{name:value,scopes:set()},
+shape:()=>({scopes:optional2(referenceSet("scope","billing:read"),"The scopes of the role: a list of all, or {add, remov\
+e}.",["billing:read"])}),traits:{limits:{characters:{name:255},filled:{name:null}}},sets:{scopes:{noun:"scope",list:"sco\
+pes"}},deletes:", and takes it from users and backends"},{gives:(fields4,references2)=>scopesGiven(fields4,"scopes",references2),
 takes({id,...before},after2){const role3={type:"role",id:String(id),name:String(before.name),listed:true,element:{},within:""};
 const kept=new Set(scopesGiven({...before,...after2},"scopes",{}).map(scope3=>scope3.id));return[...after2===null?[role3]:
-[],...scopesGiven(before,"scopes",{}).filter(scope3=>after2===null||!kept.has(scope3.id)).map(scope3=>({...scope3,through:role3}))]}})}});var scope2;var init_scope=__esm({"src/kinds/scope.ts"(){"use strict";init_zod();init_members();init_fields();init_resource();
-init_schema();scope2=resource2({name:"Scope",noun:"scope",about:"A scope that users, roles and clients can get.",list:"s\
-copes",path:"/api/scopes",param:"scope_id",scopes:{read:"users:manage:all",write:"scopes:manage:all"},fields:{name:value,
-label:value,public:value},shape:()=>({label:nullish2(text(),"The display name.","Read bills"),public:optional2(boolean2(),
-"Whether any client may ask for the scope.",false)}),traits:{emptyIsNull:["label"],protects:true,limits:{characters:{name:255,
-label:255},filled:{name:null}}},withoutId:"roles keep a hidden row for a deleted scope, and would have this one again: l\
-eave out the id, so that it gets a new one",deletes:", and takes it from users, roles and clients"},{gives:({name:name3})=>typeof name3===
+[],...scopesGiven(before,"scopes",{}).filter(scope3=>after2===null||!kept.has(scope3.id)).map(scope3=>({...scope3,through:role3}))]}})}});var scope2;var init_scope=__esm({"src/kinds/scope.ts"(){"use strict";init_zod();init_members();init_problems();init_fields();
+init_resource();init_schema();scope2=resource2({name:"Scope",noun:"scope",about:"A scope that users, roles and clients c\
+an get.",list:"scopes",path:"/api/scopes",param:"scope_id",scopes:{read:"scopes:manage:all",write:"scopes:manage:all"},fields:{
+name:value,label:value,public:value},shape:()=>({label:nullish2(text(),"The display name.","Read bills"),public:optional2(
+boolean2(),"Whether any client may ask for the scope.",false)}),traits:{emptyIsNull:["label"],protects:true,limits:{characters:{
+name:255,label:255},filled:{name:null}}},problems:declared=>declared.flatMap(one=>{const{name:name3=""}=one.identity;const spaced=[
+name3,one.fields.name].some(text6=>typeof text6==="string"&&/[\t-\r ]/.test(text6));if(!spaced)return[];const message="t\
+he name of a scope has no space (profile boruta)";return[error("profile-limit",message,[one.placeOf("name")],'use a colo\
+n, as in "bills:read"')]}),withoutId:"roles keep a hidden row for a deleted scope, and would have this one again: leave \
+out the id, so that it gets a new one",deletes:", and takes it from users, roles and clients"},{gives:({name:name3})=>typeof name3===
 "string"?[{type:"scope",id:void 0,name:name3,listed:true,element:{name:name3},within:"name"}]:[],takes:({id,name:name3},after2)=>typeof id===
 "string"&&(after2===null||after2.name!==void 0&&after2.name!==name3)?[{type:"scope",id,name:String(name3),listed:true,element:{
 id},within:"name"}]:[]})}});function grantsOf(fields4,references2){const{organizations=null,authorized_scopes=null,roles:roles3=null}=fields4;const memberships2=asElements(
@@ -8756,28 +8803,30 @@ exists,beside}}){const backend4=beside?.backend??null;if(!declared.absent||exist
 LDAP)return void 0;const reason="users of an LDAP backend are deleted in its directory";return{action:"blocked",fields:[],
 requests:[],destructions:[],reason}}async function findUser(identity2,{list:list2}){if(identity2.id!==void 0)return{exists:true,
 identity:identity2,fields:{}};const backends=identity2.backend===void 0?{}:{backends:await list2("backends")};const references2={
-users:await list2("users"),...backends};const nothing4={exists:false,identity:identity2,fields:{}};if(userByName.missing?.(
-identity2,references2)!==void 0)return{...nothing4,missing:true,trouble:noUser(identity2.username??"")};const found2=userByName.
-find(identity2,references2);if(typeof found2==="string")return{...nothing4,trouble:found2};return{exists:true,identity:assign(
-identity2,found2),fields:{}}}var LDAP,lists,userCreation,userDeletion;var init_user_creation=__esm({"src/kinds/user-crea\
-tion.ts"(){"use strict";init_problems();init_values();init_by_name();init_fields();init_lifecycle();LDAP="Elixir.BorutaI\
-dentity.Accounts.Ldap";lists=["authorized_scopes","organizations","roles"];userCreation={takesId:false,needs:["username",
-"backend","password"],withoutId:"the server chooses the id of a new user: declare the username and the backend, and leav\
-e out the id",once:["password"],prepare:({backend:backend4=""},fields4,{backends})=>{const row=backends?.byId(backend4);
-const twice=lists.find(list2=>{const ids2=asElements(fields4[list2]??null).map(({id})=>id);return new Set(ids2).size<ids2.
-length});if(row?.type===LDAP){return{fields:fields4,trouble:`an LDAP backend takes no new users: add the user to its dir\
-ectory`}}if(twice!==void 0)return{fields:fields4,trouble:`an element of ${twice} is there twice: remove one`};const{create_default_organization:hasDefault,
-metadata_fields:known3}=row??{};const sent2={...fields4};const warnings=[];const leave=(what,why2)=>{const message=`${why2}\
-, so ${what} can't be sent with the new user: plan and apply again to set it`;warnings.push({code:"follows",message})};if(hasDefault===
-true&&fields4.organizations!==void 0){delete sent2.organizations;leave("organizations","the backend gives each new user \
-an organization of their own")}const{metadata}=fields4;if(Array.isArray(known3)&&metadata!==void 0&&isMap(metadata)){const names4=new Set(
-asElements(known3).map(({attribute_name})=>attribute_name));const own6=Object.entries(metadata).filter(([key3])=>names4.
-has(key3));if(own6.length<Object.keys(metadata).length){sent2.metadata=Object.fromEntries(own6);const others2=Object.keys(
-metadata).filter(key3=>!names4.has(key3));leave(`metadata.${others2.join(", metadata.")}`,"the metadata_fields of the ba\
-ckend have no such field")}}return{fields:sent2,warnings}},request:({username="",backend:backend4=""},fields4)=>({operation:"\
-createUser",params:{},beside:{backend_id:backend4},body:{username,...mapValues(fields4,(field2,name3)=>lists.includes(name3)?
-asElements(field2).map(({id=null})=>({id})):field2)}})};userDeletion=deletionOf("deleteUser","user_id","deletes the user\
-; an organization that the server made for them stays")}});function userProblems(user4,profile){const{scopeNeedsLabel,hasRoles,doubles}=userTraits[profile.name];return[...unidentified2(
+users:await list2("users"),...backends};const nothing4={exists:false,identity:identity2,fields:{}};if(isOwnerGone(identity2,
+references2)||userByName.missing?.(identity2,references2)!==void 0)return{...nothing4,missing:true,trouble:noUser(identity2.
+username??"")};const found2=userByName.find(identity2,references2);if(typeof found2==="string")return{...nothing4,trouble:found2};
+return{exists:true,identity:assign(identity2,found2),fields:{}}}var lists,userCreation,userDeletion;var init_user_creation=__esm(
+{"src/kinds/user-creation.ts"(){"use strict";init_problems();init_values();init_backend_schema();init_by_name();init_fields();
+init_holdings();init_lifecycle();lists=["authorized_scopes","organizations","roles"];userCreation={takesId:false,needs:[
+"username","backend","password"],withoutId:"the server chooses the id of a new user: declare the username and the backen\
+d, and leave out the id",once:["password"],prepare:({backend:backend4=""},fields4,{backends})=>{const row=backends?.byId(
+backend4);const twice=lists.find(list2=>{const ids2=asElements(fields4[list2]??null).map(({id})=>id);return new Set(ids2).
+size<ids2.length});if(row?.type===LDAP){return{fields:fields4,trouble:`an LDAP backend takes no new users: add the user \
+to its directory`}}if(twice!==void 0)return{fields:fields4,trouble:`an element of ${twice} is there twice: remove one`};
+const{create_default_organization:hasDefault,metadata_fields:known3}=row??{};const sent2={...fields4};const warnings=[];
+const leave=(what,why2)=>{const message=`${why2}, so ${what} can't be sent with the new user: plan and apply again to se\
+t it`;warnings.push({code:"follows",message})};if(hasDefault===true&&fields4.organizations!==void 0){delete sent2.organizations;
+leave("organizations","the backend gives each new user an organization of their own")}const{metadata}=fields4;if(Array.isArray(
+known3)&&metadata!==void 0&&isMap(metadata)){const names4=new Set(asElements(known3).map(({attribute_name})=>attribute_name));
+const own6=Object.entries(metadata).filter(([key3])=>names4.has(key3));if(own6.length<Object.keys(metadata).length){sent2.
+metadata=Object.fromEntries(own6);const others2=Object.keys(metadata).filter(key3=>!names4.has(key3));leave(`metadata.${others2.
+join(", metadata.")}`,"the metadata_fields of the backend have no such field")}}return{fields:sent2,warnings}},gives({backend:backend4=""},references2){
+const{backends}=references2;const row=backends?.byId(backend4);if(row===void 0)return[];const by=`the backend${elementName(
+row,areNamesUnique(backends,[row]))}`;return holdingsOf({"backend.roles":row.roles??null},references2).map(one=>({...one,
+by}))},request:({username="",backend:backend4=""},fields4)=>({operation:"createUser",params:{},beside:{backend_id:backend4},
+body:{username,...mapValues(fields4,(field2,name3)=>lists.includes(name3)?asElements(field2).map(({id=null})=>({id})):field2)}})};
+userDeletion=deletionOf("deleteUser","user_id","deletes the user; an organization that the server made for them stays")}});function userProblems(user4,profile){const{scopeNeedsLabel,hasRoles,doubles}=userTraits[profile.name];return[...unidentified2(
 user4,profile),...lifecycleProblems(user4,profile),...contradictions2(user4),...scopeNeedsLabel?unlabelledScopes(user4):
 [],...hasRoles?membershipRoles(user4):unknownRoles(user4),...doubles?respelledNumbers(user4,"metadata"):[],...Object.entries(
 user4.fields).flatMap(([field2,value4])=>repeatedElements(user4,field2,value4))]}function unidentified2(user4,profile){const{
@@ -8895,22 +8944,23 @@ first.totalEntries*WORTH)return null}return await list2("users").catch(failure2=
 throw failure2})}function isWhole(row,whole2){return row!==void 0&&whole2.every(field2=>row[field2]!==void 0)}function listsOfNames(found2){
 const names4=new Set(found2.map(({live})=>live.fields.username));return names4.size===found2.length?["users"]:["users","\
 backends"]}function namesOf({identity:identity2,live},references2){const{username,backend:backend4}={...live.beside,...live.
-fields};if(typeof username!=="string")return void 0;const home=backend4!==void 0&&isMap(backend4)?backend4.name:void 0;const candidates2=[
-{username},...typeof home==="string"?[{username,backend:home}]:[]];return onlyNames(userByName,identity2.id,candidates2,
-references2)}async function find4(context3){const{profile,asked,list:list2}=context3;const{whole:whole2=[],reads:{one}={}}=userTraits[profile.
-name];const all=listRead("users",profile);const wanted=asked.user??[];const users2=wanted.length>0||all===void 0?null:await list2(
-"users");if(users2===null&&wanted.length===0){const note="the server offers no list of users: name users with --user ID";
-return{found:[],notes:[note]}}const isElsewhere=({backend:backend4})=>(asked.backend??[]).length>0&&!asked.backend?.some(
-id=>id===idOf(backend4));const listed2=users2===null?[...new Set(wanted)].map(id=>({id})):[...users2.all()];const found2=await allSettled(
-listed2.map(async row=>{const{id}=row;if(typeof id!=="string"||row.backend!==void 0&&isElsewhere(row))return[];const shown4=isWhole(
-row,whole2)||one===void 0?row:await readOne(context3,one,{user_id:id},answers.user);if(shown4===null||isElsewhere(shown4))
-return[];const called=[shown4.username,shown4.uid].find(name3=>typeof name3==="string");const identity2={id};return[{identity:identity2,
-called:typeof called==="string"?called:null,live:{exists:true,identity:identity2,fields:shownUser(shown4)}}]}));return{found:found2.
-flat().sort((a2,b)=>compareText(a2.identity.id??"",b.identity.id??"")),notes:withoutIds(users2?.anonymous??0,"users")}}function rolesLost(wanted,got){
-if(wanted.roles===void 0||got.roles===void 0)return[];return matchSets(asElements(wanted.roles),asElements(got.roles)).removed}
-function naming({id,username="",backend:backend4},{users:users2}){if(id===void 0)return{address:{username},key:{username:backend4===
-void 0?username:`${backend4}/${username}`},all:[{username}]};const called=users2?.byId(id)?.username;const all=typeof called===
-"string"?[{id},{username:called}]:[{id}];return{address:{id},key:{id},all}}var elementNouns,backendFields2,fields3,WRITTEN_FIRST,
+fields};if(typeof username!=="string")return void 0;const home2=backend4!==void 0&&isMap(backend4)?backend4.name:void 0;
+const candidates2=[{username},...typeof home2==="string"?[{username,backend:home2}]:[]];return onlyNames(userByName,identity2.
+id,candidates2,references2)}async function find4(context3){const{profile,asked,list:list2}=context3;const{whole:whole2=[],
+reads:{one}={}}=userTraits[profile.name];const all=listRead("users",profile);const wanted=asked.user??[];const users2=wanted.
+length>0||all===void 0?null:await list2("users");if(users2===null&&wanted.length===0){const note="the server offers no l\
+ist of users: name users with --user ID";return{found:[],notes:[note]}}const isElsewhere=({backend:backend4})=>(asked.backend??
+[]).length>0&&!asked.backend?.some(id=>id===idOf(backend4));const listed2=users2===null?[...new Set(wanted)].map(id=>({id})):
+[...users2.all()];const found2=await allSettled(listed2.map(async row=>{const{id}=row;if(typeof id!=="string"||row.backend!==
+void 0&&isElsewhere(row))return[];const shown4=isWhole(row,whole2)||one===void 0?row:await readOne(context3,one,{user_id:id},
+answers.user);if(shown4===null||isElsewhere(shown4))return[];const called=[shown4.username,shown4.uid].find(name3=>typeof name3===
+"string");const identity2={id};return[{identity:identity2,called:typeof called==="string"?called:null,live:{exists:true,
+identity:identity2,fields:shownUser(shown4)}}]}));return{found:found2.flat().sort((a2,b)=>compareText(a2.identity.id??"",
+b.identity.id??"")),notes:withoutIds(users2?.anonymous??0,"users")}}function rolesLost(wanted,got){if(wanted.roles===void 0||
+got.roles===void 0)return[];return matchSets(asElements(wanted.roles),asElements(got.roles)).removed}function naming({id,
+username="",backend:backend4},{users:users2}){if(id===void 0)return{address:{username},key:{username:backend4===void 0?username:
+`${backend4}/${username}`},all:[{username}]};const called=users2?.byId(id)?.username;const all=typeof called==="string"?
+[{id},{username:called}]:[{id}];return{address:{id},key:{id},all}}var elementNouns,backendFields2,fields3,WRITTEN_FIRST,
 user2,FEW,WORTH;var init_user=__esm({"src/kinds/user.ts"(){"use strict";init_concurrency();init_problems();init_values();
 init_answers();init_by_name();init_discovery();init_fields();init_grants();init_holdings();init_loss();init_references();
 init_rules();init_user_checks();init_user_creation();init_user_references();init_user_schema();init_user_whole();init_users();
@@ -8921,28 +8971,28 @@ totp_registered_at:instant,metadata:map,federated_metadata:map,blocked:value,gro
 "group"];user2={name:"User",noun:"user",get schema(){return userSchema()},identity:["id","username","backend"],byName:userByName,
 many:users,deciding:has=>has("id")?["id"]:["username","backend"],decisive:["username"],get fields(){return fields3()},scopes:{
 read:"users:manage:all",write:"users:manage:all"},traits:userTraits,identities:({identity:{id,username,backend:backend4=""}})=>[
-id===void 0?`name ${JSON.stringify([username,backend4])}`:`id ${id}`],check:(declared,profile)=>[...declared.flatMap(user4=>userProblems(
-user4,profile)),...profileProblems(declared,profile,userTraits)],addressPart:({id,username})=>id??username??"",naming,called:({
-username,uid})=>firstText(username,uid),names:backendName,readable:({name:name3})=>userTraits[name3].reads?.one!==void 0,
-async observe(objects3,context3){const{whole:whole2=[],reads:{one:read2}={}}=userTraits[context3.profile.name];if(read2===
-void 0)return new Map;const listed2=await readMany(objects3.filter(({identity:identity2})=>identity2.id!==void 0).length,
-context3);return new Map(await allSettledEach(objects3,async object3=>{const{identity:identity2}=object3;const found2=await findUser(
-identity2,context3);const{id}=found2.identity;if(id===void 0)return[object3,found2];const row=listed2?.byId(id);const shown4=isWhole(
-row,whole2)?await context3.limit(async()=>row):await readOne(context3,read2,{user_id:id},answers.user);if(shown4===null)
-return[object3,missing(found2.identity,"user",context3.profile)];return[object3,{exists:true,identity:found2.identity,fields:shownUser(
-shown4),names:backendName(shown4)}]}))},refersTo:listsOfUser,resolve:resolveUser,decide:decideDeletion,creation:userCreation,
-deletion:userDeletion,update(input){if(userTraits[input.profile.name].whole!==void 0)return replaceUser(input);const{present:present3,
-desired:desired2}=input;return{requests:[{operation:"updateUser",params:{user_id:present3.identity.id??""},body:desired2}],
-expected:desired2}},lost:lostLists,restorable:existing,gives:holdingsOf,access:{listed:profile=>listRead("users",profile)!==
-void 0,fields:({name:name3})=>["organizations","authorized_scopes",...userTraits[name3].hasRoles?["roles"]:[]],lists:["o\
-rganizations","scopes","roles"],of:grantsOf,blocked:({blocked:blocked3})=>typeof blocked3==="boolean"?blocked3:null},discovery:{
-options:{user:"id"},within:{option:"backend",idOf:({backend:backend4})=>idOf(backend4)},find:find4,named:{lists:listsOfNames,
-identity:namesOf}},destructions:fields4=>fields4.flatMap(({path,before,after:after2,confirmed=false})=>{if(path==="block\
-ed")return after2===true?["blocks the user"]:[];const loses=elementNouns[path];if(loses===void 0||before===void 0)return[];
-const{removed:left,pairs}=matchSets(asElements(after2),asElements(before));const kept=new Set(pairs.map(({got})=>keyOf(got)));
-const removed=left.filter(element=>!kept.has(keyOf(element)));const called=element=>elementName(element,confirmed);return[
-...removed.map(element=>`removes the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(wanted,got).
-map(role3=>`removes the role${called(role3)} within the ${loses}${called(got)}`))]})};FEW=50;WORTH=.5}});function kindOf(name3){return byName[name3]}function only(found2){const[one,...others2]=found2;if(one===void 0||others2.
+id===void 0?`name ${JSON.stringify([username?.toLowerCase(),backend4])}`:`id ${id}`],check:(declared,profile)=>[...declared.
+flatMap(user4=>userProblems(user4,profile)),...profileProblems(declared,profile,userTraits)],addressPart:({id,username})=>id??
+username??"",naming,called:({username,uid})=>firstText(username,uid),names:backendName,readable:({name:name3})=>userTraits[name3].
+reads?.one!==void 0,async observe(objects3,context3){const{whole:whole2=[],reads:{one:read2}={}}=userTraits[context3.profile.
+name];if(read2===void 0)return new Map;const listed2=await readMany(objects3.filter(({identity:identity2})=>identity2.id!==
+void 0).length,context3);return new Map(await allSettledEach(objects3,async object3=>{const{identity:identity2}=object3;
+const found2=await findUser(identity2,context3);const{id}=found2.identity;if(id===void 0)return[object3,found2];const row=listed2?.
+byId(id);const shown4=isWhole(row,whole2)?await context3.limit(async()=>row):await readOne(context3,read2,{user_id:id},answers.
+user);if(shown4===null)return[object3,missing(found2.identity,"user",context3.profile)];return[object3,{exists:true,identity:found2.
+identity,fields:shownUser(shown4),names:backendName(shown4)}]}))},refersTo:listsOfUser,resolve:resolveUser,decide:decideDeletion,
+creation:userCreation,deletion:userDeletion,update(input){if(userTraits[input.profile.name].whole!==void 0)return replaceUser(
+input);const{present:present3,desired:desired2}=input;return{requests:[{operation:"updateUser",params:{user_id:present3.
+identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,restorable:existing,gives:holdingsOf,access:{listed:profile=>listRead(
+"users",profile)!==void 0,fields:({name:name3})=>["organizations","authorized_scopes",...userTraits[name3].hasRoles?["ro\
+les"]:[]],lists:["organizations","scopes","roles"],of:grantsOf,blocked:({blocked:blocked3})=>typeof blocked3==="boolean"?
+blocked3:null},discovery:{options:{user:"id"},within:{option:"backend",idOf:({backend:backend4})=>idOf(backend4)},find:find4,
+named:{lists:listsOfNames,identity:namesOf}},destructions:fields4=>fields4.flatMap(({path,before,after:after2,confirmed=false})=>{
+if(path==="blocked")return after2===true?["blocks the user"]:[];const loses=elementNouns[path];if(loses===void 0||before===
+void 0)return[];const{removed:left,pairs}=matchSets(asElements(after2),asElements(before));const kept=new Set(pairs.map(
+({got})=>keyOf(got)));const removed=left.filter(element=>!kept.has(keyOf(element)));const called=element=>elementName(element,
+confirmed);return[...removed.map(element=>`removes the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
+wanted,got).map(role3=>`removes the role${called(role3)} within the ${loses}${called(got)}`))]})};FEW=50;WORTH=.5}});function kindOf(name3){return byName[name3]}function only(found2){const[one,...others2]=found2;if(one===void 0||others2.
 length>0)throw new Error("one kind has it, and no other");return one}function isKindName(name3){return Object.hasOwn(byName,
 name3)}function isAddressedByName(kind){const{naming:naming2,byName:byName2}=kindOf(kind);return naming2!==void 0&&byName2===
 void 0}function addressOf(kind,identity2){return`${kind}/${kindOf(kind).addressPart(identity2)}`}function emailsIn(declared){
@@ -9682,21 +9732,21 @@ const middle=endOf3(start,"-");const end=endOf3(middle,"+");if(middle-start===en
 1){found2.set(at3,at3+middle-start);found2.set(at3+middle-start,at3)}}start=Math.max(end,start+1)}return found2}var mostCompared;
 var init_hunks=__esm({"src/report/hunks.ts"(){"use strict";init_escape();init_values2();mostCompared=4e3}});function viewField(field2,options){const path=escapeText(field2.path);const unknown3=field2.before===void 0;const drift=driftText(
 field2,options.whole);if(isUnplanned(field2))return{...viewField(driftAsChange(field2),options),drift};if(field2.sensitive)
-return{view:"secret",path,unknown:unknown3,drift};const view=(field2.type==="set"?viewSet(path,field2,options):void 0)??
-viewBody(path,field2,options)??{view:"value",path,unknown:unknown3,...valuePair(field2,options)};return{...view,drift}}function driftAsChange({
-drift,was,...field2}){const before=drift?.recorded??null;return{...field2,before,...before===null?{was:"absent"}:{},...was===
-"absent"?{becomes:"removed"}:{}}}function removalText({becomes}){switch(becomes){case"built-in":return"the server's buil\
-t-in text takes its place";case"gone":return"deleted";case"removed":return"removed";default:return void 0}}function valuePair(field2,{
-whole:whole2}){const pair=inlinePair(shortReference(field2.before,field2),shortReference(field2.after,field2)??null,whole2);
-const removal=removalText(field2);if(field2.was==="new")return{before:"",after:pair.after,isNew:true};return{before:field2.
-was==="absent"?"(absent)":pair.before,after:removal===void 0?pair.after:`(${removal})`,...field2.was==="absent"?{lacks:"\
-before"}:removal===void 0?{}:{lacks:"after"}}}function shortReference(value4,{type,confirmed}){const isNamed=type==="ref\
-erence"&&confirmed===true&&value4!==void 0&&isMap(value4);return isNamed?value4.name??value4:value4}function viewSet(path,{
-before,after:after2,confirmed=false},{whole:whole2}){const difference=compareSets(before,after2,confirmed,whole2)??(before!==
-void 0&&same(before,after2)?compareSets(void 0,after2,confirmed,whole2):void 0);if(difference===void 0)return void 0;const{
-elements:elements2,kept}=difference;const unknown3=`(unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`;return{
-view:"set",path,head:before===void 0?unknown3:null,elements:elements2,kept}}function viewBody(path,field2,options){const{
-before,after:after2}=field2;if(!isText2(before)||!isText2(after2)||fitsLine(field2,before,after2,options))return void 0;
+return{view:"secret",path,unknown:unknown3,removed:field2.becomes==="removed",drift};const view=(field2.type==="set"?viewSet(
+path,field2,options):void 0)??viewBody(path,field2,options)??{view:"value",path,unknown:unknown3,...valuePair(field2,options)};
+return{...view,drift}}function driftAsChange({drift,was,...field2}){const before=drift?.recorded??null;return{...field2,
+before,...before===null?{was:"absent"}:{},...was==="absent"?{becomes:"removed"}:{}}}function removalText({becomes}){switch(becomes){case"\
+built-in":return"the server's built-in text takes its place";case"gone":return"deleted";case"removed":return"removed";default:
+return void 0}}function valuePair(field2,{whole:whole2}){const pair=inlinePair(shortReference(field2.before,field2),shortReference(
+field2.after,field2)??null,whole2);const removal=removalText(field2);if(field2.was==="new")return{before:"",after:pair.after,
+isNew:true};return{before:field2.was==="absent"?"(absent)":pair.before,after:removal===void 0?pair.after:`(${removal})`,
+...field2.was==="absent"?{lacks:"before"}:removal===void 0?{}:{lacks:"after"}}}function shortReference(value4,{type,confirmed}){
+const isNamed=type==="reference"&&confirmed===true&&value4!==void 0&&isMap(value4);return isNamed?value4.name??value4:value4}
+function viewSet(path,{before,after:after2,confirmed=false},{whole:whole2}){const difference=compareSets(before,after2,confirmed,
+whole2)??(before!==void 0&&same(before,after2)?compareSets(void 0,after2,confirmed,whole2):void 0);if(difference===void 0)
+return void 0;const{elements:elements2,kept}=difference;const unknown3=`(unknown) \u2192 ${elements2.length===0?"none":"\
+exactly these"}`;return{view:"set",path,head:before===void 0?unknown3:null,elements:elements2,kept}}function viewBody(path,field2,options){
+const{before,after:after2}=field2;if(!isText2(before)||!isText2(after2)||fitsLine(field2,before,after2,options))return void 0;
 const{notes,hunks}=before===void 0?newLines(after2??""):compareBodies(before??"",after2??"");return{view:"body",path,before:before===
 void 0?"unknown":before===null&&field2.was===void 0?"null":"text",removal:after2===null?removalText(field2)??"cleared (n\
 ull)":null,lines:countLines(after2??""),notes,hunks:hunks.map(hunk=>({head:hunkHead(hunk),lines:hunkLines(hunk,options.whole)}))}}
@@ -9711,23 +9761,23 @@ init_values();init_drift();init_operations();init_bodies();init_drift2();init_hu
 init_words2()}});function fieldLines(field2,pen){const view=viewField(field2,{whole:pen.debug,medium:"terminal"});const drift=view.drift===
 null?[]:wrap(`${indent}  `,view.drift).map(pen.paint.cyan);return[...viewLines(view,pen),...drift]}function viewLines(view,pen){
 const path=disarm(`${view.path}:`).slice(0,-1);switch(view.view){case"secret":return[`${indent}${path}: ${view.unknown?"\
-(unknown) \u2192 ":""}(sensitive)`];case"set":return setLines(path,view,pen);case"body":return bodyLines(path,view,pen);default:
-return valueLines(path,view,pen)}}function valueLines(path,view,{paint}){const{before,after:after2,unknown:unknown3,lacks,
-isNew=false}=view;if(isNew)return[`${indent}${path}: ${paint.green(after2)}`];const was=unknown3||lacks==="before"?before:
-paint.red(before);const is=lacks==="after"?paint.red(after2):paint.green(after2);const width=displayWidth(`${indent}${path}\
-: ${before} \u2192 ${after2}`);if(width<=lineWidth)return[`${indent}${path}: ${was} \u2192 ${is}`];return[`${indent}${path}\
-: ${was}`,`${indent}  \u2192 ${is}`]}function setLines(path,{head,elements:elements2,kept},{paint}){const tints={"+":paint.
-green,"-":paint.red,"~":paint.yellow,"=":String};return[`${indent}${path}:${head===null?"":` ${head}`}`,...elements2.map(
-({mark,text:text6})=>`${indent}  ${tints[mark](`${mark} ${text6}`)}`),...kept>0?[paint.dim(`${indent}  (${kept} unchange\
-d)`)]:[]]}function bodyLines(path,{before,removal,lines,notes,hunks},{paint}){if(before==="unknown"){return[`${indent}${path}\
-: (unknown) \u2192 ${removal??plural(lines,"line")}`,...hunks.flatMap(hunk=>hunk.lines.map(diffRow))]}const note=removal??
-(before==="null"?"was null":null);return[`${indent}${path}:${note===null?"":` ${note}`}`,...notes.map(note2=>`${indent} \
- ${note2}`),...hunks.flatMap(hunk=>[paint.cyan(`${indent}  \u2502 ${hunk.head}`),...hunk.lines.map(line=>diffLine(line,paint))])]}
-function diffLine(line,paint){const{mark,spans}=line;if(mark===" ")return diffRow(line);const tint=mark==="+"?paint.green:
-paint.red;const text6=spans?.map(span=>span.change===null?span.text:paint.inverse(span.text)).join("");return tint(diffRow(
-text6===void 0?line:{...line,text:text6}))}function diffRow({mark,text:text6}){return text6===""?`${indent}  \u2502 ${mark}`.
-trimEnd():`${indent}  \u2502 ${mark}${text6}`}var indent;var init_field_text=__esm({"src/report/field-text.ts"(){"use st\
-rict";init_escape();init_view();init_words2();indent="    "}});function groupByKey(items,keyOf5){const groups=new Map;for(const item of items){const key3=keyOf5(item)??item;const group=groups.
+(unknown) \u2192 ":""}(sensitive)${view.removed?" \u2192 (removed)":""}`];case"set":return setLines(path,view,pen);case"\
+body":return bodyLines(path,view,pen);default:return valueLines(path,view,pen)}}function valueLines(path,view,{paint}){const{
+before,after:after2,unknown:unknown3,lacks,isNew=false}=view;if(isNew)return[`${indent}${path}: ${paint.green(after2)}`];
+const was=unknown3||lacks==="before"?before:paint.red(before);const is=lacks==="after"?paint.red(after2):paint.green(after2);
+const width=displayWidth(`${indent}${path}: ${before} \u2192 ${after2}`);if(width<=lineWidth)return[`${indent}${path}: ${was}\
+ \u2192 ${is}`];return[`${indent}${path}: ${was}`,`${indent}  \u2192 ${is}`]}function setLines(path,{head,elements:elements2,
+kept},{paint}){const tints={"+":paint.green,"-":paint.red,"~":paint.yellow,"=":String};return[`${indent}${path}:${head===
+null?"":` ${head}`}`,...elements2.map(({mark,text:text6})=>`${indent}  ${tints[mark](`${mark} ${text6}`)}`),...kept>0?[paint.
+dim(`${indent}  (${kept} unchanged)`)]:[]]}function bodyLines(path,{before,removal,lines,notes,hunks},{paint}){if(before===
+"unknown"){return[`${indent}${path}: (unknown) \u2192 ${removal??plural(lines,"line")}`,...hunks.flatMap(hunk=>hunk.lines.
+map(diffRow))]}const note=removal??(before==="null"?"was null":null);return[`${indent}${path}:${note===null?"":` ${note}`}`,
+...notes.map(note2=>`${indent}  ${note2}`),...hunks.flatMap(hunk=>[paint.cyan(`${indent}  \u2502 ${hunk.head}`),...hunk.
+lines.map(line=>diffLine(line,paint))])]}function diffLine(line,paint){const{mark,spans}=line;if(mark===" ")return diffRow(
+line);const tint=mark==="+"?paint.green:paint.red;const text6=spans?.map(span=>span.change===null?span.text:paint.inverse(
+span.text)).join("");return tint(diffRow(text6===void 0?line:{...line,text:text6}))}function diffRow({mark,text:text6}){
+return text6===""?`${indent}  \u2502 ${mark}`.trimEnd():`${indent}  \u2502 ${mark}${text6}`}var indent;var init_field_text=__esm(
+{"src/report/field-text.ts"(){"use strict";init_escape();init_view();init_words2();indent="    "}});function groupByKey(items,keyOf5){const groups=new Map;for(const item of items){const key3=keyOf5(item)??item;const group=groups.
 get(key3);if(group===void 0)groups.set(key3,[item]);else group.push(item)}return[...groups.values()].flatMap(group=>group.
 length>FEW2?[group]:group.map(item=>[item]))}function namesIn(address4){return address4.split("/").slice(1).filter(name3=>name3.
 length>2)}function withoutNames(text6,names4){return names4.toSorted((a2,b)=>b.length-a2.length).reduce((shorter,name3)=>shorter.
@@ -9906,23 +9956,23 @@ fields.map(fieldJson),warnings:change3.warnings.map(warningJson),reason:change3.
 null?null:placeJson(change3.declaredAt)}}function fieldJson(field2){const{path,type,before,sensitive,becomes,was,places,
 drift}=field2;const after2=["set","reference","members"].includes(type)?withoutPlannedIds(field2.after):field2.after;const more={
 ...places===void 0?{}:{places:places.map(placeJson)},...drift===void 0?{}:{drift:{...drift,recorded:recordedJson(drift.recorded,
-sensitive)}}};if(sensitive)return{path,before:{sensitive:true},after:{sensitive:true},sensitive,...more};return{path,before:before===
-void 0?{unknown:true}:jsonOf(before),after:becomes==="built-in"?{unknown:true}:jsonOf(after2),sensitive,...becomes===void 0?
-{}:{becomes},...was==="absent"?{was}:{},...more}}function recordedJson(recorded2,sensitive){return sensitive||holdsSensitive(
-recorded2)?{sensitive:true}:jsonOf(recorded2)}function jsonOf(value4){if(value4 instanceof Sensitive)return value4.toJSON();
-if(Array.isArray(value4))return value4.map(jsonOf);return isMap(value4)?mapValues(value4,jsonOf):value4}function resultJson(result){
-return{format_version:1,run:result.run,...result.shard===void 0?{}:{shard:result.shard},...result.undoes===void 0?{}:{undoes:result.
-undoes},summary:summarizeResult(result),results:result.results.map(one=>({address:one.address,...one.label===void 0?{}:{
-label:one.label},action:one.action,status:one.status,http_status:one.httpStatus,attempts:one.attempts,unverified:[...one.
-unverified],error:one.error,...one.notes===void 0?{}:{notes:[...one.notes]},...one.did===void 0?{}:{did:one.did}}))}}function problemsJson(problems){
-return{format_version:1,problems:problems.map(({code:code2,severity,message,hint,places,morePlaces:morePlaces2})=>({code:code2,
-severity,message,hint:hint??null,places:places.map(placeJson),...morePlaces2===void 0?{}:{more_places:morePlaces2}}))}}function planGitlab(plan){
-const{create:create2,update:update3,regenerate,delete:deleted}=summarize(plan);return{create:create2,update:update3+regenerate,
-delete:deleted}}function withoutPlannedIds(value4){if(Array.isArray(value4))return value4.map(withoutPlannedIds);if(!isMap(
-value4))return value4;const{id}=value4;const isPlanned=typeof id==="string"&&isPlannedId(id);const members3=Object.entries(
-value4).filter(([name3])=>name3!=="id"||!isPlanned);return Object.fromEntries(members3.map(([name3,member])=>[name3,withoutPlannedIds(
-member)]))}var init_json2=__esm({"src/report/json.ts"(){"use strict";init_result();init_identifiers();init_values();init_drift();
-init_plan();init_operations()}});function allot(sections2,room){const shown4=new Map;const begun=new Set;let left=room;const show=(section,entry,form,least)=>{
+sensitive)}}};const lost2=becomes===void 0?{}:{becomes};if(sensitive)return{path,before:{sensitive:true},after:{sensitive:true},
+sensitive,...lost2,...more};return{path,before:before===void 0?{unknown:true}:jsonOf(before),after:becomes==="built-in"?
+{unknown:true}:jsonOf(after2),sensitive,...lost2,...was==="absent"?{was}:{},...more}}function recordedJson(recorded2,sensitive){
+return sensitive||holdsSensitive(recorded2)?{sensitive:true}:jsonOf(recorded2)}function jsonOf(value4){if(value4 instanceof
+Sensitive)return value4.toJSON();if(Array.isArray(value4))return value4.map(jsonOf);return isMap(value4)?mapValues(value4,
+jsonOf):value4}function resultJson(result){return{format_version:1,run:result.run,...result.shard===void 0?{}:{shard:result.
+shard},...result.undoes===void 0?{}:{undoes:result.undoes},summary:summarizeResult(result),results:result.results.map(one=>({
+address:one.address,...one.label===void 0?{}:{label:one.label},action:one.action,status:one.status,http_status:one.httpStatus,
+attempts:one.attempts,unverified:[...one.unverified],error:one.error,...one.notes===void 0?{}:{notes:[...one.notes]},...one.
+did===void 0?{}:{did:one.did}}))}}function problemsJson(problems){return{format_version:1,problems:problems.map(({code:code2,
+severity,message,hint,places,morePlaces:morePlaces2})=>({code:code2,severity,message,hint:hint??null,places:places.map(placeJson),
+...morePlaces2===void 0?{}:{more_places:morePlaces2}}))}}function planGitlab(plan){const{create:create2,update:update3,regenerate,
+delete:deleted}=summarize(plan);return{create:create2,update:update3+regenerate,delete:deleted}}function withoutPlannedIds(value4){
+if(Array.isArray(value4))return value4.map(withoutPlannedIds);if(!isMap(value4))return value4;const{id}=value4;const isPlanned=typeof id===
+"string"&&isPlannedId(id);const members3=Object.entries(value4).filter(([name3])=>name3!=="id"||!isPlanned);return Object.
+fromEntries(members3.map(([name3,member])=>[name3,withoutPlannedIds(member)]))}var init_json2=__esm({"src/report/json.ts"(){
+"use strict";init_result();init_identifiers();init_values();init_drift();init_plan();init_operations()}});function allot(sections2,room){const shown4=new Map;const begun=new Set;let left=room;const show=(section,entry,form,least)=>{
 const lengthOf=one=>entry.forms[one??-1]?.().length??0;const begins=begun.has(section)?0:headingOf(section).length+moreRoom;
 const cost=begins+lengthOf(form)-lengthOf(shown4.get(entry));if(cost>left-least)return false;left-=cost;begun.add(section);
 shown4.set(entry,form);return true};const raise=(forms,ranks,least=0)=>{for(const rank2 of ranks){for(const section of sections2){
@@ -9957,13 +10007,13 @@ change3);const views=change3.fields.map(field2=>viewField(field2,{whole:debug,me
 `).join("\n");return{full:textOf4(true),short:textOf4(false)}}function valueFence(views){return views.length===0?[]:[fence(
 views.flatMap(valueLines2))]}function valueLines2(view){return[...shownLines(view),...view.drift===null?[]:[`!   ${view.
 drift}`]]}function shownLines(view){const{path}=view;switch(view.view){case"secret":return[`! ${path}: ${view.unknown?"(\
-unknown) \u2192 ":""}(sensitive)`];case"value":return view.unknown?[`! ${path}: ${view.before} \u2192 ${view.after}`]:[...view.
-isNew===true?[]:[`- ${path}: ${view.before}`],`+ ${path}: ${view.after}`];case"set":return[`  ${path}:${view.head===null?
-"":` ${view.head}`}`,...view.elements.map(({mark,text:text6})=>`${setMarks[mark]}   ${text6}`),...view.kept>0?[`    (${view.
-kept} unchanged)`]:[]];default:return[]}}function bodyBlock(view,shown4){const{path,hunks}=view;const notes=[...view.drift===
-null?[]:[prose(view.drift)],...bodyNotes(view),...shown4||hunks.length===0?[]:["left out for length"]];const head=`${code(
-path)}: ${notes.join("; ")}`;if(!shown4||hunks.length===0)return head;const lines=hunks.flatMap(hunk=>[hunk.head,...hunk.
-lines.map(({mark,text:text6})=>disarm(`${mark}${text6}`).trimEnd())]);return`${head}
+unknown) \u2192 ":""}(sensitive)${view.removed?" \u2192 (removed)":""}`];case"value":return view.unknown?[`! ${path}: ${view.
+before} \u2192 ${view.after}`]:[...view.isNew===true?[]:[`- ${path}: ${view.before}`],`+ ${path}: ${view.after}`];case"s\
+et":return[`  ${path}:${view.head===null?"":` ${view.head}`}`,...view.elements.map(({mark,text:text6})=>`${setMarks[mark]}\
+   ${text6}`),...view.kept>0?[`    (${view.kept} unchanged)`]:[]];default:return[]}}function bodyBlock(view,shown4){const{
+path,hunks}=view;const notes=[...view.drift===null?[]:[prose(view.drift)],...bodyNotes(view),...shown4||hunks.length===0?
+[]:["left out for length"]];const head=`${code(path)}: ${notes.join("; ")}`;if(!shown4||hunks.length===0)return head;const lines=hunks.
+flatMap(hunk=>[hunk.head,...hunk.lines.map(({mark,text:text6})=>disarm(`${mark}${text6}`).trimEnd())]);return`${head}
 
 ${fence(lines)}`}var setMarks;var init_markdown_details=__esm({"src/report/markdown-details.ts"(){"use strict";init_escape();
 init_markdown_escape();init_review();init_view();setMarks={"+":"+","-":"-","~":"!","=":"!"}}});function fileUrl({files,folder},{file:file2,line}){if(/^([\\/]|[a-z]:)/i.test(file2)||file2.includes(mask))return void 0;
@@ -12430,16 +12480,16 @@ map(request5=>markup`<p class="quiet">Sends <code>${request5}</code></p>\n`):[]]
 ${rows.map(view=>markup`<tr><th scope="row"><code>${view.path}</code>${driftLine(view)}</th>${cells(view)}</tr>\n`)}</tbody>
 </table>
 `}function cells(view){switch(view.view){case"secret":return markup`<td class="unknown">${view.unknown?"(unknown)":"(sen\
-sitive)"}</td><td class="unknown">(sensitive)</td>`;case"value":return markup`<td class="${view.unknown||view.lacks==="b\
-efore"?"unknown":"before"}"><code>${view.before}</code></td><td class="${view.lacks==="after"?"before":"after"}"><code>${view.
-after}</code></td>`;case"set":{const[gone,there]=[true,false].map(isGone2=>view.elements.filter(({mark})=>mark==="-"===isGone2));
-const before=view.head===null?"(none removed)":"(unknown)";return[elementsCell(gone,0,before),elementsCell(there,view.kept,
-"(none)")]}default:return null}}function elementsCell(elements2=[],kept,none2){if(elements2.length+kept===0)return markup`<td class="unknown">${none2}</td>`;
-return markup`<td><ul class="set">${elements2.map(({mark,text:text6})=>markup`<li class="${setClasses[mark]}">${setMarks2[mark]} ${text6}</li>`)}${kept>
-0?markup`<li class="quiet">(${kept} unchanged)</li>`:null}</ul></td>`}function driftLine({drift}){return drift===null?null:
-markup`<p class="drift">${drift}</p>`}function bodyDiff(view){const{path,hunks}=view;const lines=hunks.flatMap(hunk=>[markup`<span class="at">${hunk.
-head}</span>`,...hunk.lines.map(({mark,text:text6,spans})=>markup`<span class="${lineClasses[mark]}">${mark}${spans?.map(
-word)??text6}</span>`)]);return markup`<h3><code>${path}</code></h3>
+sitive)"}</td><td class="unknown">${view.removed?"(removed)":"(sensitive)"}</td>`;case"value":return markup`<td class="${view.
+unknown||view.lacks==="before"?"unknown":"before"}"><code>${view.before}</code></td><td class="${view.lacks==="after"?"b\
+efore":"after"}"><code>${view.after}</code></td>`;case"set":{const[gone,there]=[true,false].map(isGone2=>view.elements.filter(
+({mark})=>mark==="-"===isGone2));const before=view.head===null?"(none removed)":"(unknown)";return[elementsCell(gone,0,before),
+elementsCell(there,view.kept,"(none)")]}default:return null}}function elementsCell(elements2=[],kept,none2){if(elements2.
+length+kept===0)return markup`<td class="unknown">${none2}</td>`;return markup`<td><ul class="set">${elements2.map(({mark,
+text:text6})=>markup`<li class="${setClasses[mark]}">${setMarks2[mark]} ${text6}</li>`)}${kept>0?markup`<li class="quiet">(${kept} unchanged)</li>`:
+null}</ul></td>`}function driftLine({drift}){return drift===null?null:markup`<p class="drift">${drift}</p>`}function bodyDiff(view){
+const{path,hunks}=view;const lines=hunks.flatMap(hunk=>[markup`<span class="at">${hunk.head}</span>`,...hunk.lines.map(({
+mark,text:text6,spans})=>markup`<span class="${lineClasses[mark]}">${mark}${spans?.map(word)??text6}</span>`)]);return markup`<h3><code>${path}</code></h3>
 ${driftLine(view)}<p class="quiet">${bodyNotes(view).join("; ")}</p>
 ${hunks.length===0?null:scrollable("diff",`Difference of ${path}`,lines)}
 `}function word({text:text6,change:change3}){if(change3===null)return text6;return change3==="+"?markup`<ins>${text6}</ins>`:
@@ -12614,11 +12664,10 @@ journal??name3);const isLeft2=results.some(({status,action:action2})=>status!=="
 flatMap(one=>{const words7=`runs settle ${run4} ${shellWord(one.address)}`;return[{before:`Look at ${nameOf(one)} on the\
  server. If it was regenerated: `,command:`${words7} --done`},{before:"If it was not: ",command:`${words7} --not-done`}]});
 const command=again.map(word2=>/^--[a-z-]+$/.test(word2)?word2:shellWord(word2)).join(" ");if(undoes!==void 0){const hint="\
-If the manifests still say otherwise, the next apply does it again: change them too.";return[...isLeft2?[{before:"To put\
- back what is left: ",command}]:[],...isUndoable?[{before:hint,command:null}]:[]]}return[...settle2,...isLeft2?[{before:"\
-To send what is left, after a new plan: ",command}]:[],...isUndoable?[{before:"To put back what this run changed: ",command:`\
-undo ${run4}`}]:[]]}var init_next_steps=__esm({"src/report/next-steps.ts"(){"use strict";init_result();init_escape();init_shard();
-init_names2()}});var result_page_exports={};__export(result_page_exports,{resultHtml:()=>resultHtml});function resultHtml(result,plan,options){
+If the manifests still declare the change, the next apply makes it again: update them too.";return[...isLeft2?[{before:"\
+To put back what is left: ",command}]:[],...isUndoable?[{before:hint,command:null}]:[]]}return[...settle2,...isLeft2?[{before:"\
+To send what is left, after a new plan: ",command}]:[],...isUndoable?[{before:"To undo this run: ",command:`undo ${run4}`}]:
+[]]}var init_next_steps=__esm({"src/report/next-steps.ts"(){"use strict";init_result();init_escape();init_shard();init_names2()}});var result_page_exports={};__export(result_page_exports,{resultHtml:()=>resultHtml});function resultHtml(result,plan,options){
 const{results}=result;const groups=groupsOf2(result,plan);const changes=groups.flatMap(({entries})=>entries.flatMap(({change:change3})=>change3??
 []));const{profile}=plan;const context3={...options,emails:new Emails,profile,all:plan.changes,changes:results.length,done:true};
 const summary2=summarizeResult(result);const counts3=order.toReversed().filter(status=>summary2[status]>0||status==="app\
@@ -13251,19 +13300,20 @@ indentAtStart,lineWidth:ctx.options.lineWidth,minContentWidth:ctx.options.minCon
 test(str);function lineLengthOverLimit(str,lineWidth2,indentLength){if(!lineWidth2||lineWidth2<0)return false;const limit2=lineWidth2-
 indentLength;const strLen=str.length;if(strLen<=limit2)return false;for(let i3=0,start=0;i3<strLen;++i3){if(str[i3]==="\n"){
 if(i3-start>limit2)return true;start=i3+1;if(strLen-start<=limit2)return false}}return true}function doubleQuotedString(value4,ctx){
-const json=JSON.stringify(value4);if(ctx.options.doubleQuotedAsJSON)return json;const{implicitKey}=ctx;const minMultiLineLength=ctx.
+const json2=JSON.stringify(value4);if(ctx.options.doubleQuotedAsJSON)return json2;const{implicitKey}=ctx;const minMultiLineLength=ctx.
 options.doubleQuotedMinMultiLineLength;const indent2=ctx.indent||(containsDocumentMarker(value4)?"  ":"");let str="";let start=0;
-for(let i3=0,ch=json[i3];ch;ch=json[++i3]){if(ch===" "&&json[i3+1]==="\\"&&json[i3+2]==="n"){str+=json.slice(start,i3)+"\
-\\ ";i3+=1;start=i3;ch="\\"}if(ch==="\\")switch(json[i3+1]){case"u":{str+=json.slice(start,i3);const code2=json.substr(i3+
-2,4);switch(code2){case"0000":str+="\\0";break;case"0007":str+="\\a";break;case"000b":str+="\\v";break;case"001b":str+="\
-\\e";break;case"0085":str+="\\N";break;case"00a0":str+="\\_";break;case"2028":str+="\\L";break;case"2029":str+="\\P";break;default:
-if(code2.substr(0,2)==="00")str+="\\x"+code2.substr(2);else str+=json.substr(i3,6)}i3+=5;start=i3+1}break;case"n":if(implicitKey||
-json[i3+2]==='"'||json.length<minMultiLineLength){i3+=1}else{str+=json.slice(start,i3)+"\n\n";while(json[i3+2]==="\\"&&json[i3+
-3]==="n"&&json[i3+4]!=='"'){str+="\n";i3+=2}str+=indent2;if(json[i3+2]===" ")str+="\\";i3+=1;start=i3+1}break;default:i3+=
-1}}str=start?str+json.slice(start):json;return implicitKey?str:foldFlowLines.foldFlowLines(str,indent2,foldFlowLines.FOLD_QUOTED,
-getFoldOptions(ctx,false))}function singleQuotedString(value4,ctx){if(ctx.options.singleQuote===false||ctx.implicitKey&&
-value4.includes("\n")||/[ \t]\n|\n[ \t]/.test(value4))return doubleQuotedString(value4,ctx);const indent2=ctx.indent||(containsDocumentMarker(
-value4)?"  ":"");const res="'"+value4.replace(/'/g,"''").replace(/\n+/g,`$&
+for(let i3=0,ch=json2[i3];ch;ch=json2[++i3]){if(ch===" "&&json2[i3+1]==="\\"&&json2[i3+2]==="n"){str+=json2.slice(start,
+i3)+"\\ ";i3+=1;start=i3;ch="\\"}if(ch==="\\")switch(json2[i3+1]){case"u":{str+=json2.slice(start,i3);const code2=json2.
+substr(i3+2,4);switch(code2){case"0000":str+="\\0";break;case"0007":str+="\\a";break;case"000b":str+="\\v";break;case"00\
+1b":str+="\\e";break;case"0085":str+="\\N";break;case"00a0":str+="\\_";break;case"2028":str+="\\L";break;case"2029":str+=
+"\\P";break;default:if(code2.substr(0,2)==="00")str+="\\x"+code2.substr(2);else str+=json2.substr(i3,6)}i3+=5;start=i3+1}
+break;case"n":if(implicitKey||json2[i3+2]==='"'||json2.length<minMultiLineLength){i3+=1}else{str+=json2.slice(start,i3)+
+"\n\n";while(json2[i3+2]==="\\"&&json2[i3+3]==="n"&&json2[i3+4]!=='"'){str+="\n";i3+=2}str+=indent2;if(json2[i3+2]===" ")
+str+="\\";i3+=1;start=i3+1}break;default:i3+=1}}str=start?str+json2.slice(start):json2;return implicitKey?str:foldFlowLines.
+foldFlowLines(str,indent2,foldFlowLines.FOLD_QUOTED,getFoldOptions(ctx,false))}function singleQuotedString(value4,ctx){if(ctx.
+options.singleQuote===false||ctx.implicitKey&&value4.includes("\n")||/[ \t]\n|\n[ \t]/.test(value4))return doubleQuotedString(
+value4,ctx);const indent2=ctx.indent||(containsDocumentMarker(value4)?"  ":"");const res="'"+value4.replace(/'/g,"''").replace(
+/\n+/g,`$&
 ${indent2}`)+"'";return ctx.implicitKey?res:foldFlowLines.foldFlowLines(res,indent2,foldFlowLines.FOLD_FLOW,getFoldOptions(
 ctx,false))}function quotedString(value4,ctx){const{singleQuote}=ctx.options;let qs;if(singleQuote===false)qs=doubleQuotedString;else{
 const hasDouble=value4.includes('"');const hasSingle=value4.includes("'");if(hasDouble&&!hasSingle)qs=singleQuotedString;else if(hasSingle&&
@@ -13509,8 +13559,8 @@ str,2,8,opt),stringify:node2=>intStringify(node2,8,"0o")};var int3={identify:int
 var intHex={identify:value4=>intIdentify(value4)&&value4>=0,default:true,tag:"tag:yaml.org,2002:int",format:"HEX",test:/^0x[0-9a-fA-F]+$/,
 resolve:(str,_onError,opt)=>intResolve(str,2,16,opt),stringify:node2=>intStringify(node2,16,"0x")};exports.int=int3;exports.
 intHex=intHex;exports.intOct=intOct}});var require_schema=__commonJS({"node_modules/yaml/dist/schema/core/schema.js"(exports){"use strict";var map2=require_map();
-var _null3=require_null();var seq=require_seq();var string3=require_string();var bool=require_bool();var float=require_float();
-var int3=require_int();var schema6=[map2.map,seq.seq,string3.string,_null3.nullTag,bool.boolTag,int3.intOct,int3.int,int3.
+var _null4=require_null();var seq=require_seq();var string3=require_string();var bool=require_bool();var float=require_float();
+var int3=require_int();var schema6=[map2.map,seq.seq,string3.string,_null4.nullTag,bool.boolTag,int3.intOct,int3.int,int3.
 intHex,float.floatNaN,float.floatExp,float.float];exports.schema=schema6}});var require_schema2=__commonJS({"node_modules/yaml/dist/schema/json/schema.js"(exports){"use strict";var Scalar=require_Scalar();
 var map2=require_map();var seq=require_seq();function intIdentify(value4){return typeof value4==="bigint"||Number.isInteger(
 value4)}var stringifyJSON=({value:value4})=>JSON.stringify(value4);var jsonScalars=[{identify:value4=>typeof value4==="s\
@@ -13628,18 +13678,18 @@ map(Number);const millisec=match[7]?Number((match[7]+"00").substr(1,3)):0;let da
 minute||0,second||0,millisec);const tz=match[8];if(tz&&tz!=="Z"){let d2=parseSexagesimal(tz,false);if(Math.abs(d2)<30)d2*=
 60;date3-=6e4*d2}return new Date(date3)},stringify:({value:value4})=>value4?.toISOString().replace(/(T00:00:00)?\.000Z$/,
 "")??""};exports.floatTime=floatTime;exports.intTime=intTime;exports.timestamp=timestamp}});var require_schema3=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/schema.js"(exports){"use strict";var map2=require_map();
-var _null3=require_null();var seq=require_seq();var string3=require_string();var binary=require_binary();var bool=require_bool2();
+var _null4=require_null();var seq=require_seq();var string3=require_string();var binary=require_binary();var bool=require_bool2();
 var float=require_float2();var int3=require_int2();var merge5=require_merge();var omap=require_omap();var pairs=require_pairs();
-var set2=require_set();var timestamp=require_timestamp();var schema6=[map2.map,seq.seq,string3.string,_null3.nullTag,bool.
+var set2=require_set();var timestamp=require_timestamp();var schema6=[map2.map,seq.seq,string3.string,_null4.nullTag,bool.
 trueTag,bool.falseTag,int3.intBin,int3.intOct,int3.int,int3.intHex,float.floatNaN,float.floatExp,float.float,binary.binary,
-merge5.merge,omap.omap,pairs.pairs,set2.set,timestamp.intTime,timestamp.floatTime,timestamp.timestamp];exports.schema=schema6}});var require_tags=__commonJS({"node_modules/yaml/dist/schema/tags.js"(exports){"use strict";var map2=require_map();var _null3=require_null();
+merge5.merge,omap.omap,pairs.pairs,set2.set,timestamp.intTime,timestamp.floatTime,timestamp.timestamp];exports.schema=schema6}});var require_tags=__commonJS({"node_modules/yaml/dist/schema/tags.js"(exports){"use strict";var map2=require_map();var _null4=require_null();
 var seq=require_seq();var string3=require_string();var bool=require_bool();var float=require_float();var int3=require_int();
 var schema6=require_schema();var schema$1=require_schema2();var binary=require_binary();var merge5=require_merge();var omap=require_omap();
 var pairs=require_pairs();var schema$2=require_schema3();var set2=require_set();var timestamp=require_timestamp();var schemas=new Map(
 [["core",schema6.schema],["failsafe",[map2.map,seq.seq,string3.string]],["json",schema$1.schema],["yaml11",schema$2.schema],
 ["yaml-1.1",schema$2.schema]]);var tagsByName={binary:binary.binary,bool:bool.boolTag,float:float.float,floatExp:float.floatExp,
 floatNaN:float.floatNaN,floatTime:timestamp.floatTime,int:int3.int,intHex:int3.intHex,intOct:int3.intOct,intTime:timestamp.
-intTime,map:map2.map,merge:merge5.merge,null:_null3.nullTag,omap:omap.omap,pairs:pairs.pairs,seq:seq.seq,set:set2.set,timestamp:timestamp.
+intTime,map:map2.map,merge:merge5.merge,null:_null4.nullTag,omap:omap.omap,pairs:pairs.pairs,seq:seq.seq,set:set2.set,timestamp:timestamp.
 timestamp};var coreKnownTags={"tag:yaml.org,2002:binary":binary.binary,"tag:yaml.org,2002:merge":merge5.merge,"tag:yaml.\
 org,2002:omap":omap.omap,"tag:yaml.org,2002:pairs":pairs.pairs,"tag:yaml.org,2002:set":set2.set,"tag:yaml.org,2002:times\
 tamp":timestamp.timestamp};function getTags(customTags,schemaName,addMergeTag){const schemaTags=schemas.get(schemaName);
@@ -13718,8 +13768,8 @@ directives)this.directives.yaml.version=version3;else this.directives=new direct
 {resolveKnownTags:true,schema:"core"};break;case null:if(this.directives)delete this.directives;opt=null;break;default:{
 const sv=JSON.stringify(version3);throw new Error(`Expected '1.1', '1.2' or null as first argument, but found: ${sv}`)}}
 if(options.schema instanceof Object)this.schema=options.schema;else if(opt)this.schema=new Schema.Schema(Object.assign(opt,
-options));else throw new Error(`With a null YAML version, the { schema: Schema } option is required`)}toJS({json,jsonArg,
-mapAsMap,maxAliasCount,onAnchor,reviver}={}){const ctx={anchors:new Map,doc:this,keep:!json,mapAsMap:mapAsMap===true,mapKeyWarned:false,
+options));else throw new Error(`With a null YAML version, the { schema: Schema } option is required`)}toJS({json:json2,jsonArg,
+mapAsMap,maxAliasCount,onAnchor,reviver}={}){const ctx={anchors:new Map,doc:this,keep:!json2,mapAsMap:mapAsMap===true,mapKeyWarned:false,
 maxAliasCount:typeof maxAliasCount==="number"?maxAliasCount:100};const res=toJS.toJS(this.contents,jsonArg??"",ctx);if(typeof onAnchor===
 "function")for(const{count:count3,res:res2}of ctx.anchors.values())onAnchor(res2,count3);return typeof reviver==="functi\
 on"?applyReviver.applyReviver(reviver,{"":res},"",res):res}toJSON(jsonArg,onAnchor){return this.toJS({json:true,jsonArg,
@@ -14387,10 +14437,10 @@ parser.Parser;exports.parse=publicApi.parse;exports.parseAllDocuments=publicApi.
 publicApi.parseDocument;exports.stringify=publicApi.stringify;exports.visit=visit.visit;exports.visitAsync=visit.visitAsync}});import{closeSync,constants as constants2,fstatSync,openSync,readFileSync as readFileSync2}from"node:fs";import{setImmediate as setImmediate3}from"node:timers/promises";
 async function readTextFile(path){await setImmediate3();return withFile(path,file2=>readFileSync2(file2,"utf8"))}async function readFileBytes(path){
 await setImmediate3();return withFile(path,file2=>readFileSync2(file2))}function withFile(path,use){const file2=openSync(
-path,READING);try{const stat6=fstatSync(file2);if(!stat6.isFile())throw new NotRegularFile(stat6);return use(file2,stat6)}finally{
+path,READING2);try{const stat6=fstatSync(file2);if(!stat6.isFile())throw new NotRegularFile(stat6);return use(file2,stat6)}finally{
 closeSync(file2)}}function fileType(stat6){if(stat6.isDirectory())return"a folder";if(stat6.isSymbolicLink())return"a li\
-nk";if(stat6.isFIFO())return"a named pipe";if(stat6.isSocket())return"a socket";return"a device"}var READING,NotRegularFile;
-var init_read_file=__esm({"src/base/read-file.ts"(){"use strict";READING=constants2.O_RDONLY|(constants2.O_NONBLOCK??0);
+nk";if(stat6.isFIFO())return"a named pipe";if(stat6.isSocket())return"a socket";return"a device"}var READING2,NotRegularFile;
+var init_read_file=__esm({"src/base/read-file.ts"(){"use strict";READING2=constants2.O_RDONLY|(constants2.O_NONBLOCK??0);
 NotRegularFile=class extends Error{what;constructor(stat6){const what=`is ${fileType(stat6)}, not a regular file`;super(
 `it ${what}`);this.what=what;this.name="NotRegularFile"}}}});var require_constants6=__commonJS({"node_modules/picomatch/lib/constants.js"(exports,module){"use strict";var WIN_SLASH="\
 \\\\/";var WIN_NO_SLASH=`[^${WIN_SLASH}]`;var DEFAULT_MAX_EXTGLOB_RECURSION=0;var DOT_LITERAL="\\.";var PLUS_LITERAL="\\+";
@@ -16723,9 +16773,9 @@ var{Command:Command3}=require_command();var{CommanderError:CommanderError2,Inval
 var{Help:Help2}=require_help();var{Option:Option2}=require_option();exports.program=new Command3;exports.createCommand=name3=>new Command3(
 name3);exports.createOption=(flags2,description)=>new Option2(flags2,description);exports.createArgument=(name3,description)=>new Argument2(
 name3,description);exports.Command=Command3;exports.Option=Option2;exports.Argument=Argument2;exports.Help=Help2;exports.
-CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync6,existsSync as existsSync5}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
+CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync7,existsSync as existsSync5}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
 {"node_modules/@actions/github/lib/context.js"(){Context2=class{constructor(){var _a4,_b2,_c;this.payload={};if(process.
-env.GITHUB_EVENT_PATH){if(existsSync5(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync6(process.env.
+env.GITHUB_EVENT_PATH){if(existsSync5(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync7(process.env.
 GITHUB_EVENT_PATH,{encoding:"utf8"}))}else{const path=process.env.GITHUB_EVENT_PATH;process.stdout.write(`GITHUB_EVENT_P\
 ATH ${path} does not exist${EOL5}`)}}this.eventName=process.env.GITHUB_EVENT_NAME;this.sha=process.env.GITHUB_SHA;this.ref=
 process.env.GITHUB_REF;this.workflow=process.env.GITHUB_WORKFLOW;this.action=process.env.GITHUB_ACTION;this.actor=process.
@@ -18367,7 +18417,7 @@ runs.at(-1)===run4?{...used,left:[...left]}:used)}function leftOf({results},keys
 status})=>{const key3=keys.get(address4);return status==="applied"||key3===void 0?[]:[key3]})}function usedUp(message){return error(
 "approval-used",message)}function named(used){const{pull_request,url}=used;return pull_request===null?url:`${requestName(
 pull_request,used)}, by ${url}`}function requestName(number4,{url}){return url.includes("/-/pipelines/")?`merge request \
-!${number4}`:`pull request #${number4}`}init_result();init_approve();init_plan();function inTextAndJson(text6,json){return{redact:redactReport,formats:{text:text6,json}}}async function render3(report2,format,shown4,options){const made2=await report2.formats[format]?.(shown4,options);if(made2===
+!${number4}`:`pull request #${number4}`}init_result();init_approve();init_plan();function inTextAndJson(text6,json2){return{redact:redactReport,formats:{text:text6,json:json2}}}async function render3(report2,format,shown4,options){const made2=await report2.formats[format]?.(shown4,options);if(made2===
 void 0)throw new TypeError(`there is no ${format} of it`);return typeof made2==="string"?{text:made2}:{json:made2}}async function renderText(report2,format,shown4,options){
 const rendering=await render3(report2,format,shown4,options);if("json"in rendering)throw new TypeError(`${format} is no \
 text`);return rendering.text}var planReport={redact:({plan,samples:samples2},redactor)=>({plan:redactPlan(plan,redactor),
@@ -18472,25 +18522,27 @@ change3&&other.kind===kind&&other.apply.before[succession.field]===true);return 
 function level({kind,action:action2}){const index=kinds.findIndex(({name:name3})=>name3===kind);if(action2==="regenerate")
 return 2*kinds.length-index;return action2==="delete"&&kindOf(kind).creation!==void 0?3*kinds.length-index:index}function rank(change3){
 if(takesOver(change3))return-1;return givesUp(change3)?1:0}function takesOver({kind,apply:{expected}}){const{succession}=kindOf(
-kind);return succession!==void 0&&expected[succession.field]===true}function givesUp({kind,action:action2,apply:{expected}}){
-const{succession}=kindOf(kind);if(succession===void 0||action2!=="update")return false;const asked=expected[succession.field];
-return asked===false||asked===null}function driftSincePlan(planned,now,isSucceeded=false){if(now.action==="blocked")return[now.reason??"it is blocked now"];
-const fields4=[...planned.fields,...now.fields].filter(field2=>!isUnplanned(field2));const{decisive:deciding=[],succession}=kindOf(
-planned.kind);const isTaken=path=>isSucceeded&&path===succession?.field&&givesUp(planned);const paths2=new Set(fields4.map(
-({path})=>path).filter(path=>!isTaken(path)));const changed2=[...paths2].filter(path=>!isAsShown(fieldAt(planned,path),fieldAt(
-now,path)));const decisive=deciding.filter(field2=>!(isSucceeded&&field2===succession?.among)&&!same(planned.apply.before[field2]??
-null,now.apply.before[field2]??null));const all=[...new Set([...changed2,...decisive])].sort();if(all.length>0)return all;
-return planned.action===now.action?[]:[`there is nothing to ${planned.action} any more`]}function fieldAt(change3,path){
-return change3.fields.find(field2=>field2.path===path)}function isAsShown(planned,now){if(planned===void 0||now===void 0)
-return false;if(planned.type==="set"){return same(shownSet(planned),shownSet(now))&&same(shownGains(planned),shownGains(
-now))}return same(planned.before??null,now.before??null)}function shownSet({before,after:after2}){const goals=new Map(asElements(
-after2).map(element=>[keyOf(element),element]));const elements2=asElements(before??null).map(element=>{const goal=goals.
-get(keyOf(element));const inner=Object.entries(element).filter(([name3,member])=>Array.isArray(member)&&(goal===void 0||
-!same(goal[name3]??null,member)));return[keyOf(element),Object.fromEntries(inner)]});return Object.fromEntries(elements2)}
-function shownGains({before,after:after2}){const there=new Set(asElements(before??null).map(keyOf));const gains=asElements(
-after2).filter(element=>!there.has(keyOf(element)));return Object.fromEntries(gains.map(element=>[keyOf(element),{name:element.
-name??null,...Object.fromEntries(Object.entries(element).flatMap(([name3,member])=>Array.isArray(member)?[[name3,asElements(
-member).map(labelled2).sort()]]:[]))}]))}function labelled2(element){return`${keyOf(element)} ${String(element.name)}`}init_operations();init_values();init_loss();init_rules();init_fields();init_loss();init_identifiers();init_json();init_values();init_fields();function verify(kind,expected,answer){const parts=Object.entries(
+kind);return succession!==void 0&&expected[succession.field]===true}function givesUp({kind,action:action2,apply:{expected,
+before}}){const{succession}=kindOf(kind);if(succession===void 0||action2!=="update")return false;const asked=expected[succession.
+field];return(asked===false||asked===null)&&before[succession.field]!==false}function driftSincePlan(planned,now,isSucceeded=false){if(now.action==="blocked")return[now.reason??"it is blocked now"];
+const fields4=[...planned.fields,...now.fields].filter(field2=>!isUnplanned(field2));const{decisive:deciding=[],succession,
+fields:types3}=kindOf(planned.kind);const isTaken=path=>isSucceeded&&path===succession?.field&&givesUp(planned);const paths2=new Set(
+fields4.map(({path})=>path).filter(path=>!isTaken(path)));const changed2=[...paths2].filter(path=>!isAsShown(types3[path]??
+value,fieldAt(planned,path),fieldAt(now,path)));const decisive=deciding.filter(field2=>!(isSucceeded&&field2===succession?.
+among)&&!same(planned.apply.before[field2]??null,now.apply.before[field2]??null));const all=[...new Set([...changed2,...decisive])].
+sort();if(all.length>0)return all;return planned.action===now.action?[]:[`there is nothing to ${planned.action} any more`]}
+function fieldAt(change3,path){return change3.fields.find(field2=>field2.path===path)}function isAsShown(type,planned,now){
+if(planned===void 0||now===void 0)return false;if(planned.type==="set"){return same(shownSet(type,planned),shownSet(type,
+now))&&same(shownGains(planned),shownGains(now))}return type.type==="reference"?contrast(type,"",planned.before??null,now.
+before??null).every(({verdict})=>verdict==="same"):same(planned.before??null,now.before??null)}function shownSet(type,{before,
+after:after2}){const own6=type.type==="set"?type.nested:{};const goals=new Map(asElements(after2).map(element=>[keyOf(element),
+element]));const elements2=asElements(before??null).map(element=>{const goal=goals.get(keyOf(element));const inner=Object.
+entries(element).filter(([name3,member])=>own6[name3]!==void 0&&Array.isArray(member)&&(goal===void 0||!same(goal[name3]??
+null,member)));return[keyOf(element),Object.fromEntries(inner)]});return Object.fromEntries(elements2)}function shownGains({
+before,after:after2}){const there=new Set(asElements(before??null).map(keyOf));const gains=asElements(after2).filter(element=>!there.
+has(keyOf(element)));return Object.fromEntries(gains.map(element=>[keyOf(element),{name:element.name??null,...Object.fromEntries(
+Object.entries(element).flatMap(([name3,member])=>Array.isArray(member)?[[name3,asElements(member).map(labelled2).sort()]]:
+[]))}]))}function labelled2(element){return`${keyOf(element)} ${String(element.name)}`}init_operations();init_values();init_loss();init_rules();init_fields();init_loss();init_identifiers();init_json();init_values();init_fields();function verify(kind,expected,answer){const parts=Object.entries(
 expected).flatMap(([field2,asked])=>contrast(kind.fields[field2]??value,field2,asked,answer[field2]));const off=parts.filter(
 ({verdict})=>verdict==="different");return{different:off.map(sentenceOf),values:off.map(valuesOf),unverified:parts.filter(
 ({verdict})=>verdict==="unknown").map(({path})=>path)}}function emptied(fields4,{before,expected},answer){return fields4.
@@ -18562,12 +18614,11 @@ target=>target.startsWith(`${name3}/`)&&!isById(target));if(isNamed)for(const li
 return[...names4].filter(name3=>listScope(name3,profile)!==void 0)}function isById(target){return/^[^/]*\/([0-9a-f-]*\*?|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})(\/.*)?$/i.
 test(target)}function scopesOf(declared,profile){const own6=declared.flatMap(({kind})=>{const{readable:readable2,scopes}=kindOf(
 kind);return readable2(profile)?[scopes.read,scopes.write]:[scopes.write]});const lists2=[...listsFor(declared,profile),
-...listsOfNames2(declared,[],profile)];const listing=lists2.flatMap(list2=>listScope(list2,profile)??[]);return[...new Set(
-[...own6,...listing])].sort()}function abortable(reader,signal){const stop=lazy(()=>interrupted("nothing more was asked"));
-const check3=()=>{if(signal?.aborted)throw stop()};const checked3=async(isWanted,ask2)=>{check3();let wasStopped=false;try{
-return await ask2(()=>{wasStopped=signal?.aborted===true;return!wasStopped&&isWanted()})}catch(failure2){throw wasStopped?
-stop():failure2}};const always=()=>true;return{check:check3,reader:{listOrganizations:(page2,wanted=always)=>checked3(wanted,
-still=>reader.listOrganizations(page2,still)),showTemplate:(backendId,type,wanted=always)=>checked3(wanted,still=>reader.
+...listsOfNames2(declared,[],profile)];return[...new Set(withListScopes(own6,lists2,profile))].sort()}function abortable(reader,signal){
+const stop=lazy(()=>interrupted("nothing more was asked"));const check3=()=>{if(signal?.aborted)throw stop()};const checked3=async(isWanted,ask2)=>{
+check3();let wasStopped=false;try{return await ask2(()=>{wasStopped=signal?.aborted===true;return!wasStopped&&isWanted()})}catch(failure2){
+throw wasStopped?stop():failure2}};const always=()=>true;return{check:check3,reader:{listOrganizations:(page2,wanted=always)=>checked3(
+wanted,still=>reader.listOrganizations(page2,still)),showTemplate:(backendId,type,wanted=always)=>checked3(wanted,still=>reader.
 showTemplate(backendId,type,still)),showExtra:(read2,params,parse11,wanted=always)=>checked3(wanted,still=>reader.showExtra(
 read2,params,parse11,still)),listExtra:(read2,page2,parse11,wanted=always)=>checked3(wanted,still=>reader.listExtra(read2,
 page2,parse11,still))}}}var MOMENT=500;var MOST=8;async function readBack(objects3,isUnsteady,{pause=sleep,...options}){let newest={at:performance.
@@ -18638,7 +18689,7 @@ change3,end2,became,now),again);if(became.verdict==="done")return this.#ended(re
 known3={judgement:{...judge(this.#kind,aimOf(change3),now),lost:became.lost},live:now};if(Object.keys(known3.judgement.lost).
 length===0)break}const end={...open7,attempts};return this.#ended(openOutcome(this.#kind,change3,end,known3.judgement,known3.
 live),sent2)}};function attemptsOf(sent2){if("data"in sent2)return sent2.attempts;if("open"in sent2)return sent2.open.attempts;
-return"closed"in sent2?sent2.closed.attempts:0}init_values();init_kinds();import{randomUUID as randomUUID3}from"node:crypto";init_identifiers();init_values();init_desired();init_fields();init_kinds();init_references();init_values();init_desired();init_fields();function namedMembers(kind,fields4,lost2){return Object.fromEntries(Object.entries(
+return"closed"in sent2?sent2.closed.attempts:0}init_values();init_kinds();import{randomUUID as randomUUID3}from"node:crypto";init_identifiers();init_values();init_words();init_by_name();init_desired();init_fields();init_kinds();init_references();init_values();init_desired();init_fields();function namedMembers(kind,fields4,lost2){return Object.fromEntries(Object.entries(
 fields4).flatMap(([field2,declared])=>{if(!isByMember(kind.fields[field2]??value,declared))return[];const named3=listsOf(
 declared).flatMap(({list:list2})=>asElements([...list2]));return[[field2,[...named3,...asElements(lost2[field2]??null)]]]}))}
 function declaredPlaces2(declared,{path}){const places=declared.placesOf?.(path)??[];if(places.length===0)return{};return{
@@ -18653,32 +18704,51 @@ return`${live.trouble}${live.proposal?.()??""}`;return`${live.trouble}; it was d
 : declare that one`}function createChange({declared,creating,references:references2},resolved2,{base,blocked:blocked3,confirmed}){
 const kind=kindOf(declared.kind);const{creation}=kind;const{identity:identity2}=declared;if(creation===void 0)return blocked3(
 `no operation creates a ${kind.noun}`);if(identity2.id!==void 0&&creation.withoutId!==void 0)return blocked3(creation.withoutId);
-const wanted=mapValues(resolved2,(asked,field2)=>{const whole2=desired(kind.fields[field2]??value,asked,null,true);return whole2??
-null});const lacks=creation.needs.flatMap(need=>{const all=[need].flat();const isGiven=field2=>{const given=wanted[field2]??
-identity2[field2]??null;return!isCleared(given)&&!isBlank(given)};return all.some(isGiven)?[]:all.slice(0,1)});if(lacks.
-length>0){return blocked3(`a new ${kind.noun} needs ${lacks.join(" and ")}: declare ${lacks.length===1?"it":"them"}`)}const{
-fields:fields4,warnings=[],trouble}=creation.prepare?.(identity2,wanted,references2)??{fields:wanted};if(trouble!==void 0)
-return blocked3(trouble);const planned=identity2.id===void 0?plannedId(addressOf(declared.kind,identity2)):void 0;const chosen=planned===
-void 0?identity2:assign(identity2,{id:planned});const{once:once2=[]}=creation;const change3=base(Object.fromEntries(Object.
-entries(fields4).filter(([field2])=>!once2.includes(field2))));const parts=Object.entries(fields4).flatMap(([field2,goal])=>contrast(
-kind.fields[field2]??value,field2,goal,null));const changes=parts.filter(({verdict})=>verdict!=="same").map(part=>({...fieldChange(
-part,void 0),was:"new",...declaredPlaces2(declared,part),...confirmed.includes(part.path)?{confirmed:true}:{}}));return{
-...change3,action:"create",warnings:[...change3.warnings,...warnings],requests:[creation.request(chosen,fields4),...creation.
-after?.(chosen.id??"",fields4)??[]],fields:changes,destructions:kind.destructions(changes),apply:{...change3.apply,identity:creation.
-takesId?chosen:identity2,existed:false,...planned===void 0?{}:{plannedId:planned},...creating===void 0?{}:{chosenId:creating},
-...declared.replaces===void 0?{}:{replaces:declared.replaces}}}}function comingIds(live){return new Set([...live].flatMap(
-([{kind,identity:identity2,declared},{missing:missing2}])=>missing2===true&&declared?.creates===true&&kindOf(kind).creation?.
-takesId===true?[identity2.id??plannedId(addressOf(kind,identity2))]:[]))}function blockDependents(changes,references2){const created=new Map(
-listNames.flatMap(name3=>[...references2[name3]?.created??[]]));if(created.size===0)return changes;let settled=changes;for(;;){
-const coming=new Set(settled.flatMap(change3=>change3.action==="create"?idInPlan(change3):[]));const lacking3=[...created].
-filter(([id])=>!coming.has(id));if(lacking3.length===0)return settled;const next=settled.map(change3=>{if(change3.action===
-"blocked"||change3.action==="unchanged")return change3;const ids2=textsIn(change3);const lost2=lacking3.filter(([id])=>ids2.
-has(id)).map(([,address4])=>address4);if(lost2.length===0)return change3;return withReason(change3,`it needs ${lost2.join(
-" and ")}, which this plan doesn't create`)});const isStable=next.every((change3,index)=>change3===settled[index]);settled=
-next;if(isStable)break}return settled}function idInPlan({apply:{plannedId:planned,identity:identity2}}){const id=planned??
-identity2.id;return id===void 0?[]:[id]}function textsIn({requests,apply:{identity:identity2}}){const texts3=new Set;const collect3=value4=>{
-if(typeof value4==="string")texts3.add(value4);else if(typeof value4==="object"&&value4!==null&&!(value4 instanceof Sensitive))
-for(const part of Object.values(value4))collect3(part)};collect3(requests);collect3(identity2);return texts3}var CreatedIds=class{#creations;#ids=new Map;#done=new Set;constructor(changes){this.#creations=new Map(changes.flatMap(
+const other=namesake(declared,references2);if(other!==void 0)return blocked3(`the server has another ${kind.noun} "${identity2.
+name}", with the id ${String(other.id)}: declare that id, or another name`);const wanted=mapValues(resolved2,(asked,field2)=>{
+const whole2=desired(kind.fields[field2]??value,asked,null,true);return whole2??null});const lacks=creation.needs.flatMap(
+need=>{const all=[need].flat();const isGiven=field2=>{const given=wanted[field2]??identity2[field2]??null;return!isCleared(
+given)&&!isBlank(given)};return all.some(isGiven)?[]:all.slice(0,1)});if(lacks.length>0){return blocked3(`a new ${kind.noun}\
+ needs ${lacks.join(" and ")}: declare ${lacks.length===1?"it":"them"}`)}const{fields:fields4,warnings=[],trouble}=creation.
+prepare?.(identity2,wanted,references2)??{fields:wanted};if(trouble!==void 0)return blocked3(trouble);const planned=identity2.
+id===void 0?plannedId(addressOf(declared.kind,identity2)):void 0;const chosen=planned===void 0?identity2:assign(identity2,
+{id:planned});const{once:once2=[]}=creation;const change3=base(Object.fromEntries(Object.entries(fields4).filter(([field2])=>!once2.
+includes(field2))));const parts=Object.entries(fields4).flatMap(([field2,goal])=>contrast(kind.fields[field2]??value,field2,
+goal,null));const changes=parts.filter(({verdict})=>verdict!=="same").map(part=>({...fieldChange(part,void 0),was:"new",
+...declaredPlaces2(declared,part),...confirmed.includes(part.path)?{confirmed:true}:{}}));return{...change3,action:"crea\
+te",warnings:[...change3.warnings,...warnings],requests:[creation.request(chosen,fields4),...creation.after?.(chosen.id??
+"",fields4)??[]],fields:[...home(identity2,references2),...changes],destructions:kind.destructions(changes),apply:{...change3.
+apply,identity:creation.takesId?chosen:identity2,existed:false,...planned===void 0?{}:{plannedId:planned},...creating===
+void 0?{}:{chosenId:creating},...declared.replaces===void 0?{}:{replaces:declared.replaces}}}}function home({backend:backend4},{
+backends}){if(backend4===void 0)return[];const{name:name3=backend4}=backends?.byId(backend4)??{};return[{path:"backend",
+type:"value",before:null,after:name3,sensitive:false,was:"new"}]}function namesake({kind,identity:{id,name:name3}},references2){
+const{listed:listed2}=kindOf(kind);if(id===void 0||name3===void 0||listed2===void 0||listed2==="own")return void 0;const list2=references2[listed2];
+const isOther=other=>!sameIdentifier(other,id)&&list2?.created.has(other)!==true;return list2?.byName(name3).find(row=>isOther(
+String(row.id)))}function comingIds(live){return new Set([...live].flatMap(([{kind,identity:identity2,declared},{missing:missing2}])=>missing2===
+true&&declared?.creates===true&&kindOf(kind).creation?.takesId===true?[identity2.id??plannedId(addressOf(kind,identity2))]:
+[]))}function blockDependents(changes,references2){const created=listNames.flatMap(name3=>[...references2[name3]?.created??
+[]]);if(created.length===0)return changes;let settled=changes;for(;;){const coming=new Set(settled.flatMap(change3=>change3.
+action==="create"?idInPlan(change3).map(id=>`${change3.kind} ${id}`):[]));const lacking3=created.filter(([id,address4])=>!coming.
+has(`${address4.split("/",1)[0]} ${id}`));if(lacking3.length===0)return settled;const next=settled.map(change3=>{if(change3.
+action==="blocked"||change3.action==="unchanged")return change3;const ids2=textsIn(change3);const lost2=lacking3.filter(
+([id])=>ids2.has(id)).map(([,address4])=>address4);if(lost2.length===0)return change3;return withReason(change3,`it need\
+s ${lost2.join(" and ")}, which this plan doesn't create`)});const isStable=next.every((change3,index)=>change3===settled[index]);
+settled=next;if(isStable)break}return settled}function blockReferred(changes,declared,references2,profile){const isDeleted=({
+action:action2,kind})=>action2==="delete"&&kindOf(kind).creation!==void 0;const deleted=new Set(changes.flatMap(change3=>isDeleted(
+change3)?change3.apply.identity.id??[]:[]));if(deleted.size===0)return changes;const referring2=new Map;const note=(id,by)=>{
+if(deleted.has(id))referring2.set(id,(referring2.get(id)??new Set).add(by))};for(const document2 of declared){const address4=addressOf(
+document2.kind,document2.identity);if(!document2.absent)for(const id of idsNamed(document2,references2,profile))note(id,
+address4)}for(const{id,username,backend:backend4}of references2.users?.all()??[])if(!deleted.has(String(id)))note(String(
+idOf(backend4)),addressOf("User",{username:String(username)}));return changes.map(change3=>{const by=[...referring2.get(
+change3.apply.identity.id??"")??[]];if(by.length===0||!isDeleted(change3))return change3;return withReason(change3,`stil\
+l referred to by ${firstFew(by)}: remove the reference first`)})}function idsNamed({kind:name3,identity:identity2,fields:fields4},references2,profile){
+const kind=kindOf(name3);const context3={references:references2,profile,present:{},wished:()=>true,at:()=>""};const{fields:resolved2}=kind.
+resolve?.(fields4,context3)??{fields:fields4};const wanted=mapValues(resolved2,(asked,field2)=>desired(kind.fields[field2]??
+value,asked,null,true));return textsOf2([wanted,identity2])}function idInPlan({apply:{plannedId:planned,identity:identity2}}){
+const id=planned??identity2.id;return id===void 0?[]:[id]}function textsIn({requests,apply:{identity:identity2}}){return textsOf2(
+[requests,identity2])}function textsOf2(value4){const texts3=new Set;const collect3=one=>{if(typeof one==="string")texts3.
+add(one);else if(typeof one==="object"&&one!==null&&!(one instanceof Sensitive))for(const part of Object.values(one))collect3(
+part)};collect3(value4);return texts3}var CreatedIds=class{#creations;#ids=new Map;#done=new Set;constructor(changes){this.#creations=new Map(changes.flatMap(
 change3=>change3.action==="create"?idInPlan(change3).map(id=>[id,change3]):[]))}lacking(change3){if(this.#creations.size===
 0)return void 0;for(const text6 of textsIn(change3)){const creation=this.#creations.get(text6);if(creation!==void 0&&creation!==
 change3&&!this.#done.has(creation))return`not sent: ${creation.address} was not created`}return void 0}begin({kind,apply:{
@@ -18769,7 +18839,29 @@ ownValues=[]}=outcome3;this.#options.progress.step({address:planned.address,stat
 try{await written4}catch(failure2){this.#stop??=hasProblem(failure2,"locked")?LOST:"not sent: the journal could not be w\
 ritten";throw failure2}}};function levelAmong(change3,all){const{awaits}=change3;if(awaits===void 0)return 2*level(change3);
 const awaited=all.filter(({apply})=>awaits.includes(apply.key));return 2*Math.max(level(change3),...awaited.map(level))+
-1}var NOT_SENT="not sent: the run ended early";var LOST="not sent: the lock of the state was lost";init_values();init_fields();init_kinds();init_values();import{createHmac as createHmac2}from"node:crypto";init_p_limit();init_concurrency();import{createHmac,randomBytes as randomBytes2,scrypt,scryptSync}from"node:crypto";import{
+1}var NOT_SENT="not sent: the run ended early";var LOST="not sent: the lock of the state was lost";init_shard();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type===
+"sending"){const entry={sending:line,answers:[]};byKey.set(line.key,entry);bySequence.set(line.seq,entry)}else if(line.type===
+"answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
+at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending,answered:settles?answer:void 0,
+open:answer===void 0}})}function mergeJournals(contents2,name3){const[first]=contents2;if(first===void 0)throw new TypeError(
+"a run has a journal");const oldest=contents2.reduce((one,other)=>other.run.at<one.run.at?other:one,first);const entries=new Map;
+for(const content of contents2){for(const entry of entriesOf(content)){const{key:key3}=entry.sending;const former=entries.
+get(key3);const one=former===void 0?entry:merge2(former,entry);entries.delete(key3);entries.set(key3,one)}}const lines=[
+...entries.values()].flatMap(({sending,answered},index)=>{const seq=index+1;return[{...sending,seq},...answered===void 0?
+[]:[{...answered,seq}]]});const open7=contents2.filter(({ended})=>!ended);const ends=contents2.flatMap(({lines:lines2})=>lines2.
+filter(line=>line.type==="end"));const end=ends.toSorted((a2,b)=>a2.at<b.at?-1:1).at(-1);const isEnded=open7.length===0&&
+end!==void 0;const isCut=contents2.some(content=>{const last=content.lines.at(-1);return last?.type==="end"&&last.interrupted&&
+!wasBegunAgain(content,contents2)});return{run:{...oldest.run,run:name3},lines:isEnded?[...lines,{...end,interrupted:isCut}]:
+lines,bytes:contents2.reduce((sum,{bytes})=>sum+bytes,0),ended:isEnded}}function merge2(former,entry){if(!mayBeDone(former))
+return entry;if(!mayBeDone(entry))return former;const{before,existed,expected,until_before:untilBefore}=former.sending;const{
+fields:fields4,hashes}=entry.sending.expected;const stays=Object.entries(expected.hashes).filter(([pointer])=>!Object.hasOwn(
+fields4,pointer.split("/")[1]??""));const asked={fields:{...expected.fields,...fields4},hashes:{...Object.fromEntries(stays),
+...hashes}};const sending={...entry.sending,before,existed,expected:asked};return{...entry,sending:untilBefore===void 0?
+sending:{...sending,until_before:untilBefore}}}function mayBeDone({sending,answered}){if(sending.action==="adopt")return false;
+if(answered===void 0)return true;if(answered.status==="failed")return answered.ambiguous||answered.after!==null;return answered.
+status!=="skipped"}function wasBegunAgain({run:run4},contents2){const part=partOfRun(run4.run);return contents2.some(other=>{
+const again=partOfRun(other.run.run);return again?.shard.index===part?.shard.index&&(again?.attempt??0)>(part?.attempt??
+0)})}init_values();init_fields();init_kinds();init_values();import{createHmac as createHmac2}from"node:crypto";init_p_limit();init_concurrency();import{createHmac,randomBytes as randomBytes2,scrypt,scryptSync}from"node:crypto";import{
 availableParallelism}from"node:os";import{promisify}from"node:util";var COST={N:4096,r:8,p:1};var LENGTH=32;var scryptAsync=promisify(
 scrypt);var limit=pLimit(Math.max(1,Math.min(3,availableParallelism())));var known2=new Map;var underWay=new Map;var ownKey=randomBytes2(
 32);var lacking2;var notYet=Buffer.alloc(LENGTH);var TRIES=8;function slowHash(salt,text6){const key3=keyOf3(salt,text6);
@@ -18805,7 +18897,7 @@ return value4.flatMap(secretsIn);return isMap(value4)?Object.values(value4).flat
 return key3.replaceAll("~","~0").replaceAll("/","~1")}function conceal(got,asked){if(asked instanceof Sensitive)return got instanceof
 Sensitive?got:new Sensitive(reveal(got));if(Array.isArray(asked))return holdsSensitive(asked)?new Sensitive(reveal(asked)):
 got;if(isMap(asked)&&isMap(got)){return mapValues(got,(member,key3)=>conceal(member,Object.hasOwn(asked,key3)?asked[key3]:
-void 0))}return got}init_redactor();init_operations();init_values();init_fields();init_kinds();init_identifiers();init_values();init_desired();init_fields();init_kinds();init_limits();init_references();init_problems();init_values();init_kinds();init_servers();init_zod();init_members();var checkDescriptions={"lost-placeholder":"A placeholder of the live body that the new body la\
+void 0))}return got}init_redactor();init_operations();init_values();init_fields();init_kinds();init_identifiers();init_values();init_by_name();init_desired();init_fields();init_kinds();init_limits();init_references();init_problems();init_values();init_kinds();init_servers();init_zod();init_members();var checkDescriptions={"lost-placeholder":"A placeholder of the live body that the new body la\
 cks; only in plans.","changed-link":"A link to a host that the live body does not link to, or a server address inside an\
 other address; only in plans.","template-syntax":"A body that is not a valid template, or with which the server sends no\
  mail or shows no page.","missing-link":"An email without its link or code in either body, or a layout without its page;\
@@ -18981,25 +19073,27 @@ return change3;const shown4=field2=>liveValue(live,field2);const fields4=[...wit
 change3:{...change3,fields:fields4}}function liveValue({exists,fields:fields4},field2){if(!exists)return null;return Object.
 hasOwn(fields4,field2)?fields4[field2]:void 0}function compareFields(given){const live=concealKnownSecrets(given);const input=live===
 given.live?given:{...given,live};const{declared,recorded:recorded2}=input;const kind=kindOf(declared.kind);const lost2=lostOf(
-kind,input);const restored=restoredFields(kind,lost2,input);const isNew=live?.missing===true&&declared.creates===true;const{
-once:once2=[]}=kind.creation??{};const declaredFields=takenFields(withoutGone(declared,live?.fields??{}),kind.traits[input.
-profile.name]);const own6=Object.fromEntries(Object.entries(declaredFields).filter(([field2])=>isNew||!once2.includes(field2)));
-const taken={...restored,...own6};const present3=presentObject(input);const resolution=kind.resolve?.(taken,{references:input.
-references,profile:input.profile,present:present3.fields,wished:field2=>declared.remembered!==true&&Object.hasOwn(declared.
-fields,field2),at:(...path)=>{const{file:file2,line}=declared.placeOf(...path);return`${file2}:${line}`}});const{fields:dated,
-troubles,confirmed,warnings:staleNames}=resolution??{fields:taken,troubles:[],confirmed:[],warnings:none};const stale3=staleNames.
-map(({field:field2,...warning4})=>{const{length:_length2,text:_text,...place2}=declared.placeOf(field2);return{...warning4,
-place:place2}});const{fields:resolved2,ends}=takeEnds(kind,dated);const{until:until2,inForce,undated}=untilChanges(ends,
-recorded2??{},resolved2,present3.fields);const dates={until:until2,ends:listEnds(inForce),undated};const known3=knowledge(
-input,present3);const before={...present3.fields,...withBack(kind,present3.fields,lost2)};const observed=known3.source(Object.
-keys(resolved2));const named3=namedMembers(kind,resolved2,lost2);const byMember=Object.keys(named3);const base=expected2=>{
+kind,input);const restored=restoredFields(kind,lost2,input);const isNew=live?.missing===true&&declared.creates===true&&!declared.
+absent;const{once:once2=[]}=kind.creation??{};const declaredFields=takenFields(withoutGone(declared,live?.fields??{}),kind.
+traits[input.profile.name]);const own6=Object.fromEntries(Object.entries(declaredFields).filter(([field2])=>isNew||!once2.
+includes(field2)));const taken={...restored,...own6};const present3=presentObject(input);const resolution=kind.resolve?.(
+taken,{references:input.references,profile:input.profile,present:present3.fields,wished:field2=>declared.remembered!==true&&
+Object.hasOwn(declared.fields,field2),at:(...path)=>{const{file:file2,line}=declared.placeOf(...path);return`${file2}:${line}`}});
+const{fields:dated,troubles,confirmed,warnings:staleNames}=resolution??{fields:taken,troubles:[],confirmed:[],warnings:none};
+const stale3=staleNames.map(({field:field2,...warning4})=>{const{length:_length2,text:_text,...place2}=declared.placeOf(
+field2);return{...warning4,place:place2}});const{fields:resolved2,ends}=takeEnds(kind,dated);const{until:until2,inForce,
+undated}=untilChanges(ends,recorded2??{},resolved2,present3.fields);const dates={until:until2,ends:listEnds(inForce),undated};
+const known3=knowledge(input,present3);const before={...present3.fields,...withBack(kind,present3.fields,lost2)};const observed=known3.
+source(Object.keys(resolved2));const named3=namedMembers(kind,resolved2,lost2);const byMember=Object.keys(named3);const base=expected2=>{
 const managed2=Object.keys(own6).filter(field2=>!once2.includes(field2));const given2={before,expected:expected2,observed,
 managed:managed2,byMember,...dates};const change3=baseChange(input,present3,given2);return stale3.length===0?change3:{...change3,
 warnings:stale3}};const blocked3=reason=>({...base({}),action:"blocked",reason});const isGone2=live?.missing===true&&declared.
-absent;const unfit=declared.trouble??idTrouble(declared.identity,input.profile)??(isNew||isGone2?void 0:lacking(live,input.
-replacedBy));if(unfit!==void 0)return blocked3(unfit);const moved=declared.conditions?.find(one=>!kind.many?.holds(one,{
-...live?.beside,...live?.fields}));if(moved!==void 0)return blocked3(`this ${kind.noun} no longer matches the document t\
-hat declares the change: plan again`);if(troubles.length>0)return blocked3(troubles.join("; "));if(isNew){const created=createChange(
+absent;const unfit=declared.trouble??idTrouble(declared.identity,input.profile)??(isNew&&input.replacedBy===void 0||isGone2?
+void 0:lacking(live,input.replacedBy));if(unfit!==void 0)return blocked3(unfit);if(isNew&&input.renamed!==void 0){const{
+id,name:name3}=input.renamed;return blocked3(`the ${kind.noun} "${declared.identity.name}" is called "${name3}" now: dec\
+lare it with the id ${id}, or by that name`)}const moved=declared.conditions?.find(one=>!kind.many?.holds(one,{...live?.
+beside,...live?.fields}));if(moved!==void 0)return blocked3(`this ${kind.noun} no longer matches the document that decla\
+res the change: plan again`);if(troubles.length>0)return blocked3(troubles.join("; "));if(isNew){const created=createChange(
 input,resolved2,{base,blocked:blocked3,confirmed});return created.action==="create"?{...created,fields:[...created.fields,
 ...firstNumber(kind,input)]}:created}const isLive=field2=>Object.hasOwn(live?.fields??{},field2);const wanted=wantedFields(
 kind,resolved2,declared,field2=>!Object.hasOwn(named3,field2)||isLive(field2)?before[field2]:void 0);const asked=Object.
@@ -19070,7 +19164,7 @@ const names4=fields4.join(" and ");const sets=fields4.filter(field2=>kind.fields
 return`the server doesn't show the present ${sets.join(" and ")} of this ${kind.noun}, so members can't be added or remo\
 ved: declare the whole set`}return`the present value of ${names4} is unknown, so the manifest's value can't be merged in\
 to it: this ${kind.noun} can't be read and nothing is recorded; with "whole: [${fields4.join(", ")}]" the manifest's val\
-ue becomes the whole value`}init_plan();init_problems();init_shard();init_values();init_kinds();init_identifiers();init_shard();init_kinds();function matchesPattern(pattern,text6){const parts=pattern.split("*");const first=parts[0]??
+ue becomes the whole value`}init_plan();init_problems();init_shard();init_values();init_kinds();init_lifecycle();init_identifiers();init_shard();init_kinds();function matchesPattern(pattern,text6){const parts=pattern.split("*");const first=parts[0]??
 "";if(parts.length===1)return pattern===text6;const last=parts[parts.length-1]??"";if(!text6.startsWith(first)||!text6.endsWith(
 last)||text6.length<first.length+last.length)return false;let position=first.length;const end=text6.length-last.length;for(const part of parts.
 slice(1,-1)){const found2=text6.indexOf(part,position);if(found2<0||found2+part.length>end)return false;position=found2+
@@ -19090,124 +19184,118 @@ declared.filter(({kind,identity:identity2})=>mayMean(selection,kind,identity2,re
 declared.map(document2=>addressOf(document2.kind,document2.identity)));const others2=Object.entries(state.resources).filter(
 ([address4,record2])=>!named3.has(address4)&&!knownNames(record2).some(one=>named3.has(one))&&isSelected(selection,record2.
 kind,[address4])&&isInShard(selection,record2.kind,record2.identity));const orphans=others2.flatMap(([,record2])=>{const{
-kind,identity:identity2,run:run4,created=run4,deleted,managed:managed2}=record2;const isOwn=run4!==null&&(managed2.length>
-0||created!==run4);const isSure=declared.every(document2=>document2.kind!==kind||document2.trouble===void 0);const mayGo=isPruned(
-record2,options)&&deleted===void 0&&isOwn&&isSure;if(mayGo){return[{kind,identity:identity2,declared:void 0}]}return hasRestore(
-record2,options)?[{kind,identity:identity2,declared:undocumented(kind,identity2),onlyRestore:true}]:[]});return[...documents,
-...orphans]}function knownNames({kind,identity:identity2,left,former_names:former=[]}){const{name:name3}=left?.fields??{};
-const names4=typeof name3==="string"?[name3,...former]:former;return[identity2,...names4.map(one=>({name:one}))].map(one=>addressOf(
-kind,one))}function withoutDeclared(addressed){const own6=new Set(addressed.flatMap(({subject,key:key3})=>isOrphan(subject)?
-[]:[key3]));return addressed.filter(({subject,key:key3})=>!isOrphan(subject)||!own6.has(key3))}function isOrphan({declared,
-onlyRestore}){return declared===void 0||onlyRestore===true}function ownAndAlike(documents,selection){const subjects=documents.
-map(document2=>{const{kind,identity:identity2}=document2;const own6=isInShard(selection,kind,identity2);return{kind,identity:identity2,
-declared:document2,...own6?{}:{elsewhere:true}}});const looked=new Set(subjects.flatMap(({kind,elsewhere})=>elsewhere?[]:
-[kind]));return subjects.filter(({kind,elsewhere})=>!elsewhere||isAddressedByName(kind)&&looked.has(kind))}function isPruned({
-kind,created},{prune,prunes}){const{deletion:deletion2}=kindOf(kind);if(!prune||deletion2===void 0)return false;if(deletion2.
-createdOnly!==true)return prunes?.includes(kind)??deletion2.prunedUnasked===true;return created!==void 0&&prunes?.includes(
-kind)===true}function hasRestore({kind,owed},{restores,profile}){if(owed===void 0||restores==="none"||!kindOf(kind).readable(
-profile))return false;return restores==="all"||isOfRun(owed.run,restores.run)}function restoresLeftOut(options){const{selection,
-state,restores}=options;if(restores!=="all")return[];return Object.entries(state.resources).filter(([address4,record2])=>hasRestore(
-record2,options)&&!isSelected(selection,record2.kind,[address4])&&isInShard(selection,record2.kind,record2.identity)).map(
-([address4])=>address4)}function mayMean(selection,kind,identity2,references2={}){if(isAddressedByName(kind))return mayMatchKind(
-selection,kind);const{all}=addresses2({kind,identity:identity2,declared:void 0},void 0,references2);return isSelected(selection,
-kind,all)}function addresses2({kind,identity:identity2},live,references2){const naming2=kindOf(kind).naming?.(live===void 0?
-identity2:assign(identity2,live.identity),references2);if(naming2===void 0){const address5=addressOf(kind,identity2);return{
-address:address5,key:address5,all:[address5]}}const{address:address4,key:key3,all}=naming2;return{address:addressOf(kind,
-address4),key:addressOf(kind,key3),all:all.map(one=>addressOf(kind,one))}}function checkTargets({targets,kinds:kinds2,shard:shard2},all,{
-declared,state}){const elsewhere=shard2===void 0?[]:[...declared,...Object.values(state.resources)];const lost2=targets.
-filter(target=>!all.some(address4=>matchesTarget(target,address4))&&!elsewhere.some(({kind,identity:identity2})=>mayMean(
-{targets:[target],kinds:kinds2},kind,identity2)));if(lost2.length===0)return;const among=kinds2.length===0?"":` among ${kinds2.
-join(" and ")}`;throw new ProblemsError(lost2.map(target=>error("no-such-target",`--target ${target} matches nothing tha\
-t the manifests declare${among}`,[],"an address is KIND/ID, such as User/9b1d\u2026; * matches any characters")))}function sameObjects(subjects){
-const byKey=new Map;for(const{subject,key:key3}of subjects){if(subject.declared===void 0)continue;const others2=byKey.get(
-key3);if(others2===void 0)byKey.set(key3,[subject.declared]);else others2.push(subject.declared)}const twice=[...byKey.values()].
-filter(group=>group.length>1);return new Map(twice.flatMap(group=>group.map(one=>[one,group.filter(other=>other!==one)])))}
-function blockedAsTwice(others2){const places=others2.map(({place:place2})=>`${place2.file}:${place2.line}`).join(", ");
-return{action:"blocked",requests:[],fields:[],destructions:[],reason:`this is the same object as the one declared at ${places}\
-: keep one document`}}var Decider=class{#options;references;constructor(options,references2,earlier={}){this.#options=options;const present3=listNames.
-flatMap(name3=>[...earlier[name3]?.others.present??[]]);const others2={present:new Map(present3),former:formerNames(options.
-state)};this.references=afterwards(references2,options.declared,others2,valuesIn(options.profile))}#creations=lazy(()=>{
-const creating=new Map;const replacedBy=new Map;for(const{kind,identity:identity2,creating:part,replaces}of Object.values(
-this.#options.state.resources)){const{id}=identity2;if(id!==void 0&&part!==void 0)creating.set(`${kind}/${part}`,id);if(id!==
-void 0&&replaces!==void 0)replacedBy.set(`${kind}/${replaces}`,id)}return{creating,replacedBy}});get#now(){return this.#options.
-asOf??this.#options.now}recorded(key3){const record2=recordIn(this.#options.state,key3);return record2&&recorded(record2,
-this.#options.hasher,this.#now)}pendingRestore(key3){const{state,hasher}=this.#options;const restore=pendingRestoreIn(state,
-key3,hasher);return restore&&withoutEndedAccess(restore,recordIn(state,key3),this.#now)}decide(one,live){const{subject,address:address4,
-key:key3}=one;if(subject.declared===void 0){const change4=pruned(subject,{address:address4,key:key3,live,profile:this.#options.
-profile});return change4&&withReason(change4,idTrouble(subject.identity,this.#options.profile))}const recorded2=this.recorded(
-key3);const change3=this.compare(one,live,recorded2,this.adjusted(one,live,recorded2));if(!subject.onlyRestore)return checked(
+kind,identity:identity2,run:run4,created=run4,deleted,managed:managed2}=record2;const isPutBack=managed2.length===0&&created===
+run4&&neverKept(kindOf(kind))===void 0;const isOwn=run4!==null&&!isPutBack;const isSure=declared.every(document2=>document2.
+kind!==kind||document2.trouble===void 0);const mayGo=isPruned(record2,options)&&deleted===void 0&&isOwn&&isSure;if(mayGo){
+return[{kind,identity:identity2,declared:void 0}]}return hasRestore(record2,options)?[{kind,identity:identity2,declared:undocumented(
+kind,identity2),onlyRestore:true}]:[]});return[...documents,...orphans]}function knownNames({kind,identity:identity2,left,
+former_names:former=[]}){const{name:name3}=left?.fields??{};const names4=typeof name3==="string"?[name3,...former]:former;
+return[identity2,...names4.map(one=>({name:one}))].map(one=>addressOf(kind,one))}function withoutDeclared(addressed){const own6=new Set(
+addressed.flatMap(({subject,key:key3})=>isOrphan(subject)?[]:[key3]));return addressed.filter(({subject,key:key3})=>!isOrphan(
+subject)||!own6.has(key3))}function isOrphan({declared,onlyRestore}){return declared===void 0||onlyRestore===true}function ownAndAlike(documents,selection){
+const subjects=documents.map(document2=>{const{kind,identity:identity2}=document2;const own6=isInShard(selection,kind,identity2);
+return{kind,identity:identity2,declared:document2,...own6?{}:{elsewhere:true}}});const looked=new Set(subjects.flatMap(({
+kind,elsewhere})=>elsewhere?[]:[kind]));return subjects.filter(({kind,elsewhere})=>!elsewhere||isAddressedByName(kind)&&
+looked.has(kind))}function isPruned({kind,created},{prune,prunes}){const{deletion:deletion2}=kindOf(kind);if(!prune||deletion2===
+void 0)return false;if(deletion2.createdOnly!==true)return prunes?.includes(kind)??deletion2.prunedUnasked===true;return created!==
+void 0&&prunes?.includes(kind)===true}function hasRestore({kind,owed},{restores,profile}){if(owed===void 0||restores==="\
+none"||!kindOf(kind).readable(profile))return false;return restores==="all"||isOfRun(owed.run,restores.run)}function restoresLeftOut(options){
+const{selection,state,restores}=options;if(restores!=="all")return[];return Object.entries(state.resources).filter(([address4,
+record2])=>hasRestore(record2,options)&&!isSelected(selection,record2.kind,[address4])&&isInShard(selection,record2.kind,
+record2.identity)).map(([address4])=>address4)}function mayMean(selection,kind,identity2,references2={}){if(isAddressedByName(
+kind))return mayMatchKind(selection,kind);const{all}=addresses2({kind,identity:identity2,declared:void 0},void 0,references2);
+return isSelected(selection,kind,all)}function addresses2({kind,identity:identity2},live,references2){const naming2=kindOf(
+kind).naming?.(live===void 0?identity2:assign(identity2,live.identity),references2);if(naming2===void 0){const address5=addressOf(
+kind,identity2);return{address:address5,key:address5,all:[address5]}}const{address:address4,key:key3,all}=naming2;return{
+address:addressOf(kind,address4),key:addressOf(kind,key3),all:all.map(one=>addressOf(kind,one))}}function checkTargets({
+targets,kinds:kinds2,shard:shard2},all,{declared,state}){const elsewhere=shard2===void 0?[]:[...declared,...Object.values(
+state.resources)];const lost2=targets.filter(target=>!all.some(address4=>matchesTarget(target,address4))&&!elsewhere.some(
+({kind,identity:identity2})=>mayMean({targets:[target],kinds:kinds2},kind,identity2)));if(lost2.length===0)return;const among=kinds2.
+length===0?"":` among ${kinds2.join(" and ")}`;throw new ProblemsError(lost2.map(target=>error("no-such-target",`--targe\
+t ${target} matches nothing that the manifests declare${among}`,[],"an address is KIND/ID, such as User/9b1d\u2026; * matches\
+ any characters")))}function sameObjects(subjects){const byKey=new Map;for(const{subject,key:key3}of subjects){if(subject.
+declared===void 0)continue;const others2=byKey.get(key3);if(others2===void 0)byKey.set(key3,[subject.declared]);else others2.
+push(subject.declared)}const twice=[...byKey.values()].filter(group=>group.length>1);return new Map(twice.flatMap(group=>group.
+map(one=>[one,group.filter(other=>other!==one)])))}function blockedAsTwice(others2){const places=others2.map(({place:place2})=>`${place2.
+file}:${place2.line}`).join(", ");return{action:"blocked",requests:[],fields:[],destructions:[],reason:`this is the same\
+ object as the one declared at ${places}: keep one document`}}var Decider=class{#options;references;constructor(options,references2,earlier={}){this.#options=options;const present3=listNames.
+flatMap(name3=>[...earlier[name3]?.others.present??[]]);const others2={...otherNames(options.state),present:new Map(present3)};
+this.references=afterwards(references2,options.declared,others2,valuesIn(options.profile))}#creations=lazy(()=>{const creating=new Map;
+const replacedBy=new Map;const lastNamed=new Map;for(const record2 of Object.values(this.#options.state.resources)){const{
+kind,creating:part,replaces,left}=record2;const{id}=record2.identity;const name3=left?.fields.name;if(id!==void 0&&typeof name3===
+"string")lastNamed.set(`${kind}/${name3}`,id);if(id!==void 0&&part!==void 0)creating.set(`${kind}/${part}`,id);if(id!==void 0&&
+replaces!==void 0)replacedBy.set(`${kind}/${replaces}`,id)}return{creating,replacedBy,lastNamed}});#lostCreations=lazy(()=>Object.
+entries(this.#options.state.resources).filter(([,{creating,identity:identity2}])=>creating!==void 0&&identity2.id===void 0));#withLostCreation(change3,live){
+const{kind:name3,action:action2,apply}=change3;const isKept=action2==="unchanged"||action2==="adopt"||action2==="update";
+if(!isKept||live?.exists!==true||this.#options.adjust!==void 0)return change3;const{byName:byName2,noun}=kindOf(name3);const lost2=this.#lostCreations().
+find(([,{kind,identity:identity2}])=>{if(kind!==name3)return false;const found2=byName2?.find(identity2,this.references)??
+findIn(noun,{...identity2},this.references);return typeof found2!=="string"&&found2.id===live.identity.id});const[key3,{
+run:run4=null}={}]=lost2??[];if(key3===void 0||run4===null)return change3;const message=`run ${run4} tried to create it \
+and didn't learn the outcome: it is the only ${noun} of that name, so it is recorded as created by that run`;return{...change3,
+action:action2==="unchanged"?"adopt":action2,warnings:[...change3.warnings,{code:"creation-found",message}],apply:{...apply,
+lostCreation:{key:key3,run:run4}}}}get#now(){return this.#options.asOf??this.#options.now}recorded(key3){const record2=recordIn(
+this.#options.state,key3);return record2&&recorded(record2,this.#options.hasher,this.#now)}pendingRestore(key3){const{state,
+hasher}=this.#options;const restore=pendingRestoreIn(state,key3,hasher);return restore&&withoutEndedAccess(restore,recordIn(
+state,key3),this.#now)}decide(one,live){const{subject,address:address4,key:key3}=one;if(subject.declared===void 0){const change4=pruned(
+subject,{address:address4,key:key3,live,profile:this.#options.profile});return change4&&withReason(change4,idTrouble(subject.
+identity,this.#options.profile))}const recorded2=this.recorded(key3);const compared=this.compare(one,live,recorded2,this.
+adjusted(one,live,recorded2));const change3=this.#withLostCreation(compared,live);if(!subject.onlyRestore)return checked(
 change3,subject.declared,this.#options.checks);return change3.action==="unchanged"||live?.exists===false?void 0:{...change3,
 declaredAt:null}}adjusted({subject,key:key3},live,recorded2=this.recorded(key3)){const{declared=undocumented(subject.kind,
-subject.identity),onlyRestore}=subject;const{adjust}=this.#options;if(onlyRestore||adjust===void 0)return declared;return adjust(
-declared,{...recorded2?.fields,...live?.fields})??declared}compare({address:address4,key:key3},live,recorded2,declared){
-const{profile,assert:assert2}=this.#options;const{references:references2}=this;const earlier=live?.missing===true?this.#earlier(
-declared):{};return compare({live,recorded:recorded2,declared,references:references2,profile,assert:assert2,address:address4,
-key:key3,...earlier})}#earlier({kind,identity:identity2}){const{creating,replacedBy}=this.#creations();return{creating:creating.
-get(addressOf(kind,identity2)),replacedBy:replacedBy.get(`${kind}/${identity2.id}`)}}};function valuesIn(profile){return({
-kind:name3,fields:fields4},field2,row,references2)=>{const kind=kindOf(name3);const{[field2]:declared=null}=fields4;const context3={
-references:references2,profile,present:row,wished:()=>true,at:()=>""};const{[field2]:asked=declared}=kind.resolve?.({[field2]:declared},
-context3).fields??{};return desired(kind.fields[field2]??value,asked,row[field2]??null,false)??declared}}function checked(change3,declared,checks){
-const{warnings,errors:errors2}=templateWarnings(change3,declared,checks);if(warnings.length===0&&errors2.length===0)return change3;
-const warned3={...change3,warnings:[...change3.warnings,...warnings,...errors2]};if(errors2.length===0)return warned3;const reason=errors2.
-map(({code:code2,message})=>`${message} (${code2} is an error here)`).join("; ");return withReason(warned3,reason)}function deletedHash(kind,answer,hasher){
-return hasher.hash([...kindOf(kind).deletion?.traces(answer)??[]])}function formerNames({resources}){return new Map(Object.
-values(resources).flatMap(({kind,identity:{id},left,former_names:former=[]})=>{if(kindOf(kind).keepsFormerNames!==true||
-id===void 0)return[];const last=left?.fields.name;return[[identifierKey(id),typeof last==="string"?[...former,last]:former]]}))}
-function pendingRestoreIn(state,key3,hasher){const record2=recordIn(state,key3);return record2?.owed&&restorePending(record2.
-owed,hasher)}function recordIn({resources},key3){return Object.hasOwn(resources,key3)?resources[key3]:void 0}function recorded(record2,hasher,now){
-return{fields:restoreFields(record2,hasher),uncertain:new Set(record2.uncertain),at:record2.recorded_at,run:record2.run,
-asDeleted:live=>record2.deleted!==void 0&&record2.deleted===deletedHash(record2.kind,live,hasher),...record2.until===void 0?
-{}:{until:record2.until},...record2.given===void 0?{}:{given:record2.given},...record2.left===void 0?{}:{left:{run:record2.
-left.run,fields:restoreFields(record2.left,hasher)}},...record2.owed===void 0?{}:{restore:withoutEndedAccess(restorePending(
-record2.owed,hasher),record2,now)},...record2.did_generation===void 0?{}:{generation:record2.did_generation},...record2.
-pending_regeneration===void 0?{}:{pendingRun:record2.pending_regeneration}}}function withoutEndedAccess(restore,{until:until2={}}={},now){
-const current=fields4=>mapValues(fields4,(set2,field2)=>{const{[field2]:ends}=until2;if(ends===void 0||!Array.isArray(set2))
-return set2;return set2.filter(element=>{const at3=isMap(element)&&typeof element.id==="string"?ends[element.id]?.at:void 0;
-return at3===void 0||Date.parse(at3)>now.getTime()})});return"before"in restore?{...restore,before:current(restore.before)}:
-{...restore,lost:current(restore.lost)}}function restorePending(record2,hasher){const{run:run4}=record2;return"before"in
-record2?{run:run4,before:restoreFields(record2.before,hasher),asked:restoreFields(record2.asked,hasher)}:{run:run4,lost:restoreFields(
-record2.lost,hasher),seen:restoreFields(record2.seen,hasher)}}function pruned({kind,identity:identity2},{address:address4,
-key:key3,live,profile}){const{deletion:deletion2}=kindOf(kind);if(live===void 0||deletion2?.exists(live)!==true)return void 0;
-return{...deletion2.verdict(identity2,live.fields,profile),address:address4,kind,observed:"live",warnings:[{code:"pruned",
-message:"declared by no manifest any more; idops applied or created it"}],reason:null,declaredAt:null,apply:{key:key3,identity:identity2,
-expected:{},before:live.fields,existed:true,managed:[]}}}init_kinds();init_loss();init_shard();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type===
-"sending"){const entry={sending:line,answers:[]};byKey.set(line.key,entry);bySequence.set(line.seq,entry)}else if(line.type===
-"answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
-at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending,answered:settles?answer:void 0,
-open:answer===void 0}})}function mergeJournals(contents2,name3){const[first]=contents2;if(first===void 0)throw new TypeError(
-"a run has a journal");const oldest=contents2.reduce((one,other)=>other.run.at<one.run.at?other:one,first);const entries=new Map;
-for(const content of contents2){for(const entry of entriesOf(content)){const{key:key3}=entry.sending;const former=entries.
-get(key3);const one=former===void 0?entry:merge2(former,entry);entries.delete(key3);entries.set(key3,one)}}const lines=[
-...entries.values()].flatMap(({sending,answered},index)=>{const seq=index+1;return[{...sending,seq},...answered===void 0?
-[]:[{...answered,seq}]]});const open7=contents2.filter(({ended})=>!ended);const ends=contents2.flatMap(({lines:lines2})=>lines2.
-filter(line=>line.type==="end"));const end=ends.toSorted((a2,b)=>a2.at<b.at?-1:1).at(-1);const isEnded=open7.length===0&&
-end!==void 0;const isCut=contents2.some(content=>{const last=content.lines.at(-1);return last?.type==="end"&&last.interrupted&&
-!wasBegunAgain(content,contents2)});return{run:{...oldest.run,run:name3},lines:isEnded?[...lines,{...end,interrupted:isCut}]:
-lines,bytes:contents2.reduce((sum,{bytes})=>sum+bytes,0),ended:isEnded}}function merge2(former,entry){if(!mayBeDone(former))
-return entry;if(!mayBeDone(entry))return former;const{before,existed,expected,until_before:untilBefore}=former.sending;const{
-fields:fields4,hashes}=entry.sending.expected;const stays=Object.entries(expected.hashes).filter(([pointer])=>!Object.hasOwn(
-fields4,pointer.split("/")[1]??""));const asked={fields:{...expected.fields,...fields4},hashes:{...Object.fromEntries(stays),
-...hashes}};const sending={...entry.sending,before,existed,expected:asked};return{...entry,sending:untilBefore===void 0?
-sending:{...sending,until_before:untilBefore}}}function mayBeDone({sending,answered}){if(sending.action==="adopt")return false;
-if(answered===void 0)return true;if(answered.status==="failed")return answered.ambiguous||answered.after!==null;return answered.
-status!=="skipped"}function wasBegunAgain({run:run4},contents2){const part=partOfRun(run4.run);return contents2.some(other=>{
-const again=partOfRun(other.run.run);return again?.shard.index===part?.shard.index&&(again?.attempt??0)>(part?.attempt??
-0)})}init_problems();function belongs({state},known3){return state.lineage===known3.lineage}async function othersOf(state,home){
-const beside=await home.backend.neighbours();return run4=>!(state!==void 0&&belongs(run4,state))&&(run4.state.file!==home.
+subject.identity),onlyRestore}=subject;const{adjust}=this.#options;if(onlyRestore||adjust===void 0)return declared;const other=live?.
+missing===true?namesake(declared,this.references):void 0;return adjust(declared,{...recorded2?.fields,...live?.fields,...other})??
+declared}compare({address:address4,key:key3},live,recorded2,declared){const{profile,assert:assert2}=this.#options;const{
+references:references2}=this;const earlier=live?.missing===true?this.#earlier(declared):{};return compare({live,recorded:recorded2,
+declared,references:references2,profile,assert:assert2,address:address4,key:key3,...earlier})}#earlier({kind,identity:identity2}){
+const{creating,replacedBy,lastNamed}=this.#creations();const{listed:listed2="own"}=kindOf(kind);const id=identity2.id===
+void 0?lastNamed.get(`${kind}/${identity2.name}`):void 0;const name3=id===void 0||listed2==="own"?void 0:this.references[listed2]?.
+presentName(id);const isRenamed=id!==void 0&&name3!==void 0&&name3!==identity2.name;return{...isRenamed?{renamed:{id,name:name3}}:
+{},creating:creating.get(addressOf(kind,identity2)),replacedBy:replacedBy.get(`${kind}/${identity2.id}`)}}};function valuesIn(profile){
+return({kind:name3,fields:fields4},field2,row,references2)=>{const kind=kindOf(name3);const{[field2]:declared=null}=fields4;
+const context3={references:references2,profile,present:row,wished:()=>true,at:()=>""};const{[field2]:asked=declared}=kind.
+resolve?.({[field2]:declared},context3).fields??{};return desired(kind.fields[field2]??value,asked,row[field2]??null,false)??
+declared}}function checked(change3,declared,checks){const{warnings,errors:errors2}=templateWarnings(change3,declared,checks);
+if(warnings.length===0&&errors2.length===0)return change3;const warned3={...change3,warnings:[...change3.warnings,...warnings,
+...errors2]};if(errors2.length===0)return warned3;const reason=errors2.map(({code:code2,message})=>`${message} (${code2}\
+ is an error here)`).join("; ");return withReason(warned3,reason)}function deletedHash(kind,answer,hasher){return hasher.
+hash([...kindOf(kind).deletion?.traces(answer)??[]])}function otherNames(state){const replaced3=Object.values(state.resources).
+flatMap(({identity:{id},replaces})=>id===void 0||replaces===void 0?[]:[[identifierKey(replaces),id]]);return{present:new Map,
+former:formerNames(state),replaced:new Map(replaced3)}}function formerNames({resources}){return new Map(Object.values(resources).
+flatMap(({kind,identity:{id},left,former_names:former=[]})=>{if(kindOf(kind).keepsFormerNames!==true||id===void 0)return[];
+const last=left?.fields.name;return[[identifierKey(id),typeof last==="string"?[...former,last]:former]]}))}function pendingRestoreIn(state,key3,hasher){
+const record2=recordIn(state,key3);return record2?.owed&&restorePending(record2.owed,hasher)}function recordIn({resources},key3){
+return Object.hasOwn(resources,key3)?resources[key3]:void 0}function recorded(record2,hasher,now){return{fields:restoreFields(
+record2,hasher),uncertain:new Set(record2.uncertain),at:record2.recorded_at,run:record2.run,asDeleted:live=>record2.deleted!==
+void 0&&record2.deleted===deletedHash(record2.kind,live,hasher),...record2.until===void 0?{}:{until:record2.until},...record2.
+given===void 0?{}:{given:record2.given},...record2.left===void 0?{}:{left:{run:record2.left.run,fields:restoreFields(record2.
+left,hasher)}},...record2.owed===void 0?{}:{restore:withoutEndedAccess(restorePending(record2.owed,hasher),record2,now)},
+...record2.did_generation===void 0?{}:{generation:record2.did_generation},...record2.pending_regeneration===void 0?{}:{pendingRun:record2.
+pending_regeneration}}}function withoutEndedAccess(restore,{until:until2={}}={},now){const current=fields4=>mapValues(fields4,
+(set2,field2)=>{const{[field2]:ends}=until2;if(ends===void 0||!Array.isArray(set2))return set2;return set2.filter(element=>{
+const at3=isMap(element)&&typeof element.id==="string"?ends[element.id]?.at:void 0;return at3===void 0||Date.parse(at3)>
+now.getTime()})});return"before"in restore?{...restore,before:current(restore.before)}:{...restore,lost:current(restore.
+lost)}}function restorePending(record2,hasher){const{run:run4}=record2;return"before"in record2?{run:run4,before:restoreFields(
+record2.before,hasher),asked:restoreFields(record2.asked,hasher)}:{run:run4,lost:restoreFields(record2.lost,hasher),seen:restoreFields(
+record2.seen,hasher)}}function pruned({kind,identity:identity2},{address:address4,key:key3,live,profile}){const{deletion:deletion2}=kindOf(
+kind);if(live===void 0||deletion2?.exists(live)!==true)return void 0;return{...deletion2.verdict(identity2,live.fields,profile),
+address:address4,kind,observed:"live",warnings:[{code:"pruned",message:"declared by no manifest any more; idops applied \
+or created it"}],reason:null,declaredAt:null,apply:{key:key3,identity:identity2,expected:{},before:live.fields,existed:true,
+managed:[]}}}init_kinds();init_loss();init_problems();function belongs({state},known3){return state.lineage===known3.lineage}async function othersOf(state,home2){
+const beside=await home2.backend.neighbours();return run4=>!(state!==void 0&&belongs(run4,state))&&(run4.state.file!==home2.
 backend.name||beside.some(one=>belongs(run4,one)))}function heirOf(state,{state:lost2}){return state.serial>0?state:{...state,
-lineage:lost2.lineage}}function ownerOf({run:run4,state},home){const here2=home.backend.name;return state.file===here2?`\
-run ${run4} is of another state than ${here2}`:`run ${run4} is of the state ${state.file}, and this is ${here2}`}function refuseOther(run4,home){
-return problemError("run-other-state",ownerOf(run4,home),"choose the environment, and with it the state, that it was run\
- with")}async function withPendingRestores(state,home){if(state.serial>0)return state;const runs=await ownRuns(state,home);const newest=runs.
+lineage:lost2.lineage}}function ownerOf({run:run4,state},home2){const here2=home2.backend.name;return state.file===here2?
+`run ${run4} is of another state than ${here2}`:`run ${run4} is of the state ${state.file}, and this is ${here2}`}function refuseOther(run4,home2){
+return problemError("run-other-state",ownerOf(run4,home2),"choose the environment, and with it the state, that it was ru\
+n with")}async function withPendingRestores(state,home2){if(state.serial>0)return state;const runs=await ownRuns(state,home2);const newest=runs.
 at(-1);if(newest===void 0)return state;const heir={...state,salt:newest.run.salt};const hasher=new Hasher(heir);const resources={
 ...state.resources};for(const content of runs.filter(({run:run4})=>run4.salt===heir.salt)){for(const entry of entriesOf(
 content)){const restore=restoreIn(entry,content.run.run,hasher);if(restore==="as before")continue;delete resources[entry.
 sending.key];if(restore!==void 0)resources[entry.sending.key]=recordWith(entry,restore,hasher)}}return Object.keys(resources).
-length===0?state:{...heir,resources}}async function ownRuns(state,home){const{runs}=home.backend;const names4=await runs.
-list();if(names4.length===0)return[];const isOther=await othersOf(state,home);const contents2=await Promise.all(names4.map(
-name3=>runs.read(name3).catch(()=>null)));return contents2.filter(content=>{return content?.ended===true&&content.run.server===
-state.server&&!isOther(content.run)})}function restoreIn({sending,answered},run4,hasher){if(sending.action!=="update"||answered===
-void 0)return"as before";const asked={kind:sending.kind,before:restoreFields(sending.before,hasher),expected:restoreFields(
+length===0?state:{...heir,resources}}async function ownRuns(state,home2){const{runs}=home2.backend;const names4=await runs.
+list();if(names4.length===0)return[];const isOther=await othersOf(state,home2);const contents2=await Promise.all(names4.
+map(name3=>runs.read(name3).catch(()=>null)));return contents2.filter(content=>{return content?.ended===true&&content.run.
+server===state.server&&!isOther(content.run)})}function restoreIn({sending,answered},run4,hasher){if(sending.action!=="u\
+pdate"||answered===void 0)return"as before";const asked={kind:sending.kind,before:restoreFields(sending.before,hasher),expected:restoreFields(
 sending.expected,hasher)};const{ambiguous}=answered;const after2=answered.after===null?void 0:restoreFields(answered.after,
 hasher);return pendingRestoreAfter(asked,{ambiguous,after:after2},{run:run4,readable:true})}function recordWith({sending,
 answered},restore,hasher){return{kind:sending.kind,identity:{...sending.identity},recorded_at:answered?.at??sending.at,run:restore.
@@ -19252,30 +19340,33 @@ expected},unverified){return Object.keys(expected).filter(name3=>unverified.some
 name3,wanted]of Object.entries(normalized(asked))){if(unverified.includes(name3)){fields4[name3]=wanted;continue}if(types3[name3]?.
 type!=="members"||!isMap(wanted))continue;const left=Object.entries(wanted).filter(([member])=>unverified.includes(`${name3}\
 .${member}`));if(left.length===0)continue;const there=shown4[name3];fields4[name3]={...there!==void 0&&isMap(there)?there:
-{},...Object.fromEntries(left)}}return fields4}function recordInto(resources,given,outcome3,context3){const asked=withNewId(given,outcome3);const before=Object.hasOwn(
-resources,asked.key)?resources[asked.key]:void 0;const{otherProfile:profile}=outcome3;const next=nextRecord(before,asked,
-outcome3,context3)??failedRecord(before,asked,outcome3,context3);const after2=profile===void 0?next:{...next??before??{...emptyRecord(
-asked,context3),managed:[]},other_profile:{profile,run:context3.run}};if(after2===void 0)return false;forgetFormer(resources,
-asked);resources[asked.key]=withFormerNames(withEnds2(after2,before,asked,outcome3),before,asked,context3.hasher);return true}
-function withNewId(asked,{after:after2}){const{kind,identity:identity2,action:action2}=asked;const id=identity2.id??after2?.
-id;if(action2!=="create"||typeof id!=="string")return asked;return{...asked,identity:assign(identity2,{id}),key:addressOf(
-kind,{id})}}function failedRecord(before,asked,outcome3,context3){if(Object.keys(newEnds(asked,outcome3)).length===0)return void 0;
-return before??{...emptyRecord(asked,context3),managed:[]}}async function withSeen(resources,seen,context3){const records=await eachWithSlowHashes(
-seen,one=>{const before=Object.hasOwn(resources,one.key)?resources[one.key]:void 0;return seenRecord(before,one,context3)});
-const news=seen.flatMap(({key:key3},index)=>{const record2=records[index];return record2===void 0?[]:[[key3,record2]]});
-return news.length===0?resources:{...resources,...Object.fromEntries(news)}}function seenRecord(before,{fields:fields4,...seen},{
-at:at3,hasher}){const asked={...seen,action:"adopt"};const declared=Object.entries(fields4).filter(([name3])=>seen.managed.
-includes(name3));const shown4=shownFields2(asked,Object.fromEntries(declared));const known3=before?.left;const isKnown2=(stored3,hashes)=>known3!==
-void 0&&same(hashes,known3.hashes)&&Object.keys(shown4).every(name3=>Object.hasOwn(known3.fields,name3)&&same(stored3[name3]??
-null,known3.fields[name3]??null));const isPlain3=!Object.values(shown4).some(holdsSensitive);if(Object.keys(shown4).length===
-0||isPlain3&&isKnown2(shown4,{}))return void 0;const stored2=storeFields({...known3&&restoreFields(known3,hasher),...shown4},
-hasher);if(isKnown2(stored2.fields,stored2.hashes))return void 0;const secrets=storeFields(askedSecrets(asked),hasher);const record2=arrived(
-before)??{...emptyRecord(asked,{run:null,at:at3}),...secrets};return withFormerNames({...record2,left:{run:null,...stored2}},
-before,asked,hasher)}function arrived(before){if(before?.creating===void 0)return before;const{creating:_,...rest}=before;
-return before.run===null?rest:{...rest,created:before.run}}function withFormerNames(record2,before,asked,hasher){if(kindOf(
-asked.kind).keepsFormerNames!==true)return record2;const known3=[...before?.former_names??[],before?.left?.fields.name,asked.
-before?.name];const former=known3.flatMap(name3=>typeof name3==="string"&&name3!==record2.left?.fields.name&&!hasher.conceals(
-name3)?[name3]:[]);return former.length===0?record2:{...record2,former_names:[...new Set(former)]}}function forgetFormer(resources,{
+{},...Object.fromEntries(left)}}return fields4}function recordInto(resources,asked,outcome3,context3){const record2=recordOf(resources,asked,outcome3,context3);if(record2===
+void 0)return false;keepRecord(resources,asked,outcome3,record2);return true}function recordOf(resources,given,outcome3,context3){
+const asked=withNewId(given,outcome3);const before=Object.hasOwn(resources,asked.key)?resources[asked.key]:void 0;const{
+otherProfile:profile}=outcome3;const next=nextRecord(before,asked,outcome3,context3)??failedRecord(before,asked,outcome3,
+context3);const after2=profile===void 0?next:{...next??before??{...emptyRecord(asked,context3),managed:[]},other_profile:{
+profile,run:context3.run}};if(after2===void 0)return void 0;return withFormerNames(withEnds2(after2,before,asked,outcome3),
+before,asked,context3.hasher)}function keepRecord(resources,given,outcome3,record2){const asked=withNewId(given,outcome3);
+const{key:key3}=given.lostCreation??given;if(resources[key3]?.creating!==void 0)delete resources[key3];forgetFormer(resources,
+asked);resources[asked.key]=record2}function withNewId(asked,{after:after2}){const{kind,identity:identity2,action:action2}=asked;
+const id=identity2.id??after2?.id;if(action2!=="create"||typeof id!=="string")return asked;return{...asked,identity:assign(
+identity2,{id}),key:addressOf(kind,{id})}}function failedRecord(before,asked,outcome3,context3){if(Object.keys(newEnds(asked,
+outcome3)).length===0)return void 0;return before??{...emptyRecord(asked,context3),managed:[]}}async function withSeen(resources,seen,context3){
+const records=await eachWithSlowHashes(seen,one=>{const before=Object.hasOwn(resources,one.key)?resources[one.key]:void 0;
+return seenRecord(before,one,context3)});const news=seen.flatMap(({key:key3},index)=>{const record2=records[index];return record2===
+void 0?[]:[[key3,record2]]});return news.length===0?resources:{...resources,...Object.fromEntries(news)}}function seenRecord(before,{
+fields:fields4,...seen},{at:at3,hasher}){const asked={...seen,action:"adopt"};const declared=Object.entries(fields4).filter(
+([name3])=>seen.managed.includes(name3));const shown4=shownFields2(asked,Object.fromEntries(declared));const known3=before?.
+left;const isKnown2=(stored3,hashes)=>known3!==void 0&&same(hashes,known3.hashes)&&Object.keys(shown4).every(name3=>Object.
+hasOwn(known3.fields,name3)&&same(stored3[name3]??null,known3.fields[name3]??null));const isPlain3=!Object.values(shown4).
+some(holdsSensitive);if(Object.keys(shown4).length===0||isPlain3&&isKnown2(shown4,{}))return void 0;const stored2=storeFields(
+{...known3&&restoreFields(known3,hasher),...shown4},hasher);if(isKnown2(stored2.fields,stored2.hashes))return void 0;const secrets=storeFields(
+askedSecrets(asked),hasher);const record2=arrived(before)??{...emptyRecord(asked,{run:null,at:at3}),...secrets};return withFormerNames(
+{...record2,left:{run:null,...stored2}},before,asked,hasher)}function arrived(before){if(before?.creating===void 0)return before;
+const{creating:_,...rest}=before;return before.run===null?rest:{...rest,created:before.run}}function withFormerNames(record2,before,asked,hasher){
+if(kindOf(asked.kind).keepsFormerNames!==true)return record2;const known3=[...before?.former_names??[],before?.left?.fields.
+name,asked.before?.name];const former=known3.flatMap(name3=>typeof name3==="string"&&name3!==record2.left?.fields.name&&
+!hasher.conceals(name3)?[name3]:[]);return former.length===0?record2:{...record2,former_names:[...new Set(former)]}}function forgetFormer(resources,{
 kind,expected}){const{succession}=kindOf(kind);if(succession===void 0||expected[succession.field]!==true)return;const{field:field2}=succession;
 for(const[key3,record2]of Object.entries(resources)){if(record2.kind!==kind)continue;const former=record2.fields[field2]===
 true;const uncertain=former?{uncertain:[...new Set([...record2.uncertain??[],field2])]}:{};if(former||record2.left?.fields[field2]===
@@ -19283,76 +19374,79 @@ true){resources[key3]={...record2,...uncertain,...withoutLeft(record2,field2)}}}
 void 0)return{};const{[field2]:_,...fields4}=left.fields;return{left:{...left,fields:fields4}}}function emptyRecord({kind,
 identity:identity2,managed:managed2},{at:at3,run:run4}){return{kind,identity:{...identity2},recorded_at:at3,run:run4,managed:[
 ...managed2],fields:{},hashes:{}}}function nextRecord(before,asked,outcome3,context3){const base={...emptyRecord(asked,context3),
-...before?.did_generation===void 0?{}:{did_generation:before.did_generation},...before?.created===void 0?{}:{created:before.
-created},...before?.replaces===void 0?{}:{replaces:before.replaces}};const{before:was={}}=asked;const generation=asked.generation===
-void 0?{}:{did_generation:asked.generation};const{name:name3="",field:field2=""}=kindOf(asked.kind).regeneration??{};const{
-[name3]:_name,[field2]:_value,...known3}=before?restoreFields(before,context3.hasher):{};const keptLeft=before?.left===void 0?
-{}:{left:before.left};switch(asked.action){case"adopt":if(asked.generation===void 0)return adoptedRecord(base,before,asked,
-context3);return{...base,...keptLeft,...generation,...storeFields({...known3,...textsOf2(was,name3),...valuesOf2(was,field2)},
-context3.hasher)};case"regenerate":if(outcome3.status==="unknown"){return{...before??base,pending_regeneration:context3.
-run}}if(outcome3.status!=="applied")return void 0;return{...base,...keptLeft,managed:[...asked.generation===void 0?before?.
-managed??[]:asked.managed],...generation,...storeFields({...known3,...textsOf2(was,name3),...textsOf2(outcome3.after??{},
-name3,field2)},context3.hasher)};case"delete":if(outcome3.status!=="applied")return void 0;return{...base,deleted:deletedHash(
-asked.kind,outcome3.after??{},context3.hasher),...builtInShown(asked,outcome3.after,context3)};case"create":return withNumber(
-createdRecord(base,asked,outcome3,context3),before,asked,outcome3);case"update":{const record2=withNumber(updateRecord(base,
-before,asked,outcome3,context3),before,asked,outcome3);const restore=pendingRestoreAfter(asked,outcome3,context3);if(restore===
-"as before")return record2&&{...record2,...before?.owed&&{owed:before.owed}};if(record2===void 0&&restore===void 0&&before?.
-owed===void 0)return void 0;const{owed:_,...rest}=record2??before??{...base,managed:[]};return restore===void 0?rest:{...rest,
-owed:storeRestore(restore,context3.hasher)}}default:return void 0}}function createdRecord(base,asked,outcome3,context3){
+...before?.did_generation===void 0?{}:{did_generation:before.did_generation},...createdIn(before,asked,context3),...before?.
+replaces===void 0?{}:{replaces:before.replaces}};const{before:was={}}=asked;const generation=asked.generation===void 0?{}:
+{did_generation:asked.generation};const{name:name3="",field:field2=""}=kindOf(asked.kind).regeneration??{};const{[name3]:_name,
+[field2]:_value,...known3}=before?restoreFields(before,context3.hasher):{};const keptLeft=before?.left===void 0?{}:{left:before.
+left};switch(asked.action){case"adopt":if(asked.generation===void 0)return adoptedRecord(base,before,asked,context3);return{
+...base,...keptLeft,...generation,...storeFields({...known3,...textsOf3(was,name3),...valuesOf2(was,field2)},context3.hasher)};case"\
+regenerate":if(outcome3.status==="unknown"){return{...before??base,pending_regeneration:context3.run}}if(outcome3.status!==
+"applied")return void 0;return{...base,...keptLeft,managed:[...asked.generation===void 0?before?.managed??[]:asked.managed],
+...generation,...storeFields({...known3,...textsOf3(was,name3),...textsOf3(outcome3.after??{},name3,field2)},context3.hasher)};case"\
+delete":if(outcome3.status!=="applied")return void 0;return{...base,deleted:deletedHash(asked.kind,outcome3.after??{},context3.
+hasher),...builtInShown(asked,outcome3.after,context3)};case"create":return withNumber(createdRecord(base,asked,outcome3,
+context3),before,asked,outcome3);case"update":{const record2=withNumber(updateRecord(base,before,asked,outcome3,context3),
+before,asked,outcome3);const restore=pendingRestoreAfter(asked,outcome3,context3);if(restore==="as before")return record2&&
+{...record2,...before?.owed&&{owed:before.owed}};if(record2===void 0&&restore===void 0&&before?.owed===void 0)return void 0;
+const{owed:_,...rest}=record2??before??{...base,managed:[]};return restore===void 0?rest:{...rest,owed:storeRestore(restore,
+context3.hasher)}}default:return void 0}}function createdIn(before,{kind,action:action2,before:was,lostCreation},{run:run4}){
+const{deletion:deletion2}=kindOf(kind);const isFirst=action2==="update"&&deletion2?.createdOnly===true&&deletion2.isBuiltIn(
+was??{});const created=lostCreation?.run??(isFirst?run4:before?.created);return created===void 0?{}:{created}}function createdRecord(base,asked,outcome3,context3){
 const{run:run4}=context3;const{kind,identity:identity2,replaces}=asked;const own6={...base,...replaces===void 0?{}:{replaces}};
 if(outcome3.after!==void 0){const record2=updateRecord({...own6,created:run4},void 0,asked,outcome3,context3);return record2??
 {...own6,created:run4,managed:[],...lastShown(asked,outcome3.after,context3)}}const{status,httpStatus=null}=outcome3;const isRefused2=httpStatus!==
-null&&httpStatus>=400&&httpStatus<500;const{creation,addressPart}=kindOf(kind);if(creation?.takesId!==true||isRefused2||
-status==="skipped")return void 0;return{...own6,managed:[],creating:addressPart(identity2)}}function withNumber(record2,before,{
-kind,generation},{status,after:after2={}}){const{field:field2=""}=kindOf(kind).regeneration??{};const{pending_regeneration:open7}=before??
-{};if(record2===void 0)return void 0;if(open7!==void 0)return{...record2,pending_regeneration:open7};if(generation===void 0||
-record2.did_generation!==void 0||status!=="applied")return record2;const fields4={...record2.fields,...valuesOf2(after2,
-field2)};return{...record2,did_generation:generation,fields:fields4}}function adoptedRecord(base,before,asked,context3){
-if(before!==void 0)return{...before,managed:[...asked.managed]};const{left}=lastShown(asked,asked.before,context3);return{
-...base,...left===void 0?{}:{left:{...left,run:null}}}}function valuesOf2(fields4,...names4){const nulls=names4.flatMap(
-name3=>fields4[name3]===null?[[name3,null]]:[]);return{...textsOf2(fields4,...names4),...Object.fromEntries(nulls)}}function textsOf2(fields4,...names4){
-return Object.fromEntries(names4.flatMap(name3=>typeof fields4[name3]==="string"?[[name3,fields4[name3]]]:[]))}function updateRecord(base,before,asked,outcome3,context3){
-const known3=before===void 0?{}:restoreFields(before,context3.hasher);const{name:name3="",field:field2=""}=kindOf(asked.
-kind).regeneration??{};const regenerated2=valuesOf2(known3,name3,field2);if(outcome3.ambiguous){const fields5=context3.readable?
-regenerated2:{...known3,...normalized(asked)};return{...base,...storeFields(fields5,context3.hasher),uncertain:Object.keys(
-asked.expected)}}if(outcome3.status!=="applied"&&outcome3.status!=="not_converged"){const changed2=before!==void 0&&outcome3.
-after!==void 0&&hasChanged(asked,outcome3.after);return changed2?{...before,...lastShown(asked,outcome3.after,context3)}:
-void 0}const shown4=context3.readable?askedSecrets(asked):answeredFields(asked,outcome3.after??{},known3);const fields4={
-...regenerated2,...shown4,...unverifiedFields(asked,outcome3.unverified,shown4)};const secret3=Object.entries(asked.expected).
-flatMap(([name4,field3])=>holdsSensitive(field3)?[name4]:[]);const unseen=outcome3.otherProfile===void 0?[]:unverifiedNames(
-asked,outcome3.unverified);const open7=outcome3.status==="not_converged"?[...new Set([...secret3,...unseen])]:[];const uncertain=open7.
-length>0?{uncertain:open7}:{};const stored2=storeFields(fields4,context3.hasher);return assign(base,{...uncertain,fields:stored2.
-fields,hashes:stored2.hashes,...lastShown(asked,outcome3.after,context3)})}function hasChanged({kind,before={}},after2){
-return Object.entries(kindOf(kind).fields).some(([name3,type])=>{const[was,now]=[before[name3],after2[name3]];return was!==
-void 0&&now!==void 0&&!same(normalForm(type,was),normalForm(type,now))})}function lastShown(asked,after2,{run:run4,readable:readable2,
-hasher}){if(!readable2||after2===void 0)return{};return{left:{run:run4,...storeFields(shownFields2(asked,after2),hasher)}}}
-function builtInShown(asked,after2,context3){const isBuiltIn=after2!==void 0&&kindOf(asked.kind).deletion?.isBuiltIn(after2)===
-true;return isBuiltIn?lastShown(asked,after2,context3):{}}function journalRecorder({changes},journal,resources,{run:run4,profile,hasher,redactor,beforeChange}){const labels=new Map(
-changes.map(({label:label3,apply})=>[apply.key,label3]));const begun=new Set;const sequences=new Map;let sequence=0;const record2=async(change3,outcome3,at3)=>{
+null&&httpStatus>=400&&httpStatus<500;const{creation,addressPart}=kindOf(kind);const mayCome=creation?.takesId===true?status!==
+"skipped":status==="unknown";if(!mayCome||isRefused2)return void 0;return{...own6,managed:[],creating:addressPart(identity2)}}
+function withNumber(record2,before,{kind,generation},{status,after:after2={}}){const{field:field2=""}=kindOf(kind).regeneration??
+{};const{pending_regeneration:open7}=before??{};if(record2===void 0)return void 0;if(open7!==void 0)return{...record2,pending_regeneration:open7};
+if(generation===void 0||record2.did_generation!==void 0||status!=="applied")return record2;const fields4={...record2.fields,
+...valuesOf2(after2,field2)};return{...record2,did_generation:generation,fields:fields4}}function adoptedRecord(base,before,asked,context3){
+const{created}=base;if(before!==void 0)return{...before,managed:[...asked.managed],...created===void 0?{}:{created}};const{
+left}=lastShown(asked,asked.before,context3);return{...base,...left===void 0?{}:{left:{...left,run:null}}}}function valuesOf2(fields4,...names4){
+const nulls=names4.flatMap(name3=>fields4[name3]===null?[[name3,null]]:[]);return{...textsOf3(fields4,...names4),...Object.
+fromEntries(nulls)}}function textsOf3(fields4,...names4){return Object.fromEntries(names4.flatMap(name3=>typeof fields4[name3]===
+"string"?[[name3,fields4[name3]]]:[]))}function updateRecord(base,before,asked,outcome3,context3){const known3=before===
+void 0?{}:restoreFields(before,context3.hasher);const{name:name3="",field:field2=""}=kindOf(asked.kind).regeneration??{};
+const regenerated2=valuesOf2(known3,name3,field2);if(outcome3.ambiguous){const fields5=context3.readable?regenerated2:{...known3,
+...normalized(asked)};return{...base,...storeFields(fields5,context3.hasher),uncertain:Object.keys(asked.expected)}}if(outcome3.
+status!=="applied"&&outcome3.status!=="not_converged"){const changed2=before!==void 0&&outcome3.after!==void 0&&hasChanged(
+asked,outcome3.after);return changed2?{...before,...lastShown(asked,outcome3.after,context3)}:void 0}const shown4=context3.
+readable?askedSecrets(asked):answeredFields(asked,outcome3.after??{},known3);const fields4={...regenerated2,...shown4,...unverifiedFields(
+asked,outcome3.unverified,shown4)};const secret3=Object.entries(asked.expected).flatMap(([name4,field3])=>holdsSensitive(
+field3)?[name4]:[]);const unseen=outcome3.otherProfile===void 0?[]:unverifiedNames(asked,outcome3.unverified);const open7=outcome3.
+status==="not_converged"?[...new Set([...secret3,...unseen])]:[];const uncertain=open7.length>0?{uncertain:open7}:{};const stored2=storeFields(
+fields4,context3.hasher);return assign(base,{...uncertain,fields:stored2.fields,hashes:stored2.hashes,...lastShown(asked,
+outcome3.after,context3)})}function hasChanged({kind,before={}},after2){return Object.entries(kindOf(kind).fields).some(
+([name3,type])=>{const[was,now]=[before[name3],after2[name3]];return was!==void 0&&now!==void 0&&!same(normalForm(type,was),
+normalForm(type,now))})}function lastShown(asked,after2,{run:run4,readable:readable2,hasher}){if(!readable2||after2===void 0)
+return{};return{left:{run:run4,...storeFields(shownFields2(asked,after2),hasher)}}}function builtInShown(asked,after2,context3){
+const isBuiltIn=after2!==void 0&&kindOf(asked.kind).deletion?.isBuiltIn(after2)===true;return isBuiltIn?lastShown(asked,
+after2,context3):{}}function journalRecorder({changes},journal,resources,{run:run4,profile,hasher,redactor,beforeChange}){const labels=new Map(
+changes.map(({label:label3,apply})=>[apply.key,label3]));const begun=new Set;const sequences=new Map;let sequence=0;const keep2=async(change3,outcome3,at3)=>{
 const readable2=kindOf(change3.kind).readable(profile);const asked={...change3,...change3.apply};const context3={run:run4,
-at:at3,hasher,readable:readable2};const{[asked.key]:known3}=resources;await withSlowHashes(()=>recordInto(known3===void 0?
-{}:{[asked.key]:known3},asked,outcome3,context3));recordInto(resources,asked,outcome3,context3)};const writeAnswer=async(change3,at3,outcome3)=>{
-const{after:after2,notes=[],otherProfile}=outcome3;const shown4=after2&&concealAll(after2,change3);const stored2=shown4&&
-await withSlowHashes(()=>storeFields(shown4,hasher));await journal.write({type:"answered",seq:sequences.get(change3)??0,
-at:at3,status:outcome3.status,ambiguous:outcome3.ambiguous,http_status:outcome3.httpStatus,attempts:outcome3.attempts,after:stored2??
-null,unverified:outcome3.unverified.map(redactor.redactName),error:outcome3.error===null?null:redactor.redactSentence(outcome3.
-error),...otherProfile===void 0?{}:{other_profile:otherProfile},...notes.length===0?{}:{notes:notes.map(redactor.redactSentence)}})};
-return{async sending(change3,request5,last){const{key:key3,identity:identity2,expected,before,existed,managed:managed2,byMember,
-until:until2,ended,generation,recordedGeneration,replaces}=change3.apply;if(!begun.has(key3))await beforeChange();begun.
-add(key3);const stored2=await withSlowHashes(()=>({before:storeFields(concealAll(before,change3),hasher),body:request5?.
-body===void 0?null:storeFields(request5.body,hasher),expected:storeFields(expected,hasher)}));const former=resources[key3]?.
-until;const label3=labels.get(key3);sequence+=1;sequences.set(change3,sequence);await journal.write({type:"sending",seq:sequence,
-at:new Date().toISOString(),address:redactAddress(change3.address,redactor),...label3===void 0?{}:{label:redactor.redactName(
-label3)},key:key3,kind:change3.kind,identity:{...identity2},action:change3.action,operation:request5?.operation??null,method:request5===
-null?null:operations[request5.operation].method,path:request5===null?null:operationPath(request5.operation,request5.params),
-last,existed,...stored2,managed:[...managed2],...replaces===void 0?{}:{replaces},...until2===void 0?{}:{until:until2},...former===
-void 0?{}:{until_before:former},...ended===void 0?{}:{ended:mapValues(ended,ids2=>[...ids2])},...byMember===void 0?{}:{by_member:[
-...byMember]},...generation===void 0?{}:{generation},...recordedGeneration===void 0?{}:{recorded_generation:recordedGeneration}})},
-answered:(change3,httpStatus,attempts)=>writeAnswer(change3,new Date().toISOString(),{status:"applied",ambiguous:false,httpStatus,
-attempts,after:void 0,unverified:[],error:null}),async settled(change3,outcome3){const at3=new Date().toISOString();await record2(
-change3,outcome3,at3);await writeAnswer(change3,at3,outcome3)}}}function concealAll(fields4,{kind,apply:{expected}}){return mapValues(
-fields4,(value4,field2)=>{const type=kindOf(kind).fields[field2];return type?.type==="list"&&Array.isArray(value4)?eachWith(
-type.by,value4,expected[field2],conceal):conceal(value4,expected[field2])})}init_problems();var GOOD=3e4;var BEAT=50;var STILL=250;var moment=()=>({monotonic:performance.now(),wall:Date.now()});function isWithin({
+at:at3,hasher,readable:readable2};const record2=await withSlowHashes(()=>recordOf(resources,asked,outcome3,context3));if(record2!==
+void 0)keepRecord(resources,asked,outcome3,record2)};const writeAnswer=async(change3,at3,outcome3)=>{const{after:after2,
+notes=[],otherProfile}=outcome3;const shown4=after2&&concealAll(after2,change3);const stored2=shown4&&await withSlowHashes(
+()=>storeFields(shown4,hasher));await journal.write({type:"answered",seq:sequences.get(change3)??0,at:at3,status:outcome3.
+status,ambiguous:outcome3.ambiguous,http_status:outcome3.httpStatus,attempts:outcome3.attempts,after:stored2??null,unverified:outcome3.
+unverified.map(redactor.redactName),error:outcome3.error===null?null:redactor.redactSentence(outcome3.error),...otherProfile===
+void 0?{}:{other_profile:otherProfile},...notes.length===0?{}:{notes:notes.map(redactor.redactSentence)}})};return{async sending(change3,request5,last){
+const{key:key3,identity:identity2,expected,before,existed,managed:managed2,byMember,until:until2,ended,generation,recordedGeneration,
+replaces}=change3.apply;if(!begun.has(key3))await beforeChange();begun.add(key3);const stored2=await withSlowHashes(()=>({
+before:storeFields(concealAll(before,change3),hasher),body:request5?.body===void 0?null:storeFields(request5.body,hasher),
+expected:storeFields(expected,hasher)}));const former=resources[key3]?.until;const label3=labels.get(key3);sequence+=1;sequences.
+set(change3,sequence);await journal.write({type:"sending",seq:sequence,at:new Date().toISOString(),address:redactAddress(
+change3.address,redactor),...label3===void 0?{}:{label:redactor.redactName(label3)},key:key3,kind:change3.kind,identity:{
+...identity2},action:change3.action,operation:request5?.operation??null,method:request5===null?null:operations[request5.
+operation].method,path:request5===null?null:operationPath(request5.operation,request5.params),last,existed,...stored2,managed:[
+...managed2],...replaces===void 0?{}:{replaces},...until2===void 0?{}:{until:until2},...former===void 0?{}:{until_before:former},
+...ended===void 0?{}:{ended:mapValues(ended,ids2=>[...ids2])},...byMember===void 0?{}:{by_member:[...byMember]},...generation===
+void 0?{}:{generation},...recordedGeneration===void 0?{}:{recorded_generation:recordedGeneration}})},answered:(change3,httpStatus,attempts)=>writeAnswer(
+change3,new Date().toISOString(),{status:"applied",ambiguous:false,httpStatus,attempts,after:void 0,unverified:[],error:null}),
+async settled(change3,outcome3){const at3=new Date().toISOString();await keep2(change3,outcome3,at3);await writeAnswer(change3,
+at3,outcome3)}}}function concealAll(fields4,{kind,apply:{expected}}){return mapValues(fields4,(value4,field2)=>{const type=kindOf(
+kind).fields[field2];return type?.type==="list"&&Array.isArray(value4)?eachWith(type.by,value4,expected[field2],conceal):
+conceal(value4,expected[field2])})}init_problems();var GOOD=3e4;var BEAT=50;var STILL=250;var moment=()=>({monotonic:performance.now(),wall:Date.now()});function isWithin({
 monotonic,wall},milliseconds){return performance.now()-monotonic<milliseconds&&Math.abs(Date.now()-wall)<milliseconds}var RunLock=class{#lock;#beats;#beat=moment();#stops=0;#confirmed;#isAway=false;#confirming;constructor(lock){
 this.#lock=lock;this.#beats=setInterval(()=>this.#notice(),BEAT);this.#beats.unref()}async confirm(){this.#confirming??=
 this.#askLock().finally(()=>{this.#confirming=void 0});await this.#confirming}permit(begun){const isLeased=()=>begun&&this.#isAway&&
@@ -19421,15 +19515,22 @@ name3,kept);const message=`run ${name3} ended early: ${messageOf(failure2)}`;ret
 ...restoresLeftOut2(plan)]};const end=interrupted2=>journal.write({type:"end",at:new Date().toISOString(),interrupted:interrupted2});
 try{await runLock.confirm()}catch(failure2){const content=await backend4.runs.read(name3).catch(()=>null);if(content?.lines.
 some(({type})=>type==="end")===true)await end(true).catch(()=>{});return{result,state,problems:endedEarly(fatal===void 0||
-hasProblem(fatal,"locked")?failure2:fatal)}}const problems=endedEarly(fatal);let saved=state;try{saved=await runState.end(
-begun,resources,fatal===void 0,leftOf(result,keys));if(fatal===void 0)await end(signal.aborted)}catch(failure2){const hint=journal.
-kept===null?`${writeHint(failure2)}; the journal of run ${name3} holds everything, and the next apply reads it`:keptHint(
-name3,journal.kept);problems.push(error("state-not-saved",messageOf(failure2),[],hint))}return{result,state:saved,problems}}
-async function confirmLock({journal,state},{lock,backend:backend4,shard:shard2}){try{await lock.confirm()}catch(failure2){
-if(!hasProblem(failure2,"locked")||shard2!==void 0)throw failure2;for(const name3 of await backend4.runs.list().catch(()=>[])){
-const later=name3>journal?await backend4.runs.read(name3).catch(()=>null):null;if(later===null||!belongs(later.run,state))
-continue;const message=`the lock of the state was lost: ${describeRun(later.run)} took it over (${backend4.place})`;throw problemError(
-"locked",message,void 0,failure2)}throw failure2}}function withoutRestored(state,{settled:keys=[]}){if(keys.length===0)return state.
+hasProblem(fatal,"locked")?failure2:fatal)}}const problems=endedEarly(fatal);let saved=state;try{await settleCreations(plan,
+name3,resources,backend4.runs);saved=await runState.end(begun,resources,fatal===void 0,leftOf(result,keys));if(fatal===void 0)
+await end(signal.aborted)}catch(failure2){const hint=journal.kept===null?`${writeHint(failure2)}; the journal of run ${name3}\
+ holds everything, and the next apply reads it`:keptHint(name3,journal.kept);problems.push(error("state-not-saved",messageOf(
+failure2),[],hint))}return{result,state:saved,problems}}async function settleCreations({changes},by,resources,runs){for(const{
+apply}of changes){const{key:key3,run:run4}=apply.lostCreation??{};const{id}=apply.identity;if(key3===void 0||run4===void 0||
+id===void 0||resources[key3]!==void 0)continue;const content=await runs.read(run4).catch(()=>null);const entry=content&&
+entriesOf(content).find(({sending})=>sending.key===key3);if(content==null||entry==null)continue;const{seq,expected}=entry.
+sending;const at3=new Date().toISOString();const journal=await runs.reopen(content);try{const after2={...expected,fields:{
+...expected.fields,id}};await journal.write({...withoutAnswer(seq,at3,"applied",null),after:after2,notes:[`found by run ${by}`]});
+await journal.write({type:"end",at:at3,interrupted:false,by})}finally{await journal.close()}}}async function confirmLock({
+journal,state},{lock,backend:backend4,shard:shard2}){try{await lock.confirm()}catch(failure2){if(!hasProblem(failure2,"l\
+ocked")||shard2!==void 0)throw failure2;for(const name3 of await backend4.runs.list().catch(()=>[])){const later=name3>journal?
+await backend4.runs.read(name3).catch(()=>null):null;if(later===null||!belongs(later.run,state))continue;const message=`\
+the lock of the state was lost: ${describeRun(later.run)} took it over (${backend4.place})`;throw problemError("locked",
+message,void 0,failure2)}throw failure2}}function withoutRestored(state,{settled:keys=[]}){if(keys.length===0)return state.
 resources;const resources={...state.resources};for(const key3 of keys){const record2=resources[key3];if(record2===void 0)
 continue;const{owed:_,...rest}=record2;resources[key3]=rest}return resources}function restoresLeftOut2({warnings}){return warnings.
 filter(({code:code2})=>code2==="restores-left-out").map(({code:code2,message})=>error(code2,message))}function keptHint(run4,kept){
@@ -19859,14 +19960,14 @@ false)))paths2.push(filename)};var pushFileCount=(_filename,_paths,counts3,_filt
 paths2.push(filename)};var empty$1=()=>{};function build$5(options){const{excludeFiles,filters:filters2,onlyCounts}=options;
 if(excludeFiles)return empty$1;if(filters2&&filters2.length)return onlyCounts?pushFileFilterAndCount:pushFileFilter;else if(onlyCounts)
 return pushFileCount;else return pushFile}var getArray=paths2=>{return paths2};var getArrayGroup=()=>{return[""].slice(0,
-0)};function build$4(options){return options.group?getArrayGroup:getArray}var groupFiles=(groups,directory,files)=>{groups.
-push({directory,files,dir:directory})};var empty=()=>{};function build$3(options){return options.group?groupFiles:empty}
-var resolveSymlinksAsync=function(path,state,callback$1){const{queue,fs:fs3,options:{suppressErrors}}=state;queue.enqueue();
-fs3.realpath(path,(error3,resolvedPath)=>{if(error3)return queue.dequeue(suppressErrors?null:error3,state);fs3.stat(resolvedPath,
-(error$1,stat6)=>{if(error$1)return queue.dequeue(suppressErrors?null:error$1,state);if(stat6.isDirectory()&&isRecursive2(
-path,resolvedPath,state))return queue.dequeue(null,state);callback$1(stat6,resolvedPath);queue.dequeue(null,state)})})};
-var resolveSymlinks2=function(path,state,callback$1){const{queue,fs:fs3,options:{suppressErrors}}=state;queue.enqueue();
-try{const resolvedPath=fs3.realpathSync(path);const stat6=fs3.statSync(resolvedPath);if(stat6.isDirectory()&&isRecursive2(
+0)};function build$4(options){return options.group?getArrayGroup:getArray}var groupFiles=(groups,directory2,files)=>{groups.
+push({directory:directory2,files,dir:directory2})};var empty=()=>{};function build$3(options){return options.group?groupFiles:
+empty}var resolveSymlinksAsync=function(path,state,callback$1){const{queue,fs:fs3,options:{suppressErrors}}=state;queue.
+enqueue();fs3.realpath(path,(error3,resolvedPath)=>{if(error3)return queue.dequeue(suppressErrors?null:error3,state);fs3.
+stat(resolvedPath,(error$1,stat6)=>{if(error$1)return queue.dequeue(suppressErrors?null:error$1,state);if(stat6.isDirectory()&&
+isRecursive2(path,resolvedPath,state))return queue.dequeue(null,state);callback$1(stat6,resolvedPath);queue.dequeue(null,
+state)})})};var resolveSymlinks2=function(path,state,callback$1){const{queue,fs:fs3,options:{suppressErrors}}=state;queue.
+enqueue();try{const resolvedPath=fs3.realpathSync(path);const stat6=fs3.statSync(resolvedPath);if(stat6.isDirectory()&&isRecursive2(
 path,resolvedPath,state))return;callback$1(stat6,resolvedPath)}catch(e2){if(!suppressErrors)throw e2}};function build$2(options,isSynchronous){
 if(!options.resolveSymlinks||options.excludeSymlinks)return null;return isSynchronous?resolveSymlinks2:resolveSymlinksAsync}
 function isRecursive2(path,resolved2,state){if(state.options.useRealPaths)return isRecursiveUsingRealPaths(resolved2,state);
@@ -20078,10 +20179,10 @@ null);if(!givenByDefault)problems.push(...empty2);else if(found2.size===0)proble
 files.map(({target})=>target));return{files,unread:()=>findUnread({project,access:access3,walk,ignore,globs,found:found2,
 read:read2})}}async function withoutDuplicates(project,access3,paths2,problems){const looked=await Promise.all(paths2.map(
 path=>access3.find(path)));const seen=new Set;const direct=new Set(paths2);return paths2.flatMap((path,index)=>{const name3=fileName2(
-path,project);const found2=looked[index];if(found2===void 0)return[];if(!("target"in found2)){problems.push(refusal(name3,
+path,project);const found2=looked[index];if(found2===void 0)return[];if(!("target"in found2)){problems.push(refusal2(name3,
 found2));return[]}const{target}=found2;if(seen.has(target)||path!==target&&direct.has(target))return[];seen.add(target);
 return[{path,target,name:name3}]})}async function readManifest(access3,{path,name:name3}){const read2=await access3.read(
-path);if("text"in read2)return sourceOf(name3,read2.text);return refusal(name3,read2)}function refusal(name3,{reason,detail}){
+path);if("text"in read2)return sourceOf(name3,read2.text);return refusal2(name3,read2)}function refusal2(name3,{reason,detail}){
 const{file:shown4}=name3;const place2=[wholeFile(name3)];switch(reason){case"outside":return error("manifest-outside",`${shown4}\
  is a link that leads out of the project`,place2,"copy the file into the project");case"private":return error("manifest-\
 private",`${shown4} ${detail}, so it is not read`,place2,'keep manifests and sample data in files of their own, or exclu\
@@ -20096,7 +20197,7 @@ join4(folder,samplesFolder,`${type}.yaml`));if(sample===void 0)continue;if("code
 set(address4,sample);break}}return{found:found2,problems:[...problems]}}function foldersAbove(manifest,root){const folders=[];
 for(let folder=dirname5(manifest);isInside(folder,root);folder=dirname5(folder))folders.push(folder);return[...folders,root]}
 async function readSample(project,access3,path){const read2=await access3.read(path);const name3=fileName2(path,project);
-const{file:shown4}=name3;if(!("text"in read2))return read2.reason==="missing"?void 0:refusal(name3,read2);const source=sourceOf(
+const{file:shown4}=name3;if(!("text"in read2))return read2.reason==="missing"?void 0:refusal2(name3,read2);const source=sourceOf(
 name3,read2.text);const{documents,problems}=parseYaml(source);const[problem]=problems.filter(({severity})=>severity==="e\
 rror");if(problem!==void 0)return problem;if(documents.length===0)return[{name:shown4,data:{},file:shown4}];const samples2=[];
 for(const[index,document2]of documents.entries()){const{value:value4}=resolve2(document2.root,source,null);if(!isMap(value4)){
@@ -20257,8 +20358,8 @@ tion"]]});var pruneSchema=kindList().meta({description:"The kinds that --prune d
 ed, other objects that idops created.",examples:[["EmailTemplate","Role"]],default:["EmailTemplate"]});var sections={server:serverSchema.
 optional(),manifests:manifestsSchema.optional(),vars:optional2(record(variableName,union([string2(),number2(),boolean2()],
 {error:"expected a string, a number or a boolean"})),"Values for ${NAME}, before process variables.",{support_email:"hel\
-p@example.com"}),allow_env:optional2(array(variableName),"Process variables that ${NAME} may use, beside those that begi\
-n with IDOPS_.",["SMTP_PASSWORD"]),state:stateSettingsSchema.optional(),safety:safetySchema.optional(),create:createSchema.
+p@example.com"}),allow_env:optional2(array(variableName),"Process variables that ${NAME} may use, in addition to those t\
+hat begin with IDOPS_.",["SMTP_PASSWORD"]),state:stateSettingsSchema.optional(),safety:safetySchema.optional(),create:createSchema.
 optional(),prune:pruneSchema.optional(),checks:checksSchema.optional(),limits:limitsSchema.optional()};var environmentSchema=strictObject(
 sections).describe("Overrides for --env: maps merge, lists and single values replace.");var environmentName=string2().regex(
 /^(?!\.{1,2}$)[\w.-]+$/,'must be a name of letters (a to z), digits, "_", "-" and "."');var configSchema=strictObject({version:literal(
@@ -20664,53 +20765,55 @@ test(resolve12(file2)))){await appendFile2(file2,text6,{flag:constants4.O_WRONLY
 file2);await writeAtomic(target,text6,mode,isPrivate(mode)?void 0:present3?.mode);await removeTemporaryFiles(dirname11(target))}catch(failure2){
 const message=`${file2} can't be written: ${systemErrorText(failure2)}`;throw problemError("not-writable",message,"name \
 another file, or fix the folder and its permissions")}}init_locks();init_state_text();init_zod();init_problems();init_process();init_read_file();init_shard();import{createHash as createHash3,randomUUID as randomUUID4}from"node:crypto";
-import{link,lstat as lstat2,open as open4,readdir as readdir3,rename as rename2,rm as rm2}from"node:fs/promises";import{
-basename as basename8,dirname as dirname12,join as join9,relative as relative8}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_holder();var schema4=holderSchema.extend({nonce:string2()});var A_MOMENT=20;var TRIES3=250;function lockPath(statePath){return`${statePath}\
+import{lstatSync as lstatSync4,readFileSync as readFileSync4}from"node:fs";import{link,open as open4,readdir as readdir3,
+rename as rename2,rm as rm2}from"node:fs/promises";import{basename as basename8,dirname as dirname12,join as join9,relative as relative8}from"node:path";
+import{setImmediate as setImmediate4,setTimeout as wait}from"node:timers/promises";init_holder();var schema4=holderSchema.extend({nonce:string2()});var A_MOMENT=20;var TRIES3=250;function lockPath(statePath){return`${statePath}\
 .lock`}async function acquireLock(statePath,command,now){const path=lockPath(statePath);const holder=holderOf(command,now);
 const takenOver=await take(path,holder);await removeTemporaryFiles(dirname12(path));await sweepTurns(path);return{takenOver,
-fenced:false,lease:0,async confirm(){const now2=await readHolder(path);if(now2?.nonce!==holder.nonce)throw lockLostError(
-now2,shown3(path))},release:()=>release(path,holder)}}function holderOf(command,now){return{...ownHolder(command,now),nonce:randomUUID4()}}
-var mergedPath=statePath=>`${statePath}.merge`;var lockedPath=(statePath,shard2)=>shard2===void 0?statePath:`${statePath}\
-.${shardName(shard2)}`;function fileLocks(statePath){return{take:(command,now,shard2)=>acquireLock(lockedPath(statePath,
-shard2),command,now),async list(){const folder=dirname12(statePath);const names4=await readdir3(folder).catch(failure2=>{
-if(failure2.code==="ENOENT"||failure2.code==="ENOTDIR")return[];throw unreadable2(`the folder of the state ${shown3(folder)}`,
-failure2)});const[begin2,end]=[`${basename8(statePath)}.`,lockPath("")];const shards=names4.flatMap(name3=>{if(!name3.startsWith(
-begin2)||!name3.endsWith(end))return[];return shardNamed(name3.slice(begin2.length,-end.length))??[]});const merging=await foundLock(
-lockPath(mergedPath(statePath)));const locks=await Promise.all([void 0,...shards].map(shard2=>foundLock(lockPath(lockedPath(
-statePath,shard2)),shard2)));return[...locks,merging?.fate==="unknown"?merging:null].filter(lock=>lock!==null)}}}async function foundLock(path,shard2){
-const holder=await readHolder(path);if(holder===void 0)return null;const nonce=holder?.nonce??null;const removed=async()=>{
-const now=await readHolder(path);if(now===void 0||(now?.nonce??null)!==nonce)return false;await withWriteErrors(`the loc\
-k ${shown3(path)} can't be removed`,()=>rm2(path,{force:true}));return true};const holding=lockStatus(holder);return{...holding,
-...shard2===void 0?{}:{shard:shard2},nonce,place:shown3(path),async drop(){if(holder===null||holding.fate!=="gone")return await removed();
-const isRemoved=await inTurn(path,holder,holderOf("unlock",new Date),removed);if(!isRemoved)await wait(A_MOMENT);return isRemoved}}}
-var PATIENCE2=3e4;async function exclusively(statePath,work){const until2=performance.now()+PATIENCE2;for(;;){let lock;try{
-lock=await acquireLock(mergedPath(statePath),"merge",new Date)}catch(failure2){if(!hasProblem(failure2,"locked")||performance.
-now()>until2)throw failure2;await wait(Math.random()*A_MOMENT);continue}try{return await work()}finally{await lock.release()}}}
-async function take(path,holder){for(let tries=1;;tries+=1){if(await create(path,holder,link))return null;const other=await readHolder(
-path);if(other===void 0)continue;if(other===null||processStatus(other)!=="gone"||tries>TRIES3)throw lockedError(lockStatus(
-other),shown3(path));if(await inTurn(path,other,holder,()=>create(path,holder,rename2)))return takeoverNote(lockStatus(other));
-await wait(A_MOMENT)}}async function inTurn(path,dead,holder,work){const turn=`${path}.${createHash3("sha256").update(dead.
-nonce).digest("hex").slice(0,16)}`;const mine={...holder,nonce:randomUUID4()};try{await take(turn,mine)}catch(failure2){
-if(hasProblem(failure2,"locked"))return false;throw failure2}try{if((await readHolder(path))?.nonce!==dead.nonce)return false;
-return await work()}finally{await release(turn,mine)}}async function sweepTurns(path){for(const name3 of await readdir3(
-dirname12(path)).catch(()=>[])){if(!name3.startsWith(`${basename8(path)}.`)||!/\.[0-9a-f]{16}$/.test(name3))continue;const turn=join9(
-dirname12(path),name3);const holder=await readHolder(turn).catch(()=>void 0);if(holder!=null&&processStatus(holder)==="g\
-one")await rm2(turn,{force:true}).catch(()=>{})}}async function release(path,{nonce}){try{if((await readHolder(path))?.nonce===
-nonce)await rm2(path,{force:true});return[]}catch(failure2){const why2=systemErrorText(failure2 instanceof ProblemsError?
-failure2.cause:failure2);return[warning2("not-writable",`the lock ${shown3(path)} can't be released: ${why2}`,[],"the ne\
-xt run on this machine takes it over; from elsewhere idops runs unlock removes it")]}}async function create(path,holder,place2){
-const temporary=join9(dirname12(path),temporaryFileName());try{return await withWriteErrors(`the lock ${shown3(path)} ca\
-n't be written`,async()=>{await makeFolder(dirname12(path));const file2=await open4(temporary,"wx",384);try{await file2.
-writeFile(`${JSON.stringify(holder,null,2)}
-`);await file2.sync()}finally{await file2.close()}return await place2(temporary,path).then(()=>true,failure2=>{if(failure2.
-code!=="EEXIST")throw failure2;return false})})}finally{await rm2(temporary,{force:true}).catch(()=>{})}}async function readHolder(path){
-let text6;try{const there=await lstat2(path);if(there.isSymbolicLink())throw new NotRegularFile(there);text6=await readTextFile(
-path)}catch(failure2){if(failure2 instanceof NotRegularFile){const message=`the lock ${shown3(path)} can't be read: ${failure2.
-message}`;throw problemError("locked",message,"remove it; no idops made it",failure2)}const{code:code2}=failure2;if(code2===
-"ENOENT"||code2==="ENOTDIR")return void 0;throw unreadable2(`the lock ${shown3(path)}`,failure2)}return parseHolder(schema4,
-text6)}function unreadable2(what,failure2){return problemError("state-unreadable",`${what} can't be read: ${systemErrorText(
-failure2)}`,"fix the disk or the permissions, so that the holder of the lock can be read",failure2)}function shown3(path){
-return relative8(process.cwd(),path)}init_problems();init_read_file();init_shard();import{readSync}from"node:fs";import{open as open5,readdir as readdir4,rm as rm3}from"node:fs/promises";
+fenced:false,lease:0,async confirm(){if(readLock(path)===lockText(holder))return;const now2=await readHolder(path);if(now2?.
+nonce!==holder.nonce)throw lockLostError(now2,shown3(path))},release:()=>release(path,holder)}}function holderOf(command,now){
+return{...ownHolder(command,now),nonce:randomUUID4()}}var mergedPath=statePath=>`${statePath}.merge`;var lockedPath=(statePath,shard2)=>shard2===
+void 0?statePath:`${statePath}.${shardName(shard2)}`;function fileLocks(statePath){return{take:(command,now,shard2)=>acquireLock(
+lockedPath(statePath,shard2),command,now),async list(){const folder=dirname12(statePath);const names4=await readdir3(folder).
+catch(failure2=>{if(failure2.code==="ENOENT"||failure2.code==="ENOTDIR")return[];throw unreadable2(`the folder of the st\
+ate ${shown3(folder)}`,failure2)});const[begin2,end]=[`${basename8(statePath)}.`,lockPath("")];const shards=names4.flatMap(
+name3=>{if(!name3.startsWith(begin2)||!name3.endsWith(end))return[];return shardNamed(name3.slice(begin2.length,-end.length))??
+[]});const merging=await foundLock(lockPath(mergedPath(statePath)));const locks=await Promise.all([void 0,...shards].map(
+shard2=>foundLock(lockPath(lockedPath(statePath,shard2)),shard2)));return[...locks,merging?.fate==="unknown"?merging:null].
+filter(lock=>lock!==null)}}}async function foundLock(path,shard2){const holder=await readHolder(path);if(holder===void 0)
+return null;const nonce=holder?.nonce??null;const removed=async()=>{const now=await readHolder(path);if(now===void 0||(now?.
+nonce??null)!==nonce)return false;await withWriteErrors(`the lock ${shown3(path)} can't be removed`,()=>rm2(path,{force:true}));
+return true};const holding=lockStatus(holder);return{...holding,...shard2===void 0?{}:{shard:shard2},nonce,place:shown3(
+path),async drop(){if(holder===null||holding.fate!=="gone")return await removed();const isRemoved=await inTurn(path,holder,
+holderOf("unlock",new Date),removed);if(!isRemoved)await wait(A_MOMENT);return isRemoved}}}var PATIENCE2=3e4;async function exclusively(statePath,work){
+const until2=performance.now()+PATIENCE2;for(;;){let lock;try{lock=await acquireLock(mergedPath(statePath),"merge",new Date)}catch(failure2){
+if(!hasProblem(failure2,"locked")||performance.now()>until2)throw failure2;await wait(Math.random()*A_MOMENT);continue}try{
+return await work()}finally{await lock.release()}}}async function take(path,holder){for(let tries=1;;tries+=1){if(await create(
+path,holder,link))return null;const other=await readHolder(path);if(other===void 0)continue;if(other===null||processStatus(
+other)!=="gone"||tries>TRIES3)throw lockedError(lockStatus(other),shown3(path));if(await inTurn(path,other,holder,()=>create(
+path,holder,rename2)))return takeoverNote(lockStatus(other));await wait(A_MOMENT)}}async function inTurn(path,dead,holder,work){
+const turn=`${path}.${createHash3("sha256").update(dead.nonce).digest("hex").slice(0,16)}`;const mine={...holder,nonce:randomUUID4()};
+try{await take(turn,mine)}catch(failure2){if(hasProblem(failure2,"locked"))return false;throw failure2}try{if((await readHolder(
+path))?.nonce!==dead.nonce)return false;return await work()}finally{await release(turn,mine)}}async function sweepTurns(path){
+for(const name3 of await readdir3(dirname12(path)).catch(()=>[])){if(!name3.startsWith(`${basename8(path)}.`)||!/\.[0-9a-f]{16}$/.
+test(name3))continue;const turn=join9(dirname12(path),name3);const holder=await readHolder(turn).catch(()=>void 0);if(holder!=
+null&&processStatus(holder)==="gone")await rm2(turn,{force:true}).catch(()=>{})}}async function release(path,{nonce}){try{
+if((await readHolder(path))?.nonce===nonce)await rm2(path,{force:true});return[]}catch(failure2){const why2=systemErrorText(
+failure2 instanceof ProblemsError?failure2.cause:failure2);return[warning2("not-writable",`the lock ${shown3(path)} can'\
+t be released: ${why2}`,[],"the next run on this machine takes it over; from elsewhere idops runs unlock removes it")]}}
+async function create(path,holder,place2){const temporary=join9(dirname12(path),temporaryFileName());try{return await withWriteErrors(
+`the lock ${shown3(path)} can't be written`,async()=>{await makeFolder(dirname12(path));const file2=await open4(temporary,
+"wx",384);try{await file2.writeFile(lockText(holder));await file2.sync()}finally{await file2.close()}return await place2(
+temporary,path).then(()=>true,failure2=>{if(failure2.code!=="EEXIST")throw failure2;return false})})}finally{await rm2(temporary,
+{force:true}).catch(()=>{})}}function lockText(holder){return`${JSON.stringify(holder,null,2)}
+`}async function readHolder(path){await setImmediate4();const text6=readLock(path);return text6===void 0?void 0:parseHolder(
+schema4,text6)}function readLock(path){try{const there=lstatSync4(path);if(there.isSymbolicLink())throw new NotRegularFile(
+there);return withFile(path,file2=>readFileSync4(file2,"utf8"))}catch(failure2){if(failure2 instanceof NotRegularFile){const message=`\
+the lock ${shown3(path)} can't be read: ${failure2.message}`;throw problemError("locked",message,"remove it; no idops ma\
+de it",failure2)}const{code:code2}=failure2;if(code2==="ENOENT"||code2==="ENOTDIR")return void 0;throw unreadable2(`the \
+lock ${shown3(path)}`,failure2)}}function unreadable2(what,failure2){return problemError("state-unreadable",`${what} can\
+'t be read: ${systemErrorText(failure2)}`,"fix the disk or the permissions, so that the holder of the lock can be read",
+failure2)}function shown3(path){return relative8(process.cwd(),path)}init_problems();init_read_file();init_shard();import{readSync}from"node:fs";import{open as open5,readdir as readdir4,rm as rm3}from"node:fs/promises";
 import{join as join10,relative as relative9}from"node:path";init_journal();var TAIL=4096;function fileRuns(folder){const pathOf=run4=>join10(folder,`${run4}.jsonl`);return{list:async()=>(await namesIn4(
 folder)).filter(isJournalName),otherFiles:async()=>(await namesIn4(folder)).filter(name3=>!isJournalName(name3)),async read(run4){
 const path=shownPath2(pathOf(run4));const text6=await readTextFile(pathOf(run4)).catch(failure2=>{throw journalError(path,
@@ -20740,7 +20843,7 @@ dirname as dirname13,isAbsolute as isAbsolute5,join as join11,relative as relati
 if(first===void 0)return;const more=others2.length===0?"":` and ${others2.length} more of the state`;const out=tracked.slice(
 0,3).map(path=>shellWord(`:/${path}`));const rest=tracked.length>3?" and so on":"";throw problemError("state-tracked",`g\
 it tracks ${first}${more}, so a commit decides what idops believes was recorded`,`take it out of git with "git rm --cach\
-ed ${out.join(" ")}"${rest}, and name it in .gitignore; or set state.allow_tracked: true, if that is meant`)}async function trackedOf(files,journals){
+ed ${out.join(" ")}"${rest}, and name it in .gitignore; or set state.allow_tracked: true, if that is intended`)}async function trackedOf(files,journals){
 const named3=[...files,journals];const real=await Promise.all(named3.map(realName));const root=findWorkTree(dirname13(real[0]??
 ""));if(root===void 0)return[];const led=await Promise.all(named3.map(path=>resolveLinks(path).catch(()=>path)));const targets=[
 ...new Set([...real,...led])];const inside2=targets.map(path=>relative10(root,path)).filter(way=>way!==""&&way.split(sep7)[0]!==
@@ -20750,7 +20853,7 @@ sep7));return!isInFolder||path.endsWith(".jsonl")})}async function realName(path
 folder).catch(()=>void 0);if(real!==void 0)return join11(real,basename9(path));return folder===path?path:join11(await realName(
 folder),basename9(path))}async function listOf2(root,paths2){try{return await inGitIndex(root,paths2)}catch(failure2){throw problemError(
 "state-tracked",`git can't tell whether it tracks the state: ${failure2.message}`,'repair the repository, so that "git s\
-tatus" works; or set state.allow_tracked: true, if a state that git tracks is meant',failure2)}}async function fileBackend({path:named3,allowTracked}){const path=await realPath(named3);const folder=dirname14(path);const runs=join12(
+tatus" works; or set state.allow_tracked: true, if git should track the state',failure2)}}async function fileBackend({path:named3,allowTracked}){const path=await realPath(named3);const folder=dirname14(path);const runs=join12(
 folder,"runs");const place2=relative11(process.cwd(),path)||path;const saved=()=>readState(path,place2);const save=async state=>await withWriteErrors(
 `the state ${place2} can't be written`,async()=>writeAtomic(await resolveLinks(path),`${stringifyJson(state,2)}
 `));return{place:place2,name:basename10(path),runs:fileRuns(runs),load:async server=>stateForServer(await saved(),place2,
@@ -20820,9 +20923,9 @@ root)!==void 0;if(!isFile||project.profile.name!=="boruta"||!declared.some(({kin
 s to be restored, and users lose their lists for good",[],"keep it in git or PostgreSQL: state: {git: {}}")]}function notSharedWarning(project,{
 place:place2}){if(project.state().in!=="file")return[];return[warning2("state-not-shared",`the state is in the file ${place2}\
 , which runners of other machines don't share: each of them has a state of its own`,[],"keep it in git or PostgreSQL, un\
-less the file is on a disk that all of them have")]}init_values();init_answers();init_operations();init_escape();init_json();import{setMaxListeners}from"node:events";import{existsSync as existsSync4,readFileSync as readFileSync4}from"node:fs";var version2=ownPackage().version;function ownPackage(){
+less the file is on a disk that all of them have")]}init_values();init_answers();init_operations();init_escape();init_json();import{setMaxListeners}from"node:events";import{existsSync as existsSync4,readFileSync as readFileSync5}from"node:fs";var version2=ownPackage().version;function ownPackage(){
 const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.url));const file2=files.find(one=>existsSync4(
-one));return file2===void 0?{version:"unknown"}:JSON.parse(readFileSync4(file2,"utf8"))}init_redactor();var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);init_values();var maxTimer=2**31-1;function exchange(dispatcher,request5,limits2){
+one));return file2===void 0?{version:"unknown"}:JSON.parse(readFileSync5(file2,"utf8"))}init_redactor();var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);init_values();var maxTimer=2**31-1;function exchange(dispatcher,request5,limits2){
 return new Promise((resolve20,reject)=>{new Exchange(resolve20,reject,limits2).start(dispatcher,request5)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve20,reject,limits2){
 this.#resolve=resolve20;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
 min(limits2.timeout*1e3,maxTimer))}start(dispatcher,request5){dispatcher.dispatch(assign(request5,{headersTimeout:0,bodyTimeout:0}),
@@ -21011,15 +21114,15 @@ server.profile),options)})}function credentialsOf({auth:auth2,tls},scopes,option
 en":return bearerToken(String(auth2.token.reveal()));case"token_file":return tokenFile(auth2.path,auth2.shown,onSecret);case"\
 token_command":return tokenCommand(auth2,{redact,onSecret,signal});case"header":return chosenHeader(auth2.name,String(auth2.
 value.reveal()));case"client_credentials":return new Renewing(clientCredentials({...auth2,clientSecret:String(auth2.clientSecret.
-reveal())},scopes,{...options,tls,proxy:auth2.proxy}),onSecret)}}init_problems();init_shard();init_kinds();init_loss();init_journal();init_shards();async function unfinishedRuns(state,home,shard2){const{runs}=home.backend;const open7=openRuns(state);const names4=[];const kept=new Set(
-await runs.buffered());const isNewestHeld=name3=>name3===newestSettled(state,name3);const read2=async name3=>isNewestHeld(
+reveal())},scopes,{...options,tls,proxy:auth2.proxy}),onSecret)}}init_problems();init_shard();init_kinds();init_loss();init_journal();init_shards();async function unfinishedRuns(state,home2,shard2){const{runs}=home2.backend;const open7=openRuns(state);const names4=[];
+const kept=new Set(await runs.buffered());const isNewestHeld=name3=>name3===newestSettled(state,name3);const read2=async name3=>isNewestHeld(
 name3)&&!open7.has(name3)?await runs.read(name3).catch(()=>null):await runs.read(name3);for(const name3 of await runs.list()){
 if(shard2!==void 0&&!isFor(name3,shard2,state,kept))continue;const held2=newestSettled(state,name3);const later=kept.has(
 name3)||open7.has(name3)||held2===void 0||name3>held2;if(later||name3===held2&&!await runs.hasEnd(name3).catch(()=>true))
 names4.push(name3)}const contents2=(await Promise.all(names4.map(name3=>read2(name3)))).filter(content=>content!==null&&
 content.run.server===state.server);const isDone2=name3=>isNewestHeld(name3)&&!awaitsEnd(state,name3);const own6=contents2.
 filter(({run:run4,ended})=>belongs(run4,state)&&!(ended&&isDone2(run4.run)));const others2=contents2.filter(({run:run4,ended})=>!ended&&
-!belongs(run4,state));if(others2.length===0||state.serial>0)return own6;const isOther=await othersOf(state,home);const lost2=others2.
+!belongs(run4,state));if(others2.length===0||state.serial>0)return own6;const isOther=await othersOf(state,home2);const lost2=others2.
 filter(({run:run4})=>!isOther(run4));return contents2.filter(content=>own6.includes(content)||lost2.includes(content))}async function newestRun(runs,state){
 for(const name3 of(await runs.list()).toReversed()){const content=await runs.read(name3).catch(failure2=>{throw maybeNewest(
 failure2)});if(content===null&&name3===newestSettled(state,name3))throw maybeNewest(new ProblemsError([withoutFirstLine(
@@ -21067,21 +21170,21 @@ void 0:live?.fields;return{status:verdict==="done"?"applied":"failed",ambiguous:
 function withoutHashes(fields4,hasher){const{hashes}=storeFields(fields4,hasher);const hashed=new Set(Object.keys(hashes).
 map(pointer=>pointer.split("/")[1]));return Object.fromEntries(Object.entries(fields4).filter(([field2])=>!hashed.has(field2)))}
 function isFor(name3,shard2,state,kept){if(!isSplit(state,shard2)||partOf(state,shard2).to_end?.includes(name3))return true;
-const part=partOfRun(name3);return part===void 0?kept.has(name3):isShard(part.shard,shard2)}init_problems();init_shard();init_journal();init_shards();async function holdForRun(home,command,options){const{shard:shard2}=options;
-const settling=new Settling(home,options);const lock=await settling.lock(shard2===void 0?command:`${command} --shard ${shardText(
+const part=partOfRun(name3);return part===void 0?kept.has(name3):isShard(part.shard,shard2)}init_problems();init_shard();init_journal();init_shards();async function holdForRun(home2,command,options){const{shard:shard2}=options;
+const settling=new Settling(home2,options);const lock=await settling.lock(shard2===void 0?command:`${command} --shard ${shardText(
 shard2)}`);try{const state=await settling.settle(true);return{...settling.result(shard2===void 0?joinedState(state):state),
-lock}}catch(failure2){await lock.release();throw failure2}}async function settleForPlan(home,options){const{backend:backend4}=home;
-const settling=new Settling(home,options);const state=await settling.load();const found2=await unfinishedRuns(state,home,
+lock}}catch(failure2){await lock.release();throw failure2}}async function settleForPlan(home2,options){const{backend:backend4}=home2;
+const settling=new Settling(home2,options);const state=await settling.load();const found2=await unfinishedRuns(state,home2,
 options.shard);if(found2.length===0)return settling.result(state);const unsettled=holder2=>{settling.notes.push(`the sta\
 te is being written: ${holder2}`);return settling.result(state)};const running=found2.find(isRunning);const holder=await backend4.
 holder()??(running&&describeRun(running.run));if(holder!==void 0)return unsettled(holder);let lock;try{lock=await settling.
 lock("plan")}catch(failure2){const quicker=await backend4.holder();if(quicker!==null)return unsettled(quicker);if(!hasProblem(
 failure2,"not-writable"))throw failure2;return settling.result(await settling.settleInMemory())}try{return settling.result(
 await settling.settle(false))}finally{for(const{message}of await lock.release())settling.notes.push(message)}}var changedMeanwhile=problemError(
-"locked","another shard changed the state");var Settling=class{notes=[];#home;#options;#read;constructor(home,options){this.#home=
-home;this.#options=options}async load(){return await withPendingRestores(await this.#home.backend.load(this.#options.server),
-this.#home)}async lock(command){const lock=await this.#home.backend.lock(command,new Date,this.#options.shard);if(lock.takenOver!==
-null)this.notes.push(lock.takenOver);return lock}result(state){return{state,notes:this.notes,read:this.#read}}async settle(splits){
+"locked","another shard changed the state");var Settling=class{notes=[];#home;#options;#read;constructor(home2,options){
+this.#home=home2;this.#options=options}async load(){return await withPendingRestores(await this.#home.backend.load(this.#options.
+server),this.#home)}async lock(command){const lock=await this.#home.backend.lock(command,new Date,this.#options.shard);if(lock.
+takenOver!==null)this.notes.push(lock.takenOver);return lock}result(state){return{state,notes:this.notes,read:this.#read}}async settle(splits){
 for(;;){const{state,found:found2,splitFor}=await this.#loadUnfinished();if(found2.length===0&&!(splitFor!==void 0&&splits))
 return state;try{if(splitFor===void 0)return await this.#settleEach(state,found2);await this.#split(state,found2,splitFor)}catch(failure2){
 if(failure2!==changedMeanwhile)throw failure2}}}async settleInMemory(){let{state,found:found2}=await this.#loadUnfinished();
@@ -21112,7 +21215,7 @@ none":settled} of its answers ${settled===1?"was":"were"} taken into ${where}`,.
 filter(({access:access3})=>access3!==void 0);if(places.length===0||holders.every(({access:access3})=>access3?.listed(profile)))
 return[];return[error("profile-field",`safety.keep needs a server that lists ${holders.map(({noun})=>`${noun}s`).join(" \
 and ")}, and the profile ${profile.name} has no such list`,places,"remove it, or set the profile of the server if it is \
-another one")]}init_escape();init_git();init_paths();init_paths();import{readFileSync as readFileSync5}from"node:fs";import{realpath as realpath7}from"node:fs/promises";import{
+another one")]}init_escape();init_git();init_paths();init_paths();import{readFileSync as readFileSync6}from"node:fs";import{realpath as realpath7}from"node:fs/promises";import{
 isAbsolute as isAbsolute6,relative as relative14,sep as sep9}from"node:path";var plainAddress=/^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;
 var commit=/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;function isCommit(text6){return commit.test(text6)}async function forgeOf(env,folder,sha=headCommit(
 env,eventPayload(env))){const checkout=env.GITHUB_ACTIONS==="true"?onGithub(env,sha):onGitlab(env);if(checkout===void 0||
@@ -21126,7 +21229,7 @@ env);if(GITLAB_CI!=="true"||project===""||!isCommit(sha))return void 0;return{wo
 /-/blob/${sha}`}}function gitlabCommit(env){return env.CI_MERGE_REQUEST_SOURCE_BRANCH_SHA||(env.CI_COMMIT_SHA??"")}async function rootOf(folder,{
 workspace:workspace2=""}){const checkedOut=workspace2===""?void 0:await realpath7(workspace2).catch(()=>void 0);const top=findWorkTree(
 folder);return top===void 0||top===checkedOut?checkedOut:void 0}function eventPayload(env){const path=env.GITHUB_EVENT_PATH;
-if(path===void 0||path==="")return void 0;try{return JSON.parse(readFileSync5(path,"utf8"))}catch{return void 0}}function headCommit(env,payload){
+if(path===void 0||path==="")return void 0;try{return JSON.parse(readFileSync6(path,"utf8"))}catch{return void 0}}function headCommit(env,payload){
 const sha=at2(payload,"pull_request","head","sha");return typeof sha==="string"?sha:env.GITHUB_SHA??""}function at2(value4,...path){
 return path.reduce((part,name3)=>typeof part==="object"&&part!==null?part[name3]:void 0,value4)}async function originOf(env,root,message,{redact}){const{pull_request,...found2}=onGithub2(env)??onGitlab2(env)??await ofHead(
 root);const texts3=Object.entries({...found2,message}).flatMap(([name3,text6=""])=>{const line=oneLine(redact(text6));return line===
@@ -21165,12 +21268,12 @@ filter(one=>name3!==""&&one.startsWith(name3)));const first=found2.find(level3=>
 if(only2!==void 0&&first.length===1)return only2;const why2=first.length>1?`${first.length} runs begin with "${name3}": ${firstFew(
 first,5)}`:`there is no run "${name3}"`;throw problemError("no-such-run",why2,"idops runs lists them")}function asOne({name:name3,
 contents:contents2}){const[first,...others2]=contents2;return others2.length===0&&first.run.run===name3?first:mergeJournals(
-contents2,name3)}init_values();init_declared();init_fields();init_kinds();init_values();var SECRET_BEFORE="the old value was a secret, which no journal holds";function withoutDeleted(fields4,deleted){return mapValues(
+contents2,name3)}init_values();init_declared();init_fields();init_kinds();init_values();init_declared();init_kinds();init_lifecycle();var SECRET_BEFORE="the old value was a secret, which no journal holds";function withoutDeleted(fields4,deleted){return mapValues(
 fields4,value4=>Array.isArray(value4)?value4.map(one=>{if(!isMap(one)||typeof one.id!=="string"||!deleted.has(one.id))return one;
-const{id:_,...rest}=one;return rest}):value4)}function createdAgain(sending,{noun,creation,deletion:deletion2,fields:types3},given,deleted,source){
-const{id=""}=sending.identity;const before=withoutDeleted(given,deleted);const lacking3=creation?.needs.flat().find(field2=>creation.
-once?.includes(field2));if(lacking3!==void 0){const reason=`the ${noun} isn't created again, since no journal holds the ${lacking3}\
-: declare it with "create: true"`;return{document:void 0,left:[{path:null,reason}]}}const restored=deletion2?.restored(before)??
+const{id:_,...rest}=one;return rest}):value4)}function createdAgain(sending,kind,given,deleted,source){const{noun,creation,
+deletion:deletion2,fields:types3}=kind;const{id=""}=sending.identity;const before=withoutDeleted(given,deleted);const lacking3=neverKept(
+kind);if(lacking3!==void 0){const reason=`the ${noun} isn't created again, since no journal holds the ${lacking3}: decla\
+re it with "create: true"`;return{document:void 0,left:[{path:null,reason}]}}const restored=deletion2?.restored(before)??
 {};const known3=Object.entries(restored).filter(([field2])=>types3[field2]!==void 0);const secret3=known3.filter(([,was])=>holdsSensitive(
 was)).map(([path])=>path);const fields4=Object.fromEntries(known3.filter(([path,was])=>was!==null&&!secret3.includes(path)));
 const keepsId=creation?.takesId===true&&creation.withoutId===void 0;const name3=typeof fields4.name==="string"?{name:fields4.
@@ -21178,77 +21281,84 @@ name}:{};const identity2=keepsId?{id,...name3}:{...sending.identity,id:void 0,..
 flatMap(([part,text6])=>text6===void 0?[]:[[part,text6]]);return{document:undocumented(sending.kind,Object.fromEntries(parts),
 {fields:fields4,creates:true,remembered:true,...keepsId?{}:{replaces:id}},source),left:[{path:null,reason:`the ${noun} i\
 s created again${keepsId?"":", with a new id"}; objects outside this plan that had it stay without it`},...secret3.map(path=>({
-path,reason:SECRET_BEFORE}))]}}var UNKNOWN_BEFORE="the value before the run was not known";var ENDED="access that has ended is not given back";var PASSED="\
+path,reason:SECRET_BEFORE}))]}}function cameBack(document2,now){const{kind,identity:identity2}=document2;const address4=addressOf(
+kind,identity2);const hasOtherId=identity2.id!==void 0&&now.id!==void 0&&now.id!==identity2.id;return{document:altered(document2,
+{fields:{},...hasOtherId?{absent:true}:{}}),left:[{address:address4,path:null,reason:"somebody has created it again"}]}}
+function hasKnownId({kind,identity:identity2}){const{creation}=kindOf(kind);return creation===void 0||creation.takesId||
+identity2.id!==void 0}function maybeByAnother(document2){const address4=addressOf(document2.kind,document2.identity);const reason="\
+it isn't deleted, since the run didn't learn whether it created it: somebody else may have created it";return{document:altered(
+document2,{absent:false}),left:[{address:address4,path:null,reason}]}}var UNKNOWN_BEFORE="the value before the run was not known";var ENDED="access that has ended is not given back";var PASSED="\
 its end before the run has passed";var CHANGED_SINCE="it was changed since the run (--force puts it back anyway)";function undoRun(content,force,ends){
-const hasher=new Hasher(content.run);const left=[];const kept=new Map;const deleted=new Set(entriesOf(content).flatMap(({
-sending:{action:action2,identity:identity2}})=>action2==="delete"&&identity2.id!==void 0?[identity2.id]:[]));for(const entry of entriesOf(
-content)){const{answered}=entry;const{address:address4,action:action2}=entry.sending;if(action2==="regenerate"&&answered?.
-status!=="failed"){const{noun="value"}=kindOf(entry.sending.kind).regeneration??{};left.push({address:address4,path:null,
-reason:`a regenerated ${noun} can not be put back`});continue}if(!wasDone(entry))continue;const undone=undoEntry(entry,hasher,
-`run ${content.run.run}`,{...ends,force,deleted});const isRefused2=answered?.status==="failed"&&!answered.ambiguous&&answered.
-after===null;if(!isRefused2)left.push(...undone.left.map(why2=>({address:address4,...why2})));if(undone.document!==void 0)
-kept.set(undone.document,undone.after)}for(const{former,field:field2}of formerHolders2(content,hasher,[...kept.keys()])){
-kept.set(former,{[field2]:false})}return{declared:[...kept.keys()],left,adjust(given,now){if(given.creates===true)return Object.
-keys(now).length===0?{document:given,left:[]}:cameBack(given);const after2=kept.get(given)??{};const document2=withoutLost(
+const hasher=new Hasher(content.run);const left=[];const kept=new Map;const unsure2=new Set;const deleted=new Set(entriesOf(
+content).flatMap(({sending:{action:action2,identity:identity2}})=>action2==="delete"&&identity2.id!==void 0?[identity2.id]:
+[]));for(const entry of entriesOf(content)){const{answered}=entry;const{address:address4,action:action2}=entry.sending;if(action2===
+"regenerate"&&answered?.status!=="failed"){const{noun="value"}=kindOf(entry.sending.kind).regeneration??{};left.push({address:address4,
+path:null,reason:`a regenerated ${noun} can not be put back`});continue}if(!wasDone(entry))continue;const undone=undoEntry(
+entry,hasher,`run ${content.run.run}`,{...ends,force,deleted});const isRefused2=answered?.status==="failed"&&!answered.ambiguous&&
+answered.after===null;if(!isRefused2)left.push(...undone.left.map(why2=>({address:address4,...why2})));if(undone.document===
+void 0)continue;const isUnsure=undone.document.absent&&!hasKnownId(undone.document);if(isUnsure&&isRefused2)continue;kept.
+set(undone.document,undone.after);if(isUnsure)unsure2.add(undone.document)}for(const{former,field:field2}of formerHolders2(
+content,hasher,[...kept.keys()])){kept.set(former,{[field2]:false})}return{declared:[...kept.keys()],left,adjust(given,now){
+if(given.creates===true)return Object.keys(now).length===0?{document:given,left:[]}:cameBack(given,now);if(unsure2.has(given))
+return Object.keys(now).length===0?{document:given,left:[]}:maybeByAnother(given);const after2=kept.get(given)??{};const document2=withoutLost(
 given,after2,now);if(force)return{document:document2,left:[]};return movedOn(document2,now,[...kept.keys()])??withoutConflicts(
-document2,after2,present2(document2,now))}}}function cameBack(document2){const address4=addressOf(document2.kind,document2.
-identity);return{document:altered(document2,{fields:{}}),left:[{address:address4,path:null,reason:"somebody has created \
-it again"}]}}function formerHolders2(content,hasher,documents){return entriesOf(content).flatMap(entry=>{const{sending}=entry;
-const{succession}=kindOf(sending.kind);if(succession===void 0||!wasDone(entry))return[];const{field:field2,holders}=succession;
-const before=restoreFields(sending.before,hasher);const[id,...others2]=holders(before)??[];const moved=restoreFields(sending.
-expected,hasher)[field2]===true&&before[field2]!==true;const known3=documents.some(({kind,identity:identity2})=>kind===sending.
-kind&&identity2.id===id);if(!moved||id===void 0||others2.length>0||known3)return[];const source=`run ${content.run.run}`;
-return[{former:documentOf({...sending,identity:{id}},{[field2]:true},source,false),field:field2}]})}function movedOn(document2,now,documents){
-const{kind,identity:identity2,fields:fields4}=document2;const{succession}=kindOf(kind);if(succession===void 0||fields4[succession.
-field]!==true)return void 0;const holders=succession.holders(now);if(holders===void 0)return void 0;const asLeft=id=>id===
-identity2.id||documents.some(other=>other.kind===kind&&other.identity.id===id&&other!==document2);if(holders.length===0||
-holders.some(asLeft))return void 0;return{document:altered(document2,{fields:{}}),left:[{address:addressOf(kind,identity2),
-path:succession.field,reason:CHANGED_SINCE}]}}function present2({kind},now){return kindOf(kind).deletion?.isBuiltIn(now)===
-true?{}:now}function wasDone({sending,answered}){if(sending.action==="adopt")return sending.until!==void 0;return answered===
-void 0||answered.status!=="skipped"}function undoEntry({sending,answered},hasher,source,context3){const kind=kindOf(sending.
-kind);const before=restoreFields(sending.before,hasher);const asked=restoreFields(sending.expected,hasher);const shown4=answered?.
-after==null?{}:restoreFields(answered.after,hasher);const{creation,deletion:deletion2}=kind;if(deletion2!==void 0&&(sending.
-existed===false||deletion2.isBuiltIn(before))){if(sending.action==="delete")return{document:void 0,after:{},left:[]};const id=sending.
-identity.id??shown4.id;const identity2=sending.action==="create"&&typeof id==="string"?{id}:sending.identity;const document2=documentOf(
-{...sending,identity:identity2},{},source,true);return{document:document2,after:deletion2.restored(assign(asked,shown4)),
-left:[]}}if(creation!==void 0&&sending.action==="delete"&&answered?.status==="applied")return{...createdAgain(sending,kind,
-before,context3.deleted,source),after:{}};const wished=sending.action==="delete"?deletion2?.restored(before)??{}:asked;const fields4={};
-const after2={};const left=[];const{until:until2,until_before,ended}=sending;for(const[name3,wish]of Object.entries(wished)){
-if(sending.action==="adopt"&&until2?.[name3]===void 0)continue;const type=kind.fields[name3]??value;const was=before[name3];
-const became=sending.action==="delete"?null:(name3 in shown4?shown4:asked)[name3]??null;const isByMember2=sending.by_member?.
-includes(name3)===true;const isSet2=type.type==="set"&&was!==void 0&&!holdsSensitive(was);const isDated=[until2,until_before,
-ended].some(dates=>dates?.[name3]!==void 0);const isSentAlong=isSet2&&!isByMember2&&agrees(type,asked[name3]??null,was);
-if(isSentAlong&&!context3.force&&matchSets(asElements(was),asElements(became)).removed.length>0){left.push({path:name3,reason:CHANGED_SINCE});
-continue}const undone=isSet2&&(isByMember2||isDated)?undoSet(type,name3,{was,became,ended:ended?.[name3]??[],isByMember:isByMember2},
-{former:until_before?.[name3]??{},changed:until2?.[name3]??{},present:context3.resources[sending.key]?.until?.[name3]??{},
-...context3}):undoField(type,name3,wish,was,became);left.push(...undone.left);if(undone.value===void 0)continue;fields4[name3]=
-undone.value;after2[name3]=became}const none2=Object.keys(fields4).length===0;return{document:none2?void 0:documentOf(sending,
-fields4,source,false),after:after2,left}}function undoSet(type,path,{was,became,ended,isByMember:isByMember2},{former,changed:changed2,
-present:present3,now,force}){const left=[];const{pairs,added,removed}=matchSets(asElements(became),asElements(was));const isOver=id=>Date.
-parse(former[id]?.at??"")<=now.getTime();const back=removed.filter(({id})=>!ended.includes(String(id))&&!isOver(String(id)));
-if(back.length<removed.length)left.push({path,reason:ENDED});const moved=pairs.flatMap(({got})=>{const id=String(got.id);
-const{[id]:end}=changed2;if(end===void 0||end?.at===former[id]?.at)return[];const isChanged=!force&&end?.at!==present3[id]?.
-at;if(!isChanged&&!isOver(id))return[got];const name3=former[id]?.name??end?.name??id;left.push({path:`${path}[${JSON.stringify(
-name3)}].until`,reason:isChanged?CHANGED_SINCE:PASSED});return[]});const dated=element=>{const id=String(element.id);const end=back.
-includes(element)||moved.includes(element)?former[id]:present3[id];return end===void 0?element:{...element,until:end.at}};
-if(isByMember2){const add=[...back,...moved].map(dated);if(add.length+added.length===0)return{value:void 0,left};return{
-value:{add,remove:[...added]},left}}const gone=new Set(removed.filter(element=>!back.includes(element)));const whole2=asElements(
-was).filter(element=>!gone.has(element));const{value:value4}=undoField(type,path,became,whole2,became);return{value:value4===
-void 0&&moved.length===0?void 0:whole2.map(dated),left}}function withoutLost(document2,after2,now){if(!Object.values(document2.
-fields).some(wished=>isMap(wished)&&Array.isArray(wished.add)))return document2;const idsIn2=set2=>new Set(asElements(set2??
-null).map(({id})=>id));const fields4=mapValues(document2.fields,(wished,name3)=>{const{[name3]:live}=now;if(live===void 0||
-!isMap(wished)||!Array.isArray(wished.add))return wished;const[had,has]=[idsIn2(after2[name3]),idsIn2(live)];return{...wished,
-add:asElements(wished.add).filter(({id})=>!had.has(id)||has.has(id))}});return altered(document2,{fields:fields4})}function undoField(type,path,asked,was,became){
-if(type.type==="members"&&isMap(asked)&&isMap(became)&&(was===void 0||isMap(was))){const members3=Object.entries(asked).
-map(([member,wish])=>{const inner=type.members[member]??value;return{member,...undoField(inner,`${path}.${member}`,wish,
-was?.[member],became[member]??wish)}});const known3=members3.flatMap(({member,value:value4})=>value4===void 0?[]:[[member,
-value4]]);return{value:known3.length===0?void 0:Object.fromEntries(known3),left:members3.flatMap(({left})=>left)}}const nothing4={
-value:void 0,left:[]};if(type.type==="list"&&Array.isArray(was)&&Array.isArray(became)){const back=eachWith(type.by,was,
-became,withoutSame);if(contrast(type,path,back,became).every(({verdict})=>verdict==="same"))return nothing4;return holdsSensitive(
-back)?{...nothing4,left:[{path,reason:SECRET_BEFORE}]}:{value:back,left:[]}}if(was===void 0)return{...nothing4,left:[{path,
-reason:UNKNOWN_BEFORE}]};if(holdsSensitive(was))return same(was,became)?nothing4:{...nothing4,left:[{path,reason:SECRET_BEFORE}]};
-if(contrast(type,path,was,became).every(({verdict})=>verdict==="same"))return nothing4;if(type.type==="map"&&isMap(was)&&
-isMap(became))return{value:mapPatch(was,became),left:[]};return{value:type.type==="set"?asElements(was):was,left:[]}}function withoutSame(element,other){
+document2,after2,present2(document2,now))}}}function formerHolders2(content,hasher,documents){return entriesOf(content).
+flatMap(entry=>{const{sending}=entry;const{succession}=kindOf(sending.kind);if(succession===void 0||!wasDone(entry))return[];
+const{field:field2,holders}=succession;const before=restoreFields(sending.before,hasher);const[id,...others2]=holders(before)??
+[];const moved=restoreFields(sending.expected,hasher)[field2]===true&&before[field2]!==true;const known3=documents.some(
+({kind,identity:identity2})=>kind===sending.kind&&identity2.id===id);if(!moved||id===void 0||others2.length>0||known3)return[];
+const source=`run ${content.run.run}`;return[{former:documentOf({...sending,identity:{id}},{[field2]:true},source,false),
+field:field2}]})}function movedOn(document2,now,documents){const{kind,identity:identity2,fields:fields4}=document2;const{
+succession}=kindOf(kind);if(succession===void 0||fields4[succession.field]!==true)return void 0;const holders=succession.
+holders(now);if(holders===void 0)return void 0;const asLeft=id=>id===identity2.id||documents.some(other=>other.kind===kind&&
+other.identity.id===id&&other!==document2);if(holders.length===0||holders.some(asLeft))return void 0;return{document:altered(
+document2,{fields:{}}),left:[{address:addressOf(kind,identity2),path:succession.field,reason:CHANGED_SINCE}]}}function present2({
+kind},now){return kindOf(kind).deletion?.isBuiltIn(now)===true?{}:now}function wasDone({sending,answered}){if(sending.action===
+"adopt")return sending.until!==void 0;return answered===void 0||answered.status!=="skipped"}function undoEntry({sending,
+answered},hasher,source,context3){const kind=kindOf(sending.kind);const before=restoreFields(sending.before,hasher);const asked=restoreFields(
+sending.expected,hasher);const shown4=answered?.after==null?{}:restoreFields(answered.after,hasher);const{creation,deletion:deletion2}=kind;
+if(deletion2!==void 0&&(sending.existed===false||deletion2.isBuiltIn(before))){if(sending.action==="delete")return{document:void 0,
+after:{},left:[]};const id=sending.identity.id??shown4.id;const identity2=sending.action==="create"&&typeof id==="string"?
+{id}:sending.identity;const document2=documentOf({...sending,identity:identity2},{},source,true);return{document:document2,
+after:deletion2.restored(assign(asked,shown4)),left:[]}}if(creation!==void 0&&sending.action==="delete"&&answered?.status===
+"applied")return{...createdAgain(sending,kind,before,context3.deleted,source),after:{}};const wished=sending.action==="d\
+elete"?deletion2?.restored(before)??{}:asked;const fields4={};const after2={};const left=[];const{until:until2,until_before,
+ended}=sending;for(const[name3,wish]of Object.entries(wished)){if(sending.action==="adopt"&&until2?.[name3]===void 0)continue;
+const type=kind.fields[name3]??value;const was=before[name3];const became=sending.action==="delete"?null:(name3 in shown4?
+shown4:asked)[name3]??null;const isByMember2=sending.by_member?.includes(name3)===true;const isSet2=type.type==="set"&&was!==
+void 0&&!holdsSensitive(was);const isDated=[until2,until_before,ended].some(dates=>dates?.[name3]!==void 0);const isSentAlong=isSet2&&
+!isByMember2&&agrees(type,asked[name3]??null,was);if(isSentAlong&&!context3.force&&matchSets(asElements(was),asElements(
+became)).removed.length>0){left.push({path:name3,reason:CHANGED_SINCE});continue}const undone=isSet2&&(isByMember2||isDated)?
+undoSet(type,name3,{was,became,ended:ended?.[name3]??[],isByMember:isByMember2},{former:until_before?.[name3]??{},changed:until2?.[name3]??
+{},present:context3.resources[sending.key]?.until?.[name3]??{},...context3}):undoField(type,name3,wish,was,became);left.
+push(...undone.left);if(undone.value===void 0)continue;fields4[name3]=undone.value;after2[name3]=became}const none2=Object.
+keys(fields4).length===0;return{document:none2?void 0:documentOf(sending,fields4,source,false),after:after2,left}}function undoSet(type,path,{
+was,became,ended,isByMember:isByMember2},{former,changed:changed2,present:present3,now,force}){const left=[];const{pairs,
+added,removed}=matchSets(asElements(became),asElements(was));const isOver=id=>Date.parse(former[id]?.at??"")<=now.getTime();
+const back=removed.filter(({id})=>!ended.includes(String(id))&&!isOver(String(id)));if(back.length<removed.length)left.push(
+{path,reason:ENDED});const moved=pairs.flatMap(({got})=>{const id=String(got.id);const{[id]:end}=changed2;if(end===void 0||
+end?.at===former[id]?.at)return[];const isChanged=!force&&end?.at!==present3[id]?.at;if(!isChanged&&!isOver(id))return[got];
+const name3=former[id]?.name??end?.name??id;left.push({path:`${path}[${JSON.stringify(name3)}].until`,reason:isChanged?CHANGED_SINCE:
+PASSED});return[]});const dated=element=>{const id=String(element.id);const end=back.includes(element)||moved.includes(element)?
+former[id]:present3[id];return end===void 0?element:{...element,until:end.at}};if(isByMember2){const add=[...back,...moved].
+map(dated);if(add.length+added.length===0)return{value:void 0,left};return{value:{add,remove:[...added]},left}}const gone=new Set(
+removed.filter(element=>!back.includes(element)));const whole2=asElements(was).filter(element=>!gone.has(element));const{
+value:value4}=undoField(type,path,became,whole2,became);return{value:value4===void 0&&moved.length===0?void 0:whole2.map(
+dated),left}}function withoutLost(document2,after2,now){if(!Object.values(document2.fields).some(wished=>isMap(wished)&&
+Array.isArray(wished.add)))return document2;const idsIn2=set2=>new Set(asElements(set2??null).map(({id})=>id));const fields4=mapValues(
+document2.fields,(wished,name3)=>{const{[name3]:live}=now;if(live===void 0||!isMap(wished)||!Array.isArray(wished.add))return wished;
+const[had,has]=[idsIn2(after2[name3]),idsIn2(live)];return{...wished,add:asElements(wished.add).filter(({id})=>!had.has(
+id)||has.has(id))}});return altered(document2,{fields:fields4})}function undoField(type,path,asked,was,became){if(type.type===
+"members"&&isMap(asked)&&isMap(became)&&(was===void 0||isMap(was))){const members3=Object.entries(asked).map(([member,wish])=>{
+const inner=type.members[member]??value;return{member,...undoField(inner,`${path}.${member}`,wish,was?.[member],became[member]??
+wish)}});const known3=members3.flatMap(({member,value:value4})=>value4===void 0?[]:[[member,value4]]);return{value:known3.
+length===0?void 0:Object.fromEntries(known3),left:members3.flatMap(({left})=>left)}}const nothing4={value:void 0,left:[]};
+if(type.type==="list"&&Array.isArray(was)&&Array.isArray(became)){const back=eachWith(type.by,was,became,withoutSame);if(contrast(
+type,path,back,became).every(({verdict})=>verdict==="same"))return nothing4;return holdsSensitive(back)?{...nothing4,left:[
+{path,reason:SECRET_BEFORE}]}:{value:back,left:[]}}if(was===void 0)return{...nothing4,left:[{path,reason:UNKNOWN_BEFORE}]};
+if(holdsSensitive(was))return same(was,became)?nothing4:{...nothing4,left:[{path,reason:SECRET_BEFORE}]};if(contrast(type,
+path,was,became).every(({verdict})=>verdict==="same"))return nothing4;if(type.type==="map"&&isMap(was)&&isMap(became))return{
+value:mapPatch(was,became),left:[]};return{value:type.type==="set"?asElements(was):was,left:[]}}function withoutSame(element,other){
 if(!isMap(element)||!isMap(other))return element;const kept=Object.entries(element).filter(([member,was])=>!holdsSensitive(
 was)||!same(was,other[member]??null));return Object.fromEntries(kept)}function mapPatch(was,became){const changed2=Object.
 keys({...was,...became}).filter(key3=>Object.hasOwn(was,key3)!==Object.hasOwn(became,key3)||!same(was[key3]??null,became[key3]??
@@ -21285,7 +21395,7 @@ set(),[...added]),remove:removed.map(keyOf).sort()}}function digestHasher({serve
 salt:JSON.stringify(["idops plan digest",environment])})}function withHashes(field2,hasher){if(field2 instanceof HashedSecret)
 return{secret:field2.hash};if(field2 instanceof Sensitive)return{secret:hasher.hash(field2.reveal())};if(Array.isArray(field2))
 return field2.map(item=>withHashes(item,hasher));return isMap(field2)?mapValues(field2,member=>withHashes(member,hasher)):
-field2}init_identifiers();init_problems();init_words();init_declared();init_kinds();function expand(documents,references2,guarded){if(documents.every(isPlain2))return{declared:documents,warnings:[]};const{
+field2}init_identifiers();init_problems();init_words();init_by_name();init_declared();init_kinds();function expand(documents,references2,guarded){if(documents.every(isPlain2))return{declared:documents,warnings:[]};const{
 plain:plain4,covering,problems,warnings}=coverObjects(documents,references2,guarded);if(problems.length>0)throw new ProblemsError(
 [...problems]);const own6=plain4.map(document2=>{const address4=addressOf(document2.kind,document2.identity);const others2=covering.
 get(address4);if(others2===void 0||document2.trouble!==void 0)return document2;const{identity:identity2}=document2;if(Object.
@@ -21312,15 +21422,15 @@ d is theirs, and the server lets nobody change themselves";function leftOut2({de
 ut",message:`"match" leaves out ${firstFew(left)}: ${why2}`,place:declaredAt}}function isPlain2({kind,identity:identity2,
 covers:covers2}){const{byName:byName2}=kindOf(kind);return covers2===void 0&&(byName2===void 0||identity2[byName2.id]!==
 void 0)}function withId(document2,references2){const{byName:byName2}=kindOf(document2.kind);if(byName2===void 0||isPlain2(
-document2))return document2;const isExpected=document2.creates===true||document2.absent;const missing2=isExpected?byName2.
-missing?.(document2.identity,references2):void 0;if(missing2!==void 0)return altered(document2,{identity:missing2});const found2=byName2.
-find(document2.identity,references2);return altered(document2,typeof found2==="string"?{trouble:found2}:{identity:found2})}
-function mergeAbout(identity2,documents){const[only2,...others2]=documents;if(only2!==void 0&&others2.length===0)return only2;
-const{document:document2,contradictions:contradictions4}=mergeDocuments(identity2,documents);if(contradictions4.length===
-0)return document2;const told3=contradictions4.map(({path,places:[one,other],removed})=>removed===void 0?`"${path}" is d\
-eclared differently at ${one.file}:${one.line} and ${other.file}:${other.line}`:`"${removed}" of ${path} is declared at ${one.
-file}:${one.line} and removed at ${other.file}:${other.line}`);return altered(document2,{trouble:`${told3.join("; ")}: d\
-eclare one value`})}init_p_limit();init_values();init_catalog();init_fields();init_kinds();init_references();init_plan();var ROLE="role:";function isPrivilegedHolding(patterns,{type,name:name3,listed:listed2},called=[]){const own6=patterns.flatMap(
+document2))return document2;if(document2.absent&&isOwnerGone(document2.identity,references2))return document2;const isExpected=document2.
+creates===true||document2.absent;const missing2=isExpected?byName2.missing?.(document2.identity,references2):void 0;if(missing2!==
+void 0)return altered(document2,{identity:missing2});const found2=byName2.find(document2.identity,references2);return altered(
+document2,typeof found2==="string"?{trouble:found2}:{identity:found2})}function mergeAbout(identity2,documents){const[only2,
+...others2]=documents;if(only2!==void 0&&others2.length===0)return only2;const{document:document2,contradictions:contradictions4}=mergeDocuments(
+identity2,documents);if(contradictions4.length===0)return document2;const told3=contradictions4.map(({path,places:[one,other],
+removed})=>removed===void 0?`"${path}" is declared differently at ${one.file}:${one.line} and ${other.file}:${other.line}`:
+`"${removed}" of ${path} is declared at ${one.file}:${one.line} and removed at ${other.file}:${other.line}`);return altered(
+document2,{trouble:`${told3.join("; ")}: declare one value`})}init_p_limit();init_values();init_catalog();init_fields();init_kinds();init_references();init_plan();var ROLE="role:";function isPrivilegedHolding(patterns,{type,name:name3,listed:listed2},called=[]){const own6=patterns.flatMap(
 pattern=>{if(type==="scope")return pattern.startsWith(ROLE)?[]:[pattern];return pattern.startsWith(ROLE)?[pattern.slice(
 ROLE.length)]:[]});const names4=[...name3===void 0?[]:[name3],...listed2?[]:called];if(names4.length===0)return own6.length>
 0;return own6.some(pattern=>names4.some(one=>matchesPattern(pattern,one)))}function markPrivileged(changes,{safety:{privileged},
@@ -21328,58 +21438,71 @@ state},references2){if(privileged.length===0)return changes;const given=changes.
 const names4=given.some(holdings=>holdings.length>0)?namesById(state):new Map;return changes.map((change3,at3)=>{const privileges=(given[at3]??
 []).filter(holding=>isPrivilegedHolding(privileged,holding,names4.get(holding.id))).map(holding=>sentenceOf2(holding,change3));
 return privileges.length===0?change3:{...change3,privileges:[...new Set(privileges)]}})}function newHoldings({kind,action:action2,
-fields:fields4,requests,apply},references2){const{gives}=kindOf(kind);if(gives===void 0||requests.length===0||action2===
+fields:fields4,requests,apply},references2){const{gives,creation}=kindOf(kind);if(gives===void 0||requests.length===0||action2===
 "delete")return[];const known3=fields4.filter(({before})=>before!==void 0);const had=[...gives(fieldsOf(known3,({before})=>before),
 references2),...gives(fieldsOf(known3,({path})=>apply.before[path]),references2)];const keys=new Set(had.flatMap(({id,element,
-...at3})=>[key2(at3,"id",id),key2(at3,"name",element.name)]));return gives(fieldsOf(fields4,({after:after2})=>after2),references2).
-filter(({id,name:name3,...at3})=>id===void 0?!keys.has(key2(at3,"name",name3)):!keys.has(key2(at3,"id",id)))}function key2({
-type,within:within6},by,value4){return value4===void 0?void 0:JSON.stringify([type,within6,by,String(value4)])}function fieldsOf(changes,side3){
-return Object.fromEntries(changes.flatMap(field2=>{const value4=side3(field2);return value4===void 0?[]:[[field2.path,value4]]}))}
-function sentenceOf2({type,element,name:name3,within:within6,through},{fields:fields4}){const confirmed=fields4.find(({path})=>within6.
+...at3})=>[key2(at3,"id",id),key2(at3,"name",element.name)]));const own6=gives(fieldsOf(fields4,({after:after2})=>after2),
+references2).filter(({id,name:name3,...at3})=>id===void 0?!keys.has(key2(at3,"name",name3)):!keys.has(key2(at3,"id",id)));
+return action2==="create"?[...own6,...creation?.gives?.(apply.identity,references2)??[]]:own6}function key2({type,within:within6},by,value4){
+return value4===void 0?void 0:JSON.stringify([type,within6,by,String(value4)])}function fieldsOf(changes,side3){return Object.
+fromEntries(changes.flatMap(field2=>{const value4=side3(field2);return value4===void 0?[]:[[field2.path,value4]]}))}function sentenceOf2({
+type,element,name:name3,within:within6,through,by},{fields:fields4}){const confirmed=by!==void 0||fields4.find(({path})=>within6.
 startsWith(path))?.confirmed===true;const isHidden2=name3===void 0||holdsSensitive(element);const called=elementName(isHidden2?
-element:{...element,name:name3},confirmed);return`gives the ${type}${called}${through===void 0?"":` by the role${elementName(
-through.element,confirmed)}`}`}function namesById({resources}){const names4=new Map;for(const{kind,fields:fields4,left}of Object.
-values(resources)){const{gives}=kindOf(kind);const recorded2=gives===void 0?[]:[fields4,left?.fields??{}];for(const{id,name:name3}of recorded2.
-flatMap(one=>gives?.(one,{})??[])){if(id!==void 0&&name3!==void 0)names4.set(id,(names4.get(id)??new Set).add(name3))}}return names4}
-function blockProtected(changes,{protect:patterns,approvers},addressesOf2){if(patterns.length===0)return changes;const isApproved2=approvers.
-some(entry=>entry.for==="protected");const guarded=(change3,pattern,why2)=>{if(!isApproved2)return withReason(change3,why2);
-const message=`${why2}, unless an approver of safety.approvers approves it`;return{...change3,protectedBy:pattern,warnings:[
-...change3.warnings,{code:"protected",message}]}};return changes.map(change3=>{const{kind}=change3;if(!isChanging(change3))
-return change3;const name3=kindOf(kind).called?.(change3.apply.before);const named3=name3===void 0?[]:[`${kind}/${name3}`];
-const own6=protectingPattern(patterns,[...addressesOf2(change3),...named3]);if(own6!==void 0)return guarded(change3,own6,
-`safety.protect has ${own6}: no plan changes it`);const{succession}=kindOf(kind);if(succession===void 0||!takesOver(change3)||
-change3.destructions.length===0)return change3;const former=formerHolders(change3,changes);const taken=former===void 0?patterns.
-find(pattern=>mayMatchKind({targets:[pattern],kinds:[]},kind)):protectingPattern(patterns,former);if(taken===void 0)return change3;
-const unsure2=former===void 0?"; which one has it now is unknown":"";return guarded(change3,taken,`it ${succession.moves(
-former)}, and safety.protect has ${taken}${unsure2}`)})}function idleKeeps(keeps,{scopes,roles:roles3}){return keeps.flatMap(
-keep2=>{const[noun,list2,named3=""]=keep2.scope===void 0?["role",roles3,keep2.role]:["scope",scopes,keep2.scope];if(list2==
-null||list2.unsure||list2.byId(named3)!==void 0||list2.byName(named3).length>0)return[];const message=`safety.keep names\
- the ${noun} "${named3}", which the server doesn't have, so it keeps nothing${list2.proposal(named3)}`;return[{code:"no-\
-such-name",message}]})}async function blockLosses(given,options,references2,elsewhere){let changes=given;const keptBy=(keep2,{
+element:{...element,name:name3},confirmed);const role3=through&&`the role${elementName(through.element,confirmed)}`;const givers=[
+role3,by].filter(one=>one!==void 0).join(" of ");return`gives the ${type}${called}${givers&&` by ${givers}`}`}function namesById({
+resources}){const names4=new Map;for(const{kind,fields:fields4,left}of Object.values(resources)){const{gives}=kindOf(kind);
+const recorded2=gives===void 0?[]:[fields4,left?.fields??{}];for(const{id,name:name3}of recorded2.flatMap(one=>gives?.(one,
+{})??[])){if(id!==void 0&&name3!==void 0)names4.set(id,(names4.get(id)??new Set).add(name3))}}return names4}function blockProtected(changes,{
+protect:patterns,approvers},addressesOf2){if(patterns.length===0)return changes;const guarded=(change3,pattern,why2)=>protectedChange(
+change3,pattern,why2,approvers);return changes.map(change3=>{const{kind}=change3;if(!isChanging(change3))return change3;
+const name3=kindOf(kind).called?.(change3.apply.before);const named3=name3===void 0?[]:[`${kind}/${name3}`];const own6=protectingPattern(
+patterns,[...addressesOf2(change3),...named3]);if(own6!==void 0)return guarded(change3,own6,`safety.protect has ${own6}:\
+ no plan changes it`);const{succession}=kindOf(kind);if(succession===void 0||!takesOver(change3)||change3.destructions.length===
+0)return change3;const former=formerHolders(change3,changes);const taken=former===void 0?patterns.find(pattern=>mayMatchKind(
+{targets:[pattern],kinds:[]},kind)):protectingPattern(patterns,former);if(taken===void 0)return change3;const unsure2=former===
+void 0?"; which one has it now is unknown":"";return guarded(change3,taken,`it ${succession.moves(former)}, and safety.p\
+rotect has ${taken}${unsure2}`)})}function protectedChange(change3,pattern,why2,approvers){if(!approvers.some(entry=>entry.
+for==="protected"))return withReason(change3,why2);const message=`${why2}, unless an approver of safety.approvers approv\
+es it`;return{...change3,protectedBy:pattern,warnings:[...change3.warnings,{code:"protected",message}]}}async function blockTakings(changes,options,references2){
+const{protect,approvers}=options.safety;const deleted=new Map(changes.flatMap(({action:action2,kind,apply:{identity:identity2}})=>action2===
+"delete"&&kindOf(kind).creation!==void 0&&identity2.id!==void 0?[[identity2.id,kind]]:[]));if(protect.length===0||deleted.
+size===0)return changes;const losers=new Map;for(const{name:name3,discovery}of kinds){const isMeant=protect.some(pattern=>mayMatchKind(
+{targets:[pattern],kinds:[]},name3));if(discovery===void 0||!isMeant)continue;for(const{identity:identity2,live,called}of await findAll2(
+discovery.find,options)){const{all}=addresses2({kind:name3,identity:identity2,declared:void 0},live,references2);const address4=called===
+null?all[0]??name3:`${name3}/${called}`;const pattern=protectingPattern(protect,[...all,address4]);if(pattern===void 0)continue;
+for(const id of textsOf2(live.fields))if(deleted.has(id)&&deleted.get(id)!==name3)losers.set(id,{address:address4,pattern})}}
+return changes.map(change3=>{const loser=losers.get(change3.apply.identity.id??"");if(loser===void 0||change3.action!=="\
+delete")return change3;const{address:address4,pattern}=loser;return protectedChange(change3,pattern,`it would be taken f\
+rom ${address4}, and safety.protect has ${pattern}`,approvers)})}function idleKeeps(keeps,{scopes,roles:roles3}){return keeps.
+flatMap(keep2=>{const[noun,list2,named3=""]=keep2.scope===void 0?["role",roles3,keep2.role]:["scope",scopes,keep2.scope];
+if(list2==null||list2.unsure||list2.byId(named3)!==void 0||list2.byName(named3).length>0)return[];const message=`safety.\
+keep names the ${noun} "${named3}", which the server doesn't have, so it keeps nothing${list2.proposal(named3)}`;return[
+{code:"no-such-name",message}]})}async function blockLosses(given,options,references2,elsewhere){let changes=given;const keptBy=(keep2,{
 type,id,name:name3})=>keep2[type]!==void 0&&[id,name3].includes(keep2[type]);const taken=new Map(given.flatMap(({kind,action:action2,
 requests,apply})=>{const{takes}=kindOf(kind);if(takes===void 0||requests.length===0||action2==="create")return[];return[
 [apply.key,takes(apply.before,action2==="delete"?null:apply.expected)]]}));const gone=new Set([...taken.values()].flat().
 map(holdingKey));const isGone2=holding=>[holdingKey(holding),holding.id,holding.through?.id].some(key3=>key3!==void 0&&gone.
 has(key3));for(const kind of kinds){const{access:access3,discovery,gives}=kind;if(access3===void 0||discovery===void 0||
-gives===void 0)continue;const has=(keep2,fields4)=>access3.blocked(fields4)!==true&&gives(fields4,references2).some(holding=>keptBy(
-keep2,holding)&&!isGone2(holding));const loses=(keep2,change3)=>{const{action:action2,apply}=change3;if(action2==="block\
-ed")return false;if(change3.kind!==kind.name)return taken.get(apply.key)?.some(holding=>keptBy(keep2,holding))===true;return has(
-keep2,apply.before)&&!has(keep2,afterwards2(apply.before,change3))};const threatened=options.safety.keep.filter(keep2=>changes.
-some(change3=>loses(keep2,change3)));if(threatened.length===0)continue;const found2=await findAll2(discovery.find,options);
-const others2=elsewhere(found2,kind);for(const keep2 of threatened){const byId=new Map([...changes,...others2].filter(({
-action:action2})=>action2!=="blocked").map(change3=>[change3.apply.identity.id,change3]));const holders=found2.filter(({
-identity:identity2,live})=>has(keep2,afterwards2(live.fields,byId.get(identity2.id))));const left=holders.length;if(left>=
-keep2.at_least){const gains=holders.flatMap(({identity:identity2,live})=>{const change3=byId.get(identity2.id);return change3===
-void 0||has(keep2,live.fields)?[]:[change3.apply.key]});if(left-gains.length>=keep2.at_least)continue;changes=changes.map(
-change3=>loses(keep2,change3)?{...change3,awaits:[...change3.awaits??[],...gains]}:change3);continue}const what=keep2.scope===
-void 0?`role "${keep2.role}"`:`scope "${keep2.scope}"`;const reason=`this plan would leave ${left} with the ${what}, and\
- safety.keep asks for at least ${keep2.at_least}`;changes=changes.map(change3=>loses(keep2,change3)?withReason(change3,reason):
-change3)}}return changes}function holdingKey({id="",through}){return through===void 0?id:`${through.id}/${id}`}function afterwards2(now,change3){
-return change3?.action==="delete"?{}:{...now,...change3?.apply.expected}}async function findAll2(find6,{reader:given,profile,
-concurrency,signal,read:read2}){const{reader,check:check3}=abortable(given,signal);const limit2=pLimit(concurrency);const lists2=read2?.
-lists??{};const{found:found2}=await find6({reader,profile,alone:false,holds:name3=>lists2[name3]!==void 0,asked:{},known:[],
-list:name3=>holdList(lists2,name3,{reader,profile}),limit:read3=>limit2(async()=>{check3();return await read3()}),rows:(noun,read3,parse11)=>readRows(
-noun,read3,parse11,reader)});return found2}init_kinds();init_operations();async function guardProfile(given,{profile,seen,recognise,state}){const changes=blockMarkedKinds(given,state,profile);const advice=seen===
+gives===void 0)continue;const held2=(keep2,fields4)=>access3.blocked(fields4)===true?[]:gives(fields4,references2).filter(
+holding=>keptBy(keep2,holding));const has=(keep2,fields4)=>held2(keep2,fields4).some(holding=>!isGone2(holding));const loses=(keep2,change3)=>{
+const{action:action2,apply}=change3;if(action2==="blocked")return false;if(change3.kind!==kind.name)return taken.get(apply.
+key)?.some(holding=>keptBy(keep2,holding))===true;const after2=afterwards2(apply.before,change3);const kept=new Set(held2(
+keep2,after2).map(holdingKey));return!has(keep2,after2)&&held2(keep2,apply.before).some(one=>!kept.has(holdingKey(one)))};
+const threatened=options.safety.keep.filter(keep2=>changes.some(change3=>loses(keep2,change3)));if(threatened.length===0)
+continue;const found2=await findAll2(discovery.find,options);const others2=elsewhere(found2,kind);for(const keep2 of threatened){
+const byId=new Map([...changes,...others2].filter(({action:action2})=>action2!=="blocked").map(change3=>[change3.apply.identity.
+id,change3]));const holders=found2.filter(({identity:identity2,live})=>has(keep2,afterwards2(live.fields,byId.get(identity2.
+id))));const left=holders.length;if(left>=keep2.at_least){const gains=holders.flatMap(({identity:identity2,live})=>{const change3=byId.
+get(identity2.id);return change3===void 0||has(keep2,live.fields)?[]:[change3.apply.key]});if(left-gains.length>=keep2.at_least)
+continue;changes=changes.map(change3=>loses(keep2,change3)?{...change3,awaits:[...change3.awaits??[],...gains]}:change3);
+continue}const what=keep2.scope===void 0?`role "${keep2.role}"`:`scope "${keep2.scope}"`;const reason=`this plan would l\
+eave ${left} with the ${what}, and safety.keep asks for at least ${keep2.at_least}`;changes=changes.map(change3=>loses(keep2,
+change3)?withReason(change3,reason):change3)}}return changes}function holdingKey({id="",through}){return through===void 0?
+id:`${through.id}/${id}`}function afterwards2(now,change3){return change3?.action==="delete"?{}:{...now,...change3?.apply.
+expected}}async function findAll2(find6,{reader:given,profile,concurrency,signal,read:read2}){const{reader,check:check3}=abortable(
+given,signal);const limit2=pLimit(concurrency);const lists2=read2?.lists??{};const{found:found2}=await find6({reader,profile,
+alone:false,holds:name3=>lists2[name3]!==void 0,asked:{},known:[],list:name3=>holdList(lists2,name3,{reader,profile}),limit:read3=>limit2(
+async()=>{check3();return await read3()}),rows:(noun,read3,parse11)=>readRows(noun,read3,parse11,reader)});return found2}init_kinds();init_operations();async function guardProfile(given,{profile,seen,recognise,state}){const changes=blockMarkedKinds(given,state,profile);const advice=seen===
 void 0?[]:[{code:"other-profile",message:adviceFor(seen)}];const scope3=changes.filter(isUnsafe).map(firstScope)[0];if(recognise===
 null||scope3===void 0)return{changes,warnings:advice};const probed=seen===void 0?await recognise(scope3):{kind:"recognis\
 ed",profile:seen};switch(probed.kind){case"recognised":if(probed.profile.name===profile.name)return{changes,warnings:[]};
@@ -21452,28 +21575,30 @@ subject.kind,all2));const selected=alike.filter(({subject})=>!subject.elsewhere)
 sameObjects(alike),decider,live,options.signal);const ends=endsOf(decided.changes,given.asOf??given.now);const{holdsUntil}=ends;
 const byKey=new Map(selected.map(one=>[one.key,one]));const unprotected=blockProtected(decided.changes.map(withoutIdleWarnings),
 options.safety,({apply})=>byKey.get(apply.key)?.all??[]);const guarded=await guardProfile(unprotected,{profile,seen:observedProfile(
-profile,live),recognise,state});const created=blockDependents(guarded.changes,decider.references);const kept=await blockLosses(
-arrange(created),options,decider.references,(found2,kind)=>decideElsewhere(found2,kind,decider,options));const plan=await assemble(
-markPrivileged(kept,options,decider.references),readScopes(subjects,references2,profile),options);const{targets,kinds:asked,
-shard:shard2}=selection;const isPartial=targets.length>0||asked.length>0||shard2!==void 0||options.endedOnly===true;return{
-plan:{...plan,...shard2===void 0?{}:{shard:shard2},...isPartial?{partial:true}:{},warnings:[...warnings,...ends.warnings,
-...guarded.warnings,...leftOut3(restoresLeftOut(options)),...missingLists(references2),...idleKeeps(options.safety.keep,
-references2),...decided.dropped,...idleWarnings(decided.changes)],settled:decided.settled,...given.asOf===void 0?{}:{asOf:given.
-asOf.toISOString()},...holdsUntil===void 0?{}:{holdsUntil},...selected.length===0&&given.declared.length>0?{leavesOut:options.
-endedOnly===true?"ended":true}:{}},replan:replanOf({...options,coming},byKey,decider,read2),observed:new Map(addressed.flatMap(
-({subject,key:key3})=>{const shown4=live.get(subject);return shown4===void 0?[]:[[key3,shown4]]}))}}async function withDocumentsById(options){
-const{declared,selection,profile,state}=options;if(options.adjust!==void 0)return{options,names:[],warnings:[]};const names4=listsOfNames2(
-declared,selection.targets,profile);const read2=reusableLists(options.read,[],names4);const references2=names4.length===
-0?{}:(await observe([],names4,{...options,lists:read2.lists})).references;const others2={present:new Map,former:formerNames(
-state)};const expanded=expand(declared,afterwards(references2,declared,others2,valuesIn(profile)),options);const now=options.
-asOf??options.now;const dated=withDates(expanded.declared,declared,{state,now,endedOnly:options.endedOnly===true});const lists2={
-...options.read?.lists,...read2.lists};return{options:{...options,declared:dated.declared,...names4.length===0?{}:{read:{
-at:read2.at,lists:lists2}}},names:names4,warnings:[...expanded.warnings,...dated.warnings]}}async function observeSubjects(subjects,names4,options){
-const own6=subjects.filter(({elsewhere})=>!elsewhere);const documents=own6.flatMap(({declared})=>declared??[]);const needed2=[
-...names4,...listsFor(referring(own6,options),options.profile)];const read2=reusableLists(options.read,subjects,needed2);
-const known3=subjects.filter(({declared})=>declared?.trouble===void 0);const observed=await whileHashing(documents,options,
-()=>observe(known3,needed2,{...options,lists:read2.lists}));const coming=comingIds(observed.live);const live=[...observed.
-live].map(([one,shown4])=>[one,partOf2(one,coming)??shown4]);return{...observed,live:new Map(live),read:read2,coming}}async function decideAll(selected,twice,decider,observed,signal){
+profile,live),recognise,state});const created=blockDependents(guarded.changes,decider.references);const referred=options.
+adjust===void 0?blockReferred(created,options.declared,decider.references,profile):created;const held2=await blockTakings(
+arrange(referred),options,decider.references);const kept=await blockLosses(held2,options,decider.references,(found2,kind)=>decideElsewhere(
+found2,kind,decider,options));const plan=await assemble(markPrivileged(blockReferred(kept,[],decider.references,profile),
+options,decider.references),readScopes(subjects,references2,profile),options);const{targets,kinds:asked,shard:shard2}=selection;
+const isPartial=targets.length>0||asked.length>0||shard2!==void 0||options.endedOnly===true;return{plan:{...plan,...shard2===
+void 0?{}:{shard:shard2},...isPartial?{partial:true}:{},warnings:[...warnings,...ends.warnings,...guarded.warnings,...leftOut3(
+restoresLeftOut(options)),...missingLists(references2),...idleKeeps(options.safety.keep,references2),...decided.dropped,
+...idleWarnings(decided.changes)],settled:decided.settled,...given.asOf===void 0?{}:{asOf:given.asOf.toISOString()},...holdsUntil===
+void 0?{}:{holdsUntil},...selected.length===0&&given.declared.length>0?{leavesOut:options.endedOnly===true?"ended":true}:
+{}},replan:replanOf({...options,coming},byKey,decider,read2),observed:new Map(addressed.flatMap(({subject,key:key3})=>{const shown4=live.
+get(subject);return shown4===void 0?[]:[[key3,shown4]]}))}}async function withDocumentsById(options){const{declared,selection,
+profile,state}=options;if(options.adjust!==void 0)return{options,names:[],warnings:[]};const names4=listsOfNames2(declared,
+selection.targets,profile);const read2=reusableLists(options.read,[],names4);const references2=names4.length===0?{}:(await observe(
+[],names4,{...options,lists:read2.lists})).references;const expanded=expand(declared,afterwards(references2,declared,otherNames(
+state),valuesIn(profile)),options);const now=options.asOf??options.now;const dated=withDates(expanded.declared,declared,
+{state,now,endedOnly:options.endedOnly===true});const lists2={...options.read?.lists,...read2.lists};return{options:{...options,
+declared:dated.declared,...names4.length===0?{}:{read:{at:read2.at,lists:lists2}}},names:names4,warnings:[...expanded.warnings,
+...dated.warnings]}}async function observeSubjects(subjects,names4,options){const own6=subjects.filter(({elsewhere})=>!elsewhere);
+const documents=own6.flatMap(({declared})=>declared??[]);const needed2=[...names4,...listsFor(referring(own6,options),options.
+profile)];const read2=reusableLists(options.read,subjects,needed2);const known3=subjects.filter(({declared})=>declared?.
+trouble===void 0);const observed=await whileHashing(documents,options,()=>observe(known3,needed2,{...options,lists:read2.
+lists}));const coming=comingIds(observed.live);const live=[...observed.live].map(([one,shown4])=>[one,partOf2(one,coming)??
+shown4]);return{...observed,live:new Map(live),read:read2,coming}}async function decideAll(selected,twice,decider,observed,signal){
 const decided=await eachWithSlowHashes(selected,one=>{const live=observed.get(one.subject);const change3=decider.decide(
 one,live);const others2=one.subject.declared&&twice.get(one.subject.declared);const restore=decider.pendingRestore(one.key);
 return{one,live,restore,change:change3&&others2?{...change3,...blockedAsTwice(others2)}:change3,isSettled:isSettled(one.
@@ -21485,10 +21610,10 @@ filter(one=>one.kind===kind.name&&!isInShard(selection,kind.name,one.identity)).
 kind,identity:document2.identity,declared:document2};const one={subject,...addresses2(subject,void 0,decider.references)};
 return decider.decide(one,live.get(one.key))??[]})}function readScopes(subjects,references2,profile){const readable2=kinds.
 filter(kind=>kind.readable(profile)&&subjects.some(subject=>subject.kind===kind.name));const lists2=listNames.filter(name3=>references2[name3]!==
-void 0);return[...readable2.map(({scopes})=>scopes.read),...lists2.flatMap(name3=>listScope(name3,profile)??[])]}function idleWarnings(changes){
-return changes.filter(isUnchanged2).flatMap(({address:address4,warnings})=>warnings.map(warning4=>({...warning4,message:`${address4}\
-: ${warning4.message}`})))}function withoutIdleWarnings(change3){return isUnchanged2(change3)&&change3.warnings.length>0?
-{...change3,warnings:[]}:change3}function reusableLists(read2,subjects,needed2){const listed2=new Set(subjects.map(({kind})=>kindOf(
+void 0);return withListScopes(readable2.map(({scopes})=>scopes.read),lists2,profile)}function idleWarnings(changes){return changes.
+filter(isUnchanged2).flatMap(({address:address4,warnings})=>warnings.map(warning4=>({...warning4,message:`${address4}: ${warning4.
+message}`})))}function withoutIdleWarnings(change3){return isUnchanged2(change3)&&change3.warnings.length>0?{...change3,
+warnings:[]}:change3}function reusableLists(read2,subjects,needed2){const listed2=new Set(subjects.map(({kind})=>kindOf(
 kind).listed));const names4=listNames.filter(name3=>read2?.lists[name3]!==void 0&&(needed2.includes(name3)||listed2.has(
 name3)));if(read2===void 0||names4.length===0)return{at:performance.now(),lists:{}};return{at:read2.at,lists:Object.fromEntries(
 names4.map(name3=>[name3,read2.lists[name3]]))}}async function whileHashing(documents,{hasher,signal},observing){const failed=new AbortController;
@@ -21672,13 +21797,12 @@ changes},content){const entries=entriesOf(content);const names4=namesInJournal(e
 entry.sending.address,entry]));const planned=new Map(changes.map(change3=>[change3.apply.key,change3]));return left.map(
 one=>{const entry=past.get(one.address);const change3=planned.get(entry?.sending.key??one.address);const{label:label3}=change3??
 (entry===void 0?{}:labelIn(entry,names4));return{...one,...change3&&{address:change3.address},...label3===void 0?{}:{label:label3}}})}
-async function lastRun(runs,state){const newest=await newestRun(runs,state);if(newest===void 0){const hint2="a run is wh\
-at idops apply leaves; which state this is, --env and state in the configuration say";throw problemError("no-such-run","\
-this state has no runs",hint2)}const content=await findRun(runs,newest);const{run:run4,undoes}=content.run;if(undoes===void 0)
-return runOf(run4);const ends=content.lines.filter(line=>line.type==="end");if(ends.length===0||ends.some(({interrupted:interrupted2})=>interrupted2))
+async function lastRun(runs,state){const newest=await newestRun(runs,state);if(newest===void 0){const hint2="only idops \
+apply makes runs; --env and state in the configuration choose the state";throw problemError("no-such-run","this state ha\
+s no runs",hint2)}const content=await findRun(runs,newest);const{run:run4,undoes}=content.run;if(undoes===void 0)return runOf(
+run4);const ends=content.lines.filter(line=>line.type==="end");if(ends.length===0||ends.some(({interrupted:interrupted2})=>interrupted2))
 return undoes;const message=`the newest run ${runOf(run4)} is an undo already: of run ${undoes}`;const hint=`idops undo ${undoes}\
- tries again what it left, idops undo ${runOf(run4)} takes it back; idops runs lists the runs`;throw problemError("alrea\
-dy-undone",message,hint)}var JUST_BEFORE=5e3;var Planner=class{#options;state;#read;#current=new WeakMap;#madeWith=new WeakMap;#probed;constructor(options,state,read2){
+ retries what it left; idops undo ${runOf(run4)} undoes it`;throw problemError("already-undone",message,hint)}var JUST_BEFORE=5e3;var Planner=class{#options;state;#read;#current=new WeakMap;#madeWith=new WeakMap;#probed;constructor(options,state,read2){
 this.#options=options;this.state=state;this.#read=read2}recognise=scope3=>{this.#probed??=probe(this.#options.reading.reader,
 scope3).catch(failure2=>{this.#probed=void 0;throw failure2});return this.#probed};find(plan){return this.#current.get(plan)}forget(){
 this.#current=new WeakMap}async plan(asked={}){const plans=this.#current;const{shard:shard2,manifests}=this.#options;const{
@@ -21692,32 +21816,32 @@ this.#madeWith.set(made2,given);return made2}async store(plan){const given=this.
 "only a plan that this session made of the manifests can be stored");return await storedPlanText(plan,given,this.#options.
 redactor)}async stored(stored2,left){const plan=await this.plan(stored2.apply);const stale3=await staleness(stored2,plan,
 left);const problems=stale3.length>0?stale3:storedPlanDiff(stored2,plan,this.#options.redactor,left);if(problems.length>
-0)markStale(plan,problems);return{plan,problems}}async undo(run4,force){this.#ofAll();const plans=this.#current;const{home,
-server}=this.#options;const content=await findRun(home.backend.runs,run4);if(content.run.server!==server.baseUrl){const message=`\
+0)markStale(plan,problems);return{plan,problems}}async undo(run4,force){this.#ofAll();const plans=this.#current;const{home:home2,
+server}=this.#options;const content=await findRun(home2.backend.runs,run4);if(content.run.server!==server.baseUrl){const message=`\
 run ${content.run.run} was on ${content.run.server}, and this is ${server.baseUrl}`;const hint="choose the environment t\
-hat it was run with";throw problemError("run-other-server",message,hint)}const isOther=await othersOf(this.state,home);if(isOther(
-content.run))throw refuseOther(content.run,home);const ends={now:this.#options.asOf??new Date,resources:this.state.resources};
-const undo=await withSlowHashes(()=>undoRun(content,force,ends));const leftOf2=new Map;const made2=await this.#build({declared:undo.
-declared,restores:{run:content.run.run},adjust:(document2,now)=>{const adjusted=undo.adjust(document2,now);leftOf2.set(document2,
-adjusted.left);return adjusted.document}});const again=["undo",content.run.run,...force?["--force"]:[]];const undone=undoPlan(
-{...made2.plan,undoes:content.run.run,again},[...undo.left,...[...leftOf2.values()].flat()],content);plans.set(undone.plan,
-{replan:made2.replan,command:"undo"});return undone}async regeneration(clientId){this.#ofAll();const{redactor,reading}=this.#options;
-if(!identifier().safeParse(clientId).success)throw new TypeError(`${quote(redactor.redactEcho(String(clientId)))} is not\
- the id of a client`);const plans=this.#current;const made2=await regenerationPlan(clientId,{...reading,...this.#header(),
-state:this.state});const plan=labelPlan(made2,this.state);plans.set(plan,{replan:made2.replan,command:"regenerate-did"});
-return plan}async#build(what){const{project,redactor,reading}=this.#options;const read2=this.#read;this.#read=void 0;const made2=await buildPlan(
-{...reading,read:read2!==void 0&&performance.now()-read2.at<JUST_BEFORE?read2:void 0,state:this.state,hasher:new Hasher(
-this.state,redactor.holds),selection:{targets:[],kinds:[]},prune:false,assert:false,restores:"none",asOf:this.#options.asOf,
-checks:await bodyChecks(project,what.declared),...this.#header(),...what.prune===true?{prunes:project.prunes()}:{},...what});
-return{...made2,plan:warnOfMasks(labelPlan(made2,this.state),redactor.redact)}}#header(){const{server,project,safety}=this.#options;
-return{server:server.baseUrl,profile:server.profile,environment:project.environment,toolVersion:version2,now:new Date,recognise:server.
-profileTrusted?null:this.recognise,safety,ownUser:subjectOf(server.auth)}}#ofAll(){if(this.#options.shard!==void 0)throw new TypeError(
-"a session of a shard plans what manifests declare, and nothing else")}};function againOf({targets,kinds:kinds2,prune,assert:assert2,
-shard:shard2}){return["apply",...targets.flatMap(target=>["--target",target]),...kinds2.flatMap(kind=>["--kind",kind]),...prune?
-["--prune"]:[],...assert2?["--assert"]:[],...shard2===void 0?[]:["--shard",shardText(shard2)]]}function subjectOf(auth2){
-if(auth2.way!=="token")return void 0;const[,payload="",signature]=String(auth2.token.reveal()).split(".");if(signature===
-void 0)return void 0;try{const{sub}=JSON.parse(Buffer.from(payload,"base64url").toString("utf8"));return typeof sub==="s\
-tring"?sub:void 0}catch{return void 0}}async function openSession(project,options={}){const{apply:_,approvalHistory:__,...session}=await open6(project,void 0,options);
+hat it was run with";throw problemError("run-other-server",message,hint)}const isOther=await othersOf(this.state,home2);
+if(isOther(content.run))throw refuseOther(content.run,home2);const ends={now:this.#options.asOf??new Date,resources:this.
+state.resources};const undo=await withSlowHashes(()=>undoRun(content,force,ends));const leftOf2=new Map;const made2=await this.#build(
+{declared:undo.declared,restores:{run:content.run.run},adjust:(document2,now)=>{const adjusted=undo.adjust(document2,now);
+leftOf2.set(document2,adjusted.left);return adjusted.document}});const again=["undo",content.run.run,...force?["--force"]:
+[]];const undone=undoPlan({...made2.plan,undoes:content.run.run,again},[...undo.left,...[...leftOf2.values()].flat()],content);
+plans.set(undone.plan,{replan:made2.replan,command:"undo"});return undone}async regeneration(clientId){this.#ofAll();const{
+redactor,reading}=this.#options;if(!identifier().safeParse(clientId).success)throw new TypeError(`${quote(redactor.redactEcho(
+String(clientId)))} is not the id of a client`);const plans=this.#current;const made2=await regenerationPlan(clientId,{...reading,
+...this.#header(),state:this.state});const plan=labelPlan(made2,this.state);plans.set(plan,{replan:made2.replan,command:"\
+regenerate-did"});return plan}async#build(what){const{project,redactor,reading}=this.#options;const read2=this.#read;this.#read=
+void 0;const made2=await buildPlan({...reading,read:read2!==void 0&&performance.now()-read2.at<JUST_BEFORE?read2:void 0,
+state:this.state,hasher:new Hasher(this.state,redactor.holds),selection:{targets:[],kinds:[]},prune:false,assert:false,restores:"\
+none",asOf:this.#options.asOf,checks:await bodyChecks(project,what.declared),...this.#header(),...what.prune===true?{prunes:project.
+prunes()}:{},...what});return{...made2,plan:warnOfMasks(labelPlan(made2,this.state),redactor.redact)}}#header(){const{server,
+project,safety}=this.#options;return{server:server.baseUrl,profile:server.profile,environment:project.environment,toolVersion:version2,
+now:new Date,recognise:server.profileTrusted?null:this.recognise,safety,ownUser:subjectOf(server.auth)}}#ofAll(){if(this.#options.
+shard!==void 0)throw new TypeError("a session of a shard plans what manifests declare, and nothing else")}};function againOf({
+targets,kinds:kinds2,prune,assert:assert2,shard:shard2}){return["apply",...targets.flatMap(target=>["--target",target]),
+...kinds2.flatMap(kind=>["--kind",kind]),...prune?["--prune"]:[],...assert2?["--assert"]:[],...shard2===void 0?[]:["--sh\
+ard",shardText(shard2)]]}function subjectOf(auth2){if(auth2.way!=="token")return void 0;const[,payload="",signature]=String(
+auth2.token.reveal()).split(".");if(signature===void 0)return void 0;try{const{sub}=JSON.parse(Buffer.from(payload,"base\
+64url").toString("utf8"));return typeof sub==="string"?sub:void 0}catch{return void 0}}async function openSession(project,options={}){const{apply:_,approvalHistory:__,...session}=await open6(project,void 0,options);
 return session}async function openForWriting(project,command,options={}){return await open6(project,command,options)}async function open6(project,command,options){const{concurrency=DEFAULT_CONCURRENCY}=options;const progress=withoutHarm(
 options.progress??noProgress);const life=new Lifecycle(async()=>{await connection.close();return await lock?.release()??
 []});const signal=options.signal===void 0?life.signal:AbortSignal.any([options.signal,life.signal]);const redactor=options.
@@ -21725,38 +21849,38 @@ redactor??createRedactor();const{server,manifests,warnings}=await loadAll(projec
 project,redactor.add);const{declared}=manifests;await backend4.check(command===void 0?"read":"write");const connection=openConnection(
 server,declared,{concurrency,timeout:options.timeout,redactor,signal,network:{onRetry:progress.retry,...options.network}});
 const{reader,writer}=connection;const shard2=options.shard?.count===1?void 0:options.shard;const shared={reader,profile:server.
-profile,concurrency,progress,signal,pause:options.pause};const home={backend:backend4,environment:project.environment};const settling={
-...shared,server:server.baseUrl,shard:shard2,holds:redactor.holds};const held2=await(command===void 0?settleForPlan(home,
-settling):holdForRun(home,command,settling)).catch(async failure2=>{await connection.close();throw failure2});const{lock}=held2;
-const orphaned=await findOrphanedState(project,held2.state);if(orphaned!==null&&command!==void 0){await life.end();throw new ProblemsError(
-[orphaned])}const{safety=project.safety({limits:command!==void 0}),approvable=false}=options;const guards=approvable?safety:
-{...safety,approvers:[]};const planner=new Planner({project,server,manifests,home,redactor,reading:shared,shard:shard2,safety:guards,
-asOf:options.now},held2.state,held2.read);return{project,warnings:[...shard2!==void 0&&options.ofJob===true?notSharedWarning(
-project,backend4):[],...command!==void 0&&isThrownAway(process.env)?stateLossWarning(project,declared):[],...warnings],notes:orphaned===
-null?held2.notes:[...held2.notes,`${orphaned.message}: ${orphaned.hint}`],declared,files:manifests.files,plan:asked=>life.
-run(()=>planner.plan(asked)),storePlan:made2=>life.run(()=>planner.store(made2)),planStored:(stored2,left)=>life.run(()=>planner.
-stored(stored2,left)),lastRun:()=>life.run(()=>lastRun(backend4.runs,planner.state)),planUndo:(run4,{force=false}={})=>life.
-run(()=>planner.undo(run4,force)),planRegeneration:clientId=>life.run(()=>planner.regeneration(clientId)),close:()=>life.
-end(),approvalHistory:()=>planner.state,apply:(approved,approval)=>life.runAlone(async()=>{if(!isApproved(approved))throw new TypeError(
-"this plan was not approved: approve(plan, limits) does it");const made2=planner.find(approved.plan);if(made2===void 0){
-throw new TypeError("this plan was made in another session, or before something was applied in this one, and what is the\
-re may have changed since: make it in this one, or store it and use planStored")}if(lock===void 0)throw new TypeError("o\
-nly what holds the lock of the state applies");const{result,answers:answers2,...applied2}=await applyPlan(approved,{...shared,
-lock,replan:made2.replan,recognise:planner.recognise,writer,backend:backend4,state:planner.state,shard:shard2,sharedRun:options.
-sharedRun,approval,hasher:new Hasher(planner.state,redactor.holds),command:made2.command,origin:()=>originOf(process.env,
-project.root,options.message,redactor),redactor}).finally(()=>planner.forget());planner.state=applied2.state;const{plan}=approved;
-const labelled3=labelResult(result,plan,answers2);return{...applied2,result:plan.undoes===void 0?labelled3:{...labelled3,
-undoes:plan.undoes}}})}}async function loadAll(project,options,onSecret){const{manifests:wanted=true,tokenFile:tokenFile2,
-signal}=options;const settings=project.server(options);const profile=await settings.then(known3=>known3.profile,()=>project.
-profile);const[server,manifests]=await Promise.allSettled([settings,loadManifests(project,{profile,lenient:!wanted,signal,
-tokenFile:tokenFile2===void 0?void 0:resolve15(project.cwd,tokenFile2)})]);const problems=[...await project.sharedStateProblems(),
-...project.settingsProblems(),...keepProblems(project,profile)].filter(({severity})=>severity==="error");for(const part of[
-server,manifests]){if(part.status==="fulfilled")continue;if(!(part.reason instanceof ProblemsError))throw part.reason;addProblems(
-problems,part.reason.problems)}if(server.status==="fulfilled")for(const secret3 of server.value.secrets)onSecret(String(
-secret3.reveal()));if(manifests.status==="fulfilled"){tellSecrets(manifests.value,onSecret);if(wanted)addProblems(problems,
-manifests.value.problems)}refuse(problems);if(server.status==="rejected"||manifests.status==="rejected")throw new ProblemsError(
-problems);const declared=wanted?manifests.value.declared:[];return{server:server.value,manifests:{...manifests.value,declared},
-warnings:problems}}var Lifecycle=class{#stop=new AbortController;#underWay=new Set;#end;#ended;#applying=false;signal=this.#stop.
+profile,concurrency,progress,signal,pause:options.pause};const home2={backend:backend4,environment:project.environment};
+const settling={...shared,server:server.baseUrl,shard:shard2,holds:redactor.holds};const held2=await(command===void 0?settleForPlan(
+home2,settling):holdForRun(home2,command,settling)).catch(async failure2=>{await connection.close();throw failure2});const{
+lock}=held2;const orphaned=await findOrphanedState(project,held2.state);if(orphaned!==null&&command!==void 0){await life.
+end();throw new ProblemsError([orphaned])}const{safety=project.safety({limits:command!==void 0}),approvable=false}=options;
+const guards=approvable?safety:{...safety,approvers:[]};const planner=new Planner({project,server,manifests,home:home2,redactor,
+reading:shared,shard:shard2,safety:guards,asOf:options.now},held2.state,held2.read);return{project,warnings:[...shard2!==
+void 0&&options.ofJob===true?notSharedWarning(project,backend4):[],...command!==void 0&&isThrownAway(process.env)?stateLossWarning(
+project,declared):[],...warnings],notes:orphaned===null?held2.notes:[...held2.notes,`${orphaned.message}: ${orphaned.hint}`],
+declared,files:manifests.files,plan:asked=>life.run(()=>planner.plan(asked)),storePlan:made2=>life.run(()=>planner.store(
+made2)),planStored:(stored2,left)=>life.run(()=>planner.stored(stored2,left)),lastRun:()=>life.run(()=>lastRun(backend4.
+runs,planner.state)),planUndo:(run4,{force=false}={})=>life.run(()=>planner.undo(run4,force)),planRegeneration:clientId=>life.
+run(()=>planner.regeneration(clientId)),close:()=>life.end(),approvalHistory:()=>planner.state,apply:(approved,approval)=>life.
+runAlone(async()=>{if(!isApproved(approved))throw new TypeError("this plan was not approved: approve(plan, limits) does \
+it");const made2=planner.find(approved.plan);if(made2===void 0){throw new TypeError("this plan was made in another sessi\
+on, or before something was applied in this one, and what is there may have changed since: make it in this one, or store\
+ it and use planStored")}if(lock===void 0)throw new TypeError("only what holds the lock of the state applies");const{result,
+answers:answers2,...applied2}=await applyPlan(approved,{...shared,lock,replan:made2.replan,recognise:planner.recognise,writer,
+backend:backend4,state:planner.state,shard:shard2,sharedRun:options.sharedRun,approval,hasher:new Hasher(planner.state,redactor.
+holds),command:made2.command,origin:()=>originOf(process.env,project.root,options.message,redactor),redactor}).finally(()=>planner.
+forget());planner.state=applied2.state;const{plan}=approved;const labelled3=labelResult(result,plan,answers2);return{...applied2,
+result:plan.undoes===void 0?labelled3:{...labelled3,undoes:plan.undoes}}})}}async function loadAll(project,options,onSecret){
+const{manifests:wanted=true,tokenFile:tokenFile2,signal}=options;const settings=project.server(options);const profile=await settings.
+then(known3=>known3.profile,()=>project.profile);const[server,manifests]=await Promise.allSettled([settings,loadManifests(
+project,{profile,lenient:!wanted,signal,tokenFile:tokenFile2===void 0?void 0:resolve15(project.cwd,tokenFile2)})]);const problems=[
+...await project.sharedStateProblems(),...project.settingsProblems(),...keepProblems(project,profile)].filter(({severity})=>severity===
+"error");for(const part of[server,manifests]){if(part.status==="fulfilled")continue;if(!(part.reason instanceof ProblemsError))
+throw part.reason;addProblems(problems,part.reason.problems)}if(server.status==="fulfilled")for(const secret3 of server.
+value.secrets)onSecret(String(secret3.reveal()));if(manifests.status==="fulfilled"){tellSecrets(manifests.value,onSecret);
+if(wanted)addProblems(problems,manifests.value.problems)}refuse(problems);if(server.status==="rejected"||manifests.status===
+"rejected")throw new ProblemsError(problems);const declared=wanted?manifests.value.declared:[];return{server:server.value,
+manifests:{...manifests.value,declared},warnings:problems}}var Lifecycle=class{#stop=new AbortController;#underWay=new Set;#end;#ended;#applying=false;signal=this.#stop.
 signal;constructor(end){this.#end=end}async run(work){if(this.#ended!==void 0)throw new TypeError("this session is close\
 d");const doing=work();this.#underWay.add(doing);return await doing.finally(()=>this.#underWay.delete(doing))}async runAlone(work){
 if(this.#applying)throw new TypeError("this session is applying a plan: wait for it, and plan again");this.#applying=true;
@@ -21862,20 +21986,20 @@ exec(body2.split(/\r?\n/,1)[0]??"")?.groups;if(groups===void 0)return null;const
 return{kind:kind==="drift"||kind==="shown"?kind:"plan",key:key3,plan:digest===void 0||observed===void 0?null:{digest,observed},
 run:run4}}function isAbout(body2,{kind,key:key3}){const marker=readMarker(body2);return marker?.kind===kind&&marker.key===
 key3}function sha256(text6){return createHash6("sha256").update(text6).digest("hex")}init_problems();function wayOut(digest){return`if the plan above is right, start the workflow by hand with expect-digest\
- ${digest}`}function refusal2(message,hint){return problemError("not-approved",message,hint)}async function mergedPullRequest(api,{
+ ${digest}`}function refusal3(message,hint){return problemError("not-approved",message,hint)}async function mergedPullRequest(api,{
 branch,commit:commit2,pullRequest},named3){const number4=pullRequest?.number??named3;const all=number4===void 0?await api.
 pullRequestsOf(commit2):[await api.pullRequest(number4)];const found2=all.filter(({base,merged_at,merge_commit_sha})=>base.
 ref===(branch??(pullRequest===null?null:base.ref))&&merged_at!==null&&merge_commit_sha===commit2);const[pull]=found2;if(pull!==
 void 0&&found2.length===1)return pull;const which=number4===void 0?"no merged pull request":`pull request #${number4} is\
  not merged, or not what`;const several=`several merged pull requests (${found2.map(one=>`#${one.number}`).join(", ")})`;
-throw refusal2(`${found2.length>1?several:which} brought the commit ${commit2.slice(0,12)} to ${branch??"a branch"} as i\
+throw refusal3(`${found2.length>1?several:which} brought the commit ${commit2.slice(0,12)} to ${branch??"a branch"} as i\
 ts merge`,"merge through a pull request, one in a push, or name it as pr-number")}var commentFile="comment.md";var artifactName="idops-plan";var artifactLimit=1e8;async function approvedPlan(api,event,pull,{
 key:key3,planWorkflow,mode}){const comment=await lastComment(api,pull,key3);if(comment===null)return null;const marker=readMarker(
 comment.body);if(marker===null||marker.plan===null)return null;const what=`the comment with the plan of pull request #${pull.
-number}`;if(marker.run===null)throw refusal2(`${what} names no workflow run that made it`);const run4=await api.run(marker.
+number}`;if(marker.run===null)throw refusal3(`${what} names no workflow run that made it`);const run4=await api.run(marker.
 run);const wrong2=whyOtherRun(run4,event,pull,planWorkflow);if(wrong2!==null){const by=`run ${run4.id} of ${escapeText(run4.
-path)}, event ${escapeText(run4.event)}`;throw refusal2(`${what} names a run that does not plan pull requests (${by}): ${wrong2}`)}
-const kept=await artifactOf(api,run4,pull,key3);if(!isSameText(kept.comment,comment.body))throw refusal2(`${what} is not\
+path)}, event ${escapeText(run4.event)}`;throw refusal3(`${what} names a run that does not plan pull requests (${by}): ${wrong2}`)}
+const kept=await artifactOf(api,run4,pull,key3);if(!isSameText(kept.comment,comment.body))throw refusal3(`${what} is not\
  what its run wrote: ${run4.html_url} keeps another text`);const isReviewed=(mode??(await api.requiresReviews(pull.base.
 ref)?"reviewed":"merged"))==="reviewed";const since=Math.max(comment.since,kept.since);if(isReviewed)await checkReview(api,
 pull,since);return{marker,run:run4,stored:kept.stored,since}}async function lastComment(api,{number:number4,merged_at},key3){
@@ -21883,9 +22007,9 @@ const comments=await api.comments(number4,body2=>isAbout(body2,{kind:"plan",key:
 const merged=Date.parse(merged_at??"");let latest=null;for(const comment of await api.histories(comments.map(({node:node2})=>node2))){
 const{body:body2,createdAt,lastEditedAt,author,editor}=comment;const isOwn=editor?.login===author?.login&&editor?.__typename===
 author?.__typename;if((lastEditedAt!==null||editor!==null)&&(editor===null||!isOwn)){const who2=editor===null?"an accoun\
-t that GitHub does not name":escapeText(editor.login);throw refusal2(`the comment with the plan of pull request #${number4}\
+t that GitHub does not name":escapeText(editor.login);throw refusal3(`the comment with the plan of pull request #${number4}\
  was edited by ${who2}`,`only what idops wrote is approved: plan again before the merge`)}const since=Date.parse(lastEditedAt??
-createdAt);if(lastEditedAt===null&&since>merged)continue;if(!(since<=merged))throw refusal2(`the comment with the plan o\
+createdAt);if(lastEditedAt===null&&since>merged)continue;if(!(since<=merged))throw refusal3(`the comment with the plan o\
 f pull request #${number4} was changed after the merge`);if(latest===null||since>latest.since)latest={body:body2,since}}
 return latest}function whyOtherRun(run4,{owner,repository},{number:number4,head},planWorkflow){const[path]=run4.path.split(
 "@",1);if(path!==planWorkflow)return`its workflow is not ${planWorkflow} (plan-workflow)`;if(run4.event!=="pull_request")
@@ -21897,7 +22021,7 @@ created_at}of artifacts){const since=Date.parse(created_at??"");const isInTime=s
 startsWith(artifactName)||expired||!isInTime||size_in_bytes>artifactLimit)continue;const files=unpacked(await api.artifact(
 artifact));const comment=files.get(commentFile);if(comment===void 0||!isAbout(comment,{kind:"plan",key:key3}))continue;const plans=[
 ...files].filter(([file2])=>file2.endsWith(".json"));const[stored2=null]=plans.flatMap(([file2,text6])=>planOf(text6,file2)??
-[]);return{comment,stored:stored2,since}}const lost2=artifacts.some(({expired})=>expired)?", or it has expired":"";throw refusal2(
+[]);return{comment,stored:stored2,since}}const lost2=artifacts.some(({expired})=>expired)?", or it has expired":"";throw refusal3(
 `${url}, which planned pull request #${number4}, kept no artifact ${artifactName}\u2026 with its ${commentFile} before t\
 he merge${lost2}`)}function unpacked(zip){const files=unzipSync(zip,{filter:({name:name3,originalSize})=>/(?:^|\/)[^/]+\.(?:md|json)$/.
 test(name3)&&originalSize<=artifactLimit});return new Map(Object.entries(files).map(([name3,data3])=>[name3.replace(/^.*\//,
@@ -21906,7 +22030,7 @@ ProblemsError)return void 0;throw failure2}}function isSameText(one,other){const
 "\n").trimEnd();return normal2(one)===normal2(other)}async function checkReview(api,{number:number4,head,merged_at},since){
 const reviews=(await api.reviews(number4)).filter(({submittedAt,author,authorCanPushToRepository})=>author?.__typename===
 "User"&&authorCanPushToRepository&&Date.parse(submittedAt)<=Date.parse(merged_at??""));const last=reviews.toSorted((one,other)=>one.
-submittedAt.localeCompare(other.submittedAt)).at(-1);const why2=whyNotReviewed(last,head.sha,since);if(why2!==null)throw refusal2(
+submittedAt.localeCompare(other.submittedAt)).at(-1);const why2=whyNotReviewed(last,head.sha,since);if(why2!==null)throw refusal3(
 `the plan of pull request #${number4} was not reviewed: ${why2} (approve: reviewed)`)}function whyNotReviewed(last,sha,since){
 if(last===void 0)return"nobody who may push approved it before the merge";const who2=escapeText(last.author?.login??"");
 if(last.state==="CHANGES_REQUESTED")return`${who2} asked for changes last`;if(last.commit?.oid!==sha)return`${who2} appr\
@@ -22065,10 +22189,10 @@ void 0||stored2!==void 0;try{if(isAsked&&changesServer(plan))return await checke
 problems);return{plan}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;throw new ProblemsError(failure2.
 problems.map(problem=>withWayOut(problem,plan)))}}function withWayOut({hint,...problem},{digest}){const own6=hint===void 0||
 problem.code==="stale-plan"?"":`${hint}; `;return{...problem,hint:`nothing was sent; ${own6}${wayOut(digest)}`}}async function checked2(job,inputs,session,{
-plan,problems},stored2){refuseLostState(inputs,session);const{runId,runUrl}=job.event;if(runId===null)throw refusal2("GI\
+plan,problems},stored2){refuseLostState(inputs,session);const{runId,runUrl}=job.event;if(runId===null)throw refusal3("GI\
 THUB_RUN_ID is not set, so nobody can tell which run uses an approval");const{source,digest,pullRequest,approved,since,later}=await findApproval(
 job,inputs,runId,plan,stored2);if(digest===void 0){const part=plan.shard===void 0?"":`shard ${shardText(plan.shard)} of `;
-throw refusal2(`${source} approves no plan for ${part}this environment, and there is something to change now`,"a comment\
+throw refusal3(`${source} approves no plan for ${part}this environment, and there is something to change now`,"a comment\
  approves the plan that it shows, if it shows all of it and all that is declared")}job.log.say(`${source} approved ${digest}`);
 const approval={pull_request:pullRequest?.number??null,head:pullRequest?.head??null,plan_run:approved===null?null:String(
 approved.run.id),environment:plan.environment,digest,workflow_run:runId,url:runUrl};const shownAt=approved===null?{}:{since:approved.
@@ -22083,18 +22207,18 @@ plan,approval,...shownAt};const why2=digest===now.digest?"the server was changed
 [`${source} approved ${digest}, and ${why2}`,...approved===null?[]:[`${approved.run.html_url} shows what was approved`]].
 join("; "))}function stale2(message){return problemError("stale-plan",`stale plan: ${message}`)}function refuseLostState({
 expectDigest},{project}){const isLost=project.state().in==="file"&&process.env.RUNNER_ENVIRONMENT==="github-hosted";if(expectDigest!==
-fromPullRequest||!isLost)return;throw refusal2("an approval counts once, which the state remembers, and the state is a f\
+fromPullRequest||!isLost)return;throw refusal3("an approval counts once, which the state remembers, and the state is a f\
 ile that this runner throws away","keep the state in git or PostgreSQL: state: {git: {}}")}async function findApproval({
 event,signal},inputs,runId,{environment},stored2){const{githubToken,expectDigest,prNumber,planWorkflow,approve:mode}=inputs;
 const isFromPull=expectDigest===fromPullRequest;const byHand={source:expectDigest===void 0?"the stored plan":"expect-dig\
 est",digest:expectDigest??stored2?.digest,pullRequest:null,approved:null,since:null,later:null};if(githubToken===void 0){
-if(!isFromPull)return byHand;throw refusal2("expect-digest: from-pull-request needs the input github-token","give it, or\
+if(!isFromPull)return byHand;throw refusal3("expect-digest: from-pull-request needs the input github-token","give it, or\
  a digest")}try{return await withGithub(githubToken,event,{signal},async api=>{const run4=await api.run(runId);const later=(await api.
 laterRun(run4))?.html_url??null;const since=(run4.run_attempt??1)>1?new Date(run4.created_at):null;if(!isFromPull)return{
 ...byHand,since,later};const pull=await mergedPullRequest(api,event,prNumber);const key3=commentKey(inputs,environment);
 const approved=await approvedPlan(api,event,pull,{key:key3,planWorkflow,mode});return{source:`pull request #${pull.number}`,
 digest:approved?.marker.plan?.digest,pullRequest:{number:pull.number,head:pull.head.sha},approved,since,later}})}catch(failure2){
-if(!(failure2 instanceof GithubFailure))throw failure2;throw refusal2(`what was approved can't be read: ${failure2.message.
+if(!(failure2 instanceof GithubFailure))throw failure2;throw refusal3(`what was approved can't be read: ${failure2.message.
 replace(/\.$/,"")}`,failure2.lacksPermission?"the job needs the permissions actions: read, contents: read and pull-reque\
 sts: read":"run it again when that is put right or over")}}init_escape();init_github();var Log=class{#inputs;learn(inputs){this.#inputs=inputs}get renderOptions(){const inputs=this.#inputs;const only2=inputs?.
 args.only;return{...only2===void 0?{}:{only:only2},color:false,debug:inputs?.args.debug===true,folder:inputs===void 0?"":
@@ -22178,7 +22302,7 @@ ty\`:** ${changes.map(code).join(", ")}. The stricter of both versions holds unt
 ing",`This changes safety: ${changes.join(", ")}. The stricter of both versions holds.`);return{safety:stricter(before,safety),
 note}}catch(failure2){if(failure2 instanceof ProblemsError)return{safety,note:""};if(!(failure2 instanceof GithubFailure))
 throw failure2;const message=`${path} before this change can't be read: ${failure2.message.replace(/\.$/,"")}`;if(inputs.
-command==="apply")throw refusal2(message,"the job needs the permissions actions: read, contents: read and pull-requests:\
+command==="apply")throw refusal3(message,"the job needs the permissions actions: read, contents: read and pull-requests:\
  read; run it again when that is put right");log2.annotate("warning",`${message}. Whether safety is changed is unknown.`);
 return{safety,note:""}}}async function baseOf(api,event,{command,expectDigest,prNumber}){if(command==="apply"&&expectDigest===
 fromPullRequest)return(await mergedPullRequest(api,event,prNumber)).base.sha;return prNumber===void 0?void 0:(await api.
@@ -22189,14 +22313,14 @@ function awaitedSentence(needed2){if(needed2.length===0)return"";const reviews=n
  for ${nouns[entry.for]}`);return`Awaited before it is applied: an approving review of this plan by ${reviews.join("; an\
 d by ")}.`}function namesOf5({users:users2=[],teams=[]},shown4){return[...users2.map(user4=>shown4(user4)),...teams.map(
 team=>`a member of the team ${shown4(team)}`)].join(" or ")}async function checkApprovers({event,signal},inputs,needed2,{
-since}){if(needed2.length===0)return;const{githubToken,expectDigest,prNumber}=inputs;if(githubToken===void 0)throw refusal2(
+since}){if(needed2.length===0)return;const{githubToken,expectDigest,prNumber}=inputs;if(githubToken===void 0)throw refusal3(
 "safety.approvers needs the input github-token","give it, with pull-requests: read");const isByHand=event.name==="workfl\
 ow_dispatch"&&expectDigest!==fromPullRequest;try{await withGithub(githubToken,event,{signal},async api=>{const approved=isByHand?
 [process.env.GITHUB_TRIGGERING_ACTOR??""].filter(actor=>actor!==""):await reviewersOf(api,event,prNumber,since??0);for(const entry of needed2){
 if(await isAmong(api,entry,approved))continue;const by=namesOf5(entry,name3=>name3);const how=isByHand?"to be started":"\
-an approving review of this plan";throw refusal2(`${nouns[entry.for]} need ${how} by ${by} (safety.approvers)`,"merge su\
+an approving review of this plan";throw refusal3(`${nouns[entry.for]} need ${how} by ${by} (safety.approvers)`,"merge su\
 ch a change after that review, or let one of them start the workflow by hand with expect-digest")}})}catch(failure2){if(!(failure2 instanceof
-GithubFailure))throw failure2;throw refusal2(`whether safety.approvers approved can't be read: ${failure2.message.replace(
+GithubFailure))throw failure2;throw refusal3(`whether safety.approvers approved can't be read: ${failure2.message.replace(
 /\.$/,"")}`,"github-token needs pull-requests: read, and for teams a token that may read the members of the organization")}}
 async function reviewersOf(api,event,prNumber,since){const{number:number4,head,merged_at}=await mergedPullRequest(api,event,
 prNumber);const last=new Map((await api.reviews(number4)).filter(({submittedAt})=>Date.parse(submittedAt)<=Date.parse(merged_at??
@@ -22335,11 +22459,11 @@ inputs,{title:summary2,text:text6,hide:hide2,quiet});return{code:0,summary:summa
 join as join15,resolve as resolve18}from"node:path";async function refuseInputs(outputs,config3,known3){const{files,states}=await guardedIn(known3);const inputs=new Set((await Promise.
 all([resolve18(config3),...files].map(identity))).flat());const kept=(await Promise.all(states.map(namesOf6))).flat();const problems=[];
 for(const output of outputs){const names4=await namesOf6(resolve18(output));if(names4.some(name3=>inputs.has(name3)))problems.
-push(refusal3(output,"idops reads it"));else if(names4.some(name3=>kept.some(state=>isOfState(name3,state))))problems.push(
-refusal3(output,"it is a state, or belongs to one"))}refuse(problems)}async function guardedIn(known3){try{const project=typeof known3===
+push(refusal4(output,"idops reads it"));else if(names4.some(name3=>kept.some(state=>isOfState(name3,state))))problems.push(
+refusal4(output,"it is a state, or belongs to one"))}refuse(problems)}async function guardedIn(known3){try{const project=typeof known3===
 "function"?await known3():known3.project;const read2=typeof known3==="function"?await loadManifests(project,{lenient:true}):
 known3;const{files,states}=project.guarded();return{files:[...files,...read2.files],states}}catch(failure2){if(!(failure2 instanceof
-ProblemsError))throw failure2;return{files:[],states:[]}}}function refusal3(output,why2){return error("output-is-input",
+ProblemsError))throw failure2;return{files:[],states:[]}}}function refusal4(output,why2){return error("output-is-input",
 `${output} is not written: ${why2}`,[],"name another file")}async function identity(path){const there=await stat5(path).
 catch(()=>void 0);return there?.isFile()===true?[path,`${there.dev}:${there.ino}`]:[path]}async function namesOf6(path){
 const inFolder=join15(await realPath(dirname15(path)),basename11(path));return[...await identity(path),inFolder,await realPath(
@@ -22373,7 +22497,7 @@ he pull request sends nothing to ${where} until somebody starts it with a digest
 g sends nothing to ${where}: there is nothing to change.`;const review=mode==="merged"?"":`, after an approving review o\
 f this plan${mode==="reviewed"?"":" if the branch requires reviews"}`;return`Merging applies this to ${where}${review}, \
 after a review of the environment if it requires one. ${awaitedSentence(needed2)}`.trimEnd()}var approvesNothing="This c\
-omment approves nothing: merging applies the plan that a run for the event `pull_request` showed.";init_problems2();init_words2();init_concurrency();init_problems();init_kinds();init_rules();init_servers();async function validateProject(load,options){const{onSecret,signal,now=new Date}=options;const pauses=new Pauses(signal);
+omment approves nothing: merging applies the plan that a run for the event `pull_request` showed.";init_problems2();init_words2();init_concurrency();init_problems();init_values();init_kinds();init_rules();init_servers();async function validateProject(load,options){const{onSecret,signal,now=new Date}=options;const pauses=new Pauses(signal);
 try{const project=await load();const loaded=await loadManifests(project,{lenient:true,signal});tellSecrets(loaded,onSecret);
 const settings=[...project.settingsProblems(),...keepProblems(project,project.profile)];const known3=settings.every(({severity})=>severity===
 "warning");const bodies2=known3?checkDeclaredTemplates(loaded.declared,await bodyChecks(project,loaded.declared),await recordedIn(
@@ -22384,9 +22508,13 @@ declared.length,declared:loaded.declared}}catch(failure2){return{problems:inputP
 async function recordedIn(project,declared,onSecret){const{name:name3}=project.profile;const isKnown2=emailsIn(declared).
 some(({template:template2,email:email3})=>mailOf(name3,template2.identity[email3.type]??"")!==void 0);if(!isKnown2)return void 0;
 try{if(project.state().in!=="file")return void 0;const state=await(await backendOf(project,onSecret)).saved();if(state===
-void 0)return()=>({});const hasher=new Hasher(state);return({kind,identity:identity2})=>{const record2=state.resources[addressOf(
-kind,identity2)];return record2===void 0?{}:restoreFields(record2.left??record2,hasher)}}catch(failure2){if(failure2 instanceof
-ProblemsError)return void 0;throw failure2}}async function validate2(job,inputs,reason=null){const{problems:found2,objects:objects3}=await validateProject(()=>job.project(
+void 0)return()=>({});const hasher=new Hasher(state);const records=Object.values(state.resources).filter(({kind})=>kindOf(
+kind).email!==void 0);return({kind,identity:identity2,fields:fields4})=>{const record2=state.resources[addressOf(kind,identity2)];
+if(record2!==void 0)return restoreFields(record2.left??record2,hasher);const{byName:byName2,email:email3}=kindOf(kind);if(email3===
+void 0||byName2===void 0||identity2[byName2.id]!==void 0)return{};const bodies2=[email3.txt,email3.html].filter(body2=>fields4[body2]!==
+void 0);const found2=records.find(one=>one.kind===kind&&one.identity[email3.type]===identity2[email3.type]&&bodies2.every(
+body2=>same((one.left??one).fields[body2]??null,fields4[body2]??null)));return found2===void 0?{}:restoreFields(found2.left??
+found2,hasher)}}catch(failure2){if(failure2 instanceof ProblemsError)return void 0;throw failure2}}async function validate2(job,inputs,reason=null){const{problems:found2,objects:objects3}=await validateProject(()=>job.project(
 inputs),{onSecret:job.redactor.add,signal:job.signal});const problems=redactReport(found2,job.redactor);await job.log.problems(
 problems);const errors2=problems.filter(({severity})=>severity==="error").length;const failed=errors2>0;const summary2=failed?
 plural(errors2,"error"):validText(objects3);const why2=reason===null?"":`There is no plan for this ${job.event.pullRequest===
