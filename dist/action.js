@@ -6098,7 +6098,7 @@ value4)){throw new Error(`Invalid number (value: "${value4}")`)}this.value=value
 this.value);if(unsafeReason===void 0||unsafeReason===UnsafeNumberReason.truncate_float){return Number.parseFloat(this.value)}
 if(isInteger(this.value)){return BigInt(this.value)}throw new Error(`Cannot safely convert to number: the value '${this.
 value}' would ${unsafeReason} and become ${Number.parseFloat(this.value)}`)}toString(){return this.value}}}});function parseLosslessNumber(value4){return new LosslessNumber(value4)}var init_numberParsers=__esm({"node_modules/lossl\
-ess-json/lib/esm/numberParsers.js"(){init_LosslessNumber();init_utils()}});function revive(json2,reviver){return reviveValue({"":json2},"",json2,reviver)}function reviveValue(context3,key3,value4,reviver){
+ess-json/lib/esm/numberParsers.js"(){init_LosslessNumber();init_utils()}});function revive(json,reviver){return reviveValue({"":json},"",json,reviver)}function reviveValue(context3,key3,value4,reviver){
 if(Array.isArray(value4)){return reviver.call(context3,key3,reviveArray(value4,reviver))}if(value4&&typeof value4==="obj\
 ect"&&!isLosslessNumber(value4)){return reviver.call(context3,key3,reviveObject(value4,reviver))}return reviver.call(context3,
 key3,value4)}function reviveObject(object3,reviver){for(const key3 of Object.keys(object3)){const value4=reviveValue(object3,
@@ -6244,8 +6244,8 @@ function disarm(line){return line.replace(/^(\s*):(?=:)/,"$1\\u003a")}function o
 replace(/[\s\p{Cc}\p{Cf}]+/gu," ").trim();const characters2=line.length>maxLength?[...line]:[];return characters2.length>
 maxLength?`${characters2.slice(0,maxLength-1).join("")}\u2026`:line}function quote(text6){return escapeText(JSON.stringify(
 text6))}function bare(text6){return/^[\p{L}\p{N}_.:@/+*-][\p{L}\p{M}\p{N}_.:@/+*-]*$/u.test(text6)&&escapeText(text6)===
-text6?text6:quote(text6)}function jsonText(value4){return harmless(stringifyJson(value4,2))}function harmless(json2){const text6=disarmLog(
-json2).replace(hostile,character=>character==="\n"?character:[...Array(character.length).keys()].map(index=>`\\u${character.
+text6?text6:quote(text6)}function jsonText(value4){return harmless(stringifyJson(value4,2))}function harmless(json){const text6=disarmLog(
+json).replace(hostile,character=>character==="\n"?character:[...Array(character.length).keys()].map(index=>`\\u${character.
 charCodeAt(index).toString(16).padStart(4,"0")}`).join(""));return`${text6}
 `}function displayWidth(text6){let width=0;for(const character of text6)width+=characterWidth(character);return width}function characterWidth(character){
 if(character<="~")return 1;if(/[\p{Mn}\p{Me}]/u.test(character))return 0;return wide.test(character)&&!/[\uff61-\uffdc]/.
@@ -6517,7 +6517,7 @@ return regex}function time(args){return new RegExp(`^${timeSource(args)}$`)}func
 offset)opts.push(`([+-](?:[01]\\d|2[0-3]):[0-5]\\d)`);const qualified=`${timeSource({precision:args.precision,seconds:true})}\
 (?:${opts.join("|")})`;const timeRegex=args.local?`${qualified}|${timeSource({precision:args.precision})}`:qualified;return new RegExp(
 `^${dateSource}T(?:${timeRegex})$`)}var cuid,cuid2,ulid,xid,ksuid,nanoid,duration,guid,uuid,email,_emoji,ipv4,ipv6,cidrv4,
-cidrv6,base64,base64url,httpProtocol,e164,dateSource,date,anyString,integer,number,boolean,_null,lowercase,uppercase;var init_regexes=__esm(
+cidrv6,base64,base64url,httpProtocol,e164,dateSource,date,anyString,integer,number,boolean,lowercase,uppercase;var init_regexes=__esm(
 {"node_modules/zod/v4/core/regexes.js"(){cuid=/^[cC][0-9a-z]{6,}$/;cuid2=/^[0-9a-z]+$/;ulid=/^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$/;
 xid=/^[0-9a-vA-V]{20}$/;ksuid=/^[A-Za-z0-9]{27}$/;nanoid=/^[a-zA-Z0-9_-]{21}$/;duration=/^P(?:(\d+W)|(?!.*W)(?=\d|T\d)(\d+Y)?(\d+M)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+([.,]\d+)?S)?)?)$/;
 guid=/^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})$/;uuid=version3=>{if(!version3)return/^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-8][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}|00000000-0000-0000-0000-000000000000|ffffffff-ffff-ffff-ffff-ffffffffffff)$/;
@@ -6532,7 +6532,7 @@ base64=/^$|^(?:[0-9a-zA-Z+/]{4})*(?:(?:[0-9a-zA-Z+/]{2}==)|(?:[0-9a-zA-Z+/]{3}=)
 httpProtocol=/^https?$/;e164=/^\+[1-9]\d{6,14}$/;dateSource=`(?:(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][048\
 ]00|[13579][26]00)-02-29|\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|(?:02)-(\
 ?:0[1-9]|1\\d|2[0-8])))`;date=anchor(dateSource);anyString=/^[\s\S]{0,}$/;integer=/^-?\d+$/;number=/^-?\d+(?:\.\d+)?$/;boolean=
-/^(?:true|false)$/i;_null=/^null$/i;lowercase=/^[^A-Z]*$/;uppercase=/^[^a-z]*$/}});var $ZodCheck,_whenHasLength,numericOriginMap,$ZodCheckLessThan,$ZodCheckGreaterThan,$ZodCheckMultipleOf,$ZodCheckNumberFormat,
+/^(?:true|false)$/i;lowercase=/^[^A-Z]*$/;uppercase=/^[^a-z]*$/}});var $ZodCheck,_whenHasLength,numericOriginMap,$ZodCheckLessThan,$ZodCheckGreaterThan,$ZodCheckMultipleOf,$ZodCheckNumberFormat,
 $ZodCheckMaxLength,$ZodCheckMinLength,$ZodCheckLengthEquals,$ZodCheckStringFormat,$ZodCheckRegex,$ZodCheckLowerCase,$ZodCheckUpperCase,
 $ZodCheckIncludes,$ZodCheckStartsWith,$ZodCheckEndsWith,$ZodCheckOverwrite;var init_checks=__esm({"node_modules/zod/v4/c\
 ore/checks.js"(){init_core();init_regexes();init_util();$ZodCheck=$constructor("$ZodCheck",(inst,def)=>{var _a4;inst._zod??
@@ -6682,14 +6682,14 @@ _zod.def.params)_iss.params=inst._zod.def.params;payload.issues.push(issue2(_iss
 $ZodStringFormat,$ZodGUID,$ZodUUID,$ZodEmail,URL_BAD_FORMAT,URL_UNPARSEABLE,asciiTabOrNewline,$ZodURL,$ZodEmoji,$ZodNanoID,
 $ZodCUID,$ZodCUID2,$ZodULID,$ZodXID,$ZodKSUID,$ZodISODateTime,$ZodISODate,$ZodISOTime,$ZodISODuration,$ZodIPv4,ipv6Alphabet,
 $ZodIPv6,$ZodCIDRv4,$ZodCIDRv6,base64Charset,$ZodBase64,base64urlCharset,$ZodBase64URL,$ZodE164,$ZodJWT,$ZodNumber,$ZodNumberFormat,
-$ZodBoolean,$ZodNull,$ZodUnknown,$ZodNever,arraySize,$ZodArray,NO_SYMBOL_KEYS,$ZodObject,$ZodObjectJIT,$ZodUnion,$ZodDiscriminatedUnion,
+$ZodBoolean,$ZodUnknown,$ZodNever,arraySize,$ZodArray,NO_SYMBOL_KEYS,$ZodObject,$ZodObjectJIT,$ZodUnion,$ZodDiscriminatedUnion,
 $ZodIntersection,$ZodRecord,$ZodEnum,$ZodLiteral,$ZodTransform,$ZodOptional,$ZodExactOptional,$ZodNullable,$ZodDefault,$ZodPrefault,
-$ZodNonOptional,$ZodCatch,$ZodPipe,$ZodPreprocess,$ZodReadonly,$ZodLazy,$ZodCustom;var init_schemas=__esm({"node_modules\
-/zod/v4/core/schemas.js"(){init_checks();init_core();init_doc();init_regexes();init_util();init_versions();init_util();$ZodType=
-$constructor("$ZodType",(inst,def)=>{var _a4;inst??(inst={});inst._zod.def=def;inst._zod.bag=inst._zod.bag||{};inst._zod.
-version=version;const defChecks=inst._zod.def.checks;const checks=inst._zod.traits.has("$ZodCheck")?[inst,...defChecks??
-[]]:defChecks?.length?[...defChecks]:[];for(const ch of checks){for(const fn of ch._zod.onattach){fn(inst)}}if(checks.length===
-0){(_a4=inst._zod).deferred??(_a4.deferred=[]);inst._zod.deferred?.push(()=>{inst._zod.run=inst._zod.parse})}else{const runChecks=(payload,checks2,ctx)=>{
+$ZodNonOptional,$ZodCatch,$ZodPipe,$ZodPreprocess,$ZodReadonly,$ZodCustom;var init_schemas=__esm({"node_modules/zod/v4/c\
+ore/schemas.js"(){init_checks();init_core();init_doc();init_regexes();init_util();init_versions();init_util();$ZodType=$constructor(
+"$ZodType",(inst,def)=>{var _a4;inst??(inst={});inst._zod.def=def;inst._zod.bag=inst._zod.bag||{};inst._zod.version=version;
+const defChecks=inst._zod.def.checks;const checks=inst._zod.traits.has("$ZodCheck")?[inst,...defChecks??[]]:defChecks?.length?
+[...defChecks]:[];for(const ch of checks){for(const fn of ch._zod.onattach){fn(inst)}}if(checks.length===0){(_a4=inst._zod).
+deferred??(_a4.deferred=[]);inst._zod.deferred?.push(()=>{inst._zod.run=inst._zod.parse})}else{const runChecks=(payload,checks2,ctx)=>{
 if(payload.memo)return payload;let isAborted=aborted(payload);let asyncResult;for(const ch of checks2){if(ch._zod.def.when){
 if(explicitlyAborted(payload))continue;const shouldRun=ch._zod.def.when(payload);if(!shouldRun)continue}else if(isAborted){
 continue}const currLen=payload.issues.length;const _=ch._zod.check(payload);if(_ instanceof Promise&&ctx?.async===false){
@@ -6760,38 +6760,36 @@ isFinite(input)?String(input):void 0:void 0;payload.issues.push({expected:"numbe
 inst,def);$ZodNumber.init(inst,def)});$ZodBoolean=$constructor("$ZodBoolean",(inst,def)=>{$ZodType.init(inst,def);inst._zod.
 pattern=boolean;inst._zod.parse=(payload,_ctx)=>{if(def.coerce)try{payload.value=Boolean(payload.value)}catch(_){}const input=payload.
 value;if(typeof input==="boolean")return payload;payload.issues.push({expected:"boolean",code:"invalid_type",input,inst});
-return payload}});$ZodNull=$constructor("$ZodNull",(inst,def)=>{$ZodType.init(inst,def);inst._zod.pattern=_null;inst._zod.
-values=new Set([null]);inst._zod.parse=(payload,_ctx)=>{const input=payload.value;if(input===null)return payload;payload.
-issues.push({expected:"null",code:"invalid_type",input,inst});return payload}});$ZodUnknown=$constructor("$ZodUnknown",(inst,def)=>{
-$ZodType.init(inst,def);inst._zod.parse=payload=>payload});$ZodNever=$constructor("$ZodNever",(inst,def)=>{$ZodType.init(
-inst,def);inst._zod.parse=(payload,_ctx)=>{payload.issues.push({expected:"never",code:"invalid_type",input:payload.value,
-inst});return payload}});arraySize=input=>Array.isArray(input)?input.length:-1;$ZodArray=$constructor("$ZodArray",(inst,def)=>{
-$ZodType.init(inst,def);const memo3=globalConfig.memoizer;memo3?.attach(inst);inst._zod.parse=(payload,ctx)=>{const input=payload.
-value;if(!Array.isArray(input)){payload.issues.push({expected:"array",code:"invalid_type",input,inst});return payload}payload.
-value=memo3?memo3.alloc(inst,payload,Array(input.length),ctx):Array(input.length);const proms=[];const abortEarly=ctx?.abortEarly;
-for(let i3=0;i3<input.length;i3++){const item=input[i3];const result=def.element._zod.run({value:item,issues:[]},ctx);if(result instanceof
-Promise){proms.push(result.then(result2=>handleArrayResult(result2,payload,i3)))}else{handleArrayResult(result,payload,i3);
-if(abortEarly&&result.issues.length!==0&&aborted(result))break}}if(proms.length){return Promise.all(proms).then(()=>payload)}
-return payload};capSize(inst,arraySize)});NO_SYMBOL_KEYS=[];$ZodObject=$constructor("$ZodObject",(inst,def)=>{$ZodType.init(
-inst,def);const desc=Object.getOwnPropertyDescriptor(def,"shape");const sh=desc?.get?desc.get.raw:def.shape??{};if(sh){const get=()=>{
-const newSh={...sh};Object.defineProperty(def,"shape",{value:newSh});get.raw=newSh;return newSh};get.raw=sh;Object.defineProperty(
-def,"shape",{get})}const _normalized=cached(()=>normalizeDef(def));defineLazyInternal(inst,"propValues",zod=>{const shape2=zod.
-def.shape;const propValues={};for(const key3 in shape2){const field2=shape2[key3]._zod;if(field2.values){if(!Object.prototype.
-hasOwnProperty.call(propValues,key3)){assignProp(propValues,key3,new Set)}for(const v of field2.values)propValues[key3].
-add(v);if(field2.optin!==void 0)propValues[key3].add(void 0)}}return propValues});const isObject5=isObject2;const catchall=def.
-catchall;let value4;const memo3=globalConfig.memoizer;memo3?.attach(inst);inst._zod.parse=(payload,ctx)=>{value4??(value4=
-_normalized.value);const input=payload.value;if(!isObject5(input)){payload.issues.push({expected:"object",code:"invalid_\
-type",input,inst});return payload}payload.value=memo3?memo3.alloc(inst,payload,{},ctx):{};const proms=[];const shape2=value4.
-shape;const abortEarly=ctx?.abortEarly;let seen=payload.issues.length;for(const key3 of value4.allKeys){if(abortEarly&&payload.
-issues.length!==seen){if(aborted(payload,seen))break;seen=payload.issues.length}if(key3==="__proto__")continue;const el=shape2[key3];
-const optin=el._zod.optin;const optout=el._zod.optout;const r2=el._zod.run({value:input[key3],issues:[]},ctx);if(r2 instanceof
-Promise){proms.push(r2.then(r3=>handlePropertyResult(r3,payload,key3,input,optin,optout)))}else{handlePropertyResult(r2,
-payload,key3,input,optin,optout)}}if(!catchall){return proms.length?Promise.all(proms).then(()=>payload):payload}return handleCatchall(
-proms,input,payload,ctx,_normalized.value,inst,abortEarly===true)}});$ZodObjectJIT=$constructor("$ZodObjectJIT",(inst,def)=>{
-$ZodObject.init(inst,def);const superParse=inst._zod.parse;const _normalized=cached(()=>normalizeDef(def));const memo3=globalConfig.
-memoizer;const generateFastpass=shape2=>{const normalized2=_normalized.value;const syms=normalized2.symbolKeys;const doc2=new Doc(
-["payload","ctx"],{shape:shape2,inst,memo:memo3,syms});const parseStr=k=>`shape[${k}]._zod.run({ value: input[${k}], iss\
-ues: [] }, ctx)`;const prefixStr=(id,k)=>`
+return payload}});$ZodUnknown=$constructor("$ZodUnknown",(inst,def)=>{$ZodType.init(inst,def);inst._zod.parse=payload=>payload});
+$ZodNever=$constructor("$ZodNever",(inst,def)=>{$ZodType.init(inst,def);inst._zod.parse=(payload,_ctx)=>{payload.issues.
+push({expected:"never",code:"invalid_type",input:payload.value,inst});return payload}});arraySize=input=>Array.isArray(input)?
+input.length:-1;$ZodArray=$constructor("$ZodArray",(inst,def)=>{$ZodType.init(inst,def);const memo3=globalConfig.memoizer;
+memo3?.attach(inst);inst._zod.parse=(payload,ctx)=>{const input=payload.value;if(!Array.isArray(input)){payload.issues.push(
+{expected:"array",code:"invalid_type",input,inst});return payload}payload.value=memo3?memo3.alloc(inst,payload,Array(input.
+length),ctx):Array(input.length);const proms=[];const abortEarly=ctx?.abortEarly;for(let i3=0;i3<input.length;i3++){const item=input[i3];
+const result=def.element._zod.run({value:item,issues:[]},ctx);if(result instanceof Promise){proms.push(result.then(result2=>handleArrayResult(
+result2,payload,i3)))}else{handleArrayResult(result,payload,i3);if(abortEarly&&result.issues.length!==0&&aborted(result))
+break}}if(proms.length){return Promise.all(proms).then(()=>payload)}return payload};capSize(inst,arraySize)});NO_SYMBOL_KEYS=
+[];$ZodObject=$constructor("$ZodObject",(inst,def)=>{$ZodType.init(inst,def);const desc=Object.getOwnPropertyDescriptor(
+def,"shape");const sh=desc?.get?desc.get.raw:def.shape??{};if(sh){const get=()=>{const newSh={...sh};Object.defineProperty(
+def,"shape",{value:newSh});get.raw=newSh;return newSh};get.raw=sh;Object.defineProperty(def,"shape",{get})}const _normalized=cached(
+()=>normalizeDef(def));defineLazyInternal(inst,"propValues",zod=>{const shape2=zod.def.shape;const propValues={};for(const key3 in shape2){
+const field2=shape2[key3]._zod;if(field2.values){if(!Object.prototype.hasOwnProperty.call(propValues,key3)){assignProp(propValues,
+key3,new Set)}for(const v of field2.values)propValues[key3].add(v);if(field2.optin!==void 0)propValues[key3].add(void 0)}}
+return propValues});const isObject5=isObject2;const catchall=def.catchall;let value4;const memo3=globalConfig.memoizer;memo3?.
+attach(inst);inst._zod.parse=(payload,ctx)=>{value4??(value4=_normalized.value);const input=payload.value;if(!isObject5(
+input)){payload.issues.push({expected:"object",code:"invalid_type",input,inst});return payload}payload.value=memo3?memo3.
+alloc(inst,payload,{},ctx):{};const proms=[];const shape2=value4.shape;const abortEarly=ctx?.abortEarly;let seen=payload.
+issues.length;for(const key3 of value4.allKeys){if(abortEarly&&payload.issues.length!==seen){if(aborted(payload,seen))break;
+seen=payload.issues.length}if(key3==="__proto__")continue;const el=shape2[key3];const optin=el._zod.optin;const optout=el.
+_zod.optout;const r2=el._zod.run({value:input[key3],issues:[]},ctx);if(r2 instanceof Promise){proms.push(r2.then(r3=>handlePropertyResult(
+r3,payload,key3,input,optin,optout)))}else{handlePropertyResult(r2,payload,key3,input,optin,optout)}}if(!catchall){return proms.
+length?Promise.all(proms).then(()=>payload):payload}return handleCatchall(proms,input,payload,ctx,_normalized.value,inst,
+abortEarly===true)}});$ZodObjectJIT=$constructor("$ZodObjectJIT",(inst,def)=>{$ZodObject.init(inst,def);const superParse=inst.
+_zod.parse;const _normalized=cached(()=>normalizeDef(def));const memo3=globalConfig.memoizer;const generateFastpass=shape2=>{
+const normalized2=_normalized.value;const syms=normalized2.symbolKeys;const doc2=new Doc(["payload","ctx"],{shape:shape2,
+inst,memo:memo3,syms});const parseStr=k=>`shape[${k}]._zod.run({ value: input[${k}], issues: [] }, ctx)`;const prefixStr=(id,k)=>`\
+
           let ${id}_ab = false;
           for (let i = 0; i < ${id}.issues.length; i++) {
             const iss = ${id}.issues[i];
@@ -6964,15 +6962,10 @@ def.out,ctx)}});$ZodPreprocess=$constructor("$ZodPreprocess",(inst,def)=>{$ZodPi
 defineLazyInternal(inst,"values",zod=>zod.def.innerType._zod.values);defineLazyInternal(inst,"optin",zod=>zod.def.innerType?.
 _zod?.optin);defineLazyInternal(inst,"optout",zod=>zod.def.innerType?._zod?.optout);inst._zod.parse=(payload,ctx)=>{if(ctx.
 direction==="backward"){return def.innerType._zod.run(payload,ctx)}const result=def.innerType._zod.run(payload,ctx);if(result instanceof
-Promise){return result.then(handleReadonlyResult)}return handleReadonlyResult(result)}});$ZodLazy=$constructor("$ZodLazy",
-(inst,def)=>{$ZodType.init(inst,def);defineLazy(inst._zod,"innerType",()=>{const d2=def;if(!d2._cachedInner)d2._cachedInner=
-def.getter();return d2._cachedInner});defineLazyInternal(inst,"pattern",zod=>zod.innerType?._zod?.pattern);defineLazyInternal(
-inst,"propValues",zod=>zod.innerType?._zod?.propValues);defineLazyInternal(inst,"optin",zod=>zod.innerType?._zod?.optin??
-void 0);defineLazyInternal(inst,"optout",zod=>zod.innerType?._zod?.optout??void 0);inst._zod.parse=(payload,ctx)=>{const inner=inst.
-_zod.innerType;return inner._zod.run(payload,ctx)}});$ZodCustom=$constructor("$ZodCustom",(inst,def)=>{$ZodCheck.init(inst,
-def);$ZodType.init(inst,def);inst._zod.parse=(payload,_)=>{return payload};inst._zod.check=payload=>{const input=payload.
-value;const r2=def.fn(input);if(r2 instanceof Promise){return r2.then(r3=>handleRefineResult(r3,payload,input,inst))}handleRefineResult(
-r2,payload,input,inst);return}})}});function isRef(value4){return value4!==null&&typeof value4==="object"}function cloneIssues(issues){return issues.map(iss=>iss.
+Promise){return result.then(handleReadonlyResult)}return handleReadonlyResult(result)}});$ZodCustom=$constructor("$ZodCu\
+stom",(inst,def)=>{$ZodCheck.init(inst,def);$ZodType.init(inst,def);inst._zod.parse=(payload,_)=>{return payload};inst._zod.
+check=payload=>{const input=payload.value;const r2=def.fn(input);if(r2 instanceof Promise){return r2.then(r3=>handleRefineResult(
+r3,payload,input,inst))}handleRefineResult(r2,payload,input,inst);return}})}});function isRef(value4){return value4!==null&&typeof value4==="object"}function cloneIssues(issues){return issues.map(iss=>iss.
 path?{...iss,path:iss.path.slice()}:{...iss})}function isRecursive(inst,stack,resolve20){const cached2=recursive.get(inst);
 if(cached2!==void 0)return cached2?PROVEN:NONE;if(stack.has(inst))return PROVEN;stack.add(inst);let result=NONE;const check3=child=>{
 if(result!==PROVEN&&child?._zod){const answer=isRecursive(child,stack,resolve20);if(answer>result)result=answer}};const shape2=(sh,spread)=>{
@@ -7079,13 +7072,12 @@ string_format",...normalizeParams(params)})}function _number(Class2,params){retu
 er",checks:[],...normalizeParams(params)}))}function _int(Class2,params){return new Class2({type:"number",check:"number_\
 format",abort:false,format:"safeint",...normalizeParams(params)})}function _int32(Class2,params){return new Class2({type:"\
 number",check:"number_format",abort:false,format:"int32",...normalizeParams(params)})}function _boolean(Class2,params){return new Class2(
-{type:"boolean",...normalizeParams(params)})}function _null2(Class2,params){return new Class2({type:"null",...normalizeParams(
-params)})}function _unknown(Class2){return new Class2({type:"unknown"})}function _never(Class2,params){return new Class2(
-{type:"never",...normalizeParams(params)})}function _lt(value4,params){return new $ZodCheckLessThan({check:"less_than",...normalizeParams(
-params),value:value4,inclusive:false})}function _lte(value4,params){return new $ZodCheckLessThan({check:"less_than",...normalizeParams(
-params),value:value4,inclusive:true})}function _gt(value4,params){return new $ZodCheckGreaterThan({check:"greater_than",
-...normalizeParams(params),value:value4,inclusive:false})}function _gte(value4,params){return new $ZodCheckGreaterThan({
-check:"greater_than",...normalizeParams(params),value:value4,inclusive:true})}function _multipleOf(value4,params){return new $ZodCheckMultipleOf(
+{type:"boolean",...normalizeParams(params)})}function _unknown(Class2){return new Class2({type:"unknown"})}function _never(Class2,params){
+return new Class2({type:"never",...normalizeParams(params)})}function _lt(value4,params){return new $ZodCheckLessThan({check:"\
+less_than",...normalizeParams(params),value:value4,inclusive:false})}function _lte(value4,params){return new $ZodCheckLessThan(
+{check:"less_than",...normalizeParams(params),value:value4,inclusive:true})}function _gt(value4,params){return new $ZodCheckGreaterThan(
+{check:"greater_than",...normalizeParams(params),value:value4,inclusive:false})}function _gte(value4,params){return new $ZodCheckGreaterThan(
+{check:"greater_than",...normalizeParams(params),value:value4,inclusive:true})}function _multipleOf(value4,params){return new $ZodCheckMultipleOf(
 {check:"multiple_of",...normalizeParams(params),value:value4})}function _maxLength(maximum,params){const ch=new $ZodCheckMaxLength(
 {check:"max_length",...normalizeParams(params),maximum});return ch}function _minLength(minimum,params){return new $ZodCheckMinLength(
 {check:"min_length",...normalizeParams(params),minimum})}function _length(length2,params){return new $ZodCheckLengthEquals(
@@ -7113,9 +7105,9 @@ let target=params?.target??"draft-2020-12";if(target==="draft-4")target="draft-0
 7";return{processors:params.processors??{},metadataRegistry:params?.metadata??globalRegistry,target,unrepresentable:params?.
 unrepresentable??"throw",override:params?.override??(()=>{}),io:params?.io??"output",counter:0,seen:new Map,sharedDefsExtractedFor:void 0,
 sharedEmitDoneFor:void 0,cycles:params?.cycles??"ref",reused:params?.reused??"inline",intersections:[],deferred:[],external:params?.
-external??void 0}}function handleUnrepresentable(schema6,ctx,json2,params,message){const result=typeof ctx.unrepresentable===
+external??void 0}}function handleUnrepresentable(schema6,ctx,json,params,message){const result=typeof ctx.unrepresentable===
 "function"?ctx.unrepresentable({zodSchema:schema6,path:params.path,message}):ctx.unrepresentable;if(result==="any")return false;
-if(result===void 0||result==="throw")throw new Error(message);Object.assign(json2,result);return true}function processSchema(schema6,ctx,_params={
+if(result===void 0||result==="throw")throw new Error(message);Object.assign(json,result);return true}function processSchema(schema6,ctx,_params={
 path:[],schemaPath:[]}){var _a4;const def=schema6._zod.def;const seen=ctx.seen.get(schema6);if(seen){seen.count++;const isCycle=_params.
 schemaPath.includes(schema6);if(isCycle){seen.cycle=_params.path}return seen.schema}const result={schema:{},count:1,cycle:void 0,
 path:_params.path};ctx.seen.set(schema6,result);ctx.sharedDefsExtractedFor=void 0;ctx.sharedEmitDoneFor=void 0;const overrideSchema=schema6.
@@ -7164,12 +7156,12 @@ required2.add(key3)}const folded={type:"object",properties:properties2};if(requi
 if(objects3.every(object3=>object3.additionalProperties===false)){folded.additionalProperties=false}else{const constraints=[];
 for(const object3 of objects3){const constraint=undeclaredConstraint(object3);if(constraint&&!constraints.some(seen=>JSON.
 stringify(seen)===JSON.stringify(constraint)))constraints.push(constraint)}if(constraints.length===1)folded.additionalProperties=
-constraints[0];else if(constraints.length>1)folded.additionalProperties={allOf:constraints}}return folded}function foldIntersection(json2){
-const allOf=json2.allOf;if(!Array.isArray(allOf)||allOf.length<2)return;for(const key3 of FOLDABLE_KEYS)if(key3 in json2)
-return;const unions=allOf.filter(m=>UNION_KEYS.some(k=>Array.isArray(m[k])));let folded=null;if(!unions.length){folded=foldObjects(
+constraints[0];else if(constraints.length>1)folded.additionalProperties={allOf:constraints}}return folded}function foldIntersection(json){
+const allOf=json.allOf;if(!Array.isArray(allOf)||allOf.length<2)return;for(const key3 of FOLDABLE_KEYS)if(key3 in json)return;
+const unions=allOf.filter(m=>UNION_KEYS.some(k=>Array.isArray(m[k])));let folded=null;if(!unions.length){folded=foldObjects(
 allOf)}else{const union3=unions[0];const keyword=UNION_KEYS.find(k=>Array.isArray(union3[k]));if(Object.keys(union3).length!==
 1)return;const rest=allOf.filter(m=>m!==union3);const branches=union3[keyword].map(branch=>foldObjects([...rest,branch]));
-if(branches.some(b=>!b))return;folded={[keyword]:branches}}if(!folded)return;delete json2.allOf;assignProps(json2,folded)}
+if(branches.some(b=>!b))return;folded={[keyword]:branches}}if(!folded)return;delete json.allOf;assignProps(json,folded)}
 function finalize(ctx,schema6){const root=ctx.seen.get(schema6);if(!root)throw new Error("Unprocessed schema. This is a \
 bug in Zod.");const flattenRef=zodSchema=>{const seen=ctx.seen.get(zodSchema);if(seen.ref===null)return;const schema7=seen.
 def??seen.schema;const _cached={...schema7};const ref=seen.ref;seen.ref=null;if(ref){flattenRef(ref);const refSeen=ctx.seen.
@@ -7184,11 +7176,11 @@ if(key3==="$ref"||key3==="allOf")continue;if(key3 in parentSeen.def&&JSON.string
 def[key3])){delete schema7[key3]}}}}}ctx.override({zodSchema,jsonSchema:schema7,path:seen.path??[]})};if(!ctx.external||
 ctx.sharedEmitDoneFor!==ctx.external){for(const entry of[...ctx.seen.entries()].reverse()){flattenRef(entry[0])}if(ctx.target!==
 "openapi-3.0"){for(const entry of ctx.seen.entries()){compactTypeUnion(entry[1].def??entry[1].schema)}}for(const rewrite2 of ctx.
-deferred)rewrite2();if(ctx.intersections.length){const carriers=new Map;for(const seen of ctx.seen.values()){for(const json2 of[
-seen.schema,seen.def]){const allOf=json2?.allOf;if(!Array.isArray(allOf))continue;const existing2=carriers.get(allOf);if(existing2)
-existing2.push(json2);else carriers.set(allOf,[json2])}}for(const allOf of ctx.intersections){for(const json2 of carriers.
-get(allOf)??[])foldIntersection(json2)}}}const result={};if(ctx.target==="draft-2020-12"){result.$schema="https://json-s\
-chema.org/draft/2020-12/schema"}else if(ctx.target==="draft-07"){result.$schema="http://json-schema.org/draft-07/schema#"}else if(ctx.
+deferred)rewrite2();if(ctx.intersections.length){const carriers=new Map;for(const seen of ctx.seen.values()){for(const json of[
+seen.schema,seen.def]){const allOf=json?.allOf;if(!Array.isArray(allOf))continue;const existing2=carriers.get(allOf);if(existing2)
+existing2.push(json);else carriers.set(allOf,[json])}}for(const allOf of ctx.intersections){for(const json of carriers.get(
+allOf)??[])foldIntersection(json)}}}const result={};if(ctx.target==="draft-2020-12"){result.$schema="https://json-schema\
+.org/draft/2020-12/schema"}else if(ctx.target==="draft-07"){result.$schema="http://json-schema.org/draft-07/schema#"}else if(ctx.
 target==="draft-04"){result.$schema="http://json-schema.org/draft-04/schema#"}else if(ctx.target==="openapi-3.0"){}else{}
 if(ctx.external?.uri){const id=ctx.external.registry.get(schema6)?.id;if(!id)throw new Error("Schema is missing an `id` \
 property");result.$id=ctx.external.uri(id)}assignProps(result,root.defId?root.schema:root.def??root.schema);const rootMetaId=ctx.
@@ -7224,14 +7216,14 @@ void 0)narrowMax(agg,"exclusiveMaximum",bag.exclusiveMaximum);if(bag.multipleOf!
 if(bag.format!==void 0){agg.format??(agg.format=bag.format);if(bag.format.includes("int"))agg.isInt=true}if(bag.mime)intersectMime(
 agg,bag.mime);for(const pattern of bag.patterns??[])addPattern(agg,pattern);return agg}function inputOptin(schema6){const def=schema6.
 _zod.def;if(def.type==="pipe"&&def.in._zod.traits.has("$ZodTransform")){return inputOptin(def.out)}if(def.type==="catch"){
-return inputOptin(def.innerType)}return schema6._zod.optin}function stringifyKeyNames(bySchema,json2,visited){if(json2.$ref){
-if(visited.has(json2))return json2;visited.add(json2);const def=bySchema.get(json2)?.def;if(!def)return json2;const inlined=stringifyKeyNames(
-bySchema,def,visited);return inlined===def?json2:inlined}for(const keyword of["anyOf","oneOf"]){const branches=json2[keyword];
+return inputOptin(def.innerType)}return schema6._zod.optin}function stringifyKeyNames(bySchema,json,visited){if(json.$ref){
+if(visited.has(json))return json;visited.add(json);const def=bySchema.get(json)?.def;if(!def)return json;const inlined=stringifyKeyNames(
+bySchema,def,visited);return inlined===def?json:inlined}for(const keyword of["anyOf","oneOf"]){const branches=json[keyword];
 if(!Array.isArray(branches))continue;const mapped=branches.map(branch=>stringifyKeyNames(bySchema,branch,visited));if(mapped.
-some((branch,i3)=>branch!==branches[i3]))json2={...json2,[keyword]:mapped}}const types3=Array.isArray(json2.type)?json2.
-type:[json2.type];const numericType=!types3.includes("string")&&types3.some(t2=>t2==="number"||t2==="integer");const values=json2.
-enum??(json2.const!==void 0?[json2.const]:void 0);if(!numericType&&!values?.some(v=>typeof v==="number"))return json2;const{
-minimum,maximum,exclusiveMinimum,exclusiveMaximum,multipleOf,format,id,...rest}=json2;if(rest.enum)rest.enum=rest.enum.map(
+some((branch,i3)=>branch!==branches[i3]))json={...json,[keyword]:mapped}}const types3=Array.isArray(json.type)?json.type:
+[json.type];const numericType=!types3.includes("string")&&types3.some(t2=>t2==="number"||t2==="integer");const values=json.
+enum??(json.const!==void 0?[json.const]:void 0);if(!numericType&&!values?.some(v=>typeof v==="number"))return json;const{
+minimum,maximum,exclusiveMinimum,exclusiveMaximum,multipleOf,format,id,...rest}=json;if(rest.enum)rest.enum=rest.enum.map(
 v=>typeof v==="number"?String(v):v);else if(typeof rest.const==="number")rest.const=String(rest.const);if(!numericType)return rest;
 rest.type="string";if(!values)rest.pattern=(types3.includes("number")?number:integer).source;return rest}function rewriteKeyNames(ctx){
 const bySchema=new Map;for(const entry of ctx.seen.values()){if(entry.def&&!bySchema.has(entry.schema))bySchema.set(entry.
@@ -7239,108 +7231,106 @@ schema,entry)}const rewrites=new Map;for(const record2 of pendingRecords.get(ctx
 const names4=(seen?.def??seen?.schema)?.propertyNames;if(!names4||names4===true||rewrites.has(names4))continue;const rewritten=stringifyKeyNames(
 bySchema,names4,new Set);if(rewritten!==names4)rewrites.set(names4,rewritten)}if(!rewrites.size)return;for(const entry of ctx.
 seen.values()){for(const carrier of[entry.schema,entry.def]){const rewritten=carrier&&rewrites.get(carrier.propertyNames);
-if(rewritten)carrier.propertyNames=rewritten}}}function serializeDefaultValue(value4,schema6,ctx,json2,params){let unrepresentable=false;
+if(rewritten)carrier.propertyNames=rewritten}}}function serializeDefaultValue(value4,schema6,ctx,json,params){let unrepresentable=false;
 const serialized=JSON.stringify(value4,(_,val)=>{if(typeof val!=="bigint")return val;unrepresentable=true;return null});
-if(!unrepresentable)return JSON.parse(serialized);handleUnrepresentable(schema6,ctx,json2,params,"BigInt defaults cannot\
- be represented in JSON Schema");return UNREPRESENTABLE_DEFAULT}var narrowMin,narrowMax,narrowBoth,addDivisor,addPattern,
+if(!unrepresentable)return JSON.parse(serialized);handleUnrepresentable(schema6,ctx,json,params,"BigInt defaults cannot \
+be represented in JSON Schema");return UNREPRESENTABLE_DEFAULT}var narrowMin,narrowMax,narrowBoth,addDivisor,addPattern,
 intersectMime,setFormat,minContributor,maxContributor,formatContributor,contributors,formatMap,exactPatterns,exactPattern,
-stringProcessor,numberProcessor,booleanProcessor,nullProcessor,neverProcessor,unknownProcessor,enumProcessor,literalProcessor,
-customProcessor,transformProcessor,arrayProcessor,objectProcessor,unionProcessor,intersectionProcessor,pendingRecords,recordProcessor,
-nullableProcessor,nonoptionalProcessor,UNREPRESENTABLE_DEFAULT,defaultProcessor,prefaultProcessor,catchProcessor,pipeProcessor,
-readonlyProcessor,optionalProcessor,lazyProcessor;var init_json_schema_processors=__esm({"node_modules/zod/v4/core/json-\
-schema-processors.js"(){init_regexes();init_schemas();init_to_json_schema();init_util();narrowMin=(agg,key3,value4)=>{if(agg[key3]===
-void 0||value4>agg[key3])agg[key3]=value4};narrowMax=(agg,key3,value4)=>{if(agg[key3]===void 0||value4<agg[key3])agg[key3]=
-value4};narrowBoth=(agg,value4)=>{narrowMin(agg,"minimum",value4);narrowMax(agg,"maximum",value4)};addDivisor=(agg,value4)=>{
-agg.multipleOf??(agg.multipleOf=[]);if(!agg.multipleOf.includes(value4))agg.multipleOf.push(value4)};addPattern=(agg,pattern)=>{
-agg.patterns??(agg.patterns=new Set);agg.patterns.add(pattern)};intersectMime=(agg,mime)=>{agg.mime=agg.mime?agg.mime.filter(
-m=>mime.includes(m)):[...mime]};setFormat=(agg,format)=>{agg.format=format;if(format.includes("int"))agg.isInt=true};minContributor=
-(agg,def)=>narrowMin(agg,"minimum",def.minimum);maxContributor=(agg,def)=>narrowMax(agg,"maximum",def.maximum);formatContributor=
-ranges=>(agg,def)=>{setFormat(agg,def.format);const[minimum,maximum]=ranges[def.format];narrowMin(agg,"minimum",minimum);
-narrowMax(agg,"maximum",maximum)};contributors={greater_than:(agg,def)=>narrowMin(agg,def.inclusive?"minimum":"exclusive\
-Minimum",def.value),less_than:(agg,def)=>narrowMax(agg,def.inclusive?"maximum":"exclusiveMaximum",def.value),multiple_of:(agg,def)=>addDivisor(
+stringProcessor,numberProcessor,booleanProcessor,neverProcessor,unknownProcessor,enumProcessor,literalProcessor,customProcessor,
+transformProcessor,arrayProcessor,objectProcessor,unionProcessor,intersectionProcessor,pendingRecords,recordProcessor,nullableProcessor,
+nonoptionalProcessor,UNREPRESENTABLE_DEFAULT,defaultProcessor,prefaultProcessor,catchProcessor,pipeProcessor,readonlyProcessor,
+optionalProcessor;var init_json_schema_processors=__esm({"node_modules/zod/v4/core/json-schema-processors.js"(){init_regexes();
+init_schemas();init_to_json_schema();init_util();narrowMin=(agg,key3,value4)=>{if(agg[key3]===void 0||value4>agg[key3])agg[key3]=
+value4};narrowMax=(agg,key3,value4)=>{if(agg[key3]===void 0||value4<agg[key3])agg[key3]=value4};narrowBoth=(agg,value4)=>{
+narrowMin(agg,"minimum",value4);narrowMax(agg,"maximum",value4)};addDivisor=(agg,value4)=>{agg.multipleOf??(agg.multipleOf=
+[]);if(!agg.multipleOf.includes(value4))agg.multipleOf.push(value4)};addPattern=(agg,pattern)=>{agg.patterns??(agg.patterns=
+new Set);agg.patterns.add(pattern)};intersectMime=(agg,mime)=>{agg.mime=agg.mime?agg.mime.filter(m=>mime.includes(m)):[...mime]};
+setFormat=(agg,format)=>{agg.format=format;if(format.includes("int"))agg.isInt=true};minContributor=(agg,def)=>narrowMin(
+agg,"minimum",def.minimum);maxContributor=(agg,def)=>narrowMax(agg,"maximum",def.maximum);formatContributor=ranges=>(agg,def)=>{
+setFormat(agg,def.format);const[minimum,maximum]=ranges[def.format];narrowMin(agg,"minimum",minimum);narrowMax(agg,"maxi\
+mum",maximum)};contributors={greater_than:(agg,def)=>narrowMin(agg,def.inclusive?"minimum":"exclusiveMinimum",def.value),
+less_than:(agg,def)=>narrowMax(agg,def.inclusive?"maximum":"exclusiveMaximum",def.value),multiple_of:(agg,def)=>addDivisor(
 agg,def.value),number_format:formatContributor(NUMBER_FORMAT_RANGES),bigint_format:formatContributor(BIGINT_FORMAT_RANGES),
 min_length:minContributor,max_length:maxContributor,length_equals:(agg,def)=>narrowBoth(agg,def.length),min_size:minContributor,
 max_size:maxContributor,size_equals:(agg,def)=>narrowBoth(agg,def.size),string_format:(agg,def)=>{setFormat(agg,def.format);
 if(def.pattern)addPattern(agg,def.pattern);if(def.format==="base64"||def.format==="base64url")agg.contentEncoding=def.format;
 if(def.local||def.precision===-1)agg.laxFormat=true},mime_type:(agg,def)=>intersectMime(agg,def.mime)};formatMap={guid:"\
 uuid",url:"uri",datetime:"date-time",json_string:"json-string",regex:""};exactPatterns=new Map([[base64Charset,base64],[
-base64urlCharset,base64url]]);exactPattern=p=>exactPatterns.get(p)??p;stringProcessor=(schema6,ctx,_json,_params)=>{const json2=_json;
-json2.type="string";const{minimum,maximum,format,patterns,contentEncoding,laxFormat}=aggregateChecks(schema6);if(typeof minimum===
-"number")json2.minLength=minimum;if(typeof maximum==="number")json2.maxLength=maximum;if(format){json2.format=formatMap[format]??
-format;if(json2.format==="")delete json2.format;if(format==="time"||laxFormat){delete json2.format}}if(contentEncoding)json2.
+base64urlCharset,base64url]]);exactPattern=p=>exactPatterns.get(p)??p;stringProcessor=(schema6,ctx,_json,_params)=>{const json=_json;
+json.type="string";const{minimum,maximum,format,patterns,contentEncoding,laxFormat}=aggregateChecks(schema6);if(typeof minimum===
+"number")json.minLength=minimum;if(typeof maximum==="number")json.maxLength=maximum;if(format){json.format=formatMap[format]??
+format;if(json.format==="")delete json.format;if(format==="time"||laxFormat){delete json.format}}if(contentEncoding)json.
 contentEncoding=contentEncoding;if(patterns&&patterns.size>0){const patternList=[...patterns].map(exactPattern);if(patternList.
-length===1)json2.pattern=patternList[0].source;else if(patternList.length>1){json2.allOf=[...patternList.map(regex=>({...ctx.
+length===1)json.pattern=patternList[0].source;else if(patternList.length>1){json.allOf=[...patternList.map(regex=>({...ctx.
 target==="draft-07"||ctx.target==="draft-04"||ctx.target==="openapi-3.0"?{type:"string"}:{},pattern:regex.source}))]}}};
-numberProcessor=(schema6,ctx,_json,params)=>{const json2=_json;const{minimum,maximum,multipleOf,exclusiveMaximum,exclusiveMinimum,
-isInt}=aggregateChecks(schema6);json2.type=isInt?"integer":"number";const exMin=typeof exclusiveMinimum==="number"&&exclusiveMinimum>=
+numberProcessor=(schema6,ctx,_json,params)=>{const json=_json;const{minimum,maximum,multipleOf,exclusiveMaximum,exclusiveMinimum,
+isInt}=aggregateChecks(schema6);json.type=isInt?"integer":"number";const exMin=typeof exclusiveMinimum==="number"&&exclusiveMinimum>=
 (minimum??Number.NEGATIVE_INFINITY);const exMax=typeof exclusiveMaximum==="number"&&exclusiveMaximum<=(maximum??Number.POSITIVE_INFINITY);
-const legacy=ctx.target==="draft-04"||ctx.target==="openapi-3.0";if(exMin){if(legacy){json2.minimum=exclusiveMinimum;json2.
-exclusiveMinimum=true}else{json2.exclusiveMinimum=exclusiveMinimum}}else if(typeof minimum==="number"){json2.minimum=minimum}
-if(exMax){if(legacy){json2.maximum=exclusiveMaximum;json2.exclusiveMaximum=true}else{json2.exclusiveMaximum=exclusiveMaximum}}else if(typeof maximum===
-"number"){json2.maximum=maximum}if(multipleOf){const divisors=new Set;for(const divisor of multipleOf){if(Number.isFinite(
-divisor)&&divisor!==0)divisors.add(Math.abs(divisor));else handleUnrepresentable(schema6,ctx,json2,params,`A multipleOf \
-divisor of ${divisor} cannot be represented in JSON Schema`)}const[first,...rest]=divisors;if(first!==void 0)json2.multipleOf=
-first;if(rest.length)json2.allOf=[...json2.allOf??[],...rest.map(m=>({multipleOf:m}))]}};booleanProcessor=(_schema,_ctx,json2,_params)=>{
-json2.type="boolean"};nullProcessor=(_schema,ctx,json2,_params)=>{if(ctx.target==="openapi-3.0"){json2.type="string";json2.
-nullable=true;json2.enum=[null]}else{json2.type="null"}};neverProcessor=(_schema,_ctx,json2,_params)=>{json2.not={}};unknownProcessor=
-(_schema,_ctx,_json,_params)=>{};enumProcessor=(schema6,_ctx,json2,_params)=>{const def=schema6._zod.def;const values=getEnumValues(
-def.entries);if(values.length===0){json2.not={};return}if(values.every(v=>typeof v==="number"))json2.type="number";if(values.
-every(v=>typeof v==="string"))json2.type="string";json2.enum=values};literalProcessor=(schema6,ctx,json2,params)=>{const def=schema6.
-_zod.def;if(def.values.length===0){json2.not={};return}const vals=[];for(const val of def.values){if(val===void 0){if(handleUnrepresentable(
-schema6,ctx,json2,params,"Literal `undefined` cannot be represented in JSON Schema"))return}else if(typeof val==="bigint"){
-if(handleUnrepresentable(schema6,ctx,json2,params,"BigInt literals cannot be represented in JSON Schema"))return;vals.push(
-Number(val))}else{vals.push(val)}}if(vals.length===0){}else if(vals.length===1){const val=vals[0];json2.type=val===null?
-"null":typeof val;if(ctx.target==="draft-04"||ctx.target==="openapi-3.0"){json2.enum=[val]}else{json2.const=val}}else{if(vals.
-every(v=>typeof v==="number"))json2.type="number";if(vals.every(v=>typeof v==="string"))json2.type="string";if(vals.every(
-v=>typeof v==="boolean"))json2.type="boolean";if(vals.every(v=>v===null))json2.type="null";json2.enum=vals}};customProcessor=
-(schema6,ctx,json2,params)=>{handleUnrepresentable(schema6,ctx,json2,params,"Custom types cannot be represented in JSON \
-Schema")};transformProcessor=(schema6,ctx,json2,params)=>{handleUnrepresentable(schema6,ctx,json2,params,"Transforms can\
-not be represented in JSON Schema")};arrayProcessor=(schema6,ctx,_json,params)=>{const json2=_json;const def=schema6._zod.
-def;const{minimum,maximum}=aggregateChecks(schema6);if(typeof minimum==="number")json2.minItems=minimum;if(typeof maximum===
-"number")json2.maxItems=maximum;json2.type="array";json2.items=processSchema(def.element,ctx,{...params,path:[...params.
-path,"items"]})};objectProcessor=(schema6,ctx,_json,params)=>{const json2=_json;const def=schema6._zod.def;const shape2=def.
-shape;const symbolKeys=Object.getOwnPropertySymbols(shape2);if(symbolKeys.length&&handleUnrepresentable(schema6,ctx,json2,
-params,"Symbol keys cannot be represented in JSON Schema")){return}json2.type="object";json2.properties={};for(const key3 in shape2){
-assignProp(json2.properties,key3,processSchema(shape2[key3],ctx,{...params,path:[...params.path,"properties",key3]}))}const requiredKeys=[];
+const legacy=ctx.target==="draft-04"||ctx.target==="openapi-3.0";if(exMin){if(legacy){json.minimum=exclusiveMinimum;json.
+exclusiveMinimum=true}else{json.exclusiveMinimum=exclusiveMinimum}}else if(typeof minimum==="number"){json.minimum=minimum}
+if(exMax){if(legacy){json.maximum=exclusiveMaximum;json.exclusiveMaximum=true}else{json.exclusiveMaximum=exclusiveMaximum}}else if(typeof maximum===
+"number"){json.maximum=maximum}if(multipleOf){const divisors=new Set;for(const divisor of multipleOf){if(Number.isFinite(
+divisor)&&divisor!==0)divisors.add(Math.abs(divisor));else handleUnrepresentable(schema6,ctx,json,params,`A multipleOf d\
+ivisor of ${divisor} cannot be represented in JSON Schema`)}const[first,...rest]=divisors;if(first!==void 0)json.multipleOf=
+first;if(rest.length)json.allOf=[...json.allOf??[],...rest.map(m=>({multipleOf:m}))]}};booleanProcessor=(_schema,_ctx,json,_params)=>{
+json.type="boolean"};neverProcessor=(_schema,_ctx,json,_params)=>{json.not={}};unknownProcessor=(_schema,_ctx,_json,_params)=>{};
+enumProcessor=(schema6,_ctx,json,_params)=>{const def=schema6._zod.def;const values=getEnumValues(def.entries);if(values.
+length===0){json.not={};return}if(values.every(v=>typeof v==="number"))json.type="number";if(values.every(v=>typeof v===
+"string"))json.type="string";json.enum=values};literalProcessor=(schema6,ctx,json,params)=>{const def=schema6._zod.def;if(def.
+values.length===0){json.not={};return}const vals=[];for(const val of def.values){if(val===void 0){if(handleUnrepresentable(
+schema6,ctx,json,params,"Literal `undefined` cannot be represented in JSON Schema"))return}else if(typeof val==="bigint"){
+if(handleUnrepresentable(schema6,ctx,json,params,"BigInt literals cannot be represented in JSON Schema"))return;vals.push(
+Number(val))}else{vals.push(val)}}if(vals.length===0){}else if(vals.length===1){const val=vals[0];json.type=val===null?"\
+null":typeof val;if(ctx.target==="draft-04"||ctx.target==="openapi-3.0"){json.enum=[val]}else{json.const=val}}else{if(vals.
+every(v=>typeof v==="number"))json.type="number";if(vals.every(v=>typeof v==="string"))json.type="string";if(vals.every(
+v=>typeof v==="boolean"))json.type="boolean";if(vals.every(v=>v===null))json.type="null";json.enum=vals}};customProcessor=
+(schema6,ctx,json,params)=>{handleUnrepresentable(schema6,ctx,json,params,"Custom types cannot be represented in JSON Sc\
+hema")};transformProcessor=(schema6,ctx,json,params)=>{handleUnrepresentable(schema6,ctx,json,params,"Transforms cannot \
+be represented in JSON Schema")};arrayProcessor=(schema6,ctx,_json,params)=>{const json=_json;const def=schema6._zod.def;
+const{minimum,maximum}=aggregateChecks(schema6);if(typeof minimum==="number")json.minItems=minimum;if(typeof maximum==="\
+number")json.maxItems=maximum;json.type="array";json.items=processSchema(def.element,ctx,{...params,path:[...params.path,
+"items"]})};objectProcessor=(schema6,ctx,_json,params)=>{const json=_json;const def=schema6._zod.def;const shape2=def.shape;
+const symbolKeys=Object.getOwnPropertySymbols(shape2);if(symbolKeys.length&&handleUnrepresentable(schema6,ctx,json,params,
+"Symbol keys cannot be represented in JSON Schema")){return}json.type="object";json.properties={};for(const key3 in shape2){
+assignProp(json.properties,key3,processSchema(shape2[key3],ctx,{...params,path:[...params.path,"properties",key3]}))}const requiredKeys=[];
 for(const key3 of Object.keys(shape2)){const field2=def.shape[key3];if(ctx.io==="input"?inputOptin(field2)===void 0:field2.
-_zod.optout===void 0){requiredKeys.push(key3)}}if(requiredKeys.length>0){json2.required=requiredKeys}if(def.catchall?._zod.
-def.type==="never"){json2.additionalProperties=false}else if(!def.catchall){if(ctx.io==="output")json2.additionalProperties=
-false}else if(def.catchall){json2.additionalProperties=processSchema(def.catchall,ctx,{...params,path:[...params.path,"a\
-dditionalProperties"]})}};unionProcessor=(schema6,ctx,json2,params)=>{const def=schema6._zod.def;const isExclusive=def.inclusive===
+_zod.optout===void 0){requiredKeys.push(key3)}}if(requiredKeys.length>0){json.required=requiredKeys}if(def.catchall?._zod.
+def.type==="never"){json.additionalProperties=false}else if(!def.catchall){if(ctx.io==="output")json.additionalProperties=
+false}else if(def.catchall){json.additionalProperties=processSchema(def.catchall,ctx,{...params,path:[...params.path,"ad\
+ditionalProperties"]})}};unionProcessor=(schema6,ctx,json,params)=>{const def=schema6._zod.def;const isExclusive=def.inclusive===
 false;const options=def.options.map((x2,i3)=>processSchema(x2,ctx,{...params,path:[...params.path,isExclusive?"oneOf":"a\
-nyOf",i3]}));if(isExclusive){json2.oneOf=options}else{json2.anyOf=options}};intersectionProcessor=(schema6,ctx,json2,params)=>{
+nyOf",i3]}));if(isExclusive){json.oneOf=options}else{json.anyOf=options}};intersectionProcessor=(schema6,ctx,json,params)=>{
 const def=schema6._zod.def;const a2=processSchema(def.left,ctx,{...params,path:[...params.path,"allOf",0]});const b=processSchema(
 def.right,ctx,{...params,path:[...params.path,"allOf",1]});const isSimpleIntersection=val=>"allOf"in val&&Object.keys(val).
-length===1;const allOf=[...isSimpleIntersection(a2)?a2.allOf:[a2],...isSimpleIntersection(b)?b.allOf:[b]];json2.allOf=allOf;
-ctx.intersections.push(allOf)};pendingRecords=new WeakMap;recordProcessor=(schema6,ctx,_json,params)=>{const json2=_json;
-const def=schema6._zod.def;json2.type="object";const keyType=def.keyType;const patterns=aggregateChecks(keyType).patterns;
+length===1;const allOf=[...isSimpleIntersection(a2)?a2.allOf:[a2],...isSimpleIntersection(b)?b.allOf:[b]];json.allOf=allOf;
+ctx.intersections.push(allOf)};pendingRecords=new WeakMap;recordProcessor=(schema6,ctx,_json,params)=>{const json=_json;
+const def=schema6._zod.def;json.type="object";const keyType=def.keyType;const patterns=aggregateChecks(keyType).patterns;
 if(def.mode==="loose"&&patterns&&patterns.size>0){const valueSchema=processSchema(def.valueType,ctx,{...params,path:[...params.
-path,"patternProperties","*"]});json2.patternProperties={};for(const pattern of patterns){assignProp(json2.patternProperties,
-exactPattern(pattern).source,valueSchema)}}else{if(ctx.target==="draft-07"||ctx.target==="draft-2020-12"){json2.propertyNames=
+path,"patternProperties","*"]});json.patternProperties={};for(const pattern of patterns){assignProp(json.patternProperties,
+exactPattern(pattern).source,valueSchema)}}else{if(ctx.target==="draft-07"||ctx.target==="draft-2020-12"){json.propertyNames=
 processSchema(def.keyType,ctx,{...params,path:[...params.path,"propertyNames"]});let pending=pendingRecords.get(ctx);if(!pending){
-pending=[];pendingRecords.set(ctx,pending);ctx.deferred.push(()=>rewriteKeyNames(ctx))}pending.push(schema6)}json2.additionalProperties=
+pending=[];pendingRecords.set(ctx,pending);ctx.deferred.push(()=>rewriteKeyNames(ctx))}pending.push(schema6)}json.additionalProperties=
 processSchema(def.valueType,ctx,{...params,path:[...params.path,"additionalProperties"]})}const keyValues=keyType._zod.values;
 const omittableOnInput=ctx.io==="input"&&inputOptin(def.valueType)!==void 0;if(keyValues&&!def.partial&&!omittableOnInput){
-const validKeyValues=[...keyValues].filter(v=>typeof v==="string"||typeof v==="number");if(validKeyValues.length>0){json2.
-required=validKeyValues.map(String)}}};nullableProcessor=(schema6,ctx,json2,params)=>{const def=schema6._zod.def;const inner=processSchema(
-def.innerType,ctx,params);const seen=ctx.seen.get(schema6);if(ctx.target==="openapi-3.0"){seen.ref=def.innerType;json2.nullable=
-true}else{json2.anyOf=[inner,{type:"null"}]}};nonoptionalProcessor=(schema6,ctx,_json,params)=>{const def=schema6._zod.def;
+const validKeyValues=[...keyValues].filter(v=>typeof v==="string"||typeof v==="number");if(validKeyValues.length>0){json.
+required=validKeyValues.map(String)}}};nullableProcessor=(schema6,ctx,json,params)=>{const def=schema6._zod.def;const inner=processSchema(
+def.innerType,ctx,params);const seen=ctx.seen.get(schema6);if(ctx.target==="openapi-3.0"){seen.ref=def.innerType;json.nullable=
+true}else{json.anyOf=[inner,{type:"null"}]}};nonoptionalProcessor=(schema6,ctx,_json,params)=>{const def=schema6._zod.def;
 processSchema(def.innerType,ctx,params);const seen=ctx.seen.get(schema6);seen.ref=def.innerType};UNREPRESENTABLE_DEFAULT=
-Symbol();defaultProcessor=(schema6,ctx,json2,params)=>{const def=schema6._zod.def;processSchema(def.innerType,ctx,params);
+Symbol();defaultProcessor=(schema6,ctx,json,params)=>{const def=schema6._zod.def;processSchema(def.innerType,ctx,params);
 const seen=ctx.seen.get(schema6);seen.ref=def.innerType;const value4=serializeDefaultValue(def.defaultValue,schema6,ctx,
-json2,params);if(value4!==UNREPRESENTABLE_DEFAULT)json2.default=value4};prefaultProcessor=(schema6,ctx,json2,params)=>{const def=schema6.
+json,params);if(value4!==UNREPRESENTABLE_DEFAULT)json.default=value4};prefaultProcessor=(schema6,ctx,json,params)=>{const def=schema6.
 _zod.def;processSchema(def.innerType,ctx,params);const seen=ctx.seen.get(schema6);seen.ref=def.innerType;if(ctx.io!=="in\
-put")return;const value4=serializeDefaultValue(def.defaultValue,schema6,ctx,json2,params);if(value4!==UNREPRESENTABLE_DEFAULT)
-json2._prefault=value4};catchProcessor=(schema6,ctx,json2,params)=>{const def=schema6._zod.def;processSchema(def.innerType,
+put")return;const value4=serializeDefaultValue(def.defaultValue,schema6,ctx,json,params);if(value4!==UNREPRESENTABLE_DEFAULT)
+json._prefault=value4};catchProcessor=(schema6,ctx,json,params)=>{const def=schema6._zod.def;processSchema(def.innerType,
 ctx,params);const seen=ctx.seen.get(schema6);seen.ref=def.innerType;let catchValue;try{catchValue=def.catchValue(void 0)}catch{
-handleUnrepresentable(schema6,ctx,json2,params,"Dynamic catch values are not supported in JSON Schema");return}json2.default=
+handleUnrepresentable(schema6,ctx,json,params,"Dynamic catch values are not supported in JSON Schema");return}json.default=
 catchValue};pipeProcessor=(schema6,ctx,_json,params)=>{const def=schema6._zod.def;const inIsTransform=def.in._zod.traits.
 has("$ZodTransform");const innerType=ctx.io==="input"?inIsTransform?def.out:def.in:def.out;processSchema(innerType,ctx,params);
-const seen=ctx.seen.get(schema6);seen.ref=innerType};readonlyProcessor=(schema6,ctx,json2,params)=>{const def=schema6._zod.
-def;processSchema(def.innerType,ctx,params);const seen=ctx.seen.get(schema6);seen.ref=def.innerType;json2.readOnly=true};
+const seen=ctx.seen.get(schema6);seen.ref=innerType};readonlyProcessor=(schema6,ctx,json,params)=>{const def=schema6._zod.
+def;processSchema(def.innerType,ctx,params);const seen=ctx.seen.get(schema6);seen.ref=def.innerType;json.readOnly=true};
 optionalProcessor=(schema6,ctx,_json,params)=>{const def=schema6._zod.def;processSchema(def.innerType,ctx,params);const seen=ctx.
-seen.get(schema6);seen.ref=def.innerType};lazyProcessor=(schema6,ctx,_json,params)=>{const innerType=schema6._zod.innerType;
-processSchema(innerType,ctx,params);const seen=ctx.seen.get(schema6);seen.ref=innerType}}});var init_json_schema=__esm({"node_modules/zod/v4/core/json-schema.js"(){}});var init_core2=__esm({"node_modules/zod/v4/core/index.js"(){init_core();init_parse2();init_errors();init_schemas();init_memoizer();
+seen.get(schema6);seen.ref=def.innerType}}});var init_json_schema=__esm({"node_modules/zod/v4/core/json-schema.js"(){}});var init_core2=__esm({"node_modules/zod/v4/core/index.js"(){init_core();init_parse2();init_errors();init_schemas();init_memoizer();
 init_checks();init_versions();init_util();init_regexes();init_locales();init_registries();init_doc();init_compile();init_api();
 init_to_json_schema();init_json_schema()}});var init_checks2=__esm({"node_modules/zod/v4/classic/checks.js"(){init_core2()}});function _lazyMethod(proto,key3,make){Object.defineProperty(proto,key3,{configurable:true,enumerable:false,get(){const value4=make(
 this);Object.defineProperty(this,key3,{value:value4,configurable:true,writable:true});return value4},set(value4){Object.
@@ -7360,13 +7350,13 @@ _decodeAsync(ZodRealError);safeEncode=_safeEncode(ZodRealError);safeDecode=_safe
 ZodRealError);safeDecodeAsync=_safeDecodeAsync(ZodRealError)}});function _ensureDefaultLocale(){if(!globalConfig.localeError)config2(en_default())}function _ensureDefaultMemoizer(){if(!globalConfig.
 memoizer)config2({memoizer:memoizer()})}function string2(params){return _string(ZodString,params)}function number2(params){
 return _number(ZodNumber,params)}function int(params){return _int(ZodNumberFormat,params)}function int32(params){return _int32(
-ZodNumberFormat,params)}function boolean2(params){return _boolean(ZodBoolean,params)}function _null3(params){return _null2(
-ZodNull,params)}function unknown(){return _unknown(ZodUnknown)}function never(params){return _never(ZodNever,params)}function array(element,params){
-return _array(ZodArray,element,params)}function object(shape2,params){const def={type:"object",shape:shape2??{},...util_exports.
-normalizeParams(params)};return new ZodObject(def)}function strictObject(shape2,params){return new ZodObject({type:"obje\
-ct",shape:shape2,catchall:never(),...util_exports.normalizeParams(params)})}function looseObject(shape2,params){return new ZodObject(
-{type:"object",shape:shape2,catchall:unknown(),...util_exports.normalizeParams(params)})}function union(options,params){
-return new ZodUnion({type:"union",options,...util_exports.normalizeParams(params)})}function discriminatedUnion(discriminator,options,params){
+ZodNumberFormat,params)}function boolean2(params){return _boolean(ZodBoolean,params)}function unknown(){return _unknown(
+ZodUnknown)}function never(params){return _never(ZodNever,params)}function array(element,params){return _array(ZodArray,
+element,params)}function object(shape2,params){const def={type:"object",shape:shape2??{},...util_exports.normalizeParams(
+params)};return new ZodObject(def)}function strictObject(shape2,params){return new ZodObject({type:"object",shape:shape2,
+catchall:never(),...util_exports.normalizeParams(params)})}function looseObject(shape2,params){return new ZodObject({type:"\
+object",shape:shape2,catchall:unknown(),...util_exports.normalizeParams(params)})}function union(options,params){return new ZodUnion(
+{type:"union",options,...util_exports.normalizeParams(params)})}function discriminatedUnion(discriminator,options,params){
 return new ZodDiscriminatedUnion({type:"union",options,discriminator,...util_exports.normalizeParams(params)})}function intersection(left,right){
 return new ZodIntersection({type:"intersection",left,right})}function record(keyType,valueType,params){if(!valueType||!valueType.
 _zod){return new ZodRecord({type:"record",keyType:string2(),valueType:keyType,...util_exports.normalizeParams(valueType)})}
@@ -7384,111 +7374,107 @@ util_exports.shallowClone(defaultValue)}})}function nonoptional(innerType,params
 tional",innerType,...util_exports.normalizeParams(params)})}function _catch(innerType,catchValue){return new ZodCatch({type:"\
 catch",innerType,catchValue:typeof catchValue==="function"?catchValue:util_exports.constantCatch(catchValue)})}function pipe(in_,out){
 return new ZodPipe({type:"pipe",in:in_,out})}function readonly(innerType){return new ZodReadonly({type:"readonly",innerType})}
-function lazy2(getter){return new ZodLazy({type:"lazy",getter})}function custom(fn,_params){return _custom(ZodCustom,fn??
-(()=>true),_params)}function refine(fn,_params={}){return _refine(ZodCustom,fn,_params)}function superRefine(fn,params){
-return _superRefine(fn,params)}function json(params){const jsonSchema=lazy2(()=>{return union([string2(params),number2(),
-boolean2(),_null3(),array(jsonSchema),record(string2(),jsonSchema)])});return jsonSchema}function preprocess(fn,schema6){
-return new ZodPreprocess({type:"pipe",in:transform(fn),out:schema6})}var ZodType,_ZodString,ZodString,ZodStringFormat,ZodISODateTime,
-ZodISODate,ZodISOTime,ZodISODuration,ZodEmail,ZodGUID,ZodUUID,ZodURL,ZodEmoji,ZodNanoID,ZodCUID,ZodCUID2,ZodULID,ZodXID,
-ZodKSUID,ZodIPv4,ZodIPv6,ZodCIDRv4,ZodCIDRv6,ZodBase64,ZodBase64URL,ZodE164,ZodJWT,ZodNumber,ZodNumberFormat,ZodBoolean,
-ZodNull,ZodUnknown,ZodNever,ZodArray,ZodObject,ZodUnion,ZodDiscriminatedUnion,ZodIntersection,ZodRecord,ZodEnum,ZodLiteral,
-ZodTransform,ZodOptional,ZodExactOptional,ZodNullable,ZodDefault,ZodPrefault,ZodNonOptional,ZodCatch,ZodPipe,ZodPreprocess,
-ZodReadonly,ZodLazy,ZodCustom;var init_schemas2=__esm({"node_modules/zod/v4/classic/schemas.js"(){init_core2();init_core2();
-init_json_schema_processors();init_to_json_schema();init_en();init_checks2();init_parse3();ZodType=$constructor("ZodType",
-(inst,def)=>{_ensureDefaultLocale();$ZodType.init(inst,def);inst.def=def;inst.type=def.type;return inst},{check(...chks){
-const def=this.def;return this.clone(util_exports.mergeDefs(def,{checks:[...def.checks??[],...chks.map(ch=>typeof ch==="\
-function"?{_zod:{check:ch,def:{check:"custom"},onattach:[]}}:ch)]}),{parent:true})},with(...chks){return this.check(...chks)},
-clone(def,params){return clone(this,def,params)},brand(){return this},register(reg,meta2){reg.add(this,meta2);return this},
-refine(check3,params){return this.check(refine(check3,params))},superRefine(refinement,params){return this.check(superRefine(
-refinement,params))},overwrite(fn){return this.check(_overwrite(fn))},optional(){return optional(this)},exactOptional(){
-return exactOptional(this)},nullable(){return nullable(this)},nullish(){return optional(nullable(this))},nonoptional(params){
-return nonoptional(this,params)},array(){return array(this)},or(arg){return union([this,arg])},and(arg){return intersection(
-this,arg)},transform(tx){return pipe(this,transform(tx))},default(d2){return _default(this,d2)},prefault(d2){return prefault(
-this,d2)},catch(params){return _catch(this,params)},pipe(target){return pipe(this,target)},readonly(){return readonly(this)},
-describe(description){const cl=this.clone();globalRegistry.add(cl,{description});return cl},meta(...args){if(args.length===
-0)return globalRegistry.get(this);const cl=this.clone();globalRegistry.add(cl,args[0]);return cl},isOptional(){return this.
-safeParse(void 0).success},isNullable(){return this.safeParse(null).success},apply(fn,...args){return args.length===0?fn(
-this):fn(this,...args)},get"~standard"(){return util_exports.hide(this,"~standard",{...standardProps(this),jsonSchema:{input:createStandardJSONSchemaMethod(
-this,"input"),output:createStandardJSONSchemaMethod(this,"output")}})},set"~standard"(value4){util_exports.own(this,"~st\
-andard",value4)},parse:function _parse2(data3,params){return parse2(this,data3,params,{callee:_parse2})},parseAsync:async function _parseAsync2(data3,params){
-return await parseAsync(this,data3,params,{callee:_parseAsync2})},safeParse(data3,params){return safeParse(this,data3,params)},
-async safeParseAsync(data3,params){return safeParseAsync(this,data3,params)},get spa(){return this?.safeParseAsync},set spa(value4){
-util_exports.own(this,"spa",value4)},validate(data3,params){return validate(this,data3,params)},validateAsync(data3,params){
-return validateAsync(this,data3,params)},encode:function _encode2(data3,params){return encode(this,data3,params,{callee:_encode2})},
-decode:function _decode2(data3,params){return decode(this,data3,params,{callee:_decode2})},encodeAsync:async function _encodeAsync2(data3,params){
-return await encodeAsync(this,data3,params,{callee:_encodeAsync2})},decodeAsync:async function _decodeAsync2(data3,params){
-return await decodeAsync(this,data3,params,{callee:_decodeAsync2})},safeEncode(data3,params){return safeEncode(this,data3,
-params)},safeDecode(data3,params){return safeDecode(this,data3,params)},async safeEncodeAsync(data3,params){return safeEncodeAsync(
-this,data3,params)},async safeDecodeAsync(data3,params){return safeDecodeAsync(this,data3,params)},toJSONSchema(params){
-return createToJSONSchemaMethod(this,{})(params)},get description(){return globalRegistry.get(this)?.description},get _def(){
-return this._zod.def}});_ZodString=$constructor("_ZodString",(inst,def)=>{$ZodString.init(inst,def);ZodType.init(inst,def);
-inst._zod.processJSONSchema=(ctx,json2,params)=>stringProcessor(inst,ctx,json2,params)},util_exports.derived({format:inst=>aggregateChecks(
-inst).format??null,minLength:inst=>aggregateChecks(inst).minimum??null,maxLength:inst=>aggregateChecks(inst).maximum??null},
-{regex(...args){return this.check(_regex(...args))},includes(...args){return this.check(_includes(...args))},startsWith(...args){
-return this.check(_startsWith(...args))},endsWith(...args){return this.check(_endsWith(...args))},min(...args){return this.
-check(_minLength(...args))},max(...args){return this.check(_maxLength(...args))},length(...args){return this.check(_length(
-...args))},nonempty(...args){return this.check(_minLength(1,...args))},lowercase(params){return this.check(_lowercase(params))},
-uppercase(params){return this.check(_uppercase(params))},trim(){return this.check(_trim())},normalize(...args){return this.
-check(_normalize(...args))},toLowerCase(){return this.check(_toLowerCase())},toUpperCase(){return this.check(_toUpperCase())},
-slugify(){return this.check(_slugify())}}));ZodString=$constructor("ZodString",(inst,def)=>{$ZodString.init(inst,def);_ZodString.
-init(inst,def)},{email(params){return this.check(_email(ZodEmail,params))},url(params){return this.check(_url(ZodURL,params))},
-jwt(params){return this.check(_jwt(ZodJWT,params))},emoji(params){return this.check(_emoji2(ZodEmoji,params))},guid(params){
-return this.check(_guid(ZodGUID,params))},uuid(params){return this.check(_uuid(ZodUUID,params))},uuidv4(params){return this.
-check(_uuidv4(ZodUUID,params))},uuidv6(params){return this.check(_uuidv6(ZodUUID,params))},uuidv7(params){return this.check(
-_uuidv7(ZodUUID,params))},nanoid(params){return this.check(_nanoid(ZodNanoID,params))},cuid(params){return this.check(_cuid(
-ZodCUID,params))},cuid2(params){return this.check(_cuid2(ZodCUID2,params))},ulid(params){return this.check(_ulid(ZodULID,
-params))},base64(params){return this.check(_base64(ZodBase64,params))},base64url(params){return this.check(_base64url(ZodBase64URL,
-params))},xid(params){return this.check(_xid(ZodXID,params))},ksuid(params){return this.check(_ksuid(ZodKSUID,params))},
-ipv4(params){return this.check(_ipv4(ZodIPv4,params))},ipv6(params){return this.check(_ipv6(ZodIPv6,params))},cidrv4(params){
-return this.check(_cidrv4(ZodCIDRv4,params))},cidrv6(params){return this.check(_cidrv6(ZodCIDRv6,params))},e164(params){
-return this.check(_e164(ZodE164,params))},datetime(params){return this.check(_isoDateTime(ZodISODateTime,params))},date(params){
-return this.check(_isoDate(ZodISODate,params))},time(params){return this.check(_isoTime(ZodISOTime,params))},duration(params){
-return this.check(_isoDuration(ZodISODuration,params))}});ZodStringFormat=$constructor("ZodStringFormat",(inst,def)=>{$ZodStringFormat.
-init(inst,def);_ZodString.init(inst,def)});ZodISODateTime=$constructor("ZodISODateTime",(inst,def)=>{$ZodISODateTime.init(
-inst,def);ZodStringFormat.init(inst,def)});ZodISODate=$constructor("ZodISODate",(inst,def)=>{$ZodISODate.init(inst,def);
-ZodStringFormat.init(inst,def)});ZodISOTime=$constructor("ZodISOTime",(inst,def)=>{$ZodISOTime.init(inst,def);ZodStringFormat.
-init(inst,def)});ZodISODuration=$constructor("ZodISODuration",(inst,def)=>{$ZodISODuration.init(inst,def);ZodStringFormat.
-init(inst,def)});ZodEmail=$constructor("ZodEmail",(inst,def)=>{$ZodEmail.init(inst,def);ZodStringFormat.init(inst,def)});
-ZodGUID=$constructor("ZodGUID",(inst,def)=>{$ZodGUID.init(inst,def);ZodStringFormat.init(inst,def)});ZodUUID=$constructor(
-"ZodUUID",(inst,def)=>{$ZodUUID.init(inst,def);ZodStringFormat.init(inst,def)});ZodURL=$constructor("ZodURL",(inst,def)=>{
-$ZodURL.init(inst,def);ZodStringFormat.init(inst,def)});ZodEmoji=$constructor("ZodEmoji",(inst,def)=>{$ZodEmoji.init(inst,
-def);ZodStringFormat.init(inst,def)});ZodNanoID=$constructor("ZodNanoID",(inst,def)=>{$ZodNanoID.init(inst,def);ZodStringFormat.
-init(inst,def)});ZodCUID=$constructor("ZodCUID",(inst,def)=>{$ZodCUID.init(inst,def);ZodStringFormat.init(inst,def)});ZodCUID2=
-$constructor("ZodCUID2",(inst,def)=>{$ZodCUID2.init(inst,def);ZodStringFormat.init(inst,def)});ZodULID=$constructor("Zod\
-ULID",(inst,def)=>{$ZodULID.init(inst,def);ZodStringFormat.init(inst,def)});ZodXID=$constructor("ZodXID",(inst,def)=>{$ZodXID.
-init(inst,def);ZodStringFormat.init(inst,def)});ZodKSUID=$constructor("ZodKSUID",(inst,def)=>{$ZodKSUID.init(inst,def);ZodStringFormat.
-init(inst,def)});ZodIPv4=$constructor("ZodIPv4",(inst,def)=>{$ZodIPv4.init(inst,def);ZodStringFormat.init(inst,def)});ZodIPv6=
-$constructor("ZodIPv6",(inst,def)=>{$ZodIPv6.init(inst,def);ZodStringFormat.init(inst,def)});ZodCIDRv4=$constructor("Zod\
-CIDRv4",(inst,def)=>{$ZodCIDRv4.init(inst,def);ZodStringFormat.init(inst,def)});ZodCIDRv6=$constructor("ZodCIDRv6",(inst,def)=>{
-$ZodCIDRv6.init(inst,def);ZodStringFormat.init(inst,def)});ZodBase64=$constructor("ZodBase64",(inst,def)=>{$ZodBase64.init(
-inst,def);ZodStringFormat.init(inst,def)});ZodBase64URL=$constructor("ZodBase64URL",(inst,def)=>{$ZodBase64URL.init(inst,
-def);ZodStringFormat.init(inst,def)});ZodE164=$constructor("ZodE164",(inst,def)=>{$ZodE164.init(inst,def);ZodStringFormat.
-init(inst,def)});ZodJWT=$constructor("ZodJWT",(inst,def)=>{$ZodJWT.init(inst,def);ZodStringFormat.init(inst,def)});ZodNumber=
-$constructor("ZodNumber",(inst,def)=>{$ZodNumber.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>numberProcessor(
-inst,ctx,json2,params);inst.isFinite=true},util_exports.derived({minValue:inst=>{const{minimum,exclusiveMinimum}=aggregateChecks(
-inst);return Math.max(minimum??Number.NEGATIVE_INFINITY,exclusiveMinimum??Number.NEGATIVE_INFINITY)},maxValue:inst=>{const{
-maximum,exclusiveMaximum}=aggregateChecks(inst);return Math.min(maximum??Number.POSITIVE_INFINITY,exclusiveMaximum??Number.
-POSITIVE_INFINITY)},isInt:inst=>{const{isInt,multipleOf}=aggregateChecks(inst);return!!isInt||!!multipleOf?.some(Number.
-isSafeInteger)},format:inst=>aggregateChecks(inst).format??null},{gt(value4,params){return this.check(_gt(value4,params))},
-gte(value4,params){return this.check(_gte(value4,params))},min(value4,params){return this.check(_gte(value4,params))},lt(value4,params){
-return this.check(_lt(value4,params))},lte(value4,params){return this.check(_lte(value4,params))},max(value4,params){return this.
-check(_lte(value4,params))},int(params){return this.check(int(params))},safe(params){return this.check(int(params))},positive(params){
-return this.check(_gt(0,params))},nonnegative(params){return this.check(_gte(0,params))},negative(params){return this.check(
-_lt(0,params))},nonpositive(params){return this.check(_lte(0,params))},multipleOf(value4,params){return this.check(_multipleOf(
-value4,params))},step(value4,params){return this.check(_multipleOf(value4,params))},finite(){return this}}));ZodNumberFormat=
-$constructor("ZodNumberFormat",(inst,def)=>{$ZodNumberFormat.init(inst,def);ZodNumber.init(inst,def)});ZodBoolean=$constructor(
-"ZodBoolean",(inst,def)=>{$ZodBoolean.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>booleanProcessor(
-inst,ctx,json2,params)});ZodNull=$constructor("ZodNull",(inst,def)=>{$ZodNull.init(inst,def);ZodType.init(inst,def);inst.
-_zod.processJSONSchema=(ctx,json2,params)=>nullProcessor(inst,ctx,json2,params)});ZodUnknown=$constructor("ZodUnknown",(inst,def)=>{
-$ZodUnknown.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>unknownProcessor(inst,
-ctx,json2,params)});ZodNever=$constructor("ZodNever",(inst,def)=>{$ZodNever.init(inst,def);ZodType.init(inst,def);inst._zod.
-processJSONSchema=(ctx,json2,params)=>neverProcessor(inst,ctx,json2,params)});ZodArray=$constructor("ZodArray",(inst,def)=>{
-_ensureDefaultMemoizer();$ZodArray.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>arrayProcessor(
-inst,ctx,json2,params);inst.element=def.element},{min(n2,params){return this.check(_minLength(n2,params))},nonempty(params){
+function custom(fn,_params){return _custom(ZodCustom,fn??(()=>true),_params)}function refine(fn,_params={}){return _refine(
+ZodCustom,fn,_params)}function superRefine(fn,params){return _superRefine(fn,params)}function preprocess(fn,schema6){return new ZodPreprocess(
+{type:"pipe",in:transform(fn),out:schema6})}var ZodType,_ZodString,ZodString,ZodStringFormat,ZodISODateTime,ZodISODate,ZodISOTime,
+ZodISODuration,ZodEmail,ZodGUID,ZodUUID,ZodURL,ZodEmoji,ZodNanoID,ZodCUID,ZodCUID2,ZodULID,ZodXID,ZodKSUID,ZodIPv4,ZodIPv6,
+ZodCIDRv4,ZodCIDRv6,ZodBase64,ZodBase64URL,ZodE164,ZodJWT,ZodNumber,ZodNumberFormat,ZodBoolean,ZodUnknown,ZodNever,ZodArray,
+ZodObject,ZodUnion,ZodDiscriminatedUnion,ZodIntersection,ZodRecord,ZodEnum,ZodLiteral,ZodTransform,ZodOptional,ZodExactOptional,
+ZodNullable,ZodDefault,ZodPrefault,ZodNonOptional,ZodCatch,ZodPipe,ZodPreprocess,ZodReadonly,ZodCustom;var init_schemas2=__esm(
+{"node_modules/zod/v4/classic/schemas.js"(){init_core2();init_core2();init_json_schema_processors();init_to_json_schema();
+init_en();init_checks2();init_parse3();ZodType=$constructor("ZodType",(inst,def)=>{_ensureDefaultLocale();$ZodType.init(
+inst,def);inst.def=def;inst.type=def.type;return inst},{check(...chks){const def=this.def;return this.clone(util_exports.
+mergeDefs(def,{checks:[...def.checks??[],...chks.map(ch=>typeof ch==="function"?{_zod:{check:ch,def:{check:"custom"},onattach:[]}}:
+ch)]}),{parent:true})},with(...chks){return this.check(...chks)},clone(def,params){return clone(this,def,params)},brand(){
+return this},register(reg,meta2){reg.add(this,meta2);return this},refine(check3,params){return this.check(refine(check3,
+params))},superRefine(refinement,params){return this.check(superRefine(refinement,params))},overwrite(fn){return this.check(
+_overwrite(fn))},optional(){return optional(this)},exactOptional(){return exactOptional(this)},nullable(){return nullable(
+this)},nullish(){return optional(nullable(this))},nonoptional(params){return nonoptional(this,params)},array(){return array(
+this)},or(arg){return union([this,arg])},and(arg){return intersection(this,arg)},transform(tx){return pipe(this,transform(
+tx))},default(d2){return _default(this,d2)},prefault(d2){return prefault(this,d2)},catch(params){return _catch(this,params)},
+pipe(target){return pipe(this,target)},readonly(){return readonly(this)},describe(description){const cl=this.clone();globalRegistry.
+add(cl,{description});return cl},meta(...args){if(args.length===0)return globalRegistry.get(this);const cl=this.clone();
+globalRegistry.add(cl,args[0]);return cl},isOptional(){return this.safeParse(void 0).success},isNullable(){return this.safeParse(
+null).success},apply(fn,...args){return args.length===0?fn(this):fn(this,...args)},get"~standard"(){return util_exports.
+hide(this,"~standard",{...standardProps(this),jsonSchema:{input:createStandardJSONSchemaMethod(this,"input"),output:createStandardJSONSchemaMethod(
+this,"output")}})},set"~standard"(value4){util_exports.own(this,"~standard",value4)},parse:function _parse2(data3,params){
+return parse2(this,data3,params,{callee:_parse2})},parseAsync:async function _parseAsync2(data3,params){return await parseAsync(
+this,data3,params,{callee:_parseAsync2})},safeParse(data3,params){return safeParse(this,data3,params)},async safeParseAsync(data3,params){
+return safeParseAsync(this,data3,params)},get spa(){return this?.safeParseAsync},set spa(value4){util_exports.own(this,"\
+spa",value4)},validate(data3,params){return validate(this,data3,params)},validateAsync(data3,params){return validateAsync(
+this,data3,params)},encode:function _encode2(data3,params){return encode(this,data3,params,{callee:_encode2})},decode:function _decode2(data3,params){
+return decode(this,data3,params,{callee:_decode2})},encodeAsync:async function _encodeAsync2(data3,params){return await encodeAsync(
+this,data3,params,{callee:_encodeAsync2})},decodeAsync:async function _decodeAsync2(data3,params){return await decodeAsync(
+this,data3,params,{callee:_decodeAsync2})},safeEncode(data3,params){return safeEncode(this,data3,params)},safeDecode(data3,params){
+return safeDecode(this,data3,params)},async safeEncodeAsync(data3,params){return safeEncodeAsync(this,data3,params)},async safeDecodeAsync(data3,params){
+return safeDecodeAsync(this,data3,params)},toJSONSchema(params){return createToJSONSchemaMethod(this,{})(params)},get description(){
+return globalRegistry.get(this)?.description},get _def(){return this._zod.def}});_ZodString=$constructor("_ZodString",(inst,def)=>{
+$ZodString.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>stringProcessor(inst,ctx,
+json,params)},util_exports.derived({format:inst=>aggregateChecks(inst).format??null,minLength:inst=>aggregateChecks(inst).
+minimum??null,maxLength:inst=>aggregateChecks(inst).maximum??null},{regex(...args){return this.check(_regex(...args))},includes(...args){
+return this.check(_includes(...args))},startsWith(...args){return this.check(_startsWith(...args))},endsWith(...args){return this.
+check(_endsWith(...args))},min(...args){return this.check(_minLength(...args))},max(...args){return this.check(_maxLength(
+...args))},length(...args){return this.check(_length(...args))},nonempty(...args){return this.check(_minLength(1,...args))},
+lowercase(params){return this.check(_lowercase(params))},uppercase(params){return this.check(_uppercase(params))},trim(){
+return this.check(_trim())},normalize(...args){return this.check(_normalize(...args))},toLowerCase(){return this.check(_toLowerCase())},
+toUpperCase(){return this.check(_toUpperCase())},slugify(){return this.check(_slugify())}}));ZodString=$constructor("Zod\
+String",(inst,def)=>{$ZodString.init(inst,def);_ZodString.init(inst,def)},{email(params){return this.check(_email(ZodEmail,
+params))},url(params){return this.check(_url(ZodURL,params))},jwt(params){return this.check(_jwt(ZodJWT,params))},emoji(params){
+return this.check(_emoji2(ZodEmoji,params))},guid(params){return this.check(_guid(ZodGUID,params))},uuid(params){return this.
+check(_uuid(ZodUUID,params))},uuidv4(params){return this.check(_uuidv4(ZodUUID,params))},uuidv6(params){return this.check(
+_uuidv6(ZodUUID,params))},uuidv7(params){return this.check(_uuidv7(ZodUUID,params))},nanoid(params){return this.check(_nanoid(
+ZodNanoID,params))},cuid(params){return this.check(_cuid(ZodCUID,params))},cuid2(params){return this.check(_cuid2(ZodCUID2,
+params))},ulid(params){return this.check(_ulid(ZodULID,params))},base64(params){return this.check(_base64(ZodBase64,params))},
+base64url(params){return this.check(_base64url(ZodBase64URL,params))},xid(params){return this.check(_xid(ZodXID,params))},
+ksuid(params){return this.check(_ksuid(ZodKSUID,params))},ipv4(params){return this.check(_ipv4(ZodIPv4,params))},ipv6(params){
+return this.check(_ipv6(ZodIPv6,params))},cidrv4(params){return this.check(_cidrv4(ZodCIDRv4,params))},cidrv6(params){return this.
+check(_cidrv6(ZodCIDRv6,params))},e164(params){return this.check(_e164(ZodE164,params))},datetime(params){return this.check(
+_isoDateTime(ZodISODateTime,params))},date(params){return this.check(_isoDate(ZodISODate,params))},time(params){return this.
+check(_isoTime(ZodISOTime,params))},duration(params){return this.check(_isoDuration(ZodISODuration,params))}});ZodStringFormat=
+$constructor("ZodStringFormat",(inst,def)=>{$ZodStringFormat.init(inst,def);_ZodString.init(inst,def)});ZodISODateTime=$constructor(
+"ZodISODateTime",(inst,def)=>{$ZodISODateTime.init(inst,def);ZodStringFormat.init(inst,def)});ZodISODate=$constructor("Z\
+odISODate",(inst,def)=>{$ZodISODate.init(inst,def);ZodStringFormat.init(inst,def)});ZodISOTime=$constructor("ZodISOTime",
+(inst,def)=>{$ZodISOTime.init(inst,def);ZodStringFormat.init(inst,def)});ZodISODuration=$constructor("ZodISODuration",(inst,def)=>{
+$ZodISODuration.init(inst,def);ZodStringFormat.init(inst,def)});ZodEmail=$constructor("ZodEmail",(inst,def)=>{$ZodEmail.
+init(inst,def);ZodStringFormat.init(inst,def)});ZodGUID=$constructor("ZodGUID",(inst,def)=>{$ZodGUID.init(inst,def);ZodStringFormat.
+init(inst,def)});ZodUUID=$constructor("ZodUUID",(inst,def)=>{$ZodUUID.init(inst,def);ZodStringFormat.init(inst,def)});ZodURL=
+$constructor("ZodURL",(inst,def)=>{$ZodURL.init(inst,def);ZodStringFormat.init(inst,def)});ZodEmoji=$constructor("ZodEmo\
+ji",(inst,def)=>{$ZodEmoji.init(inst,def);ZodStringFormat.init(inst,def)});ZodNanoID=$constructor("ZodNanoID",(inst,def)=>{
+$ZodNanoID.init(inst,def);ZodStringFormat.init(inst,def)});ZodCUID=$constructor("ZodCUID",(inst,def)=>{$ZodCUID.init(inst,
+def);ZodStringFormat.init(inst,def)});ZodCUID2=$constructor("ZodCUID2",(inst,def)=>{$ZodCUID2.init(inst,def);ZodStringFormat.
+init(inst,def)});ZodULID=$constructor("ZodULID",(inst,def)=>{$ZodULID.init(inst,def);ZodStringFormat.init(inst,def)});ZodXID=
+$constructor("ZodXID",(inst,def)=>{$ZodXID.init(inst,def);ZodStringFormat.init(inst,def)});ZodKSUID=$constructor("ZodKSU\
+ID",(inst,def)=>{$ZodKSUID.init(inst,def);ZodStringFormat.init(inst,def)});ZodIPv4=$constructor("ZodIPv4",(inst,def)=>{$ZodIPv4.
+init(inst,def);ZodStringFormat.init(inst,def)});ZodIPv6=$constructor("ZodIPv6",(inst,def)=>{$ZodIPv6.init(inst,def);ZodStringFormat.
+init(inst,def)});ZodCIDRv4=$constructor("ZodCIDRv4",(inst,def)=>{$ZodCIDRv4.init(inst,def);ZodStringFormat.init(inst,def)});
+ZodCIDRv6=$constructor("ZodCIDRv6",(inst,def)=>{$ZodCIDRv6.init(inst,def);ZodStringFormat.init(inst,def)});ZodBase64=$constructor(
+"ZodBase64",(inst,def)=>{$ZodBase64.init(inst,def);ZodStringFormat.init(inst,def)});ZodBase64URL=$constructor("ZodBase64\
+URL",(inst,def)=>{$ZodBase64URL.init(inst,def);ZodStringFormat.init(inst,def)});ZodE164=$constructor("ZodE164",(inst,def)=>{
+$ZodE164.init(inst,def);ZodStringFormat.init(inst,def)});ZodJWT=$constructor("ZodJWT",(inst,def)=>{$ZodJWT.init(inst,def);
+ZodStringFormat.init(inst,def)});ZodNumber=$constructor("ZodNumber",(inst,def)=>{$ZodNumber.init(inst,def);ZodType.init(
+inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>numberProcessor(inst,ctx,json,params);inst.isFinite=true},util_exports.
+derived({minValue:inst=>{const{minimum,exclusiveMinimum}=aggregateChecks(inst);return Math.max(minimum??Number.NEGATIVE_INFINITY,
+exclusiveMinimum??Number.NEGATIVE_INFINITY)},maxValue:inst=>{const{maximum,exclusiveMaximum}=aggregateChecks(inst);return Math.
+min(maximum??Number.POSITIVE_INFINITY,exclusiveMaximum??Number.POSITIVE_INFINITY)},isInt:inst=>{const{isInt,multipleOf}=aggregateChecks(
+inst);return!!isInt||!!multipleOf?.some(Number.isSafeInteger)},format:inst=>aggregateChecks(inst).format??null},{gt(value4,params){
+return this.check(_gt(value4,params))},gte(value4,params){return this.check(_gte(value4,params))},min(value4,params){return this.
+check(_gte(value4,params))},lt(value4,params){return this.check(_lt(value4,params))},lte(value4,params){return this.check(
+_lte(value4,params))},max(value4,params){return this.check(_lte(value4,params))},int(params){return this.check(int(params))},
+safe(params){return this.check(int(params))},positive(params){return this.check(_gt(0,params))},nonnegative(params){return this.
+check(_gte(0,params))},negative(params){return this.check(_lt(0,params))},nonpositive(params){return this.check(_lte(0,params))},
+multipleOf(value4,params){return this.check(_multipleOf(value4,params))},step(value4,params){return this.check(_multipleOf(
+value4,params))},finite(){return this}}));ZodNumberFormat=$constructor("ZodNumberFormat",(inst,def)=>{$ZodNumberFormat.init(
+inst,def);ZodNumber.init(inst,def)});ZodBoolean=$constructor("ZodBoolean",(inst,def)=>{$ZodBoolean.init(inst,def);ZodType.
+init(inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>booleanProcessor(inst,ctx,json,params)});ZodUnknown=$constructor(
+"ZodUnknown",(inst,def)=>{$ZodUnknown.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>unknownProcessor(
+inst,ctx,json,params)});ZodNever=$constructor("ZodNever",(inst,def)=>{$ZodNever.init(inst,def);ZodType.init(inst,def);inst.
+_zod.processJSONSchema=(ctx,json,params)=>neverProcessor(inst,ctx,json,params)});ZodArray=$constructor("ZodArray",(inst,def)=>{
+_ensureDefaultMemoizer();$ZodArray.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>arrayProcessor(
+inst,ctx,json,params);inst.element=def.element},{min(n2,params){return this.check(_minLength(n2,params))},nonempty(params){
 return this.check(_minLength(1,params))},max(n2,params){return this.check(_maxLength(n2,params))},length(n2,params){return this.
 check(_length(n2,params))},unwrap(){return this.element}});ZodObject=$constructor("ZodObject",(inst,def)=>{_ensureDefaultMemoizer();
-$ZodObjectJIT.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>objectProcessor(inst,
-ctx,json2,params);util_exports.installLazyProp(inst,"shape",self2=>self2._zod.def.shape,false)},{keyof(){return _enum(Object.
+$ZodObjectJIT.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>objectProcessor(inst,
+ctx,json,params);util_exports.installLazyProp(inst,"shape",self2=>self2._zod.def.shape,false)},{keyof(){return _enum(Object.
 keys(this._zod.def.shape))},catchall(catchall){return this.clone(util_exports.mergeDefs(this._zod.def,{catchall}))},passthrough(){
 return this.clone(util_exports.mergeDefs(this._zod.def,{catchall:unknown()}))},loose(){return this.clone(util_exports.mergeDefs(
 this._zod.def,{catchall:unknown()}))},strict(){return this.clone(util_exports.mergeDefs(this._zod.def,{catchall:never()}))},
@@ -7497,51 +7483,49 @@ extend(this,incoming)},safeExtend(incoming){return util_exports.safeExtend(this,
 merge(this,other)},pick(mask2){return util_exports.pick(this,mask2)},omit(mask2){return util_exports.omit(this,mask2)},partial(...args){
 return util_exports.partial(ZodOptional,this,args[0])},exactPartial(...args){return util_exports.partial(ZodExactOptional,
 this,args[0],"exactPartial")},required(...args){return util_exports.required(ZodNonOptional,this,args[0])}});ZodUnion=$constructor(
-"ZodUnion",(inst,def)=>{$ZodUnion.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>unionProcessor(
-inst,ctx,json2,params);inst.options=def.options});ZodDiscriminatedUnion=$constructor("ZodDiscriminatedUnion",(inst,def)=>{
+"ZodUnion",(inst,def)=>{$ZodUnion.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>unionProcessor(
+inst,ctx,json,params);inst.options=def.options});ZodDiscriminatedUnion=$constructor("ZodDiscriminatedUnion",(inst,def)=>{
 ZodUnion.init(inst,def);$ZodDiscriminatedUnion.init(inst,def)});ZodIntersection=$constructor("ZodIntersection",(inst,def)=>{
-$ZodIntersection.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>intersectionProcessor(
-inst,ctx,json2,params)});ZodRecord=$constructor("ZodRecord",(inst,def)=>{_ensureDefaultMemoizer();$ZodRecord.init(inst,def);
-ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>recordProcessor(inst,ctx,json2,params);inst.keyType=
+$ZodIntersection.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>intersectionProcessor(
+inst,ctx,json,params)});ZodRecord=$constructor("ZodRecord",(inst,def)=>{_ensureDefaultMemoizer();$ZodRecord.init(inst,def);
+ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>recordProcessor(inst,ctx,json,params);inst.keyType=
 def.keyType;inst.valueType=def.valueType});ZodEnum=$constructor("ZodEnum",(inst,def)=>{$ZodEnum.init(inst,def);ZodType.init(
-inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>enumProcessor(inst,ctx,json2,params);inst.enum=def.entries;inst.
+inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>enumProcessor(inst,ctx,json,params);inst.enum=def.entries;inst.
 options=[...inst._zod.values];const keys=new Set(Object.keys(def.entries));inst.extract=(values,params)=>{const newEntries={};
 for(const value4 of values){if(keys.has(value4)){newEntries[value4]=def.entries[value4]}else throw new Error(`Key ${value4}\
  not found in enum`)}return new ZodEnum({...def,checks:[],...util_exports.normalizeParams(params),entries:newEntries})};
 inst.exclude=(values,params)=>{const newEntries={...def.entries};for(const value4 of values){if(keys.has(value4)){delete newEntries[value4]}else
 throw new Error(`Key ${value4} not found in enum`)}return new ZodEnum({...def,checks:[],...util_exports.normalizeParams(
 params),entries:newEntries})}});ZodLiteral=$constructor("ZodLiteral",(inst,def)=>{$ZodLiteral.init(inst,def);ZodType.init(
-inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>literalProcessor(inst,ctx,json2,params);inst.values=new Set(def.
+inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>literalProcessor(inst,ctx,json,params);inst.values=new Set(def.
 values);Object.defineProperty(inst,"value",{get(){if(def.values.length>1){throw new Error("This schema contains multiple\
  valid literal values. Use `.values` instead.")}return def.values[0]}})});ZodTransform=$constructor("ZodTransform",(inst,def)=>{
-_ensureDefaultMemoizer();$ZodTransform.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>transformProcessor(
-inst,ctx,json2,params);inst._zod.parse=(payload,_ctx)=>{if(_ctx.direction==="backward"){throw new $ZodEncodeError(inst.constructor.
+_ensureDefaultMemoizer();$ZodTransform.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>transformProcessor(
+inst,ctx,json,params);inst._zod.parse=(payload,_ctx)=>{if(_ctx.direction==="backward"){throw new $ZodEncodeError(inst.constructor.
 name)}payload.addIssue=issue3=>{if(typeof issue3==="string"){payload.issues.push(util_exports.issue(issue3,payload.value,
 def))}else{const _issue=issue3;if(_issue.fatal)_issue.continue=false;_issue.code??(_issue.code="custom");if(!("input"in _issue))
 _issue.input=payload.value;_issue.inst??(_issue.inst=inst);payload.issues.push(util_exports.issue(_issue))}};const output=def.
 transform(payload.value,payload);if(output instanceof Promise){return output.then(output2=>{payload.value=output2;return payload})}
 payload.value=output;return payload}});ZodOptional=$constructor("ZodOptional",(inst,def)=>{$ZodOptional.init(inst,def);ZodType.
-init(inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>optionalProcessor(inst,ctx,json2,params);inst.unwrap=()=>inst.
+init(inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>optionalProcessor(inst,ctx,json,params);inst.unwrap=()=>inst.
 _zod.def.innerType});ZodExactOptional=$constructor("ZodExactOptional",(inst,def)=>{$ZodExactOptional.init(inst,def);ZodType.
-init(inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>optionalProcessor(inst,ctx,json2,params);inst.unwrap=()=>inst.
+init(inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>optionalProcessor(inst,ctx,json,params);inst.unwrap=()=>inst.
 _zod.def.innerType});ZodNullable=$constructor("ZodNullable",(inst,def)=>{$ZodNullable.init(inst,def);ZodType.init(inst,def);
-inst._zod.processJSONSchema=(ctx,json2,params)=>nullableProcessor(inst,ctx,json2,params);inst.unwrap=()=>inst._zod.def.innerType});
+inst._zod.processJSONSchema=(ctx,json,params)=>nullableProcessor(inst,ctx,json,params);inst.unwrap=()=>inst._zod.def.innerType});
 ZodDefault=$constructor("ZodDefault",(inst,def)=>{$ZodDefault.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=
-(ctx,json2,params)=>defaultProcessor(inst,ctx,json2,params);inst.unwrap=()=>inst._zod.def.innerType;inst.removeDefault=inst.
+(ctx,json,params)=>defaultProcessor(inst,ctx,json,params);inst.unwrap=()=>inst._zod.def.innerType;inst.removeDefault=inst.
 unwrap});ZodPrefault=$constructor("ZodPrefault",(inst,def)=>{$ZodPrefault.init(inst,def);ZodType.init(inst,def);inst._zod.
-processJSONSchema=(ctx,json2,params)=>prefaultProcessor(inst,ctx,json2,params);inst.unwrap=()=>inst._zod.def.innerType});
-ZodNonOptional=$constructor("ZodNonOptional",(inst,def)=>{$ZodNonOptional.init(inst,def);ZodType.init(inst,def);inst._zod.
-processJSONSchema=(ctx,json2,params)=>nonoptionalProcessor(inst,ctx,json2,params);inst.unwrap=()=>inst._zod.def.innerType});
-ZodCatch=$constructor("ZodCatch",(inst,def)=>{$ZodCatch.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=
-(ctx,json2,params)=>catchProcessor(inst,ctx,json2,params);inst.unwrap=()=>inst._zod.def.innerType;inst.removeCatch=inst.
-unwrap});ZodPipe=$constructor("ZodPipe",(inst,def)=>{$ZodPipe.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=
-(ctx,json2,params)=>pipeProcessor(inst,ctx,json2,params);inst.in=def.in;inst.out=def.out});ZodPreprocess=$constructor("Z\
-odPreprocess",(inst,def)=>{ZodPipe.init(inst,def);$ZodPreprocess.init(inst,def)});ZodReadonly=$constructor("ZodReadonly",
-(inst,def)=>{$ZodReadonly.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>readonlyProcessor(
-inst,ctx,json2,params);inst.unwrap=()=>inst._zod.def.innerType});ZodLazy=$constructor("ZodLazy",(inst,def)=>{$ZodLazy.init(
-inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>lazyProcessor(inst,ctx,json2,params);inst.
-unwrap=()=>inst._zod.def.getter()});ZodCustom=$constructor("ZodCustom",(inst,def)=>{$ZodCustom.init(inst,def);ZodType.init(
-inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>customProcessor(inst,ctx,json2,params)})}});var ZodFirstPartyTypeKind;var init_compat=__esm({"node_modules/zod/v4/classic/compat.js"(){(function(ZodFirstPartyTypeKind2){})(
+processJSONSchema=(ctx,json,params)=>prefaultProcessor(inst,ctx,json,params);inst.unwrap=()=>inst._zod.def.innerType});ZodNonOptional=
+$constructor("ZodNonOptional",(inst,def)=>{$ZodNonOptional.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=
+(ctx,json,params)=>nonoptionalProcessor(inst,ctx,json,params);inst.unwrap=()=>inst._zod.def.innerType});ZodCatch=$constructor(
+"ZodCatch",(inst,def)=>{$ZodCatch.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>catchProcessor(
+inst,ctx,json,params);inst.unwrap=()=>inst._zod.def.innerType;inst.removeCatch=inst.unwrap});ZodPipe=$constructor("ZodPi\
+pe",(inst,def)=>{$ZodPipe.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>pipeProcessor(
+inst,ctx,json,params);inst.in=def.in;inst.out=def.out});ZodPreprocess=$constructor("ZodPreprocess",(inst,def)=>{ZodPipe.
+init(inst,def);$ZodPreprocess.init(inst,def)});ZodReadonly=$constructor("ZodReadonly",(inst,def)=>{$ZodReadonly.init(inst,
+def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>readonlyProcessor(inst,ctx,json,params);inst.
+unwrap=()=>inst._zod.def.innerType});ZodCustom=$constructor("ZodCustom",(inst,def)=>{$ZodCustom.init(inst,def);ZodType.init(
+inst,def);inst._zod.processJSONSchema=(ctx,json,params)=>customProcessor(inst,ctx,json,params)})}});var ZodFirstPartyTypeKind;var init_compat=__esm({"node_modules/zod/v4/classic/compat.js"(){(function(ZodFirstPartyTypeKind2){})(
 ZodFirstPartyTypeKind||(ZodFirstPartyTypeKind={}))}});var iso_exports={};__export(iso_exports,{ZodISODate:()=>ZodISODate,ZodISODateTime:()=>ZodISODateTime,ZodISODuration:()=>ZodISODuration,
 ZodISOTime:()=>ZodISOTime,date:()=>date2,datetime:()=>datetime2,duration:()=>duration2,time:()=>time2});function datetime2(params){
 return _isoDateTime(ZodISODateTime,params)}function date2(params){return _isoDate(ZodISODate,params)}function time2(params){
@@ -7802,8 +7786,8 @@ text(),"The scopes to ask for.","openid email"),federated_attributes:optional2(t
  by spaces.","email"),metadata_endpoints:optional2(array(anyObject),"Where to get metadata from.",[{endpoint:"https://lo\
 gin.example.com/me",claims:"email"}])});const metadataField=strictObject({attribute_name:text().meta({description:"The n\
 ame of the field.",examples:["department"]}),user_editable:optional2(boolean2(),"Whether users may change it.",true),scopes:optional2(
-array(text()),"The scopes that show it to clients.",["profile"]),default_value:optional2(json(),"The value of new users.",
-"engineering")});const objects3=(member,about2,example)=>optional2(array(anyObject),about2,[{[member]:example}]);return{
+array(text()),"The scopes that show it to clients.",["profile"]),default_value:optional2(unknown(),"The value of new use\
+rs.","engineering")});const objects3=(member,about2,example)=>optional2(array(anyObject),about2,[{[member]:example}]);return{
 type:optional2(_enum(["Elixir.BorutaIdentity.Accounts.Internal",LDAP]),"Where the backend stores users: in its own datab\
 ase, or in an LDAP directory.","Elixir.BorutaIdentity.Accounts.Internal"),is_default:optional2(boolean2(),"Whether it is\
  the default backend. Moving the default is destructive.",true),create_default_organization:optional2(boolean2(),"Whethe\
@@ -8772,19 +8756,17 @@ e}.",["billing:read"])}),traits:{limits:{characters:{name:255},filled:{name:null
 pes"}},deletes:", and takes it from users and backends"},{gives:(fields4,references2)=>scopesGiven(fields4,"scopes",references2),
 takes({id,...before},after2){const role3={type:"role",id:String(id),name:String(before.name),listed:true,element:{},within:""};
 const kept=new Set(scopesGiven({...before,...after2},"scopes",{}).map(scope3=>scope3.id));return[...after2===null?[role3]:
-[],...scopesGiven(before,"scopes",{}).filter(scope3=>after2===null||!kept.has(scope3.id)).map(scope3=>({...scope3,through:role3}))]}})}});var scope2;var init_scope=__esm({"src/kinds/scope.ts"(){"use strict";init_zod();init_members();init_problems();init_fields();
-init_resource();init_schema();scope2=resource2({name:"Scope",noun:"scope",about:"A scope that users, roles and clients c\
-an get.",list:"scopes",path:"/api/scopes",param:"scope_id",scopes:{read:"scopes:manage:all",write:"scopes:manage:all"},fields:{
-name:value,label:value,public:value},shape:()=>({label:nullish2(text(),"The display name.","Read bills"),public:optional2(
-boolean2(),"Whether any client may ask for the scope.",false)}),traits:{emptyIsNull:["label"],protects:true,limits:{characters:{
-name:255,label:255},filled:{name:null}}},problems:declared=>declared.flatMap(one=>{const{name:name3=""}=one.identity;const spaced=[
-name3,one.fields.name].some(text6=>typeof text6==="string"&&/[\t-\r ]/.test(text6));if(!spaced)return[];const message="t\
-he name of a scope has no space (profile boruta)";return[error("profile-limit",message,[one.placeOf("name")],'use a colo\
-n, as in "bills:read"')]}),withoutId:"roles keep a hidden row for a deleted scope, and would have this one again: leave \
-out the id, so that it gets a new one",deletes:", and takes it from users, roles and clients"},{gives:({name:name3})=>typeof name3===
-"string"?[{type:"scope",id:void 0,name:name3,listed:true,element:{name:name3},within:"name"}]:[],takes:({id,name:name3},after2)=>typeof id===
-"string"&&(after2===null||after2.name!==void 0&&after2.name!==name3)?[{type:"scope",id,name:String(name3),listed:true,element:{
-id},within:"name"}]:[]})}});function grantsOf(fields4,references2){const{organizations=null,authorized_scopes=null,roles:roles3=null}=fields4;const memberships2=asElements(
+[],...scopesGiven(before,"scopes",{}).filter(scope3=>after2===null||!kept.has(scope3.id)).map(scope3=>({...scope3,through:role3}))]}})}});var scope2;var init_scope=__esm({"src/kinds/scope.ts"(){"use strict";init_zod();init_members();init_fields();init_resource();
+init_schema();scope2=resource2({name:"Scope",noun:"scope",about:"A scope that users, roles and clients can get.",list:"s\
+copes",path:"/api/scopes",param:"scope_id",scopes:{read:"scopes:manage:all",write:"scopes:manage:all"},fields:{name:value,
+label:value,public:value},shape:()=>({label:nullish2(text(),"The display name.","Read bills"),public:optional2(boolean2(),
+"Whether any client may ask for the scope.",false)}),traits:{emptyIsNull:["label"],protects:true,limits:{characters:{name:255,
+label:255},filled:{name:null}}},refuses:({name:name3})=>typeof name3==="string"&&/[\t-\r ]/.test(name3)?'the name of a s\
+cope has no space: use a colon, as in "bills:read"':void 0,withoutId:"roles keep a hidden row for a deleted scope, and w\
+ould have this one again: leave out the id, so that it gets a new one",deletes:", and takes it from users, roles and cli\
+ents"},{gives:({name:name3})=>typeof name3==="string"?[{type:"scope",id:void 0,name:name3,listed:true,element:{name:name3},
+within:"name"}]:[],takes:({id,name:name3},after2)=>typeof id==="string"&&(after2===null||after2.name!==void 0&&after2.name!==
+name3)?[{type:"scope",id,name:String(name3),listed:true,element:{id},within:"name"}]:[]})}});function grantsOf(fields4,references2){const{organizations=null,authorized_scopes=null,roles:roles3=null}=fields4;const memberships2=asElements(
 organizations).flatMap(element=>{const path=[{field:"organizations",element}];const id=textOrNull(element.id);const name3=(id===
 null?null:textOrNull(references2.organizations?.byId(id)?.name))??textOrNull(element.name);const own6={type:"organizatio\
 n",id,name:name3,via:null,path};return[own6,...held({roles:element.roles??null},references2,name3??id,path)]});return[...memberships2,
@@ -13300,20 +13282,19 @@ indentAtStart,lineWidth:ctx.options.lineWidth,minContentWidth:ctx.options.minCon
 test(str);function lineLengthOverLimit(str,lineWidth2,indentLength){if(!lineWidth2||lineWidth2<0)return false;const limit2=lineWidth2-
 indentLength;const strLen=str.length;if(strLen<=limit2)return false;for(let i3=0,start=0;i3<strLen;++i3){if(str[i3]==="\n"){
 if(i3-start>limit2)return true;start=i3+1;if(strLen-start<=limit2)return false}}return true}function doubleQuotedString(value4,ctx){
-const json2=JSON.stringify(value4);if(ctx.options.doubleQuotedAsJSON)return json2;const{implicitKey}=ctx;const minMultiLineLength=ctx.
+const json=JSON.stringify(value4);if(ctx.options.doubleQuotedAsJSON)return json;const{implicitKey}=ctx;const minMultiLineLength=ctx.
 options.doubleQuotedMinMultiLineLength;const indent2=ctx.indent||(containsDocumentMarker(value4)?"  ":"");let str="";let start=0;
-for(let i3=0,ch=json2[i3];ch;ch=json2[++i3]){if(ch===" "&&json2[i3+1]==="\\"&&json2[i3+2]==="n"){str+=json2.slice(start,
-i3)+"\\ ";i3+=1;start=i3;ch="\\"}if(ch==="\\")switch(json2[i3+1]){case"u":{str+=json2.slice(start,i3);const code2=json2.
-substr(i3+2,4);switch(code2){case"0000":str+="\\0";break;case"0007":str+="\\a";break;case"000b":str+="\\v";break;case"00\
-1b":str+="\\e";break;case"0085":str+="\\N";break;case"00a0":str+="\\_";break;case"2028":str+="\\L";break;case"2029":str+=
-"\\P";break;default:if(code2.substr(0,2)==="00")str+="\\x"+code2.substr(2);else str+=json2.substr(i3,6)}i3+=5;start=i3+1}
-break;case"n":if(implicitKey||json2[i3+2]==='"'||json2.length<minMultiLineLength){i3+=1}else{str+=json2.slice(start,i3)+
-"\n\n";while(json2[i3+2]==="\\"&&json2[i3+3]==="n"&&json2[i3+4]!=='"'){str+="\n";i3+=2}str+=indent2;if(json2[i3+2]===" ")
-str+="\\";i3+=1;start=i3+1}break;default:i3+=1}}str=start?str+json2.slice(start):json2;return implicitKey?str:foldFlowLines.
-foldFlowLines(str,indent2,foldFlowLines.FOLD_QUOTED,getFoldOptions(ctx,false))}function singleQuotedString(value4,ctx){if(ctx.
-options.singleQuote===false||ctx.implicitKey&&value4.includes("\n")||/[ \t]\n|\n[ \t]/.test(value4))return doubleQuotedString(
-value4,ctx);const indent2=ctx.indent||(containsDocumentMarker(value4)?"  ":"");const res="'"+value4.replace(/'/g,"''").replace(
-/\n+/g,`$&
+for(let i3=0,ch=json[i3];ch;ch=json[++i3]){if(ch===" "&&json[i3+1]==="\\"&&json[i3+2]==="n"){str+=json.slice(start,i3)+"\
+\\ ";i3+=1;start=i3;ch="\\"}if(ch==="\\")switch(json[i3+1]){case"u":{str+=json.slice(start,i3);const code2=json.substr(i3+
+2,4);switch(code2){case"0000":str+="\\0";break;case"0007":str+="\\a";break;case"000b":str+="\\v";break;case"001b":str+="\
+\\e";break;case"0085":str+="\\N";break;case"00a0":str+="\\_";break;case"2028":str+="\\L";break;case"2029":str+="\\P";break;default:
+if(code2.substr(0,2)==="00")str+="\\x"+code2.substr(2);else str+=json.substr(i3,6)}i3+=5;start=i3+1}break;case"n":if(implicitKey||
+json[i3+2]==='"'||json.length<minMultiLineLength){i3+=1}else{str+=json.slice(start,i3)+"\n\n";while(json[i3+2]==="\\"&&json[i3+
+3]==="n"&&json[i3+4]!=='"'){str+="\n";i3+=2}str+=indent2;if(json[i3+2]===" ")str+="\\";i3+=1;start=i3+1}break;default:i3+=
+1}}str=start?str+json.slice(start):json;return implicitKey?str:foldFlowLines.foldFlowLines(str,indent2,foldFlowLines.FOLD_QUOTED,
+getFoldOptions(ctx,false))}function singleQuotedString(value4,ctx){if(ctx.options.singleQuote===false||ctx.implicitKey&&
+value4.includes("\n")||/[ \t]\n|\n[ \t]/.test(value4))return doubleQuotedString(value4,ctx);const indent2=ctx.indent||(containsDocumentMarker(
+value4)?"  ":"");const res="'"+value4.replace(/'/g,"''").replace(/\n+/g,`$&
 ${indent2}`)+"'";return ctx.implicitKey?res:foldFlowLines.foldFlowLines(res,indent2,foldFlowLines.FOLD_FLOW,getFoldOptions(
 ctx,false))}function quotedString(value4,ctx){const{singleQuote}=ctx.options;let qs;if(singleQuote===false)qs=doubleQuotedString;else{
 const hasDouble=value4.includes('"');const hasSingle=value4.includes("'");if(hasDouble&&!hasSingle)qs=singleQuotedString;else if(hasSingle&&
@@ -13559,8 +13540,8 @@ str,2,8,opt),stringify:node2=>intStringify(node2,8,"0o")};var int3={identify:int
 var intHex={identify:value4=>intIdentify(value4)&&value4>=0,default:true,tag:"tag:yaml.org,2002:int",format:"HEX",test:/^0x[0-9a-fA-F]+$/,
 resolve:(str,_onError,opt)=>intResolve(str,2,16,opt),stringify:node2=>intStringify(node2,16,"0x")};exports.int=int3;exports.
 intHex=intHex;exports.intOct=intOct}});var require_schema=__commonJS({"node_modules/yaml/dist/schema/core/schema.js"(exports){"use strict";var map2=require_map();
-var _null4=require_null();var seq=require_seq();var string3=require_string();var bool=require_bool();var float=require_float();
-var int3=require_int();var schema6=[map2.map,seq.seq,string3.string,_null4.nullTag,bool.boolTag,int3.intOct,int3.int,int3.
+var _null3=require_null();var seq=require_seq();var string3=require_string();var bool=require_bool();var float=require_float();
+var int3=require_int();var schema6=[map2.map,seq.seq,string3.string,_null3.nullTag,bool.boolTag,int3.intOct,int3.int,int3.
 intHex,float.floatNaN,float.floatExp,float.float];exports.schema=schema6}});var require_schema2=__commonJS({"node_modules/yaml/dist/schema/json/schema.js"(exports){"use strict";var Scalar=require_Scalar();
 var map2=require_map();var seq=require_seq();function intIdentify(value4){return typeof value4==="bigint"||Number.isInteger(
 value4)}var stringifyJSON=({value:value4})=>JSON.stringify(value4);var jsonScalars=[{identify:value4=>typeof value4==="s\
@@ -13678,18 +13659,18 @@ map(Number);const millisec=match[7]?Number((match[7]+"00").substr(1,3)):0;let da
 minute||0,second||0,millisec);const tz=match[8];if(tz&&tz!=="Z"){let d2=parseSexagesimal(tz,false);if(Math.abs(d2)<30)d2*=
 60;date3-=6e4*d2}return new Date(date3)},stringify:({value:value4})=>value4?.toISOString().replace(/(T00:00:00)?\.000Z$/,
 "")??""};exports.floatTime=floatTime;exports.intTime=intTime;exports.timestamp=timestamp}});var require_schema3=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/schema.js"(exports){"use strict";var map2=require_map();
-var _null4=require_null();var seq=require_seq();var string3=require_string();var binary=require_binary();var bool=require_bool2();
+var _null3=require_null();var seq=require_seq();var string3=require_string();var binary=require_binary();var bool=require_bool2();
 var float=require_float2();var int3=require_int2();var merge5=require_merge();var omap=require_omap();var pairs=require_pairs();
-var set2=require_set();var timestamp=require_timestamp();var schema6=[map2.map,seq.seq,string3.string,_null4.nullTag,bool.
+var set2=require_set();var timestamp=require_timestamp();var schema6=[map2.map,seq.seq,string3.string,_null3.nullTag,bool.
 trueTag,bool.falseTag,int3.intBin,int3.intOct,int3.int,int3.intHex,float.floatNaN,float.floatExp,float.float,binary.binary,
-merge5.merge,omap.omap,pairs.pairs,set2.set,timestamp.intTime,timestamp.floatTime,timestamp.timestamp];exports.schema=schema6}});var require_tags=__commonJS({"node_modules/yaml/dist/schema/tags.js"(exports){"use strict";var map2=require_map();var _null4=require_null();
+merge5.merge,omap.omap,pairs.pairs,set2.set,timestamp.intTime,timestamp.floatTime,timestamp.timestamp];exports.schema=schema6}});var require_tags=__commonJS({"node_modules/yaml/dist/schema/tags.js"(exports){"use strict";var map2=require_map();var _null3=require_null();
 var seq=require_seq();var string3=require_string();var bool=require_bool();var float=require_float();var int3=require_int();
 var schema6=require_schema();var schema$1=require_schema2();var binary=require_binary();var merge5=require_merge();var omap=require_omap();
 var pairs=require_pairs();var schema$2=require_schema3();var set2=require_set();var timestamp=require_timestamp();var schemas=new Map(
 [["core",schema6.schema],["failsafe",[map2.map,seq.seq,string3.string]],["json",schema$1.schema],["yaml11",schema$2.schema],
 ["yaml-1.1",schema$2.schema]]);var tagsByName={binary:binary.binary,bool:bool.boolTag,float:float.float,floatExp:float.floatExp,
 floatNaN:float.floatNaN,floatTime:timestamp.floatTime,int:int3.int,intHex:int3.intHex,intOct:int3.intOct,intTime:timestamp.
-intTime,map:map2.map,merge:merge5.merge,null:_null4.nullTag,omap:omap.omap,pairs:pairs.pairs,seq:seq.seq,set:set2.set,timestamp:timestamp.
+intTime,map:map2.map,merge:merge5.merge,null:_null3.nullTag,omap:omap.omap,pairs:pairs.pairs,seq:seq.seq,set:set2.set,timestamp:timestamp.
 timestamp};var coreKnownTags={"tag:yaml.org,2002:binary":binary.binary,"tag:yaml.org,2002:merge":merge5.merge,"tag:yaml.\
 org,2002:omap":omap.omap,"tag:yaml.org,2002:pairs":pairs.pairs,"tag:yaml.org,2002:set":set2.set,"tag:yaml.org,2002:times\
 tamp":timestamp.timestamp};function getTags(customTags,schemaName,addMergeTag){const schemaTags=schemas.get(schemaName);
@@ -13768,8 +13749,8 @@ directives)this.directives.yaml.version=version3;else this.directives=new direct
 {resolveKnownTags:true,schema:"core"};break;case null:if(this.directives)delete this.directives;opt=null;break;default:{
 const sv=JSON.stringify(version3);throw new Error(`Expected '1.1', '1.2' or null as first argument, but found: ${sv}`)}}
 if(options.schema instanceof Object)this.schema=options.schema;else if(opt)this.schema=new Schema.Schema(Object.assign(opt,
-options));else throw new Error(`With a null YAML version, the { schema: Schema } option is required`)}toJS({json:json2,jsonArg,
-mapAsMap,maxAliasCount,onAnchor,reviver}={}){const ctx={anchors:new Map,doc:this,keep:!json2,mapAsMap:mapAsMap===true,mapKeyWarned:false,
+options));else throw new Error(`With a null YAML version, the { schema: Schema } option is required`)}toJS({json,jsonArg,
+mapAsMap,maxAliasCount,onAnchor,reviver}={}){const ctx={anchors:new Map,doc:this,keep:!json,mapAsMap:mapAsMap===true,mapKeyWarned:false,
 maxAliasCount:typeof maxAliasCount==="number"?maxAliasCount:100};const res=toJS.toJS(this.contents,jsonArg??"",ctx);if(typeof onAnchor===
 "function")for(const{count:count3,res:res2}of ctx.anchors.values())onAnchor(res2,count3);return typeof reviver==="functi\
 on"?applyReviver.applyReviver(reviver,{"":res},"",res):res}toJSON(jsonArg,onAnchor){return this.toJS({json:true,jsonArg,
@@ -18417,7 +18398,7 @@ runs.at(-1)===run4?{...used,left:[...left]}:used)}function leftOf({results},keys
 status})=>{const key3=keys.get(address4);return status==="applied"||key3===void 0?[]:[key3]})}function usedUp(message){return error(
 "approval-used",message)}function named(used){const{pull_request,url}=used;return pull_request===null?url:`${requestName(
 pull_request,used)}, by ${url}`}function requestName(number4,{url}){return url.includes("/-/pipelines/")?`merge request \
-!${number4}`:`pull request #${number4}`}init_result();init_approve();init_plan();function inTextAndJson(text6,json2){return{redact:redactReport,formats:{text:text6,json:json2}}}async function render3(report2,format,shown4,options){const made2=await report2.formats[format]?.(shown4,options);if(made2===
+!${number4}`:`pull request #${number4}`}init_result();init_approve();init_plan();function inTextAndJson(text6,json){return{redact:redactReport,formats:{text:text6,json}}}async function render3(report2,format,shown4,options){const made2=await report2.formats[format]?.(shown4,options);if(made2===
 void 0)throw new TypeError(`there is no ${format} of it`);return typeof made2==="string"?{text:made2}:{json:made2}}async function renderText(report2,format,shown4,options){
 const rendering=await render3(report2,format,shown4,options);if("json"in rendering)throw new TypeError(`${format} is no \
 text`);return rendering.text}var planReport={redact:({plan,samples:samples2},redactor)=>({plan:redactPlan(plan,redactor),

@@ -66,7 +66,7 @@ export const backendShape = lazy((): z.ZodRawShape => {
     attribute_name: text().meta({ description: 'The name of the field.', examples: ['department'] }),
     user_editable: optional(z.boolean(), 'Whether users may change it.', true),
     scopes: optional(z.array(text()), 'The scopes that show it to clients.', ['profile']),
-    default_value: optional(z.json(), 'The value of new users.', 'engineering'),
+    default_value: optional(z.unknown(), 'The value of new users.', 'engineering'),
   });
   const objects = (member: string, about: string, example: string) =>
     optional(z.array(anyObject), about, [{ [member]: example }]);

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { nullish, optional } from '../base/members.js';
-import { error } from '../base/problems.js';
 import { value } from './fields.js';
 import type { Kind } from './kind.js';
 import { resource } from './resource.js';
@@ -26,16 +25,10 @@ export const scope: Kind = resource(
       protects: true,
       limits: { characters: { name: 255, label: 255 }, filled: { name: null } },
     },
-    problems: (declared) =>
-      declared.flatMap((one) => {
-        const { name = '' } = one.identity;
-        const spaced = [name, one.fields.name].some(
-          (text) => typeof text === 'string' && /[\t-\r ]/.test(text),
-        );
-        if (!spaced) return [];
-        const message = 'the name of a scope has no space (profile boruta)';
-        return [error('profile-limit', message, [one.placeOf('name')], 'use a colon, as in "bills:read"')];
-      }),
+    refuses: ({ name }) =>
+      typeof name === 'string' && /[\t-\r ]/.test(name)
+        ? 'the name of a scope has no space: use a colon, as in "bills:read"'
+        : undefined,
     withoutId:
       'roles keep a hidden row for a deleted scope, and would have this one again: leave out the id, so that it gets a new one',
     deletes: ', and takes it from users, roles and clients',

@@ -142,7 +142,7 @@ describe('a result as a page', () => {
     const html = page(resultOf(one('Organization/acme')), planOf(changes, { undoes: '20260130T1-x' }));
     expect(html).toContain('idops undo on https');
     expect(html).toContain('run <code>20260130T1-x</code>');
-    expect(html).toContain('the next apply does it again');
+    expect(html).toContain('the next apply makes it again');
   });
 
   it('offers to undo nothing where nothing was done', () => {

@@ -123,7 +123,7 @@ describe('undo on the command line', () => {
     expect([label(ids.acme), label(ids.globex)]).toEqual(['First', 'Other']);
     const sent = at.writes().length;
     const again = await at.refused('undo --last --yes', 'error[already-undone]');
-    const [, undo = ''] = /idops undo (\S+) takes it back/.exec(again.stderr) ?? [];
+    const [, undo = ''] = /idops undo (\S+) undoes it/.exec(again.stderr) ?? [];
     expect(at.writes()).toHaveLength(sent);
     expect((await at.idops(`undo ${undo} --yes`)).code).toBe(0);
     expect(label(ids.acme)).toBe('Second');
