@@ -91,8 +91,11 @@ export async function project(files: Files, options: SandboxOptions = {}): Promi
     return { cwd, env: { PATH: searchPath, HOME: folder, ...given } };
   };
   const begin = (args: readonly string[], run?: RunOptions): Running => {
+    const { cwd, env } = surroundings(run);
     const child = spawn(process.execPath, [cli, ...args], {
-      ...surroundings(run),
+      cwd,
+      // The cache would be in the project, which is the home of its commands.
+      env: { NODE_DISABLE_COMPILE_CACHE: '1', ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     child.stdin.end();
