@@ -99,7 +99,7 @@ export function keepRecord(
 ): void {
   const asked = withNewId(given, outcome);
   const { key } = given.lostCreation ?? given;
-  // The object has its id by now.
+  // The record of the creation, from before the object's id was known.
   if (resources[key]?.creating !== undefined) delete resources[key];
   forgetFormer(resources, asked);
   resources[asked.key] = record;
@@ -324,7 +324,7 @@ function createdRecord(
   const { status, httpStatus = null } = outcome;
   const isRefused = httpStatus !== null && httpStatus >= 400 && httpStatus < 500;
   const { creation, addressPart } = kindOf(kind);
-  // An id of its own is sent again; what has none may be there by then.
+  // The next creation sends a chosen id again. Without one, the next plan looks for the object by its name.
   const mayCome = creation?.takesId === true ? status !== 'skipped' : status === 'unknown';
   if (!mayCome || isRefused) return undefined;
   return { ...own, managed: [], creating: addressPart(identity) };

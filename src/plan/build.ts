@@ -86,7 +86,7 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
     state,
   });
   const created = blockDependents(guarded.changes, decider.references);
-  // An undo knows what refers to what it deletes by itself.
+  // The documents of an undo are not those of the manifests.
   const referred =
     options.adjust === undefined
       ? blockReferred(created, options.declared, decider.references, profile)
