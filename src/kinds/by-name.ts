@@ -74,10 +74,10 @@ export const listOf: { readonly [key: string]: ListName } = {
 
 /** Whether an identity names a backend or an identity provider that the server surely doesn't have: all that belonged to it is gone. */
 export function isOwnerGone(identity: Identity, references: References): boolean {
-  return ['backend', 'identity provider'].some((noun) => {
-    const name = identity[noun.replaceAll(' ', '_')];
-    const list = references[listOf[noun] ?? 'backends'];
-    return name !== undefined && list?.byId(name) === undefined && list?.lacksName(name) === true;
+  return Object.entries(listOf).some(([noun, name]) => {
+    const owner = identity[noun.replaceAll(' ', '_')];
+    const list = references[name];
+    return owner !== undefined && list?.byId(owner) === undefined && list?.lacksName(owner) === true;
   });
 }
 

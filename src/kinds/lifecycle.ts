@@ -1,9 +1,12 @@
 import { error, type Problem } from '../base/problems.js';
 import type { Fields } from '../base/values.js';
-import { withArticle } from '../base/words.js';
+import { firstFew, withArticle } from '../base/words.js';
 import type { WriteOperation } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
+import { idOf } from './by-name.js';
+import { firstText } from './fields.js';
 import type { Creation, Declared, Deletion, Kind } from './kind.js';
+import type { ListName, References } from './references.js';
 
 /** The creation of objects by a request with the declared fields, and with the id if the server takes it. */
 export function creationOf(
@@ -77,4 +80,25 @@ export function absentProblems(
       `remove the fields to delete the ${noun}, or the state to keep it`,
     ),
   ];
+}
+
+/** What uses an object and isn't deleted itself, at most three of each kind, in words. */
+export function usesOf(
+  usedBy: NonNullable<Kind['usedBy']>,
+  id: string,
+  references: References,
+  isDeleted: (list: ListName, row: string) => boolean,
+): string[] {
+  return usedBy.flatMap(({ noun, list, field }) => {
+    const rows = [...(references[list]?.all() ?? [])].filter(
+      (row) => idOf(row[field]) === id && !isDeleted(list, String(row.id)),
+    );
+    const names = rows.map((row) => firstText(row.username, row.name) ?? String(row.id));
+    return names.length === 0 ? [] : [`${noun}s use it: ${firstFew(names)}`];
+  });
+}
+
+/** Why the server refuses a deletion; undefined without a reason. */
+export function undeletable(reasons: readonly string[]): string | undefined {
+  return reasons.length === 0 ? undefined : `the server refuses to delete it, since ${reasons.join('; ')}`;
 }

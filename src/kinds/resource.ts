@@ -7,7 +7,7 @@ import { withArticle } from '../base/words.js';
 import { answers } from '../server/answers.js';
 import type { Scope, WriteOperation, WriteRequest } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
-import { areNamesUnique, findIn, idOf, namedReference } from './by-name.js';
+import { areNamesUnique, findIn, namedReference } from './by-name.js';
 import type { Catalog } from './catalog.js';
 import { missing, readOne, withoutIds } from './discovery.js';
 import {
@@ -33,7 +33,7 @@ import type {
   Naming,
   ObserveContext,
 } from './kind.js';
-import { absentProblems, creationOf, deletionOf } from './lifecycle.js';
+import { absentProblems, creationOf, deletionOf, undeletable, usesOf } from './lifecycle.js';
 import { isMissing, type ListName, listScope, type References, readList } from './references.js';
 import { SetResolver } from './resolve-sets.js';
 import { profileProblems, unknownWhole } from './rules.js';
@@ -73,8 +73,7 @@ export interface Resource {
   readonly afterCreation?: ((id: string, fields: Fields) => readonly WriteRequest[]) | undefined;
   /** Why an object with these fields can't be deleted, given the list after the plan. */
   readonly keeps?: (fields: Fields, list: Catalog | null | undefined) => string | undefined;
-  /** What refers to objects, so that they can't be deleted: the rows of a list, by a field with the object or its id. */
-  readonly usedBy?: readonly { readonly noun: string; readonly list: ListName; readonly field: string }[];
+  readonly usedBy?: Kind['usedBy'];
   readonly problems?: (declared: readonly Declared[]) => Problem[];
   /** What else a deletion takes away, after "deletes the role". */
   readonly deletes?: string;
@@ -140,6 +139,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
     naming: namingIn(list),
     readable: (profile) => listScope(list, profile) !== undefined,
     listed: list,
+    usedBy,
     async observe(objects, context) {
       const isAnew = context.alone && given.cached === true;
       const index = await (isAnew
@@ -193,13 +193,12 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
     decide({ declared, present, references }) {
       if (!declared.absent || present.exists === false) return undefined;
       const { id = '' } = present.identity;
-      const uses = usedBy.flatMap((one) => {
-        const names = usersIn(references[one.list], one.field, id);
-        return names.length === 0 ? [] : [`${one.noun}s use it: ${names.join(', ')}`];
-      });
-      const reasons = [...[given.keeps?.(present.fields, references[list]) ?? []].flat(), ...uses];
-      if (reasons.length === 0) return undefined;
-      const reason = `the server refuses to delete it, since ${reasons.join('; ')}`;
+      const uses = usesOf(usedBy, id, references, (one, row) => references[one]?.deleted.has(row) === true);
+      const reason = undeletable([
+        ...[given.keeps?.(present.fields, references[list]) ?? []].flat(),
+        ...uses,
+      ]);
+      if (reason === undefined) return undefined;
       return { action: 'blocked', fields: [], requests: [], destructions: [], reason };
     },
     update({ present, desired }) {
@@ -237,15 +236,6 @@ function refusing(refuses: (fields: Fields) => string | undefined): NonNullable<
     const trouble = refuses(fields);
     return trouble === undefined ? { fields } : { fields, trouble };
   };
-}
-
-/** The names of the rows that refer to an object, at most three; the plan doesn't delete them. */
-function usersIn(list: Catalog | null | undefined, field: string, id: string): string[] {
-  const rows = [...(list?.all() ?? [])].filter(
-    (row) => idOf(row[field]) === id && list?.deleted.has(String(row.id)) === false,
-  );
-  const names = rows.slice(0, 3).map((row) => firstText(row.username, row.name) ?? String(row.id));
-  return rows.length > 3 ? [...names, `and ${rows.length - 3} more`] : names;
 }
 
 /** Texts that are equal for two documents of the same object. */

@@ -86,18 +86,15 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
     state,
   });
   const created = blockDependents(guarded.changes, decider.references);
-  // The documents of an undo are not those of the manifests.
-  const referred =
-    options.adjust === undefined
-      ? blockReferred(created, options.declared, decider.references, profile)
-      : created;
-  const held = await blockTakings(arrange(referred), options, decider.references);
+  const held = await blockTakings(arrange(created), options, decider.references);
   const kept = await blockLosses(held, options, decider.references, (found, kind) =>
     decideElsewhere(found, kind, decider, options),
   );
+  // The documents of an undo are not those of the manifests.
+  const documents = options.adjust === undefined ? options.declared : [];
+  const referred = blockReferred(kept, documents, decider.references, profile);
   const plan = await assemble(
-    // A backend whose users are kept stays, too.
-    markPrivileged(blockReferred(kept, [], decider.references, profile), options, decider.references),
+    markPrivileged(referred, options, decider.references),
     readScopes(subjects, references, profile),
     options,
   );
@@ -176,7 +173,11 @@ async function observeSubjects(
 ): Promise<Observed<Subject> & { readonly read: ReadLists; readonly coming: ReadonlySet<string> }> {
   const own = subjects.filter(({ elsewhere }) => !elsewhere);
   const documents = own.flatMap(({ declared }) => declared ?? []);
-  const needed = [...names, ...listsFor(referring(own, options), options.profile)];
+  // What uses an object that may be pruned.
+  const using = own.flatMap(({ kind, declared }) =>
+    declared === undefined ? (kindOf(kind).usedBy ?? []).map(({ list }) => list) : [],
+  );
+  const needed = [...names, ...using, ...listsFor(referring(own, options), options.profile)];
   const read = reusableLists(options.read, subjects, needed);
   const known = subjects.filter(({ declared }) => declared?.trouble === undefined);
   const observed = await whileHashing(documents, options, () =>

@@ -1,11 +1,11 @@
 import { plannedId, sameIdentifier } from '../base/identifiers.js';
 import { assign, type Fields, mapValues, Sensitive } from '../base/values.js';
 import { firstFew } from '../base/words.js';
-import { idOf } from '../kinds/by-name.js';
 import { desired } from '../kinds/desired.js';
 import { contrast, isBlank, isCleared, value } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Identity, Live } from '../kinds/kind.js';
+import { undeletable, usesOf } from '../kinds/lifecycle.js';
 import { listNames, type References } from '../kinds/references.js';
 import type { Profile } from '../server/profiles.js';
 import { declaredPlaces, fieldChange } from './field-changes.js';
@@ -94,7 +94,7 @@ export function createChange(
     action: 'create',
     warnings: [...change.warnings, ...warnings],
     requests: [creation.request(chosen, fields), ...(creation.after?.(chosen.id ?? '', fields) ?? [])],
-    fields: [...home(identity, references), ...changes],
+    fields: [...backendField(identity, references), ...changes],
     destructions: kind.destructions(changes),
     apply: {
       ...change.apply,
@@ -107,8 +107,8 @@ export function createChange(
   };
 }
 
-/** The backend of a new object, which its address doesn't tell. */
-function home({ backend }: Identity, { backends }: References): FieldChange[] {
+/** The backend of a new object, which its address doesn't tell, as a field. */
+function backendField({ backend }: Identity, { backends }: References): FieldChange[] {
   if (backend === undefined) return [];
   const { name = backend } = backends?.byId(backend) ?? {};
   return [{ path: 'backend', type: 'value', before: null, after: name, sensitive: false, was: 'new' }];
@@ -164,7 +164,7 @@ export function blockDependents(changes: readonly Change[], references: Referenc
   return settled;
 }
 
-/** Blocks the deletion of what other documents, or users in a deleted backend, still refer to. */
+/** Blocks the deletion of what other documents still refer to, or other objects of the server. */
 export function blockReferred(
   changes: readonly Change[],
   declared: readonly Declared[],
@@ -185,13 +185,14 @@ export function blockReferred(
     const address = addressOf(document.kind, document.identity);
     if (!document.absent) for (const id of idsNamed(document, references, profile)) note(id, address);
   }
-  for (const { id, username, backend } of references.users?.all() ?? [])
-    if (!deleted.has(String(id)))
-      note(String(idOf(backend)), addressOf('User', { username: String(username) }));
   return changes.map((change) => {
-    const by = [...(referring.get(change.apply.identity.id ?? '') ?? [])];
-    if (by.length === 0 || !isDeleted(change)) return change;
-    return withReason(change, `still referred to by ${firstFew(by)}: remove the reference first`);
+    const { id } = change.apply.identity;
+    if (id === undefined || !isDeleted(change)) return change;
+    const by = [...(referring.get(id) ?? [])];
+    if (by.length > 0)
+      return withReason(change, `still referred to by ${firstFew(by)}: remove the reference first`);
+    const { usedBy = [] } = kindOf(change.kind);
+    return withReason(change, undeletable(usesOf(usedBy, id, references, (_, row) => deleted.has(row))));
   });
 }
 

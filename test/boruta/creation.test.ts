@@ -512,8 +512,13 @@ describe('deletion', () => {
         ...told.slice(1),
         `blocked Scope/invoices:read: still referred to by User/${ids.ada}: remove the reference first`,
         `blocked Organization/hooli: still referred to by User/${ids.ada}: remove the reference first`,
-        'blocked Backend/home: still referred to by User/new@hooli.example: remove the reference first',
+        'blocked Backend/home: the server refuses to delete it, since users use it: new@hooli.example',
       ].sort(),
+    );
+    // Nobody declares this user.
+    await at.declare(organization);
+    expect(await blocked(at.session((it) => it.plan({ prune: true })))).toContainEqual(
+      'blocked Backend/home: the server refuses to delete it, since users use it: new@hooli.example',
     );
     // What a document removes is no reference.
     const removing: Doc = { kind: 'User', id: ids.ada, roles: { remove: ['clerk'] } };
