@@ -1,8 +1,8 @@
 import { plannedId, sameIdentifier } from '../base/identifiers.js';
-import { assign, type Fields, mapValues, Sensitive } from '../base/values.js';
+import { assign, type Fields, isMap, mapValues, Sensitive, type Value } from '../base/values.js';
 import { firstFew } from '../base/words.js';
 import { desired } from '../kinds/desired.js';
-import { contrast, isBlank, isCleared, value } from '../kinds/fields.js';
+import { asElements, contrast, type FieldTypes, isBlank, isCleared, value } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Identity, Live } from '../kinds/kind.js';
 import { undeletable, usesOf } from '../kinds/lifecycle.js';
@@ -201,7 +201,7 @@ function idsNamed(
   { kind: name, identity, fields }: Declared,
   references: References,
   profile: Profile,
-): ReadonlySet<string> {
+): readonly string[] {
   const kind = kindOf(name);
   const context = { references, profile, present: {}, wished: () => true, at: () => '' };
   const { fields: resolved } = kind.resolve?.(fields, context) ?? { fields };
@@ -209,7 +209,17 @@ function idsNamed(
   const wanted = mapValues(resolved, (asked, field) =>
     desired(kind.fields[field] ?? value, asked, null, true),
   );
-  return textsOf([wanted, identity]);
+  return [...idsIn(kind.fields, wanted), ...Object.values(identity).filter((one) => one !== undefined)];
+}
+
+/** The ids in fields: of elements and references themselves, and not of what these contain in turn. */
+function idsIn(types: FieldTypes, fields: { readonly [name: string]: Value | undefined }): string[] {
+  return Object.entries(fields).flatMap(([name, one]): string[] => {
+    const type = types[name] ?? value;
+    if (type.type === 'set') return asElements(one ?? null).flatMap((element) => idsIn(type.nested, element));
+    const id = type.type === 'reference' && one !== undefined && isMap(one) ? one.id : one;
+    return typeof id === 'string' ? [id] : [];
+  });
 }
 
 /** The id that a new object has in its plan. */

@@ -515,6 +515,22 @@ describe('deletion', () => {
         'blocked Backend/home: the server refuses to delete it, since users use it: new@hooli.example',
       ].sort(),
     );
+    // The role of a backend isn't declared, and has the scope.
+    const { roles } = at.sandbox.data;
+    const [{ id: scopeId = '' } = {}] = at.sandbox.data.scopes.filter(({ name }) => name === 'invoices:read');
+    roles.push({
+      id: ids.nobody,
+      name: 'boss',
+      scopes: [{ id: scopeId, name: 'invoices:read', public: false }],
+    });
+    const led: Doc = { ...home, roles: ['boss'] };
+    await at.apply(role, user, organization, led, inHome);
+    const withoutScope: Doc = { ...role, scopes: [] };
+    const plainUser: Doc = { kind: 'User', id: ids.ada, roles: { add: ['clerk'] } };
+    expect(await blocked(at.plan(gone(scope), withoutScope, plainUser, led))).toEqual([
+      'update Role/clerk: null',
+      'delete Scope/invoices:read: null',
+    ]);
     // Nobody declares this user.
     await at.declare(organization);
     expect(await blocked(at.session((it) => it.plan({ prune: true })))).toContainEqual(
