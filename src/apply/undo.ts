@@ -58,6 +58,8 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
   const left: Left[] = [];
   const kept = new Map<Declared, Fields>();
   const unsure = new Set<Declared>();
+  /** What doesn't come back of objects that are created again. */
+  const lacking = new Map<Declared, readonly Left[]>();
   const deleted = new Set(
     entriesOf(content).flatMap(({ sending: { action, identity } }) =>
       action === 'delete' && identity.id !== undefined ? [identity.id] : [],
@@ -75,7 +77,9 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
     const undone = undoEntry(entry, hasher, `run ${content.run.run}`, { ...ends, force, deleted });
     // If nothing was done, nothing is left either.
     const isRefused = answered?.status === 'failed' && !answered.ambiguous && answered.after === null;
-    if (!isRefused) left.push(...undone.left.map((why) => ({ address, ...why })));
+    const reasons = isRefused ? [] : undone.left.map((why) => ({ address, ...why }));
+    if (undone.document?.creates === true) lacking.set(undone.document, reasons);
+    else left.push(...reasons);
     if (undone.document === undefined) continue;
     const isUnsure = undone.document.absent && !hasKnownId(undone.document);
     // What has the name of an object that the run didn't create is somebody else's.
@@ -91,7 +95,9 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
     left,
     adjust(given, now) {
       if (given.creates === true)
-        return Object.keys(now).length === 0 ? { document: given, left: [] } : cameBack(given, now);
+        return Object.keys(now).length === 0
+          ? { document: given, left: lacking.get(given) ?? [] }
+          : cameBack(given, now);
       if (unsure.has(given))
         return Object.keys(now).length === 0 ? { document: given, left: [] } : maybeByAnother(given);
       const after = kept.get(given) ?? {};

@@ -589,6 +589,7 @@ describe('deletion', () => {
     const { left, said } = await at.undo(run);
     expect(said).toEqual({});
     expect(left.filter((line) => line.includes('somebody has created it again'))).toHaveLength(2);
+    expect(left.filter((line) => line.includes('is created again'))).toEqual([]);
     expect([namesIn(roles, 'clerk'), namesIn(backends, 'home')]).toEqual([1, 1]);
     const taken: Doc = { kind: 'Role', id: ids.ada, name: 'clerk', create: true };
     expect(await reason(at, `Role/${ids.ada}`, taken)).toContain(
