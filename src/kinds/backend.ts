@@ -105,6 +105,11 @@ const hashOptions: { readonly [algorithm: string]: readonly string[] } = {
   bcrypt: ['log_rounds', 'legacy'],
   pbkdf2: ['salt_len', 'length', 'format', 'digest'],
 };
+/** The members that each element of a list needs. */
+const needed: { readonly [field: string]: readonly string[] } = {
+  verifiable_credentials: ['version', 'credential_identifier', 'format', 'types', 'claims', 'display'],
+  verifiable_presentations: ['presentation_identifier', 'presentation_definition'],
+};
 const directory = ['ldap_host', 'ldap_user_rdn_attribute', 'ldap_base_dn'];
 
 /** Why the server refuses new values of fields, and what to do. */
@@ -123,6 +128,12 @@ function refusal(given: Fields, now: Fields): string | undefined {
     const missing = ['client_id', 'client_secret', 'base_url'].filter((name) => server[name] === undefined);
     if (!there.has(server.name) && missing.length > 0)
       return `the new federated server "${String(server.name)}" needs ${missing.join(' and ')}`;
+  }
+  for (const [field, members] of Object.entries(needed)) {
+    const lost = members.filter((name) =>
+      asElements(given[field] ?? null).some((element) => element[name] === undefined),
+    );
+    if (lost.length > 0) return `each element of ${field} needs ${lost.join(' and ')}`;
   }
   return undefined;
 }

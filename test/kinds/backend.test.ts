@@ -128,6 +128,15 @@ test.each<[string, Doc, RegExp]>(
       /bcrypt has no option m_cost in password_hashing_opts: it has log_rounds, legacy/,
     ],
     [
+      'a verifiable credential without a format',
+      {
+        verifiable_credentials: [
+          { credential_identifier: 'card', version: '13', types: 'Card', claims: [], display: {} },
+        ],
+      },
+      /each element of verifiable_credentials needs format/,
+    ],
+    [
       'a new federated server without a secret',
       { federated_servers: [{ name: 'partner', client_id: 'us', base_url: 'https://p.example' }] },
       /the new federated server "partner" needs client_secret/,
