@@ -7907,12 +7907,12 @@ answers={organization:dataOf(organization),user:dataOf(user),template:dataOf(tem
 array(keyPair)),client:dataOf(client),wholeClient:dataOf(wholeClient),object:dataOf(resource)};pages={organization:pageOf(
 organization),scope:pageOf(listedScope),role:pageOf(listedRole),user:pageOf(user),keyPair:pageOf(keyPair),client:pageOf(
 wholeClient),keyHolder:pageOf(object({id:text2,name:text2,public_key:text2})),object:pageOf(resource)}}});function noUser(username,within6=""){return`the server has no user "${username}"${within6}: correct the name, or declare\
- the user with "create: true"`}function otherCase(username,home2,users2){const row=users2.inAnyCase(username).find(one=>home2===
-void 0||idOf(one.backend)===home2);return row===void 0?void 0:String(row.username)}function onlyNames(byName2,id,candidates2,references2){
+ the user with "create: true"`}function otherCase(username,home,users2){const row=users2.inAnyCase(username).find(one=>home===
+void 0||idOf(one.backend)===home);return row===void 0?void 0:String(row.username)}function onlyNames(byName2,id,candidates2,references2){
 return candidates2.find(names4=>{const found2=byName2.find(names4,references2);return typeof found2!=="string"&&id!==void 0&&
-found2[byName2.id]===id})}function isOwnerGone(identity2,references2){return["backend","identity provider"].some(noun=>{
-const name3=identity2[noun.replaceAll(" ","_")];const list2=references2[listOf[noun]??"backends"];return name3!==void 0&&
-list2?.byId(name3)===void 0&&list2?.lacksName(name3)===true})}function findIn(noun,wanted,references2){const list2=references2[listOf[noun]??
+found2[byName2.id]===id})}function isOwnerGone(identity2,references2){return Object.entries(listOf).some(([noun,name3])=>{
+const owner=identity2[noun.replaceAll(" ","_")];const list2=references2[name3];return owner!==void 0&&list2?.byId(owner)===
+void 0&&list2?.lacksName(owner)===true})}function findIn(noun,wanted,references2){const list2=references2[listOf[noun]??
 "organizations"];const{id,name:name3}=isMap(wanted)?wanted:isUuid(textOf(wanted))?{id:wanted}:{name:wanted};const byId=typeof id===
 "string";const text6=String(byId?id:name3);if(list2==null)return`the server offers no list of ${noun}s to find "${text6}\
 " in`;const row=byId?list2.byId(text6):list2.findNamed(text6);if(typeof row==="string")return row;if(row===void 0)return list2.
@@ -7926,18 +7926,18 @@ return backend4!==void 0&&isMap(backend4)?backend4.id:void 0}function inBackend(
 {"src/kinds/by-name.ts"(){"use strict";init_identifiers();init_values();init_fields();userByName={id:"id",names:["userna\
 me","backend"],lists:({backend:backend4})=>backend4===void 0?["users"]:["users","backends"],find({username="",backend:backend4},references2){
 const{users:users2}=references2;if(users2==null)return`the server offers no list of users to find "${username}" in: use \
-the id`;const home2=backend4===void 0?void 0:findIn("backend",backend4,references2);if(typeof home2==="string")return home2;
-const found2=users2.byName(username).filter(row=>home2===void 0||idOf(row.backend)===home2.id);const ids2=found2.flatMap(
-({id:id2})=>typeof id2==="string"?[id2]:[]);const[id]=ids2;if(id!==void 0&&ids2.length===1)return{id};if(ids2.length>1){
-const candidates2=found2.map(row=>`${String(row.id)}${inBackend(row)}`).join(", ");return`${ids2.length} users are calle\
-d "${username}" (${candidates2}): add "backend", or use the id`}const within6=home2===void 0?"":` in the backend "${backend4}\
-"`;const other=otherCase(username,home2?.id,users2);if(other!==void 0){return`the server has the user "${other}"${within6}\
-, and doesn't tell "${username}" apart from it: write it so`}return`${noUser(username,within6)}${users2.proposal(username)}`},
-missing({username="",backend:backend4},references2){const{users:users2}=references2;const home2=backend4===void 0?void 0:
-findIn("backend",backend4,references2);if(users2==null||users2.unsure||typeof home2==="string")return void 0;const isThere2=users2.
-byName(username).some(row=>home2===void 0||idOf(row.backend)===home2.id);if(isThere2||otherCase(username,home2?.id,users2)!==
-void 0)return void 0;return{username,...home2===void 0?{}:{backend:home2.id}}}};listOf={organization:"organizations",role:"\
-roles",scope:"scopes",backend:"backends","identity provider":"identityProviders"}}});function idsOf(kind,option,{asked,known:known3}){const wanted=asked[option]??[];const ids2=wanted.length>0?wanted:known3.
+the id`;const home=backend4===void 0?void 0:findIn("backend",backend4,references2);if(typeof home==="string")return home;
+const found2=users2.byName(username).filter(row=>home===void 0||idOf(row.backend)===home.id);const ids2=found2.flatMap(({
+id:id2})=>typeof id2==="string"?[id2]:[]);const[id]=ids2;if(id!==void 0&&ids2.length===1)return{id};if(ids2.length>1){const candidates2=found2.
+map(row=>`${String(row.id)}${inBackend(row)}`).join(", ");return`${ids2.length} users are called "${username}" (${candidates2}\
+): add "backend", or use the id`}const within6=home===void 0?"":` in the backend "${backend4}"`;const other=otherCase(username,
+home?.id,users2);if(other!==void 0){return`the server has the user "${other}"${within6}, and doesn't tell "${username}" \
+apart from it: write it so`}return`${noUser(username,within6)}${users2.proposal(username)}`},missing({username="",backend:backend4},references2){
+const{users:users2}=references2;const home=backend4===void 0?void 0:findIn("backend",backend4,references2);if(users2==null||
+users2.unsure||typeof home==="string")return void 0;const isThere2=users2.byName(username).some(row=>home===void 0||idOf(
+row.backend)===home.id);if(isThere2||otherCase(username,home?.id,users2)!==void 0)return void 0;return{username,...home===
+void 0?{}:{backend:home.id}}}};listOf={organization:"organizations",role:"roles",scope:"scopes",backend:"backends","iden\
+tity provider":"identityProviders"}}});function idsOf(kind,option,{asked,known:known3}){const wanted=asked[option]??[];const ids2=wanted.length>0?wanted:known3.
 flatMap(one=>one.kind===kind&&one.identity.id!==void 0?[one.identity.id]:[]);return[...new Set(ids2)].sort()}function withoutIds(count3,nouns2){
 if(count3===0)return[];return[`${count3} of the server's ${nouns2} ${count3===1?"has":"have"} no id, so idops can't list\
  or pull ${count3===1?"it":"them"}`]}async function readOne({reader,limit:limit2},read2,params,parse11){return await limit2(
@@ -7956,8 +7956,12 @@ eration that ${what} ${withArticle(noun)}`,[declared.placeOf(field2)],'if the se
 under server')]}function absentProblems(declared,noun,identifying=[]){const{absent:absent2,fields:fields4}=declared;const others2=Object.
 keys(fields4).filter(field2=>!identifying.includes(field2));if(!absent2||others2.length===0)return[];return[error("absen\
 t-with-fields",`a ${noun} with "state: absent" has no other fields`,others2.map(field2=>declared.placeOf(field2)),`remov\
-e the fields to delete the ${noun}, or the state to keep it`)]}var init_lifecycle=__esm({"src/kinds/lifecycle.ts"(){"use\
- strict";init_problems();init_words()}});function writesOf(name3,noun,{path,id,wrapper,scope:scope3}){const one=`${path}/:${id}`;return{[`create${name3}`]:{title:`\
+e the fields to delete the ${noun}, or the state to keep it`)]}function usesOf(usedBy2,id,references2,isDeleted){return usedBy2.
+flatMap(({noun,list:list2,field:field2})=>{const rows=[...references2[list2]?.all()??[]].filter(row=>idOf(row[field2])===
+id&&!isDeleted(list2,String(row.id)));const names4=rows.map(row=>firstText(row.username,row.name)??String(row.id));return names4.
+length===0?[]:[`${noun}s use it: ${firstFew(names4)}`]})}function undeletable(reasons){return reasons.length===0?void 0:
+`the server refuses to delete it, since ${reasons.join("; ")}`}var init_lifecycle=__esm({"src/kinds/lifecycle.ts"(){"use\
+ strict";init_problems();init_words();init_by_name();init_fields()}});function writesOf(name3,noun,{path,id,wrapper,scope:scope3}){const one=`${path}/:${id}`;return{[`create${name3}`]:{title:`\
 create ${noun}`,method:"POST",path,scope:scope3,wrapper},[`update${name3}`]:{title:`update ${noun}`,method:"PATCH",path:one,
 scope:scope3,wrapper},[`delete${name3}`]:{title:`delete ${noun}`,method:"DELETE",path:one,scope:scope3}}}function operationPath(name3,params={}){
 return fillPath(operations[name3].path,params)}function fillPath(path,params){return path.replace(/:([a-z_]+)/g,(_,parameter)=>{
@@ -8056,8 +8060,8 @@ it there, or correct the ${what}`}}}});function listRead(name3,profile){return r
 "profile-field",`a server of the profile ${name3} has no list to find ${what} in by name`,[place2],'use the id; if the s\
 erver is a Boruta, set "profile: boruta" under server')}function listScope(name3,profile){return name3==="organizations"?
 operations.listOrganizations.scope:listRead(name3,profile)?.scope}function withListScopes(scopes,names4,profile){const isRead=scopes.
-some(scope3=>READING.has(scope3));const needed2=names4.filter(name3=>!isRead||name3!=="scopes"&&name3!=="roles");return[
-...scopes,...needed2.flatMap(name3=>listScope(name3,profile)??[])]}async function readList(name3,reader,profile){const{parse:parse11,
+some(scope3=>READING.has(scope3));const needed3=names4.filter(name3=>!isRead||name3!=="scopes"&&name3!=="roles");return[
+...scopes,...needed3.flatMap(name3=>listScope(name3,profile)??[])]}async function readList(name3,reader,profile){const{parse:parse11,
 holds:holds2,...options}=types[name3];const creatable=profile.creates&&holds2!==void 0;if(name3==="organizations"){const rows2=await readListing(
 name3,(number4,wanted)=>reader.listOrganizations(number4,wanted));return new Catalog(rows2,{...options,creatable})}const read2=listRead(
 name3,profile);const rows=read2===void 0?null:await readRows(name3,read2,parse11,reader);return rows===null?null:new Catalog(
@@ -8240,41 +8244,38 @@ scopes:given.scopes,traits:traits5,identities:namedIdentities,check:(declared,pr
 one2,noun,profile),...unnamed(one2,name3),...absentProblems(one2,noun,["name"])]),...given.problems?.(declared)??[],...profileProblems(
 declared,profile,traits5)],deciding:has=>has("id")?["id"]:["id","name"],called:({name:called})=>firstText(called),addressPart:({
 id,name:called})=>called??id??"",naming:namingIn(list2),readable:profile=>listScope(list2,profile)!==void 0,listed:list2,
-async observe(objects3,context3){const isAnew=context3.alone&&given.cached===true;const index=await(isAnew?context3.limit(
-()=>readList(list2,context3.reader,context3.profile)):context3.list(list2));if(index===null)return new Map;const found2=objects3.
-map(object3=>[object3,lookUp(object3.identity,index,context3)]);return new Map(await allSettledEach(found2,async([object3,
-live])=>{const{id}=live.identity;const all=live.exists?{...shown4(live.fields),...beside(index)}:{};if(!live.exists||id===
-void 0||!context3.alone||isAnew)return[object3,{...live,fields:all}];const row=await readOne(context3,one,{[param]:id},answers.
-object);if(row===null)return[object3,missing(live.identity,noun,context3.profile)];return[object3,{...live,fields:shown4(
-row)}]}))},refersTo:({fields:wanted,absent:absent2})=>absent2?usedBy2.map(one2=>one2.list):Object.entries({...sets,...refers}).
-flatMap(([field2,one2])=>wanted[field2]===void 0&&wanted[`${field2}_id`]===void 0?[]:[one2.list]),resolve(wanted,context3){
-const resolver=new SetResolver(wanted,context3,true);for(const[field2,set2]of Object.entries(sets))resolver.takeFrom(field2,
-set2.noun,context3.references[set2.list]);const{result}=resolver;const troubles=[...result.troubles];const confirmed=[...result.
-confirmed];const found2={...result.fields};for(const[field2,one2]of Object.entries(refers)){const{[field2]:reference3,[`${field2}\
-_id`]:id}=wanted;const{[one2.list]:rows}=context3.references;if(typeof id==="string"&&rows?.unsure===false&&rows.byId(id)===
-void 0)troubles.push(rows.lacksId(id));if(reference3===void 0||reference3===null)continue;const row=findIn(one2.noun,reference3,
-context3.references);if(typeof row==="string")troubles.push(row);else found2[field2]=namedReference(rows,row.id);if(areNamesUnique(
-rows,[found2[field2],context3.present[field2]]))confirmed.push(field2)}for(const[field2,set2]of Object.entries(sets)){const ids2=asElements(
-found2[field2]??null).map(keyOf);if(new Set(ids2).size<ids2.length)troubles.push(`${field2} has a ${set2.noun} twice: re\
-move one`)}return{...result,fields:found2,troubles,confirmed}},decide({declared,present:present3,references:references2}){
-if(!declared.absent||present3.exists===false)return void 0;const{id=""}=present3.identity;const uses=usedBy2.flatMap(one2=>{
-const names4=usersIn(references2[one2.list],one2.field,id);return names4.length===0?[]:[`${one2.noun}s use it: ${names4.
-join(", ")}`]});const reasons=[...[given.keeps?.(present3.fields,references2[list2])??[]].flat(),...uses];if(reasons.length===
-0)return void 0;const reason=`the server refuses to delete it, since ${reasons.join("; ")}`;return{action:"blocked",fields:[],
-requests:[],destructions:[],reason}},update({present:present3,desired:desired2}){const body2={...carried(present3.fields,
-always),...desired2};const unknown3=always.filter(field2=>body2[field2]===void 0);return{requests:[{operation:operation(
-"update"),params:{[param]:present3.identity.id??""},body:bodyOf2(body2)}],expected:body2,...unknown3.length===0?{}:{trouble:unknownWhole(
-noun,unknown3)}}},creation:creationOf(operation("create"),{takesId:true,needs:["name",...given.needs??[]],body:bodyOf2,...given.
-refuses===void 0?{}:{prepare:refusing(given.refuses)},...given.afterCreation===void 0?{}:{after:given.afterCreation},...given.
-withoutId===void 0?{}:{withoutId:given.withoutId}}),deletion:deletionOf(operation("delete"),param,`deletes the ${noun}${given.
-deletes??""}`),discovery:{...discoveryIn(list2,`${noun}s`,shown4),writes},destructions:()=>[],...own6}}function refusing(refuses){
-return(_,fields4)=>{const trouble=refuses(fields4);return trouble===void 0?{fields:fields4}:{fields:fields4,trouble}}}function usersIn(list2,field2,id){
-const rows=[...list2?.all()??[]].filter(row=>idOf(row[field2])===id&&list2?.deleted.has(String(row.id))===false);const names4=rows.
-slice(0,3).map(row=>firstText(row.username,row.name)??String(row.id));return rows.length>3?[...names4,`and ${rows.length-
-3} more`]:names4}function namedIdentities({identity:{id,name:name3}}){return id===void 0?[`name ${name3}`]:[`id ${id}`]}
-function unknownToProfile({kind,place:place2},noun,{name:name3}){if(name3==="boruta")return[];return[error("profile-fiel\
-d",`a server of the profile ${name3} has no operations for ${withArticle(noun)}, so ${kind} can't be declared`,[place2],
-'if the server is a Boruta, set "profile: boruta" under server')]}function unnamed({identity:identity2,place:place2},kind){
+usedBy:usedBy2,async observe(objects3,context3){const isAnew=context3.alone&&given.cached===true;const index=await(isAnew?
+context3.limit(()=>readList(list2,context3.reader,context3.profile)):context3.list(list2));if(index===null)return new Map;
+const found2=objects3.map(object3=>[object3,lookUp(object3.identity,index,context3)]);return new Map(await allSettledEach(
+found2,async([object3,live])=>{const{id}=live.identity;const all=live.exists?{...shown4(live.fields),...beside(index)}:{};
+if(!live.exists||id===void 0||!context3.alone||isAnew)return[object3,{...live,fields:all}];const row=await readOne(context3,
+one,{[param]:id},answers.object);if(row===null)return[object3,missing(live.identity,noun,context3.profile)];return[object3,
+{...live,fields:shown4(row)}]}))},refersTo:({fields:wanted,absent:absent2})=>absent2?usedBy2.map(one2=>one2.list):Object.
+entries({...sets,...refers}).flatMap(([field2,one2])=>wanted[field2]===void 0&&wanted[`${field2}_id`]===void 0?[]:[one2.
+list]),resolve(wanted,context3){const resolver=new SetResolver(wanted,context3,true);for(const[field2,set2]of Object.entries(
+sets))resolver.takeFrom(field2,set2.noun,context3.references[set2.list]);const{result}=resolver;const troubles=[...result.
+troubles];const confirmed=[...result.confirmed];const found2={...result.fields};for(const[field2,one2]of Object.entries(
+refers)){const{[field2]:reference3,[`${field2}_id`]:id}=wanted;const{[one2.list]:rows}=context3.references;if(typeof id===
+"string"&&rows?.unsure===false&&rows.byId(id)===void 0)troubles.push(rows.lacksId(id));if(reference3===void 0||reference3===
+null)continue;const row=findIn(one2.noun,reference3,context3.references);if(typeof row==="string")troubles.push(row);else
+found2[field2]=namedReference(rows,row.id);if(areNamesUnique(rows,[found2[field2],context3.present[field2]]))confirmed.push(
+field2)}for(const[field2,set2]of Object.entries(sets)){const ids2=asElements(found2[field2]??null).map(keyOf);if(new Set(
+ids2).size<ids2.length)troubles.push(`${field2} has a ${set2.noun} twice: remove one`)}return{...result,fields:found2,troubles,
+confirmed}},decide({declared,present:present3,references:references2}){if(!declared.absent||present3.exists===false)return void 0;
+const{id=""}=present3.identity;const uses=usesOf(usedBy2,id,references2,(one2,row)=>references2[one2]?.deleted.has(row)===
+true);const reason=undeletable([...[given.keeps?.(present3.fields,references2[list2])??[]].flat(),...uses]);if(reason===
+void 0)return void 0;return{action:"blocked",fields:[],requests:[],destructions:[],reason}},update({present:present3,desired:desired2}){
+const body2={...carried(present3.fields,always),...desired2};const unknown3=always.filter(field2=>body2[field2]===void 0);
+return{requests:[{operation:operation("update"),params:{[param]:present3.identity.id??""},body:bodyOf2(body2)}],expected:body2,
+...unknown3.length===0?{}:{trouble:unknownWhole(noun,unknown3)}}},creation:creationOf(operation("create"),{takesId:true,
+needs:["name",...given.needs??[]],body:bodyOf2,...given.refuses===void 0?{}:{prepare:refusing(given.refuses)},...given.afterCreation===
+void 0?{}:{after:given.afterCreation},...given.withoutId===void 0?{}:{withoutId:given.withoutId}}),deletion:deletionOf(operation(
+"delete"),param,`deletes the ${noun}${given.deletes??""}`),discovery:{...discoveryIn(list2,`${noun}s`,shown4),writes},destructions:()=>[],
+...own6}}function refusing(refuses){return(_,fields4)=>{const trouble=refuses(fields4);return trouble===void 0?{fields:fields4}:
+{fields:fields4,trouble}}}function namedIdentities({identity:{id,name:name3}}){return id===void 0?[`name ${name3}`]:[`id\
+ ${id}`]}function unknownToProfile({kind,place:place2},noun,{name:name3}){if(name3==="boruta")return[];return[error("pro\
+file-field",`a server of the profile ${name3} has no operations for ${withArticle(noun)}, so ${kind} can't be declared`,
+[place2],'if the server is a Boruta, set "profile: boruta" under server')]}function unnamed({identity:identity2,place:place2},kind){
 if(identity2.id!==void 0||identity2.name!==void 0)return[];const message=`${withArticle(kind)} needs an "id" or a "name"`;
 return[error("missing-field",message,[place2],"add the name that it has on the server")]}function namingIn(name3){return({
 id,name:given},{[name3]:list2})=>{const row=id===void 0?void 0:list2?.byId(id);const called=typeof row?.name==="string"?
@@ -8344,21 +8345,24 @@ Object.keys(options).filter(name3=>!known3.includes(name3)):[];if(unknown3.lengt
 return`${String(alg)} has no option ${unknown3.join(" and ")} in password_hashing_opts: it has ${known3.join(", ")}`;const there=new Set(
 asElements(now.federated_servers??null).map(({name:name3})=>name3));for(const server of asElements(given.federated_servers??
 null)){const missing2=["client_id","client_secret","base_url"].filter(name3=>server[name3]===void 0);if(!there.has(server.
-name)&&missing2.length>0)return`the new federated server "${String(server.name)}" needs ${missing2.join(" and ")}`}return void 0}
-var backend3,hashOptions,directory;var init_backend=__esm({"src/kinds/backend.ts"(){"use strict";init_values();init_backend_schema();
-init_fields();init_holdings();init_loss();init_one_default();init_resource();init_rules();init_user_references();backend3=
-resource2({name:"Backend",noun:"backend",about:"A backend: where the server stores users, and how it sends them mail.",list:"\
-backends",path:"/api/backends",param:"backend_id",scopes:{read:"identity-providers:manage:all",write:"identity-providers\
-:manage:all"},fields:backendFields,shape:backendShape,traits:{emptyIsNull:backendTexts,nullBecomes:{roles:[]},piecemeal:true,
-limits:{characters:Object.fromEntries(["name",...backendTexts].map(name3=>[name3,255])),filled:{name:null}}},sets:{roles:{
-noun:"role",list:"roles"}},cached:true,body:({is_default:_,...rest})=>rest,afterCreation:moveDefault,beside:list2=>({[DEFAULTS]:defaultsOf(
-list2.all())}),problems:declared=>twoDefaults(declared,"backend"),refuses:fields4=>refusal(fields4,{}),deletes:" with it\
-s email templates",keeps:({id,is_default},list2)=>is_default!==true||defaultsOf(list2?.all()??[]).some(other=>other!==id)?
-void 0:'it is the default: declare "is_default: true" on another backend',usedBy:[{noun:"identity provider",list:"identi\
-tyProviders",field:"backend"},{noun:"user",list:"users",field:"backend"}]},{...oneDefault("backend"),update,lost:traces=>lostElements(
-["roles"],traces),restorable:existing,gives:({roles:roles3=null},references2)=>holdingsOf({roles:roles3},references2)});
-hashOptions={argon2:["t_cost","m_cost","parallelism","salt_len","hashlen","argon2_type","format"],bcrypt:["log_rounds","\
-legacy"],pbkdf2:["salt_len","length","format","digest"]};directory=["ldap_host","ldap_user_rdn_attribute","ldap_base_dn"]}});function decideRegeneration(input,address4,regeneration3){const{declared,present:present3,changed:changed2}=input;const{
+name)&&missing2.length>0)return`the new federated server "${String(server.name)}" needs ${missing2.join(" and ")}`}for(const[
+field2,members3]of Object.entries(needed)){const lost2=members3.filter(name3=>asElements(given[field2]??null).some(element=>element[name3]===
+void 0));if(lost2.length>0)return`each element of ${field2} needs ${lost2.join(" and ")}`}return void 0}var backend3,hashOptions,
+needed,directory;var init_backend=__esm({"src/kinds/backend.ts"(){"use strict";init_values();init_backend_schema();init_fields();
+init_holdings();init_loss();init_one_default();init_resource();init_rules();init_user_references();backend3=resource2({name:"\
+Backend",noun:"backend",about:"A backend: where the server stores users, and how it sends them mail.",list:"backends",path:"\
+/api/backends",param:"backend_id",scopes:{read:"identity-providers:manage:all",write:"identity-providers:manage:all"},fields:backendFields,
+shape:backendShape,traits:{emptyIsNull:backendTexts,nullBecomes:{roles:[]},piecemeal:true,limits:{characters:Object.fromEntries(
+["name",...backendTexts].map(name3=>[name3,255])),filled:{name:null}}},sets:{roles:{noun:"role",list:"roles"}},cached:true,
+body:({is_default:_,...rest})=>rest,afterCreation:moveDefault,beside:list2=>({[DEFAULTS]:defaultsOf(list2.all())}),problems:declared=>twoDefaults(
+declared,"backend"),refuses:fields4=>refusal(fields4,{}),deletes:" with its email templates",keeps:({id,is_default},list2)=>is_default!==
+true||defaultsOf(list2?.all()??[]).some(other=>other!==id)?void 0:'it is the default: declare "is_default: true" on anot\
+her backend',usedBy:[{noun:"identity provider",list:"identityProviders",field:"backend"},{noun:"user",list:"users",field:"\
+backend"}]},{...oneDefault("backend"),update,lost:traces=>lostElements(["roles"],traces),restorable:existing,gives:({roles:roles3=null},references2)=>holdingsOf(
+{roles:roles3},references2)});hashOptions={argon2:["t_cost","m_cost","parallelism","salt_len","hashlen","argon2_type","f\
+ormat"],bcrypt:["log_rounds","legacy"],pbkdf2:["salt_len","length","format","digest"]};needed={verifiable_credentials:["\
+version","credential_identifier","format","types","claims","display"],verifiable_presentations:["presentation_identifier",
+"presentation_definition"]};directory=["ldap_host","ldap_user_rdn_attribute","ldap_base_dn"]}});function decideRegeneration(input,address4,regeneration3){const{declared,present:present3,changed:changed2}=input;const{
 counter:counter2,field:field2,noun}=regeneration3;const{generation}=declared;if(generation===void 0||present3.exists===false)
 return void 0;const recorded2=present3.generation;const nothing4={fields:[],requests:[],destructions:[]};const shown4=presentValue(
 regeneration3,present3.fields,present3.shown);if(present3.pendingRun!==void 0){return{...nothing4,action:"blocked",reason:`\
@@ -8833,8 +8837,8 @@ s a Boruta, set "profile: boruta" under server; otherwise remove the field')]}fu
 user4.fields.organizations).flatMap(({path,list:list2})=>list2.flatMap((membership2,index)=>isMap(membership2)&&membership2.
 roles!==void 0?[error("profile-field","Boruta ignores the roles inside a membership: roles belong to the user",[user4.placeOf(
 "organizations",...path,index,"roles")],'move them to the "roles" of the user, beside "organizations"')]:[]))}function unlabelledScopes(user4){
-const needed2=["name","label"];return listsOf(user4.fields.authorized_scopes).flatMap(({path,list:list2})=>list2.flatMap(
-(scope3,index)=>{const missing2=needed2.filter(member=>!isMap(scope3)||scope3[member]===void 0);if(missing2.length===0||
+const needed3=["name","label"];return listsOf(user4.fields.authorized_scopes).flatMap(({path,list:list2})=>list2.flatMap(
+(scope3,index)=>{const missing2=needed3.filter(member=>!isMap(scope3)||scope3[member]===void 0);if(missing2.length===0||
 path.includes("remove"))return[];return[error("missing-field",`a scope of a user needs a ${missing2.map(member=>`"${member}\
 "`).join(" and a ")}`,[user4.placeOf("authorized_scopes",...path,index)],"the API requires name and label in each elemen\
 t of authorized_scopes")]}))}function repeatedElements(user4,field2,value4,within6=[]){if(!["organizations","authorized_\
@@ -8926,23 +8930,22 @@ first.totalEntries*WORTH)return null}return await list2("users").catch(failure2=
 throw failure2})}function isWhole(row,whole2){return row!==void 0&&whole2.every(field2=>row[field2]!==void 0)}function listsOfNames(found2){
 const names4=new Set(found2.map(({live})=>live.fields.username));return names4.size===found2.length?["users"]:["users","\
 backends"]}function namesOf({identity:identity2,live},references2){const{username,backend:backend4}={...live.beside,...live.
-fields};if(typeof username!=="string")return void 0;const home2=backend4!==void 0&&isMap(backend4)?backend4.name:void 0;
-const candidates2=[{username},...typeof home2==="string"?[{username,backend:home2}]:[]];return onlyNames(userByName,identity2.
-id,candidates2,references2)}async function find4(context3){const{profile,asked,list:list2}=context3;const{whole:whole2=[],
-reads:{one}={}}=userTraits[profile.name];const all=listRead("users",profile);const wanted=asked.user??[];const users2=wanted.
-length>0||all===void 0?null:await list2("users");if(users2===null&&wanted.length===0){const note="the server offers no l\
-ist of users: name users with --user ID";return{found:[],notes:[note]}}const isElsewhere=({backend:backend4})=>(asked.backend??
-[]).length>0&&!asked.backend?.some(id=>id===idOf(backend4));const listed2=users2===null?[...new Set(wanted)].map(id=>({id})):
-[...users2.all()];const found2=await allSettled(listed2.map(async row=>{const{id}=row;if(typeof id!=="string"||row.backend!==
-void 0&&isElsewhere(row))return[];const shown4=isWhole(row,whole2)||one===void 0?row:await readOne(context3,one,{user_id:id},
-answers.user);if(shown4===null||isElsewhere(shown4))return[];const called=[shown4.username,shown4.uid].find(name3=>typeof name3===
-"string");const identity2={id};return[{identity:identity2,called:typeof called==="string"?called:null,live:{exists:true,
-identity:identity2,fields:shownUser(shown4)}}]}));return{found:found2.flat().sort((a2,b)=>compareText(a2.identity.id??"",
-b.identity.id??"")),notes:withoutIds(users2?.anonymous??0,"users")}}function rolesLost(wanted,got){if(wanted.roles===void 0||
-got.roles===void 0)return[];return matchSets(asElements(wanted.roles),asElements(got.roles)).removed}function naming({id,
-username="",backend:backend4},{users:users2}){if(id===void 0)return{address:{username},key:{username:backend4===void 0?username:
-`${backend4}/${username}`},all:[{username}]};const called=users2?.byId(id)?.username;const all=typeof called==="string"?
-[{id},{username:called}]:[{id}];return{address:{id},key:{id},all}}var elementNouns,backendFields2,fields3,WRITTEN_FIRST,
+fields};if(typeof username!=="string")return void 0;const home=backend4!==void 0&&isMap(backend4)?backend4.name:void 0;const candidates2=[
+{username},...typeof home==="string"?[{username,backend:home}]:[]];return onlyNames(userByName,identity2.id,candidates2,
+references2)}async function find4(context3){const{profile,asked,list:list2}=context3;const{whole:whole2=[],reads:{one}={}}=userTraits[profile.
+name];const all=listRead("users",profile);const wanted=asked.user??[];const users2=wanted.length>0||all===void 0?null:await list2(
+"users");if(users2===null&&wanted.length===0){const note="the server offers no list of users: name users with --user ID";
+return{found:[],notes:[note]}}const isElsewhere=({backend:backend4})=>(asked.backend??[]).length>0&&!asked.backend?.some(
+id=>id===idOf(backend4));const listed2=users2===null?[...new Set(wanted)].map(id=>({id})):[...users2.all()];const found2=await allSettled(
+listed2.map(async row=>{const{id}=row;if(typeof id!=="string"||row.backend!==void 0&&isElsewhere(row))return[];const shown4=isWhole(
+row,whole2)||one===void 0?row:await readOne(context3,one,{user_id:id},answers.user);if(shown4===null||isElsewhere(shown4))
+return[];const called=[shown4.username,shown4.uid].find(name3=>typeof name3==="string");const identity2={id};return[{identity:identity2,
+called:typeof called==="string"?called:null,live:{exists:true,identity:identity2,fields:shownUser(shown4)}}]}));return{found:found2.
+flat().sort((a2,b)=>compareText(a2.identity.id??"",b.identity.id??"")),notes:withoutIds(users2?.anonymous??0,"users")}}function rolesLost(wanted,got){
+if(wanted.roles===void 0||got.roles===void 0)return[];return matchSets(asElements(wanted.roles),asElements(got.roles)).removed}
+function naming({id,username="",backend:backend4},{users:users2}){if(id===void 0)return{address:{username},key:{username:backend4===
+void 0?username:`${backend4}/${username}`},all:[{username}]};const called=users2?.byId(id)?.username;const all=typeof called===
+"string"?[{id},{username:called}]:[{id}];return{address:{id},key:{id},all}}var elementNouns,backendFields2,fields3,WRITTEN_FIRST,
 user2,FEW,WORTH;var init_user=__esm({"src/kinds/user.ts"(){"use strict";init_concurrency();init_problems();init_values();
 init_answers();init_by_name();init_discovery();init_fields();init_grants();init_holdings();init_loss();init_references();
 init_rules();init_user_checks();init_user_creation();init_user_references();init_user_schema();init_user_whole();init_users();
@@ -12781,8 +12784,8 @@ pull_request=null}=run4;const{run_url=null,message=null}=run4;return{actor,autho
 function journalLines(runs){return runs.map(({run:run4,command,at:at3})=>escapeText(`- ${run4}  ${command} at ${at3}`))}
 function pruningText({remove,keep:keep2}){const summary2=`${plural(remove.length,"journal")} removed, ${keep2.length} ke\
 pt.`;return`${[...journalLines(remove),summary2].join("\n")}
-`}function pruningJson({remove,keep:keep2,needed:needed2}){const named3=({run:run4,command,at:at3})=>({run:run4,command,
-at:at3});const reasons=new Map(needed2.map(({run:run4,why:why2})=>[run4.run,why2]));return{format_version:1,removed:remove.
+`}function pruningJson({remove,keep:keep2,needed:needed3}){const named3=({run:run4,command,at:at3})=>({run:run4,command,
+at:at3});const reasons=new Map(needed3.map(({run:run4,why:why2})=>[run4.run,why2]));return{format_version:1,removed:remove.
 map(named3),kept:keep2.map(run4=>({...named3(run4),reason:reasons.get(run4.run)??null}))}}var NAMED2;var init_runs=__esm(
 {"src/report/runs.ts"(){"use strict";init_result();init_escape();init_shard();init_words();init_json2();init_names2();init_result_text();
 init_stored();init_text();init_words2();NAMED2=3}});var history_exports={};__export(history_exports,{historyJson:()=>historyJson,historyOf:()=>historyOf,historyText:()=>historyText});
@@ -18568,7 +18571,7 @@ const changes=first===void 0?part.type.type!=="map":first.verdict!=="same";const
 void 0&&part.type.type==="map"&&before!==void 0;return{part,changes,kept:shown4==="same"||absent2}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function withoutHarm(progress){let failed=false;const fail=()=>{failed=true};
 const tell=telling=>{if(failed)return;try{Promise.resolve(telling()).catch(fail)}catch{fail()}};return{phase:(name3,total)=>tell(
 ()=>progress.phase(name3,total)),begin:address4=>tell(()=>progress.begin?.(address4)),retry:again=>tell(()=>progress.retry?.(
-again)),step:done2=>tell(()=>progress.step(done2)),end:how=>tell(()=>progress.end(how))}}init_values();init_p_limit();init_concurrency();init_values();init_kinds();init_references();init_rules();async function observe(objects3,needed2,{reader,profile,concurrency,progress,signal,lists:lists2={},alone:alone2=false,coming}){
+again)),step:done2=>tell(()=>progress.step(done2)),end:how=>tell(()=>progress.end(how))}}init_values();init_p_limit();init_concurrency();init_values();init_kinds();init_references();init_rules();async function observe(objects3,needed3,{reader,profile,concurrency,progress,signal,lists:lists2={},alone:alone2=false,coming}){
 const limit2=pLimit(concurrency);let refused2;const stoppable=abortable(reader,signal);const limited=step=>read2=>limit2(
 async()=>{stoppable.check();if(refused2!==void 0)throw refused2;try{const result=await read2();step();return result}catch(failure2){
 if(failure2 instanceof ServerFailure&&failure2.kind==="unauthorized")refused2=failure2;throw failure2}});const context3={
@@ -18576,7 +18579,7 @@ reader:stoppable.reader,profile,alone:alone2,holds:name3=>lists2[name3]!==void 0
 reader,profile},()=>{if(planned.has(name3))progress.step()})};const live=new Map;const isThere2=object3=>{const part=coming===
 void 0?void 0:partOf2(object3,coming);if(part!==void 0)live.set(object3,part);return part===void 0};const asked=kinds.flatMap(
 kind=>{const own6=kind.readable(profile)?objects3.filter(object3=>object3.kind===kind.name&&isThere2(object3)):[];return own6.
-length>0?[{kind,own:own6}]:[]});const wanted=new Set(needed2);const shared=listNames.filter(name3=>wanted.has(name3)&&listScope(
+length>0?[{kind,own:own6}]:[]});const wanted=new Set(needed3);const shared=listNames.filter(name3=>wanted.has(name3)&&listScope(
 name3,profile)!==void 0);const planned=new Set([...shared,...asked.flatMap(({kind:{listed:listed2="own"}})=>listed2==="o\
 wn"?[]:listed2)]);const steps=asked.reduce((sum,{kind:{listed:listed2},own:own6})=>sum+(listed2===void 0?own6.length:listed2===
 "own"?1:0),0)+[...planned].filter(name3=>lists2[name3]===void 0).length;if(steps>0)progress.phase("Observing",steps);try{
@@ -18588,8 +18591,8 @@ function partOf2({kind:name3,identity:identity2},coming){const{within:within6="b
 has(identity2[within6]??""))return void 0;if(creation===void 0)return{exists:true,identity:identity2,fields:{id:null}};return{
 exists:false,identity:identity2,fields:{},missing:true}}function listsFor(declared,profile){return declared.flatMap(document2=>kindOf(
 document2.kind).refersTo?.(document2,profile)??[])}function listsOfNames2(documents,targets,profile){const names4=new Set;
-for(const{kind,identity:identity2,covers:covers2}of documents){const{byName:byName2,many}=kindOf(kind);const needed2=covers2===
-void 0?byName2!==void 0&&identity2[byName2.id]===void 0?byName2.lists(identity2):[]:many?.lists(covers2)??[];for(const name3 of needed2)
+for(const{kind,identity:identity2,covers:covers2}of documents){const{byName:byName2,many}=kindOf(kind);const needed3=covers2===
+void 0?byName2!==void 0&&identity2[byName2.id]===void 0?byName2.lists(identity2):[]:many?.lists(covers2)??[];for(const name3 of needed3)
 names4.add(name3)}for(const{name:name3,byName:byName2}of kinds){if(byName2===void 0)continue;const isNamed=targets.some(
 target=>target.startsWith(`${name3}/`)&&!isById(target));if(isNamed)for(const list2 of byName2.lists({}))names4.add(list2)}
 return[...names4].filter(name3=>listScope(name3,profile)!==void 0)}function isById(target){return/^[^/]*\/([0-9a-f-]*\*?|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})(\/.*)?$/i.
@@ -18670,7 +18673,7 @@ change3,end2,became,now),again);if(became.verdict==="done")return this.#ended(re
 known3={judgement:{...judge(this.#kind,aimOf(change3),now),lost:became.lost},live:now};if(Object.keys(known3.judgement.lost).
 length===0)break}const end={...open7,attempts};return this.#ended(openOutcome(this.#kind,change3,end,known3.judgement,known3.
 live),sent2)}};function attemptsOf(sent2){if("data"in sent2)return sent2.attempts;if("open"in sent2)return sent2.open.attempts;
-return"closed"in sent2?sent2.closed.attempts:0}init_values();init_kinds();import{randomUUID as randomUUID3}from"node:crypto";init_identifiers();init_values();init_words();init_by_name();init_desired();init_fields();init_kinds();init_references();init_values();init_desired();init_fields();function namedMembers(kind,fields4,lost2){return Object.fromEntries(Object.entries(
+return"closed"in sent2?sent2.closed.attempts:0}init_values();init_kinds();import{randomUUID as randomUUID3}from"node:crypto";init_identifiers();init_values();init_words();init_desired();init_fields();init_kinds();init_lifecycle();init_references();init_values();init_desired();init_fields();function namedMembers(kind,fields4,lost2){return Object.fromEntries(Object.entries(
 fields4).flatMap(([field2,declared])=>{if(!isByMember(kind.fields[field2]??value,declared))return[];const named3=listsOf(
 declared).flatMap(({list:list2})=>asElements([...list2]));return[[field2,[...named3,...asElements(lost2[field2]??null)]]]}))}
 function declaredPlaces2(declared,{path}){const places=declared.placesOf?.(path)??[];if(places.length===0)return{};return{
@@ -18698,9 +18701,9 @@ includes(field2))));const parts=Object.entries(fields4).flatMap(([field2,goal])=
 goal,null));const changes=parts.filter(({verdict})=>verdict!=="same").map(part=>({...fieldChange(part,void 0),was:"new",
 ...declaredPlaces2(declared,part),...confirmed.includes(part.path)?{confirmed:true}:{}}));return{...change3,action:"crea\
 te",warnings:[...change3.warnings,...warnings],requests:[creation.request(chosen,fields4),...creation.after?.(chosen.id??
-"",fields4)??[]],fields:[...home(identity2,references2),...changes],destructions:kind.destructions(changes),apply:{...change3.
-apply,identity:creation.takesId?chosen:identity2,existed:false,...planned===void 0?{}:{plannedId:planned},...creating===
-void 0?{}:{chosenId:creating},...declared.replaces===void 0?{}:{replaces:declared.replaces}}}}function home({backend:backend4},{
+"",fields4)??[]],fields:[...backendField(identity2,references2),...changes],destructions:kind.destructions(changes),apply:{
+...change3.apply,identity:creation.takesId?chosen:identity2,existed:false,...planned===void 0?{}:{plannedId:planned},...creating===
+void 0?{}:{chosenId:creating},...declared.replaces===void 0?{}:{replaces:declared.replaces}}}}function backendField({backend:backend4},{
 backends}){if(backend4===void 0)return[];const{name:name3=backend4}=backends?.byId(backend4)??{};return[{path:"backend",
 type:"value",before:null,after:name3,sensitive:false,was:"new"}]}function namesake({kind,identity:{id,name:name3}},references2){
 const{listed:listed2}=kindOf(kind);if(id===void 0||name3===void 0||listed2===void 0||listed2==="own")return void 0;const list2=references2[listed2];
@@ -18719,17 +18722,20 @@ action:action2,kind})=>action2==="delete"&&kindOf(kind).creation!==void 0;const 
 change3)?change3.apply.identity.id??[]:[]));if(deleted.size===0)return changes;const referring2=new Map;const note=(id,by)=>{
 if(deleted.has(id))referring2.set(id,(referring2.get(id)??new Set).add(by))};for(const document2 of declared){const address4=addressOf(
 document2.kind,document2.identity);if(!document2.absent)for(const id of idsNamed(document2,references2,profile))note(id,
-address4)}for(const{id,username,backend:backend4}of references2.users?.all()??[])if(!deleted.has(String(id)))note(String(
-idOf(backend4)),addressOf("User",{username:String(username)}));return changes.map(change3=>{const by=[...referring2.get(
-change3.apply.identity.id??"")??[]];if(by.length===0||!isDeleted(change3))return change3;return withReason(change3,`stil\
-l referred to by ${firstFew(by)}: remove the reference first`)})}function idsNamed({kind:name3,identity:identity2,fields:fields4},references2,profile){
+address4)}return changes.map(change3=>{const{id}=change3.apply.identity;if(id===void 0||!isDeleted(change3))return change3;
+const by=[...referring2.get(id)??[]];if(by.length>0)return withReason(change3,`still referred to by ${firstFew(by)}: rem\
+ove the reference first`);const{usedBy:usedBy2=[]}=kindOf(change3.kind);return withReason(change3,undeletable(usesOf(usedBy2,
+id,references2,(_,row)=>deleted.has(row))))})}function idsNamed({kind:name3,identity:identity2,fields:fields4},references2,profile){
 const kind=kindOf(name3);const context3={references:references2,profile,present:{},wished:()=>true,at:()=>""};const{fields:resolved2}=kind.
 resolve?.(fields4,context3)??{fields:fields4};const wanted=mapValues(resolved2,(asked,field2)=>desired(kind.fields[field2]??
-value,asked,null,true));return textsOf2([wanted,identity2])}function idInPlan({apply:{plannedId:planned,identity:identity2}}){
-const id=planned??identity2.id;return id===void 0?[]:[id]}function textsIn({requests,apply:{identity:identity2}}){return textsOf2(
-[requests,identity2])}function textsOf2(value4){const texts3=new Set;const collect3=one=>{if(typeof one==="string")texts3.
-add(one);else if(typeof one==="object"&&one!==null&&!(one instanceof Sensitive))for(const part of Object.values(one))collect3(
-part)};collect3(value4);return texts3}var CreatedIds=class{#creations;#ids=new Map;#done=new Set;constructor(changes){this.#creations=new Map(changes.flatMap(
+value,asked,null,true));return[...idsIn(kind.fields,wanted),...Object.values(identity2).filter(one=>one!==void 0)]}function idsIn(types3,fields4){
+return Object.entries(fields4).flatMap(([name3,one])=>{const type=types3[name3]??value;if(type.type==="set")return asElements(
+one??null).flatMap(element=>idsIn(type.nested,element));const id=type.type==="reference"&&one!==void 0&&isMap(one)?one.id:
+one;return typeof id==="string"?[id]:[]})}function idInPlan({apply:{plannedId:planned,identity:identity2}}){const id=planned??
+identity2.id;return id===void 0?[]:[id]}function textsIn({requests,apply:{identity:identity2}}){return textsOf2([requests,
+identity2])}function textsOf2(value4){const texts3=new Set;const collect3=one=>{if(typeof one==="string")texts3.add(one);else if(typeof one===
+"object"&&one!==null&&!(one instanceof Sensitive))for(const part of Object.values(one))collect3(part)};collect3(value4);
+return texts3}var CreatedIds=class{#creations;#ids=new Map;#done=new Set;constructor(changes){this.#creations=new Map(changes.flatMap(
 change3=>change3.action==="create"?idInPlan(change3).map(id=>[id,change3]):[]))}lacking(change3){if(this.#creations.size===
 0)return void 0;for(const text6 of textsIn(change3)){const creation=this.#creations.get(text6);if(creation!==void 0&&creation!==
 change3&&!this.#done.has(creation))return`not sent: ${creation.address} was not created`}return void 0}begin({kind,apply:{
@@ -19261,22 +19267,22 @@ record2.seen,hasher)}}function pruned({kind,identity:identity2},{address:address
 kind);if(live===void 0||deletion2?.exists(live)!==true)return void 0;return{...deletion2.verdict(identity2,live.fields,profile),
 address:address4,kind,observed:"live",warnings:[{code:"pruned",message:"declared by no manifest any more; idops applied \
 or created it"}],reason:null,declaredAt:null,apply:{key:key3,identity:identity2,expected:{},before:live.fields,existed:true,
-managed:[]}}}init_kinds();init_loss();init_problems();function belongs({state},known3){return state.lineage===known3.lineage}async function othersOf(state,home2){
-const beside=await home2.backend.neighbours();return run4=>!(state!==void 0&&belongs(run4,state))&&(run4.state.file!==home2.
+managed:[]}}}init_kinds();init_loss();init_problems();function belongs({state},known3){return state.lineage===known3.lineage}async function othersOf(state,home){
+const beside=await home.backend.neighbours();return run4=>!(state!==void 0&&belongs(run4,state))&&(run4.state.file!==home.
 backend.name||beside.some(one=>belongs(run4,one)))}function heirOf(state,{state:lost2}){return state.serial>0?state:{...state,
-lineage:lost2.lineage}}function ownerOf({run:run4,state},home2){const here2=home2.backend.name;return state.file===here2?
-`run ${run4} is of another state than ${here2}`:`run ${run4} is of the state ${state.file}, and this is ${here2}`}function refuseOther(run4,home2){
-return problemError("run-other-state",ownerOf(run4,home2),"choose the environment, and with it the state, that it was ru\
-n with")}async function withPendingRestores(state,home2){if(state.serial>0)return state;const runs=await ownRuns(state,home2);const newest=runs.
+lineage:lost2.lineage}}function ownerOf({run:run4,state},home){const here2=home.backend.name;return state.file===here2?`\
+run ${run4} is of another state than ${here2}`:`run ${run4} is of the state ${state.file}, and this is ${here2}`}function refuseOther(run4,home){
+return problemError("run-other-state",ownerOf(run4,home),"choose the environment, and with it the state, that it was run\
+ with")}async function withPendingRestores(state,home){if(state.serial>0)return state;const runs=await ownRuns(state,home);const newest=runs.
 at(-1);if(newest===void 0)return state;const heir={...state,salt:newest.run.salt};const hasher=new Hasher(heir);const resources={
 ...state.resources};for(const content of runs.filter(({run:run4})=>run4.salt===heir.salt)){for(const entry of entriesOf(
 content)){const restore=restoreIn(entry,content.run.run,hasher);if(restore==="as before")continue;delete resources[entry.
 sending.key];if(restore!==void 0)resources[entry.sending.key]=recordWith(entry,restore,hasher)}}return Object.keys(resources).
-length===0?state:{...heir,resources}}async function ownRuns(state,home2){const{runs}=home2.backend;const names4=await runs.
-list();if(names4.length===0)return[];const isOther=await othersOf(state,home2);const contents2=await Promise.all(names4.
-map(name3=>runs.read(name3).catch(()=>null)));return contents2.filter(content=>{return content?.ended===true&&content.run.
-server===state.server&&!isOther(content.run)})}function restoreIn({sending,answered},run4,hasher){if(sending.action!=="u\
-pdate"||answered===void 0)return"as before";const asked={kind:sending.kind,before:restoreFields(sending.before,hasher),expected:restoreFields(
+length===0?state:{...heir,resources}}async function ownRuns(state,home){const{runs}=home.backend;const names4=await runs.
+list();if(names4.length===0)return[];const isOther=await othersOf(state,home);const contents2=await Promise.all(names4.map(
+name3=>runs.read(name3).catch(()=>null)));return contents2.filter(content=>{return content?.ended===true&&content.run.server===
+state.server&&!isOther(content.run)})}function restoreIn({sending,answered},run4,hasher){if(sending.action!=="update"||answered===
+void 0)return"as before";const asked={kind:sending.kind,before:restoreFields(sending.before,hasher),expected:restoreFields(
 sending.expected,hasher)};const{ambiguous}=answered;const after2=answered.after===null?void 0:restoreFields(answered.after,
 hasher);return pendingRestoreAfter(asked,{ambiguous,after:after2},{run:run4,readable:true})}function recordWith({sending,
 answered},restore,hasher){return{kind:sending.kind,identity:{...sending.identity},recorded_at:answered?.at??sending.at,run:restore.
@@ -19295,11 +19301,11 @@ const{until:known3={},given:had={}}=former??{};const{expected,before={},kind}=as
 const granting=isDone(outcome3)&&kindOf(kind).access!==void 0;const sets=granting?Object.keys(expected).filter(name3=>kindOf(
 kind).fields[name3]?.type==="set"):[];const until2={};const given={};for(const field2 of new Set([...Object.keys({...known3,
 ...added,...had}),...sets])){const list2=isDone(outcome3)?expected[field2]:void 0;const held2=Array.isArray(list2)?new Set(
-idsIn(list2)):void 0;const ends=Object.entries({...known3[field2],...added[field2]}).filter(entry=>entry[1]!==null&&held2?.
-has(entry[0])!==false);if(ends.length>0)until2[field2]=Object.fromEntries(ends);const there=new Set(idsIn(before[field2]));
-const ids2=[...had[field2]??[],...ends.flatMap(([id,{received}])=>received?[id]:[]),...sets.includes(field2)?idsIn(list2).
+idsIn2(list2)):void 0;const ends=Object.entries({...known3[field2],...added[field2]}).filter(entry=>entry[1]!==null&&held2?.
+has(entry[0])!==false);if(ends.length>0)until2[field2]=Object.fromEntries(ends);const there=new Set(idsIn2(before[field2]));
+const ids2=[...had[field2]??[],...ends.flatMap(([id,{received}])=>received?[id]:[]),...sets.includes(field2)?idsIn2(list2).
 filter(id=>!there.has(id)):[]].filter(id=>held2?.has(id)!==false);if(ids2.length>0)given[field2]=[...new Set(ids2)].sort()}
-return{...record2,...Object.keys(until2).length===0?{}:{until:until2},...Object.keys(given).length===0?{}:{given}}}function idsIn(set2){
+return{...record2,...Object.keys(until2).length===0?{}:{until:until2},...Object.keys(given).length===0?{}:{given}}}function idsIn2(set2){
 return asElements(set2??null).flatMap(({id})=>typeof id==="string"?[id]:[])}init_values();init_fields();init_kinds();init_names();function shownFields2({kind,expected,before},after2){const shown4={};for(const[name3,type]of Object.entries(
 kindOf(kind).fields)){const got=after2[name3];if(got===void 0)continue;const compared=concealSecretKeys(type,withComparedMembers(
 type,normalForm(type,got)));shown4[name3]=[expected[name3],before?.[name3]].reduce((now,known3)=>type.type==="list"?eachWith(
@@ -20490,10 +20496,10 @@ redact,onSecret}=options;const[program2="",...args]=argv;for(const value4 of Obj
 ared");const env={...neededVariables(process.env),...passed};const{stdout,stderr,why:why2}=await run2(program2,args,{cwd,
 env},options);onSecret(stdout.trim());if(why2===null)return stdout;const said=oneLine(redact(stderr));throw problemError(
 "token-command-failed",`the token command ${basename6(program2)} ${why2}${said===""?"":`: ${said}`}`,"server.auth.token_\
-command must print the token and exit with 0")}var needed=/^(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;
+command must print the token and exit with 0")}var needed2=/^(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;
 var neededOnWindows=/^(?:PATH|PATHEXT|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|TEMP|TMP|USERNAME|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(?:\(X86\))?)$/i;
 function neededVariables(variables,platform=process.platform){return Object.fromEntries(Object.entries(variables).filter(
-([name3])=>needed.test(name3)||platform==="win32"&&neededOnWindows.test(name3)))}function run2(program2,args,where,{timeout=defaultTimeout,
+([name3])=>needed2.test(name3)||platform==="win32"&&neededOnWindows.test(name3)))}function run2(program2,args,where,{timeout=defaultTimeout,
 grace=defaultGrace,signal}){return new Promise(resolve20=>{const limits2={timeout:timeout*1e3,killSignal:"SIGKILL",maxBuffer:maxBytes};
 const timers=[];const soon=act=>void timers.push(setTimeout(act,grace*1e3));const end=ran=>{for(const timer of timers)clearTimeout(
 timer);signal?.removeEventListener("abort",interrupt);resolve20(ran)};const started=()=>execFile2(program2,args,{...where,
@@ -21055,8 +21061,8 @@ path,parse:parse11}=call;const{data:data3}=await transport.call({operation:null,
 ET",scope:scope3,path,parse:parse11,whenMissing:{}});const holds2=Object.entries(body2).every(([field2,asked])=>same(asked,
 data3[field2]??null));if(holds2)return{done:data3};const isOther=Object.entries(from).some(([field2,was])=>data3[field2]!==
 void 0&&!same(was,data3[field2]??null));return isOther?"changed":"not-done"}init_zod();init_escape();init_problems();init_answers();var maxBytes2=2**20;var tokenAnswer=object({access_token:string2(),token_type:string2().nullish(),expires_in:union([number2(),
-string2().regex(/^\d+$/).transform(Number)]).nullish()});function clientCredentials(client3,initial,network){return async needed2=>{
-const scopes=client3.scopes??[...new Set([...initial,...needed2])].sort();const outcome3=await ask(client3,scopes,network);
+string2().regex(/^\d+$/).transform(Number)]).nullish()});function clientCredentials(client3,initial,network){return async needed3=>{
+const scopes=client3.scopes??[...new Set([...initial,...needed3])].sort();const outcome3=await ask(client3,scopes,network);
 return readToken(client3,outcome3,client3.scopes===null?new Set(scopes):null,network)}}async function ask(client3,scopes,network){
 const{signal,patience,retries:retries2=defaultRetries,delay=sleepSeconds,random=Math.random}=network;for(let attempt=1;;attempt++){
 const began=performance.now();const outcome3=await askOnce(client3,scopes,network);network.onTry?.({operation:null,method:"\
@@ -21095,15 +21101,15 @@ server.profile),options)})}function credentialsOf({auth:auth2,tls},scopes,option
 en":return bearerToken(String(auth2.token.reveal()));case"token_file":return tokenFile(auth2.path,auth2.shown,onSecret);case"\
 token_command":return tokenCommand(auth2,{redact,onSecret,signal});case"header":return chosenHeader(auth2.name,String(auth2.
 value.reveal()));case"client_credentials":return new Renewing(clientCredentials({...auth2,clientSecret:String(auth2.clientSecret.
-reveal())},scopes,{...options,tls,proxy:auth2.proxy}),onSecret)}}init_problems();init_shard();init_kinds();init_loss();init_journal();init_shards();async function unfinishedRuns(state,home2,shard2){const{runs}=home2.backend;const open7=openRuns(state);const names4=[];
-const kept=new Set(await runs.buffered());const isNewestHeld=name3=>name3===newestSettled(state,name3);const read2=async name3=>isNewestHeld(
+reveal())},scopes,{...options,tls,proxy:auth2.proxy}),onSecret)}}init_problems();init_shard();init_kinds();init_loss();init_journal();init_shards();async function unfinishedRuns(state,home,shard2){const{runs}=home.backend;const open7=openRuns(state);const names4=[];const kept=new Set(
+await runs.buffered());const isNewestHeld=name3=>name3===newestSettled(state,name3);const read2=async name3=>isNewestHeld(
 name3)&&!open7.has(name3)?await runs.read(name3).catch(()=>null):await runs.read(name3);for(const name3 of await runs.list()){
 if(shard2!==void 0&&!isFor(name3,shard2,state,kept))continue;const held2=newestSettled(state,name3);const later=kept.has(
 name3)||open7.has(name3)||held2===void 0||name3>held2;if(later||name3===held2&&!await runs.hasEnd(name3).catch(()=>true))
 names4.push(name3)}const contents2=(await Promise.all(names4.map(name3=>read2(name3)))).filter(content=>content!==null&&
 content.run.server===state.server);const isDone2=name3=>isNewestHeld(name3)&&!awaitsEnd(state,name3);const own6=contents2.
 filter(({run:run4,ended})=>belongs(run4,state)&&!(ended&&isDone2(run4.run)));const others2=contents2.filter(({run:run4,ended})=>!ended&&
-!belongs(run4,state));if(others2.length===0||state.serial>0)return own6;const isOther=await othersOf(state,home2);const lost2=others2.
+!belongs(run4,state));if(others2.length===0||state.serial>0)return own6;const isOther=await othersOf(state,home);const lost2=others2.
 filter(({run:run4})=>!isOther(run4));return contents2.filter(content=>own6.includes(content)||lost2.includes(content))}async function newestRun(runs,state){
 for(const name3 of(await runs.list()).toReversed()){const content=await runs.read(name3).catch(failure2=>{throw maybeNewest(
 failure2)});if(content===null&&name3===newestSettled(state,name3))throw maybeNewest(new ProblemsError([withoutFirstLine(
@@ -21151,21 +21157,21 @@ void 0:live?.fields;return{status:verdict==="done"?"applied":"failed",ambiguous:
 function withoutHashes(fields4,hasher){const{hashes}=storeFields(fields4,hasher);const hashed=new Set(Object.keys(hashes).
 map(pointer=>pointer.split("/")[1]));return Object.fromEntries(Object.entries(fields4).filter(([field2])=>!hashed.has(field2)))}
 function isFor(name3,shard2,state,kept){if(!isSplit(state,shard2)||partOf(state,shard2).to_end?.includes(name3))return true;
-const part=partOfRun(name3);return part===void 0?kept.has(name3):isShard(part.shard,shard2)}init_problems();init_shard();init_journal();init_shards();async function holdForRun(home2,command,options){const{shard:shard2}=options;
-const settling=new Settling(home2,options);const lock=await settling.lock(shard2===void 0?command:`${command} --shard ${shardText(
+const part=partOfRun(name3);return part===void 0?kept.has(name3):isShard(part.shard,shard2)}init_problems();init_shard();init_journal();init_shards();async function holdForRun(home,command,options){const{shard:shard2}=options;
+const settling=new Settling(home,options);const lock=await settling.lock(shard2===void 0?command:`${command} --shard ${shardText(
 shard2)}`);try{const state=await settling.settle(true);return{...settling.result(shard2===void 0?joinedState(state):state),
-lock}}catch(failure2){await lock.release();throw failure2}}async function settleForPlan(home2,options){const{backend:backend4}=home2;
-const settling=new Settling(home2,options);const state=await settling.load();const found2=await unfinishedRuns(state,home2,
+lock}}catch(failure2){await lock.release();throw failure2}}async function settleForPlan(home,options){const{backend:backend4}=home;
+const settling=new Settling(home,options);const state=await settling.load();const found2=await unfinishedRuns(state,home,
 options.shard);if(found2.length===0)return settling.result(state);const unsettled=holder2=>{settling.notes.push(`the sta\
 te is being written: ${holder2}`);return settling.result(state)};const running=found2.find(isRunning);const holder=await backend4.
 holder()??(running&&describeRun(running.run));if(holder!==void 0)return unsettled(holder);let lock;try{lock=await settling.
 lock("plan")}catch(failure2){const quicker=await backend4.holder();if(quicker!==null)return unsettled(quicker);if(!hasProblem(
 failure2,"not-writable"))throw failure2;return settling.result(await settling.settleInMemory())}try{return settling.result(
 await settling.settle(false))}finally{for(const{message}of await lock.release())settling.notes.push(message)}}var changedMeanwhile=problemError(
-"locked","another shard changed the state");var Settling=class{notes=[];#home;#options;#read;constructor(home2,options){
-this.#home=home2;this.#options=options}async load(){return await withPendingRestores(await this.#home.backend.load(this.#options.
-server),this.#home)}async lock(command){const lock=await this.#home.backend.lock(command,new Date,this.#options.shard);if(lock.
-takenOver!==null)this.notes.push(lock.takenOver);return lock}result(state){return{state,notes:this.notes,read:this.#read}}async settle(splits){
+"locked","another shard changed the state");var Settling=class{notes=[];#home;#options;#read;constructor(home,options){this.#home=
+home;this.#options=options}async load(){return await withPendingRestores(await this.#home.backend.load(this.#options.server),
+this.#home)}async lock(command){const lock=await this.#home.backend.lock(command,new Date,this.#options.shard);if(lock.takenOver!==
+null)this.notes.push(lock.takenOver);return lock}result(state){return{state,notes:this.notes,read:this.#read}}async settle(splits){
 for(;;){const{state,found:found2,splitFor}=await this.#loadUnfinished();if(found2.length===0&&!(splitFor!==void 0&&splits))
 return state;try{if(splitFor===void 0)return await this.#settleEach(state,found2);await this.#split(state,found2,splitFor)}catch(failure2){
 if(failure2!==changedMeanwhile)throw failure2}}}async settleInMemory(){let{state,found:found2}=await this.#loadUnfinished();
@@ -21270,76 +21276,77 @@ identity2.id!==void 0}function maybeByAnother(document2){const address4=addressO
 it isn't deleted, since the run didn't learn whether it created it: somebody else may have created it";return{document:altered(
 document2,{absent:false}),left:[{address:address4,path:null,reason}]}}var UNKNOWN_BEFORE="the value before the run was not known";var ENDED="access that has ended is not given back";var PASSED="\
 its end before the run has passed";var CHANGED_SINCE="it was changed since the run (--force puts it back anyway)";function undoRun(content,force,ends){
-const hasher=new Hasher(content.run);const left=[];const kept=new Map;const unsure2=new Set;const deleted=new Set(entriesOf(
-content).flatMap(({sending:{action:action2,identity:identity2}})=>action2==="delete"&&identity2.id!==void 0?[identity2.id]:
-[]));for(const entry of entriesOf(content)){const{answered}=entry;const{address:address4,action:action2}=entry.sending;if(action2===
-"regenerate"&&answered?.status!=="failed"){const{noun="value"}=kindOf(entry.sending.kind).regeneration??{};left.push({address:address4,
-path:null,reason:`a regenerated ${noun} can not be put back`});continue}if(!wasDone(entry))continue;const undone=undoEntry(
-entry,hasher,`run ${content.run.run}`,{...ends,force,deleted});const isRefused2=answered?.status==="failed"&&!answered.ambiguous&&
-answered.after===null;if(!isRefused2)left.push(...undone.left.map(why2=>({address:address4,...why2})));if(undone.document===
-void 0)continue;const isUnsure=undone.document.absent&&!hasKnownId(undone.document);if(isUnsure&&isRefused2)continue;kept.
-set(undone.document,undone.after);if(isUnsure)unsure2.add(undone.document)}for(const{former,field:field2}of formerHolders2(
+const hasher=new Hasher(content.run);const left=[];const kept=new Map;const unsure2=new Set;const lacking3=new Map;const deleted=new Set(
+entriesOf(content).flatMap(({sending:{action:action2,identity:identity2}})=>action2==="delete"&&identity2.id!==void 0?[identity2.
+id]:[]));for(const entry of entriesOf(content)){const{answered}=entry;const{address:address4,action:action2}=entry.sending;
+if(action2==="regenerate"&&answered?.status!=="failed"){const{noun="value"}=kindOf(entry.sending.kind).regeneration??{};
+left.push({address:address4,path:null,reason:`a regenerated ${noun} can not be put back`});continue}if(!wasDone(entry))continue;
+const undone=undoEntry(entry,hasher,`run ${content.run.run}`,{...ends,force,deleted});const isRefused2=answered?.status===
+"failed"&&!answered.ambiguous&&answered.after===null;const reasons=isRefused2?[]:undone.left.map(why2=>({address:address4,
+...why2}));if(undone.document?.creates===true)lacking3.set(undone.document,reasons);else left.push(...reasons);if(undone.
+document===void 0)continue;const isUnsure=undone.document.absent&&!hasKnownId(undone.document);if(isUnsure&&isRefused2)continue;
+kept.set(undone.document,undone.after);if(isUnsure)unsure2.add(undone.document)}for(const{former,field:field2}of formerHolders2(
 content,hasher,[...kept.keys()])){kept.set(former,{[field2]:false})}return{declared:[...kept.keys()],left,adjust(given,now){
-if(given.creates===true)return Object.keys(now).length===0?{document:given,left:[]}:cameBack(given,now);if(unsure2.has(given))
-return Object.keys(now).length===0?{document:given,left:[]}:maybeByAnother(given);const after2=kept.get(given)??{};const document2=withoutLost(
-given,after2,now);if(force)return{document:document2,left:[]};return movedOn(document2,now,[...kept.keys()])??withoutConflicts(
-document2,after2,present2(document2,now))}}}function formerHolders2(content,hasher,documents){return entriesOf(content).
-flatMap(entry=>{const{sending}=entry;const{succession}=kindOf(sending.kind);if(succession===void 0||!wasDone(entry))return[];
-const{field:field2,holders}=succession;const before=restoreFields(sending.before,hasher);const[id,...others2]=holders(before)??
-[];const moved=restoreFields(sending.expected,hasher)[field2]===true&&before[field2]!==true;const known3=documents.some(
-({kind,identity:identity2})=>kind===sending.kind&&identity2.id===id);if(!moved||id===void 0||others2.length>0||known3)return[];
-const source=`run ${content.run.run}`;return[{former:documentOf({...sending,identity:{id}},{[field2]:true},source,false),
-field:field2}]})}function movedOn(document2,now,documents){const{kind,identity:identity2,fields:fields4}=document2;const{
-succession}=kindOf(kind);if(succession===void 0||fields4[succession.field]!==true)return void 0;const holders=succession.
-holders(now);if(holders===void 0)return void 0;const asLeft=id=>id===identity2.id||documents.some(other=>other.kind===kind&&
-other.identity.id===id&&other!==document2);if(holders.length===0||holders.some(asLeft))return void 0;return{document:altered(
-document2,{fields:{}}),left:[{address:addressOf(kind,identity2),path:succession.field,reason:CHANGED_SINCE}]}}function present2({
-kind},now){return kindOf(kind).deletion?.isBuiltIn(now)===true?{}:now}function wasDone({sending,answered}){if(sending.action===
-"adopt")return sending.until!==void 0;return answered===void 0||answered.status!=="skipped"}function undoEntry({sending,
-answered},hasher,source,context3){const kind=kindOf(sending.kind);const before=restoreFields(sending.before,hasher);const asked=restoreFields(
-sending.expected,hasher);const shown4=answered?.after==null?{}:restoreFields(answered.after,hasher);const{creation,deletion:deletion2}=kind;
-if(deletion2!==void 0&&(sending.existed===false||deletion2.isBuiltIn(before))){if(sending.action==="delete")return{document:void 0,
-after:{},left:[]};const id=sending.identity.id??shown4.id;const identity2=sending.action==="create"&&typeof id==="string"?
-{id}:sending.identity;const document2=documentOf({...sending,identity:identity2},{},source,true);return{document:document2,
-after:deletion2.restored(assign(asked,shown4)),left:[]}}if(creation!==void 0&&sending.action==="delete"&&answered?.status===
-"applied")return{...createdAgain(sending,kind,before,context3.deleted,source),after:{}};const wished=sending.action==="d\
-elete"?deletion2?.restored(before)??{}:asked;const fields4={};const after2={};const left=[];const{until:until2,until_before,
-ended}=sending;for(const[name3,wish]of Object.entries(wished)){if(sending.action==="adopt"&&until2?.[name3]===void 0)continue;
-const type=kind.fields[name3]??value;const was=before[name3];const became=sending.action==="delete"?null:(name3 in shown4?
-shown4:asked)[name3]??null;const isByMember2=sending.by_member?.includes(name3)===true;const isSet2=type.type==="set"&&was!==
-void 0&&!holdsSensitive(was);const isDated=[until2,until_before,ended].some(dates=>dates?.[name3]!==void 0);const isSentAlong=isSet2&&
-!isByMember2&&agrees(type,asked[name3]??null,was);if(isSentAlong&&!context3.force&&matchSets(asElements(was),asElements(
-became)).removed.length>0){left.push({path:name3,reason:CHANGED_SINCE});continue}const undone=isSet2&&(isByMember2||isDated)?
-undoSet(type,name3,{was,became,ended:ended?.[name3]??[],isByMember:isByMember2},{former:until_before?.[name3]??{},changed:until2?.[name3]??
-{},present:context3.resources[sending.key]?.until?.[name3]??{},...context3}):undoField(type,name3,wish,was,became);left.
-push(...undone.left);if(undone.value===void 0)continue;fields4[name3]=undone.value;after2[name3]=became}const none2=Object.
-keys(fields4).length===0;return{document:none2?void 0:documentOf(sending,fields4,source,false),after:after2,left}}function undoSet(type,path,{
-was,became,ended,isByMember:isByMember2},{former,changed:changed2,present:present3,now,force}){const left=[];const{pairs,
-added,removed}=matchSets(asElements(became),asElements(was));const isOver=id=>Date.parse(former[id]?.at??"")<=now.getTime();
-const back=removed.filter(({id})=>!ended.includes(String(id))&&!isOver(String(id)));if(back.length<removed.length)left.push(
-{path,reason:ENDED});const moved=pairs.flatMap(({got})=>{const id=String(got.id);const{[id]:end}=changed2;if(end===void 0||
-end?.at===former[id]?.at)return[];const isChanged=!force&&end?.at!==present3[id]?.at;if(!isChanged&&!isOver(id))return[got];
-const name3=former[id]?.name??end?.name??id;left.push({path:`${path}[${JSON.stringify(name3)}].until`,reason:isChanged?CHANGED_SINCE:
-PASSED});return[]});const dated=element=>{const id=String(element.id);const end=back.includes(element)||moved.includes(element)?
-former[id]:present3[id];return end===void 0?element:{...element,until:end.at}};if(isByMember2){const add=[...back,...moved].
-map(dated);if(add.length+added.length===0)return{value:void 0,left};return{value:{add,remove:[...added]},left}}const gone=new Set(
-removed.filter(element=>!back.includes(element)));const whole2=asElements(was).filter(element=>!gone.has(element));const{
-value:value4}=undoField(type,path,became,whole2,became);return{value:value4===void 0&&moved.length===0?void 0:whole2.map(
-dated),left}}function withoutLost(document2,after2,now){if(!Object.values(document2.fields).some(wished=>isMap(wished)&&
-Array.isArray(wished.add)))return document2;const idsIn2=set2=>new Set(asElements(set2??null).map(({id})=>id));const fields4=mapValues(
-document2.fields,(wished,name3)=>{const{[name3]:live}=now;if(live===void 0||!isMap(wished)||!Array.isArray(wished.add))return wished;
-const[had,has]=[idsIn2(after2[name3]),idsIn2(live)];return{...wished,add:asElements(wished.add).filter(({id})=>!had.has(
-id)||has.has(id))}});return altered(document2,{fields:fields4})}function undoField(type,path,asked,was,became){if(type.type===
-"members"&&isMap(asked)&&isMap(became)&&(was===void 0||isMap(was))){const members3=Object.entries(asked).map(([member,wish])=>{
-const inner=type.members[member]??value;return{member,...undoField(inner,`${path}.${member}`,wish,was?.[member],became[member]??
-wish)}});const known3=members3.flatMap(({member,value:value4})=>value4===void 0?[]:[[member,value4]]);return{value:known3.
-length===0?void 0:Object.fromEntries(known3),left:members3.flatMap(({left})=>left)}}const nothing4={value:void 0,left:[]};
-if(type.type==="list"&&Array.isArray(was)&&Array.isArray(became)){const back=eachWith(type.by,was,became,withoutSame);if(contrast(
-type,path,back,became).every(({verdict})=>verdict==="same"))return nothing4;return holdsSensitive(back)?{...nothing4,left:[
-{path,reason:SECRET_BEFORE}]}:{value:back,left:[]}}if(was===void 0)return{...nothing4,left:[{path,reason:UNKNOWN_BEFORE}]};
-if(holdsSensitive(was))return same(was,became)?nothing4:{...nothing4,left:[{path,reason:SECRET_BEFORE}]};if(contrast(type,
-path,was,became).every(({verdict})=>verdict==="same"))return nothing4;if(type.type==="map"&&isMap(was)&&isMap(became))return{
-value:mapPatch(was,became),left:[]};return{value:type.type==="set"?asElements(was):was,left:[]}}function withoutSame(element,other){
+if(given.creates===true)return Object.keys(now).length===0?{document:given,left:lacking3.get(given)??[]}:cameBack(given,
+now);if(unsure2.has(given))return Object.keys(now).length===0?{document:given,left:[]}:maybeByAnother(given);const after2=kept.
+get(given)??{};const document2=withoutLost(given,after2,now);if(force)return{document:document2,left:[]};return movedOn(
+document2,now,[...kept.keys()])??withoutConflicts(document2,after2,present2(document2,now))}}}function formerHolders2(content,hasher,documents){
+return entriesOf(content).flatMap(entry=>{const{sending}=entry;const{succession}=kindOf(sending.kind);if(succession===void 0||
+!wasDone(entry))return[];const{field:field2,holders}=succession;const before=restoreFields(sending.before,hasher);const[
+id,...others2]=holders(before)??[];const moved=restoreFields(sending.expected,hasher)[field2]===true&&before[field2]!==true;
+const known3=documents.some(({kind,identity:identity2})=>kind===sending.kind&&identity2.id===id);if(!moved||id===void 0||
+others2.length>0||known3)return[];const source=`run ${content.run.run}`;return[{former:documentOf({...sending,identity:{
+id}},{[field2]:true},source,false),field:field2}]})}function movedOn(document2,now,documents){const{kind,identity:identity2,
+fields:fields4}=document2;const{succession}=kindOf(kind);if(succession===void 0||fields4[succession.field]!==true)return void 0;
+const holders=succession.holders(now);if(holders===void 0)return void 0;const asLeft=id=>id===identity2.id||documents.some(
+other=>other.kind===kind&&other.identity.id===id&&other!==document2);if(holders.length===0||holders.some(asLeft))return void 0;
+return{document:altered(document2,{fields:{}}),left:[{address:addressOf(kind,identity2),path:succession.field,reason:CHANGED_SINCE}]}}
+function present2({kind},now){return kindOf(kind).deletion?.isBuiltIn(now)===true?{}:now}function wasDone({sending,answered}){
+if(sending.action==="adopt")return sending.until!==void 0;return answered===void 0||answered.status!=="skipped"}function undoEntry({
+sending,answered},hasher,source,context3){const kind=kindOf(sending.kind);const before=restoreFields(sending.before,hasher);
+const asked=restoreFields(sending.expected,hasher);const shown4=answered?.after==null?{}:restoreFields(answered.after,hasher);
+const{creation,deletion:deletion2}=kind;if(deletion2!==void 0&&(sending.existed===false||deletion2.isBuiltIn(before))){if(sending.
+action==="delete")return{document:void 0,after:{},left:[]};const id=sending.identity.id??shown4.id;const identity2=sending.
+action==="create"&&typeof id==="string"?{id}:sending.identity;const document2=documentOf({...sending,identity:identity2},
+{},source,true);return{document:document2,after:deletion2.restored(assign(asked,shown4)),left:[]}}if(creation!==void 0&&
+sending.action==="delete"&&answered?.status==="applied")return{...createdAgain(sending,kind,before,context3.deleted,source),
+after:{}};const wished=sending.action==="delete"?deletion2?.restored(before)??{}:asked;const fields4={};const after2={};
+const left=[];const{until:until2,until_before,ended}=sending;for(const[name3,wish]of Object.entries(wished)){if(sending.
+action==="adopt"&&until2?.[name3]===void 0)continue;const type=kind.fields[name3]??value;const was=before[name3];const became=sending.
+action==="delete"?null:(name3 in shown4?shown4:asked)[name3]??null;const isByMember2=sending.by_member?.includes(name3)===
+true;const isSet2=type.type==="set"&&was!==void 0&&!holdsSensitive(was);const isDated=[until2,until_before,ended].some(dates=>dates?.[name3]!==
+void 0);const isSentAlong=isSet2&&!isByMember2&&agrees(type,asked[name3]??null,was);if(isSentAlong&&!context3.force&&matchSets(
+asElements(was),asElements(became)).removed.length>0){left.push({path:name3,reason:CHANGED_SINCE});continue}const undone=isSet2&&
+(isByMember2||isDated)?undoSet(type,name3,{was,became,ended:ended?.[name3]??[],isByMember:isByMember2},{former:until_before?.[name3]??
+{},changed:until2?.[name3]??{},present:context3.resources[sending.key]?.until?.[name3]??{},...context3}):undoField(type,
+name3,wish,was,became);left.push(...undone.left);if(undone.value===void 0)continue;fields4[name3]=undone.value;after2[name3]=
+became}const none2=Object.keys(fields4).length===0;return{document:none2?void 0:documentOf(sending,fields4,source,false),
+after:after2,left}}function undoSet(type,path,{was,became,ended,isByMember:isByMember2},{former,changed:changed2,present:present3,
+now,force}){const left=[];const{pairs,added,removed}=matchSets(asElements(became),asElements(was));const isOver=id=>Date.
+parse(former[id]?.at??"")<=now.getTime();const back=removed.filter(({id})=>!ended.includes(String(id))&&!isOver(String(id)));
+if(back.length<removed.length)left.push({path,reason:ENDED});const moved=pairs.flatMap(({got})=>{const id=String(got.id);
+const{[id]:end}=changed2;if(end===void 0||end?.at===former[id]?.at)return[];const isChanged=!force&&end?.at!==present3[id]?.
+at;if(!isChanged&&!isOver(id))return[got];const name3=former[id]?.name??end?.name??id;left.push({path:`${path}[${JSON.stringify(
+name3)}].until`,reason:isChanged?CHANGED_SINCE:PASSED});return[]});const dated=element=>{const id=String(element.id);const end=back.
+includes(element)||moved.includes(element)?former[id]:present3[id];return end===void 0?element:{...element,until:end.at}};
+if(isByMember2){const add=[...back,...moved].map(dated);if(add.length+added.length===0)return{value:void 0,left};return{
+value:{add,remove:[...added]},left}}const gone=new Set(removed.filter(element=>!back.includes(element)));const whole2=asElements(
+was).filter(element=>!gone.has(element));const{value:value4}=undoField(type,path,became,whole2,became);return{value:value4===
+void 0&&moved.length===0?void 0:whole2.map(dated),left}}function withoutLost(document2,after2,now){if(!Object.values(document2.
+fields).some(wished=>isMap(wished)&&Array.isArray(wished.add)))return document2;const idsIn3=set2=>new Set(asElements(set2??
+null).map(({id})=>id));const fields4=mapValues(document2.fields,(wished,name3)=>{const{[name3]:live}=now;if(live===void 0||
+!isMap(wished)||!Array.isArray(wished.add))return wished;const[had,has]=[idsIn3(after2[name3]),idsIn3(live)];return{...wished,
+add:asElements(wished.add).filter(({id})=>!had.has(id)||has.has(id))}});return altered(document2,{fields:fields4})}function undoField(type,path,asked,was,became){
+if(type.type==="members"&&isMap(asked)&&isMap(became)&&(was===void 0||isMap(was))){const members3=Object.entries(asked).
+map(([member,wish])=>{const inner=type.members[member]??value;return{member,...undoField(inner,`${path}.${member}`,wish,
+was?.[member],became[member]??wish)}});const known3=members3.flatMap(({member,value:value4})=>value4===void 0?[]:[[member,
+value4]]);return{value:known3.length===0?void 0:Object.fromEntries(known3),left:members3.flatMap(({left})=>left)}}const nothing4={
+value:void 0,left:[]};if(type.type==="list"&&Array.isArray(was)&&Array.isArray(became)){const back=eachWith(type.by,was,
+became,withoutSame);if(contrast(type,path,back,became).every(({verdict})=>verdict==="same"))return nothing4;return holdsSensitive(
+back)?{...nothing4,left:[{path,reason:SECRET_BEFORE}]}:{value:back,left:[]}}if(was===void 0)return{...nothing4,left:[{path,
+reason:UNKNOWN_BEFORE}]};if(holdsSensitive(was))return same(was,became)?nothing4:{...nothing4,left:[{path,reason:SECRET_BEFORE}]};
+if(contrast(type,path,was,became).every(({verdict})=>verdict==="same"))return nothing4;if(type.type==="map"&&isMap(was)&&
+isMap(became))return{value:mapPatch(was,became),left:[]};return{value:type.type==="set"?asElements(was):was,left:[]}}function withoutSame(element,other){
 if(!isMap(element)||!isMap(other))return element;const kept=Object.entries(element).filter(([member,was])=>!holdsSensitive(
 was)||!same(was,other[member]??null));return Object.fromEntries(kept)}function mapPatch(was,became){const changed2=Object.
 keys({...was,...became}).filter(key3=>Object.hasOwn(was,key3)!==Object.hasOwn(became,key3)||!same(was[key3]??null,became[key3]??
@@ -21509,8 +21516,8 @@ let decider=planned;let held2=read2;const countedIn=new Map;let seen;const carri
 const one=byKey.get(key3);if(one===void 0||!kindOf(kind).readable(options.profile))return false;const declared=decider.adjusted(
 one);return requests.some(request5=>carriesIn(request5,kindOf(kind),declared))};return{observedAt:read2.at,carries,async again(change3,notBefore){
 const{key:key3}=change3.apply;const one=byKey.get(key3);if(one===void 0||!kindOf(one.subject.kind).readable(options.profile))
-return void 0;if(held2.at<notBefore)held2={at:performance.now(),lists:{}};const needed2=listsFor(referring([one.subject],
-options),options.profile);const{live,references:references2}=await observe([one.subject],needed2,{...options,lists:held2.
+return void 0;if(held2.at<notBefore)held2={at:performance.now(),lists:{}};const needed3=listsFor(referring([one.subject],
+options),options.profile);const{live,references:references2}=await observe([one.subject],needed3,{...options,lists:held2.
 lists,alone:carries(change3),progress:noProgress});if(seen===void 0||listNames.some(name3=>references2[name3]!==seen?.[name3])){
 const{references:earlier}=decider;decider=new Decider(options,{...earlier,...references2},earlier);seen=references2}const again=await withSlowHashes(
 ()=>decider.decide(one,live.get(one.subject)));if(again===void 0||options.safety.keep.length===0)return again;const isLast=change3.
@@ -21556,30 +21563,31 @@ subject.kind,all2));const selected=alike.filter(({subject})=>!subject.elsewhere)
 sameObjects(alike),decider,live,options.signal);const ends=endsOf(decided.changes,given.asOf??given.now);const{holdsUntil}=ends;
 const byKey=new Map(selected.map(one=>[one.key,one]));const unprotected=blockProtected(decided.changes.map(withoutIdleWarnings),
 options.safety,({apply})=>byKey.get(apply.key)?.all??[]);const guarded=await guardProfile(unprotected,{profile,seen:observedProfile(
-profile,live),recognise,state});const created=blockDependents(guarded.changes,decider.references);const referred=options.
-adjust===void 0?blockReferred(created,options.declared,decider.references,profile):created;const held2=await blockTakings(
-arrange(referred),options,decider.references);const kept=await blockLosses(held2,options,decider.references,(found2,kind)=>decideElsewhere(
-found2,kind,decider,options));const plan=await assemble(markPrivileged(blockReferred(kept,[],decider.references,profile),
-options,decider.references),readScopes(subjects,references2,profile),options);const{targets,kinds:asked,shard:shard2}=selection;
-const isPartial=targets.length>0||asked.length>0||shard2!==void 0||options.endedOnly===true;return{plan:{...plan,...shard2===
-void 0?{}:{shard:shard2},...isPartial?{partial:true}:{},warnings:[...warnings,...ends.warnings,...guarded.warnings,...leftOut3(
-restoresLeftOut(options)),...missingLists(references2),...idleKeeps(options.safety.keep,references2),...decided.dropped,
-...idleWarnings(decided.changes)],settled:decided.settled,...given.asOf===void 0?{}:{asOf:given.asOf.toISOString()},...holdsUntil===
-void 0?{}:{holdsUntil},...selected.length===0&&given.declared.length>0?{leavesOut:options.endedOnly===true?"ended":true}:
-{}},replan:replanOf({...options,coming},byKey,decider,read2),observed:new Map(addressed.flatMap(({subject,key:key3})=>{const shown4=live.
-get(subject);return shown4===void 0?[]:[[key3,shown4]]}))}}async function withDocumentsById(options){const{declared,selection,
-profile,state}=options;if(options.adjust!==void 0)return{options,names:[],warnings:[]};const names4=listsOfNames2(declared,
-selection.targets,profile);const read2=reusableLists(options.read,[],names4);const references2=names4.length===0?{}:(await observe(
-[],names4,{...options,lists:read2.lists})).references;const expanded=expand(declared,afterwards(references2,declared,otherNames(
-state),valuesIn(profile)),options);const now=options.asOf??options.now;const dated=withDates(expanded.declared,declared,
-{state,now,endedOnly:options.endedOnly===true});const lists2={...options.read?.lists,...read2.lists};return{options:{...options,
-declared:dated.declared,...names4.length===0?{}:{read:{at:read2.at,lists:lists2}}},names:names4,warnings:[...expanded.warnings,
-...dated.warnings]}}async function observeSubjects(subjects,names4,options){const own6=subjects.filter(({elsewhere})=>!elsewhere);
-const documents=own6.flatMap(({declared})=>declared??[]);const needed2=[...names4,...listsFor(referring(own6,options),options.
-profile)];const read2=reusableLists(options.read,subjects,needed2);const known3=subjects.filter(({declared})=>declared?.
-trouble===void 0);const observed=await whileHashing(documents,options,()=>observe(known3,needed2,{...options,lists:read2.
-lists}));const coming=comingIds(observed.live);const live=[...observed.live].map(([one,shown4])=>[one,partOf2(one,coming)??
-shown4]);return{...observed,live:new Map(live),read:read2,coming}}async function decideAll(selected,twice,decider,observed,signal){
+profile,live),recognise,state});const created=blockDependents(guarded.changes,decider.references);const held2=await blockTakings(
+arrange(created),options,decider.references);const kept=await blockLosses(held2,options,decider.references,(found2,kind)=>decideElsewhere(
+found2,kind,decider,options));const documents=options.adjust===void 0?options.declared:[];const referred=blockReferred(kept,
+documents,decider.references,profile);const plan=await assemble(markPrivileged(referred,options,decider.references),readScopes(
+subjects,references2,profile),options);const{targets,kinds:asked,shard:shard2}=selection;const isPartial=targets.length>
+0||asked.length>0||shard2!==void 0||options.endedOnly===true;return{plan:{...plan,...shard2===void 0?{}:{shard:shard2},...isPartial?
+{partial:true}:{},warnings:[...warnings,...ends.warnings,...guarded.warnings,...leftOut3(restoresLeftOut(options)),...missingLists(
+references2),...idleKeeps(options.safety.keep,references2),...decided.dropped,...idleWarnings(decided.changes)],settled:decided.
+settled,...given.asOf===void 0?{}:{asOf:given.asOf.toISOString()},...holdsUntil===void 0?{}:{holdsUntil},...selected.length===
+0&&given.declared.length>0?{leavesOut:options.endedOnly===true?"ended":true}:{}},replan:replanOf({...options,coming},byKey,
+decider,read2),observed:new Map(addressed.flatMap(({subject,key:key3})=>{const shown4=live.get(subject);return shown4===
+void 0?[]:[[key3,shown4]]}))}}async function withDocumentsById(options){const{declared,selection,profile,state}=options;
+if(options.adjust!==void 0)return{options,names:[],warnings:[]};const names4=listsOfNames2(declared,selection.targets,profile);
+const read2=reusableLists(options.read,[],names4);const references2=names4.length===0?{}:(await observe([],names4,{...options,
+lists:read2.lists})).references;const expanded=expand(declared,afterwards(references2,declared,otherNames(state),valuesIn(
+profile)),options);const now=options.asOf??options.now;const dated=withDates(expanded.declared,declared,{state,now,endedOnly:options.
+endedOnly===true});const lists2={...options.read?.lists,...read2.lists};return{options:{...options,declared:dated.declared,
+...names4.length===0?{}:{read:{at:read2.at,lists:lists2}}},names:names4,warnings:[...expanded.warnings,...dated.warnings]}}
+async function observeSubjects(subjects,names4,options){const own6=subjects.filter(({elsewhere})=>!elsewhere);const documents=own6.
+flatMap(({declared})=>declared??[]);const using=own6.flatMap(({kind,declared})=>declared===void 0?(kindOf(kind).usedBy??
+[]).map(({list:list2})=>list2):[]);const needed3=[...names4,...using,...listsFor(referring(own6,options),options.profile)];
+const read2=reusableLists(options.read,subjects,needed3);const known3=subjects.filter(({declared})=>declared?.trouble===
+void 0);const observed=await whileHashing(documents,options,()=>observe(known3,needed3,{...options,lists:read2.lists}));
+const coming=comingIds(observed.live);const live=[...observed.live].map(([one,shown4])=>[one,partOf2(one,coming)??shown4]);
+return{...observed,live:new Map(live),read:read2,coming}}async function decideAll(selected,twice,decider,observed,signal){
 const decided=await eachWithSlowHashes(selected,one=>{const live=observed.get(one.subject);const change3=decider.decide(
 one,live);const others2=one.subject.declared&&twice.get(one.subject.declared);const restore=decider.pendingRestore(one.key);
 return{one,live,restore,change:change3&&others2?{...change3,...blockedAsTwice(others2)}:change3,isSettled:isSettled(one.
@@ -21594,8 +21602,8 @@ filter(kind=>kind.readable(profile)&&subjects.some(subject=>subject.kind===kind.
 void 0);return withListScopes(readable2.map(({scopes})=>scopes.read),lists2,profile)}function idleWarnings(changes){return changes.
 filter(isUnchanged2).flatMap(({address:address4,warnings})=>warnings.map(warning4=>({...warning4,message:`${address4}: ${warning4.
 message}`})))}function withoutIdleWarnings(change3){return isUnchanged2(change3)&&change3.warnings.length>0?{...change3,
-warnings:[]}:change3}function reusableLists(read2,subjects,needed2){const listed2=new Set(subjects.map(({kind})=>kindOf(
-kind).listed));const names4=listNames.filter(name3=>read2?.lists[name3]!==void 0&&(needed2.includes(name3)||listed2.has(
+warnings:[]}:change3}function reusableLists(read2,subjects,needed3){const listed2=new Set(subjects.map(({kind})=>kindOf(
+kind).listed));const names4=listNames.filter(name3=>read2?.lists[name3]!==void 0&&(needed3.includes(name3)||listed2.has(
 name3)));if(read2===void 0||names4.length===0)return{at:performance.now(),lists:{}};return{at:read2.at,lists:Object.fromEntries(
 names4.map(name3=>[name3,read2.lists[name3]]))}}async function whileHashing(documents,{hasher,signal},observing){const failed=new AbortController;
 const stop=signal===void 0?failed.signal:AbortSignal.any([failed.signal,signal]);const secrets=documents.flatMap(({fields:fields4})=>secretsIn(
@@ -21797,32 +21805,32 @@ this.#madeWith.set(made2,given);return made2}async store(plan){const given=this.
 "only a plan that this session made of the manifests can be stored");return await storedPlanText(plan,given,this.#options.
 redactor)}async stored(stored2,left){const plan=await this.plan(stored2.apply);const stale3=await staleness(stored2,plan,
 left);const problems=stale3.length>0?stale3:storedPlanDiff(stored2,plan,this.#options.redactor,left);if(problems.length>
-0)markStale(plan,problems);return{plan,problems}}async undo(run4,force){this.#ofAll();const plans=this.#current;const{home:home2,
-server}=this.#options;const content=await findRun(home2.backend.runs,run4);if(content.run.server!==server.baseUrl){const message=`\
+0)markStale(plan,problems);return{plan,problems}}async undo(run4,force){this.#ofAll();const plans=this.#current;const{home,
+server}=this.#options;const content=await findRun(home.backend.runs,run4);if(content.run.server!==server.baseUrl){const message=`\
 run ${content.run.run} was on ${content.run.server}, and this is ${server.baseUrl}`;const hint="choose the environment t\
-hat it was run with";throw problemError("run-other-server",message,hint)}const isOther=await othersOf(this.state,home2);
-if(isOther(content.run))throw refuseOther(content.run,home2);const ends={now:this.#options.asOf??new Date,resources:this.
-state.resources};const undo=await withSlowHashes(()=>undoRun(content,force,ends));const leftOf2=new Map;const made2=await this.#build(
-{declared:undo.declared,restores:{run:content.run.run},adjust:(document2,now)=>{const adjusted=undo.adjust(document2,now);
-leftOf2.set(document2,adjusted.left);return adjusted.document}});const again=["undo",content.run.run,...force?["--force"]:
-[]];const undone=undoPlan({...made2.plan,undoes:content.run.run,again},[...undo.left,...[...leftOf2.values()].flat()],content);
-plans.set(undone.plan,{replan:made2.replan,command:"undo"});return undone}async regeneration(clientId){this.#ofAll();const{
-redactor,reading}=this.#options;if(!identifier().safeParse(clientId).success)throw new TypeError(`${quote(redactor.redactEcho(
-String(clientId)))} is not the id of a client`);const plans=this.#current;const made2=await regenerationPlan(clientId,{...reading,
-...this.#header(),state:this.state});const plan=labelPlan(made2,this.state);plans.set(plan,{replan:made2.replan,command:"\
-regenerate-did"});return plan}async#build(what){const{project,redactor,reading}=this.#options;const read2=this.#read;this.#read=
-void 0;const made2=await buildPlan({...reading,read:read2!==void 0&&performance.now()-read2.at<JUST_BEFORE?read2:void 0,
-state:this.state,hasher:new Hasher(this.state,redactor.holds),selection:{targets:[],kinds:[]},prune:false,assert:false,restores:"\
-none",asOf:this.#options.asOf,checks:await bodyChecks(project,what.declared),...this.#header(),...what.prune===true?{prunes:project.
-prunes()}:{},...what});return{...made2,plan:warnOfMasks(labelPlan(made2,this.state),redactor.redact)}}#header(){const{server,
-project,safety}=this.#options;return{server:server.baseUrl,profile:server.profile,environment:project.environment,toolVersion:version2,
-now:new Date,recognise:server.profileTrusted?null:this.recognise,safety,ownUser:subjectOf(server.auth)}}#ofAll(){if(this.#options.
-shard!==void 0)throw new TypeError("a session of a shard plans what manifests declare, and nothing else")}};function againOf({
-targets,kinds:kinds2,prune,assert:assert2,shard:shard2}){return["apply",...targets.flatMap(target=>["--target",target]),
-...kinds2.flatMap(kind=>["--kind",kind]),...prune?["--prune"]:[],...assert2?["--assert"]:[],...shard2===void 0?[]:["--sh\
-ard",shardText(shard2)]]}function subjectOf(auth2){if(auth2.way!=="token")return void 0;const[,payload="",signature]=String(
-auth2.token.reveal()).split(".");if(signature===void 0)return void 0;try{const{sub}=JSON.parse(Buffer.from(payload,"base\
-64url").toString("utf8"));return typeof sub==="string"?sub:void 0}catch{return void 0}}async function openSession(project,options={}){const{apply:_,approvalHistory:__,...session}=await open6(project,void 0,options);
+hat it was run with";throw problemError("run-other-server",message,hint)}const isOther=await othersOf(this.state,home);if(isOther(
+content.run))throw refuseOther(content.run,home);const ends={now:this.#options.asOf??new Date,resources:this.state.resources};
+const undo=await withSlowHashes(()=>undoRun(content,force,ends));const leftOf2=new Map;const made2=await this.#build({declared:undo.
+declared,restores:{run:content.run.run},adjust:(document2,now)=>{const adjusted=undo.adjust(document2,now);leftOf2.set(document2,
+adjusted.left);return adjusted.document}});const again=["undo",content.run.run,...force?["--force"]:[]];const undone=undoPlan(
+{...made2.plan,undoes:content.run.run,again},[...undo.left,...[...leftOf2.values()].flat()],content);plans.set(undone.plan,
+{replan:made2.replan,command:"undo"});return undone}async regeneration(clientId){this.#ofAll();const{redactor,reading}=this.#options;
+if(!identifier().safeParse(clientId).success)throw new TypeError(`${quote(redactor.redactEcho(String(clientId)))} is not\
+ the id of a client`);const plans=this.#current;const made2=await regenerationPlan(clientId,{...reading,...this.#header(),
+state:this.state});const plan=labelPlan(made2,this.state);plans.set(plan,{replan:made2.replan,command:"regenerate-did"});
+return plan}async#build(what){const{project,redactor,reading}=this.#options;const read2=this.#read;this.#read=void 0;const made2=await buildPlan(
+{...reading,read:read2!==void 0&&performance.now()-read2.at<JUST_BEFORE?read2:void 0,state:this.state,hasher:new Hasher(
+this.state,redactor.holds),selection:{targets:[],kinds:[]},prune:false,assert:false,restores:"none",asOf:this.#options.asOf,
+checks:await bodyChecks(project,what.declared),...this.#header(),...what.prune===true?{prunes:project.prunes()}:{},...what});
+return{...made2,plan:warnOfMasks(labelPlan(made2,this.state),redactor.redact)}}#header(){const{server,project,safety}=this.#options;
+return{server:server.baseUrl,profile:server.profile,environment:project.environment,toolVersion:version2,now:new Date,recognise:server.
+profileTrusted?null:this.recognise,safety,ownUser:subjectOf(server.auth)}}#ofAll(){if(this.#options.shard!==void 0)throw new TypeError(
+"a session of a shard plans what manifests declare, and nothing else")}};function againOf({targets,kinds:kinds2,prune,assert:assert2,
+shard:shard2}){return["apply",...targets.flatMap(target=>["--target",target]),...kinds2.flatMap(kind=>["--kind",kind]),...prune?
+["--prune"]:[],...assert2?["--assert"]:[],...shard2===void 0?[]:["--shard",shardText(shard2)]]}function subjectOf(auth2){
+if(auth2.way!=="token")return void 0;const[,payload="",signature]=String(auth2.token.reveal()).split(".");if(signature===
+void 0)return void 0;try{const{sub}=JSON.parse(Buffer.from(payload,"base64url").toString("utf8"));return typeof sub==="s\
+tring"?sub:void 0}catch{return void 0}}async function openSession(project,options={}){const{apply:_,approvalHistory:__,...session}=await open6(project,void 0,options);
 return session}async function openForWriting(project,command,options={}){return await open6(project,command,options)}async function open6(project,command,options){const{concurrency=DEFAULT_CONCURRENCY}=options;const progress=withoutHarm(
 options.progress??noProgress);const life=new Lifecycle(async()=>{await connection.close();return await lock?.release()??
 []});const signal=options.signal===void 0?life.signal:AbortSignal.any([options.signal,life.signal]);const redactor=options.
@@ -21830,38 +21838,38 @@ redactor??createRedactor();const{server,manifests,warnings}=await loadAll(projec
 project,redactor.add);const{declared}=manifests;await backend4.check(command===void 0?"read":"write");const connection=openConnection(
 server,declared,{concurrency,timeout:options.timeout,redactor,signal,network:{onRetry:progress.retry,...options.network}});
 const{reader,writer}=connection;const shard2=options.shard?.count===1?void 0:options.shard;const shared={reader,profile:server.
-profile,concurrency,progress,signal,pause:options.pause};const home2={backend:backend4,environment:project.environment};
-const settling={...shared,server:server.baseUrl,shard:shard2,holds:redactor.holds};const held2=await(command===void 0?settleForPlan(
-home2,settling):holdForRun(home2,command,settling)).catch(async failure2=>{await connection.close();throw failure2});const{
-lock}=held2;const orphaned=await findOrphanedState(project,held2.state);if(orphaned!==null&&command!==void 0){await life.
-end();throw new ProblemsError([orphaned])}const{safety=project.safety({limits:command!==void 0}),approvable=false}=options;
-const guards=approvable?safety:{...safety,approvers:[]};const planner=new Planner({project,server,manifests,home:home2,redactor,
-reading:shared,shard:shard2,safety:guards,asOf:options.now},held2.state,held2.read);return{project,warnings:[...shard2!==
-void 0&&options.ofJob===true?notSharedWarning(project,backend4):[],...command!==void 0&&isThrownAway(process.env)?stateLossWarning(
-project,declared):[],...warnings],notes:orphaned===null?held2.notes:[...held2.notes,`${orphaned.message}: ${orphaned.hint}`],
-declared,files:manifests.files,plan:asked=>life.run(()=>planner.plan(asked)),storePlan:made2=>life.run(()=>planner.store(
-made2)),planStored:(stored2,left)=>life.run(()=>planner.stored(stored2,left)),lastRun:()=>life.run(()=>lastRun(backend4.
-runs,planner.state)),planUndo:(run4,{force=false}={})=>life.run(()=>planner.undo(run4,force)),planRegeneration:clientId=>life.
-run(()=>planner.regeneration(clientId)),close:()=>life.end(),approvalHistory:()=>planner.state,apply:(approved,approval)=>life.
-runAlone(async()=>{if(!isApproved(approved))throw new TypeError("this plan was not approved: approve(plan, limits) does \
-it");const made2=planner.find(approved.plan);if(made2===void 0){throw new TypeError("this plan was made in another sessi\
-on, or before something was applied in this one, and what is there may have changed since: make it in this one, or store\
- it and use planStored")}if(lock===void 0)throw new TypeError("only what holds the lock of the state applies");const{result,
-answers:answers2,...applied2}=await applyPlan(approved,{...shared,lock,replan:made2.replan,recognise:planner.recognise,writer,
-backend:backend4,state:planner.state,shard:shard2,sharedRun:options.sharedRun,approval,hasher:new Hasher(planner.state,redactor.
-holds),command:made2.command,origin:()=>originOf(process.env,project.root,options.message,redactor),redactor}).finally(()=>planner.
-forget());planner.state=applied2.state;const{plan}=approved;const labelled3=labelResult(result,plan,answers2);return{...applied2,
-result:plan.undoes===void 0?labelled3:{...labelled3,undoes:plan.undoes}}})}}async function loadAll(project,options,onSecret){
-const{manifests:wanted=true,tokenFile:tokenFile2,signal}=options;const settings=project.server(options);const profile=await settings.
-then(known3=>known3.profile,()=>project.profile);const[server,manifests]=await Promise.allSettled([settings,loadManifests(
-project,{profile,lenient:!wanted,signal,tokenFile:tokenFile2===void 0?void 0:resolve15(project.cwd,tokenFile2)})]);const problems=[
-...await project.sharedStateProblems(),...project.settingsProblems(),...keepProblems(project,profile)].filter(({severity})=>severity===
-"error");for(const part of[server,manifests]){if(part.status==="fulfilled")continue;if(!(part.reason instanceof ProblemsError))
-throw part.reason;addProblems(problems,part.reason.problems)}if(server.status==="fulfilled")for(const secret3 of server.
-value.secrets)onSecret(String(secret3.reveal()));if(manifests.status==="fulfilled"){tellSecrets(manifests.value,onSecret);
-if(wanted)addProblems(problems,manifests.value.problems)}refuse(problems);if(server.status==="rejected"||manifests.status===
-"rejected")throw new ProblemsError(problems);const declared=wanted?manifests.value.declared:[];return{server:server.value,
-manifests:{...manifests.value,declared},warnings:problems}}var Lifecycle=class{#stop=new AbortController;#underWay=new Set;#end;#ended;#applying=false;signal=this.#stop.
+profile,concurrency,progress,signal,pause:options.pause};const home={backend:backend4,environment:project.environment};const settling={
+...shared,server:server.baseUrl,shard:shard2,holds:redactor.holds};const held2=await(command===void 0?settleForPlan(home,
+settling):holdForRun(home,command,settling)).catch(async failure2=>{await connection.close();throw failure2});const{lock}=held2;
+const orphaned=await findOrphanedState(project,held2.state);if(orphaned!==null&&command!==void 0){await life.end();throw new ProblemsError(
+[orphaned])}const{safety=project.safety({limits:command!==void 0}),approvable=false}=options;const guards=approvable?safety:
+{...safety,approvers:[]};const planner=new Planner({project,server,manifests,home,redactor,reading:shared,shard:shard2,safety:guards,
+asOf:options.now},held2.state,held2.read);return{project,warnings:[...shard2!==void 0&&options.ofJob===true?notSharedWarning(
+project,backend4):[],...command!==void 0&&isThrownAway(process.env)?stateLossWarning(project,declared):[],...warnings],notes:orphaned===
+null?held2.notes:[...held2.notes,`${orphaned.message}: ${orphaned.hint}`],declared,files:manifests.files,plan:asked=>life.
+run(()=>planner.plan(asked)),storePlan:made2=>life.run(()=>planner.store(made2)),planStored:(stored2,left)=>life.run(()=>planner.
+stored(stored2,left)),lastRun:()=>life.run(()=>lastRun(backend4.runs,planner.state)),planUndo:(run4,{force=false}={})=>life.
+run(()=>planner.undo(run4,force)),planRegeneration:clientId=>life.run(()=>planner.regeneration(clientId)),close:()=>life.
+end(),approvalHistory:()=>planner.state,apply:(approved,approval)=>life.runAlone(async()=>{if(!isApproved(approved))throw new TypeError(
+"this plan was not approved: approve(plan, limits) does it");const made2=planner.find(approved.plan);if(made2===void 0){
+throw new TypeError("this plan was made in another session, or before something was applied in this one, and what is the\
+re may have changed since: make it in this one, or store it and use planStored")}if(lock===void 0)throw new TypeError("o\
+nly what holds the lock of the state applies");const{result,answers:answers2,...applied2}=await applyPlan(approved,{...shared,
+lock,replan:made2.replan,recognise:planner.recognise,writer,backend:backend4,state:planner.state,shard:shard2,sharedRun:options.
+sharedRun,approval,hasher:new Hasher(planner.state,redactor.holds),command:made2.command,origin:()=>originOf(process.env,
+project.root,options.message,redactor),redactor}).finally(()=>planner.forget());planner.state=applied2.state;const{plan}=approved;
+const labelled3=labelResult(result,plan,answers2);return{...applied2,result:plan.undoes===void 0?labelled3:{...labelled3,
+undoes:plan.undoes}}})}}async function loadAll(project,options,onSecret){const{manifests:wanted=true,tokenFile:tokenFile2,
+signal}=options;const settings=project.server(options);const profile=await settings.then(known3=>known3.profile,()=>project.
+profile);const[server,manifests]=await Promise.allSettled([settings,loadManifests(project,{profile,lenient:!wanted,signal,
+tokenFile:tokenFile2===void 0?void 0:resolve15(project.cwd,tokenFile2)})]);const problems=[...await project.sharedStateProblems(),
+...project.settingsProblems(),...keepProblems(project,profile)].filter(({severity})=>severity==="error");for(const part of[
+server,manifests]){if(part.status==="fulfilled")continue;if(!(part.reason instanceof ProblemsError))throw part.reason;addProblems(
+problems,part.reason.problems)}if(server.status==="fulfilled")for(const secret3 of server.value.secrets)onSecret(String(
+secret3.reveal()));if(manifests.status==="fulfilled"){tellSecrets(manifests.value,onSecret);if(wanted)addProblems(problems,
+manifests.value.problems)}refuse(problems);if(server.status==="rejected"||manifests.status==="rejected")throw new ProblemsError(
+problems);const declared=wanted?manifests.value.declared:[];return{server:server.value,manifests:{...manifests.value,declared},
+warnings:problems}}var Lifecycle=class{#stop=new AbortController;#underWay=new Set;#end;#ended;#applying=false;signal=this.#stop.
 signal;constructor(end){this.#end=end}async run(work){if(this.#ended!==void 0)throw new TypeError("this session is close\
 d");const doing=work();this.#underWay.add(doing);return await doing.finally(()=>this.#underWay.delete(doing))}async runAlone(work){
 if(this.#applying)throw new TypeError("this session is applying a plan: wait for it, and plan again");this.#applying=true;
@@ -22290,14 +22298,14 @@ fromPullRequest)return(await mergedPullRequest(api,event,prNumber)).base.sha;ret
 pullRequest(prNumber)).base.sha}var nouns={privileged:"privileged changes",destructive:"destructive changes",protected:"\
 changes of protected objects"};function approversFor(plan,{approvers}){const has={privileged:countPrivileged(plan)>0,destructive:countDestructions(
 plan)>0,protected:plan.changes.some(({protectedBy})=>protectedBy!==void 0)};return approvers.filter(entry=>has[entry.for])}
-function awaitedSentence(needed2){if(needed2.length===0)return"";const reviews=needed2.map(entry=>`${namesOf5(entry,code)}\
+function awaitedSentence(needed3){if(needed3.length===0)return"";const reviews=needed3.map(entry=>`${namesOf5(entry,code)}\
  for ${nouns[entry.for]}`);return`Awaited before it is applied: an approving review of this plan by ${reviews.join("; an\
 d by ")}.`}function namesOf5({users:users2=[],teams=[]},shown4){return[...users2.map(user4=>shown4(user4)),...teams.map(
-team=>`a member of the team ${shown4(team)}`)].join(" or ")}async function checkApprovers({event,signal},inputs,needed2,{
-since}){if(needed2.length===0)return;const{githubToken,expectDigest,prNumber}=inputs;if(githubToken===void 0)throw refusal3(
+team=>`a member of the team ${shown4(team)}`)].join(" or ")}async function checkApprovers({event,signal},inputs,needed3,{
+since}){if(needed3.length===0)return;const{githubToken,expectDigest,prNumber}=inputs;if(githubToken===void 0)throw refusal3(
 "safety.approvers needs the input github-token","give it, with pull-requests: read");const isByHand=event.name==="workfl\
 ow_dispatch"&&expectDigest!==fromPullRequest;try{await withGithub(githubToken,event,{signal},async api=>{const approved=isByHand?
-[process.env.GITHUB_TRIGGERING_ACTOR??""].filter(actor=>actor!==""):await reviewersOf(api,event,prNumber,since??0);for(const entry of needed2){
+[process.env.GITHUB_TRIGGERING_ACTOR??""].filter(actor=>actor!==""):await reviewersOf(api,event,prNumber,since??0);for(const entry of needed3){
 if(await isAmong(api,entry,approved))continue;const by=namesOf5(entry,name3=>name3);const how=isByHand?"to be started":"\
 an approving review of this plan";throw refusal3(`${nouns[entry.for]} need ${how} by ${by} (safety.approvers)`,"merge su\
 ch a change after that review, or let one of them start the workflow by hand with expect-digest")}})}catch(failure2){if(!(failure2 instanceof
@@ -22470,14 +22478,14 @@ changed2?2:0,summary:summaryLine(plan),changed:changed2,plan,planFile,htmlReport
 issue is opened, changed or closed: drift is what schedule, push and workflow_dispatch find on the default branch, and t\
 his run is for something else.";async function writePlan(job,inputs,session,plan,name3){const planFile=inputs.planFile===
 void 0?join16(await job.temporaryFolder(),`${name3}.json`):resolve19(folderOf(inputs),inputs.planFile);await writeOutput(
-planFile,await session.storePlan(plan),384);return planFile}function nextSentence({plan,subject},mode,isWhole2,needed2){
+planFile,await session.storePlan(plan),384);return planFile}function nextSentence({plan,subject},mode,isWhole2,needed3){
 const where=subject.environment===null?"the server":code(subject.environment);if(summarize(plan).blocked>0)return`Mergin\
 g applies nothing to ${where}: \`apply\` refuses this plan as long as a change is blocked.`;if(!isWhole2)return`This com\
 ment approves nothing, since it does not show the whole plan: after the merge, an \`apply\` that takes its approval from t\
 he pull request sends nothing to ${where} until somebody starts it with a digest.`;if(!changesServer(plan))return`Mergin\
 g sends nothing to ${where}: there is nothing to change.`;const review=mode==="merged"?"":`, after an approving review o\
 f this plan${mode==="reviewed"?"":" if the branch requires reviews"}`;return`Merging applies this to ${where}${review}, \
-after a review of the environment if it requires one. ${awaitedSentence(needed2)}`.trimEnd()}var approvesNothing="This c\
+after a review of the environment if it requires one. ${awaitedSentence(needed3)}`.trimEnd()}var approvesNothing="This c\
 omment approves nothing: merging applies the plan that a run for the event `pull_request` showed.";init_problems2();init_words2();init_concurrency();init_problems();init_values();init_kinds();init_rules();init_servers();async function validateProject(load,options){const{onSecret,signal,now=new Date}=options;const pauses=new Pauses(signal);
 try{const project=await load();const loaded=await loadManifests(project,{lenient:true,signal});tellSecrets(loaded,onSecret);
 const settings=[...project.settingsProblems(),...keepProblems(project,project.profile)];const known3=settings.every(({severity})=>severity===
