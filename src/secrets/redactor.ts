@@ -85,7 +85,7 @@ export function resettableRedactor(initial: readonly string[]): ResettableRedact
       return replaced(text, [...own, ...quoted], (one) => isWord(one) && !known.isToken(one));
     },
     redactEcho: (text) => replaced(text, found(Object.values(known.lists), text, true)),
-    holds: (text) => known.short.has(text.trim()) || found(known.credentials, text, false).length > 0,
+    holds: (text) => known.short.has(text.trim()) || masked('keys', text, false) !== text,
     reset: () => {
       known = new Known(initial);
     },

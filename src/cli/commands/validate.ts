@@ -17,17 +17,16 @@ export async function validate(context: Context, options: Options): Promise<Exit
     options.format,
     address === undefined ? validationReport : contributionsReport,
   );
-  const validation = await validateProject(context.project, {
+  const { problems, objects, declared } = await validateProject(context.project, {
     onSecret: context.redactor.add,
     signal: context.signal,
     ...(options.now === undefined ? {} : { now: options.now }),
   });
-  const { problems } = validation;
   context.output.problems(problems);
   const isWrong = problems.some(({ severity }) => severity === 'error');
-  if (address === undefined) await show(formats, validationReport, validation, context);
+  if (address === undefined) await show(formats, validationReport, { problems, objects }, context);
   else if (!isWrong) {
-    await show(formats, contributionsReport, { address, ...explain(validation.declared, address) }, context);
+    await show(formats, contributionsReport, { address, ...explain(declared, address) }, context);
   }
   return isWrong ? exit.failed : exit.done;
 }
