@@ -74,6 +74,7 @@ const backend = {
   name: 'Accounts',
   type: 'Elixir.BorutaIdentity.Accounts.Internal',
   is_default: true,
+  roles: [],
 };
 
 /** Users as the server has them: the first one's record can be written under `documented` too, where roles are unknown. */
