@@ -78,6 +78,8 @@ class Execution {
   readonly #harmful = new Map<KindName, string>();
   #stop: string | undefined;
   #created = new CreatedIds([]);
+  /** The ends of changes that are being recorded: the next change doesn't wait for them. */
+  readonly #recording: Promise<void>[] = [];
   /** The number of tries so far, of changes that are read again before each try. */
   readonly #tried = new Map<Change, number>();
   /** The kinds in which the successor failed, so that the former holder keeps what it has. */
@@ -98,6 +100,10 @@ class Execution {
     const todo = changes.filter(({ action }) => action !== 'unchanged' && action !== 'blocked');
     const { progress, concurrency } = this.#options;
     let fatal: unknown;
+    const end = (failure: unknown): void => {
+      fatal ??= failure;
+      this.#stop ??= NOT_SENT;
+    };
     progress.phase('Applying', todo.length);
     const levels = new Map<number, Change[]>();
     for (const change of todo) {
@@ -110,12 +116,8 @@ class Execution {
       const [first] = own;
       if (first === undefined) continue;
       const kind = kindOf(first.kind);
-      try {
-        await this.#applyKind(kind, own, kind.sequential ? 1 : concurrency);
-      } catch (failure) {
-        fatal ??= failure;
-        this.#stop ??= NOT_SENT;
-      }
+      await this.#applyKind(kind, own, kind.sequential ? 1 : concurrency).catch(end);
+      await allSettled(this.#recording.splice(0)).catch(end);
     }
     progress.end(fatal === undefined ? undefined : 'failed');
     return {
@@ -160,7 +162,7 @@ class Execution {
     this.#options.progress.begin?.(planned.address);
     if (planned.action === 'adopt') {
       await this.#options.recorder.sending(planned, null, true);
-      await this.#settle(planned, planned, { ...skipped(null), status: 'applied' });
+      this.#settle(planned, planned, { ...skipped(null), status: 'applied' });
       return undefined;
     }
     let since = Math.max(this.#options.notBefore ?? 0, performance.now() - FRESH);
@@ -182,7 +184,7 @@ class Execution {
   /** Skips a change; if the journal has begun it, the journal ends it too. */
   async #giveUp(planned: Change, begun: Change | undefined, reason: string): Promise<undefined> {
     if (begun === undefined) return this.#skip(planned, reason);
-    return await this.#settle(planned, begun, skipped(reason));
+    return this.#settle(planned, begun, skipped(reason));
   }
 
   /** Sends a change once, and settles it unless that can wait for the others. */
@@ -220,7 +222,7 @@ class Execution {
   }
 
   async #end(kind: Kind, planned: Change, ended: Attempted): Promise<undefined> {
-    return await this.#settle(planned, ended.sent, await this.#checkProfile(kind, planned, ended));
+    return this.#settle(planned, ended.sent, await this.#checkProfile(kind, planned, ended));
   }
 
   /** Reads the open changes of a kind back together. */
@@ -375,13 +377,20 @@ class Execution {
     this.#forbidden.set(failure.scope, `not sent: the credentials lack the scope ${failure.scope} (403)`);
   }
 
-  async #settle(planned: Change, sent: Change, outcome: Outcome): Promise<undefined> {
+  #settle(planned: Change, sent: Change, outcome: Outcome): undefined {
     this.#created.end(planned, outcome);
     if (takesOver(planned) && outcome.status !== 'applied') this.#failedSuccessions.add(planned.kind);
     this.#outcomes.set(planned, outcome);
+    const recording = this.#record(planned, sent, outcome);
+    recording.catch(() => {});
+    this.#recording.push(recording);
+    return undefined;
+  }
+
+  async #record({ address }: Change, sent: Change, outcome: Outcome): Promise<void> {
     await this.#options.recorder.settled(sent, outcome);
     const { status, error, ownValues = [] } = outcome;
-    this.#options.progress.step({ address: planned.address, status, error, ownValues });
+    this.#options.progress.step({ address, status, error, ownValues });
   }
 
   /** Waits for a line of the journal. If that fails, nothing more is sent. */

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import * as z from 'zod';
 import { parseJson, stringifyJson } from '../base/json.js';
 import { kindNames } from '../base/kind-names.js';
@@ -287,8 +288,8 @@ export function batchedJournal(
   let waiting: Waiting[] = [];
   let writing: Promise<void> | undefined;
   const writeAll = async (): Promise<void> => {
-    // Lines of one turn of the event loop are one batch.
-    await Promise.resolve();
+    // Lines of one turn of the event loop are one batch: an answer, and the request that follows it.
+    await setImmediate();
     while (waiting.length > 0) {
       const batch = waiting;
       waiting = [];

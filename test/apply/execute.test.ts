@@ -370,6 +370,24 @@ describe('a disk that takes nothing more', () => {
     expect(statuses).toEqual({ 'User/a': 'skipped', 'User/b': 'skipped' });
   });
 
+  it('that is slow with an answer does not keep the next request, and the run waits for it', async () => {
+    const { log } = await run([user('a'), user('b')], {
+      concurrency: 1,
+      respond: obliging,
+      disk: async (line) => {
+        if (line === 'settled User/a') for (let turns = 20; turns > 0; turns -= 1) await turn();
+      },
+    });
+    expect(log).toEqual([
+      'sending User/a',
+      'PATCH users/a',
+      'sending User/b',
+      'PATCH users/b',
+      'settled User/b',
+      'settled User/a',
+    ]);
+  });
+
   it('after an answer ends the run, and what was done is told', async () => {
     const { log, fatal, statuses } = await run([user('a'), user('b'), client('c')], {
       concurrency: 1,

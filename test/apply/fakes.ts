@@ -29,7 +29,7 @@ export interface Rig {
   readonly notBefore?: number;
   readonly probed?: Probed;
   /** Called before a line is written; what it throws is what the disk says. */
-  readonly disk?: (line: string) => void;
+  readonly disk?: (line: string) => void | Promise<void>;
 }
 
 export interface Ran extends Executed {
@@ -49,8 +49,9 @@ export async function run(changes: readonly Change[], rig: Rig): Promise<Ran> {
   let sent = 0;
   let busy = 0;
   let busiest = 0;
-  const line = (text: string): void => {
-    rig.disk?.(text);
+  const line = async (text: string): Promise<void> => {
+    const written = rig.disk?.(text);
+    if (written !== undefined) await written;
     log.push(text);
   };
   const options: ExecuteOptions = {
@@ -86,13 +87,13 @@ export async function run(changes: readonly Change[], rig: Rig): Promise<Ran> {
     profile: documented,
     recorder: {
       async sending(change, request) {
-        line(`sending ${change.address}${request === null ? ' nothing' : ''}`);
+        await line(`sending ${change.address}${request === null ? ' nothing' : ''}`);
       },
       async answered(change) {
-        line(`answered ${change.address}`);
+        await line(`answered ${change.address}`);
       },
       async settled(change, outcome) {
-        line(`settled ${change.address}`);
+        await line(`settled ${change.address}`);
         outcomes.set(change.address, outcome);
       },
     },

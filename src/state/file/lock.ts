@@ -43,6 +43,7 @@ export function lockPath(statePath: string): string {
 export async function acquireLock(statePath: string, command: string, now: Date): Promise<Lock> {
   const path = lockPath(statePath);
   const holder = holderOf(command, now);
+  const text = lockText(holder);
   const takenOver = await take(path, holder);
   await removeTemporaryFiles(dirname(path));
   await sweepTurns(path);
@@ -52,7 +53,7 @@ export async function acquireLock(statePath: string, command: string, now: Date)
     lease: 0,
     async confirm() {
       // Parsing it would cost more than reading it.
-      if (readLock(path) === lockText(holder)) return;
+      if (readLock(path) === text) return;
       const now = await readHolder(path);
       if (now?.nonce !== holder.nonce) throw lockLostError(now, shown(path));
     },

@@ -107,6 +107,7 @@ function unwritten(path: string): string {
 
 /** A journal in a file that is open for appending, whose flushed lines end at `end`. */
 function fileJournal(file: FileHandle, end: number, path: string): Journal {
+  const unwrittenJournal = unwritten(path);
   let written = end;
   let broken: unknown;
   const put = async (lines: readonly string[]): Promise<void> => {
@@ -125,7 +126,7 @@ function fileJournal(file: FileHandle, end: number, path: string): Journal {
     }
   };
   return batchedJournal(
-    (lines) => withWriteErrors(unwritten(path), () => put(lines)),
+    (lines) => withWriteErrors(unwrittenJournal, () => put(lines)),
     // Everything is flushed.
     () => file.close().catch(() => {}),
   );
