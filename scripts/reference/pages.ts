@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { markdown, storedRuns } from '../../bench/results.js';
 import { actionMakers } from './action.js';
 import { apiMakers } from './api.js';
 import { withBlocks } from './blocks.js';
@@ -8,7 +7,6 @@ import { fieldMakers } from './fields.js';
 
 /** The pages that have generated parts. */
 const generated = [
-  'explanation/benchmarks',
   'reference/commands',
   'reference/configuration',
   'reference/emails',
@@ -27,7 +25,6 @@ export async function pages(): Promise<
     ...(await apiMakers()),
     ...commandMakers(),
     ...fieldMakers(),
-    benchmarks: () => markdown(storedRuns()),
   };
   return await Promise.all(
     generated.map(async (path) => {

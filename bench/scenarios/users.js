@@ -1,25 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { idOf, users, write } from '../projects.js';
-import { run } from '../run.js';
-
-export const title = 'users: validate, plan against a record, plan live under boruta';
 
 export async function measure(bench) {
-  for (const number of bench.quick ? [20] : [1000, 10_000]) {
-    await validate(bench, number);
-    await planRecorded(bench, number);
-    await planLive(bench, number);
-  }
+  for (const number of bench.quick ? [20] : [10_000, 100_000]) await validate(bench, number);
+  const number = bench.size(10_000, 20);
+  await planRecorded(bench, number);
+  await planLive(bench, number);
 }
 
 async function validate(bench, number) {
   const cwd = bench.project(users(number, 'boruta').files);
   await bench.compare({
     name: `validate ${told(number)} users`,
+    against: 'YAML',
     program: bench.idops(['validate'], { cwd }),
-    floors: { YAML: { folder: join(cwd, 'manifests') } },
-    ...(number === 10_000 ? { most: { whole: 1.5 } } : {}),
+    floor: () => bench.floor({ folder: join(cwd, 'manifests') }),
+    repeats: number > 10_000 ? 1 : 3,
   });
 }
 
@@ -30,18 +27,16 @@ async function planRecorded(bench, number) {
   await record(bench, cwd, { server, number, document: files['manifests/0000.yaml'].split('---\n')[0] });
   await bench.compare({
     name: `plan ${told(number)} users against a record`,
+    against: 'requests, YAML and record',
     program: bench.idops(['plan'], { cwd, server }),
-    server,
-    // The list of organizations, which the users refer to by their names.
-    necessary: 1,
-    floors: {
-      'requests, YAML and record': {
-        sends: true,
+    floor: (requests) =>
+      bench.floor({
+        server,
+        requests,
         folder: join(cwd, 'manifests'),
         texts: [join(cwd, '.idops/state.json')],
-      },
-    },
-    most: { beyond: 1.15 },
+      }),
+    repeats: 3,
   });
   await server.close();
 }
@@ -50,7 +45,7 @@ async function planRecorded(bench, number) {
 async function record(bench, cwd, { server, number, document }) {
   const alone = bench.project({ 'idops.yaml': readFileSync(join(cwd, 'idops.yaml'), 'utf8') });
   write(alone, { 'manifests/0000.yaml': `${document}whole: [metadata]\n` });
-  await run(bench.idops(['apply', '--yes'], { cwd: alone, server }), alone, { usage: false });
+  await bench.taken(bench.idops(['apply', '--yes'], { cwd: alone, server }));
   const state = JSON.parse(readFileSync(join(alone, '.idops/state.json'), 'utf8'));
   const [first] = Object.entries(state.resources);
   const text = JSON.stringify(first);
@@ -72,16 +67,11 @@ async function planLive(bench, number) {
   const server = await bench.server({ seed, profile: 'boruta' });
   const cwd = bench.project(files);
   await bench.compare({
-    name: `plan ${told(number)} users live`,
+    name: `plan ${told(number)} users, each read`,
+    against: 'requests and YAML',
     program: bench.idops(['plan'], { cwd, server }),
-    server,
-    // Each user, and the lists of the organizations, scopes and roles that they refer to.
-    necessary: number + 3,
-    floors: {
-      requests: { sends: true },
-      'requests and YAML': { sends: true, folder: join(cwd, 'manifests') },
-    },
-    most: { beyond: 1.15 },
+    floor: (requests) => bench.floor({ server, requests, folder: join(cwd, 'manifests') }),
+    repeats: 3,
   });
   await server.close();
 }
