@@ -1,5 +1,5 @@
 import { bare } from '../base/escape.js';
-import { error, type Problem, refuse } from '../base/problems.js';
+import { error, type Problem, type ProblemCode, refuse } from '../base/problems.js';
 import { firstFew } from '../base/words.js';
 import { type Change, countPrivileged, isChanging, type Plan } from './plan.js';
 
@@ -52,14 +52,6 @@ export function markStale(plan: Plan, problems: readonly Problem[]): void {
 }
 
 /**
- * Why a plan may not be applied: it is stale, has blocked changes, or exceeds a limit. Empty if it may. A number is the limit of
- * destructive changes.
- */
-export function refusalsOf(plan: Plan, limits: number | Limits): Problem[] {
-  return [...(stale.get(plan) ?? []), ...refusals(plan, limits)];
-}
-
-/**
  * Approves a plan for `apply`. Throws a ProblemsError with all of `refusalsOf` (`stale-plan`, `blocked`, `too-destructive`) if it may
  * not be applied, and a TypeError if a limit is not a number.
  */
@@ -77,8 +69,11 @@ export function countDestructions(plan: Pick<Plan, 'changes'>): number {
   return plan.changes.reduce((sum, { destructions }) => sum + destructions.length, 0);
 }
 
-/** The problems of blocked changes and of limits that are exceeded. */
-export function refusals(plan: Plan, limits: number | Limits): Problem[] {
+/**
+ * Why a plan may not be applied: it is stale, has blocked changes, or exceeds a limit. Empty if it may. A number is the limit of
+ * destructive changes.
+ */
+export function refusalsOf(plan: Plan, limits: number | Limits): Problem[] {
   const {
     maxDestructive,
     maxPrivileged = 0,
@@ -88,70 +83,54 @@ export function refusals(plan: Plan, limits: number | Limits): Problem[] {
   for (const [name, limit] of Object.entries({ maxDestructive, maxPrivileged, maxChanges })) {
     if (!(limit >= 0)) throw new TypeError(`${name} must be a number of 0 or more`);
   }
-  const problems = blockedBy(plan).map(([reason, changes]) =>
-    error('blocked', blockedMessage(reason, changes), [], blockedHint(changes)),
-  );
   const changing = plan.changes.filter(isChanging).length;
-  if (changing > maxChanges) {
-    problems.push(
-      error(
-        'too-many-changes',
-        `the plan changes ${changing} ${changing === 1 ? 'object' : 'objects'}, and ${maxChanges} are allowed (safety.max_changes, or --allow-changes)`,
-        [],
-        `review the plan; if it is meant, use --allow-changes ${changing}`,
-      ),
-    );
-  }
   const privileged = countPrivileged(plan);
-  if (privileged > maxPrivileged) {
-    problems.push(
-      error(
-        'too-privileged',
-        `the plan makes ${privileged} privileged ${privileged === 1 ? 'change' : 'changes'}, and ${maxPrivileged} are allowed (safety.max_privileged, or --allow-privileged)`,
-        [],
-        `review the plan; if it is meant, use --allow-privileged ${privileged}`,
-      ),
-    );
-  }
   const destructions = countDestructions(plan);
-  if (destructions > maxDestructive) {
-    problems.push(
-      error(
-        'too-destructive',
-        `the plan does ${destructions} destructive ${destructions === 1 ? 'thing' : 'things'}, and ${maxDestructive} are allowed (safety.max_destructive, or --allow-destructive)`,
-        [],
-        `review the plan; if it is meant, use --allow-destructive ${destructions}`,
-      ),
-    );
-  }
-  return problems;
+  return [
+    ...(stale.get(plan) ?? []),
+    ...blockedProblems(plan),
+    ...exceeded('too-many-changes', 'changes', changing, maxChanges, 'changes # object'),
+    ...exceeded('too-privileged', 'privileged', privileged, maxPrivileged, 'makes # privileged change'),
+    ...exceeded('too-destructive', 'destructive', destructions, maxDestructive, 'does # destructive thing'),
+  ];
 }
 
-/** The blocked changes, by their reason. */
-function blockedBy({ changes }: Plan): [reason: string | null, changes: readonly Change[]][] {
+/** The problem of a limit that is exceeded. `does` is what the plan does, `#` in it the count. */
+function exceeded(
+  code: ProblemCode,
+  limit: 'changes' | 'privileged' | 'destructive',
+  count: number,
+  most: number,
+  does: string,
+): Problem[] {
+  if (count <= most) return [];
+  const done = `${does.replace('#', String(count))}${count === 1 ? '' : 's'}`;
+  const message = `the plan ${done}, and ${most} are allowed (safety.max_${limit}, or --allow-${limit})`;
+  return [error(code, message, [], `review the plan; if it is meant, use --allow-${limit} ${count}`)];
+}
+
+/** A problem for each reason why changes are blocked. */
+function blockedProblems(plan: Plan): Problem[] {
   const byReason = new Map<string | null, Change[]>();
-  for (const change of changes) {
+  for (const change of plan.changes) {
     if (change.action !== 'blocked') continue;
     byReason.set(change.reason, [...(byReason.get(change.reason) ?? []), change]);
   }
-  return [...byReason];
-}
-
-function blockedMessage(reason: string | null, changes: readonly Change[]): string {
-  const [only] = changes;
-  if (only !== undefined && changes.length === 1) return `${named(only)} is blocked: ${reason}`;
-  return `${changes.length} objects are blocked (${firstFew(changes.map(named))}): ${reason}`;
+  return [...byReason].map(([reason, changes]) => {
+    const isOne = changes.length === 1;
+    const names = changes.map(named);
+    const what = isOne
+      ? `${names[0]} is blocked`
+      : `${changes.length} objects are blocked (${firstFew(names)})`;
+    // An object that undo names can't be left out.
+    const isDeclared = changes.some(({ declaredAt }) => declaredAt !== null);
+    const them = isOne ? 'it' : 'them';
+    const hint = `mend ${them}, or leave ${them} out with --target`;
+    return error('blocked', `${what}: ${reason}`, [], isDeclared ? hint : undefined);
+  });
 }
 
 /** The address of an object, and its name. */
 function named({ address, label }: Change): string {
   return label === undefined ? address : `${address} (${bare(label)})`;
-}
-
-/** What to do. An object that undo names can't be left out. */
-function blockedHint(changes: readonly Change[]): string | undefined {
-  if (changes.every(({ declaredAt }) => declaredAt === null)) return undefined;
-  return changes.length === 1
-    ? 'mend it, or leave it out with --target'
-    : 'mend them, or leave them out with --target';
 }

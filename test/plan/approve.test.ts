@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { countDestructions, refusals } from '../../src/plan/approve.js';
+import { countDestructions, refusalsOf } from '../../src/plan/approve.js';
 import type { Plan } from '../../src/plan/plan.js';
 import { changeOf, planOf } from '../report/plans.js';
 
@@ -16,12 +16,12 @@ it('counts losses, not objects: a user who loses two memberships counts twice', 
 });
 
 it('lets as much destruction pass as is allowed', () => {
-  expect(refusals(losing(2, 1), 3)).toEqual([]);
-  expect(refusals(losing(), 0)).toEqual([]);
+  expect(refusalsOf(losing(2, 1), 3)).toEqual([]);
+  expect(refusalsOf(losing(), 0)).toEqual([]);
 });
 
 it('refuses more, and says how much there is', () => {
-  const [problem, ...others] = refusals(losing(2, 1), 2);
+  const [problem, ...others] = refusalsOf(losing(2, 1), 2);
   expect(problem).toMatchObject({ code: 'too-destructive', severity: 'error' });
   expect(problem?.message).toContain('3');
   expect(problem?.hint).toContain('--allow-destructive 3');
@@ -34,7 +34,7 @@ it('refuses everything that is blocked, each with its reason, besides too much d
     changeOf({ action: 'blocked', address: 'User/b', reason: 'the second reason' }),
     changeOf({ destructions: ['deletes the template'] }),
   ]);
-  const problems = refusals(plan, 0);
+  const problems = refusalsOf(plan, 0);
   expect(problems.map(({ code }) => code)).toEqual(['blocked', 'blocked', 'too-destructive']);
   expect(problems[1]?.message).toContain('User/b is blocked: the second reason');
 });
@@ -50,7 +50,7 @@ it('tells one reason of many objects once, and names the first of them', () => {
     ...of('no such role', 'User/i', 'User/j', 'User/k'),
     changeOf({ action: 'blocked', address: 'User/l', label: 'ada lovelace', reason: 'no such group' }),
   ]);
-  expect(refusals(plan, 0).map(({ code, message }) => [code, message])).toEqual([
+  expect(refusalsOf(plan, 0).map(({ code, message }) => [code, message])).toEqual([
     ['blocked', '5 objects are blocked (User/a, User/c, User/d and 2 more): set the profile'],
     ['blocked', 'User/b is blocked: no such organization'],
     ['blocked', '2 objects are blocked (User/g, User/h): no such scope'],
@@ -60,7 +60,7 @@ it('tells one reason of many objects once, and names the first of them', () => {
 });
 
 it('refuses what is blocked though nobody says why', () => {
-  expect(refusals(planOf([changeOf({ action: 'blocked', reason: null })]), 0)).toMatchObject([
+  expect(refusalsOf(planOf([changeOf({ action: 'blocked', reason: null })]), 0)).toMatchObject([
     { code: 'blocked' },
   ]);
 });
@@ -68,7 +68,7 @@ it('refuses what is blocked though nobody says why', () => {
 it('advises to leave an object out where a manifest names it, not where a command does', () => {
   const declaredAt = { file: 'manifests/a.yaml', line: 1, column: 1, length: 1 };
   const change = changeOf({ action: 'blocked', reason: 'no such client' });
-  const hintOf = (plan: Plan) => refusals(plan, 0)[0]?.hint;
+  const hintOf = (plan: Plan) => refusalsOf(plan, 0)[0]?.hint;
   expect(hintOf(planOf([{ ...change, declaredAt }]))).toContain('--target');
   expect(hintOf(planOf([change])) ?? '').not.toContain('--target');
   expect(hintOf(planOf([change, { ...change, declaredAt }]))).toContain('--target');

@@ -3,7 +3,7 @@ import { defaultSafety, type Safety } from '../../src/base/safety.js';
 import { type Fields, Sensitive } from '../../src/base/values.js';
 import { Catalog } from '../../src/kinds/catalog.js';
 import type { References } from '../../src/kinds/references.js';
-import { refusals } from '../../src/plan/approve.js';
+import { refusalsOf } from '../../src/plan/approve.js';
 import { blockProtected, isPrivilegedHolding, markPrivileged } from '../../src/plan/guards.js';
 import type { Change } from '../../src/plan/plan.js';
 import type { State } from '../../src/state/state.js';
@@ -154,7 +154,7 @@ it('compares a pattern with the whole name', () => {
   expect(isPrivilegedHolding(['role:*'], named('users:manage:all'))).toBe(false);
 });
 
-it.each<[string, Parameters<typeof refusals>[1], readonly string[]]>([
+it.each<[string, Parameters<typeof refusalsOf>[1], readonly string[]]>([
   ['privileged changes unless they are allowed', 9, ['too-privileged']],
   ['privileged changes beyond the limit', { maxDestructive: 9, maxPrivileged: 1 }, ['too-privileged']],
   ['objects beyond the limit', { maxDestructive: 9, maxPrivileged: 2, maxChanges: 2 }, ['too-many-changes']],
@@ -167,7 +167,7 @@ it.each<[string, Parameters<typeof refusals>[1], readonly string[]]>([
     changeOf({ address: 'User/c' }),
     changeOf({ address: 'User/d', action: 'adopt' }),
   ]);
-  expect(refusals(plan, limits).map(({ code }) => code)).toEqual(codes);
+  expect(refusalsOf(plan, limits).map(({ code }) => code)).toEqual(codes);
 });
 
 function keyPair(id: string, isDefault: boolean | undefined, defaults?: readonly string[]): Change {
