@@ -59,7 +59,7 @@ export interface Planned {
  */
 export async function buildPlan(given: BuildOptions): Promise<Planned> {
   const { options, names, warnings } = await withDocumentsById(given);
-  const { selection, profile, state, recognise } = options;
+  const { selection, profile } = options;
   const subjects = candidates(options, await heldLists(options.read?.lists ?? {}));
   const { live, references, read, coming } = await observeSubjects(subjects, names, options);
   const decider = new Decider(options, references);
@@ -79,12 +79,7 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
     options.safety,
     ({ apply }) => byKey.get(apply.key)?.all ?? [],
   );
-  const guarded = await guardProfile(unprotected, {
-    profile,
-    seen: observedProfile(profile, live),
-    recognise,
-    state,
-  });
+  const guarded = await guardProfile(unprotected, observedProfile(profile, live), options);
   const created = blockDependents(guarded.changes, decider.references);
   const held = await blockTakings(arrange(created), options, decider.references);
   const kept = await blockLosses(held, options, decider.references, (found, kind) =>
@@ -373,11 +368,8 @@ export async function regenerationPlan(
   const again = async (): Promise<Change> =>
     (await regenerationOf(id, { ...options, progress: noProgress })).change;
   const readable = regenerated.kind.readable(options.profile);
-  const { profile, recognise, state } = options;
-  const { changes, warnings } = await guardProfile(
-    blockProtected([change], options.safety, ({ address }) => [address]),
-    { profile, seen: undefined, recognise, state },
-  );
+  const unprotected = blockProtected([change], options.safety, ({ address }) => [address]);
+  const { changes, warnings } = await guardProfile(unprotected, undefined, options);
   return {
     plan: {
       ...(await assemble(changes, live === undefined ? [] : [regenerated.kind.scopes.read], options)),

@@ -1,6 +1,6 @@
 import { compareText } from '../base/values.js';
 import { kindOf, kinds } from '../kinds/index.js';
-import type { Change } from './plan.js';
+import { type Change, withReason } from './plan.js';
 
 /**
  * The order in which changes are applied, a level after the other:
@@ -26,13 +26,7 @@ export function arrange(changes: readonly Change[]): Change[] {
       return { ...change, destructions: [succession.moves(formerHolders(change, sorted))] };
     }
     if (!givesUp(change) || succeeded.has(change.kind)) return change;
-    return {
-      ...change,
-      action: 'blocked',
-      requests: [],
-      destructions: [],
-      reason: succession.withoutSuccessor,
-    };
+    return withReason(change, succession.withoutSuccessor);
   });
 }
 

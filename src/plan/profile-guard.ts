@@ -6,15 +6,13 @@ import { operations, type Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import { adviceFor, type Probed } from '../server/recognise.js';
 import type { ResourceRecord, State } from '../state/state.js';
-import type { Change, PlanWarning } from './plan.js';
+import { type Change, type PlanWarning, withReason } from './plan.js';
 
 /** Finds out the server's profile; the scope is one that the run needs anyway. */
 export type Recognise = (scope: Scope) => Promise<Probed>;
 
-export interface GuardOptions {
+interface GuardOptions {
   readonly profile: Profile;
-  /** The profile that the observations give away, if it is another one. */
-  readonly seen: Profile | undefined;
   /** Null if the configuration trusts its profile. */
   readonly recognise: Recognise | null;
   readonly state: State;
@@ -22,30 +20,26 @@ export interface GuardOptions {
 
 /**
  * Blocks updates that would destroy what they don't mention, because the server has another profile. Sends one GET if a change is at
- * risk and no observation has settled the question.
+ * risk and no observation has settled the question. `seen` is the profile that the observations give away, if it is another one.
  */
 export async function guardProfile(
   given: readonly Change[],
-  { profile, seen, recognise, state }: GuardOptions,
+  seen: Profile | undefined,
+  { profile, recognise, state }: GuardOptions,
 ): Promise<{ changes: readonly Change[]; warnings: readonly PlanWarning[] }> {
   const changes = blockMarkedKinds(given, state, profile);
   const advice: readonly PlanWarning[] =
     seen === undefined ? [] : [{ code: 'other-profile', message: adviceFor(seen) }];
-  const scope = changes.filter(isUnsafe).map(firstScope)[0];
-  if (recognise === null || scope === undefined) return { changes, warnings: advice };
+  const [request] = changes.find(isUnsafe)?.requests ?? [];
+  if (recognise === null || request === undefined) return { changes, warnings: advice };
+  const { scope } = operations[request.operation];
   const probed: Probed = seen === undefined ? await recognise(scope) : { kind: 'recognised', profile: seen };
-  switch (probed.kind) {
-    case 'recognised':
-      if (probed.profile.name === profile.name) return { changes, warnings: [] };
-      return {
-        changes: changes.map((change) => (isUnsafe(change) ? blocked(change, probed.profile) : change)),
-        warnings: [],
-      };
-    case 'plain':
-      return { changes, warnings: [] };
-    case 'unclear':
-      return { changes, warnings: [unsure(profile, probed.status)] };
-  }
+  if (probed.kind === 'unclear') return { changes, warnings: [unsure(profile, probed.status)] };
+  if (probed.kind === 'plain' || probed.profile.name === profile.name) return { changes, warnings: [] };
+  return {
+    changes: changes.map((change) => (isUnsafe(change) ? blocked(change, probed.profile) : change)),
+    warnings: [],
+  };
 }
 
 /**
@@ -70,7 +64,7 @@ function blockMarkedKinds(
     const stands = change.requests.length > 0 || (isUnseen && change.action === 'unchanged');
     if (!stands) return change;
     const reason = own === undefined ? sawSigns(...first) : sawSigns(key, own);
-    return { ...change, action: 'blocked', requests: [], destructions: [], reason };
+    return withReason(change, reason);
   });
 }
 
@@ -100,22 +94,11 @@ function isUnsafe({ kind, requests }: Change): boolean {
   return requests.length > 0 && mayHarm(kindOf(kind));
 }
 
-function firstScope({ requests }: Change): Scope | undefined {
-  return requests.map(({ operation }) => operations[operation].scope)[0];
-}
-
 function blocked(change: Change, { name }: Profile): Change {
-  return {
-    ...change,
-    action: 'blocked',
-    requests: [],
-    fields: [],
-    destructions: [],
-    warnings: [],
-    reason:
-      `this server answers like one of the profile ${name}, whose updates lose what they don't mention: ` +
-      `set "profile: ${name}" under server and plan again`,
-  };
+  const reason =
+    `this server answers like one of the profile ${name}, whose updates lose what they don't mention: ` +
+    `set "profile: ${name}" under server and plan again`;
+  return { ...withReason(change, reason), fields: [], warnings: [] };
 }
 
 function unsure({ name }: Profile, status: number | null): PlanWarning {
