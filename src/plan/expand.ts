@@ -95,11 +95,7 @@ export function coverObjects(
       }
       const left: string[] = [];
       for (const [id, condition] of found) {
-        const { all } = addresses(
-          { kind: document.kind, identity: { id }, declared: undefined },
-          undefined,
-          references,
-        );
+        const { all } = addresses({ kind: document.kind, identity: { id } }, undefined, references);
         const address = all.at(-1) ?? id;
         if (condition === undefined) cover(documentFor(document, { id }, condition));
         else if (protectingPattern(protect, all) !== undefined) left.push(address);

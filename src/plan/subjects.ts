@@ -48,7 +48,7 @@ export function undocumented(
 }
 
 /** The objects to look at: the documents that a target may match, pending restores, and what pruning may delete. */
-export function candidates(options: BuildOptions, references: References = {}): Subject[] {
+export function candidates(options: BuildOptions, references: References): Subject[] {
   const { declared, selection, state } = options;
   const documents = ownAndAlike(
     declared.filter(({ kind, identity }) => mayMean(selection, kind, identity, references)),
@@ -69,10 +69,8 @@ export function candidates(options: BuildOptions, references: References = {}): 
     const isOwn = run !== null && !isPutBack;
     // A document whose object wasn't found may declare it.
     const isSure = declared.every((document) => document.kind !== kind || document.trouble === undefined);
-    const mayGo = isPruned(record, options) && deleted === undefined && isOwn && isSure;
-    if (mayGo) {
+    if (isPruned(record, options) && deleted === undefined && isOwn && isSure)
       return [{ kind, identity, declared: undefined }];
-    }
     return hasRestore(record, options)
       ? [{ kind, identity, declared: undocumented(kind, identity), onlyRestore: true }]
       : [];
@@ -145,7 +143,7 @@ function mayMean(
   references: References = {},
 ): boolean {
   if (isAddressedByName(kind)) return mayMatchKind(selection, kind);
-  const { all } = addresses({ kind, identity, declared: undefined }, undefined, references);
+  const { all } = addresses({ kind, identity }, undefined, references);
   return isSelected(selection, kind, all);
 }
 
@@ -158,20 +156,17 @@ export interface Addresses {
 }
 
 export function addresses(
-  { kind, identity }: Subject,
+  { kind, identity }: Pick<Subject, 'kind' | 'identity'>,
   live: Live | undefined,
   references: References,
 ): Addresses {
   // Reading may have found the id for a name.
-  const naming = kindOf(kind).naming?.(
-    live === undefined ? identity : assign(identity, live.identity),
-    references,
-  );
-  if (naming === undefined) {
-    const address = addressOf(kind, identity);
-    return { address, key: address, all: [address] };
-  }
-  const { address, key, all } = naming;
+  const known = live === undefined ? identity : assign(identity, live.identity);
+  const { address, key, all } = kindOf(kind).naming?.(known, references) ?? {
+    address: identity,
+    key: identity,
+    all: [identity],
+  };
   return {
     address: addressOf(kind, address),
     key: addressOf(kind, key),

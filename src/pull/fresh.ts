@@ -284,7 +284,7 @@ export function seenOf(
   const { kind, identity } = declared;
   const expected = takenFields(declared.fields, kindOf(kind).traits[profile.name]);
   return {
-    key: addresses({ kind, identity, declared }, live, references).key,
+    key: addresses(declared, live, references).key,
     kind,
     identity: assign(identity, live.identity),
     expected,

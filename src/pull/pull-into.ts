@@ -93,7 +93,7 @@ export async function pullInto(
         ...options,
         bodyTrouble,
         others: othersOf(one.declared),
-        known: knownOf(addresses({ ...one.declared, declared: one.declared }, now, references).key),
+        known: knownOf(addresses(one.declared, now, references).key),
       }),
     };
   });
@@ -255,7 +255,7 @@ async function lookUp(
     objectKey(addresses(subject, now, references).key);
   const byKey = new Map(
     all.map(({ kind, finding }) => [
-      keyOf({ kind: kind.name, identity: finding.identity, declared: undefined }, finding.live),
+      keyOf({ kind: kind.name, identity: finding.identity }, finding.live),
       finding,
     ]),
   );
@@ -263,7 +263,7 @@ async function lookUp(
   const found = new Map<Finding, Subject>();
   const take = (one: Subject, now: Live | undefined): boolean => {
     const { kind, identity } = one.declared;
-    const finding = byKey.get(keyOf({ kind, identity, declared: one.declared }, now));
+    const finding = byKey.get(keyOf({ kind, identity }, now));
     if (finding === undefined) return false;
     // A document about the object alone comes first.
     if (!found.has(finding)) found.set(finding, one);
