@@ -4,7 +4,7 @@ import { firstFew } from '../base/words.js';
 import { desired } from '../kinds/desired.js';
 import { asElements, contrast, type FieldTypes, isBlank, isCleared, value } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
-import type { Declared, Identity, Live } from '../kinds/kind.js';
+import type { Declared, Identity, KindName, Live } from '../kinds/kind.js';
 import { undeletable, usesOf } from '../kinds/lifecycle.js';
 import { listNames, type References } from '../kinds/references.js';
 import type { Profile } from '../server/profiles.js';
@@ -19,28 +19,21 @@ export function lacking(live: Live | undefined, replacedBy: string | undefined):
   return `${live.trouble}; it was deleted and created again with the id ${replacedBy}: declare that one`;
 }
 
+/** A new object, and how its change is made. */
+interface NewObject {
+  readonly declared: Declared;
+  readonly references: References;
+  /** The id of a creation whose outcome an earlier run didn't learn. */
+  readonly creating?: string | undefined;
+  readonly resolved: Fields;
+  readonly confirmed: readonly string[];
+  base(expected: Fields): Change;
+  blocked(reason: string): Change;
+}
+
 /** The creation of an object that the server doesn't have. */
-export function createChange(
-  {
-    declared,
-    creating,
-    references,
-  }: {
-    readonly declared: Declared;
-    readonly creating?: string | undefined;
-    readonly references: References;
-  },
-  resolved: Fields,
-  {
-    base,
-    blocked,
-    confirmed,
-  }: {
-    readonly base: (expected: Fields) => Change;
-    readonly blocked: (reason: string) => Change;
-    readonly confirmed: readonly string[];
-  },
-): Change {
+export function createChange(given: NewObject): Change {
+  const { declared, references, creating, resolved, confirmed, base, blocked } = given;
   const kind = kindOf(declared.kind);
   const { creation } = kind;
   const { identity } = declared;
@@ -51,10 +44,10 @@ export function createChange(
     return blocked(
       `the server has another ${kind.noun} "${identity.name}", with the id ${String(other.id)}: declare that id, or another name`,
     );
-  const wanted = mapValues(resolved, (asked, field) => {
-    const whole = desired(kind.fields[field] ?? value, asked, null, true);
-    return whole ?? null;
-  });
+  const wanted = mapValues(
+    resolved,
+    (asked, field) => desired(kind.fields[field] ?? value, asked, null, true) ?? null,
+  );
   const lacks = creation.needs.flatMap((need) => {
     const all = [need].flat();
     const isGiven = (field: string): boolean => {
@@ -157,11 +150,20 @@ export function blockDependents(changes: readonly Change[], references: Referenc
       if (lost.length === 0) return change;
       return withReason(change, `it needs ${lost.join(' and ')}, which this plan doesn't create`);
     });
-    const isStable = next.every((change, index) => change === settled[index]);
+    if (next.every((change, index) => change === settled[index])) return settled;
     settled = next;
-    if (isStable) break;
   }
-  return settled;
+}
+
+/** The ids of the objects that a plan deletes for good, and their kinds. */
+export function deletedIn(changes: readonly Change[]): ReadonlyMap<string, KindName> {
+  return new Map(
+    changes.flatMap(({ action, kind, apply: { identity } }): [string, KindName][] =>
+      action === 'delete' && kindOf(kind).creation !== undefined && identity.id !== undefined
+        ? [[identity.id, kind]]
+        : [],
+    ),
+  );
 }
 
 /** Blocks the deletion of what other documents still refer to, or other objects of the server. */
@@ -171,11 +173,7 @@ export function blockReferred(
   references: References,
   profile: Profile,
 ): readonly Change[] {
-  const isDeleted = ({ action, kind }: Change): boolean =>
-    action === 'delete' && kindOf(kind).creation !== undefined;
-  const deleted = new Set(
-    changes.flatMap((change) => (isDeleted(change) ? (change.apply.identity.id ?? []) : [])),
-  );
+  const deleted = deletedIn(changes);
   if (deleted.size === 0) return changes;
   const referring = new Map<string, Set<string>>();
   const note = (id: string, by: string): void => {
@@ -187,7 +185,7 @@ export function blockReferred(
   }
   return changes.map((change) => {
     const { id } = change.apply.identity;
-    if (id === undefined || !isDeleted(change)) return change;
+    if (id === undefined || change.action !== 'delete' || !deleted.has(id)) return change;
     const by = [...(referring.get(id) ?? [])];
     if (by.length > 0)
       return withReason(change, `still referred to by ${firstFew(by)}: remove the reference first`);

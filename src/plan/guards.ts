@@ -8,7 +8,7 @@ import { kindOf, kinds } from '../kinds/index.js';
 import type { Finding, Kind } from '../kinds/kind.js';
 import { holdList, type References } from '../kinds/references.js';
 import type { State } from '../state/state.js';
-import { textsOf } from './create.js';
+import { deletedIn, textsOf } from './create.js';
 import { abortable } from './observe.js';
 import type { BuildOptions } from './options.js';
 import { formerHolders, takesOver } from './order.js';
@@ -57,26 +57,19 @@ export function markPrivileged(
 function newHoldings({ kind, action, fields, requests, apply }: Change, references: References): Holding[] {
   const { gives, creation } = kindOf(kind);
   if (gives === undefined || requests.length === 0 || action === 'delete') return [];
+  const givenBy = (changed: typeof fields, side: Parameters<typeof fieldsOf>[1]): Holding[] =>
+    gives(fieldsOf(changed, side), references);
   const known = fields.filter(({ before }) => before !== undefined);
   // `apply.before` has what a pending restore gives back, too.
   const had = [
-    ...gives(
-      fieldsOf(known, ({ before }) => before),
-      references,
-    ),
-    ...gives(
-      fieldsOf(known, ({ path }) => apply.before[path]),
-      references,
-    ),
+    ...givenBy(known, ({ before }) => before),
+    ...givenBy(known, ({ path }) => apply.before[path]),
   ];
   const keys = new Set(
     had.flatMap(({ id, element, ...at }) => [key(at, 'id', id), key(at, 'name', element.name)]),
   );
-  const own = gives(
-    fieldsOf(fields, ({ after }) => after),
-    references,
-  ).filter(({ id, name, ...at }) =>
-    id === undefined ? !keys.has(key(at, 'name', name)) : !keys.has(key(at, 'id', id)),
+  const own = givenBy(fields, ({ after }) => after).filter(
+    ({ id, name, ...at }) => !keys.has(id === undefined ? key(at, 'name', name) : key(at, 'id', id)),
   );
   return action === 'create' ? [...own, ...(creation?.gives?.(apply.identity, references) ?? [])] : own;
 }
@@ -180,20 +173,14 @@ export async function blockTakings(
   references: References,
 ): Promise<readonly Change[]> {
   const { protect, approvers } = options.safety;
-  const deleted = new Map(
-    changes.flatMap(({ action, kind, apply: { identity } }) =>
-      action === 'delete' && kindOf(kind).creation !== undefined && identity.id !== undefined
-        ? [[identity.id, kind] as const]
-        : [],
-    ),
-  );
+  const deleted = deletedIn(changes);
   if (protect.length === 0 || deleted.size === 0) return changes;
   const losers = new Map<string, { readonly address: string; readonly pattern: string }>();
   for (const { name, discovery } of kinds) {
     const isMeant = protect.some((pattern) => mayMatchKind({ targets: [pattern], kinds: [] }, name));
     if (discovery === undefined || !isMeant) continue;
     for (const { identity, live, called } of await findAll(discovery.find, options)) {
-      const { all } = addresses({ kind: name, identity, declared: undefined }, live, references);
+      const { all } = addresses({ kind: name, identity }, live, references);
       const address = called === null ? (all[0] ?? name) : `${name}/${called}`;
       const pattern = protectingPattern(protect, [...all, address]);
       if (pattern === undefined) continue;
