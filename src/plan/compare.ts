@@ -24,7 +24,7 @@ import { type LastShown, undeclaredDrift, withDrift } from './drift.js';
 import { declaredPlaces, fieldChange, namedMembers, unknownSets } from './field-changes.js';
 import type { Change, FieldChange, PlanWarning, Source, UntilChanges } from './plan.js';
 import { withReason } from './plan.js';
-import { type Dates, endFields, listEnds, takeEnds, untilChanges, withEnds, withoutGone } from './until.js';
+import { type Dates, endFields, takeEnds, untilChanges, withEnds, withoutGone } from './until.js';
 
 /** The state's record of an object, with secrets that can be compared. */
 export interface Recorded {
@@ -128,8 +128,7 @@ function compareFields(given: CompareInput): Change {
     return { ...warning, place };
   });
   const { fields: resolved, ends } = takeEnds(kind, dated);
-  const { until, inForce, undated } = untilChanges(ends, recorded ?? {}, resolved, present.fields);
-  const dates = { until, ends: listEnds(inForce), undated };
+  const dates = untilChanges(ends, recorded ?? {}, resolved, present.fields);
   const known = knowledge(input, present);
   // An undo of the run that restores something must not take it away again.
   const before = { ...present.fields, ...withBack(kind, present.fields, lost) };
@@ -162,7 +161,7 @@ function compareFields(given: CompareInput): Change {
     return blocked(`this ${kind.noun} no longer matches the document that declares the change: plan again`);
   if (troubles.length > 0) return blocked(troubles.join('; '));
   if (isNew) {
-    const created = createChange(input, resolved, { base, blocked, confirmed });
+    const created = createChange({ ...input, resolved, confirmed, base, blocked });
     return created.action === 'create'
       ? { ...created, fields: [...created.fields, ...firstNumber(kind, input)] }
       : created;
@@ -222,7 +221,7 @@ function compareFields(given: CompareInput): Change {
     fields: [
       ...changesOf(asserts ? parts : differing),
       ...firstNumber(kind, input),
-      ...endFields(base({}).apply.until, recorded?.until),
+      ...endFields(dates.until, recorded?.until),
     ],
     destructions: kind.destructions(changesOf(differing)),
     warnings: [

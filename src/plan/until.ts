@@ -8,6 +8,7 @@ import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Identity, Kind } from '../kinds/kind.js';
 import { documentFor } from '../kinds/merge-documents.js';
 import type { ResourceRecord, State } from '../state/state.js';
+import type { Expanded } from './expand.js';
 import type { ApplyInfo, Change, End, UntilChanges } from './plan.js';
 
 /** The recorded ends of access, by field and member. */
@@ -20,34 +21,23 @@ export function endOf(element: Value): string | undefined {
   return isMap(element) ? instantOf(element.until) : undefined;
 }
 
-/** Declared members with an end, in all documents. */
-class DeclaredDates {
-  readonly #places = new Map<string, Declared>();
-
-  constructor(documents: readonly Declared[]) {
-    for (const document of documents) {
-      for (const [field, declared] of Object.entries(document.fields)) {
-        for (const element of listsOf(declared).flatMap(({ list }) => list)) {
-          const [end, member] = [endOf(element), memberKey(element)];
-          if (end !== undefined && member !== undefined) this.#places.set(key(field, member, end), document);
-        }
+/** Finds a document that declares an end for a member. */
+function findDates(documents: readonly Declared[]) {
+  const places = new Map<string, Declared>();
+  for (const document of documents) {
+    for (const [field, declared] of Object.entries(document.fields)) {
+      for (const element of listsOf(declared).flatMap(({ list }) => list)) {
+        const [end, member] = [endOf(element), memberKey(element)];
+        if (end !== undefined && member !== undefined) places.set(key(field, member, end), document);
       }
     }
   }
-
-  /** A document that declares this end for this member. */
-  documentOf(field: string, id: string, { at, name = '' }: RecordedDate): Declared | undefined {
-    return this.#places.get(key(field, id, at)) ?? this.#places.get(key(field, name, at));
-  }
+  return (field: string, id: string, { at, name = '' }: RecordedDate): Declared | undefined =>
+    places.get(key(field, id, at)) ?? places.get(key(field, name, at));
 }
 
 function key(field: string, member: string, end: string): string {
   return JSON.stringify([field, member.toLowerCase(), end]);
-}
-
-export interface DatedDocuments {
-  readonly declared: readonly Declared[];
-  readonly warnings: readonly PlanWarning[];
 }
 
 /** Ids of members to remove, by field. */
@@ -65,18 +55,44 @@ export function withDates(
     now,
     endedOnly,
   }: { readonly state: Pick<State, 'resources'>; readonly now: Date; readonly endedOnly: boolean },
-): DatedDocuments {
-  const declares = new DeclaredDates(written);
+): Expanded {
+  const documentWith = findDates(written);
   const present = new Set<string>();
   const unmanaged: string[] = [];
   const undated: string[] = [];
+  /**
+   * Adds received members whose access has ended, and that only documents declare which no longer cover the object. Gives one of these
+   * documents.
+   */
+  const addLate = (
+    removed: Removed,
+    address: string,
+    record: ResourceRecord | undefined,
+    document?: Declared,
+  ): Declared | undefined => {
+    let source: Declared | undefined;
+    for (const [field, members] of Object.entries(record?.until ?? {})) {
+      const names = document === undefined ? [] : namesIn(document, field);
+      for (const [id, date] of Object.entries(members)) {
+        if (names.includes(id) || (date.name !== undefined && names.includes(date.name))) continue;
+        const other = documentWith(field, id, date);
+        if (other === undefined) {
+          if (isHeld(record?.left?.fields[field], id)) unmanaged.push(`${date.name ?? id} of ${address}`);
+        } else if (date.received && Date.parse(date.at) <= now.getTime()) {
+          source ??= other;
+          removed[field] = [...(removed[field] ?? []), id];
+        }
+      }
+    }
+    return source;
+  };
   const declared = documents.flatMap((document): Declared[] => {
     const address = addressOf(document.kind, document.identity);
     present.add(address);
     const record = Object.hasOwn(resources, address) ? resources[address] : undefined;
     const { fields, removed, kept } = withoutEnded(document, record, now);
     undated.push(...kept.map((name) => `${name} of ${address}`));
-    const { source } = addLate(removed, record, { address, document, declares, now, unmanaged });
+    const source = addLate(removed, address, record, document);
     if (Object.keys(removed).length === 0) {
       if (endedOnly) return [];
       return [fields === document.fields ? document : altered(document, { fields })];
@@ -90,48 +106,10 @@ export function withDates(
   for (const [address, record] of Object.entries(resources)) {
     if (record.until === undefined || present.has(address)) continue;
     const removed: Removed = {};
-    const { source } = addLate(removed, record, { address, declares, now, unmanaged });
+    const source = addLate(removed, address, record);
     if (source !== undefined) declared.push(removalOf(record.identity, removed, source));
   }
   return { declared, warnings: [...unmanagedEnds(unmanaged), ...notInForce(undated)] };
-}
-
-/**
- * Adds received members whose access has ended, and that only documents declare which no longer cover the object. `source` is one of
- * these documents.
- */
-function addLate(
-  removed: Removed,
-  record: Pick<ResourceRecord, 'until' | 'left'> | undefined,
-  {
-    address,
-    document,
-    declares,
-    now,
-    unmanaged,
-  }: {
-    readonly address: string;
-    readonly document?: Declared;
-    readonly declares: DeclaredDates;
-    readonly now: Date;
-    readonly unmanaged: string[];
-  },
-): { readonly source: Declared | undefined } {
-  let source: Declared | undefined;
-  for (const [field, members] of Object.entries(record?.until ?? {})) {
-    const names = document === undefined ? [] : namesIn(document, field);
-    for (const [id, date] of Object.entries(members)) {
-      if (names.includes(id) || (date.name !== undefined && names.includes(date.name))) continue;
-      const other = declares.documentOf(field, id, date);
-      if (other === undefined) {
-        if (isHeld(record?.left?.fields[field], id)) unmanaged.push(`${date.name ?? id} of ${address}`);
-      } else if (date.received && Date.parse(date.at) <= now.getTime()) {
-        source ??= other;
-        removed[field] = [...(removed[field] ?? []), id];
-      }
-    }
-  }
-  return { source };
 }
 
 /** Whether a set, as the server showed it last, has a member; one that it never showed may have it. */
@@ -265,25 +243,23 @@ export function takeEnds(kind: Kind, fields: Fields): { readonly fields: Fields;
   return { fields: plain, ends };
 }
 
-/** Declared ends as a list, the first one first. */
-export function listEnds(ends: Ends): NonNullable<ApplyInfo['ends']> {
-  return Object.entries(ends)
-    .flatMap(([field, members]) => members.map(({ element, at }) => ({ field, at, name: nameIn(element) })))
-    .sort((a, b) => compareText(a.at, b.at));
-}
-
 /**
  * What to record about ends: new and changed ones, and null for members that are declared without one now. `undated` are members that the
- * object had before, by other means than idops: they get no end. `given` are members that idops added.
+ * object had before, by other means than idops: they get no end. `given` are members that idops added. `ends` are those in force, the
+ * first one first.
  */
 export function untilChanges(
-  ends: Ends,
+  declaredEnds: Ends,
   { until: recorded = {}, given = {} }: Pick<ResourceRecord, 'until' | 'given'>,
   resolved: Fields,
   present: Fields,
-): { readonly until: UntilChanges | undefined; readonly inForce: Ends; readonly undated: readonly string[] } {
+): {
+  readonly until: UntilChanges | undefined;
+  readonly ends: NonNullable<ApplyInfo['ends']>;
+  readonly undated: readonly string[];
+} {
   const changes: { [field: string]: { [id: string]: End | null } } = {};
-  const inForce: { [field: string]: Ends[string] } = {};
+  const ends: { field: string; at: string; name: string }[] = [];
   const undated: string[] = [];
   for (const [field, declared] of Object.entries(resolved)) {
     const { [field]: known = {} } = recorded;
@@ -294,11 +270,11 @@ export function untilChanges(
       const isGiven = known[id]?.received === true || given[field]?.includes(id) === true;
       return isGiven || held === undefined || !isHeld(held, id);
     };
-    const own = ends[field] ?? [];
-    inForce[field] = own.filter(isDated);
+    const own = declaredEnds[field] ?? [];
     undated.push(...own.filter((one) => !isDated(one)).map(({ element }) => nameIn(element)));
-    for (const { element, at } of inForce[field]) {
+    for (const { element, at } of own.filter(isDated)) {
       const { id, name } = element;
+      ends.push({ field, at, name: nameIn(element) });
       if (known[String(id)]?.at === at) continue;
       next[String(id)] = { at, ...(typeof name === 'string' ? { name } : {}), received: true };
     }
@@ -309,7 +285,11 @@ export function untilChanges(
     for (const id of permanent) if (known[id] !== undefined && !dated.has(id)) next[id] = null;
     if (Object.keys(next).length > 0) changes[field] = next;
   }
-  return { until: Object.keys(changes).length === 0 ? undefined : changes, inForce, undated };
+  return {
+    until: Object.keys(changes).length === 0 ? undefined : changes,
+    ends: ends.sort((a, b) => compareText(a.at, b.at)),
+    undated,
+  };
 }
 
 function nameIn({ id, name }: Fields): string {
