@@ -1,3 +1,8 @@
+/** The words of a table. */
+export function wordsIn(text: string): readonly string[] {
+  return text.trim().split(/\s+/);
+}
+
 /** The first of many names, for a sentence, and how many more there are. */
 export function firstFew(names: readonly string[], most = 3): string {
   const more = names.length - most;

@@ -1,5 +1,6 @@
 import { type DefaultTreeAdapterTypes, defaultTreeAdapter, parse } from 'parse5';
 import type { Span } from '../base/problems.js';
+import { wordsIn } from '../base/words.js';
 import { limits, shown } from './limits.js';
 
 export type Element = DefaultTreeAdapterTypes.Element;
@@ -10,15 +11,9 @@ export interface RefusedBody {
 }
 
 /** Attributes with the address of a link or a resource. */
-export const addressAttributes: ReadonlySet<string> = new Set([
-  'href',
-  'src',
-  'action',
-  'formaction',
-  'data',
-  'background',
-  'poster',
-]);
+export const addressAttributes: ReadonlySet<string> = new Set(
+  wordsIn('href src action formaction data background poster'),
+);
 
 class TooMuch extends Error {}
 
@@ -30,9 +25,8 @@ export function parseBody(
   body: string,
   { located = false }: { readonly located?: boolean } = {},
 ): { readonly elements: readonly Element[] } | RefusedBody {
-  if (body.length > limits.bodyCharacters) {
+  if (body.length > limits.bodyCharacters)
     return { refused: `longer than ${shown(limits.bodyCharacters)} characters` };
-  }
   const elements: Element[] = [];
   let depth = 0;
   try {
@@ -42,18 +36,16 @@ export function parseBody(
       treeAdapter: {
         ...defaultTreeAdapter,
         createElement: (...parts) => {
-          if (elements.length === limits.elements) {
+          if (elements.length === limits.elements)
             throw new TooMuch(`made of more than ${shown(limits.elements)} elements`);
-          }
           const element = defaultTreeAdapter.createElement(...parts);
           elements.push(element);
           return element;
         },
         onItemPush: () => {
           depth += 1;
-          if (depth > limits.elementDepth) {
+          if (depth > limits.elementDepth)
             throw new TooMuch(`nested more than ${shown(limits.elementDepth)} elements deep`);
-          }
         },
         onItemPop: () => {
           depth -= 1;
