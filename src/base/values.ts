@@ -225,6 +225,18 @@ export function mapValues<A, B>(
   return changed;
 }
 
+/** The items by key, each in its order. `Map.groupBy` needs Node.js 21. */
+export function groupBy<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}
+
 /** Sets a member, also one called `__proto__`. */
 export function put<T>(object: { [key: string]: T }, key: string, value: T): void {
   if (key !== '__proto__') object[key] = value;

@@ -1,5 +1,5 @@
 import type { Span } from '../base/problems.js';
-import { isMap } from '../base/values.js';
+import { groupBy, isMap } from '../base/values.js';
 import { beyond, limits, shown } from './limits.js';
 import {
   type Bound,
@@ -74,7 +74,7 @@ export function parseMustachex(body: string): MustachexTemplate | SyntaxProblem 
   return {
     parts: partsOf(nodes),
     render: (data, { absent = new Set(), partials = {} }) =>
-      new Rendering(data, { absent, partials }).text(nodes),
+      new Rendering(data, { absent, partials, examines: false }).text(nodes),
     examine(data, partials = {}) {
       const rendering = new Rendering(data, { absent: new Set(), partials, examines: true });
       try {
@@ -148,14 +148,10 @@ function written(name: Name): string {
 
 /** A section reaches to the first end with its name. Null if sections are nested too deep. */
 function nodesOf(tokens: readonly Token[]): readonly Node[] | null {
-  const ends = new Map<string, number[]>();
-  for (const [index, token] of tokens.entries()) {
-    if (token.kind !== 'end') continue;
-    const key = JSON.stringify(token.name);
-    const known = ends.get(key);
-    if (known === undefined) ends.set(key, [index]);
-    else known.push(index);
-  }
+  const ends = groupBy(
+    tokens.flatMap((token, index) => (token.kind === 'end' ? [{ name: token.name, index }] : [])),
+    ({ name }) => JSON.stringify(name),
+  );
   let isTooDeep = false;
   const build = (from: number, until: number, depth: number): Node[] => {
     const nodes: Node[] = [];
@@ -167,7 +163,7 @@ function nodesOf(tokens: readonly Token[]): readonly Node[] | null {
         nodes.push({ kind: 'text', text: `{:end_section, ${atomOf(token.name)}}`, stray: token });
       } else if (token.kind === 'start') {
         const { name, inverted, at } = token;
-        const end = ends.get(JSON.stringify(name))?.find((one) => one > index);
+        const end = ends.get(JSON.stringify(name))?.find((one) => one.index > index)?.index;
         if (end === undefined || end >= until) {
           const why = `the section "${written(name)}" is not closed: its end has to have the same name and the same spaces`;
           nodes.push({ kind: 'raises', why, at });
@@ -208,34 +204,25 @@ function partsOf(nodes: readonly Node[]): Part[] {
   });
 }
 
+interface RenderingOptions {
+  readonly absent: ReadonlySet<string>;
+  readonly partials: Partials;
+  readonly examines: boolean;
+}
+
 /** One rendering. Examining continues after a tag that raises, and enters inverted sections without a value. */
 class Rendering {
   readonly #root: Bound;
-  readonly #absent: ReadonlySet<string>;
-  readonly #partials: Partials;
-  readonly #examines: boolean;
+  readonly #options: RenderingOptions;
   readonly #found = new Map<number, TagFinding>();
   /** The tags that rendered something. */
   readonly #full = new Set<number>();
   #visits = 0;
   #characters = 0;
 
-  constructor(
-    root: Bound,
-    {
-      absent,
-      partials,
-      examines = false,
-    }: {
-      readonly absent: ReadonlySet<string>;
-      readonly partials: Partials;
-      readonly examines?: boolean;
-    },
-  ) {
+  constructor(root: Bound, options: RenderingOptions) {
     this.#root = root;
-    this.#absent = absent;
-    this.#partials = partials;
-    this.#examines = examines;
+    this.#options = options;
   }
 
   get findings(): readonly TagFinding[] {
@@ -255,19 +242,16 @@ class Rendering {
   #node(node: Node, bound: Bound): string {
     if (node.kind === 'text') {
       const { stray, text } = node;
-      if (this.#examines && stray !== undefined)
-        this.#found.set(stray.at.start, {
-          prints: text,
-          name: written(stray.name),
-          section: true,
-          at: stray.at,
-        });
+      if (this.#options.examines && stray !== undefined) {
+        const { name, at } = stray;
+        this.#found.set(at.start, { prints: text, name: written(name), section: true, at });
+      }
       return this.#counted(text);
     }
     try {
       return this.#tag(node, bound);
     } catch (failure) {
-      if (!(failure instanceof Raised) || !this.#examines) throw failure;
+      if (!(failure instanceof Raised) || !this.#options.examines) throw failure;
       this.#tell(node, failure.message);
       return '';
     }
@@ -277,7 +261,8 @@ class Rendering {
     if (node.kind === 'raises') throw new Raised(node.why);
     if (node.kind === 'partial') {
       if (typeof node.name !== 'string') throw new Raised('a partial with a dot in its name');
-      if (Object.hasOwn(this.#partials, node.name)) return this.#counted(this.#partials[node.name] ?? '');
+      const { partials } = this.#options;
+      if (Object.hasOwn(partials, node.name)) return this.#counted(partials[node.name] ?? '');
       this.#tell(node);
       return '';
     }
@@ -291,7 +276,7 @@ class Rendering {
     const isThere = found !== undefined && found !== null && found !== false;
     if (node.inverted) {
       const isShown = !isThere || (Array.isArray(found) && found.length === 0);
-      if (this.#examines && !isShown) this.text(node.inner, null);
+      if (this.#options.examines && !isShown) this.text(node.inner, null);
       return isShown ? this.text(node.inner, found ?? null) : '';
     }
     if (!isThere) {
@@ -305,7 +290,7 @@ class Rendering {
 
   /** As `get_value`: a name that isn't found is looked up at the top. */
   #get(bound: Bound, name: Name): Bound {
-    if (this.#absent.has(written(name))) return undefined;
+    if (this.#options.absent.has(written(name))) return undefined;
     if (bound === undefined || bound === null) return undefined;
     if (typeof name === 'string') return this.#one(bound, name, this.#root);
     if (!(bound instanceof Opaque || Array.isArray(bound) || isMap(bound)))
@@ -318,16 +303,13 @@ class Rendering {
     if (name === '.' && typeof bound === 'string') return bound;
     if (bound instanceof Opaque) throw new Raised(`the server can't look into ${bound.what}`);
     if (Array.isArray(bound)) return undefined;
-    if (isMap(bound)) {
-      const members = bound as { readonly [name: string]: Bound };
-      const found = Object.hasOwn(members, name) ? members[name] : undefined;
-      return found ?? (root === undefined ? undefined : this.#one(root, name, undefined));
-    }
-    return root === undefined ? undefined : this.#one(root, name, undefined);
+    const members = isMap(bound) ? (bound as { readonly [name: string]: Bound }) : {};
+    const found = Object.hasOwn(members, name) ? members[name] : undefined;
+    return found ?? (root === undefined ? undefined : this.#one(root, name, undefined));
   }
 
   #tell(node: Exclude<Node, { readonly kind: 'text' }>, raises?: string): void {
-    if (!this.#examines || this.#found.get(node.at.start)?.raises !== undefined) return;
+    if (!this.#options.examines || this.#found.get(node.at.start)?.raises !== undefined) return;
     this.#found.set(node.at.start, {
       ...(raises === undefined ? {} : { raises }),
       name: node.kind === 'raises' ? '' : written(node.name),
