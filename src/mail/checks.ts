@@ -7,7 +7,6 @@ import { limits } from './limits.js';
 import { changedLinks } from './links.js';
 import { type MustachexTemplate, parseMustachex } from './mustachex.js';
 import { missingFrom, type Placeholder, placeholdersOf, written } from './placeholders.js';
-import { exampleOf } from './samples.js';
 import { isPage, type MailOf, ofBareUser, withMetadata } from './servers.js';
 import type { CheckCode } from './settings.js';
 import { type MustacheTemplate, parseMustache, type SyntaxProblem, type TemplateBodies } from './template.js';
@@ -16,7 +15,9 @@ import { addressAttributes, parseBody } from './tree.js';
 /** The number of unknown names that are reported one by one. */
 const unknownAtMost = 10;
 
-export type BodyName = 'txt' | 'html';
+const bodyNames = ['txt', 'html'] as const;
+
+export type BodyName = (typeof bodyNames)[number];
 
 /** Something about an email that a reviewer should know. */
 export interface TemplateFinding {
@@ -32,7 +33,6 @@ export interface TemplateFinding {
   readonly fatal?: true;
 }
 
-/** An email to check. */
 export interface CheckedTemplate {
   readonly before?: TemplateBodies;
   readonly after: TemplateBodies;
@@ -41,8 +41,6 @@ export interface CheckedTemplate {
 }
 
 type ParsedBody = MustacheTemplate | MustachexTemplate | SyntaxProblem;
-/** A body in words. */
-type Called = (body: BodyName) => string;
 type ParsedBodies = { readonly [body in BodyName]: ParsedBody | undefined };
 
 /**
@@ -50,25 +48,25 @@ type ParsedBodies = { readonly [body in BodyName]: ParsedBody | undefined };
  */
 export function checkTemplate({ before, after, mail }: CheckedTemplate): TemplateFinding[] {
   const parsed = (body: string | null | undefined) => parsedBody(body, mail);
-  const called = isPage(mail) ? () => 'content' : (body: BodyName) => `${body} body`;
-  const txt = parsed(after.txt);
-  const html = parsed(after.html);
+  const now = { txt: parsed(after.txt), html: parsed(after.html) };
   const had = { txt: parsed(before?.txt), html: parsed(before?.html) };
   return [
-    ...lost('txt', had.txt, txt, called),
-    ...lost('html', had.html, html, called),
-    ...changed(before ?? {}, after, called),
-    ...unreadLive('txt', had.txt, txt, called),
-    ...unreadLive('html', had.html, html, called),
-    ...syntax('txt', txt, mail, called),
-    ...syntax('html', html, mail, called),
-    ...mismatch(txt, html),
-    ...(mail === undefined ? [] : examined(after, { txt, html }, mail, called)),
+    ...bodyNames.flatMap((body) => lost(body, had, now, mail)),
+    ...changed(before ?? {}, after, mail),
+    ...bodyNames.flatMap((body) => unreadLive(body, had, now, mail)),
+    ...bodyNames.flatMap((body) => syntax(body, now[body], mail)),
+    ...mismatch(now),
+    ...(mail === undefined ? [] : examined(after, now, mail)),
     ...(present(after.txt) && after.txt.length <= limits.bodyCharacters ? insecureText(after.txt) : []),
     ...(present(after.html) ? (isPage(mail) ? formFindings : htmlFindings)(after.html) : []).map(
       ({ at, ...finding }) => ({ ...finding, body: 'html' as const, ...within('html', at) }),
     ),
   ];
+}
+
+/** A body in words. */
+function called(body: BodyName, mail: MailOf | undefined): string {
+  return isPage(mail) ? 'content' : `${body} body`;
 }
 
 function within(body: BodyName, at: readonly Span[]): Pick<TemplateFinding, 'at'> {
@@ -88,58 +86,39 @@ function names(template: ParsedBody | undefined): Placeholder[] | undefined {
   return template === undefined || 'syntax' in template ? undefined : placeholdersOf(template.parts);
 }
 
-function lost(
-  body: BodyName,
-  before: ParsedBody | undefined,
-  after: ParsedBody | undefined,
-  called: Called,
-): TemplateFinding[] {
-  const now = names(after);
-  const had = names(before);
-  if (now === undefined || had === undefined) return [];
-  const gone = missingFrom(now, had);
+function lost(body: BodyName, had: ParsedBodies, now: ParsedBodies, mail?: MailOf): TemplateFinding[] {
+  const before = names(had[body]);
+  const after = names(now[body]);
+  if (after === undefined || before === undefined) return [];
+  const gone = missingFrom(after, before);
   if (gone.length === 0) return [];
-  const message = `the new ${called(body)} lost ${list(gone)}, which the present one has`;
+  const message = `the new ${called(body, mail)} lost ${list(gone)}, which the present one has`;
   return [{ code: 'lost-placeholder', message, body }];
 }
 
-function changed(before: TemplateBodies, after: TemplateBodies, called: Called): TemplateFinding[] {
+function changed(before: TemplateBodies, after: TemplateBodies, mail?: MailOf): TemplateFinding[] {
   const links = changedLinks(before, after).filter(({ elsewhere }) => elsewhere);
-  return (['txt', 'html'] as const).flatMap((body): TemplateFinding[] => {
+  return bodyNames.flatMap((body): TemplateFinding[] => {
     const ones = links.filter((link) => link.body === body);
     if (ones.length === 0) return [];
     const told = ones.map(({ from, to }) => (from === null ? `a new link to ${to}` : `${from} → ${to}`));
-    const message = `the new ${called(body)} leads elsewhere: ${firstFew([...new Set(told)], 5)}`;
-    return [
-      {
-        code: 'changed-link',
-        message,
-        body,
-        ...within(
-          body,
-          ones.flatMap(({ at }) => at ?? []),
-        ),
-      },
-    ];
+    const message = `the new ${called(body, mail)} leads elsewhere: ${firstFew([...new Set(told)], 5)}`;
+    const at = ones.flatMap((one) => one.at ?? []);
+    return [{ code: 'changed-link', message, body, ...within(body, at) }];
   });
 }
 
-function syntax(
-  body: BodyName,
-  template: ParsedBody | undefined,
-  mail: MailOf | undefined,
-  called: Called,
-): TemplateFinding[] {
+function syntax(body: BodyName, template: ParsedBody | undefined, mail?: MailOf): TemplateFinding[] {
   if (template === undefined || !('syntax' in template)) return [];
   const at = template.at === undefined ? [] : [template.at];
-  if (template.limit) return [tooLarge(body, template.syntax, called, at)];
+  if (template.limit) return [tooLarge(body, template.syntax, at, mail)];
   if (mail !== undefined) return [unsent(body, template.syntax, at, mail)];
-  const message = `the ${called(body)} is not a Mustache template: ${template.syntax}`;
+  const message = `the ${called(body, mail)} is not a Mustache template: ${template.syntax}`;
   return [{ code: 'template-syntax', message, body, ...within(body, at) }];
 }
 
-function tooLarge(body: BodyName, why: string, called: Called, at: readonly Span[] = []): TemplateFinding {
-  const message = `the ${called(body)} can't be checked or rendered: ${why}; shorten it, or look at what is sent yourself`;
+function tooLarge(body: BodyName, why: string, at: readonly Span[], mail?: MailOf): TemplateFinding {
+  const message = `the ${called(body, mail)} can't be checked or rendered: ${why}; shorten it, or look at what is sent yourself`;
   return { code: 'body-too-large', message, body, ...within(body, at) };
 }
 
@@ -151,31 +130,25 @@ function unsent(body: BodyName, why: string, at: readonly Span[], mail: MailOf):
 }
 
 /** Renders the bodies with every value that the server fills in: finds what raises, what is empty, and a missing link. */
-function examined(
-  bodies: TemplateBodies,
-  parsed: ParsedBodies,
-  mail: MailOf,
-  called: Called,
-): TemplateFinding[] {
+function examined(bodies: TemplateBodies, parsed: ParsedBodies, mail: MailOf): TemplateFinding[] {
   const findings: TemplateFinding[] = [];
   const texts: string[] = [];
   const bare: string[] = [];
   const strays: TemplateFinding[] = [];
   const empty = new Map<string, { readonly hint: string; readonly at: { [body in BodyName]?: Span[] } }>();
-  for (const body of ['txt', 'html'] as const) {
+  for (const body of bodyNames) {
     const template = parsed[body];
     if (template === undefined || !('examine' in template)) continue;
-    const names = placeholdersOf(template.parts).map(({ name }) => name);
-    const made = template.examine(withMetadata(mail.data, names, exampleOf), mail.partials);
+    const made = template.examine(withMetadata(mail.data, template.parts), mail.partials);
     if ('tooLong' in made) {
-      findings.push(tooLarge(body, made.tooLong, called));
+      findings.push(tooLarge(body, made.tooLong, [], mail));
       continue;
     }
     for (const { name, section, at, raises, prints } of made.findings) {
       const tag = short(bodies[body]?.slice(at.start, at.end) ?? '');
       if (raises !== undefined) findings.push(unsent(body, raises, [at], mail));
       else if (prints !== undefined) {
-        const message = `the ${called(body)} has ${tag}, which ends no section: the server prints ${prints}`;
+        const message = `the ${called(body, mail)} has ${tag}, which ends no section: the server prints ${prints}`;
         strays.push({ code: 'template-syntax', message, body, ...within(body, [at]) });
       } else if (!isFilledLater(name, mail)) {
         const found = empty.get(tag) ?? { hint: identify(name, section, mail), at: {} };
@@ -197,16 +170,15 @@ function examined(
     const message = `no body shows {{ ${link} }}${who}, so the mail comes without what it is for`;
     findings.push({ code: 'missing-link', message, body: null, fatal: true });
   }
-  const unused = Object.entries(mail.partials ?? {}).filter(
-    ([, part]) => !texts.some((text) => text.includes(part)),
-  );
+  const isShown = (part: string): boolean => texts.some((text) => text.includes(part));
+  const unused = Object.entries(mail.partials ?? {}).filter(([, part]) => !isShown(part));
   if (texts.length > 0 && findings.length === 0)
     for (const [name] of unused) {
       const message = `the content doesn't show {{> ${name} }}, so there is nothing on any page`;
       findings.push({ code: 'missing-link', message, body: 'html', fatal: true });
     }
   const emptyOnes = [...empty].map(([tag, { hint, at }]) =>
-    unknownName(at, called, `${tag}, which is empty on this server${hint}`),
+    unknownName(at, mail, `${tag}, which is empty on this server${hint}`),
   );
   return [...findings, ...strays, ...firstOf(emptyOnes)];
 }
@@ -233,11 +205,11 @@ function seenIn(html: string): string {
 /** A finding about a name that isn't filled in; `what` is the object of the sentence. */
 function unknownName(
   at: { readonly [body in BodyName]?: readonly Span[] },
-  called: Called,
+  mail: MailOf,
   what: string,
 ): TemplateFinding {
   const body = at.txt === undefined ? 'html' : at.html === undefined ? 'txt' : null;
-  const where = body === null ? 'the bodies have' : `the ${called(body)} has`;
+  const where = body === null ? 'the bodies have' : `the ${called(body, mail)} has`;
   return { code: 'unknown-placeholder', message: `${where} ${what}`, body, at };
 }
 
@@ -279,18 +251,14 @@ function firstOf(findings: readonly TemplateFinding[]): TemplateFinding[] {
 }
 
 /** A finding about a live body that is too large to be compared with the new one. */
-function unreadLive(
-  body: BodyName,
-  had: ParsedBody | undefined,
-  after: ParsedBody | undefined,
-  called: Called,
-): TemplateFinding[] {
-  if (names(after) === undefined || had === undefined || !('syntax' in had) || !had.limit) return [];
-  const message = `the present ${called(body)} can't be checked or rendered: ${had.syntax}; look yourself whether the new one lost a placeholder`;
+function unreadLive(body: BodyName, had: ParsedBodies, now: ParsedBodies, mail?: MailOf): TemplateFinding[] {
+  const live = had[body];
+  if (names(now[body]) === undefined || live === undefined || !('syntax' in live) || !live.limit) return [];
+  const message = `the present ${called(body, mail)} can't be checked or rendered: ${live.syntax}; look yourself whether the new one lost a placeholder`;
   return [{ code: 'body-too-large', message, body, live: true }];
 }
 
-function mismatch(txt: ParsedBody | undefined, html: ParsedBody | undefined): TemplateFinding[] {
+function mismatch({ txt, html }: ParsedBodies): TemplateFinding[] {
   const inTxt = names(txt);
   const inHtml = names(html);
   if (inTxt === undefined || inHtml === undefined) return [];
@@ -301,10 +269,7 @@ function mismatch(txt: ParsedBody | undefined, html: ParsedBody | undefined): Te
     ...(onlyHtml.length > 0 ? [`only the html body has ${list(onlyHtml)}`] : []),
   ];
   if (parts.length === 0) return [];
-  const at = {
-    ...within('txt', spotsOf(onlyTxt)).at,
-    ...within('html', spotsOf(onlyHtml)).at,
-  };
+  const at = together([{ txt: spotsOf(onlyTxt), html: spotsOf(onlyHtml) }]);
   return [{ code: 'placeholder-mismatch', message: parts.join(', '), body: null, at }];
 }
 
@@ -322,6 +287,7 @@ function spotsOf(placeholders: readonly Placeholder[]): Span[] {
   return placeholders.flatMap(({ at }) => at);
 }
 
+/** The places of several findings, without a body that has none. */
 function together(all: readonly NonNullable<TemplateFinding['at']>[]): NonNullable<TemplateFinding['at']> {
   const txt = all.flatMap(({ txt = [] }) => txt);
   const html = all.flatMap(({ html = [] }) => html);
@@ -329,8 +295,6 @@ function together(all: readonly NonNullable<TemplateFinding['at']>[]): NonNullab
 }
 
 function list(placeholders: readonly Placeholder[]): string {
-  return firstFew(
-    placeholders.map((placeholder) => short(written(placeholder))),
-    5,
-  );
+  const names = placeholders.map((placeholder) => short(written(placeholder)));
+  return firstFew(names, 5);
 }

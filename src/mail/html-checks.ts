@@ -11,11 +11,9 @@ const clippedBytes = 102 * 1024;
 export interface HtmlFinding {
   readonly code: CheckCode;
   readonly message: string;
-  /** The places. */
   readonly at: readonly Span[];
 }
 
-/** A part of a body with its place. */
 interface Spotted {
   readonly text: string;
   readonly at: Span | undefined;

@@ -3,7 +3,7 @@ import type { Span } from '../base/problems.js';
 import { short } from '../base/words.js';
 import { ownPicture } from './allowed.js';
 import { addressesIn } from './styles.js';
-import { type Part, parseMustache } from './template.js';
+import { type Part, parseMustache, type TemplateBodies } from './template.js';
 import { addressAttributes, parseBody, spotOf } from './tree.js';
 
 /** A link of an email that changes. */
@@ -17,8 +17,6 @@ export interface ChangedLink {
   /** Its places in the new body. */
   readonly at: Span | undefined;
 }
-
-type Bodies = { readonly [body in ChangedLink['body']]?: string | null | undefined };
 
 /** An address in a body, its placeholders between `OPEN` and `CLOSE`. */
 interface Target {
@@ -38,7 +36,7 @@ const onePlaceholder = /^\ue001[^\ue001\ue002]*\ue002$/;
  * mail clients turn into links. Of a body that is new or can't be compared, only those that lead elsewhere. Links that both versions have
  * equally often don't change; the others are paired in order.
  */
-export function changedLinks(before: Bodies, after: Bodies): ChangedLink[] {
+export function changedLinks(before: TemplateBodies, after: TemplateBodies): ChangedLink[] {
   const old = { txt: targetsOf('txt', before.txt), html: targetsOf('html', before.html) };
   const whole = [...(old.txt ?? []), ...(old.html ?? [])].filter(({ text }) => onePlaceholder.test(text));
   return (['txt', 'html'] as const).flatMap((body) => {

@@ -67,3 +67,28 @@ export function missingFrom(other: readonly Placeholder[], one: readonly Placeho
 export function written({ name, section }: Pick<Placeholder, 'name' | 'section'>): string {
   return section ? `{{# ${name} }}` : `{{ ${name} }}`;
 }
+
+/** Example values by the name of a placeholder; the first match counts. */
+const examples: readonly (readonly [RegExp, string])[] = [
+  [/e-?mail/, 'jane.doe@example.com'],
+  [/(^|_)(url|uri|link|href)$/, ''],
+  [/(first|given)_?name$/, 'Jane'],
+  [/(last|family|sur)_?name$/, 'Doe'],
+  [/(^|_)(name|username|user|display_?name|full_?name)$/, 'Jane Doe'],
+  [/(code|otp|pin)$/, '493172'],
+  [/(date|day)$/, '31 January 2026'],
+  [/(time|_at|expiry|expiration|expires)$/, '31 January 2026, 12:00'],
+  [/(count|number|minutes|hours|days)$/, '3'],
+  [/(company|organi[sz]ation|product|brand|app)(_?name)?$/, 'ACME'],
+];
+
+/** An example value for a placeholder: `https://example.com/reset-password` for `reset_password_url`. */
+export function exampleOf(name: string): string {
+  const last = name.split('.').at(-1) ?? name;
+  const key = last.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase();
+  const known = examples.find(([pattern]) => pattern.test(key))?.[1];
+  if (known === undefined) return `[${last.replaceAll('_', ' ')}]`;
+  if (known !== '') return known;
+  const path = key.replace(/_?(url|uri|link|href)$/, '').replace(/[^a-z0-9]+/g, '-');
+  return `https://example.com/${path}`;
+}

@@ -2,7 +2,7 @@ import { put as define, isMap, type Json } from '../base/values.js';
 import { limits } from './limits.js';
 import { parseMustachex, Raised } from './mustachex.js';
 import { layout } from './pages.js';
-import { placeholdersOf } from './placeholders.js';
+import { exampleOf, placeholdersOf } from './placeholders.js';
 import { isPage, type MailOf, withMetadata } from './servers.js';
 import {
   type Bound,
@@ -20,11 +20,11 @@ import {
 /** Values for a template. */
 export type SampleData = { readonly [name: string]: Json };
 
-/** Declared sample data. */
+/** Declared sample data of a template. */
 export interface NamedSample {
-  /** Its name among the samples of its template. */
+  /** The file, or the number of the document if it has several. */
   readonly name: string;
-  /** As a person would type it. */
+  /** Relative to the current folder. */
   readonly file: string;
   readonly data: SampleData;
 }
@@ -67,11 +67,10 @@ export function renderMails(
     html: parse(html, mail),
     around: parse(layout, mail),
   }));
-  const templates = parsed.flatMap(({ txt, html }) => [txt, html]).flatMap((body) => body?.parsed ?? []);
-  const parts = templates.flatMap((template) => ('parts' in template ? template.parts : []));
-  const around = parsed.flatMap(({ around }) =>
-    around !== null && 'parts' in around.parsed ? around.parsed.parts : [],
-  );
+  const partsOf = (body: ParsedBody | null) =>
+    body !== null && 'parts' in body.parsed ? body.parsed.parts : [];
+  const parts = parsed.flatMap(({ txt, html }) => [txt, html].flatMap(partsOf));
+  const around = parsed.flatMap((one) => partsOf(one.around));
   const all = given.length === 0 ? [{}] : given;
   const samples = all
     .slice(0, limits.variants)
@@ -104,18 +103,17 @@ export function renderMails(
 
 interface ParsedBody {
   readonly source: string;
-  /** Whether it is parsed with the server's dialect. */
-  readonly isServers: boolean;
-  /** What happens if it can't be rendered. */
+  /** What happens if it can't be rendered, before the reason. */
   readonly fails: string;
   readonly parsed: MustacheTemplate | SyntaxProblem;
 }
 
 function parse(body: string | null | undefined, mail: MailOf | undefined): ParsedBody | null {
   if (typeof body !== 'string') return null;
-  const isServers = mail !== undefined;
-  const fails = isPage(mail) ? 'The server shows no page' : 'The server sends no mail';
-  return { source: body, isServers, fails, parsed: isServers ? parseMustachex(body) : parseMustache(body) };
+  if (mail === undefined)
+    return { source: body, fails: 'This body is not a Mustache template', parsed: parseMustache(body) };
+  const fails = `${isPage(mail) ? 'The server shows no page' : 'The server sends no mail'} with this body`;
+  return { source: body, fails, parsed: parseMustachex(body) };
 }
 
 function renderBody(
@@ -124,20 +122,17 @@ function renderBody(
   options: RenderOptions,
 ): RenderedBody | null {
   if (body === null) return null;
-  const { parsed, isServers, fails } = body;
+  const { source, parsed, fails } = body;
   if ('syntax' in parsed) {
     const { syntax, limit } = parsed;
-    const why = isServers
-      ? `${fails} with this body: ${syntax}`
-      : `This body is not a Mustache template: ${syntax}`;
-    return limit ? { tooLong: syntax } : { source: body.source, syntax: why };
+    return limit ? { tooLong: syntax } : { source, syntax: `${fails}: ${syntax}` };
   }
   try {
     return { text: parsed.render(data, options) };
   } catch (failure) {
     if (failure instanceof TooLong) return { tooLong: failure.message };
     if (!(failure instanceof Raised)) throw failure;
-    return { source: body.source, syntax: `${fails} with this body: ${failure.message}` };
+    return { source, syntax: `${fails}: ${failure.message}` };
   }
 }
 
@@ -152,24 +147,17 @@ function within(
 }
 
 function sectionsOf(parts: readonly Part[]): string[] {
-  const names = new Set<string>();
-  const walk = (inner: readonly Part[]): void => {
-    for (const part of inner) {
-      if (part.kind !== 'section') continue;
-      if (part.name !== '.') names.add(part.name);
-      walk(part.parts);
-    }
-  };
-  walk(parts);
-  return [...names];
+  const names = parts.flatMap((part) =>
+    part.kind === 'section' ? [...(part.name === '.' ? [] : [part.name]), ...sectionsOf(part.parts)] : [],
+  );
+  return [...new Set(names)];
 }
 
 /** The sets of hidden sections: none first, all last. */
 function* combinations(sections: readonly string[]): Generator<ReadonlySet<string>> {
   if (sections.length <= combinedSections) {
-    for (let bits = 0; bits < 2 ** sections.length; bits += 1) {
+    for (let bits = 0; bits < 2 ** sections.length; bits += 1)
       yield new Set(sections.filter((_, index) => (bits >> index) % 2 === 1));
-    }
     return;
   }
   yield new Set();
@@ -199,11 +187,8 @@ function labelOf(sections: readonly string[], absent: ReadonlySet<string>): stri
 
 /** Values for all names in the parts: the given ones, others made up. */
 function sampleData(parts: readonly Part[], given: SampleData): SampleData {
-  const variables = new Set(
-    placeholdersOf(parts)
-      .filter(({ section }) => !section)
-      .map(({ name }) => name),
-  );
+  const names = placeholdersOf(parts).flatMap(({ name, section }) => (section ? [] : [name]));
+  const variables = new Set(names);
   const sections = new Set(sectionsOf(parts));
   const data = madeUp(parts, given, variables);
   // An empty value of a section doesn't count: hidden sections are shown separately.
@@ -217,8 +202,7 @@ function sampleData(parts: readonly Part[], given: SampleData): SampleData {
 
 /** The server's values, overridden by sample data, which adds no names except keys of metadata. */
 function filledIn(parts: readonly Part[], given: SampleData, { data }: MailOf): MailOf['data'] {
-  const names = placeholdersOf(parts).map(({ name }) => name);
-  return overlaid(withMetadata(data, names, exampleOf), given) as MailOf['data'];
+  return overlaid(withMetadata(data, parts), given) as MailOf['data'];
 }
 
 function overlaid(base: Bound, given: Json): Bound {
@@ -245,12 +229,10 @@ function madeUp(parts: readonly Part[], given: SampleData, variables: ReadonlySe
       continue;
     }
     const inner = madeUp(part.parts, given, variables);
-    if (part.inverted) {
+    const isVariable = variables.has(part.name);
+    if (part.inverted || isVariable) {
       lay(tree, inner, isMissing);
-      put(tree, path, variables.has(part.name) ? exampleOf(part.name) : true);
-    } else if (variables.has(part.name)) {
-      lay(tree, inner, isMissing);
-      put(tree, path, exampleOf(part.name));
+      put(tree, path, isVariable ? exampleOf(part.name) : true);
     } else if (part.parts.some((it) => it.kind === 'variable' && it.name === '.')) {
       put(tree, path, ['first', 'second']);
     } else {
@@ -291,29 +273,4 @@ function put(tree: DataTree, path: readonly string[], value: Json): void {
 
 function isEmpty(value: Json): boolean {
   return !value || (Array.isArray(value) && value.length === 0);
-}
-
-/** Example values by the name of a placeholder; the first match counts. */
-const examples: readonly (readonly [RegExp, string])[] = [
-  [/e-?mail/, 'jane.doe@example.com'],
-  [/(^|_)(url|uri|link|href)$/, ''],
-  [/(first|given)_?name$/, 'Jane'],
-  [/(last|family|sur)_?name$/, 'Doe'],
-  [/(^|_)(name|username|user|display_?name|full_?name)$/, 'Jane Doe'],
-  [/(code|otp|pin)$/, '493172'],
-  [/(date|day)$/, '31 January 2026'],
-  [/(time|_at|expiry|expiration|expires)$/, '31 January 2026, 12:00'],
-  [/(count|number|minutes|hours|days)$/, '3'],
-  [/(company|organi[sz]ation|product|brand|app)(_?name)?$/, 'ACME'],
-];
-
-/** An example value for a placeholder: `https://example.com/reset-password` for `reset_password_url`. */
-export function exampleOf(name: string): string {
-  const last = name.split('.').at(-1) ?? name;
-  const key = last.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase();
-  const known = examples.find(([pattern]) => pattern.test(key))?.[1];
-  if (known === undefined) return `[${last.replaceAll('_', ' ')}]`;
-  if (known !== '') return known;
-  const path = key.replace(/_?(url|uri|link|href)$/, '').replace(/[^a-z0-9]+/g, '-');
-  return `https://example.com/${path}`;
 }

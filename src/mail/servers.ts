@@ -1,6 +1,7 @@
 import { isMap, put } from '../base/values.js';
 import { borutaPage } from './pages.js';
-import { type Bound, Moment, Opaque, type Partials } from './template.js';
+import { exampleOf, placeholdersOf } from './placeholders.js';
+import { type Bound, Moment, Opaque, type Part, type Partials } from './template.js';
 
 /** The data of a server's mails of one type. */
 export interface MailOf {
@@ -60,14 +61,10 @@ export function ofBareUser(data: MailOf['data']): MailOf['data'] {
   return { ...data, user: { ...user, group: null, confirmed_at: null, last_login_at: null } };
 }
 
-/** The data, with an entry in the user's metadata for each key in these names. */
-export function withMetadata(
-  data: MailOf['data'],
-  names: Iterable<string>,
-  exampleOf: (name: string) => string,
-): MailOf['data'] {
+/** The data, with an entry in the user's metadata for each key that a body uses. */
+export function withMetadata(data: MailOf['data'], parts: readonly Part[]): MailOf['data'] {
   const found: { [field: string]: { [key: string]: Bound } } = { metadata: {}, federated_metadata: {} };
-  for (const name of names) {
+  for (const { name } of placeholdersOf(parts)) {
     const [, field = '', key = ''] = /(?:^|\.)(metadata|federated_metadata)\.([^.]+)/.exec(name) ?? [];
     const entries = found[field];
     if (entries !== undefined) put(entries, key, { value: exampleOf(key), status: 'valid', display: [key] });

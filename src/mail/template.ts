@@ -87,15 +87,11 @@ export interface SyntaxProblem {
 
 /** Parses a body as Mustache. Never throws: returns what is wrong in words. */
 export function parseMustache(body: string): MustacheTemplate | SyntaxProblem {
-  if (body.length > limits.bodyCharacters) {
-    return { syntax: beyond.characters, limit: true };
-  }
+  if (body.length > limits.bodyCharacters) return { syntax: beyond.characters, limit: true };
   const { text, whole } = withoutLongSpace(body);
   try {
     const tokens: readonly MustacheToken[] = new Mustache.Writer().parse(text);
-    if (depthOf(tokens) > limits.sectionDepth) {
-      return { syntax: beyond.depth, limit: true };
-    }
+    if (depthOf(tokens) > limits.sectionDepth) return { syntax: beyond.depth, limit: true };
     const parts = partsOf(tokens, whole);
     const strange = strangeName(parts);
     if (strange !== undefined) return strange;
@@ -202,17 +198,13 @@ class LimitedWriter extends Mustache.Writer {
 
   override renderTokens(...parts: Parameters<Mustache.Writer['renderTokens']>): string {
     this.#visits += 1;
-    if (this.#visits > limits.sectionVisits) {
-      throw new TooLong(beyond.visits);
-    }
+    if (this.#visits > limits.sectionVisits) throw new TooLong(beyond.visits);
     return super.renderTokens(...parts);
   }
 
   #counted(text: string | undefined): string {
     this.#characters += String(text ?? '').length;
-    if (this.#characters > limits.renderedCharacters) {
-      throw new TooLong(beyond.rendered);
-    }
+    if (this.#characters > limits.renderedCharacters) throw new TooLong(beyond.rendered);
     return text ?? '';
   }
 }
@@ -258,16 +250,10 @@ function partsOf(tokens: readonly MustacheToken[], original: (offset: number) =>
       case '>':
         return [{ kind: 'partial', name, at: at() }];
       case '#':
-      case '^':
-        return [
-          {
-            kind: 'section',
-            name,
-            at: at(),
-            inverted: type === '^',
-            parts: partsOf(inside(token), original),
-          },
-        ];
+      case '^': {
+        const parts = partsOf(inside(token), original);
+        return [{ kind: 'section', name, at: at(), inverted: type === '^', parts }];
+      }
       default:
         return [];
     }

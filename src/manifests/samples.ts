@@ -2,6 +2,7 @@ import { dirname, join, resolve as resolvePath } from 'node:path';
 import { plainNumber } from '../base/json.js';
 import { error, type Problem } from '../base/problems.js';
 import { ExactNumber, isMap, type Json, mapValues } from '../base/values.js';
+import type { NamedSample } from '../mail/samples.js';
 import type { Project } from '../project/project.js';
 import { parseYaml } from '../yaml/parse.js';
 import { resolve } from '../yaml/resolve.js';
@@ -10,15 +11,6 @@ import { typeOf } from '../yaml/types.js';
 import { Access } from './access.js';
 import { refusal } from './find-manifests.js';
 import { isInside } from './symlinks.js';
-
-/** Sample data of an email template. */
-export interface Sample {
-  /** The file, or the number of the document if it has several. */
-  readonly name: string;
-  readonly data: { readonly [name: string]: Json };
-  /** Relative to the current folder. */
-  readonly file: string;
-}
 
 /** A template; `manifest` is relative to the current folder. */
 export interface Sampled {
@@ -29,7 +21,7 @@ export interface Sampled {
 
 export interface Samples {
   /** By the templates' addresses. */
-  readonly found: ReadonlyMap<string, readonly Sample[]>;
+  readonly found: ReadonlyMap<string, readonly NamedSample[]>;
   readonly problems: readonly Problem[];
 }
 
@@ -41,14 +33,14 @@ export const samplesFolder = 'samples';
  * the project; each document is a sample. Templates without a file are left out.
  */
 export async function loadSamples(project: Project, templates: readonly Sampled[]): Promise<Samples> {
-  const read = new Map<string, Promise<readonly Sample[] | Problem | undefined>>();
+  const read = new Map<string, Promise<readonly NamedSample[] | Problem | undefined>>();
   const access = new Access(project);
   const once = (path: string) => {
     const known = read.get(path) ?? readSample(project, access, path);
     read.set(path, known);
     return known;
   };
-  const found = new Map<string, readonly Sample[]>();
+  const found = new Map<string, readonly NamedSample[]>();
   const problems = new Set<Problem>();
   for (const { address, type, manifest } of templates) {
     // Anything else could leave the folder.
@@ -74,7 +66,7 @@ async function readSample(
   project: Project,
   access: Access,
   path: string,
-): Promise<readonly Sample[] | Problem | undefined> {
+): Promise<readonly NamedSample[] | Problem | undefined> {
   const read = await access.read(path);
   const name = fileName(path, project);
   const { file: shown } = name;
@@ -84,7 +76,7 @@ async function readSample(
   const [problem] = problems.filter(({ severity }) => severity === 'error');
   if (problem !== undefined) return problem;
   if (documents.length === 0) return [{ name: shown, data: {}, file: shown }];
-  const samples: Sample[] = [];
+  const samples: NamedSample[] = [];
   for (const [index, document] of documents.entries()) {
     const { value } = resolve(document.root, source, null);
     if (!isMap(value)) {
@@ -97,7 +89,7 @@ async function readSample(
     }
     samples.push({
       name: documents.length === 1 ? shown : `document ${index + 1}`,
-      data: mapValues(value as Sample['data'], printable),
+      data: mapValues(value as NamedSample['data'], printable),
       file: shown,
     });
   }

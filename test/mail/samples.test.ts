@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { exampleOf, renderMails, type SampleData } from '../../src/mail/samples.js';
+import { exampleOf } from '../../src/mail/placeholders.js';
+import { renderMails, type SampleData } from '../../src/mail/samples.js';
 import { layout, layoutText } from './layouts.js';
 
 function texts(txt: string, given: SampleData = {}): [string | null, string][] {
