@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { kindNames } from '../base/kind-names.js';
-import { defaulted, optional } from '../base/members.js';
+import { defaulted, described, optional } from '../base/members.js';
 import { approvedFor, defaultSafety } from '../base/safety.js';
 import { limits } from '../mail/limits.js';
 import { checksSchema } from '../mail/settings.js';
 import { profiles } from '../server/profiles.js';
-import { stateSettingsSchema } from './state.js';
+import { pem, stateSettingsSchema, text } from './state.js';
 
 export const DEFAULT_MANIFESTS = ['manifests/**/*.yaml', 'manifests/**/*.yml'];
 
@@ -16,48 +16,35 @@ const variableName = z
     'must be a name of letters (a to z), digits and "_", and begin with no digit',
   );
 
-const text = () => z.string().min(1, 'must not be empty');
+const texts = () => z.array(text()).min(1, 'must not be empty');
 
-const clientCredentialsSchema = z
-  .strictObject({
-    token_url: text().meta({
-      description: 'The URL that issues tokens.',
-      examples: ['https://id.example.com/oauth/token'],
-    }),
-    client_id: text().meta({ description: 'The id of the client.', examples: ['${IDOPS_CLIENT_ID}'] }),
-    client_secret: text().meta({
-      description: 'The secret of the client. Use a variable.',
-      examples: ['${IDOPS_CLIENT_SECRET}'],
-    }),
+const clientCredentialsSchema = described(
+  z.strictObject({
+    token_url: described(text(), 'The URL that issues tokens.', 'https://id.example.com/oauth/token'),
+    client_id: described(text(), 'The id of the client.', '${IDOPS_CLIENT_ID}'),
+    client_secret: described(text(), 'The secret of the client. Use a variable.', '${IDOPS_CLIENT_SECRET}'),
     scopes: optional(
       z.array(text().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be a scope: visible ASCII without spaces')),
       'The scopes to request. Default: those that the manifests need.',
       ['users:manage:all'],
     ),
-  })
-  .meta({
-    description: 'Requests a token with the OAuth 2.0 client credentials grant.',
-    examples: [
-      {
-        token_url: 'https://id.example.com/oauth/token',
-        client_id: '${IDOPS_CLIENT_ID}',
-        client_secret: '${IDOPS_CLIENT_SECRET}',
-      },
-    ],
-  });
+  }),
+  'Requests a token with the OAuth 2.0 client credentials grant.',
+  {
+    token_url: 'https://id.example.com/oauth/token',
+    client_id: '${IDOPS_CLIENT_ID}',
+    client_secret: '${IDOPS_CLIENT_SECRET}',
+  },
+);
 
-const headerSchema = z
-  .strictObject({
-    name: text().meta({ description: 'The name of the header.', examples: ['X-Api-Key'] }),
-    value: text().meta({
-      description: 'The value of the header. Use a variable.',
-      examples: ['${IDOPS_API_KEY}'],
-    }),
-  })
-  .meta({
-    description: 'A header to send instead of "Authorization: Bearer".',
-    examples: [{ name: 'X-Api-Key', value: '${IDOPS_API_KEY}' }],
-  });
+const headerSchema = described(
+  z.strictObject({
+    name: described(text(), 'The name of the header.', 'X-Api-Key'),
+    value: described(text(), 'The value of the header. Use a variable.', '${IDOPS_API_KEY}'),
+  }),
+  'A header to send instead of "Authorization: Bearer".',
+  { name: 'X-Api-Key', value: '${IDOPS_API_KEY}' },
+);
 
 const ways = {
   token: optional(text(), 'The bearer token. Use a variable.', '${IDOPS_TOKEN}'),
@@ -67,7 +54,7 @@ const ways = {
     '/run/secrets/idops-token',
   ),
   token_command: optional(
-    z.array(text()).min(1, 'must not be empty'),
+    texts(),
     'A program with arguments that prints the bearer token. It runs without a shell.',
     ['vault', 'read', '-field=token', 'identity/token'],
   ),
@@ -99,37 +86,19 @@ const authSchema = z
     examples: [{ token: '${IDOPS_TOKEN}' }],
   });
 
-const tlsSchema = z
-  .strictObject({
-    ca_file: optional(
-      text(),
-      'A PEM file with the authorities to trust, instead of those of Node.js.',
-      'certificates/ca.pem',
-    ),
-    client_cert_file: optional(
-      text(),
-      'A PEM file with the client certificate and its chain.',
-      'certificates/client.pem',
-    ),
-    client_key_file: optional(
-      text(),
-      'A PEM file with its private key, without a passphrase.',
-      '/run/secrets/idops-client.key',
-    ),
-  })
-  .meta({
-    description: 'TLS certificates; paths are relative to the configuration.',
-    examples: [{ ca_file: 'certificates/ca.pem' }],
-  });
+const tlsSchema = described(
+  z.strictObject({
+    ca_file: pem('the authorities to trust, instead of those of Node.js', 'certificates/ca.pem'),
+    client_cert_file: pem('the client certificate and its chain', 'certificates/client.pem'),
+    client_key_file: pem('its private key, without a passphrase', '/run/secrets/idops-client.key'),
+  }),
+  'TLS certificates; paths are relative to the configuration.',
+  { ca_file: 'certificates/ca.pem' },
+);
 
-export const serverSchema = z
-  .strictObject({
-    base_url: optional(
-      z.string().min(1, 'must not be empty'),
-      'The base URL of the API.',
-      'https://id.example.com',
-      '${IDOPS_BASE_URL}',
-    ),
+export const serverSchema = described(
+  z.strictObject({
+    base_url: optional(text(), 'The base URL of the API.', 'https://id.example.com', '${IDOPS_BASE_URL}'),
     profile: defaulted(
       z.enum(Object.keys(profiles)),
       'documented',
@@ -150,26 +119,18 @@ export const serverSchema = z
       'Allow http to other hosts than this one, which exposes the token.',
       true,
     ),
-  })
-  .meta({
-    description: 'The server. Optional if --base-url and IDOPS_TOKEN are set.',
-    examples: [
-      { base_url: 'https://id.example.com', profile: 'documented', auth: { token: '${IDOPS_TOKEN}' } },
-    ],
-  });
+  }),
+  'The server. Optional if --base-url and IDOPS_TOKEN are set.',
+  { base_url: 'https://id.example.com', profile: 'documented', auth: { token: '${IDOPS_TOKEN}' } },
+);
 
-export const manifestsSchema = z.array(z.string().min(1, 'must not be empty')).meta({
+export const manifestsSchema = z.array(text()).meta({
   description: 'Globs of manifests, relative to the configuration. "!" excludes.',
   examples: [['manifests/**/*.yaml', '!manifests/drafts/**']],
   default: DEFAULT_MANIFESTS,
 });
 
-const most = (description: string, example: number, standard?: number) =>
-  z
-    .int()
-    .min(0, 'must be 0 or more')
-    .optional()
-    .meta({ description, examples: [example], ...(standard === undefined ? {} : { default: standard }) });
+const count = () => z.int().min(0, 'must be 0 or more');
 
 const addressPattern = new RegExp(`^(\\*|(${kindNames.join('|')})/.)`);
 
@@ -177,10 +138,11 @@ const keepSchema = z
   .strictObject({
     scope: optional(text(), 'The name or id of a scope, their own or through a role.', 'users:manage:all'),
     role: optional(text(), 'The name or id of a role.', 'admin'),
-    at_least: z
-      .int()
-      .min(1, 'must be 1 or more')
-      .meta({ description: 'How many users must have it; blocked users do not count.', examples: [2] }),
+    at_least: described(
+      z.int().min(1, 'must be 1 or more'),
+      'How many users must have it; blocked users do not count.',
+      2,
+    ),
   })
   .refine(({ scope, role }) => (scope === undefined) !== (role === undefined), {
     error: 'needs either "scope" or "role"',
@@ -189,24 +151,30 @@ const keepSchema = z
 
 const approversSchema = z
   .strictObject({
-    for: z.enum(approvedFor).meta({ description: 'The kind of change.', examples: ['privileged'] }),
-    teams: optional(z.array(text()).min(1, 'must not be empty'), 'GitHub teams, by slug.', ['security']),
-    users: optional(z.array(text()).min(1, 'must not be empty'), 'GitHub accounts.', ['ada']),
+    for: described(z.enum(approvedFor), 'The kind of change.', 'privileged'),
+    teams: optional(texts(), 'GitHub teams, by slug.', ['security']),
+    users: optional(texts(), 'GitHub accounts.', ['ada']),
   })
   .refine(({ teams, users }) => teams !== undefined || users !== undefined, {
     error: 'needs "teams" or "users"',
   })
   .meta({ anyOf: [{ required: ['teams'] }, { required: ['users'] }] });
 
-export const safetySchema = z
-  .strictObject({
-    max_destructive: most(
+export const safetySchema = described(
+  z.strictObject({
+    max_destructive: defaulted(
+      count(),
+      defaultSafety.maxDestructive,
       'How many destructive changes one apply may make.',
       10,
-      defaultSafety.maxDestructive,
     ),
-    max_changes: most('How many objects one apply may change. Default: no limit.', 500),
-    max_privileged: most('How many privileged changes one apply may make.', 1, defaultSafety.maxPrivileged),
+    max_changes: optional(count(), 'How many objects one apply may change. Default: no limit.', 500),
+    max_privileged: defaulted(
+      count(),
+      defaultSafety.maxPrivileged,
+      'How many privileged changes one apply may make.',
+      1,
+    ),
     privileged: defaulted(
       z.array(text().regex(/^(?!role:$)/, 'must name a role after "role:"')),
       defaultSafety.privileged,
@@ -228,32 +196,32 @@ export const safetySchema = z
       'Who must approve which kind of change before the GitHub Action applies it.',
       [{ for: 'privileged', teams: ['security'] }],
     ),
-  })
-  .meta({ description: 'Limits of what an apply may do.', examples: [{ max_destructive: 0 }] });
+  }),
+  'Limits of what an apply may do.',
+  { max_destructive: 0 },
+);
 
-export const limitsSchema = z
-  .strictObject({
+export const limitsSchema = described(
+  z.strictObject({
     body_characters: defaulted(
       z.int().min(1, 'must be 1 or more'),
       limits.allBodiesCharacters,
       'How many characters all body files may have together.',
       100_000_000,
     ),
-  })
-  .meta({
-    description: 'Limits of the size of a project.',
-    examples: [{ body_characters: 100_000_000 }],
-  });
+  }),
+  'Limits of the size of a project.',
+  { body_characters: 100_000_000 },
+);
 
 const kindList = () => z.array(z.enum(kindNames));
 
-export const createSchema = z
-  .union([z.boolean(), kindList()], { error: 'expected true, false or a list of kinds' })
-  .meta({
-    description:
-      'Whether to create objects that the server does not have: all kinds, or these. Only under boruta; a document can override it.',
-    examples: [true, ['Role', 'Organization']],
-  });
+export const createSchema = described(
+  z.union([z.boolean(), kindList()], { error: 'expected true, false or a list of kinds' }),
+  'Whether to create objects that the server does not have: all kinds, or these. Only under boruta; a document can override it.',
+  true,
+  ['Role', 'Organization'],
+);
 
 export const pruneSchema = kindList().meta({
   description:

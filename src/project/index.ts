@@ -3,4 +3,4 @@ export { configPath, type ProjectOptions } from './find-config.js';
 export type { Guarded } from './guarded.js';
 export { loadProject, type Project } from './project.js';
 export type { AuthSettings, ServerOverrides, ServerSettings } from './server.js';
-export { DEFAULT_STATE, defaultState, type StateSettings, stateOnBranch } from './state.js';
+export { DEFAULT_STATE, defaultState, pathOnBranch, type StateSettings } from './state.js';

@@ -1,4 +1,4 @@
-import { posix, relative, resolve, sep } from 'node:path';
+import { resolve } from 'node:path';
 import { git } from '../base/git.js';
 import { parseUrl } from '../base/parse-url.js';
 import { findWorkTree, realPath } from '../base/paths.js';
@@ -6,7 +6,7 @@ import { error, type Place, type Problem } from '../base/problems.js';
 import { firstFew } from '../base/words.js';
 import { find, type ScalarNode } from '../yaml/tree.js';
 import type { Layer } from './layers.js';
-import { DEFAULT_BRANCH, DEFAULT_REMOTE, defaultState, stateOnBranch } from './state.js';
+import { DEFAULT_BRANCH, DEFAULT_REMOTE, defaultState, pathOnBranch } from './state.js';
 
 /** The place of a state. Environments with equal ids share it. */
 interface StatePlace {
@@ -33,10 +33,11 @@ export async function sharedStates(
   // One remote has one address; only of several, some may be the same.
   const isOneRemote = new Set(environments.map(remoteOf)).size === 1;
   for (const one of environments) {
-    const address = textAt(one, 'server', 'base_url');
+    const found = textAt(one, 'server', 'base_url');
     const stored = await placeOf(one, root, isOneRemote);
-    if (address === undefined || stored === undefined) continue;
-    byPlace.set(stored.id, [...(byPlace.get(stored.id) ?? []), { ...one, address: normal(address), stored }]);
+    if (found === undefined || stored === undefined) continue;
+    const address = { ...found, text: parseUrl(found.text)?.href.replace(/\/+$/, '') ?? found.text };
+    byPlace.set(stored.id, [...(byPlace.get(stored.id) ?? []), { ...one, address, stored }]);
   }
   return [...byPlace.values()].flatMap((sharing) => {
     const apart = sharing.filter((one) => sharing.some((other) => differ(one, other)));
@@ -45,11 +46,14 @@ export async function sharedStates(
     const { shown, setting, usual } = last.stored;
     const nodes = [setting, ['server', 'base_url']].flatMap((path) => scalarAt(last, ...path) ?? []);
     const names = apart.flatMap(({ name }) => name ?? []);
-    const who = [...(apart.some(({ name }) => name === null) ? ['the configuration without --env'] : [])];
+    const who = [
+      ...(names.length < apart.length ? ['the configuration without --env'] : []),
+      `${names.length === 1 ? 'environment' : 'environments'} ${firstFew(names, 5)}`,
+    ];
     return [
       error(
         'shared-state',
-        `different servers share the state ${shown}: ${[...who, `${names.length === 1 ? 'environment' : 'environments'} ${firstFew(names, 5)}`].join(' and ')}`,
+        `different servers share the state ${shown}: ${who.join(' and ')}`,
         nodes.slice(0, 1).map(place),
         `a state belongs to one server: leave ${setting.join('.')} out, and each environment has its own (${usual}), or write a different one in each environment`,
       ),
@@ -63,10 +67,6 @@ function differ(one: Known, other: Known): boolean {
   return one.address.text !== other.address.text && (isSure || (one.name !== null && other.name !== null));
 }
 
-function normal({ text, isLiteral }: Known['address']): Known['address'] {
-  return { text: parseUrl(text)?.href.replace(/\/+$/, '') ?? text, isLiteral };
-}
-
 async function placeOf(one: Layer, root: string, isOneRemote: boolean): Promise<StatePlace | undefined> {
   const { name, config } = one;
   /** Undefined if it depends on a process variable. */
@@ -74,24 +74,15 @@ async function placeOf(one: Layer, root: string, isOneRemote: boolean): Promise<
     const found = textAt(one, ...path);
     return found === undefined ? usual : found.isLiteral ? found.text : undefined;
   };
-  const setting = (...path: string[]) => ['state', ...path];
   if (find(config, ['state', 'git']).complete) {
     const branch = literal(DEFAULT_BRANCH, 'state', 'git', 'branch');
-    const below = relative(findWorkTree(root) ?? root, root)
-      .split(sep)
-      .join('/');
-    const path = literal(posix.join(below, stateOnBranch(name)), 'state', 'git', 'path');
+    const path = literal(pathOnBranch(name, root, findWorkTree(root) ?? root), 'state', 'git', 'path');
     if (branch === undefined || path === undefined) return undefined;
-    const id = JSON.stringify([
-      'git',
-      isOneRemote ? '' : await remoteAddress(root, remoteOf(one)),
-      branch,
-      path,
-    ]);
+    const remote = isOneRemote ? '' : await remoteAddress(root, remoteOf(one));
     return {
-      id,
+      id: JSON.stringify(['git', remote, branch, path]),
       shown: `${path} on the branch ${branch}`,
-      setting: setting('git', 'path'),
+      setting: ['state', 'git', 'path'],
       usual: 'NAME.json',
     };
   }
@@ -100,14 +91,14 @@ async function placeOf(one: Layer, root: string, isOneRemote: boolean): Promise<
     const row = literal(name ?? 'state', 'state', 'postgres', 'name');
     if (url === undefined || row === undefined) return undefined;
     const id = JSON.stringify(['postgres', databaseOf(url), row]);
-    return { id, shown: `${row} of a database`, setting: setting('postgres', 'name'), usual: 'NAME' };
+    return { id, shown: `${row} of a database`, setting: ['state', 'postgres', 'name'], usual: 'NAME' };
   }
   const path = literal(defaultState(name), 'state', 'path');
   if (path === undefined) return undefined;
   return {
     id: await realPath(resolve(root, path)),
     shown: path,
-    setting: setting('path'),
+    setting: ['state', 'path'],
     usual: defaultState('NAME'),
   };
 }

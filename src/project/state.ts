@@ -1,7 +1,9 @@
+import { posix } from 'node:path';
 import * as z from 'zod';
-import { defaulted, optional } from '../base/members.js';
+import { defaulted, described, optional } from '../base/members.js';
 import { error, type Problem, refuse } from '../base/problems.js';
 import { Sensitive } from '../base/values.js';
+import { shownPath } from '../yaml/source-file.js';
 
 export const DEFAULT_STATE = '.idops/state.json';
 export const DEFAULT_REMOTE = 'origin';
@@ -12,15 +14,15 @@ export function defaultState(environment: string | null): string {
   return environment === null ? DEFAULT_STATE : `.idops/${environment}/state.json`;
 }
 
-/** The same on a git branch, in the configuration's folder. */
-export function stateOnBranch(environment: string | null): string {
-  return `${environment ?? 'state'}.json`;
+/** The same on a branch of the git work tree `top`: in the configuration's folder, `root`. */
+export function pathOnBranch(environment: string | null, root: string, top: string): string {
+  return posix.join(shownPath(root, top), `${environment ?? 'state'}.json`);
 }
 
-const text = () => z.string().min(1, 'must not be empty');
+export const text = () => z.string().min(1, 'must not be empty');
 
-const gitSchema = z
-  .strictObject({
+const gitSchema = described(
+  z.strictObject({
     remote: defaulted(
       text()
         // Git would take others for an option or a program.
@@ -50,16 +52,15 @@ const gitSchema = z
       'The file on the branch. Default: ENVIRONMENT.json or state.json, in the folder of the configuration.',
       'production.json',
     ),
-  })
-  .meta({
-    description: 'Keeps the state on a branch of a git remote.',
-    examples: [{ remote: DEFAULT_REMOTE, branch: DEFAULT_BRANCH }],
-  });
+  }),
+  'Keeps the state on a branch of a git remote.',
+  { remote: DEFAULT_REMOTE, branch: DEFAULT_BRANCH },
+);
 
-const pem = (what: string, example: string) => optional(text(), `A PEM file with ${what}.`, example);
+export const pem = (what: string, example: string) => optional(text(), `A PEM file with ${what}.`, example);
 
-const postgresSchema = z
-  .strictObject({
+const postgresSchema = described(
+  z.strictObject({
     url: optional(
       text(),
       'The URL of the database, postgres://USER:PASSWORD@HOST:PORT/DATABASE. Use a variable.',
@@ -73,11 +74,10 @@ const postgresSchema = z
     ca_file: pem('the authorities to trust, instead of those of Node.js', 'certificates/database-ca.pem'),
     client_cert_file: pem('the client certificate', 'certificates/database.pem'),
     client_key_file: pem('its private key, without a passphrase', '/run/secrets/database.key'),
-  })
-  .meta({
-    description: 'Keeps the state in a PostgreSQL database.',
-    examples: [{ url: '${IDOPS_STATE_URL}' }],
-  });
+  }),
+  'Keeps the state in a PostgreSQL database.',
+  { url: '${IDOPS_STATE_URL}' },
+);
 
 /** The members that say where the state is kept, which exclude each other. */
 export const statePlaces = ['path', 'git', 'postgres'] as const;
@@ -144,17 +144,9 @@ export function missingStateSettings({ postgres }: z.infer<typeof stateSettingsS
   const needs = (there: string, other: string): Problem[] => [
     error('missing-field', `"state.postgres.${there}" needs "state.postgres.${other}" beside it`),
   ];
+  const hint = 'add url to it, such as url: ${IDOPS_STATE_URL}';
   return [
-    ...(url === undefined
-      ? [
-          error(
-            'missing-field',
-            '"state.postgres" names no database',
-            [],
-            'add url to it, such as url: ${IDOPS_STATE_URL}',
-          ),
-        ]
-      : []),
+    ...(url === undefined ? [error('missing-field', '"state.postgres" names no database', [], hint)] : []),
     ...(cert !== undefined && key === undefined ? needs('client_cert_file', 'client_key_file') : []),
     ...(cert === undefined && key !== undefined ? needs('client_key_file', 'client_cert_file') : []),
   ];

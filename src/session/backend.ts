@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join, posix, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import { git } from '../base/git.js';
 import { parseUrl } from '../base/parse-url.js';
 import { findWorkTree } from '../base/paths.js';
@@ -7,7 +7,8 @@ import { type Problem, problemError, warning } from '../base/problems.js';
 import { readTextFile } from '../base/read-file.js';
 import { systemErrorText } from '../base/system-errors.js';
 import type { Declared } from '../kinds/kind.js';
-import { type Project, type StateSettings, stateOnBranch } from '../project/index.js';
+import { type Project, pathOnBranch, type StateSettings } from '../project/index.js';
+import type { OnSecret } from '../secrets/redactor.js';
 import type { StateBackend } from '../state/backend.js';
 import { fileBackend } from '../state/file/index.js';
 import { withJournalBuffer } from '../state/journal-buffer.js';
@@ -20,17 +21,14 @@ const KEPT = '.idops/kept';
  * The backend of a project's state, with the journal buffer. `onSecret` receives the credentials in its settings. Throws a ProblemsError
  * if the settings are wrong.
  */
-export async function backendOf(project: Project, onSecret: (secret: string) => void): Promise<StateBackend> {
+export async function backendOf(project: Project, onSecret: OnSecret): Promise<StateBackend> {
   const backend = await backendWithoutBuffer(project, onSecret);
   const kept = join(project.root, KEPT);
   // A file needs no buffer; lines may be left from when the state was kept elsewhere.
   return project.state().in === 'file' && !existsSync(kept) ? backend : withJournalBuffer(backend, kept);
 }
 
-export async function backendWithoutBuffer(
-  project: Project,
-  onSecret: (secret: string) => void,
-): Promise<StateBackend> {
+export async function backendWithoutBuffer(project: Project, onSecret: OnSecret): Promise<StateBackend> {
   const settings = project.state();
   if (settings.in === 'file') return await fileBackend(settings);
   return settings.in === 'git'
@@ -38,22 +36,12 @@ export async function backendWithoutBuffer(
     : await inDatabase(project, settings, onSecret);
 }
 
-/** The path of a state on its branch: as configured, or by the environment and the folder of the configuration in the repository. */
-export function pathOnBranch(
-  { root: folder, environment }: Pick<Project, 'root' | 'environment'>,
-  root: string,
-  path: string | null,
-): string {
-  const below = relative(root, folder).split(sep).join('/');
-  return path ?? posix.join(below, stateOnBranch(environment));
-}
-
 async function onBranch(
   project: Project,
-  { remote, branch, path }: Extract<StateSettings, { in: 'git' }>,
-  onSecret: (secret: string) => void,
+  { remote, branch, path: configured }: Extract<StateSettings, { in: 'git' }>,
+  onSecret: OnSecret,
 ): Promise<StateBackend> {
-  const { root: folder, file } = project;
+  const { root: folder, file, environment } = project;
   const root = findWorkTree(folder);
   if (root === undefined) {
     throw problemError(
@@ -64,24 +52,23 @@ async function onBranch(
   }
   for (const secret of [...credentialsIn(remote), ...(await configuredSecrets(root))]) onSecret(secret);
   const { gitBackend } = await import('../state/git/index.js');
-  return gitBackend({ root, remote, branch, path: pathOnBranch(project, root, path) });
+  const path = configured ?? pathOnBranch(environment, folder, root);
+  return gitBackend({ root, remote, branch, path });
 }
 
 async function inDatabase(
   { cwd, environment }: Project,
   { url: address, name, files }: Extract<StateSettings, { in: 'postgres' }>,
-  onSecret: (secret: string) => void,
+  onSecret: OnSecret,
 ): Promise<StateBackend> {
   const { postgresBackend, secretsOf } = await import('../state/postgres/index.js');
   const url = String(address.reveal());
   for (const secret of secretsOf(url)) onSecret(secret);
   const read = async ([what, file]: [string, string]): Promise<[string, string]> => {
     const text = await readTextFile(file).catch((failure: unknown) => {
-      throw problemError(
-        'bad-certificate',
-        `the file ${shownPath(file, cwd)} of state.postgres can't be read: ${systemErrorText(failure)}`,
-        'the path is relative to the configuration',
-      );
+      const why = systemErrorText(failure);
+      const message = `the file ${shownPath(file, cwd)} of state.postgres can't be read: ${why}`;
+      throw problemError('bad-certificate', message, 'the path is relative to the configuration');
     });
     if (what === 'key') onSecret(text);
     return [what, text];

@@ -1,11 +1,10 @@
 import { resolve } from 'node:path';
 import { findWorkTree } from '../base/paths.js';
 import { error, type Problem } from '../base/problems.js';
-import { DEFAULT_STATE, defaultState, type Project } from '../project/index.js';
+import { DEFAULT_STATE, defaultState, type Project, pathOnBranch } from '../project/index.js';
 import { fileBackend } from '../state/file/index.js';
 import type { State } from '../state/state.js';
 import { parseState, parseStateJson } from '../state/state-text.js';
-import { pathOnBranch } from './backend.js';
 
 /** A place, other than the configured one, that may have the state. */
 interface FormerPlace {
@@ -67,10 +66,11 @@ async function formerBranches(project: Project): Promise<FormerPlace[]> {
   const root = findWorkTree(project.root);
   if (root === undefined) return [];
   const settings = project.state();
-  const own = pathOnBranch(project, root, settings.in === 'git' ? settings.path : null);
+  const usual = pathOnBranch(project.environment, project.root, root);
+  const own = (settings.in === 'git' ? settings.path : null) ?? usual;
   const { seenTexts } = await import('../state/git/branch.js');
   const found: FormerPlace[] = [];
-  for (const path of new Set([own, pathOnBranch(project, root, null)])) {
+  for (const path of new Set([own, usual])) {
     for (const [ref, text] of await seenTexts(root, path).catch(() => [])) {
       found.push({
         place: `${path} in git (${ref})`,
