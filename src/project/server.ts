@@ -108,33 +108,28 @@ const DEFAULT_PROFILE = 'documented';
 /** Assembles and checks the settings. */
 export class Settings {
   readonly #sources: ServerSources;
+  readonly #server: ServerSection;
   readonly #problems: Problem[];
   readonly #secrets: string[] = [];
 
   constructor(sources: ServerSources) {
     this.#sources = sources;
+    this.#server = sources.section.data ?? {};
     this.#problems = [...sources.section.problems];
   }
 
   /** Throws a ProblemsError with every problem. */
-  async build(): Promise<ServerSettings> {
-    const server = this.#sources.section.data ?? {};
-    const allowInsecureHttp = server.allow_insecure_http ?? false;
-    const address = this.#baseUrl(server, allowInsecureHttp);
-    const auth = await this.#auth(server.auth, allowInsecureHttp);
-    if (this.#sources.given.pinned && address !== undefined && auth !== undefined)
-      this.#staysAt(address, auth);
+  build(): ServerSettings {
+    const { given, place } = this.#sources;
+    const server = this.#server;
+    const address = this.#baseUrl();
+    const auth = this.#auth();
+    if (given.pinned && address !== undefined && auth !== undefined) this.#staysAt(address, auth);
     if (server.trust_profile === true && server.profile === undefined) {
-      this.#problems.push(
-        error(
-          'wrong-value',
-          'trust_profile is set without a profile',
-          this.#sources.place('trust_profile'),
-          'add the profile beside it, or remove it',
-        ),
-      );
+      const hint = 'add the profile beside it, or remove it';
+      this.#wrong('wrong-value', 'trust_profile is set without a profile', place('trust_profile'), hint);
     }
-    const tls = await this.#tls(server.tls ?? {});
+    const tls = this.#tls();
     const proxy = address === undefined ? null : this.#proxy(address);
     this.#rememberVariables();
     refuse(this.#problems);
@@ -151,24 +146,29 @@ export class Settings {
       auth,
       tls,
       proxy,
-      allowInsecureHttp,
+      allowInsecureHttp: this.#allowsInsecureHttp,
       secrets: this.#secrets.filter((secret) => secret !== '').map((secret) => new Sensitive(secret)),
     };
   }
 
-  #baseUrl(server: ServerSection, allowInsecureHttp: boolean): BaseUrl | undefined {
+  get #allowsInsecureHttp(): boolean {
+    return this.#server.allow_insecure_http ?? false;
+  }
+
+  #wrong(...problem: Parameters<typeof error>): void {
+    this.#problems.push(error(...problem));
+  }
+
+  #baseUrl(): BaseUrl | undefined {
     const { given, place } = this.#sources;
-    const text = given.baseUrl ?? server.base_url;
+    const text = given.baseUrl ?? this.#server.base_url;
     if (text === undefined) {
-      this.#missing(
-        'the address of the server',
-        'base_url',
-        'add server.base_url to the configuration, or give --base-url or IDOPS_BASE_URL',
-      );
+      const usual = 'add server.base_url to the configuration, or give --base-url or IDOPS_BASE_URL';
+      this.#missing('the address of the server', 'base_url', usual);
       return undefined;
     }
     const places = given.baseUrl === undefined ? place('base_url') : [];
-    const address = this.#address(text, 'the base URL', places, allowInsecureHttp);
+    const address = this.#address(text, 'the base URL', places);
     if (address !== undefined && given.aside !== undefined) this.#sameAddress(address, given.aside, places);
     return address;
   }
@@ -177,23 +177,16 @@ export class Settings {
   #sameAddress(address: BaseUrl, aside: string, places: readonly Place[]): void {
     const other = checkBaseUrl(aside, { what: 'IDOPS_BASE_URL', places: [], allowInsecureHttp: true });
     if (isBaseUrl(other) && other.href === address.href) return;
-    this.#problems.push(
-      error(
-        'other-address',
-        `IDOPS_BASE_URL names ${isBaseUrl(other) ? other.href : 'something else'}, and environment ${this.#sources.environment} is at ${address.href}`,
-        places,
-        'unset IDOPS_BASE_URL, or give --base-url, which replaces the address of an environment',
-      ),
+    this.#wrong(
+      'other-address',
+      `IDOPS_BASE_URL names ${isBaseUrl(other) ? other.href : 'something else'}, and environment ${this.#sources.environment} is at ${address.href}`,
+      places,
+      'unset IDOPS_BASE_URL, or give --base-url, which replaces the address of an environment',
     );
   }
 
-  #address(
-    text: string,
-    what: string,
-    places: readonly Place[],
-    allowInsecureHttp: boolean,
-  ): BaseUrl | undefined {
-    const checked = checkBaseUrl(text, { what, places, allowInsecureHttp });
+  #address(text: string, what: string, places: readonly Place[]): BaseUrl | undefined {
+    const checked = checkBaseUrl(text, { what, places, allowInsecureHttp: this.#allowsInsecureHttp });
     if (isBaseUrl(checked)) return checked;
     this.#problems.push(checked);
     return undefined;
@@ -217,30 +210,26 @@ export class Settings {
     // An invalid section may not lack it.
     if (this.#sources.section.problems.length > 0) return;
     const hint = this.#sources.inEnvironments(member) ?? usual;
-    this.#problems.push(error('missing-field', `${what} is not known`, this.#sources.key, hint));
+    this.#wrong('missing-field', `${what} is not known`, this.#sources.key, hint);
   }
 
-  async #auth(auth: Auth | undefined, allowInsecureHttp: boolean): Promise<AuthSettings | undefined> {
+  #auth(): AuthSettings | undefined {
     const { given, cwd, root, place } = this.#sources;
-    if (given.tokenFile !== undefined) return await this.#tokenFile(resolvePath(cwd, given.tokenFile), []);
+    const { auth } = this.#server;
+    if (given.tokenFile !== undefined) return this.#tokenFile(resolvePath(cwd, given.tokenFile), []);
     if (given.token !== undefined) return this.#token(given.token, 'IDOPS_TOKEN', []);
     if (auth?.token !== undefined)
       return this.#token(auth.token, 'server.auth.token', place('auth', 'token'));
     if (auth?.token_file !== undefined) {
-      return await this.#tokenFile(resolvePath(root, auth.token_file), place('auth', 'token_file'));
+      return this.#tokenFile(resolvePath(root, auth.token_file), place('auth', 'token_file'));
     }
     if (auth?.token_command !== undefined) {
       return { way: 'token_command', argv: auth.token_command, cwd: root, passed: this.#passed(auth) };
     }
-    if (auth?.client_credentials !== undefined) {
-      return this.#clientCredentials(auth.client_credentials, allowInsecureHttp);
-    }
+    if (auth?.client_credentials !== undefined) return this.#clientCredentials(auth.client_credentials);
     if (auth?.header !== undefined) return this.#header(auth.header);
-    this.#missing(
-      'how to authenticate',
-      'auth',
-      'add server.auth to the configuration, or give --token-file or IDOPS_TOKEN',
-    );
+    const usual = 'add server.auth to the configuration, or give --token-file or IDOPS_TOKEN';
+    this.#missing('how to authenticate', 'auth', usual);
     return undefined;
   }
 
@@ -253,13 +242,11 @@ export class Settings {
           ? `would ask ${auth.address.origin} for a token`
           : undefined;
     if (elsewhere === undefined) return;
-    this.#problems.push(
-      error(
-        'auth-elsewhere',
-        `"server.auth" ${elsewhere}, and base-url, which is an input, pins credentials to ${origin}`,
-        this.#sources.place('auth', auth.way),
-        'add the input token, which overrides server.auth',
-      ),
+    this.#wrong(
+      'auth-elsewhere',
+      `"server.auth" ${elsewhere}, and base-url, which is an input, pins credentials to ${origin}`,
+      this.#sources.place('auth', auth.way),
+      'add the input token, which overrides server.auth',
     );
   }
 
@@ -276,35 +263,30 @@ export class Settings {
 
   #token(text: string, what: string, places: readonly Place[]): AuthSettings {
     const token = text.trim();
-    this.#wrong(wrongInToken(token, what, places));
+    const wrong = wrongInToken(token, what, places);
+    if (wrong !== null) this.#problems.push(wrong);
     this.#secrets.push(token);
     return { way: 'token', token: new Sensitive(token) };
   }
 
   /** It is read again when it is used; checked now to report problems early. */
-  async #tokenFile(path: string, places: readonly Place[]): Promise<AuthSettings> {
+  #tokenFile(path: string, places: readonly Place[]): AuthSettings {
     const shown = shownPath(path, this.#sources.cwd);
-    const text = await this.#read(
-      path,
-      `the token file ${shown}`,
-      'token-unreadable',
-      places,
-      'check --token-file and server.auth.token_file',
-    );
-    if (text !== undefined) {
-      const token = text.trim();
-      this.#wrong(wrongInToken(token, `the token file ${shown}`, places));
-      this.#secrets.push(token);
-    }
+    const what = `the token file ${shown}`;
+    const hint = 'check --token-file and server.auth.token_file';
+    const text = this.#read(path, what, 'token-unreadable', places, hint);
+    if (text !== undefined) this.#token(text, what, places);
     return { way: 'token_file', path, shown };
   }
 
-  #clientCredentials(
-    { token_url, client_id, client_secret, scopes }: NonNullable<Auth['client_credentials']>,
-    allowInsecureHttp: boolean,
-  ): AuthSettings | undefined {
+  #clientCredentials({
+    token_url,
+    client_id,
+    client_secret,
+    scopes,
+  }: NonNullable<Auth['client_credentials']>): AuthSettings | undefined {
     const places = this.#sources.place('auth', 'client_credentials', 'token_url');
-    const address = this.#address(token_url, 'the token address', places, allowInsecureHttp);
+    const address = this.#address(token_url, 'the token address', places);
     this.#secrets.push(client_secret);
     if (address === undefined) return undefined;
     return {
@@ -321,37 +303,27 @@ export class Settings {
     const wrong = wrongInHeader(name, value);
     if (wrong !== null) {
       const { part, why } = wrong;
-      this.#problems.push(
-        error('bad-header', `"auth.header.${part}" ${why}`, this.#sources.place('auth', 'header', part)),
-      );
+      this.#wrong('bad-header', `"auth.header.${part}" ${why}`, this.#sources.place('auth', 'header', part));
     }
     // There may be a scheme before the secret.
     this.#secrets.push(value, value.slice(value.indexOf(' ') + 1));
     return { way: 'header', name, value: new Sensitive(value) };
   }
 
-  #wrong(problem: Problem | null): void {
-    if (problem !== null) this.#problems.push(problem);
-  }
-
-  async #tls(tls: NonNullable<ServerSection['tls']>): Promise<TlsSettings> {
-    const ca = await this.#pem('ca_file', tls.ca_file, checkCertificates);
-    const cert = await this.#pem('client_cert_file', tls.client_cert_file, checkCertificates);
-    const key = await this.#pem('client_key_file', tls.client_key_file, createPrivateKey);
-    if ((tls.client_cert_file === undefined) !== (tls.client_key_file === undefined)) {
-      const [there, lacking] =
-        tls.client_key_file === undefined
-          ? ['client_cert_file', 'client_key_file']
-          : ['client_key_file', 'client_cert_file'];
-      const places = this.#sources.place('tls', there);
-      this.#problems.push(
-        error('bad-certificate', `"tls.${there}" needs "tls.${lacking}" beside it`, places),
-      );
+  #tls(): TlsSettings {
+    const { tls = {} } = this.#server;
+    const { place } = this.#sources;
+    const ca = this.#pem('ca_file', checkCertificates);
+    const cert = this.#pem('client_cert_file', checkCertificates);
+    const key = this.#pem('client_key_file', createPrivateKey);
+    const names = ['client_cert_file', 'client_key_file'] as const;
+    const [there, ...more] = names.filter((name) => tls[name] !== undefined);
+    if (there !== undefined && more.length === 0) {
+      const lacking = names.find((name) => name !== there);
+      this.#wrong('bad-certificate', `"tls.${there}" needs "tls.${lacking}" beside it`, place('tls', there));
     } else if (cert !== undefined && key !== undefined && !isKeyOf(cert, key)) {
-      const places = this.#sources.place('tls', 'client_key_file');
-      this.#problems.push(
-        error('bad-certificate', '"tls.client_key_file" is not the key of the client certificate', places),
-      );
+      const message = '"tls.client_key_file" is not the key of the client certificate';
+      this.#wrong('bad-certificate', message, place('tls', 'client_key_file'));
     }
     if (key !== undefined) this.#secrets.push(key);
     return {
@@ -361,22 +333,15 @@ export class Settings {
     };
   }
 
-  async #pem(
-    member: string,
-    file: string | undefined,
-    parse: (pem: string) => unknown,
-  ): Promise<string | undefined> {
+  #pem(member: keyof NonNullable<ServerSection['tls']>, parse: (pem: string) => unknown): string | undefined {
+    const { root, cwd, place } = this.#sources;
+    const file = this.#server.tls?.[member];
     if (file === undefined) return undefined;
-    const path = resolvePath(this.#sources.root, file);
-    const places = this.#sources.place('tls', member);
-    const shown = shownPath(path, this.#sources.cwd);
-    const pem = await this.#read(
-      path,
-      `the file ${shown} of tls.${member}`,
-      'bad-certificate',
-      places,
-      'the path is relative to the configuration',
-    );
+    const path = resolvePath(root, file);
+    const places = place('tls', member);
+    const shown = shownPath(path, cwd);
+    const hint = 'the path is relative to the configuration';
+    const pem = this.#read(path, `the file ${shown} of tls.${member}`, 'bad-certificate', places, hint);
     if (pem === undefined) return undefined;
     try {
       parse(pem);
@@ -384,22 +349,22 @@ export class Settings {
     } catch {
       // The parser's message may contain a part of a key.
       const what = member === 'client_key_file' ? 'a private key without a passphrase' : 'certificates';
-      this.#problems.push(error('bad-certificate', `${shown} does not hold ${what} in PEM form`, places));
+      this.#wrong('bad-certificate', `${shown} does not hold ${what} in PEM form`, places);
       return undefined;
     }
   }
 
-  async #read(
+  #read(
     path: string,
     what: string,
     code: ProblemCode,
     places: readonly Place[],
     hint: string,
-  ): Promise<string | undefined> {
+  ): string | undefined {
     const bytes = readBytes(path);
     const text = bytes instanceof Uint8Array ? decode(bytes) : bytes;
     if (typeof text === 'string') return text.replace(/^\uFEFF/, '');
-    this.#problems.push(error(code, `${what} ${text.detail}`, places, hint));
+    this.#wrong(code, `${what} ${text.detail}`, places, hint);
     return undefined;
   }
 

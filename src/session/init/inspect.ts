@@ -39,7 +39,7 @@ export async function inspectServer(
   options: ReaderOptions & { readonly progress?: Progress },
 ): Promise<InspectedServer> {
   const { concurrency = DEFAULT_CONCURRENCY, redactor, progress = noProgress, signal } = options;
-  const server = await new Settings({
+  const server = new Settings({
     section: { data: {}, problems: [], notes: new Map() },
     given: { ...given, aside: undefined, pinned: false },
     environment: null,
@@ -51,27 +51,15 @@ export async function inspectServer(
     place: () => [],
   }).build();
   return await withReader(server, [], { ...options, concurrency }, async (reader) => {
-    const { baseUrl } = server;
-    const { fits } = await diagnose({
-      reader,
-      baseUrl,
-      profile: server.profile,
-      isWritten: false,
-      needed: [],
-    });
+    const { baseUrl, profile: usual } = server;
+    const { fits } = await diagnose({ reader, baseUrl, profile: usual, isWritten: false, needed: [] });
     const nothing = { fits, fresh: null, problems: [], record: async () => [] };
     if (!pulls || signal.aborted) return nothing;
-    const { [profile ?? fits ?? server.profile.name]: own = server.profile } = profiles;
+    const { [profile ?? fits ?? usual.name]: own = usual } = profiles;
     try {
       const wishes = { ...wishesOf({ by }), known: [], holds: redactor.holds };
-      const fresh = await pullFresh(wishes, {
-        reader,
-        profile: own,
-        concurrency,
-        progress,
-        signal,
-        lists: {},
-      });
+      const look = { reader, profile: own, concurrency, progress, signal, lists: {} };
+      const fresh = await pullFresh(wishes, look);
       const record: InspectedServer['record'] = async (root, files) => {
         const variables = { ...process.env, IDOPS_ENV: undefined };
         const project = loadProject({ cwd: root, config: CONFIG, variables });
