@@ -43,12 +43,8 @@ export function unreadableConfig(path: string, options: ProjectOptions, problem:
   const { cwd } = options;
   if (isThere(path)) return problem;
   if (givenConfig(options) !== undefined) {
-    return error(
-      'no-config',
-      `there is no file ${shownPath(path, cwd)}`,
-      [],
-      'check --config and IDOPS_CONFIG',
-    );
+    const hint = 'check --config and IDOPS_CONFIG';
+    return error('no-config', `there is no file ${shownPath(path, cwd)}`, [], hint);
   }
   return error(
     'no-config',
@@ -70,9 +66,10 @@ export function setting(variables: ProjectOptions['variables'], name: string): s
  */
 async function findAbove(name: string, cwd: string): Promise<string | undefined> {
   if (isThere(join(cwd, name))) return join(cwd, name);
-  const top = await topOf(cwd);
-  if (top === undefined) return undefined;
-  for (let folder = await realpath(cwd); folder !== top; ) {
+  const start = await realpath(cwd).catch(() => undefined);
+  const top = start && findWorkTree(start);
+  if (start === undefined || top === undefined) return undefined;
+  for (let folder = start; folder !== top; ) {
     folder = dirname(folder);
     const path = join(folder, name);
     if (!isThere(path)) continue;
@@ -80,13 +77,6 @@ async function findAbove(name: string, cwd: string): Promise<string | undefined>
     return path;
   }
   return undefined;
-}
-
-/** The root of the work tree, if it is above the folder. */
-async function topOf(cwd: string): Promise<string | undefined> {
-  const folder = await realpath(cwd).catch(() => undefined);
-  const top = folder === undefined ? undefined : findWorkTree(folder);
-  return top === folder ? undefined : top;
 }
 
 /** In a shared folder, such as /tmp, anyone could place a configuration that runs their program. */

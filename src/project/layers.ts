@@ -24,7 +24,7 @@ export interface Configs {
   /** The chosen environment alone; undefined if there is none. */
   readonly own: MapNode | undefined;
   readonly environments: readonly string[];
-  readonly all: () => readonly MapNode[];
+  readonly all: () => readonly Pick<Layer, 'name' | 'config'>[];
 }
 
 /** Reads the configuration and merges the environment into it. */
@@ -34,27 +34,18 @@ export function readConfig(file: SourceFile, environment: string | null): Config
   const problems = [...found];
   const [first, second] = documents;
   if (second !== undefined) {
-    problems.push(
-      error(
-        'wrong-value',
-        'a configuration is one document',
-        [file.place(second.root.range)],
-        'remove the others',
-      ),
-    );
+    const places = [file.place(second.root.range)];
+    problems.push(error('wrong-value', 'a configuration is one document', places, 'remove the others'));
   }
   const empty = mapNode({ start: 0, end: 0 }, new Map());
   const written = first?.root ?? (problems.length === 0 ? empty : undefined);
   if (written === undefined) throw new ProblemsError(problems);
   if (written.type !== 'map') {
+    const places = [file.place(written.range)];
+    const hint = 'begin it with "version: 1"';
     throw new ProblemsError([
       ...problems,
-      error(
-        'wrong-type',
-        'the configuration must be a map',
-        [file.place(written.range)],
-        'begin it with "version: 1"',
-      ),
+      error('wrong-type', 'the configuration must be a map', places, hint),
     ]);
   }
   const root = withoutEmpty(written);
@@ -65,16 +56,12 @@ export function readConfig(file: SourceFile, environment: string | null): Config
   const known = environments?.type === 'map' ? [...environments.entries.keys()] : [];
   const chosen = environment === null ? undefined : find(root, ['environments', environment]);
   if (environment !== null && chosen?.complete !== true) {
-    problems.push(
-      error(
-        'unknown-environment',
-        `there is no environment "${environment}" in ${file.path}`,
-        [],
-        known.length === 0
-          ? 'the configuration has none: remove --env and IDOPS_ENV, or add it under environments'
-          : `known environments: ${known.join(', ')}`,
-      ),
-    );
+    const message = `there is no environment "${environment}" in ${file.path}`;
+    const hint =
+      known.length === 0
+        ? 'the configuration has none: remove --env and IDOPS_ENV, or add it under environments'
+        : `known environments: ${known.join(', ')}`;
+    problems.push(error('unknown-environment', message, [], hint));
   }
   refuse(sortByPlace(problems));
   const base = without(root, (name) => name === 'environments');
@@ -84,7 +71,10 @@ export function readConfig(file: SourceFile, environment: string | null): Config
     chosen: chosen === undefined ? base : over(chosen),
     own: chosen?.node.type === 'map' ? chosen.node : undefined,
     environments: known,
-    all: () => [base, ...known.map((name) => over(find(root, ['environments', name])))],
+    all: () => [
+      { name: null, config: base },
+      ...known.map((name) => ({ name, config: over(find(root, ['environments', name])) })),
+    ],
   };
 }
 

@@ -134,8 +134,7 @@ export class Project {
 
   /** The configuration without an environment, and with each. */
   #layers(process = this.#process): readonly Layer[] {
-    const names = [null, ...this.environments];
-    return this.#all().map((config, index) => this.#layer(config, names[index] ?? null, process));
+    return this.#all().map(({ name, config }) => this.#layer(config, name, process));
   }
 
   #layer(config: MapNode, name: string | null, process = this.#process): Layer {
@@ -263,7 +262,7 @@ export class Project {
     if (given.baseUrl !== undefined) replaced.add('base_url');
     if (given.tokenFile !== undefined || given.token !== undefined) replaced.add('auth');
     const entry = this.#config.entries.get('server');
-    return await new Settings({
+    return new Settings({
       section: this.#resolved('server', serverSchema, false, replaced),
       given,
       environment: this.environment,
@@ -280,11 +279,10 @@ export class Project {
   /** A hint for a setting that only environments have, if none is chosen. */
   #inEnvironments(...path: string[]): string | undefined {
     if (this.environment !== null) return undefined;
-    const [, ...all] = this.#all();
     const base = find(this.#config, path).node;
-    const names = this.environments.filter((_, index) => {
-      const found = all[index] && find(all[index], path);
-      return found?.complete === true && found.node !== base;
+    const names = this.#all().flatMap(({ name, config }) => {
+      const { node, complete } = find(config, path);
+      return name !== null && complete && node !== base ? [name] : [];
     });
     if (names.length === 0) return undefined;
     if (names.length === 1) return `environment ${names[0]} sets it: choose it with --env`;
