@@ -1,7 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import pLimit from 'p-limit';
-import type { Span } from '../base/problems.js';
-import { error, type Place, type Problem } from '../base/problems.js';
+import { error, type Place, type Problem, type ProblemCode, type Span } from '../base/problems.js';
 import { shown as written } from '../mail/limits.js';
 import type { Project } from '../project/project.js';
 import {
@@ -36,7 +35,7 @@ type Content =
   | Refused
   | Unreadable
   | { readonly reason: 'too-many' }
-  | { readonly reason: 'nul'; readonly place: Place };
+  | { readonly reason: 'nul'; readonly detail: string; readonly place: Place };
 
 /** Reads each body file once. */
 export class Bodies {
@@ -76,7 +75,7 @@ export class Bodies {
     if (nul >= 0) {
       // Without the line, which may be a secret.
       const { text: _, ...place } = body.place({ start: nul, end: nul + 1 });
-      return { reason: 'nul', place };
+      return { reason: 'nul', detail: 'has a NUL character, which no server can keep', place };
     }
     this.#characters += read.text.length;
     if (this.#characters > this.#most) return { reason: 'too-many' };
@@ -84,53 +83,39 @@ export class Bodies {
   }
 
   #problem(request: BodyRequest, path: string, found: Exclude<Content, Body>): Problem {
-    const shown = request.tainted ? 'the body file' : `the body file ${shownPath(path, this.#project.cwd)}`;
-    const places = [request.place];
-    switch (found.reason) {
-      case 'outside':
-        return error(
-          'body-outside',
-          `${request.tainted ? 'the body file' : `the body file "${request.path}"`} is outside the project`,
-          places,
-          'a body file must be in the folder of the configuration, after links are resolved',
-        );
-      case 'private':
-        return error(
-          'body-private',
-          `${shown} ${found.detail}, which no body may be`,
-          places,
-          'keep bodies in files of their own, such as emails/reset_password.html',
-        );
-      case 'too-many':
-        return error(
-          'too-large',
-          `the body files of this project have more than ${written(this.#most)} characters together`,
-          places,
-          'raise limits.body_characters in the configuration, split the project, or take pictures out of the bodies and link to them',
-        );
-      case 'nul':
-        return error(
-          'body-nul',
-          `${shown} has a NUL character, which no server can keep`,
-          request.tainted ? places : [found.place, ...places],
-          'save it as UTF-8 text',
-        );
-      case 'missing':
-        return error(
-          'body-missing',
-          `${shown} ${found.detail}`,
-          places,
-          'the path is relative to the manifest',
-        );
-      case 'too-large':
-        return error('too-large', `${shown} ${found.detail}`, places);
-      case 'not-utf8':
-        return error('body-not-utf8', `${shown} ${found.detail}`, places, 'save it as UTF-8');
-      default:
-        return error('body-unreadable', `${shown} ${found.detail}`, places);
+    const { tainted, place } = request;
+    const [code, hint] = refusals[found.reason];
+    if (found.reason === 'too-many') {
+      const most = written(this.#most);
+      const message = `the body files of this project have more than ${most} characters together`;
+      return error(code, message, [place], hint);
     }
+    const name = found.reason === 'outside' ? `"${request.path}"` : shownPath(path, this.#project.cwd);
+    const why = found.reason === 'private' ? `${found.detail}, which no body may be` : found.detail;
+    const places = found.reason === 'nul' && !tainted ? [found.place, place] : [place];
+    return error(code, `the body file${tainted ? '' : ` ${name}`} ${why}`, places, hint);
   }
 }
+
+/** The code of each reason, and what to do. */
+const refusals: {
+  readonly [reason in Exclude<Content, Body>['reason']]: readonly [code: ProblemCode, hint?: string];
+} = {
+  outside: [
+    'body-outside',
+    'a body file must be in the folder of the configuration, after links are resolved',
+  ],
+  private: ['body-private', 'keep bodies in files of their own, such as emails/reset_password.html'],
+  'too-many': [
+    'too-large',
+    'raise limits.body_characters in the configuration, split the project, or take pictures out of the bodies and link to them',
+  ],
+  nul: ['body-nul', 'save it as UTF-8 text'],
+  missing: ['body-missing', 'the path is relative to the manifest'],
+  'too-large': ['too-large'],
+  'not-utf8': ['body-not-utf8', 'save it as UTF-8'],
+  unreadable: ['body-unreadable'],
+};
 
 function bodyOf(text: string, name: FileName): Body {
   let source: SourceFile | undefined;

@@ -1,11 +1,11 @@
 import { isAbsolute, posix, resolve } from 'node:path';
 import picomatch from 'picomatch';
 import { glob, isDynamicPattern } from 'tinyglobby';
-import { error, type Problem, warning } from '../base/problems.js';
+import { error, type Problem, type ProblemCode, warning } from '../base/problems.js';
 import type { Project } from '../project/project.js';
 import { type FileName, fileName, type SourceFile, sourceOf, wholeFile } from '../yaml/source-file.js';
 import type { Access } from './access.js';
-import { findUnread, type WalkedGlob } from './find-unread.js';
+import { findUnread, fixedSteps, splitGlobs, type WalkedGlob } from './find-unread.js';
 import { Walk } from './walk.js';
 
 /** A manifest that may be read. */
@@ -31,7 +31,7 @@ export async function findManifests(
   problems: Problem[],
 ): Promise<FoundManifests> {
   const patterns = project.patterns();
-  const ignore = patterns.flatMap(({ pattern }) => (pattern.startsWith('!') ? [pattern.slice(1)] : []));
+  const { ignore } = splitGlobs(patterns.map(({ pattern }) => pattern));
   const walk = new Walk(project);
   const found = new Set<string>();
   const empty: Problem[] = [];
@@ -40,29 +40,15 @@ export async function findManifests(
     if (pattern.startsWith('!')) continue;
     const places = place === null ? [] : [place];
     if (isAbsolute(pattern) || pattern.split('/').includes('..')) {
-      problems.push(
-        error(
-          'manifest-outside',
-          `the glob "${pattern}" leads out of the project`,
-          places,
-          'keep manifests below the configuration',
-        ),
-      );
+      const message = `the glob "${pattern}" leads out of the project`;
+      problems.push(error('manifest-outside', message, places, 'keep manifests below the configuration'));
       continue;
     }
     const matches = await glob(pattern, { ...walk.options(), ignore });
     globs.push({ pattern, isNamed: place !== null, isEmpty: matches.length === 0 });
     for (const match of matches) found.add(resolve(project.root, match));
-    if (matches.length === 0) {
-      empty.push(
-        warning(
-          'no-match',
-          `no file matches "${pattern}"`,
-          places,
-          'check the glob; it is relative to the configuration',
-        ),
-      );
-    }
+    const hint = 'check the glob; it is relative to the configuration';
+    if (matches.length === 0) empty.push(warning('no-match', `no file matches "${pattern}"`, places, hint));
   }
   const givenByDefault = patterns.every(({ place }) => place === null);
   if (!givenByDefault) problems.push(...empty);
@@ -108,47 +94,36 @@ export async function readManifest(
   { path, name }: ManifestFile,
 ): Promise<SourceFile | Problem> {
   const read = await access.read(path);
-  if ('text' in read) return sourceOf(name, read.text);
-  return refusal(name, read);
+  return 'text' in read ? sourceOf(name, read.text) : refusal(name, read);
 }
 
 type Unusable = Exclude<Awaited<ReturnType<Access['read']>>, { text: string }>;
 
+/** The code of each reason, what to do, and words in place of its own. */
+const refusals: {
+  readonly [reason in Unusable['reason']]: readonly [ProblemCode, hint?: string | undefined, words?: string];
+} = {
+  outside: ['manifest-outside', 'copy the file into the project', 'is a link that leads out of the project'],
+  private: [
+    'manifest-private',
+    'keep manifests and sample data in files of their own, or exclude the file from the globs with "!"',
+  ],
+  missing: ['file-unreadable', undefined, 'is a broken link'],
+  'too-large': ['too-large', 'split it into several files'],
+  'not-utf8': ['not-utf8', 'save it as UTF-8'],
+  unreadable: ['file-unreadable'],
+};
+
 /** Why a manifest or sample data isn't read, without a line of it. */
 export function refusal(name: FileName, { reason, detail }: Unusable): Problem {
-  const { file: shown } = name;
-  const place = [wholeFile(name)];
-  switch (reason) {
-    case 'outside':
-      return error(
-        'manifest-outside',
-        `${shown} is a link that leads out of the project`,
-        place,
-        'copy the file into the project',
-      );
-    case 'private':
-      return error(
-        'manifest-private',
-        `${shown} ${detail}, so it is not read`,
-        place,
-        'keep manifests and sample data in files of their own, or exclude the file from the globs with "!"',
-      );
-    case 'missing':
-      return error('file-unreadable', `${shown} is a broken link`, place);
-    case 'too-large':
-      return error('too-large', `${shown} ${detail}`, place, 'split it into several files');
-    case 'not-utf8':
-      return error('not-utf8', `${shown} ${detail}`, place, 'save it as UTF-8');
-    default:
-      return error('file-unreadable', `${shown} ${detail}`, place);
-  }
+  const [code, hint, words = detail] = refusals[reason];
+  const message = `${name.file} ${words}${reason === 'private' ? ', so it is not read' : ''}`;
+  return error(code, message, [wholeFile(name)], hint);
 }
 
 /** Which of these paths, relative to the project's root with `/`, its globs match. */
 export function matchGlobs(project: Project, paths: readonly string[]): ReadonlySet<string> {
-  const patterns = project.patterns().map(({ pattern }) => pattern);
-  const ignore = patterns.flatMap((one) => (one.startsWith('!') ? [one.slice(1)] : []));
-  const named = patterns.filter((one) => !one.startsWith('!') && !one.split('/').includes('..'));
+  const { named, ignore } = splitGlobs(project.patterns().map(({ pattern }) => pattern));
   const isNamed = picomatch(named, { ignore });
   return new Set(paths.map((path) => posix.normalize(path)).filter((path) => isNamed(path)));
 }
@@ -161,9 +136,7 @@ export function placesForNewManifests(project: Project): ManifestPlace[] {
   return project.patterns().flatMap(({ pattern }): ManifestPlace[] => {
     if (pattern.startsWith('!')) return [];
     if (!isDynamicPattern(pattern)) return [{ file: posix.normalize(pattern) }];
-    const steps = pattern.split('/').slice(0, -1);
-    const wild = steps.findIndex((step) => isDynamicPattern(step));
-    const folder = posix.normalize((wild < 0 ? steps : steps.slice(0, wild)).join('/') || '.');
+    const folder = posix.normalize(fixedSteps(pattern).join('/') || '.');
     return [{ folder, ending: pattern.endsWith('.yml') ? '.yml' : '.yaml' }];
   });
 }

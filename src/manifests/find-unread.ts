@@ -21,7 +21,7 @@ export interface Seen {
   readonly walk: Walk;
   readonly globs: readonly WalkedGlob[];
   /** The excluding globs, without their `!`. */
-  readonly ignore: readonly string[];
+  readonly ignore: string[];
   /** What the globs match, absolute. */
   readonly found: ReadonlySet<string>;
   /** The real paths of what was read, which differ in a ConfigMap's mount. */
@@ -30,8 +30,7 @@ export interface Seen {
 
 /** Sentences about files that look like manifests and aren't read, and about globs and folders without any. */
 export async function findUnread(seen: Seen): Promise<readonly string[]> {
-  const { project, walk, globs, found, read } = seen;
-  const ignore = [...seen.ignore];
+  const { project, walk, globs, ignore, found, read } = seen;
   const shown = (path: string): string => shownPath(path, project.cwd);
   const isOthers = (path: string): boolean => isOfTools(path, project.root);
   const patterns = globs.map(({ pattern }) => withBothExtensions(pattern));
@@ -82,17 +81,10 @@ async function unmatchedManifests(
     return await glob(below, { ...options, caseSensitiveMatch: false });
   };
   const named = new Walk(project);
-  const names = [
-    ...(await within(
-      named,
-      bases.filter((base) => base !== ''),
-    )),
-    // If manifests are beside the configuration, other folders there may be unreadable.
-    ...(await within(
-      new Walk(project),
-      bases.filter((base) => base === ''),
-    )),
-  ];
+  const folders = bases.filter((base) => base !== '');
+  // If manifests are beside the configuration, other folders there may be unreadable.
+  const beside = folders.length < bases.length ? await within(new Walk(project), ['']) : [];
+  const names = [...(await within(named, folders)), ...beside];
   const refused = named
     .problems()
     .flatMap(({ severity, message }) => (severity === 'error' ? [message] : []));
@@ -110,7 +102,9 @@ async function unmatchedManifests(
           const content = await access.read(path);
           const shown = shownPath(path, project.cwd);
           if ('text' in content) {
-            return isManifest(content.text) ? [`${shown} looks like a manifest, and no glob names it`] : [];
+            return kindLine.test(content.text)
+              ? [`${shown} looks like a manifest, and no glob names it`]
+              : [];
           }
           // A private file is no manifest.
           if (content.reason === 'private') return [];
@@ -125,8 +119,7 @@ async function unmatchedManifests(
 async function readElsewhere(project: Project): Promise<ReadonlySet<string>> {
   const found = await Promise.all(
     project.everyGlobs().map(async (globs) => {
-      const ignore = globs.flatMap((one) => (one.startsWith('!') ? [one.slice(1)] : []));
-      const named = globs.filter((one) => !one.startsWith('!') && !one.split('/').includes('..'));
+      const { named, ignore } = splitGlobs(globs);
       return named.length === 0 ? [] : await glob(named, { ...new Walk(project).options(), ignore });
     }),
   );
@@ -135,8 +128,12 @@ async function readElsewhere(project: Project): Promise<ReadonlySet<string>> {
 
 const kindLine = new RegExp(`\\bkind["']?\\s*:\\s*["']?(?:${kinds.map(({ name }) => name).join('|')})\\b`);
 
-function isManifest(text: string): boolean {
-  return kindLine.test(text);
+/** The globs inside the project, and those that exclude, without their `!`. */
+export function splitGlobs(globs: readonly string[]): { named: string[]; ignore: string[] } {
+  return {
+    named: globs.filter((one) => !one.startsWith('!') && !one.split('/').includes('..')),
+    ignore: globs.flatMap((one) => (one.startsWith('!') ? [one.slice(1)] : [])),
+  };
 }
 
 /** A glob for both extensions, which are easily confused. */
@@ -145,7 +142,7 @@ function withBothExtensions(pattern: string): string {
 }
 
 /** The folders of a glob before its first wildcard. */
-function fixedSteps(pattern: string): string[] {
+export function fixedSteps(pattern: string): string[] {
   const steps = pattern.split('/').slice(0, -1);
   const wild = steps.findIndex((step) => isDynamicPattern(step));
   return wild < 0 ? steps : steps.slice(0, wild);

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, extname, join, relative, resolve } from 'node:path';
 import type { GlobOptions } from 'tinyglobby';
-import { error, type Problem, warning } from '../base/problems.js';
+import { error, type Problem, type ProblemCode, warning } from '../base/problems.js';
 import type { Project } from '../project/project.js';
 import { fileName, unreadable, wholeFile } from '../yaml/source-file.js';
 import { isMountedFolder } from './access.js';
@@ -89,7 +89,8 @@ export class Walk {
         (failure: NodeJS.ErrnoException) => {
           // A glob with a missing folder matches nothing.
           if (this.#unfollowed.has(folder)) this.dangling.add(folder);
-          else if (failure.code !== 'ENOENT' && failure.code !== 'ENOTDIR') this.#report(folder, failure);
+          else if (failure.code !== 'ENOENT' && failure.code !== 'ENOTDIR')
+            this.#refuse(folder, 'file-unreadable', unreadable(failure).detail);
           callback(failure);
         },
       );
@@ -98,11 +99,9 @@ export class Walk {
 
   async #entries(folder: string, isFirst: boolean): Promise<readonly FolderEntry[]> {
     const { root } = this.#project;
-    if (isFirst && folder !== root) {
-      if ((await resolveSymlinks(folder, root)) === null) {
-        this.#refuseOutside(folder);
-        return [];
-      }
+    if (isFirst && folder !== root && (await resolveSymlinks(folder, root)) === null) {
+      this.#refuseOutside(folder);
+      return [];
     }
     if (this.#outside.has(folder)) {
       // Hidden folders in the project's folder belong to other tools.
@@ -116,19 +115,20 @@ export class Walk {
     const seen = await Promise.all(
       entries.map(async (entry): Promise<readonly FolderEntry[]> => {
         if (entry.isFile() || entry.isDirectory()) return [entry];
-        if (!entry.isSymbolicLink()) return [asFile(entry.name)];
+        if (!entry.isSymbolicLink()) return [entryOf(entry.name, 'file')];
         const path = join(folder, entry.name);
+        const [asFile, asFolder] = [entryOf(entry.name, 'file'), entryOf(entry.name, 'folder')];
         if (await leadsOut(path, root)) {
           this.#outside.add(path);
-          return [asFile(entry.name), asFolder(entry.name)];
+          return [asFile, asFolder];
         }
         const target = await stat(path).catch(() => undefined);
         if (this.#seeking && target === undefined) {
           this.#unfollowed.add(path);
-          return [asFile(entry.name), asFolder(entry.name)];
+          return [asFile, asFolder];
         }
-        if (target?.isDirectory() !== true) return [asFile(entry.name)];
-        if (await isMountedFolder(path)) return [asFolder(entry.name)];
+        if (target?.isDirectory() !== true) return [asFile];
+        if (await isMountedFolder(path)) return [asFolder];
         if (!entry.name.startsWith('.')) this.linked.add(path);
         return [];
       }),
@@ -137,31 +137,17 @@ export class Walk {
   }
 
   #refuseOutside(folder: string): void {
-    const name = fileName(folder, this.#project);
-    this.#refused.set(
-      folder,
-      error(
-        'manifest-outside',
-        `${name.file} is a link that leads out of the project`,
-        [wholeFile(name)],
-        'copy the files into the project',
-      ),
-    );
+    const detail = 'is a link that leads out of the project';
+    this.#refuse(folder, 'manifest-outside', detail, 'copy the files into the project');
   }
 
-  #report(path: string, failure: unknown): void {
+  #refuse(path: string, code: ProblemCode, detail: string, hint?: string): void {
     const name = fileName(path, this.#project);
-    this.#refused.set(
-      path,
-      error('file-unreadable', `${name.file} ${unreadable(failure).detail}`, [wholeFile(name)]),
-    );
+    this.#refused.set(path, error(code, `${name.file} ${detail}`, [wholeFile(name)], hint));
   }
 }
 
-function asFile(name: string): FolderEntry {
-  return { name, isFile: () => true, isDirectory: () => false, isSymbolicLink: () => false };
-}
-
-function asFolder(name: string): FolderEntry {
-  return { name, isFile: () => false, isDirectory: () => true, isSymbolicLink: () => false };
+function entryOf(name: string, type: 'file' | 'folder'): FolderEntry {
+  const isFile = type === 'file';
+  return { name, isFile: () => isFile, isDirectory: () => !isFile, isSymbolicLink: () => false };
 }
