@@ -22,24 +22,12 @@ import type { Variables } from '../yaml/variables.js';
 import type { Bodies, Body, BodyRequest } from './bodies.js';
 import { DeclaredDocument } from './declared.js';
 
-export function isObject(value: unknown): value is { readonly [key: string]: unknown } {
-  return (
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber)
-  );
-}
-
 function names(list: unknown): string[] {
   return Array.isArray(list) ? list.filter((name) => typeof name === 'string') : [];
 }
 
-export function request(
-  reading: Reading,
-  root: Node,
-  path: Path,
-  file: string,
-  tainted: boolean,
-): BodyRequest {
-  return { manifest: reading.path, path: file, tainted, place: valuePlace(reading.file, root, path) };
+export function request(at: Path, file: string, tainted: boolean, reading: Reading, root: Node): BodyRequest {
+  return { manifest: reading.path, path: file, tainted, place: valuePlace(reading.file, root, at) };
 }
 
 /** Builds the declared object of a valid document. */
@@ -88,19 +76,14 @@ export class Builder {
 
   #collect(value: unknown, path: Path, references: { key: string; wanted: BodyRequest }[]): void {
     if (value instanceof FileReference) {
-      const note = this.#note([...path, 'file']);
-      if (note?.unknown === true) return;
-      const wanted = request(
-        this.#reading,
-        this.#root,
-        [...path, 'file'],
-        value.file,
-        note?.tainted ?? false,
-      );
+      const at = [...path, 'file'];
+      const { unknown = false, tainted = false } = this.#note(at) ?? {};
+      if (unknown) return;
+      const wanted = request(at, value.file, tainted, this.#reading, this.#root);
       references.push({ key: pathKey(path), wanted });
     } else if (Array.isArray(value)) {
       value.forEach((item, index) => void this.#collect(item, [...path, index], references));
-    } else if (isObject(value)) {
+    } else if (isMap(value)) {
       for (const key of Object.keys(value)) this.#collect(value[key], [...path, key], references);
     }
   }
@@ -161,17 +144,11 @@ export class Builder {
       const inner: FieldType = { type: 'members', members: type.members };
       return value.map((element, index) => this.#field(inner, element, [...path, index]));
     }
-    if (type.type === 'members' && isObject(value)) {
-      const members: Fields = {};
-      for (const name of Object.keys(value)) {
-        if (value[name] === undefined) continue;
-        put(
-          members,
-          name,
-          this.#field(type.members[name] ?? { type: 'value' }, value[name], [...path, name]),
-        );
-      }
-      return members;
+    if (type.type === 'members' && isMap(value)) {
+      const { members } = type;
+      return mapDefined(value, (one, name) =>
+        this.#field(members[name] ?? { type: 'value' }, one, [...path, name]),
+      );
     }
     const plain = this.#value(value, path);
     if (!isSecret(type) || plain === null) return plain;
@@ -192,13 +169,7 @@ export class Builder {
       return this.#note([...path, 'file'])?.tainted === true ? new Sensitive(text) : text;
     }
     if (Array.isArray(value)) return value.map((item, index) => this.#value(item, [...path, index]));
-    if (isObject(value)) {
-      const members: Fields = {};
-      for (const key of Object.keys(value)) {
-        if (value[key] !== undefined) put(members, key, this.#value(value[key], [...path, key]));
-      }
-      return members;
-    }
+    if (isMap(value)) return mapDefined(value, (one, key) => this.#value(one, [...path, key]));
     const leaf =
       typeof value === 'string' ||
       typeof value === 'number' ||
@@ -212,6 +183,14 @@ export class Builder {
   #note(path: Path): Note | undefined {
     return this.#notes.size === 0 ? undefined : this.#notes.get(pathKey(path));
   }
+}
+
+/** `mapValues` without members that are undefined. */
+function mapDefined(map: Fields, change: (value: Value, key: string) => Value): Fields {
+  const members: Fields = {};
+  for (const [key, value] of Object.entries(map))
+    if (value !== undefined) put(members, key, change(value, key));
+  return members;
 }
 
 /** A warning if the text of a field looks like the path of a file. */

@@ -17,12 +17,12 @@ interface Written {
 
 /** A declared object that computes its places on demand, since only problems need them. */
 export class DeclaredDocument implements Declared {
-  readonly kind: KindName;
-  readonly identity: Identity;
-  readonly fields: Fields;
-  readonly absent: boolean;
-  readonly whole: readonly string[];
-  readonly ignored: readonly string[];
+  declare readonly kind: KindName;
+  declare readonly identity: Identity;
+  declare readonly fields: Fields;
+  declare readonly absent: boolean;
+  declare readonly whole: readonly string[];
+  declare readonly ignored: readonly string[];
   declare readonly creates?: true;
   declare readonly generation?: number;
   declare readonly covers?: Covers;
@@ -32,15 +32,7 @@ export class DeclaredDocument implements Declared {
     object: Omit<Declared, 'place' | 'declaredAt' | 'placeOf' | 'placeWithin' | 'remembered'>,
     written: Written,
   ) {
-    this.kind = object.kind;
-    this.identity = object.identity;
-    this.fields = object.fields;
-    this.absent = object.absent;
-    this.whole = object.whole;
-    this.ignored = object.ignored;
-    if (object.creates !== undefined) this.creates = object.creates;
-    if (object.generation !== undefined) this.generation = object.generation;
-    if (object.covers !== undefined) this.covers = object.covers;
+    Object.assign(this, object);
     this.#written = written;
   }
 

@@ -1,5 +1,6 @@
 import { nearest } from '../base/nearest.js';
 import { error, type Place, type Problem } from '../base/problems.js';
+import { isMap } from '../base/values.js';
 import type { FieldType } from '../kinds/fields.js';
 import { isKindName, kindOf, kinds } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
@@ -11,7 +12,7 @@ import { type MapNode, type Node, type Path, startOf } from '../yaml/tree.js';
 import { typeOf } from '../yaml/types.js';
 import type { BodyRequest } from './bodies.js';
 import type { DocumentKind, ReadDocument, Reading } from './builder.js';
-import { Builder, isObject, request } from './builder.js';
+import { Builder, request } from './builder.js';
 
 /**
  * Turns a document into a declared object, with all its problems. Everything but body files is done before this returns,
@@ -19,8 +20,8 @@ import { Builder, isObject, request } from './builder.js';
  */
 export function readDocument(document: ParsedDocument, reading: Reading): Promise<ReadDocument> {
   const { file, variables } = reading;
-  if (document.root.type !== 'map') {
-    const { root } = document;
+  const { root } = document;
+  if (root.type !== 'map') {
     const problem = error(
       'wrong-type',
       `a manifest document must be a map, got ${typeOf(root)}`,
@@ -29,7 +30,6 @@ export function readDocument(document: ParsedDocument, reading: Reading): Promis
     );
     return Promise.resolve({ declared: undefined, problems: [problem] });
   }
-  const { root } = document;
   const read = readKind(root, reading);
   if (!('kind' in read)) return Promise.resolve({ declared: undefined, problems: read });
   const { kind, many } = read;
@@ -40,7 +40,7 @@ export function readDocument(document: ParsedDocument, reading: Reading): Promis
     ...problems.filter((problem) => !sensitive.some((other) => covers(other, problem))),
     ...sensitive,
   ];
-  if (!isObject(data) || document.broken || found.some(({ severity }) => severity === 'error')) {
+  if (!isMap(data) || document.broken || found.some(({ severity }) => severity === 'error')) {
     return bodyProblems(kind, root, notes, reading).then((bodies) => ({
       declared: undefined,
       problems: [...found, ...bodies],
@@ -61,15 +61,8 @@ function readKind(root: MapNode, { file, variables }: Reading): DocumentKind | r
   const entry = root.entries.get('kind');
   const names = kinds.flatMap(({ name, many }) => (many === undefined ? [name] : [name, many.name]));
   if (entry === undefined) {
-    const hint = `write one of ${names.join(', ')}`;
-    return [
-      error(
-        'missing-field',
-        'missing field "kind" in a manifest document',
-        [file.place(startOf(root))],
-        hint,
-      ),
-    ];
+    const message = 'missing field "kind" in a manifest document';
+    return [error('missing-field', message, [file.place(startOf(root))], `write one of ${names.join(', ')}`)];
   }
   const { value: node } = entry;
   const places = () => [file.place(node.range.end > node.range.start ? node.range : entry.key)];
@@ -87,14 +80,8 @@ function readKind(root: MapNode, { file, variables }: Reading): DocumentKind | r
   const ofMany = kinds.find(({ many }) => many?.name === name);
   if (ofMany?.many !== undefined) return { kind: ofMany, many: ofMany.many };
   const similar = nearest(name, names);
-  return [
-    error(
-      'unknown-kind',
-      `unknown kind "${name}"${similar === undefined ? '' : `, did you mean "${similar}"?`}`,
-      places(),
-      `kinds: ${names.join(', ')}`,
-    ),
-  ];
+  const message = `unknown kind "${name}"${similar === undefined ? '' : `, did you mean "${similar}"?`}`;
+  return [error('unknown-kind', message, places(), `kinds: ${names.join(', ')}`)];
 }
 
 /** A value that identifies an object can't be a secret: it is in addresses, paths and records. */
@@ -155,12 +142,11 @@ async function bodyProblems(
     if (node.type === 'list') node.items.forEach((item, index) => void walk(item, [...path, index]));
     if (node.type !== 'map') return;
     const file = node.entries.get('file')?.value;
-    const note = notes.get(pathKey([...path, 'file']));
+    const at = [...path, 'file'];
     if (node.entries.size === 1 && file?.type === 'scalar' && typeof file.value === 'string') {
       // The values of variables aren't kept for an invalid document.
-      if (note === undefined && file.value !== '') {
-        requests.push(request(reading, root, [...path, 'file'], file.value, false));
-      }
+      if (!notes.has(pathKey(at)) && file.value !== '')
+        requests.push(request(at, file.value, false, reading, root));
       return;
     }
     for (const [key, { value }] of node.entries) walk(value, [...path, key]);
