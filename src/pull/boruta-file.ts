@@ -1,15 +1,15 @@
 import * as z from 'zod';
-import { isUuid, plannedId, sameIdentifier } from '../base/identifiers.js';
+import { plannedId, sameIdentifier } from '../base/identifiers.js';
 import { ProblemsError, problemError, refuse } from '../base/problems.js';
 import { isMap, type Json } from '../base/values.js';
-import { isBlank } from '../kinds/fields.js';
+import { wordsIn } from '../base/words.js';
 import { identifier } from '../kinds/schema.js';
 import { type Page, type Parser, pages } from '../server/answers.js';
 import type { Reader } from '../server/reader.js';
 import { check } from '../yaml/check.js';
 import { parseYaml } from '../yaml/parse.js';
 import { type FileName, readSource } from '../yaml/source-file.js';
-import type { LeftOut } from './fresh.js';
+import { isUsableName, type LeftOut } from './fresh.js';
 
 /** The configuration file of a Boruta, read as if it were the server that loaded it. */
 export interface BorutaFile {
@@ -24,39 +24,37 @@ type Entry = { readonly [member: string]: Json };
 
 /** The members that the server takes in each section; it refuses an entry with another one. */
 const sections = {
-  organization: ['id', 'name', 'label'],
-  scope: ['id', 'name', 'label', 'public'],
-  role: ['id', 'name', 'scopes'],
-  backend: [
-    ...['id', 'name', 'type', 'is_default', 'create_default_organization', 'roles', 'metadata_fields'],
-    ...['password_hashing_alg', 'password_hashing_opts', 'federated_servers'],
-    ...['smtp_from', 'smtp_relay', 'smtp_username', 'smtp_password', 'smtp_ssl', 'smtp_tls', 'smtp_port'],
-    ...['ldap_host', 'ldap_user_rdn_attribute', 'ldap_base_dn', 'ldap_ou', 'ldap_pool_size'],
-    ...['ldap_master_dn', 'ldap_master_password', 'verifiable_credentials', 'verifiable_presentations'],
-  ],
-  identity_provider: [
-    ...['id', 'name', 'backend_id', 'templates', 'choose_session', 'confirmable', 'consentable'],
-    ...['enforce_totp', 'registrable', 'totpable', 'user_editable'],
-  ],
-  client: [
-    ...['id', 'name', 'secret', 'public_client_id', 'check_public_client_id', 'confidential'],
-    ...['redirect_uris', 'authorized_scopes', 'authorize_scope', 'authorized_resources', 'identity_provider'],
-    ...['supported_grant_types', 'pkce', 'enforce_dpop', 'enforce_tx_code', 'public_refresh_token'],
-    ...['access_token_ttl', 'agent_token_ttl', 'authorization_code_ttl', 'authorization_request_ttl'],
-    ...['id_token_ttl', 'refresh_token_ttl', 'public_revoke', 'response_mode', 'trusted_authorities'],
-    ...['token_endpoint_auth_methods', 'token_endpoint_jwt_auth_alg', 'jwt_public_key', 'jwks_uri', 'jwk'],
-    ...['key_pair_id', 'key_pair_type', 'id_token_signature_alg', 'userinfo_signed_response_alg'],
-    ...['id_token_kid', 'signatures_adapter', 'logo_uri', 'metadata'],
-  ],
-  error_template: ['type', 'content'],
-} as const;
+  organization: wordsIn('id name label'),
+  scope: wordsIn('id name label public'),
+  role: wordsIn('id name scopes'),
+  backend: wordsIn(`
+    id name type is_default create_default_organization roles metadata_fields
+    password_hashing_alg password_hashing_opts federated_servers
+    smtp_from smtp_relay smtp_username smtp_password smtp_ssl smtp_tls smtp_port
+    ldap_host ldap_user_rdn_attribute ldap_base_dn ldap_ou ldap_pool_size ldap_master_dn
+    ldap_master_password verifiable_credentials verifiable_presentations
+  `),
+  identity_provider: wordsIn(`
+    id name backend_id templates choose_session confirmable consentable enforce_totp registrable totpable
+    user_editable
+  `),
+  client: wordsIn(`
+    id name secret public_client_id check_public_client_id confidential redirect_uris
+    authorized_scopes authorize_scope authorized_resources identity_provider supported_grant_types
+    pkce enforce_dpop enforce_tx_code public_refresh_token public_revoke response_mode trusted_authorities
+    access_token_ttl agent_token_ttl authorization_code_ttl authorization_request_ttl id_token_ttl
+    refresh_token_ttl
+    token_endpoint_auth_methods token_endpoint_jwt_auth_alg jwt_public_key jwks_uri jwk key_pair_id key_pair_type
+    id_token_signature_alg userinfo_signed_response_alg id_token_kid signatures_adapter logo_uri metadata
+  `),
+  error_template: wordsIn('type content'),
+};
 type Section = keyof typeof sections;
 
 /** The kinds that have a section. */
-export const kindsInFile: readonly string[] = [
-  ...['Scope', 'Role', 'Organization', 'Backend', 'IdentityProvider', 'Client'],
-  ...['PageTemplate', 'ErrorTemplate'],
-];
+export const kindsInFile = wordsIn(
+  'Scope Role Organization Backend IdentityProvider Client PageTemplate ErrorTemplate',
+);
 
 /** Members that no manifest gets, since they are secret. */
 const secrets: { readonly [section in Section]?: readonly string[] } = {
@@ -64,10 +62,9 @@ const secrets: { readonly [section in Section]?: readonly string[] } = {
   client: ['secret'],
 };
 /** Members of a client that no answer of the server has, so that a plan would always send them. */
-const unshown = [
-  ...['agent_token_ttl', 'authorized_resources', 'metadata', 'logo_uri', 'jwks_uri'],
-  ...['jwk', 'key_pair_id', 'id_token_kid', 'signatures_adapter'],
-];
+const unshown = wordsIn(`
+  agent_token_ttl authorized_resources metadata logo_uri jwks_uri jwk key_pair_id id_token_kid signatures_adapter
+`);
 
 /** Sections that no kind covers. */
 const uncovered = ['cluster_ca', 'gateway', 'microgateway'];
@@ -111,7 +108,7 @@ export function readBorutaFile(path: string, name: FileName): BorutaFile {
 /** The entries of a file, each object once. */
 class Entries {
   readonly #configuration: { readonly [section: string]: Json };
-  readonly #left: LeftOut[] = [];
+  readonly leftOut: LeftOut[] = [];
   readonly #rows: { readonly [section in Section]?: readonly Entry[] };
   /** What only the server has. */
   readonly referredOnly = new Set<string>();
@@ -148,6 +145,11 @@ class Entries {
       client: whole,
       organization: this.#read('organization'),
     };
+    for (const address of Object.keys(configuration)) {
+      if (Object.hasOwn(sections, address) || settings.includes(address)) continue;
+      const reason = uncovered.includes(address) ? 'idops has no kind for it' : 'the server ignores it';
+      this.leftOut.push({ address, reason });
+    }
   }
 
   rows(section: Section): readonly Entry[] {
@@ -165,35 +167,23 @@ class Entries {
     return own.findLast((one) => one.type === type)?.content ?? null;
   }
 
-  get leftOut(): readonly LeftOut[] {
-    const others = Object.keys(this.#configuration)
-      .filter((section) => !Object.hasOwn(sections, section) && !settings.includes(section))
-      .map((section) => ({
-        address: section,
-        reason: uncovered.includes(section) ? 'idops has no kind for it' : 'the server ignores it',
-      }));
-    return [...this.#left, ...others];
-  }
-
   #entries(section: Section): readonly Entry[] {
-    const { [section]: entries = [] } = this.#configuration;
-    return elements(entries);
+    return elements(this.#configuration[section]);
   }
 
   /** The entries of a section; a later one for the same object updates it. */
   #read(section: Section): Entry[] {
     const rows: Entry[] = [];
     for (const [at, entry] of this.#entries(section).entries()) {
-      const known: readonly string[] = sections[section];
-      const other = Object.keys(entry).filter((member) => !known.includes(member));
+      const other = Object.keys(entry).filter((member) => !sections[section].includes(member));
       const wrong =
         other.length > 0 ? `the server refuses ${other.join(', ')} in it` : whyUnnamed(section, entry);
       const address = `${section}[${at}]`;
       if (wrong !== undefined) {
-        this.#left.push({ address, reason: `not written: ${wrong}` });
+        this.leftOut.push({ address, reason: `not written: ${wrong}` });
         continue;
       }
-      for (const reason of leftOutOf(section, entry)) this.#left.push({ address, reason });
+      for (const reason of leftOutOf(section, entry)) this.leftOut.push({ address, reason });
       const row = { ...entry, id: idOf(section, entry) };
       const before = rows.findIndex(
         ({ id, name }) => id === row.id || (name !== undefined && name === entry.name),
@@ -245,10 +235,8 @@ function idOf(section: Section, { id, name }: Entry): string {
 function whyUnnamed(section: Section, { id, name }: Entry): string | undefined {
   if (id !== undefined && section !== 'organization') return undefined;
   if (section === 'client') return 'it has no id: add the one that the server shows';
-  const isUsable = identifier().safeParse(name).success && !isUuid(String(name)) && !isBlank(String(name));
-  return isUsable && !String(name).includes('${')
-    ? undefined
-    : 'it has no id, and no name that a document can use';
+  const isUsable = identifier().safeParse(name).success && isUsableName(String(name), { holds: () => false });
+  return isUsable ? undefined : 'it has no id, and no name that a document can use';
 }
 
 /** The elements of a list that are maps. */

@@ -2,12 +2,20 @@ import pLimit from 'p-limit';
 import { allSettled } from '../base/concurrency.js';
 import { isUuid } from '../base/identifiers.js';
 import { error, type Problem, refuse } from '../base/problems.js';
-import type { Progress } from '../base/progress.js';
 import { findIn } from '../kinds/by-name.js';
 import { readRows } from '../kinds/catalog.js';
 import { isAsked } from '../kinds/discovery.js';
 import { addressOf, kinds as everyKind } from '../kinds/index.js';
-import type { Asked, Declared, DiscoverContext, Discovered, Finding, Kind, Known } from '../kinds/kind.js';
+import type {
+  Asked,
+  Declared,
+  DiscoverContext,
+  Discovered,
+  Discovery,
+  Finding,
+  Kind,
+  Known,
+} from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
 import {
   type HeldLists,
@@ -19,21 +27,12 @@ import {
 } from '../kinds/references.js';
 import { shownFields } from '../kinds/rules.js';
 import { identifier } from '../kinds/schema.js';
-import { abortable } from '../plan/observe.js';
+import { abortable, listsFor, type ObserveOptions } from '../plan/observe.js';
 import { undocumented } from '../plan/subjects.js';
 import type { Profile } from '../server/profiles.js';
-import type { Reader } from '../server/reader.js';
 
-/** How to read a server. */
-export interface LookOptions {
-  readonly reader: Reader;
-  readonly profile: Profile;
-  readonly concurrency: number;
-  readonly progress: Progress;
-  /** Lists that are read, once each. */
+export interface LookOptions extends ObserveOptions {
   readonly lists: HeldLists;
-  /** Aborted when nothing more may be read. */
-  readonly signal?: AbortSignal;
 }
 
 /** What to look for, and how to write it. */
@@ -98,14 +97,8 @@ export async function discoverAll(
       }),
     rows,
   });
-  const found = kinds.flatMap((kind) =>
-    (byKind.get(kind)?.found ?? [])
-      .filter(
-        ({ identity, live }) =>
-          kind.discovery !== undefined && isAsked(kind.discovery, identity, asked, live),
-      )
-      .map((finding) => ({ kind, finding })),
-  );
+  const foundOf = (kind: Kind): readonly Finding[] => byKind.get(kind)?.found ?? [];
+  const found = kinds.flatMap((kind) => foundOf(kind).map((finding) => ({ kind, finding })));
   const referring = [
     ...declared,
     ...found.map(({ kind, finding: { identity, live } }) =>
@@ -114,16 +107,11 @@ export async function discoverAll(
   ];
   const present = new Set(declared.map(({ kind, identity }) => addressOf(kind, identity)));
   const naming = kinds.flatMap((kind) => {
-    const own = found.filter((one) => one.kind === kind).map(({ finding }) => finding);
+    const own = foundOf(kind);
     const isNew = own.some(({ identity }) => !present.has(addressOf(kind.name, identity)));
     return by === 'name' && isNew ? (kind.discovery?.named?.lists(own) ?? []) : [];
   });
-  const needed = new Set([
-    ...referring.flatMap(
-      (one) => kinds.find(({ name }) => name === one.kind)?.refersTo?.(one, profile) ?? [],
-    ),
-    ...naming,
-  ]);
+  const needed = new Set([...listsFor(referring, profile), ...naming]);
   await Promise.all(
     listNames
       .filter((name) => needed.has(name) && listScope(name, profile) !== undefined)
@@ -141,22 +129,23 @@ export async function discoverAll(
   };
 }
 
-/** The objects of each kind that the profile can read. */
+/** The objects that are asked for, of each kind that the profile can read. */
 async function discoverKinds(
   kinds: readonly Kind[],
   { profile, progress }: LookOptions,
   context: DiscoverContext,
 ): Promise<ReadonlyMap<Kind, Discovered>> {
-  const readable = kinds.filter((kind) => kind.discovery !== undefined && kind.readable(profile));
+  const readable = kinds.flatMap((kind) =>
+    kind.discovery !== undefined && kind.readable(profile) ? [[kind, kind.discovery] as const] : [],
+  );
   if (readable.length > 0) progress.phase('Looking', readable.length);
-  const look = async (kind: Kind): Promise<readonly [Kind, Discovered]> => {
-    const { found = [], notes = [], ...rest } = (await kind.discovery?.find(context)) ?? {};
+  const look = async ([kind, discovery]: readonly [Kind, Discovery]): Promise<[Kind, Discovered]> => {
+    const discovered = await discovery.find(context);
     progress.step();
-    const shown = found.map((one) => ({
-      ...one,
-      live: { ...one.live, ...shownFields(kind, one.live.fields, profile) },
-    }));
-    return [kind, { ...rest, found: shown, notes }];
+    const found = discovered.found
+      .map((one) => ({ ...one, live: { ...one.live, ...shownFields(kind, one.live.fields, profile) } }))
+      .filter(({ identity, live }) => isAsked(discovery, identity, context.asked, live));
+    return [kind, { ...discovered, found }];
   };
   try {
     // The first kind alone, so that an unreachable server or a refused token is reported once.
@@ -214,8 +203,7 @@ function missing(
 export async function withAskedIds(asked: Asked, look: LookOptions): Promise<Asked> {
   const { backend = [] } = asked;
   if (backend.every(isUuid) || listScope('backends', look.profile) === undefined) return asked;
-  await holdList(look.lists, 'backends', look);
-  const references = await heldLists(look.lists);
+  const references = { backends: await holdList(look.lists, 'backends', look) };
   const found = backend.map((one) => findIn('backend', one, references));
   refuse(found.flatMap((one) => (typeof one === 'string' ? [error('not-found', `--backend: ${one}`)] : [])));
   return { ...asked, backend: found.flatMap((one) => (typeof one === 'string' ? [] : [one.id])) };

@@ -1,5 +1,4 @@
 import { isUuid } from '../base/identifiers.js';
-import type { Place } from '../base/problems.js';
 import {
   assign,
   type Fields,
@@ -18,7 +17,7 @@ import type { References } from '../kinds/references.js';
 import { takenFields } from '../kinds/rules.js';
 import { compare } from '../plan/compare.js';
 import type { Seen } from '../plan/plan.js';
-import { addresses } from '../plan/subjects.js';
+import { addresses, undocumented } from '../plan/subjects.js';
 import type { Profile } from '../server/profiles.js';
 import { isManifestSize, writtenDocuments } from './edit.js';
 import {
@@ -28,11 +27,10 @@ import {
   type VariableToSet,
   type WriteContext,
   type Written,
-  writeField,
+  writeAt,
 } from './literal.js';
 import { documentText } from './yaml.js';
 
-/** A field of a document. */
 interface DraftField extends Written {
   /** Whether it is a text for a file of its own. */
   readonly isBody: boolean;
@@ -58,11 +56,15 @@ export interface LeftOut {
   readonly reason: string;
 }
 
-export interface FreshOptions {
+/** The profile and the lists of a server. */
+export interface ServerLists {
   readonly profile: Profile;
+  readonly references: References;
+}
+
+export interface FreshOptions extends ServerLists {
   readonly names: VariableNames;
   readonly holds: (text: string) => boolean;
-  readonly references: References;
   /** How new documents and members refer to objects: by names if these are unique. */
   readonly by: 'name' | 'id';
 }
@@ -114,7 +116,7 @@ function draftOf(kind: Kind, finding: Finding, options: FreshOptions): Draft {
       } else said.set(field, { raw: escapeVariables(value), value, isBody: true });
       continue;
     }
-    const written = writeField(type, field, value, writing);
+    const written = writeAt([field], type, value, writing);
     if (written !== undefined) said.set(field, { ...written, isBody: false });
   }
   return { kind, identity, named, live, called, address, said, toSet, left };
@@ -133,7 +135,7 @@ function namesFor(kind: Kind, finding: Finding, options: FreshOptions): Identity
 }
 
 /** Whether a document can have a name in place of an id. */
-function isUsableName(name: string, { holds }: Pick<FreshOptions, 'holds'>): boolean {
+export function isUsableName(name: string, { holds }: Pick<FreshOptions, 'holds'>): boolean {
   return !isBlank(name) && !isUuid(name) && !name.includes('${') && !hasCredential(name, { holds });
 }
 
@@ -143,7 +145,7 @@ export function idOf(
   field: string,
   element: Value,
   present: Fields,
-  { references, profile }: Pick<FreshOptions, 'references' | 'profile'>,
+  { references, profile }: ServerLists,
 ): string | undefined {
   if (isMap(element) && typeof element.id === 'string') return element.id;
   const isReference = kind.fields[field]?.type === 'reference';
@@ -197,12 +199,11 @@ function dropUnwritable(draft: Draft, options: FreshOptions): boolean {
   for (const [field, value] of [...said]) {
     // It may not fit the fields before it.
     const wrong = wrongWith(new Map([...written, [field, value]]));
-    if (wrong === undefined) {
-      written.set(field, value);
-      continue;
+    if (wrong === undefined) written.set(field, value);
+    else {
+      left.push(`${field}${wrong}`);
+      said.delete(field);
     }
-    left.push(`${field}${wrong}`);
-    said.delete(field);
   }
   return true;
 }
@@ -226,11 +227,8 @@ export function isReadBack(members: { readonly [key: string]: Json }): boolean {
 }
 
 /** Why a plan would change or block the object; undefined if it wouldn't. */
-export function troubleOf(
-  declared: Declared,
-  live: Live,
-  { references, profile }: Pick<FreshOptions, 'references' | 'profile'>,
-): string | undefined {
+export function troubleOf(declared: Declared, live: Live, server: ServerLists): string | undefined {
+  const { references, profile } = server;
   const { action, reason } = compare({
     declared,
     live,
@@ -246,24 +244,11 @@ export function troubleOf(
 }
 
 function declaredOf({ kind, identity, said }: Pick<FreshDocument, 'kind' | 'identity' | 'said'>): Declared {
-  // It is in no file yet.
-  const place: Place = { file: '', line: 1, column: 1, length: 1 };
   const fields = Object.fromEntries([...said].map(([field, { value }]) => [field, value]));
   const names = kind.identity.flatMap((part) =>
     typeof fields[part] === 'string' ? [[part, fields[part]]] : [],
   );
-  return {
-    kind: kind.name,
-    identity: { ...Object.fromEntries(names), ...identity },
-    fields,
-    absent: false,
-    whole: [],
-    ignored: [],
-    place,
-    declaredAt: place,
-    placeOf: () => place,
-    placeWithin: () => place,
-  };
+  return undocumented(kind.name, { ...Object.fromEntries(names), ...identity }, { fields });
 }
 
 export function membersOf(
@@ -276,11 +261,7 @@ export function membersOf(
 }
 
 /** The server's values of the fields that a document declares. */
-export function seenOf(
-  declared: Declared,
-  live: Live,
-  { references, profile }: Pick<FreshOptions, 'references' | 'profile'>,
-): Seen {
+export function seenOf(declared: Declared, live: Live, { references, profile }: ServerLists): Seen {
   const { kind, identity } = declared;
   const expected = takenFields(declared.fields, kindOf(kind).traits[profile.name]);
   return {
@@ -294,7 +275,7 @@ export function seenOf(
 }
 
 /** The same for a new document, without maps that it declares only in part: the rest of them belongs in no file. */
-export function seenOfNew(one: FreshDocument, options: Pick<FreshOptions, 'references' | 'profile'>): Seen {
+export function seenOfNew(one: FreshDocument, options: ServerLists): Seen {
   const seen = seenOf(declaredOf(one), one.live, options);
   const whole = Object.entries(seen.fields).filter(([field, value]) => {
     const declared = seen.expected[field] ?? null;

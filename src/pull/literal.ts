@@ -40,17 +40,13 @@ export function escapeVariables(text: string): string {
   return text.replace(/\$(?=[${])/g, '$$$$');
 }
 
-/** A field of the server as a document writes it; undefined if none can. */
-export function writeField(
+/** A value of the server, at a path of fields, as a document writes it; undefined if none can. */
+export function writeAt(
+  path: Path,
   type: FieldType,
-  field: string,
   value: Value,
   writing: WriteContext,
 ): Written | undefined {
-  return writeTyped(type, value, [field], writing);
-}
-
-function writeTyped(type: FieldType, value: Value, path: Path, writing: WriteContext): Written | undefined {
   if (value === null) return { raw: null, value: null };
   if (type.type === 'set') {
     if (!Array.isArray(value)) return undefined;
@@ -61,7 +57,7 @@ function writeTyped(type: FieldType, value: Value, path: Path, writing: WriteCon
       writing.left.push(`${fieldPath(path)} has an element without a name or an id`);
       return undefined;
     }
-    return { raw: written.map(({ raw }) => raw), value: written.map((one) => one.value) };
+    return listOf(written);
   }
   if (type.type === 'list') {
     const elements = asElements(value).map((element, index) =>
@@ -70,12 +66,12 @@ function writeTyped(type: FieldType, value: Value, path: Path, writing: WriteCon
           const now = element[name] ?? null;
           // An update keeps what an element leaves out, so no secret is necessary.
           if (now === null || isSecret(member)) return [];
-          const written = writeTyped(member, now, [...path, index, name], writing);
+          const written = writeAt([...path, index, name], member, now, writing);
           return written === undefined ? [] : [[name, written] as const];
         }),
       ),
     );
-    return { raw: elements.map(({ raw }) => raw), value: elements.map((one) => one.value) };
+    return listOf(elements);
   }
   if (type.type === 'reference' && isMap(value)) {
     const name = writing.nameOf(String(path[0]), value);
@@ -87,7 +83,7 @@ function writeTyped(type: FieldType, value: Value, path: Path, writing: WriteCon
   return fromMembers(
     writeMembers(value, path, writing, (key, member) => {
       const at = [...path, key];
-      if (type.type === 'members') return writeTyped(type.members[key] ?? plain, member, at, writing);
+      if (type.type === 'members') return writeAt(at, type.members[key] ?? plain, member, writing);
       if (member === null) {
         writing.left.push(`${fieldPath(at)} is null, which in a manifest removes the key`);
         return undefined;
@@ -132,7 +128,7 @@ function writeElement(
   if (named.length === 0) return undefined;
   const sets = Object.entries(nested).flatMap(([member, type]) => {
     const inner = element[member];
-    const written = inner === undefined ? undefined : writeTyped(type, inner, [...path, member], writing);
+    const written = inner === undefined ? undefined : writeAt([...path, member], type, inner, writing);
     return written === undefined ? [] : [[member, written] as const];
   });
   if (name !== undefined && sets.length === 0) return { raw: escapeVariables(name), value: name };
@@ -143,7 +139,10 @@ function writeElement(
 function writePlain(value: Value, path: Path, writing: WriteContext): Written | undefined {
   if (value instanceof Sensitive) return writeSecret(value.reveal(), path, writing);
   if (typeof value === 'string') {
-    const isSecret = isUnderSecret(path, value, writing) || isCredential(value, path, writing);
+    const isSecret =
+      isUnderSecret(path, value, writing) ||
+      hasCredential(value, writing) ||
+      (path.length > 1 && looksLikeCredential(value));
     return isSecret && value !== ''
       ? writeSecret(value, path, writing)
       : { raw: escapeVariables(value), value };
@@ -152,7 +151,7 @@ function writePlain(value: Value, path: Path, writing: WriteContext): Written | 
     const items = value.map((item, index) => writePlain(item, [...path, index], writing));
     const written = items.filter((item) => item !== undefined);
     if (written.length < items.length) return undefined;
-    return { raw: written.map(({ raw }) => raw), value: written.map((item) => item.value) };
+    return listOf(written);
   }
   if (isMap(value)) {
     const members = writeMembers(value, path, writing, (key, member) =>
@@ -200,10 +199,6 @@ function isUnderSecret([field = '', ...keys]: Path, value: Value, { open, secret
   return !isOpen && (secret === true || keys.some((key) => typeof key === 'string' && looksSecret(key)));
 }
 
-function isCredential(text: string, path: Path, writing: WriteContext): boolean {
-  return hasCredential(text, writing) || (path.length > 1 && looksLikeCredential(text));
-}
-
 /** Whether a text contains a credential, which no file may hold. */
 export function hasCredential(text: string, { holds }: Pick<WriteContext, 'holds'>): boolean {
   return holds(text) || holdsCredential(text);
@@ -213,6 +208,10 @@ function someCredential(value: Value, writing: Pick<WriteContext, 'holds'>): boo
   if (typeof value === 'string') return hasCredential(value, writing) || looksLikeCredential(value);
   if (Array.isArray(value)) return value.some((item) => someCredential(item, writing));
   return isMap(value) && Object.values(value).some((item) => someCredential(item, writing));
+}
+
+export function listOf(elements: readonly Written[]): Written {
+  return { raw: elements.map(({ raw }) => raw), value: elements.map(({ value }) => value) };
 }
 
 export function fromMembers(members: readonly (readonly [string, Written])[]): Written {

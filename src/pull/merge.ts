@@ -14,9 +14,10 @@ import {
   fieldPath,
   fromMembers,
   hasCredential,
+  listOf,
   type WriteContext,
   type Written,
-  writeField,
+  writeAt,
 } from './literal.js';
 
 export interface MergeContext {
@@ -78,7 +79,7 @@ function mergeSet(nested: FieldTypes, declared: Written, live: Value, merging: M
   // New members are written like those beside them.
   const byId = elements.some(({ raw }) => isMap(raw) && raw.id !== undefined);
   const writing = byId ? { ...merging.writing, nameOf: () => undefined } : merging.writing;
-  const added = writeField({ type: 'set', nested }, merging.path[0], [...left], writing);
+  const added = writeAt([merging.path[0]], { type: 'set', nested }, [...left], writing);
   if (added === undefined) {
     return keep(declared, ' has an element on the server that no document can name', merging);
   }
@@ -100,7 +101,7 @@ function mergeList(
     left.delete(key);
     return found === undefined ? [] : [mergeMap(members, element, found, merging)];
   });
-  const added = writeField(type, merging.path[0], [...left.values()], merging.writing);
+  const added = writeAt([merging.path[0]], type, [...left.values()], merging.writing);
   return listOf([...kept, ...(added === undefined ? [] : elementsOf(added))]);
 }
 
@@ -183,10 +184,6 @@ function elementsOf({ raw, value }: Written): Written[] {
   return (raw as Json[]).map((one, index) => ({ raw: one, value: values[index] ?? null }));
 }
 
-function listOf(elements: readonly Written[]): Written {
-  return { raw: elements.map(({ raw }) => raw), value: elements.map(({ value }) => value) };
-}
-
 function replace(type: FieldType, declared: Written, live: Value, merging: MergeContext): Written {
   const { raw } = declared;
   if (isMap(raw) && !isMap(declared.value) && typeof raw.file === 'string') {
@@ -216,7 +213,7 @@ function write(
 ): Written | undefined {
   // Nested under its keys, since a key may say that a value is secret.
   const nested = keys.reduceRight<Value>((inner, key) => ({ [key]: inner }), live);
-  let written = writeField(keys.length === 0 ? type : plain, field, nested, writing);
+  let written = writeAt([field], keys.length === 0 ? type : plain, nested, writing);
   for (const key of keys) written = written === undefined ? undefined : memberOf(written, key);
   return written;
 }

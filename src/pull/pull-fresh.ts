@@ -19,7 +19,6 @@ export interface PullFindings {
   readonly missing: readonly Problem[];
 }
 
-/** A pull into an empty folder. */
 export interface FreshPull extends PullFindings {
   readonly files: readonly NewFile[];
   readonly documents: readonly FreshDocument[];

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { exactly, type Json, Sensitive } from '../../src/base/values.js';
 import { map, members, plain, set, value } from '../../src/kinds/fields.js';
 import { isReadBack } from '../../src/pull/fresh.js';
-import { escapeVariables, VariableNames, type WriteContext, writeField } from '../../src/pull/literal.js';
+import { escapeVariables, VariableNames, type WriteContext, writeAt } from '../../src/pull/literal.js';
 import { parseVariables } from '../../src/yaml/interpolation.js';
 
 function writing(
@@ -60,7 +60,7 @@ it('of a map the keys are left out that no manifest can have, each with a word',
   const metadata = JSON.parse(
     '{"a": {"value": 1}, "gone": null, "__proto__": {"value": 2}, "in": {"__proto__": 3}}',
   );
-  expect(writeField(map, 'metadata', metadata, made)?.raw).toEqual({ a: { value: 1 } });
+  expect(writeAt(['metadata'], map, metadata, made)?.raw).toEqual({ a: { value: 1 } });
   expect(made.left).toEqual([
     'metadata.gone is null, which in a manifest removes the key',
     'metadata has the key "__proto__", which no manifest can have',
@@ -71,13 +71,13 @@ it('of a map the keys are left out that no manifest can have, each with a word',
 it('secrets become variables: by the name of the field, of the key, or since they are known', () => {
   const made = writing((text) => text.includes('known'));
   const backend = members({ smtp_password: plain('smtp_password'), smtp_from: value });
-  const written = writeField(backend, 'backend', { smtp_password: new Sensitive('p'), smtp_from: 'x' }, made);
+  const written = writeAt(['backend'], backend, { smtp_password: new Sensitive('p'), smtp_from: 'x' }, made);
   expect(written?.raw).toEqual({ smtp_password: '${IDOPS_USER_1_BACKEND_SMTP_PASSWORD}', smtp_from: 'x' });
   const metadata = {
     'Api Secret': { value: ['a', 'b'], status: 'valid' },
     note: { value: 'it is known', status: '' },
   };
-  expect(writeField(map, 'metadata', metadata, made)?.raw).toEqual({
+  expect(writeAt(['metadata'], map, metadata, made)?.raw).toEqual({
     'Api Secret': {
       value: ['${IDOPS_USER_1_METADATA_API_SECRET_VALUE_0}', '${IDOPS_USER_1_METADATA_API_SECRET_VALUE_1}'],
       status: 'valid',
@@ -87,23 +87,23 @@ it('secrets become variables: by the name of the field, of the key, or since the
   expect(made.toSet).toHaveLength(4);
   expect(JSON.stringify(made.toSet)).not.toContain('known');
   // A variable gives a text, so that another secret is left out.
-  expect(writeField(map, 'metadata', { pin_token: { value: 1234, status: 'x' } }, made)?.raw).toEqual({});
+  expect(writeAt(['metadata'], map, { pin_token: { value: 1234, status: 'x' } }, made)?.raw).toEqual({});
   expect(made.left.at(-1)).toBe('metadata.pin_token.value is a secret that no variable can hold');
 });
 
 it('a credential becomes a variable in what people read too, and under keys in any letters; a boolean is no secret', () => {
   const made = writing();
   const bearer = 'Bearer 0123456789abcdef0123';
-  expect(writeField(value, 'label', bearer, made)?.raw).toBe('${IDOPS_USER_1_LABEL}');
-  expect(writeField(value, 'label', 'the bearer below', made)?.raw).toBe('the bearer below');
-  expect(writeField(set(), 'roles', [{ id: 'r', name: bearer }], made)?.raw).toEqual([{ id: 'r' }]);
+  expect(writeAt(['label'], value, bearer, made)?.raw).toBe('${IDOPS_USER_1_LABEL}');
+  expect(writeAt(['label'], value, 'the bearer below', made)?.raw).toBe('the bearer below');
+  expect(writeAt(['roles'], set(), [{ id: 'r', name: bearer }], made)?.raw).toEqual([{ id: 'r' }]);
   const metadata = {
     passwörd: { value: 'hush', status: 'valid' },
     recovery_codes: { value: ['q2'], status: 'valid' },
     password_set: { value: true, status: 'valid' },
     [bearer]: { value: 'x', status: 'valid' },
   };
-  expect(writeField(map, 'metadata', metadata, made)?.raw).toEqual({
+  expect(writeAt(['metadata'], map, metadata, made)?.raw).toEqual({
     passwörd: { value: '${IDOPS_USER_1_METADATA_PASSW_RD_VALUE}', status: 'valid' },
     recovery_codes: { value: ['${IDOPS_USER_1_METADATA_RECOVERY_CODES_VALUE_0}'], status: 'valid' },
     password_set: { value: true, status: 'valid' },
@@ -118,7 +118,7 @@ it('what stands beside a secret in its element is a secret too, but for a word o
     auth: { value: 'Bearer xyz', status: 'Bearer xyz', display: ['xyz'] },
     note: { value: 'plain', status: 'Valid until noon', display: ['plain'] },
   };
-  expect(writeField(map, 'metadata', metadata, made)?.raw).toEqual({
+  expect(writeAt(['metadata'], map, metadata, made)?.raw).toEqual({
     password_hint: {
       value: '${IDOPS_USER_1_METADATA_PASSWORD_HINT_VALUE}',
       status: 'valid',
@@ -143,7 +143,7 @@ it('a credential that is known stands in no key and in no name of a variable', (
     deep: { value: { 'a tok-known': 1 }, status: '' },
     token: { value: 'y', status: '' },
   };
-  const written = writeField(map, 'metadata', metadata, made);
+  const written = writeAt(['metadata'], map, metadata, made);
   expect(Object.keys(Object(written?.raw))).toEqual(['token']);
   expect(JSON.stringify([written?.raw, made.left])).not.toMatch(/tok.known/i);
   expect(made.left).toHaveLength(2);
@@ -153,10 +153,10 @@ it('of the elements of a set the id and the name are written, and of none that h
   const roles = [{ id: 'r', name: 'member', scopes: [{ id: 's' }] }];
   const organizations = [{ id: 'o', name: null, label: 'x', roles }];
   const type = set({ roles: set() });
-  expect(writeField(type, 'organizations', organizations, writing())?.raw).toEqual([
+  expect(writeAt(['organizations'], type, organizations, writing())?.raw).toEqual([
     { id: 'o', roles: [{ id: 'r', name: 'member' }] },
   ]);
-  expect(writeField(type, 'organizations', [{ id: 'o' }, { label: 'x' }], writing())).toBeUndefined();
+  expect(writeAt(['organizations'], type, [{ id: 'o' }, { label: 'x' }], writing())).toBeUndefined();
 });
 
 it('each secret has a variable of its own, the same each time, whatever it is called', () => {
