@@ -14,7 +14,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
-import { canonical, isMap, type Json, same } from '../base/values.js';
+import { canonical, groupBy, isMap, type Json, same } from '../base/values.js';
 import { parseYaml } from '../yaml/parse.js';
 import { resolve } from '../yaml/resolve.js';
 import { MAX_BYTES, SourceFile } from '../yaml/source-file.js';
@@ -58,10 +58,7 @@ export function editFields<E extends FieldEdit>(text: string, edits: readonly E[
   const refuseAll: Edited<E> = { text, refused: edits.map((edit) => ({ edit, reason: CANNOT_EDIT })) };
   if (filled.length !== before.length) return refuseAll;
   const refused: { edit: E; reason: string }[] = [];
-  const byDocument = new Map<number, E[]>();
-  for (const edit of edits) {
-    byDocument.set(edit.document, [...(byDocument.get(edit.document) ?? []), edit]);
-  }
+  const byDocument = groupBy(edits, ({ document }) => document);
   const expected = [...before];
   let made = '';
   let at = 0;

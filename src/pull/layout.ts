@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { escapeText } from '../base/escape.js';
-import type { Json } from '../base/values.js';
+import { groupBy, type Json } from '../base/values.js';
 import type { Kind } from '../kinds/kind.js';
 import { isWrittenByIdops } from '../manifests/access.js';
 import { MAX_BYTES } from '../yaml/source-file.js';
@@ -22,14 +22,21 @@ const MAX_NEW_BYTES = 8_000_000;
 /** New files for documents: manifests by kind, and body files. */
 export function filesOf(documents: readonly FreshDocument[], holds: (text: string) => boolean): NewFile[] {
   const bodies: NewFile[] = [];
-  const byFile = new Map<string, string[]>();
-  for (const document of documents) {
+  const bodyAt = (path: string, text: string): string => {
+    bodies.push({ path, text });
+    return path;
+  };
+  const laidOut = documents.map((document) => {
     const path = kindFile(document.kind);
-    const { text, files } = layOut(document, path, holds);
-    bodies.push(...files);
-    byFile.set(path, [...(byFile.get(path) ?? []), text]);
-  }
-  return [...newManifests(byFile, () => false), ...bodies];
+    return { path, text: layOut(document, path, holds, bodyAt) };
+  });
+  return [
+    ...newManifests(
+      groupBy(laidOut, ({ path }) => path),
+      () => false,
+    ),
+    ...bodies,
+  ];
 }
 
 export function kindFile({ noun }: Kind): string {
@@ -38,12 +45,12 @@ export function kindFile({ noun }: Kind): string {
 
 /** New manifests, split into several files if they are too large. */
 export function newManifests(
-  byFile: ReadonlyMap<string, readonly string[]>,
+  byFile: ReadonlyMap<string, readonly NewFile[]>,
   isTaken: (path: string) => boolean,
 ): NewFile[] {
   const names = new Set<string>();
-  return [...byFile].flatMap(([path, texts]) =>
-    chunks(texts).map((chunk) => {
+  return [...byFile].flatMap(([path, own]) =>
+    chunks(own.map(({ text }) => text)).map((chunk) => {
       const free = firstFree(path, (one) => names.has(one) || isTaken(one));
       names.add(free);
       return { path: free, text: chunk.join('---\n') };
@@ -76,26 +83,24 @@ function chunks(texts: readonly string[]): string[][] {
   return parts.filter((part) => part.length > 0);
 }
 
-/** The text of a document, and the body files that it names. */
+/** The text of a document; `bodyAt` takes the body files that it names, and returns their paths. */
 export function layOut(
   document: FreshDocument,
   manifest: string,
   holds: (text: string) => boolean,
-  bodyAt: (path: string, text: string) => string = (path) => path,
-): { readonly text: string; readonly files: readonly NewFile[] } {
+  bodyAt: (path: string, text: string) => string,
+): string {
   const { kind, identity, called } = document;
-  const files: NewFile[] = [];
   const { files: own } = kind.discovery ?? {};
   const members = membersOf(document, ({ raw, value, isBody }, field): Json => {
     if (!isBody || own === undefined || typeof value !== 'string' || !isFileText(value)) return raw;
     const name = Object.values(identity).map(safeName).join('/');
     const path = bodyAt(`${own.folder}/${name}.${own.endings[field]}`, value);
-    files.push({ path, text: value });
     return { file: posix.relative(posix.dirname(manifest), path) };
   });
   const isShown =
     called !== null && !hasCredential(called, { holds }) && !Object.values(members).includes(called);
-  return { text: documentText(members, isShown ? comment(called) : null), files };
+  return documentText(members, isShown ? comment(called) : null);
 }
 
 /** Whether a body file can hold a text unchanged. */

@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { join, posix, relative, sep } from 'node:path';
+import { join, posix } from 'node:path';
 import { isThere } from '../base/paths.js';
 import { error, ProblemsError } from '../base/problems.js';
-import { same } from '../base/values.js';
+import { groupBy, same } from '../base/values.js';
 import type { Kind } from '../kinds/kind.js';
 import { matchGlobs, placesForNewManifests } from '../manifests/find-manifests.js';
 import type { LoadedManifests, ManifestSource } from '../manifests/load.js';
 import type { Project } from '../project/index.js';
+import { shownPath } from '../yaml/source-file.js';
 import type { BodyFiles } from './bodies.js';
 import type { PullWishes } from './discover.js';
 import { isManifestSize, writtenDocuments } from './edit.js';
@@ -26,7 +27,7 @@ export async function placeDocuments(
   bodies: BodyFiles,
 ): Promise<PulledFile[]> {
   const { root } = project;
-  const inRoot = (path: string): string => relative(root, path).split(sep).join('/');
+  const inRoot = (path: string): string => shownPath(path, root);
   const isLink = ({ path, target }: ManifestSource): boolean => path !== target;
   const existing = sources
     .filter((source) => !isLink(source))
@@ -36,19 +37,18 @@ export async function placeDocuments(
     }));
   const kinds = [...new Set(documents.map(({ kind }) => kind))];
   const { folder, manifests } = findPlacement(kinds, project, existing);
-  const byFile = new Map<string, string[]>();
-  for (const document of documents) {
-    const manifest = manifests.get(document.kind) ?? '';
-    const { text } = layOut(document, manifest, holds, (path, body) =>
-      bodies.place(posix.join(folder, path), body),
-    );
-    byFile.set(manifest, [...(byFile.get(manifest) ?? []), text]);
-  }
+  const bodyAt = (path: string, text: string) => bodies.place(posix.join(folder, path), text);
+  const laidOut = documents.map((document) => {
+    const path = manifests.get(document.kind) ?? '';
+    return { path, text: layOut(document, path, holds, bodyAt) };
+  });
+  const byFile = groupBy(laidOut, ({ path }) => path);
   const present = sources.map((source): PulledFile => {
     const bom = startsWithBom(source.target) ? BOM : '';
     const text = edited.get(source) ?? source.text;
     const mine = inRoot(source.path);
-    const appended = isLink(source) ? undefined : appendDocuments(text, byFile.get(mine) ?? []);
+    const own = (byFile.get(mine) ?? []).map((one) => one.text);
+    const appended = isLink(source) ? undefined : appendDocuments(text, own);
     const added = appended !== undefined && isManifestSize(bom + appended) ? appended : undefined;
     if (added !== undefined) byFile.delete(mine);
     const next = bom + (added ?? text);
@@ -96,22 +96,15 @@ export function appendDocuments(text: string, documents: readonly string[]): str
   return after !== undefined && same(after, [...before, ...wanted]) ? made : undefined;
 }
 
-/** Where new documents go, from the project's root, with `/`. */
-interface Placement {
-  /** The folder for the bodies' folder. */
-  readonly folder: string;
-  readonly manifests: ReadonlyMap<Kind, string>;
-}
-
 /**
  * The file for new documents of each kind: the one with most documents of the kind, or a new one that a glob of the configuration
- * matches. Throws a ProblemsError (`no-home`) if no glob does.
+ * matches; and the folder for the bodies' folder. Both from the project's root, with `/`. Throws a ProblemsError (`no-home`) if no glob does.
  */
 function findPlacement(
   kinds: readonly Kind[],
   project: Project,
   existing: readonly { readonly path: string; readonly kinds: readonly string[] }[],
-): Placement {
+): { readonly folder: string; readonly manifests: ReadonlyMap<Kind, string> } {
   if (kinds.length === 0) return { folder: '.', manifests: new Map() };
   for (const home of placesForNewManifests(project)) {
     const folder = 'file' in home ? posix.dirname(home.file) : home.folder;

@@ -1,7 +1,7 @@
 import { identifierKey, objectKey } from '../base/identifiers.js';
 import { error, type Place, type Problem, refuse, warning } from '../base/problems.js';
 import type { Safety } from '../base/safety.js';
-import { assign, type Fields, type Json } from '../base/values.js';
+import { assign, type Fields, groupBy, type Json } from '../base/values.js';
 import { firstFew } from '../base/words.js';
 import { altered } from '../kinds/declared.js';
 import { isAsked, isAskedByName } from '../kinds/discovery.js';
@@ -17,15 +17,14 @@ import { withDates } from '../plan/until.js';
 import type { Project } from '../project/index.js';
 import { BodyFiles } from './bodies.js';
 import { type DiscoveredAll, discoverAll, type LookOptions, type PullWishes } from './discover.js';
-import { editFields, type FieldEdit } from './edit.js';
-import { type FreshOptions, freshDocuments, seenOf, seenOfNew, troubleOf } from './fresh.js';
+import { editFields } from './edit.js';
+import { freshDocuments, type ServerLists, seenOf, seenOfNew, troubleOf } from './fresh.js';
 import { VariableNames } from './literal.js';
 import { placeDocuments } from './placement.js';
 import { type PullFindings, withoutBuiltIn } from './pull-fresh.js';
 import { type Update, updateOf } from './update.js';
 import type { PulledFile } from './write.js';
 
-/** A document of a manifest. */
 interface DocumentAt {
   readonly source: ManifestSource;
   readonly number: number;
@@ -62,12 +61,8 @@ export async function pullInto(
   // Before the server is read, so that a link made meanwhile is noticed.
   const bodies = new BodyFiles(project, manifests, look.tokenFile);
   await bodies.look();
-  const {
-    documents: written,
-    many,
-    problems,
-  } = await documentsById(manifests, kinds, project.safety(), look);
-  const asDeclared = written.filter(({ declared }) => isConcerned(declared));
+  const { documents, many, problems } = await documentsById(manifests, kinds, project.safety(), look);
+  const asDeclared = documents.filter(({ declared }) => isConcerned(declared));
   const covered = [...many.values()].filter(({ declared }) => isConcerned(declared));
   const discovered = await discoverAll(
     wishes,
@@ -116,11 +111,11 @@ export async function pullInto(
     return 'documents' in one && discovery !== undefined && isAskedByName(discovery, finding.identity, asked);
   };
   const fresh = declaredOnly ? [] : withoutBuiltIn(discovered, builtIn).filter(isNew);
-  const { documents, leftOut } = freshDocuments(fresh, options);
-  const changed = await placeDocuments(documents, edited, project, manifests, wishes, bodies);
+  const { documents: made, leftOut } = freshDocuments(fresh, options);
+  const changed = await placeDocuments(made, edited, project, manifests, wishes, bodies);
   const toSet = [
     ...updates.flatMap(({ update }) => update.toSet),
-    ...documents.flatMap((document) => document.toSet),
+    ...made.flatMap((document) => document.toSet),
   ];
   const files = [...changed, ...bodies.files()].sort((a, b) => (a.path < b.path ? -1 : 1));
   refuse(await bodies.guarded(files));
@@ -150,14 +145,14 @@ export async function pullInto(
   return {
     files: shown,
     settled: shown.filter(({ path }) => !unsettled.has(path)),
-    added: documents.length,
+    added: made.length,
     updated: updates.filter(isUpdated).length,
     unchanged: matching.filter((one) => !isUpdated(one)).length,
     covered: concernedMany.length,
     toSet,
     left,
     leftOut,
-    seen: [...seen, ...documents.map((one) => seenOfNew(one, options))],
+    seen: [...seen, ...made.map((one) => seenOfNew(one, options))],
     notes: discovered.notes,
     missing: discovered.missing,
   };
@@ -176,11 +171,7 @@ async function documentsById(
   kinds: readonly Kind[],
   safety: Pick<Safety, 'protect'>,
   look: IntoOptions,
-): Promise<{
-  documents: readonly DocumentAt[];
-  many: ReadonlyMap<string, Covered>;
-  problems: readonly Problem[];
-}> {
+) {
   const all = manifests.sources.flatMap((source) =>
     source.documents.flatMap(({ declared, written }, number): DocumentAt[] =>
       declared === undefined || !kinds.includes(kindOf(declared.kind))
@@ -212,16 +203,15 @@ async function documentsById(
 function differingMany(
   covered: readonly Covered[],
   live: ReadonlyMap<Subject, Live>,
-  options: Pick<FreshOptions, 'profile' | 'references'>,
+  server: ServerLists,
 ): Problem[] {
   const differing = new Map<string, { place: Place; field: string; addresses: string[] }>();
   for (const one of covered) {
     const now = live.get(one);
-    if (now === undefined || (troubleOf(one.declared, now, options) === undefined && now.exists)) continue;
+    if (now === undefined || (troubleOf(one.declared, now, server) === undefined && now.exists)) continue;
     for (const document of one.documents) {
       for (const [field, value] of Object.entries(document.fields)) {
-        if (troubleOf(altered(document, { fields: { [field]: value } }), now, options) === undefined)
-          continue;
+        if (troubleOf(altered(document, { fields: { [field]: value } }), now, server) === undefined) continue;
         const place = document.placeOf(field);
         const key = JSON.stringify([place, field]);
         const before = differing.get(key) ?? { place, field, addresses: [] };
@@ -300,16 +290,17 @@ async function lookUp(
 
 /** The manifests after their edits; a field that can't be edited moves from `fields` to `left`. */
 function editedSources(updates: readonly DocumentUpdate[]): ReadonlyMap<ManifestSource, string> {
-  const bySource = new Map<ManifestSource, (FieldEdit & { one: DocumentAt; update: Update })[]>();
-  for (const { one, update } of updates) {
-    for (const [field, next] of Object.entries(update.fields)) {
-      const edits = bySource.get(one.source) ?? [];
-      edits.push({ document: one.number, field, next, one, update });
-      bySource.set(one.source, edits);
-    }
-  }
+  const all = updates.flatMap(({ one, update }) =>
+    Object.entries(update.fields).map(([field, next]) => ({
+      document: one.number,
+      field,
+      next,
+      one,
+      update,
+    })),
+  );
   const texts = new Map<ManifestSource, string>();
-  for (const [source, edits] of bySource) {
+  for (const [source, edits] of groupBy(all, ({ one }) => one.source)) {
     const reason = 'its file is a link; idops writes through no link';
     const { text, refused } =
       source.path === source.target
@@ -328,7 +319,6 @@ function editedSources(updates: readonly DocumentUpdate[]): ReadonlyMap<Manifest
   return texts;
 }
 
-/** A pull into manifests. */
 export interface PullResult extends PullFindings {
   readonly files: readonly PulledFile[];
   /** Those that surely hold no edit afterwards: each of their documents was looked at, and none was left. */
