@@ -1,6 +1,6 @@
 import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { realpath } from 'node:fs/promises';
-import { basename, dirname, join, relative, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { Pauses } from '../base/concurrency.js';
 import type { Project } from '../project/project.js';
 import { decode, readBytes, type Unreadable, unreadable } from '../yaml/source-file.js';
@@ -31,9 +31,10 @@ export class Access {
   readonly #folders = new Map<string, Stats>();
   readonly #pauses: Pauses;
 
-  /** `more` are further credential files, absolute. */
-  constructor(project: Project, more: readonly string[] = [], pauses = new Pauses(undefined)) {
+  /** `tokenFile` is a further credential file, relative to the current folder. */
+  constructor(project: Project, tokenFile?: string, pauses = new Pauses(undefined)) {
     this.#pauses = pauses;
+    const more = tokenFile === undefined ? [] : [resolve(project.cwd, tokenFile)];
     const { files, states } = project.guarded();
     this.#root = project.root;
     this.#states = Promise.all(states.map(ways)).then((all) => all.flat());
@@ -114,11 +115,8 @@ async function ways(path: string): Promise<string[]> {
   const [folder, target] = await Promise.all(
     [dirname(path), path].map((one) => realpath(one).catch(() => undefined)),
   );
-  return [
-    path,
-    ...(folder === undefined ? [] : [join(folder, basename(path))]),
-    ...(target === undefined ? [] : [target]),
-  ];
+  const inFolder = folder && join(folder, basename(path));
+  return [path, inFolder, target].filter((one) => one !== undefined);
 }
 
 /** Whether a part of a path below the project begins with a dot. */

@@ -3,9 +3,9 @@ import pLimit from 'p-limit';
 import { Pauses } from '../base/concurrency.js';
 import type { KindName } from '../base/kind-names.js';
 import { error, type Problem, ProblemsError, sortByPlace } from '../base/problems.js';
-import type { Json } from '../base/values.js';
+import { groupBy, type Json } from '../base/values.js';
 import { addressOf, kindOf, kinds } from '../kinds/index.js';
-import type { Declared, Identity } from '../kinds/kind.js';
+import type { Declared } from '../kinds/kind.js';
 import { mergeDocuments } from '../kinds/merge-documents.js';
 import type { Project } from '../project/project.js';
 import type { OnSecret } from '../secrets/redactor.js';
@@ -38,12 +38,8 @@ export interface LoadedManifests {
   readonly declared: readonly Declared[];
   /** Errors and warnings of all documents. With an error, nothing may be sent. */
   readonly problems: readonly Problem[];
-  /** The values of secret fields and of used process variables. */
-  readonly secrets: readonly string[];
-  /** Those of process variables. */
-  readonly variableValues: readonly string[];
-  /** The names of the used process variables, sorted. */
-  readonly usedVariables: readonly string[];
+  /** The values of secret fields, and of used process variables, which are credentials. */
+  readonly secrets: ReadonlyMap<string, 'declared' | 'variable'>;
   /** The real paths of the manifests and bodies. */
   readonly files: readonly string[];
   /** The manifests, in the order of their paths. */
@@ -56,7 +52,7 @@ export interface ManifestOptions {
   /** For `validate`: an unset allowed process variable is a warning, and its value is unknown. */
   readonly lenient: boolean;
   readonly profile?: Profile;
-  /** A further credential file, absolute. */
+  /** A further credential file, relative to the current folder. */
   readonly tokenFile?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -72,7 +68,7 @@ export async function loadManifests(project: Project, options: ManifestOptions):
   /** Each secret of the documents, with the index of the first document that has it. */
   const declaredSecrets = new Map<string, number>();
   const pauses = new Pauses(options.signal);
-  const access = new Access(project, options.tokenFile === undefined ? [] : [options.tokenFile], pauses);
+  const access = new Access(project, options.tokenFile, pauses);
   const { files, unread } = await listed(project, access, problems);
   const bodies = new Bodies(project, access);
   const limit = pLimit(readsAtOnce);
@@ -130,8 +126,10 @@ export async function loadManifests(project: Project, options: ManifestOptions):
   const inDocuments = [...declaredSecrets].sort(([, one], [, other]) => one - other);
   const [, firstBeyond] = inDocuments[MAX_SECRETS] ?? [];
   const beyond = read[firstBeyond ?? -1]?.declared;
-  const secrets = new Set(inDocuments.map(([secret]) => secret));
-  for (const value of variables.used.values()) secrets.add(value);
+  const secrets = new Map<string, 'declared' | 'variable'>(
+    inDocuments.map(([secret]) => [secret, 'declared']),
+  );
+  for (const value of variables.used.values()) secrets.set(value, 'variable');
   if (secrets.size > MAX_SECRETS) {
     problems.push(
       error(
@@ -142,12 +140,11 @@ export async function loadManifests(project: Project, options: ManifestOptions):
       ),
     );
   }
+  secrets.delete('');
   return {
     declared,
     problems: sortByPlace(problems),
-    secrets: [...secrets].filter((secret) => secret !== ''),
-    variableValues: [...variables.used.values()].filter((secret) => secret !== ''),
-    usedVariables: [...variables.used.keys()].sort(),
+    secrets,
     files: [...files.map(({ target }) => target), ...bodies.files],
     sources: parsedFiles.map(({ file, source, from, parsed }) => ({
       ...file,
@@ -169,13 +166,9 @@ function sourceDocument(
   return { written: () => resolve(document.root, source, null).value, declared };
 }
 
-/** Reports the secrets of manifests: values of process variables are credentials, others hide only themselves. */
-export function tellSecrets(
-  { secrets, variableValues }: Pick<LoadedManifests, 'secrets' | 'variableValues'>,
-  onSecret: OnSecret,
-): void {
-  const credentials = new Set(variableValues);
-  for (const secret of secrets) onSecret(secret, credentials.has(secret) ? 'variable' : 'declared');
+/** Reports the secrets of manifests. */
+export function tellSecrets({ secrets }: LoadedManifests, onSecret: OnSecret): void {
+  for (const [secret, kind] of secrets) onSecret(secret, kind);
 }
 
 /** Whether a file among the manifests is sample data of an email template. With a `kind` anywhere, it is a manifest. */
@@ -195,63 +188,47 @@ async function listed(project: Project, access: Access, problems: Problem[]): Pr
 
 /** Several documents for one object, as far as documents tell. */
 function duplicates(declared: readonly Declared[]): Problem[] {
-  const problems: Problem[] = [];
-  for (const kind of kinds) {
-    const first = new Map<string, Declared>();
-    for (const object of declared) {
-      if (object.kind !== kind.name || Object.keys(object.identity).length === 0) continue;
-      for (const text of kind.identities(object)) {
-        const before = first.get(text);
-        if (before === undefined) first.set(text, object);
-        else {
-          problems.push(
-            error(
-              'duplicate-object',
-              `the same ${kind.noun} is declared twice`,
-              [object.place, before.place],
-              kind.many === undefined
-                ? 'put everything about it into one document'
-                : `put everything about it into one document, or use "kind: ${kind.many.name}", of which several may be about one ${kind.noun}`,
-            ),
-          );
-          break;
-        }
-      }
+  const first = new Map<string, Declared>();
+  return declared.flatMap((object): Problem[] => {
+    if (Object.keys(object.identity).length === 0) return [];
+    const kind = kindOf(object.kind);
+    for (const text of kind.identities(object)) {
+      const key = `${kind.name} ${text}`;
+      const before = first.get(key);
+      first.set(key, before ?? object);
+      if (before === undefined) continue;
+      const message = `the same ${kind.noun} is declared twice`;
+      const hint = 'put everything about it into one document';
+      const other = `, or use "kind: ${kind.many?.name}", of which several may be about one ${kind.noun}`;
+      const places = [object.place, before.place];
+      return [error('duplicate-object', message, places, kind.many === undefined ? hint : hint + other)];
     }
-  }
-  return problems;
+    return [];
+  });
 }
 
 /** Documents that declare different things about one object, as far as documents tell. */
 function contradictions(declared: readonly Declared[]): Problem[] {
-  const about = new Map<string, { identity: Identity; documents: Declared[] }>();
   if (!declared.some(({ covers }) => covers !== undefined)) return [];
-  for (const document of declared) {
-    if (kindOf(document.kind).many === undefined) continue;
-    for (const identity of document.covers?.named ?? [document.identity]) {
-      const address = addressOf(document.kind, identity);
-      const before = about.get(address);
-      if (before === undefined) about.set(address, { identity, documents: [document] });
-      else before.documents.push(document);
-    }
-  }
+  const named = declared.flatMap((document) =>
+    kindOf(document.kind).many === undefined
+      ? []
+      : (document.covers?.named ?? [document.identity]).map((identity) => ({ identity, document })),
+  );
   const found = new Map<string, Problem>();
-  for (const { identity, documents } of about.values()) {
-    const [first] = documents;
-    if (first === undefined || documents.every(({ covers }) => covers === undefined)) continue;
+  const hint = 'remove one of the two, or leave the object out of one of the documents';
+  const about = groupBy(named, ({ identity, document }) => addressOf(document.kind, identity));
+  for (const [address, those] of about) {
+    const { identity = {} } = those[0] ?? {};
+    const documents = those.map(({ document }) => document);
+    if (documents.every(({ covers }) => covers === undefined)) continue;
     for (const { path, places, removed } of mergeDocuments(identity, documents).contradictions) {
       const [one, other] = places.map(({ file, line, column }) => `${file}:${line}:${column}`);
-      found.set(
-        `${path} ${one} ${other}`,
-        error(
-          'contradiction',
-          removed === undefined
-            ? `two documents declare "${path}" differently for ${addressOf(first.kind, identity)}`
-            : `one document declares "${removed}" of ${path} for ${addressOf(first.kind, identity)}, and another removes it`,
-          places,
-          'remove one of the two, or leave the object out of one of the documents',
-        ),
-      );
+      const message =
+        removed === undefined
+          ? `two documents declare "${path}" differently for ${address}`
+          : `one document declares "${removed}" of ${path} for ${address}, and another removes it`;
+      found.set(`${path} ${one} ${other}`, error('contradiction', message, places, hint));
     }
   }
   return [...found.values()];

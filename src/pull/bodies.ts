@@ -25,7 +25,7 @@ export class BodyFiles {
   constructor(project: Project, manifests: LoadedManifests, tokenFile: string | undefined) {
     this.#project = project;
     this.#manifests = manifests;
-    this.#access = new Access(project, tokenFile === undefined ? [] : [resolve(project.cwd, tokenFile)]);
+    this.#access = new Access(project, tokenFile);
   }
 
   /** Finds out which files are named, and which of them can't be written. */

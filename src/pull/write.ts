@@ -1,9 +1,10 @@
 import { lstat, readFile, rmdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { isThere, realPath } from '../base/paths.js';
-import { error, type Problem, ProblemsError, problemError, refuse } from '../base/problems.js';
+import { error, type Problem, type ProblemsError, problemError, refuse } from '../base/problems.js';
 import { systemErrorText } from '../base/system-errors.js';
 import { removeTemporaryFiles, type Staged, stageFile } from '../base/write-file.js';
+import { isInside } from '../manifests/symlinks.js';
 import { shownPath } from '../yaml/source-file.js';
 import type { NewFile } from './layout.js';
 
@@ -84,7 +85,7 @@ async function changedSince(
 ): Promise<Problem[]> {
   const shown = shownPath(path, cwd);
   const real = action === 'unchanged' ? path : await realPath(path);
-  if (real !== path || !`${path}/`.startsWith(`${root === '/' ? '' : root}/`)) {
+  if (real !== path || !isInside(path, root)) {
     const message = `${shown} is not written: it is behind a link, or outside the project`;
     return [error('output-is-input', message, [], 'idops writes through no link')];
   }
@@ -104,7 +105,7 @@ async function readText(path: string): Promise<string | null | undefined> {
 
 /** New files for a folder. Throws a ProblemsError (`file-exists`) if a file with another text exists. */
 export async function filesInFolder(
-  { files }: { readonly files: readonly NewFile[] },
+  files: readonly NewFile[],
   folder: string,
   cwd: string,
 ): Promise<PulledFile[]> {
@@ -117,17 +118,13 @@ export async function filesInFolder(
     }),
   );
   const others = made.filter(({ action }) => action === 'update');
-  if (others.length === 0) return made.sort((a, b) => (a.path < b.path ? -1 : 1));
-  throw new ProblemsError(
-    others.map(({ path }) =>
-      error(
-        'file-exists',
-        `${shownPath(path, cwd)} exists with another content`,
-        [],
-        `choose an empty folder, or remove what is in ${shownPath(dirname(path), cwd)}`,
-      ),
-    ),
+  refuse(
+    others.map(({ path }) => {
+      const hint = `choose an empty folder, or remove what is in ${shownPath(dirname(path), cwd)}`;
+      return error('file-exists', `${shownPath(path, cwd)} exists with another content`, [], hint);
+    }),
   );
+  return made.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 /** A file that a pull writes, or that is up to date. */

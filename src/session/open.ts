@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { applyPlan } from '../apply/apply.js';
 import { addProblems, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { noProgress, withoutHarm } from '../base/progress.js';
@@ -12,12 +11,12 @@ import type { Lock } from '../state/backend.js';
 import { backendOf, isThrownAway, notSharedWarning, stateLossWarning } from './backend.js';
 import { DEFAULT_CONCURRENCY, openConnection } from './connection.js';
 import { type CurrentState, holdForRun, settleForPlan } from './current-state.js';
-import { keepProblems } from './keep.js';
 import { originOf } from './origin.js';
 import { findOrphanedState } from './orphaned-state.js';
 import { Planner } from './planner.js';
 import type { Session, SessionOptions, WritingCommand, WritingSession } from './session.js';
 import { lastRun } from './undo.js';
+import { keepProblems } from './validation.js';
 
 /**
  * Loads the manifests, the credentials and the state of a project, all before anything is sent. The session can plan
@@ -177,12 +176,7 @@ async function loadAll(
   const [server, manifests] = await Promise.allSettled([
     settings,
     // Manifests that nothing is done with are loaded for their secrets: a server may repeat one in a message.
-    loadManifests(project, {
-      profile,
-      lenient: !wanted,
-      signal,
-      tokenFile: tokenFile === undefined ? undefined : resolve(project.cwd, tokenFile),
-    }),
+    loadManifests(project, { profile, lenient: !wanted, signal, tokenFile }),
   ]);
   const problems = [
     ...(await project.sharedStateProblems()),

@@ -1,5 +1,5 @@
 import { realpath, rmdir } from 'node:fs/promises';
-import { posix, relative, resolve, sep } from 'node:path';
+import { posix, resolve, sep } from 'node:path';
 import { failuresIn } from '../base/concurrency.js';
 import { realPath } from '../base/paths.js';
 import { type Problem, ProblemsError, problemError, refuse } from '../base/problems.js';
@@ -27,11 +27,11 @@ import {
   type PulledFile,
   writeFiles,
 } from '../pull/write.js';
-import { createRedactor } from '../secrets/redactor.js';
+import { createRedactor, type OnSecret } from '../secrets/redactor.js';
 import { ServerFailure } from '../server/failures.js';
 import type { ProfileName } from '../server/profiles.js';
 import type { State } from '../state/state.js';
-import { fileName } from '../yaml/source-file.js';
+import { fileName, shownPath } from '../yaml/source-file.js';
 import { backendOf } from './backend.js';
 import { DEFAULT_CONCURRENCY, withReader } from './connection.js';
 import { problemsOf } from './failures.js';
@@ -56,9 +56,8 @@ export interface PullRequest {
 
 /** The result of a pull; nothing is written yet. */
 export interface Pulling extends Omit<PullResult, 'settled'> {
-  /** The base URL of the server. */
+  /** The base URL. */
   readonly server: string;
-  /** The profile that it was read with. */
   readonly profile: ProfileName;
   /** Whether the files are a fresh set that the configuration doesn't name. */
   readonly apart: boolean;
@@ -111,19 +110,20 @@ export async function pull(
     const fresh = placed(await pullFresh(wishes, look), folder, project);
     const { apart } = fresh;
     if (!apart && manifests.declared.length > 0) {
-      const [message, hint] =
+      const [what, instead] =
         borutaFile === undefined
           ? [
-              '--out names a folder whose files the configuration takes for manifests, and the project has manifests already',
-              'leave out --out to bring those up to what the server has, or name a folder that no glob of the configuration names',
+              '--out names a folder whose files the configuration takes for manifests',
+              'leave out --out to bring those up to what the server has, or name a folder',
             ]
-          : [
-              '--from-boruta-file writes new manifests, and the project has manifests already',
-              'name a folder with --out that no glob of the configuration names',
-            ];
-      throw problemError('wrong-option', message, hint);
+          : ['--from-boruta-file writes new manifests', 'name a folder with --out'];
+      throw problemError(
+        'wrong-option',
+        `${what}, and the project has manifests already`,
+        `${instead} that no glob of the configuration names`,
+      );
     }
-    const files = await filesInFolder(fresh, folder, project.cwd);
+    const files = await filesInFolder(fresh.files, folder, project.cwd);
     const written = files.filter(({ action }) => action !== 'unchanged').map(({ path }) => path);
     const isThere = written.length === 0;
     const config = resolve(project.cwd, project.file);
@@ -230,8 +230,7 @@ export async function withPullContext<T>(
   const server = await project.server(options);
   for (const secret of server.secrets) redactor.add(String(secret.reveal()));
   const { profile, baseUrl } = server;
-  const credentials = tokenFile === undefined ? undefined : resolve(project.cwd, tokenFile);
-  const manifests = await loadManifests(project, { lenient: true, profile, tokenFile: credentials, signal });
+  const manifests = await loadManifests(project, { lenient: true, profile, tokenFile, signal });
   tellSecrets(manifests, redactor.add);
   refuse(askedProblems(request.asked ?? {}, wishesOf(request).kinds, profile));
   const { declared } = manifests;
@@ -316,8 +315,8 @@ function newFolder(project: Project): string {
 async function loadState(
   project: Project,
   server: string,
-  onSecret: (secret: string) => void,
-): Promise<{ state: State | undefined; notes: readonly string[] }> {
+  onSecret: OnSecret,
+): Promise<Pick<PullContext, 'state' | 'notes'>> {
   try {
     const backend = await backendOf(project, onSecret);
     await backend.check('read');
@@ -350,18 +349,16 @@ function placed(fresh: FreshPull, folder: string, project: Project): FreshPull &
   const { root } = project;
   if (folder !== root && !isInside(folder, root)) return { ...fresh, apart: true };
   const head = manifestHead(root);
-  const below = relative(root, folder).split(sep).join('/');
-  const inProject = (path: string): string => posix.join(below, path);
+  const inProject = (path: string): string => posix.join(shownPath(folder, root), path);
   const files = fresh.files.map(({ path, text }) => ({
     path,
     text: path.endsWith('.yaml') ? head(inProject(path)) + text : text,
   }));
-  const apart =
-    matchGlobs(
-      project,
-      files.map(({ path }) => inProject(path)),
-    ).size === 0;
-  return { ...fresh, files, apart };
+  const matched = matchGlobs(
+    project,
+    files.map(({ path }) => inProject(path)),
+  );
+  return { ...fresh, files, apart: matched.size === 0 };
 }
 
 function refuseHidden(folder: string, root: string): void {

@@ -1,7 +1,7 @@
 import { Pauses } from '../base/concurrency.js';
-import { type Problem, ProblemsError } from '../base/problems.js';
+import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { type Fields, same } from '../base/values.js';
-import { addressOf, emailsIn, kindOf } from '../kinds/index.js';
+import { addressOf, emailsIn, kindOf, kinds } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
 import { ignoredProblems } from '../kinds/rules.js';
 import { mailOf } from '../mail/servers.js';
@@ -11,9 +11,9 @@ import { endedProblems } from '../plan/until.js';
 import type { Project } from '../project/index.js';
 import { Hasher, restoreFields } from '../secrets/hash.js';
 import type { OnSecret } from '../secrets/redactor.js';
+import type { Profile } from '../server/profiles.js';
 import { backendOf } from './backend.js';
 import { inputProblems } from './failures.js';
-import { keepProblems } from './keep.js';
 
 /** The result of a validation. */
 export interface Validation {
@@ -66,6 +66,17 @@ export async function validateProject(
   } catch (failure) {
     return { problems: inputProblems(failure, signal), objects: 0, declared: [] };
   }
+}
+
+/** A problem if `safety.keep` is set and the profile can't list who has a scope or a role. */
+export function keepProblems(project: Project, profile: Profile): readonly Problem[] {
+  const places = project.placeOf('safety', 'keep');
+  const holders = kinds.filter(({ access }) => access !== undefined);
+  if (places.length === 0 || holders.every(({ access }) => access?.listed(profile))) return [];
+  const nouns = holders.map(({ noun }) => `${noun}s`).join(' and ');
+  const message = `safety.keep needs a server that lists ${nouns}, and the profile ${profile.name} has no such list`;
+  const hint = 'remove it, or set the profile of the server if it is another one';
+  return [error('profile-field', message, places, hint)];
 }
 
 /**
