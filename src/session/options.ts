@@ -43,13 +43,14 @@ export function selectionOptions(): Option[] {
   ];
 }
 
+function option(flags: string, description: string, parse: (value: string) => unknown): Option {
+  return new Option(flags, description).argParser(parse);
+}
+
 function shardOption(): Option {
-  return new Option(
-    '--shard <I/N>',
-    'only shard I of N; auto takes both from the parallel CI job or the Indexed Job',
-  ).argParser((value) => {
-    if (value === 'auto') return value;
-    const shard = parseShard(value);
+  const description = 'only shard I of N; auto takes both from the parallel CI job or the Indexed Job';
+  return option('--shard <I/N>', description, (value) => {
+    const shard = value === 'auto' ? value : parseShard(value);
     if (shard !== undefined) return shard;
     throw new InvalidArgumentError(
       `It must be I/N with I from 1 to N, such as 2/4 (N at most ${MAX_SHARDS}), or auto.`,
@@ -58,10 +59,8 @@ function shardOption(): Option {
 }
 
 export function onlyOption(): Option {
-  return new Option(
-    '--only <SHARE>',
-    'show only drift, or only other changes; the plan stays the same',
-  ).choices(shares);
+  const description = 'show only drift, or only other changes; the plan stays the same';
+  return new Option('--only <SHARE>', description).choices(shares);
 }
 
 export function kindOption(): Option {
@@ -115,7 +114,7 @@ export function allowOptions(when = ''): Option[] {
   return ['destructive', 'privileged', 'changes'].map((what) => {
     const changes = what === 'changes' ? what : `${what} changes`;
     const text = `${when}allow this many ${changes}, instead of safety.max_${what}`;
-    return new Option(`--allow-${what} <N>`, text).argParser(wholeNumber(0));
+    return option(`--allow-${what} <N>`, text, wholeNumber(0));
   });
 }
 
@@ -132,16 +131,17 @@ export function limitsOf(
 
 export function connectionOptions(): Option[] {
   return [
-    new Option(
+    option(
       '--token-file <FILE>',
       'file with the bearer token (IDOPS_TOKEN holds the token itself)',
-    ).argParser(notEmpty),
-    new Option('--concurrency <N>', 'requests at once, 1 to 1000 (10)').argParser(wholeNumber(1, 1000)),
-    new Option('--rate <N>', 'requests a second at most (no limit)').argParser(positive),
-    new Option('--timeout <SECONDS>', 'seconds that one request may take, up to 86400 (30)').argParser(
-      secondsOption,
+      notEmpty,
     ),
-    new Option('--retries <N>', 'how often a failed request is retried (3: four tries in all)').argParser(
+    option('--concurrency <N>', 'requests at once, 1 to 1000 (10)', wholeNumber(1, 1000)),
+    option('--rate <N>', 'requests a second at most (no limit)', positive),
+    option('--timeout <SECONDS>', 'seconds that one request may take, up to 86400 (30)', seconds),
+    option(
+      '--retries <N>',
+      'how often a failed request is retried (3: four tries in all)',
       wholeNumber(0, 100),
     ),
   ];
@@ -153,10 +153,9 @@ export function endedOption(): Option {
 
 /** The instant at which it is decided which access has ended. */
 export function nowOption(): Option {
-  return new Option(
-    '--now <INSTANT>',
-    'the instant that decides which access has ended, such as 2027-01-31T00:00:00Z (the present)',
-  ).argParser((text: string): Date => {
+  const description =
+    'the instant that decides which access has ended, such as 2027-01-31T00:00:00Z (the present)';
+  return option('--now <INSTANT>', description, (text) => {
     const { success } = z.union([z.iso.date(), z.iso.datetime({ offset: true })]).safeParse(text);
     const instant = new Date(text);
     if (!success || Number.isNaN(instant.getTime()))
@@ -166,9 +165,7 @@ export function nowOption(): Option {
 }
 
 export function messageOption(): Option {
-  return new Option('--message <TEXT>', 'the reason for the run, one line, for the journal').argParser(
-    notEmpty,
-  );
+  return option('--message <TEXT>', 'the reason for the run, one line, for the journal', notEmpty);
 }
 
 export function debugOption(): Option {
@@ -199,7 +196,6 @@ export function planFileConflicts(options: SelectionOptions & { readonly out?: s
   ];
 }
 
-/** The message of an error of commander. */
 export function commanderMessage({ message }: CommanderError): string {
   return message.replace(/^error: /, '');
 }
@@ -224,11 +220,8 @@ export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (value:
   return (value) => {
     const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
     if (number >= min && number <= max) return number;
-    throw new InvalidArgumentError(
-      max === Number.MAX_SAFE_INTEGER
-        ? `It must be a whole number of ${min} or more.`
-        : `It must be a whole number from ${min} to ${max}.`,
-    );
+    const range = max === Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`;
+    throw new InvalidArgumentError(`It must be a whole number ${range}.`);
   };
 }
 
@@ -238,7 +231,7 @@ function positive(value: string): number {
   throw new InvalidArgumentError('It must be a number of more than 0.');
 }
 
-function secondsOption(value: string): number {
+function seconds(value: string): number {
   const number = Number(value);
   if (value.trim() !== '' && Number.isFinite(number) && number > 0 && number <= 86_400) return number;
   throw new InvalidArgumentError('It must be a number of seconds, more than 0 and 86400 (a day) at most.');
