@@ -7,7 +7,6 @@ import type { Forge } from '../report/render-options.js';
 export type Environment = { readonly [name: string]: string | undefined };
 
 interface Checkout {
-  /** The folder of the checkout. */
   readonly workspace: string | undefined;
   /** The address at which people see the files of the commit. */
   readonly files: string;
@@ -15,10 +14,9 @@ interface Checkout {
 
 /** An address without characters that are special in Markdown or HTML. */
 const plainAddress = /^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;
-const commit = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
 export function isCommit(text: string): boolean {
-  return commit.test(text);
+  return /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(text);
 }
 
 /**
@@ -72,10 +70,8 @@ async function rootOf(folder: string, { workspace = '' }: Checkout): Promise<str
 
 /** The event that a GitHub workflow runs for; undefined if there is none. */
 export function eventPayload(env: Environment): unknown {
-  const path = env.GITHUB_EVENT_PATH;
-  if (path === undefined || path === '') return undefined;
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as unknown;
+    return JSON.parse(readFileSync(env.GITHUB_EVENT_PATH ?? '', 'utf8')) as unknown;
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 import type { Approval } from '../apply/approvals.js';
 import { type ProblemsError, problemError } from '../base/problems.js';
 import type { StoredPlan } from '../plan/stored.js';
+import type { Environment } from './forge.js';
 
 export interface PipelineApproval {
   readonly approval: Approval;
@@ -17,7 +18,7 @@ export interface PipelineApproval {
  * (`inFile`) that is deleted with the job.
  */
 export function pipelineApproval(
-  env: { readonly [name: string]: string | undefined },
+  env: Environment,
   { environment, digest }: StoredPlan,
   inFile: boolean,
 ): PipelineApproval | undefined {

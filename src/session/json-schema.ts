@@ -5,16 +5,24 @@ import { planSchema, resultSchema } from '../report/schemas.js';
 import { journalLineSchema } from '../state/journal.js';
 import type { SchemaName } from './schema-names.js';
 
-const titles: { readonly [name in SchemaName]: string } = {
-  manifest: 'One document of an idops manifest',
-  config: 'The configuration of an idops project, idops.yaml',
-  plan: 'A plan, as idops plan --format json gives it',
-  run: 'A run: the result that idops apply --format json gives, or a line of its journal',
+const sources: { readonly [name in SchemaName]: readonly [title: string, schema: () => z.ZodType] } = {
+  manifest: [
+    'One document of an idops manifest',
+    () =>
+      z.union(kinds.flatMap(({ schema, many }) => (many === undefined ? [schema] : [schema, many.schema]))),
+  ],
+  config: ['The configuration of an idops project, idops.yaml', () => configSchema],
+  plan: ['A plan, as idops plan --format json gives it', () => planSchema],
+  run: [
+    'A run: the result that idops apply --format json gives, or a line of its journal',
+    () => z.union([resultSchema, journalLineSchema]),
+  ],
 };
 
 /** A JSON Schema (draft 2020-12), from the schema that idops itself checks with. */
 export function jsonSchema(name: SchemaName): object {
-  const { $schema, ...schema } = z.toJSONSchema(sources[name](), {
+  const [title, schemaOf] = sources[name];
+  const { $schema, ...schema } = z.toJSONSchema(schemaOf(), {
     io: name === 'manifest' || name === 'config' ? 'input' : 'output',
     override: ({ zodSchema, jsonSchema: part }) => {
       if (name !== 'manifest' && name !== 'config') return;
@@ -26,7 +34,7 @@ export function jsonSchema(name: SchemaName): object {
     },
   });
   if (name === 'config') withoutDefaults(schema.properties?.environments);
-  return { $schema, title: titles[name], ...schema };
+  return { $schema, title, ...schema };
 }
 
 /** An environment inherits what it leaves out, so it has no defaults. */
@@ -38,14 +46,6 @@ function withoutDefaults(part: unknown): void {
     else if (key !== 'examples') withoutDefaults(inner);
   }
 }
-
-const sources: { readonly [name in SchemaName]: () => z.ZodType } = {
-  manifest: () =>
-    z.union(kinds.flatMap(({ schema, many }) => (many === undefined ? [schema] : [schema, many.schema]))),
-  config: () => configSchema,
-  plan: () => planSchema,
-  run: () => z.union([resultSchema, journalLineSchema]),
-};
 
 /** Allows `${NAME}` in the place of anything but a free string. */
 function allowVariables(part: z.core.JSONSchema.BaseSchema): void {

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { relative, sep } from 'node:path';
 import { withPendingRestores } from '../apply/pending-restores.js';
 import { withSeen } from '../apply/record.js';
 import { unfinishedRuns } from '../apply/resume.js';
@@ -53,7 +52,7 @@ export async function recordPull(
       const hasher = new Hasher(state, redactor.holds);
       const at = new Date().toISOString();
       const resources = await withSeen(state.resources, seen, { at, hasher });
-      const hashes = files.map(({ path, text }) => [pathFrom(root, path), textHash(text)]);
+      const hashes = files.map(({ path, text }) => [shownPath(path, root), textHash(text)]);
       const pulled: PulledHashes = { ...state.pulled, ...Object.fromEntries(hashes) };
       if (resources === state.resources && same(pulled, state.pulled ?? {})) return [];
       await backend.save({ ...joinedState(state), resources, pulled, serial: state.serial + 1 });
@@ -88,9 +87,9 @@ export async function editedFiles(
   for (const file of files) {
     const { path, action, before } = file;
     if (action !== 'update' || before === undefined) continue;
-    if (written[pathFrom(root, path)] === textHash(before)) continue;
+    if (written[shownPath(path, root)] === textHash(before)) continue;
     if (top !== undefined) {
-      const blob = ['cat-file', 'blob', `HEAD:${pathFrom(top, path)}`];
+      const blob = ['cat-file', 'blob', `HEAD:${shownPath(path, top)}`];
       const committed = await git(top, blob).catch(() => undefined);
       if (committed?.toString('utf8') === before) continue;
     }
@@ -102,10 +101,6 @@ export async function editedFiles(
 export function editProblem(path: string, cwd: string): Problem {
   const message = `${shownPath(path, cwd)} has an edit that neither idops wrote nor the newest commit has`;
   return error('edited-file', message, [], 'nothing was written: commit it, or overwrite it with --force');
-}
-
-function pathFrom(root: string, path: string): string {
-  return relative(root, path).split(sep).join('/');
 }
 
 function textHash(text: string): string {

@@ -1,15 +1,10 @@
 import { type ProblemsError, problemError } from '../base/problems.js';
 import { MAX_SHARDS, parseShard, type Shard } from '../base/shard.js';
+import type { Environment } from './forge.js';
 import type { SessionOptions } from './session.js';
 
-type Variables = Readonly<Record<string, string | undefined>>;
-
 /** The variables that say which shard a process is; `first` is the number of the first one. */
-const sources: readonly {
-  readonly index: string;
-  readonly counts: readonly string[];
-  readonly first: number;
-}[] = [
+const sources = [
   { index: 'IDOPS_SHARD_INDEX', counts: ['IDOPS_SHARD_COUNT'], first: 1 },
   // An Indexed Job of Kubernetes sets only the index.
   { index: 'JOB_COMPLETION_INDEX', counts: ['IDOPS_SHARD_COUNT', 'JOB_COMPLETIONS'], first: 0 },
@@ -17,7 +12,7 @@ const sources: readonly {
 ];
 
 /** The shard that the variables of a parallel job name. Throws a ProblemsError (`wrong-option`) if they name none. */
-function shardOfJob(variables: Variables): Shard {
+function shardOfJob(variables: Environment): Shard {
   const found = sources.find(({ index }) => variables[index]);
   if (found === undefined) {
     const others = sources.slice(1).map(({ index }) => index);
@@ -49,7 +44,7 @@ function refused(why: string, hint: string): ProblemsError {
 /** The options of a session for a shard that is given, or that the variables of a parallel job name. */
 export function shardOptions(
   shard: Shard | 'auto' | undefined,
-  variables: Variables,
+  variables: Environment,
 ): Pick<SessionOptions, 'shard' | 'ofJob' | 'sharedRun'> {
   if (shard === undefined) return {};
   const run = sharedRun(variables);
@@ -60,7 +55,7 @@ export function shardOptions(
 }
 
 /** What the processes of one sharded run have in common, from their variables: by it they find the run that they share. */
-function sharedRun(variables: Variables): string | undefined {
+function sharedRun(variables: Environment): string | undefined {
   const { IDOPS_SHARD_RUN, GITHUB_RUN_ID, GITHUB_RUN_ATTEMPT, CI_PIPELINE_ID } = variables;
   if (IDOPS_SHARD_RUN) return IDOPS_SHARD_RUN;
   if (GITHUB_RUN_ID) return `github ${GITHUB_RUN_ID}/${GITHUB_RUN_ATTEMPT ?? '1'}`;

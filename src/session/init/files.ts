@@ -1,7 +1,8 @@
-import { isAbsolute, relative, sep } from 'node:path';
+import { isInside } from '../../manifests/symlinks.js';
 import { MANIFEST_SCHEMA, type NewFile, schemaLine } from '../../pull/layout.js';
 import { escapeVariables } from '../../pull/literal.js';
 import type { ProfileName } from '../../server/profiles.js';
+import { shownPath } from '../../yaml/source-file.js';
 import { jsonSchema } from '../json-schema.js';
 
 export const CONFIG = 'idops.yaml';
@@ -104,8 +105,7 @@ export function gitLines({ token }: Choices, root: string): { [path: string]: re
 
 /** A path relative to the root, if it is inside. */
 function shownFrom(root: string, file: string): string {
-  const path = relative(root, file);
-  return isAbsolute(path) || path.startsWith('..') ? file : path.split(sep).join('/');
+  return isInside(file, root) ? shownPath(file, root) : file;
 }
 
 /** A text as a YAML scalar, without variables. */
