@@ -32,23 +32,17 @@ export interface AccessRequest {
   readonly role: readonly string[];
 }
 
-/** A user who may have grants. */
 interface Holder {
   readonly id: string;
   readonly fields: Fields;
 }
 
 /** Who has what, as the server or the state knows it. */
-interface Known {
-  readonly source: ShownAccess['source'];
-  readonly asOf: Date | null;
-  readonly server: string | null;
+interface Known extends Pick<ShownAccess, 'server' | 'source' | 'asOf' | 'notes'> {
   readonly holders: readonly Holder[];
   readonly references: References;
   readonly manifests: LoadedManifests;
   readonly state: State | undefined;
-  /** Sentences about what isn't known. */
-  readonly notes: readonly string[];
 }
 
 const { kind, access: given } = accessKind;
@@ -67,7 +61,7 @@ export async function access(
   const known = given.listed(profile)
     ? await live(project, { ...options, redactor })
     : await recorded(project, options, redactor);
-  const { holders, references, state, manifests } = known;
+  const { server, source, asOf, holders, references, state, manifests } = known;
   const { since, notes } = await grantOrigins(project, state, redactor);
   const { privileged } = project.safety();
   const { declared, notes: undeclared } = expanded(manifests.declared, references);
@@ -104,19 +98,18 @@ export async function access(
     });
   });
   refuse(unknownNames(request, known, rows));
+  const isWhole = Object.values(request).every((names) => names.length === 0);
   return {
-    server: known.server,
+    server,
     profile: profile.name,
     environment: project.environment,
-    source: known.source,
-    asOf: known.asOf?.toISOString() ?? null,
+    source,
+    asOf,
     users: holders.length,
     grants: rows.filter((row) => isWanted(request, row)).sort(byUser),
     notes: [...known.notes, ...notes, ...undeclared],
-    byGrant:
-      request.user.length === 0 &&
-      request.organization.length + request.scope.length + request.role.length > 0,
-    isWhole: Object.values(request).every((names) => names.length === 0),
+    byGrant: !isWhole && request.user.length === 0,
+    isWhole,
   };
 }
 
@@ -127,7 +120,7 @@ async function live(project: Project, options: SessionOptions): Promise<Known> {
     options,
     { kinds: [kind.name], by: 'id' },
     async ({ server, manifests, look, wishes, notes, state }) => {
-      const asOf = new Date();
+      const asOf = new Date().toISOString();
       const { found, notes: told } = await discoverAll(wishes, [], look);
       const { profile, lists } = look;
       const needed = [...given.lists, ...listsOfNames(manifests.declared, [], profile)];
@@ -163,12 +156,12 @@ async function recorded(project: Project, { signal }: SessionOptions, redactor: 
   }));
   const times = records.map(({ recorded_at }) => Date.parse(recorded_at));
   const ids = new Set(holders.map(({ id }) => identifierKey(id)));
-  const unwritten = expanded(manifests.declared, {}).declared.filter(
-    ({ identity }) => !ids.has(identifierKey(identity.id ?? '')),
-  );
+  const unwritten = expanded(manifests.declared, {})
+    .declared.map(({ identity: { id = '' } }) => id)
+    .filter((id) => !ids.has(identifierKey(id)));
   return {
     source: 'recorded',
-    asOf: times.length === 0 ? null : new Date(Math.max(...times)),
+    asOf: times.length === 0 ? null : new Date(Math.max(...times)).toISOString(),
     server: state?.server ?? null,
     holders,
     references: {},
@@ -176,11 +169,7 @@ async function recorded(project: Project, { signal }: SessionOptions, redactor: 
     state,
     notes: [
       `the server can't list users with the profile ${project.profile.name}: what idops never wrote or what others changed since is not known`,
-      ...(unwritten.length === 0
-        ? []
-        : [
-            `declared and never recorded, so unknown: ${firstFew(unwritten.map(({ identity }) => identity.id ?? ''))}`,
-          ]),
+      ...(unwritten.length === 0 ? [] : [`declared and never recorded, so unknown: ${firstFew(unwritten)}`]),
       ...given.fields(project.profile).flatMap((field) => {
         const without = holders.filter(({ fields }) => fields[field] === undefined).map(({ id }) => id);
         return without.length === 0 ? [] : [`${field} unknown: ${firstFew(without)}`];
@@ -280,15 +269,15 @@ function unknownNames(request: AccessRequest, known: Known, rows: readonly Shown
   };
   const [who, hint] =
     source === 'live'
-      ? ['the server has', 'idops list shows what there is']
+      ? ['server', 'idops list shows what there is']
       : [
-          'the state has',
+          'state',
           'idops state show lists what the state has; the server itself is not asked, since its profile lists no users',
         ];
   return (Object.keys(request) as (keyof AccessRequest)[]).flatMap((type) =>
     request[type]
       .filter((name) => !name.includes('*') && !isKnown(type, name))
-      .map((name) => error('not-found', `--${type} ${name}: ${who} no such ${type}`, [], hint)),
+      .map((name) => error('not-found', `--${type} ${name}: the ${who} has no such ${type}`, [], hint)),
   );
 }
 
