@@ -27,14 +27,9 @@ export function explain(
     const isNamed = named.some(isOne);
     const isMatch = covers?.match !== undefined && covers.except?.some(isOne) !== true;
     if (isNamed || isMatch) {
-      return [
-        {
-          kind: covers === undefined ? kind : (many?.name ?? kind),
-          at: placeOf(document),
-          condition: isNamed ? null : conditionOf(covers),
-          declares: fieldsOf(document),
-        },
-      ];
+      const condition = isNamed ? null : conditionOf(covers);
+      const name = (covers && many?.name) ?? kind;
+      return [{ kind: name, at: placeOf(document), condition, declares: fieldsOf(document) }];
     }
     const isOtherwise = named.some((one) => {
       const own = addressOf(kind, one);

@@ -96,12 +96,8 @@ export class Planner {
     const { shard, manifests } = this.#options;
     const { targets = [], kinds = [], prune = false, assert = false, ended = false } = asked;
     if (prune && ended) {
-      const hint = 'leave out one of the two';
-      throw problemError(
-        'wrong-option',
-        '--ended only removes access that has ended, so it prunes nothing',
-        hint,
-      );
+      const message = '--ended only removes access that has ended, so it prunes nothing';
+      throw problemError('wrong-option', message, 'leave out one of the two');
     }
     if (prune) refuse(await pruneRefusals(manifests));
     const selection = { targets, kinds, shard };

@@ -47,22 +47,14 @@ async function checkServer(
   server: ServerSettings,
   options: ExamineOptions,
 ): Promise<Diagnosis> {
-  const { redactor } = options;
-  const loaded = await loadManifests(project, {
-    lenient: true,
-    profile: server.profile,
-    signal: options.signal,
-  });
+  const { redactor, signal } = options;
+  const { profile, baseUrl, profileWritten: isWritten } = server;
+  const loaded = await loadManifests(project, { lenient: true, profile, signal });
   tellSecrets(loaded, redactor.add);
   const { declared, problems } = loaded;
+  const needed = scopesOf(declared, profile);
   const { checks, fits } = await withReader(server, declared, options, (reader) =>
-    diagnose({
-      reader,
-      baseUrl: server.baseUrl,
-      profile: server.profile,
-      isWritten: server.profileWritten,
-      needed: scopesOf(declared, server.profile),
-    }),
+    diagnose({ reader, baseUrl, profile, isWritten, needed }),
   );
   return {
     fits,

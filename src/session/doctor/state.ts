@@ -58,12 +58,8 @@ function lockCheck(status: LockStatus): Check {
   const which = shard === undefined ? 'it' : `that of the shard ${shardText(shard)}`;
   const held = `${which} is held by ${holder}`;
   if (!readable) return fail('lock', held, 'if surely nothing runs, remove it with idops runs unlock');
-  if (end !== null)
-    return warn(
-      'lock',
-      `${which} was left by ${holder}, ${end}`,
-      'the next run takes it over; idops runs unlock removes it',
-    );
+  const taken = 'the next run takes it over; idops runs unlock removes it';
+  if (end !== null) return warn('lock', `${which} was left by ${holder}, ${end}`, taken);
   if (fate === 'alive') return warn('lock', held, 'wait until that has ended, or end it');
   return warn(
     'lock',

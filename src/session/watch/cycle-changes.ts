@@ -22,12 +22,9 @@ export class CycleChanges {
     this.#result =
       results &&
       keyOf(results.map(({ address, action, status, error }) => ({ address, action, status, error })));
-    const told = problems.map(({ code, message, hint, places }) => ({
-      code,
-      message,
-      hint,
-      places: places.map(({ file, line }) => ({ file, line })),
-    }));
+    const told = problems.map(({ code, message, hint, places }) => {
+      return { code, message, hint, places: places.map(({ file, line }) => ({ file, line })) };
+    });
     this.#problems = told.length === 0 ? null : keyOf(told);
     return {
       plan: plan !== null && this.#plan !== before.plan,
