@@ -31,7 +31,7 @@ export const backend: Kind = resource(
         filled: { name: null },
       },
     },
-    sets: { roles: { noun: 'role', list: 'roles' } },
+    sets: { roles: 'roles' },
     cached: true,
     body: ({ is_default: _, ...rest }) => rest,
     afterCreation: moveDefault,
@@ -44,8 +44,8 @@ export const backend: Kind = resource(
         ? undefined
         : 'it is the default: declare "is_default: true" on another backend',
     usedBy: [
-      { noun: 'identity provider', list: 'identityProviders', field: 'backend' },
-      { noun: 'user', list: 'users', field: 'backend' },
+      { list: 'identityProviders', field: 'backend' },
+      { list: 'users', field: 'backend' },
     ],
   },
   {

@@ -3,7 +3,7 @@ import { type Fields, isMap, type Value } from '../base/values.js';
 import type { Catalog } from './catalog.js';
 import { textOf } from './fields.js';
 import type { ByName, Identity } from './kind.js';
-import type { ListName, References } from './references.js';
+import { listCalled, listNames, nounOf, type References } from './references.js';
 
 /** Users are found by their username, which is unique in a backend. */
 export const userByName: ByName = {
@@ -63,19 +63,10 @@ export function onlyNames(
   });
 }
 
-/** The list in which a thing is found by name. */
-export const listOf: { readonly [key: string]: ListName } = {
-  organization: 'organizations',
-  role: 'roles',
-  scope: 'scopes',
-  backend: 'backends',
-  'identity provider': 'identityProviders',
-};
-
 /** Whether an identity names a backend or an identity provider that the server surely doesn't have: all that belonged to it is gone. */
 export function isOwnerGone(identity: Identity, references: References): boolean {
-  return Object.entries(listOf).some(([noun, name]) => {
-    const owner = identity[noun.replaceAll(' ', '_')];
+  return listNames.some((name) => {
+    const owner = identity[nounOf(name).replaceAll(' ', '_')];
     const list = references[name];
     return owner !== undefined && list?.byId(owner) === undefined && list?.lacksName(owner) === true;
   });
@@ -87,7 +78,7 @@ export function findIn(
   wanted: Value,
   references: References,
 ): { readonly id: string } | string {
-  const list = references[listOf[noun] ?? 'organizations'];
+  const list = references[listCalled(noun) ?? 'organizations'];
   const { id, name } = isMap(wanted) ? wanted : isUuid(textOf(wanted)) ? { id: wanted } : { name: wanted };
   const byId = typeof id === 'string';
   const text = String(byId ? id : name);

@@ -18,7 +18,7 @@ export interface OtherNames {
 
 export interface CatalogOptions {
   /** What the rows are, for messages. */
-  readonly noun?: string | undefined;
+  readonly noun?: string;
   /** The field with the name. */
   readonly called?: string | undefined;
   readonly others?: OtherNames;

@@ -232,15 +232,15 @@ function shownClient({ id: _, name, ...shown }: Fields): Fields {
 /** Only ids are sent: the server creates a scope for a name that it doesn't have. */
 function resolve(wanted: Fields, context: ResolveContext): Resolved {
   const { identity_provider: provider, ...rest } = wanted;
-  const { scopes, identityProviders, keyPairs } = context.references;
+  const { identityProviders, keyPairs } = context.references;
   const { key_pair_id: pair } = wanted;
   const isLost = typeof pair === 'string' && keyPairs?.byId(pair) === undefined;
   const lost = isLost && keyPairs != null ? [keyPairs.lacksId(pair)] : [];
   const given =
     provider === undefined || provider === null ? rest : { ...rest, identity_provider: [provider] };
   const resolver = new SetResolver(given, context, true);
-  resolver.takeFrom('authorized_scopes', 'scope', scopes);
-  resolver.takeFrom('identity_provider', 'identity provider', identityProviders);
+  resolver.takeFrom('authorized_scopes', 'scopes');
+  resolver.takeFrom('identity_provider', 'identityProviders');
   const { fields: resolved, troubles, confirmed, ...result } = resolver.result;
   const [found] = asElements(resolved.identity_provider ?? null);
   const id = typeof found?.id === 'string' ? found.id : undefined;

@@ -96,7 +96,7 @@ const schema = lazy(() =>
   ),
 );
 
-const owned = ownedBy('backend', 'backends');
+const owned = ownedBy('backends');
 
 export const emailTemplate: Kind = {
   name: 'EmailTemplate',

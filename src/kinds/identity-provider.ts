@@ -50,7 +50,7 @@ export const identityProvider: Kind = resource({
     limits: { characters: { name: 255 }, filled: { name: null } },
   },
   needs: [['backend', 'backend_id']],
-  refers: { backend: { noun: 'backend', list: 'backends' } },
+  refers: { backend: 'backends' },
   body: ({ backend, ...rest }) => {
     const id = idOf(backend);
     return id === undefined ? rest : { ...rest, backend_id: id };

@@ -352,7 +352,7 @@ export interface Kind {
   /** Change one object at a time. */
   readonly sequential?: true;
   /** Fields of other objects in lists: the server deletes no object to which one of them refers. */
-  readonly usedBy?: readonly { readonly noun: string; readonly list: ListName; readonly field: string }[];
+  readonly usedBy?: readonly { readonly list: ListName; readonly field: string }[];
   /** Texts that are equal for two documents of the same object, without asking the server. */
   identities(declared: Declared): string[];
   /** Problems across documents, and with the limits of a profile's server. */

@@ -6,7 +6,7 @@ import type { Profile } from '../server/profiles.js';
 import { idOf } from './by-name.js';
 import { firstText } from './fields.js';
 import type { Creation, Declared, Deletion, Kind } from './kind.js';
-import type { ListName, References } from './references.js';
+import { type ListName, nounOf, type References } from './references.js';
 
 /** The creation of objects by a request with the declared fields, and with the id if the server takes it. */
 export function creationOf(
@@ -89,12 +89,12 @@ export function usesOf(
   references: References,
   isDeleted: (list: ListName, row: string) => boolean,
 ): string[] {
-  return usedBy.flatMap(({ noun, list, field }) => {
+  return usedBy.flatMap(({ list, field }) => {
     const rows = [...(references[list]?.all() ?? [])].filter(
       (row) => idOf(row[field]) === id && !isDeleted(list, String(row.id)),
     );
     const names = rows.map((row) => firstText(row.username, row.name) ?? String(row.id));
-    return names.length === 0 ? [] : [`${noun}s use it: ${firstFew(names)}`];
+    return names.length === 0 ? [] : [`${nounOf(list)}s use it: ${firstFew(names)}`];
   });
 }
 

@@ -2,10 +2,11 @@ import { error, type Problem } from '../base/problems.js';
 import { withArticle } from '../base/words.js';
 import { findIn, onlyNames } from './by-name.js';
 import type { ByName, Declared, Discovery, Identity, Kind, Naming } from './kind.js';
-import type { ListName, References } from './references.js';
+import { type ListName, nounOf, type References } from './references.js';
 
 /** What a kind has whose objects belong to another object, such as the templates of a backend: documents name that by id or by name. */
-export function ownedBy(noun: string, list: ListName) {
+export function ownedBy(list: ListName) {
+  const noun = nounOf(list);
   const name = noun.replaceAll(' ', '_');
   const id = `${name}_id`;
   const byName: ByName = {

@@ -211,7 +211,7 @@ async function findPages(
   return { found: found.flat(), notes: [] };
 }
 
-const owned = ownedBy('identity provider', 'identityProviders');
+const owned = ownedBy('identityProviders');
 
 /** A page of an identity provider. */
 export const pageTemplate: Kind = pages({

@@ -10,16 +10,19 @@ import { Catalog, type CatalogOptions, type OtherNames, readRows } from './catal
 import type { Declared } from './declared.js';
 import { readListing } from './listing.js';
 
-/** Lists of the server, in which references are looked up. */
-export type ListName =
-  | 'scopes'
-  | 'roles'
-  | 'organizations'
-  | 'backends'
-  | 'identityProviders'
-  | 'clients'
-  | 'keyPairs'
-  | 'users';
+/** Lists of the server, in which references are looked up, in the order of messages. */
+export const listNames = [
+  'organizations',
+  'scopes',
+  'roles',
+  'backends',
+  'identityProviders',
+  'clients',
+  'keyPairs',
+  'users',
+] as const;
+
+export type ListName = (typeof listNames)[number];
 
 /** The lists that were read; one is absent if it wasn't needed or the profile has no read for it. */
 export type References = {
@@ -37,6 +40,7 @@ export interface ReadLists {
 }
 
 interface ListType extends CatalogOptions {
+  readonly noun: string;
   readonly parse: Parser<Page<Fields>>;
   /** The kind of the rows, and their fields that documents may change. */
   readonly holds?: { readonly kind: KindName; readonly fields: readonly string[] };
@@ -75,6 +79,16 @@ const types: { readonly [name in ListName]: ListType } = {
   users: { noun: 'user', parse: pages.user, called: 'username', deletes: 'User' },
 };
 
+/** What the rows of a list are, for messages. */
+export function nounOf(name: ListName): string {
+  return types[name].noun;
+}
+
+/** The list in which a thing is found by name. */
+export function listCalled(noun: string): ListName | undefined {
+  return listNames.find((name) => nounOf(name) === noun);
+}
+
 type ExtraList = Exclude<ListName, 'organizations'>;
 
 /** Lists beyond the documented API. */
@@ -109,18 +123,6 @@ export function unlisted({ name }: Profile, what: string, place: Place): Problem
     'use the id; if the server is a Boruta, set "profile: boruta" under server',
   );
 }
-
-/** In the order of messages. */
-export const listNames: readonly ListName[] = [
-  'organizations',
-  'scopes',
-  'roles',
-  'backends',
-  'identityProviders',
-  'clients',
-  'keyPairs',
-  'users',
-];
 
 /** The required scope; undefined if the profile has no read for it. */
 export function listScope(name: ListName, profile: Profile): Scope | undefined {

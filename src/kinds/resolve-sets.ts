@@ -3,6 +3,7 @@ import { wrongName } from './by-name.js';
 import type { Catalog } from './catalog.js';
 import { asElements, instantOf, keyOf, listsOf, referenceOf } from './fields.js';
 import type { ResolveContext, Resolved } from './kind.js';
+import { type ListName, nounOf } from './references.js';
 
 /** Looks up the members of sets in the lists of the server. */
 export class SetResolver {
@@ -54,11 +55,12 @@ export class SetResolver {
   }
 
   /** Looks a set up in a list of the server. */
-  takeFrom(field: string, noun: string, catalog: Catalog | null | undefined): void {
-    const { present, wished } = this.#context;
+  takeFrom(field: string, name: ListName): void {
+    const { present, wished, references } = this.#context;
+    const noun = nounOf(name);
     this.take(field, noun, (list, joined) =>
       findAll(list.map(referenceOf), {
-        catalog,
+        catalog: references[name],
         noun,
         own: asElements(present[field] ?? null),
         byMember: joined,

@@ -34,7 +34,7 @@ import type {
   ObserveContext,
 } from './kind.js';
 import { absentProblems, creationOf, deletionOf, undeletable, usesOf } from './lifecycle.js';
-import { isMissing, type ListName, listScope, type References, readList } from './references.js';
+import { isMissing, type ListName, listScope, nounOf, type References, readList } from './references.js';
 import { SetResolver } from './resolve-sets.js';
 import { profileProblems, unknownWhole } from './rules.js';
 import { absentAlone, document, identifier, idOrName, lifecycle, UUID } from './schema.js';
@@ -60,9 +60,9 @@ export interface Resource {
   /** Why the server would refuse to create an object. */
   readonly refuses?: (fields: Fields) => string | undefined;
   /** Sets that refer to rows of a list. An update without one empties it, so each has all of them. */
-  readonly sets?: { readonly [field: string]: { readonly noun: string; readonly list: ListName } };
+  readonly sets?: { readonly [field: string]: ListName };
   /** Fields that refer to a row of a list. */
-  readonly refers?: { readonly [field: string]: { readonly noun: string; readonly list: ListName } };
+  readonly refers?: { readonly [field: string]: ListName };
   /** The fields as requests have them. */
   readonly body?: ((fields: Fields) => Fields) | undefined;
   /** Whether the server caches single reads, so that the list is read instead. */
@@ -162,31 +162,30 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
     refersTo: ({ fields: wanted, absent }) =>
       absent
         ? usedBy.map((one) => one.list)
-        : Object.entries({ ...sets, ...refers }).flatMap(([field, one]) =>
-            wanted[field] === undefined && wanted[`${field}_id`] === undefined ? [] : [one.list],
+        : Object.entries({ ...sets, ...refers }).flatMap(([field, other]) =>
+            wanted[field] === undefined && wanted[`${field}_id`] === undefined ? [] : [other],
           ),
     resolve(wanted, context) {
       const resolver = new SetResolver(wanted, context, true);
-      for (const [field, set] of Object.entries(sets))
-        resolver.takeFrom(field, set.noun, context.references[set.list]);
+      for (const [field, other] of Object.entries(sets)) resolver.takeFrom(field, other);
       const { result } = resolver;
       const troubles = [...result.troubles];
       const confirmed = [...result.confirmed];
       const found = { ...result.fields };
-      for (const [field, one] of Object.entries(refers)) {
+      for (const [field, other] of Object.entries(refers)) {
         const { [field]: reference, [`${field}_id`]: id } = wanted;
-        const { [one.list]: rows } = context.references;
+        const { [other]: rows } = context.references;
         if (typeof id === 'string' && rows?.unsure === false && rows.byId(id) === undefined)
           troubles.push(rows.lacksId(id));
         if (reference === undefined || reference === null) continue;
-        const row = findIn(one.noun, reference, context.references);
+        const row = findIn(nounOf(other), reference, context.references);
         if (typeof row === 'string') troubles.push(row);
         else found[field] = namedReference(rows, row.id);
         if (areNamesUnique(rows, [found[field], context.present[field]])) confirmed.push(field);
       }
-      for (const [field, set] of Object.entries(sets)) {
+      for (const [field, other] of Object.entries(sets)) {
         const ids = asElements(found[field] ?? null).map(keyOf);
-        if (new Set(ids).size < ids.length) troubles.push(`${field} has a ${set.noun} twice: remove one`);
+        if (new Set(ids).size < ids.length) troubles.push(`${field} has a ${nounOf(other)} twice: remove one`);
       }
       return { ...result, fields: found, troubles, confirmed };
     },

@@ -24,7 +24,7 @@ export const role: Kind = resource(
       ),
     }),
     traits: { limits: { characters: { name: 255 }, filled: { name: null } } },
-    sets: { scopes: { noun: 'scope', list: 'scopes' } },
+    sets: { scopes: 'scopes' },
     deletes: ', and takes it from users and backends',
   },
   {

@@ -30,8 +30,8 @@ export function listsOfUser({ fields }: Declared, profile: Profile): readonly Li
 export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
   const { references, present, profile, wished } = context;
   const sets = new SetResolver(fields, context, userTraits[profile.name].reads?.one !== undefined);
-  sets.takeFrom('authorized_scopes', 'scope', references.scopes);
-  sets.takeFrom('roles', 'role', references.roles);
+  sets.takeFrom('authorized_scopes', 'scopes');
+  sets.takeFrom('roles', 'roles');
   const { organizations } = references;
   if (organizations != null) {
     const own = asElements(present.organizations ?? null);

@@ -1,9 +1,9 @@
 import { isUuid } from '../base/identifiers.js';
 import { type Fields, isMap, mapValues, type Value } from '../base/values.js';
-import { findIn, idOf, listOf, userByName, wrongName } from './by-name.js';
+import { findIn, idOf, userByName, wrongName } from './by-name.js';
 import { asElements, referenceOf, textOf } from './fields.js';
 import type { Covers, Identity, Many } from './kind.js';
-import type { References } from './references.js';
+import { listCalled, type References } from './references.js';
 import { usersSchema } from './user-schema.js';
 
 /** The sets whose members may have an end. */
@@ -39,7 +39,7 @@ export const users: Many = {
       ...byName.flatMap((identity) => userByName.lists(identity)),
       ...(match === undefined
         ? []
-        : (['users', ...Object.keys(match).flatMap((key) => listOf[key] ?? [])] as const)),
+        : (['users', ...Object.keys(match).flatMap((key) => listCalled(key) ?? [])] as const)),
     ];
   },
   find(covers, references) {
