@@ -1,11 +1,11 @@
-import { allSettled, allSettledEach } from '../base/concurrency.js';
+import { allSettled } from '../base/concurrency.js';
 import { error, type Problem } from '../base/problems.js';
 import { compareText, type Fields, isMap, type Value } from '../base/values.js';
 import { answers, pages } from '../server/answers.js';
 import type { Profile } from '../server/profiles.js';
 import { areNamesUnique, idOf, namedReference } from './by-name.js';
 import { clientSchema } from './client-schema.js';
-import { idsOf, missing, readOne, withoutIds } from './discovery.js';
+import { idsOf, missing, observeEach, readOne, withoutIds } from './discovery.js';
 import { asElements, carried, type FieldTypes, firstText, reference, secret, set, value } from './fields.js';
 import { scopesGiven } from './holdings.js';
 import type {
@@ -117,17 +117,12 @@ export const client: Kind = {
   async observe(objects, context) {
     const { one: read } = traits[context.profile.name].reads ?? {};
     if (read === undefined) return new Map();
-    return new Map(
-      await allSettledEach(objects, async (object) => {
-        const { identity } = object;
-        const shown = await readOne(context, read, { client_id: identity.id ?? '' }, answers.wholeClient);
-        const found =
-          shown === null
-            ? missing(identity, 'client', context.profile)
-            : { exists: true, identity, fields: shownClient(shown) };
-        return [object, found] as const;
-      }),
-    );
+    return await observeEach(objects, async (identity) => {
+      const shown = await readOne(context, read, { client_id: identity.id ?? '' }, answers.wholeClient);
+      return shown === null
+        ? missing(identity, 'client', context.profile)
+        : { exists: true, identity, fields: shownClient(shown) };
+    });
   },
   refersTo: ({ fields: wanted }) => [
     ...(wanted.authorized_scopes === undefined ? [] : (['scopes'] as const)),

@@ -1,3 +1,4 @@
+import { allSettledEach } from '../base/concurrency.js';
 import type { Parser } from '../server/answers.js';
 import type { ExtraRead, PathParameters } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
@@ -43,6 +44,16 @@ export function withoutIds(count: number, nouns: string): string[] {
   return [
     `${count} of the server's ${nouns} ${count === 1 ? 'has' : 'have'} no id, so idops can't list or pull ${count === 1 ? 'it' : 'them'}`,
   ];
+}
+
+/** Observes each object on its own. */
+export async function observeEach<T extends { readonly identity: Identity }>(
+  objects: readonly T[],
+  observe: (identity: Identity) => Promise<Live>,
+): Promise<ReadonlyMap<T, Live>> {
+  return new Map(
+    await allSettledEach(objects, async (object) => [object, await observe(object.identity)] as const),
+  );
 }
 
 /** Reads one object; null if the server has none. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { allSettled, allSettledEach } from '../base/concurrency.js';
+import { allSettled } from '../base/concurrency.js';
 import { nullish, optional } from '../base/members.js';
 import { error, type Problem } from '../base/problems.js';
 import { compareText, type Fields, lazy, Sensitive, same } from '../base/values.js';
@@ -7,6 +7,7 @@ import type { Profile } from '../server/profiles.js';
 import { idOf } from './by-name.js';
 import type { FieldChange, PlanWarning } from './change.js';
 import { altered } from './declared.js';
+import { observeEach } from './discovery.js';
 import { body, carried, isBlank, textOf, value } from './fields.js';
 import type {
   Declared,
@@ -131,14 +132,7 @@ export const emailTemplate: Kind = {
       [id, txt_content, html_content].map((part) => (typeof part === 'string' ? part : '')),
     restored: bodiesOf,
   },
-  async observe(objects, context) {
-    return new Map(
-      await allSettledEach(
-        objects,
-        async (object) => [object, await showTemplate(object.identity, context)] as const,
-      ),
-    );
-  },
+  observe: (objects, context) => observeEach(objects, (identity) => showTemplate(identity, context)),
   decide({ declared, present, profile }) {
     if (!declared.absent) return undefined;
     const holds = present.exists === false || typeof present.fields.id !== 'string' || present.asDeleted;

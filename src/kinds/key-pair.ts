@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { allSettledEach } from '../base/concurrency.js';
 import { fingerprint } from '../base/identifiers.js';
 import { nullish } from '../base/members.js';
 import { error, type Problem } from '../base/problems.js';
@@ -8,7 +7,7 @@ import { answers, pages } from '../server/answers.js';
 import type { Profile } from '../server/profiles.js';
 import type { Catalog } from './catalog.js';
 import type { PlanWarning } from './change.js';
-import { missing, readOne, withoutIds } from './discovery.js';
+import { missing, observeEach, readOne, withoutIds } from './discovery.js';
 import { value } from './fields.js';
 import type {
   Declared,
@@ -189,19 +188,16 @@ async function observeKeyPairs<T extends { readonly identity: Identity }>(
   const list = (await readOne(context, all, {}, answers.keyPairs)) ?? [];
   const byId = new Map(list.map((pair) => [pair.id, pair]));
   const defaults = defaultsOf(list);
-  return new Map(
-    await allSettledEach(objects, async (object) => {
-      const { identity } = object;
-      const shown =
-        byId.get(identity.id) ??
-        // It may be on a further page of the list.
-        (single === undefined
-          ? null
-          : await readOne(context, single, { key_pair_id: identity.id ?? '' }, answers.keyPair));
-      if (shown === null) return [object, missing(identity, 'key pair')] as const;
-      return [object, { exists: true, identity, fields: shownPair(shown, defaults) }] as const;
-    }),
-  );
+  return await observeEach(objects, async (identity) => {
+    const shown =
+      byId.get(identity.id) ??
+      // It may be on a further page of the list.
+      (single === undefined
+        ? null
+        : await readOne(context, single, { key_pair_id: identity.id ?? '' }, answers.keyPair));
+    if (shown === null) return missing(identity, 'key pair');
+    return { exists: true, identity, fields: shownPair(shown, defaults) };
+  });
 }
 
 function shownPair({ is_default, ...rest }: Fields, defaults: readonly string[]): Fields {

@@ -1,10 +1,9 @@
 import * as z from 'zod';
-import { allSettledEach } from '../base/concurrency.js';
 import { nullish, optional } from '../base/members.js';
 import { lazy } from '../base/values.js';
 import { answers } from '../server/answers.js';
 import type { ExtraRead } from '../server/operations.js';
-import { missing, readOne } from './discovery.js';
+import { missing, observeEach, readOne } from './discovery.js';
 import { carried, firstText, value } from './fields.js';
 import type { Kind } from './kind.js';
 import { absentProblems, creationOf, deletionOf, unsupportedLifecycle } from './lifecycle.js';
@@ -80,18 +79,15 @@ export const organization: Kind = {
   async observe(objects, context) {
     const index = await context.list('organizations');
     if (index === null) return new Map();
-    const found = objects.map((object) => [object, lookUp(object.identity, index, context)] as const);
     const { one } = traits[context.profile.name];
-    if (!context.alone || one === undefined) return new Map(found);
-    return new Map(
-      await allSettledEach(found, async ([object, live]) => {
-        const { id } = live.identity;
-        if (!live.exists || id === undefined) return [object, live] as const;
-        const shown = await readOne(context, one, { organization_id: id }, answers.organization);
-        if (shown === null) return [object, missing(live.identity, 'organization', context.profile)] as const;
-        return [object, { ...live, fields: shown }] as const;
-      }),
-    );
+    return await observeEach(objects, async (identity) => {
+      const live = lookUp(identity, index, context);
+      const { id } = live.identity;
+      if (!context.alone || one === undefined || !live.exists || id === undefined) return live;
+      const shown = await readOne(context, one, { organization_id: id }, answers.organization);
+      if (shown === null) return missing(live.identity, 'organization', context.profile);
+      return { ...live, fields: shown };
+    });
   },
   update({ present, desired, profile }) {
     const id = present.identity.id ?? '';

@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { allSettled, allSettledEach } from '../base/concurrency.js';
+import { allSettled } from '../base/concurrency.js';
 import { nullish, optional } from '../base/members.js';
 import { compareText, type Fields, lazy } from '../base/values.js';
 import { withArticle } from '../base/words.js';
 import { answers } from '../server/answers.js';
 import type { Scope } from '../server/operations.js';
-import { readOne } from './discovery.js';
+import { observeEach, readOne } from './discovery.js';
 import { body } from './fields.js';
 import type {
   DiscoverContext,
@@ -137,20 +137,14 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
     ...owner?.kind,
     readable: (profile) => profile.name === 'boruta',
     email: { txt: '', html: 'content', type: 'type', page: owner === undefined ? {} : { layout: 'layout' } },
-    async observe(objects, context) {
-      return new Map(
-        await allSettledEach(objects, async (object) => {
-          const live = await show(object.identity, context);
-          const { [within ?? '']: id = '' } = live.identity;
-          const list = context.holds('identityProviders') ? await context.list('identityProviders') : null;
-          const name = list?.byId(id)?.name;
-          return [
-            object,
-            { ...live, ...(typeof name === 'string' ? { names: { [id]: name } } : {}) },
-          ] as const;
-        }),
-      );
-    },
+    observe: (objects, context) =>
+      observeEach(objects, async (identity) => {
+        const live = await show(identity, context);
+        const { [within ?? '']: id = '' } = identity;
+        const list = context.holds('identityProviders') ? await context.list('identityProviders') : null;
+        const name = list?.byId(id)?.name;
+        return typeof name === 'string' ? { ...live, names: { [id]: name } } : live;
+      }),
     decide({ declared, present }) {
       if (!declared.absent) return undefined;
       const isThere = present.exists !== false && typeof present.fields.id === 'string' && !present.asDeleted;

@@ -1,5 +1,4 @@
 import type * as z from 'zod';
-import { allSettledEach } from '../base/concurrency.js';
 import { optional } from '../base/members.js';
 import { error, type Problem } from '../base/problems.js';
 import { assign, type Fields, lazy, type Value } from '../base/values.js';
@@ -9,7 +8,7 @@ import type { Scope, WriteOperation, WriteRequest } from '../server/operations.j
 import type { Profile } from '../server/profiles.js';
 import { areNamesUnique, findIn, namedReference } from './by-name.js';
 import type { Catalog } from './catalog.js';
-import { missing, readOne, withoutIds } from './discovery.js';
+import { missing, observeEach, readOne, withoutIds } from './discovery.js';
 import {
   asElements,
   carried,
@@ -146,18 +145,15 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
         ? context.limit(() => readList(list, context.reader, context.profile))
         : context.list(list));
       if (index === null) return new Map();
-      const found = objects.map((object) => [object, lookUp(object.identity, index, context)] as const);
-      return new Map(
-        await allSettledEach(found, async ([object, live]) => {
-          const { id } = live.identity;
-          const all = live.exists ? { ...shown(live.fields), ...beside(index) } : {};
-          if (!live.exists || id === undefined || !context.alone || isAnew)
-            return [object, { ...live, fields: all }] as const;
-          const row = await readOne(context, one, { [param]: id }, answers.object);
-          if (row === null) return [object, missing(live.identity, noun, context.profile)] as const;
-          return [object, { ...live, fields: shown(row) }] as const;
-        }),
-      );
+      return await observeEach(objects, async (identity) => {
+        const live = lookUp(identity, index, context);
+        const { id } = live.identity;
+        const all = live.exists ? { ...shown(live.fields), ...beside(index) } : {};
+        if (!live.exists || id === undefined || !context.alone || isAnew) return { ...live, fields: all };
+        const row = await readOne(context, one, { [param]: id }, answers.object);
+        if (row === null) return missing(live.identity, noun, context.profile);
+        return { ...live, fields: shown(row) };
+      });
     },
     refersTo: ({ fields: wanted, absent }) =>
       absent

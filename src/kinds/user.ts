@@ -1,10 +1,10 @@
-import { allSettled, allSettledEach } from '../base/concurrency.js';
+import { allSettled } from '../base/concurrency.js';
 import { ProblemsError } from '../base/problems.js';
 import { compareText, type Fields, isMap, lazy, mapValues, type Value } from '../base/values.js';
 import { answers, pages } from '../server/answers.js';
 import { idOf, onlyNames, userByName } from './by-name.js';
 import type { Catalog } from './catalog.js';
-import { missing, readOne, withoutIds } from './discovery.js';
+import { missing, observeEach, readOne, withoutIds } from './discovery.js';
 import {
   asElements,
   contrast,
@@ -124,28 +124,17 @@ export const user: Kind = {
       objects.filter(({ identity }) => identity.id !== undefined).length,
       context,
     );
-    return new Map(
-      await allSettledEach(objects, async (object) => {
-        const { identity } = object;
-        const found = await findUser(identity, context);
-        const { id } = found.identity;
-        if (id === undefined) return [object, found] as const;
-        const row = listed?.byId(id);
-        const shown = isWhole(row, whole)
-          ? await context.limit(async () => row)
-          : await readOne(context, read, { user_id: id }, answers.user);
-        if (shown === null) return [object, missing(found.identity, 'user', context.profile)] as const;
-        return [
-          object,
-          {
-            exists: true,
-            identity: found.identity,
-            fields: shownUser(shown),
-            names: backendName(shown),
-          },
-        ] as const;
-      }),
-    );
+    return await observeEach(objects, async (given) => {
+      const found = await findUser(given, context);
+      const { identity } = found;
+      if (identity.id === undefined) return found;
+      const row = listed?.byId(identity.id);
+      const shown = isWhole(row, whole)
+        ? await context.limit(async () => row)
+        : await readOne(context, read, { user_id: identity.id }, answers.user);
+      if (shown === null) return missing(identity, 'user', context.profile);
+      return { exists: true, identity, fields: shownUser(shown), names: backendName(shown) };
+    });
   },
   refersTo: listsOfUser,
   resolve: resolveUser,
