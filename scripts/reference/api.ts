@@ -85,10 +85,6 @@ async function readsOf(kind: Kind): Promise<ReadonlySet<string>> {
     known: [],
     list: (name) => holdList(lists, name, { reader, profile }),
     limit: (read) => read(),
-    async rows(_noun, { path }) {
-      paths.add(path);
-      return [row];
-    },
   } satisfies DiscoverContext as DiscoverContext;
   await kind.discovery?.find(context);
   const identity = { id, name: 'one', backend_id: id, identity_provider_id: id, type: 'one' };

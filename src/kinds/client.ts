@@ -1,9 +1,10 @@
 import { allSettled } from '../base/concurrency.js';
 import { error, type Problem } from '../base/problems.js';
-import { compareText, type Fields, isMap, type Value } from '../base/values.js';
+import { type Fields, isMap, type Value } from '../base/values.js';
 import { answers, pages } from '../server/answers.js';
 import type { Profile } from '../server/profiles.js';
 import { areNamesUnique, idOf, namedReference } from './by-name.js';
+import { Catalog, readRows } from './catalog.js';
 import { clientSchema } from './client-schema.js';
 import { idsOf, missing, observeEach, readOne, withoutIds } from './discovery.js';
 import { asElements, carried, type FieldTypes, firstText, reference, secret, set, value } from './fields.js';
@@ -23,6 +24,7 @@ import type {
   Update,
 } from './kind.js';
 import { absentProblems, creationOf, deletionOf, unsupportedLifecycle } from './lifecycle.js';
+import { listRead } from './references.js';
 import { decideRegeneration, presentValue } from './regeneration.js';
 import { SetResolver } from './resolve-sets.js';
 import { profileProblems, unknownWhole } from './rules.js';
@@ -31,10 +33,7 @@ import type { ProfileTraits } from './traits.js';
 const traits: ProfileTraits = {
   documented: {},
   boruta: {
-    reads: {
-      one: { title: 'show a client', path: '/api/clients/:client_id', scope: 'clients:manage:all' },
-      all: { title: 'list clients', path: '/api/clients', scope: 'clients:manage:all' },
-    },
+    read: { title: 'show a client', path: '/api/clients/:client_id', scope: 'clients:manage:all' },
     emptyIsNull: ['name', 'public_client_id', 'logo_uri', 'jwks_uri', 'jwt_public_key'],
     // A refused identity provider leaves all else written.
     piecemeal: true,
@@ -113,9 +112,9 @@ export const client: Kind = {
   ],
   addressPart: ({ id }) => id ?? '',
   called: ({ name }) => firstText(name),
-  readable: ({ name }) => traits[name].reads?.one !== undefined,
+  readable: ({ name }) => traits[name].read !== undefined,
   async observe(objects, context) {
-    const { one: read } = traits[context.profile.name].reads ?? {};
+    const { read } = traits[context.profile.name];
     if (read === undefined) return new Map();
     return await observeEach(objects, async (identity) => {
       const shown = await readOne(context, read, { client_id: identity.id ?? '' }, answers.wholeClient);
@@ -300,36 +299,31 @@ function update({ present, desired, changed }: PlanInput): Update {
 
 /** From the list, if the server offers one; otherwise reads each client that is named somewhere. */
 async function find(context: DiscoverContext): Promise<Discovered> {
-  const { one, all } = traits[context.profile.name].reads ?? {};
-  const wanted = context.asked.client ?? [];
-  const rows = all === undefined ? null : await context.rows('clients', all, pages.client);
+  const { asked, profile, reader } = context;
+  const all = listRead('clients', profile);
+  const rows = all === undefined ? null : await readRows('clients', all, pages.client, reader);
   if (rows !== null) {
-    const found = rows
-      .filter(({ id }) => wanted.length === 0 || wanted.includes(String(id)))
-      .flatMap(asFinding);
-    return {
-      found: found.sort((a, b) => compareText(a.identity.id ?? '', b.identity.id ?? '')),
-      notes: withoutIds(rows.filter(({ id }) => typeof id !== 'string').length, 'clients'),
-    };
+    const clients = new Catalog(rows);
+    return { found: clients.rows().map(asFinding), notes: withoutIds(clients.anonymous, 'clients') };
   }
-  if (one === undefined) return { found: [], notes: [] };
+  const { read } = traits[profile.name];
+  if (read === undefined) return { found: [], notes: [] };
   const ids = idsOf('Client', 'client', context);
   const shown = await allSettled(
     ids.map(async (id) => {
-      const client = await readOne(context, one, { client_id: id }, answers.wholeClient);
-      return client === null ? [] : asFinding({ ...client, id });
+      const client = await readOne(context, read, { client_id: id }, answers.wholeClient);
+      return client === null ? [] : [asFinding({ ...client, id })];
     }),
   );
   const unnamed =
     'the server offers no list of clients, so only those are found that a manifest, the state or --client ID names';
-  return { found: shown.flat(), notes: wanted.length > 0 ? [] : [unnamed] };
+  return { found: shown.flat(), notes: (asked.client ?? []).length > 0 ? [] : [unnamed] };
 }
 
-function asFinding(client: Fields): Finding[] {
-  const { id, name } = client;
-  if (typeof id !== 'string') return [];
-  const called = typeof name === 'string' ? name : null;
+function asFinding(client: Fields): Finding {
+  const identity = { id: String(client.id) };
+  const called = typeof client.name === 'string' ? client.name : null;
   // No list or file shows it.
   const { secret: _, ...fields } = shownClient(client);
-  return [{ identity: { id }, called, live: { exists: true, identity: { id }, fields } }];
+  return { identity, called, live: { exists: true, identity, fields } };
 }

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { fingerprint } from '../base/identifiers.js';
 import { nullish } from '../base/members.js';
 import { error, type Problem } from '../base/problems.js';
-import { compareText, type Fields, lazy } from '../base/values.js';
-import { answers, pages } from '../server/answers.js';
+import { type Fields, lazy } from '../base/values.js';
+import { answers } from '../server/answers.js';
 import type { Profile } from '../server/profiles.js';
 import type { Catalog } from './catalog.js';
 import type { PlanWarning } from './change.js';
@@ -30,6 +30,7 @@ import {
   severalDefaults,
   twoDefaults,
 } from './one-default.js';
+import { listRead } from './references.js';
 import { counter, decideRegeneration, presentValue } from './regeneration.js';
 import { profileProblems } from './rules.js';
 import { document, identifier, ignorable, text, UUID } from './schema.js';
@@ -44,10 +45,7 @@ const traits: ProfileTraits<KeyPairTraits> = {
   documented: { movesDefault: false },
   boruta: {
     movesDefault: true,
-    reads: {
-      one: { title: 'show a key pair', path: '/api/key-pairs/:key_pair_id', scope: 'clients:manage:all' },
-      all: { title: 'list key pairs', path: '/api/key-pairs', scope: 'clients:manage:all' },
-    },
+    read: { title: 'show a key pair', path: '/api/key-pairs/:key_pair_id', scope: 'clients:manage:all' },
     ignored: ['public_key'],
     nullBecomes: { is_default: false },
     unsafe: true,
@@ -118,7 +116,7 @@ export const keyPair: Kind = {
     ...twoDefaults(declared, 'key pair'),
   ],
   addressPart: ({ id }) => id ?? '',
-  readable: ({ name }) => traits[name].reads?.all !== undefined,
+  readable: (profile) => listRead('keyPairs', profile) !== undefined,
   listed: 'own',
   ...oneDefault('key pair'),
   decisive: [DEFAULTS, 'public_key'],
@@ -183,7 +181,8 @@ async function observeKeyPairs<T extends { readonly identity: Identity }>(
   objects: readonly T[],
   context: ObserveContext,
 ): Promise<ReadonlyMap<T, Live>> {
-  const { all, one: single } = traits[context.profile.name].reads ?? {};
+  const { [context.profile.name]: { read } } = traits;
+  const all = listRead('keyPairs', context.profile);
   if (all === undefined) return new Map();
   const list = (await readOne(context, all, {}, answers.keyPairs)) ?? [];
   const byId = new Map(list.map((pair) => [pair.id, pair]));
@@ -192,9 +191,9 @@ async function observeKeyPairs<T extends { readonly identity: Identity }>(
     const shown =
       byId.get(identity.id) ??
       // It may be on a further page of the list.
-      (single === undefined
+      (read === undefined
         ? null
-        : await readOne(context, single, { key_pair_id: identity.id ?? '' }, answers.keyPair));
+        : await readOne(context, read, { key_pair_id: identity.id ?? '' }, answers.keyPair));
     if (shown === null) return missing(identity, 'key pair');
     return { exists: true, identity, fields: shownPair(shown, defaults) };
   });
@@ -206,20 +205,15 @@ function shownPair({ is_default, ...rest }: Fields, defaults: readonly string[])
   return { ...rest, ...known, [DEFAULTS]: [...defaults] };
 }
 
-async function find({ rows, profile }: DiscoverContext): Promise<Discovered> {
-  const { all } = traits[profile.name].reads ?? {};
-  const pairs = all === undefined ? null : await rows('key pairs', all, pages.keyPair);
+async function find({ list }: DiscoverContext): Promise<Discovered> {
+  const pairs = await list('keyPairs');
   if (pairs === null) return { found: [], notes: ['the server offers no list of key pairs'] };
-  const defaults = defaultsOf(pairs);
-  const found = pairs.flatMap((pair) => {
-    const { id } = pair;
-    if (typeof id !== 'string') return [];
+  const defaults = defaultsOf(pairs.all());
+  const found = pairs.rows().map((pair) => {
+    const identity = { id: String(pair.id) };
     const remark = pair.is_default === true ? { remark: 'the default' } : {};
-    const live = { exists: true, identity: { id }, fields: shownPair(pair, defaults) };
-    return [{ identity: { id }, called: null, ...remark, live }];
+    const live = { exists: true, identity, fields: shownPair(pair, defaults) };
+    return { identity, called: null, ...remark, live };
   });
-  return {
-    found: found.sort((a, b) => compareText(a.identity.id, b.identity.id)),
-    notes: withoutIds(pairs.filter(({ id }) => typeof id !== 'string').length, 'key pairs'),
-  };
+  return { found, notes: withoutIds(pairs.anonymous, 'key pairs') };
 }

@@ -2,8 +2,7 @@ import type { z } from 'zod';
 import type { KindName } from '../base/kind-names.js';
 import type { Problem, ProblemCode } from '../base/problems.js';
 import type { Fields, Value } from '../base/values.js';
-import type { Page, Parser } from '../server/answers.js';
-import type { ExtraRead, Scope, WriteRequest } from '../server/operations.js';
+import type { Scope, WriteRequest } from '../server/operations.js';
 import type { Profile, ProfileName } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 import type { Action, FieldChange, PlanWarning } from './change.js';
@@ -243,8 +242,6 @@ export interface Known {
 export interface DiscoverContext extends ObserveContext {
   readonly asked: Asked;
   readonly known: readonly Known[];
-  /** The rows of a list of the profile, read once; null if there is none. */
-  rows(noun: string, read: ExtraRead, parse: Parser<Page<Fields>>): Promise<readonly Fields[] | null>;
 }
 
 export interface Finding {

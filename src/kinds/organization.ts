@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { nullish, optional } from '../base/members.js';
 import { lazy } from '../base/values.js';
 import { answers } from '../server/answers.js';
-import type { ExtraRead } from '../server/operations.js';
 import { missing, observeEach, readOne } from './discovery.js';
 import { carried, firstText, value } from './fields.js';
 import type { Kind } from './kind.js';
@@ -10,17 +9,12 @@ import { absentProblems, creationOf, deletionOf, unsupportedLifecycle } from './
 import { discoveryIn, lookUp, namedIdentities, namingIn, unnamed } from './resource.js';
 import { profileProblems, unknownWhole, wholeFields } from './rules.js';
 import { absentAlone, document, identifier, idOrName, lifecycle, organizationId, text } from './schema.js';
-import type { ProfileTraits, Traits } from './traits.js';
+import type { ProfileTraits } from './traits.js';
 
-interface OrganizationTraits extends Traits {
-  /** The read of one; omitted if there is only the list. */
-  readonly one?: ExtraRead;
-}
-
-const traits: ProfileTraits<OrganizationTraits> = {
+const traits: ProfileTraits = {
   documented: {},
   boruta: {
-    one: {
+    read: {
       title: 'show an organization',
       path: '/api/organizations/:organization_id',
       scope: 'users:manage:all',
@@ -79,12 +73,12 @@ export const organization: Kind = {
   async observe(objects, context) {
     const index = await context.list('organizations');
     if (index === null) return new Map();
-    const { one } = traits[context.profile.name];
+    const { read } = traits[context.profile.name];
     return await observeEach(objects, async (identity) => {
       const live = lookUp(identity, index, context);
       const { id } = live.identity;
-      if (!context.alone || one === undefined || !live.exists || id === undefined) return live;
-      const shown = await readOne(context, one, { organization_id: id }, answers.organization);
+      if (!context.alone || read === undefined || !live.exists || id === undefined) return live;
+      const shown = await readOne(context, read, { organization_id: id }, answers.organization);
       if (shown === null) return missing(live.identity, 'organization', context.profile);
       return { ...live, fields: shown };
     });

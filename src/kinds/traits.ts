@@ -5,8 +5,8 @@ import { otherProfiles } from '../server/recognise.js';
 
 /** How a profile's servers treat the objects of a kind; what is omitted is as documented. */
 export interface Traits {
-  /** Reads beyond the documented API. */
-  readonly reads?: { readonly one?: ExtraRead; readonly all?: ExtraRead };
+  /** The read of one object, beyond the documented API. */
+  readonly read?: ExtraRead;
   /** Fields that an update resets unless they are sent. */
   readonly whole?: readonly string[];
   /** Fields that the server ignores: never sent, never compared. */

@@ -29,7 +29,7 @@ export function listsOfUser({ fields }: Declared, profile: Profile): readonly Li
  */
 export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
   const { references, present, profile, wished } = context;
-  const sets = new SetResolver(fields, context, userTraits[profile.name].reads?.one !== undefined);
+  const sets = new SetResolver(fields, context, userTraits[profile.name].read !== undefined);
   sets.takeFrom('authorized_scopes', 'scopes');
   sets.takeFrom('roles', 'roles');
   const { organizations } = references;

@@ -278,9 +278,7 @@ export const userTraits: ProfileTraits<UserTraits> = {
     elementsNeedIds: true,
     hasRoles: true,
     doubles: true,
-    reads: {
-      one: { title: 'show a user', path: '/api/users/:user_id', scope: 'users:manage:all' },
-    },
+    read: { title: 'show a user', path: '/api/users/:user_id', scope: 'users:manage:all' },
     whole: ['metadata', 'group', 'authorized_scopes', 'organizations', 'roles'],
     ignored: ['uid', 'username', 'totp_registered_at', 'federated_metadata', 'blocked', 'backend'],
     instead: {

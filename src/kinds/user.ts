@@ -116,9 +116,9 @@ export const user: Kind = {
   naming,
   called: ({ username, uid }) => firstText(username, uid),
   names: backendName,
-  readable: ({ name }) => userTraits[name].reads?.one !== undefined,
+  readable: ({ name }) => userTraits[name].read !== undefined,
   async observe(objects, context) {
-    const { whole = [], reads: { one: read } = {} } = userTraits[context.profile.name];
+    const { whole = [], read } = userTraits[context.profile.name];
     if (read === undefined) return new Map();
     const listed = await readMany(
       objects.filter(({ identity }) => identity.id !== undefined).length,
@@ -248,7 +248,7 @@ function namesOf({ identity, live }: Finding, references: References): Identity 
 /** From the list; a user that an option names, or whose row is incomplete, is read on its own. */
 async function find(context: DiscoverContext): Promise<Discovered> {
   const { profile, asked, list } = context;
-  const { whole = [], reads: { one } = {} } = userTraits[profile.name];
+  const { whole = [], read } = userTraits[profile.name];
   const all = listRead('users', profile);
   const wanted = asked.user ?? [];
   const users = wanted.length > 0 || all === undefined ? null : await list('users');
@@ -265,10 +265,10 @@ async function find(context: DiscoverContext): Promise<Discovered> {
       const { id } = row;
       if (typeof id !== 'string' || (row.backend !== undefined && isElsewhere(row))) return [];
       const shown =
-        isWhole(row, whole) || one === undefined
+        isWhole(row, whole) || read === undefined
           ? row
-          : await readOne(context, one, { user_id: id }, answers.user);
-      if (shown === null || isElsewhere(shown)) return [];
+          : await readOne(context, read, { user_id: id }, answers.user);
+      if (shown === null) return [];
       const called = [shown.username, shown.uid].find((name) => typeof name === 'string');
       const identity = { id };
       return [

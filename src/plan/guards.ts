@@ -1,7 +1,6 @@
 import pLimit from 'p-limit';
 import type { Keep, Safety } from '../base/safety.js';
 import { type Fields, holdsSensitive, type Value } from '../base/values.js';
-import { readRows } from '../kinds/catalog.js';
 import { elementName } from '../kinds/fields.js';
 import type { Holding } from '../kinds/holdings.js';
 import { kindOf, kinds } from '../kinds/index.js';
@@ -317,7 +316,6 @@ async function findAll(
         check();
         return await read();
       }),
-    rows: (noun, read, parse) => readRows(noun, read, parse, reader),
   });
   return found;
 }

@@ -3,7 +3,6 @@ import { allSettled } from '../base/concurrency.js';
 import { isUuid } from '../base/identifiers.js';
 import { error, type Problem, refuse } from '../base/problems.js';
 import { findIn } from '../kinds/by-name.js';
-import { readRows } from '../kinds/catalog.js';
 import { isAsked } from '../kinds/discovery.js';
 import { addressOf, kinds as everyKind } from '../kinds/index.js';
 import type {
@@ -75,12 +74,6 @@ export async function discoverAll(
   const { reader, profile, lists } = look;
   const stoppable = abortable(reader, look.signal);
   const limit = pLimit(look.concurrency);
-  const reads = new Map<string, ReturnType<DiscoverContext['rows']>>();
-  const rows: DiscoverContext['rows'] = (noun, read, parse) => {
-    const reading = reads.get(read.path) ?? readRows(noun, read, parse, stoppable.reader);
-    reads.set(read.path, reading);
-    return reading;
-  };
   const byKind = await discoverKinds(declaredOnly ? [] : kinds, look, {
     reader: stoppable.reader,
     profile,
@@ -95,7 +88,6 @@ export async function discoverAll(
         stoppable.check();
         return await read();
       }),
-    rows,
   });
   const foundOf = (kind: Kind): readonly Finding[] => byKind.get(kind)?.found ?? [];
   const found = kinds.flatMap((kind) => foundOf(kind).map((finding) => ({ kind, finding })));

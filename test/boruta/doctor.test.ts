@@ -126,7 +126,7 @@ describe('an address that leads nowhere', () => {
 
 test('every profile that has reads of its own has signs to be found by', () => {
   for (const { name, signs } of Object.values(profiles)) {
-    const reads = kinds.filter(({ traits }) => traits[name].reads !== undefined);
+    const reads = kinds.filter(({ traits }) => traits[name].read !== undefined);
     expect(signs === null).toBe(reads.length === 0);
   }
 });
