@@ -1,6 +1,6 @@
 import { allSettled } from '../base/concurrency.js';
 import { ProblemsError } from '../base/problems.js';
-import { compareText, type Fields, isMap, lazy, mapValues, type Value } from '../base/values.js';
+import { type Fields, isMap, lazy, mapValues, type Value } from '../base/values.js';
 import { answers, pages } from '../server/answers.js';
 import { idOf, onlyNames, userByName } from './by-name.js';
 import type { Catalog } from './catalog.js';
@@ -258,8 +258,7 @@ async function find(context: DiscoverContext): Promise<Discovered> {
   }
   const isElsewhere = ({ backend }: Fields): boolean =>
     (asked.backend ?? []).length > 0 && !asked.backend?.some((id) => id === idOf(backend));
-  const listed: readonly Fields[] =
-    users === null ? [...new Set(wanted)].map((id) => ({ id })) : [...users.all()];
+  const listed: readonly Fields[] = users?.rows() ?? [...new Set(wanted)].sort().map((id) => ({ id }));
   const found = await allSettled(
     listed.map(async (row): Promise<Finding[]> => {
       const { id } = row;
@@ -269,21 +268,12 @@ async function find(context: DiscoverContext): Promise<Discovered> {
           ? row
           : await readOne(context, read, { user_id: id }, answers.user);
       if (shown === null) return [];
-      const called = [shown.username, shown.uid].find((name) => typeof name === 'string');
       const identity = { id };
-      return [
-        {
-          identity,
-          called: typeof called === 'string' ? called : null,
-          live: { exists: true, identity, fields: shownUser(shown) },
-        },
-      ];
+      const called = firstText(shown.username, shown.uid) ?? null;
+      return [{ identity, called, live: { exists: true, identity, fields: shownUser(shown) } }];
     }),
   );
-  return {
-    found: found.flat().sort((a, b) => compareText(a.identity.id ?? '', b.identity.id ?? '')),
-    notes: withoutIds(users?.anonymous ?? 0, 'users'),
-  };
+  return { found: found.flat(), notes: withoutIds(users?.anonymous ?? 0, 'users') };
 }
 
 /** The roles that a membership loses. */
