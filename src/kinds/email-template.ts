@@ -1,19 +1,18 @@
 import * as z from 'zod';
-import { allSettled } from '../base/concurrency.js';
 import { nullish, optional } from '../base/members.js';
 import { error, type Problem } from '../base/problems.js';
 import { compareText, type Fields, lazy, Sensitive, same } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
 import { idOf } from './by-name.js';
-import type { FieldChange, PlanWarning } from './change.js';
+import type { PlanWarning } from './change.js';
 import { altered } from './declared.js';
 import { observeEach } from './discovery.js';
 import { body, carried, isBlank, textOf, value } from './fields.js';
 import type {
   Declared,
+  Deletion,
   DiscoverContext,
   Discovered,
-  Finding,
   Identity,
   Kind,
   Live,
@@ -21,13 +20,13 @@ import type {
   PlanInput,
   Traces,
   Update,
-  Verdict,
 } from './kind.js';
 import { absentProblems } from './lifecycle.js';
 import { ownedBy, ownerProblems } from './owned.js';
 import { listRead, unlisted } from './references.js';
 import { profileProblems, unknownWhole, wholeFields } from './rules.js';
 import { absentAlone, document, identifier, ignorable, text, UUID } from './schema.js';
+import { decideTemplate, findTemplates, shownTemplate, templateDeletion } from './template.js';
 import type { ProfileTraits, Traits } from './traits.js';
 
 interface TemplateTraits extends Traits {
@@ -99,6 +98,18 @@ const schema = lazy(() =>
 
 const owned = ownedBy('backends');
 
+const paramsOf = ({ backend_id = '', type = '' }: Identity) => ({ backend_id, template_type: type });
+
+const deletion: Deletion = {
+  ...templateDeletion({
+    noun: 'template',
+    bodies: halves,
+    request: (identity) => ({ operation: 'deleteTemplate', params: paramsOf(identity) }),
+    becomes: ({ name }) => (traits[name].allBuiltIn ? 'built-in' : 'gone'),
+  }),
+  prunedUnasked: true,
+};
+
 export const emailTemplate: Kind = {
   name: 'EmailTemplate',
   noun: 'email template',
@@ -122,31 +133,17 @@ export const emailTemplate: Kind = {
   ],
   readable: () => true,
   email: { txt: 'txt_content', html: 'html_content', type: 'type' },
-  deletion: {
-    prunedUnasked: true,
-    verdict: deletion,
-    // A built-in template has no id.
-    exists: ({ exists, fields }) => exists && typeof fields.id === 'string',
-    isBuiltIn: ({ id }) => id === null,
-    traces: ({ id, txt_content, html_content }) =>
-      [id, txt_content, html_content].map((part) => (typeof part === 'string' ? part : '')),
-    restored: bodiesOf,
-  },
+  deletion,
   observe: (objects, context) => observeEach(objects, (identity) => showTemplate(identity, context)),
-  decide({ declared, present, profile }) {
-    if (!declared.absent) return undefined;
-    const holds = present.exists === false || typeof present.fields.id !== 'string' || present.asDeleted;
-    if (holds) {
-      // If every backend has every template, the name is wrong.
-      const { exists, identity } = present;
-      const strange =
-        exists === false && identity.backend_id !== undefined && traits[profile.name].allBuiltIn;
-      const warnings: readonly PlanWarning[] = strange
-        ? [{ code: 'not-there', message: nothingThere(present.identity) }]
-        : [];
-      return { action: 'unchanged', fields: [], requests: [], destructions: [], warnings };
-    }
-    return deletion(present.identity, present.fields, profile);
+  decide(input) {
+    const verdict = decideTemplate(input, deletion);
+    const { exists, identity } = input.present;
+    // If every backend has every template, the name is wrong.
+    const isStrange =
+      exists === false && identity.backend_id !== undefined && traits[input.profile.name].allBuiltIn;
+    return verdict && isStrange
+      ? { ...verdict, warnings: [{ code: 'not-there', message: nothingThere(identity) }] }
+      : verdict;
   },
   update(input) {
     if (input.present.exists === false && traits[input.profile.name].allBuiltIn) {
@@ -163,7 +160,7 @@ export const emailTemplate: Kind = {
       requests: [
         {
           operation: 'updateTemplate',
-          params: { backend_id, template_type: type },
+          params: paramsOf(present.identity),
           body: { ...template, type, backend_id },
         },
       ],
@@ -211,7 +208,7 @@ function notThere({ backend_id = '', type = '' }: Identity): string {
 /** An update on a server that resets unchanged bodies: sends both if both change, otherwise deletes and rewrites the template. */
 function rewrite({ present, desired, profile }: PlanInput): Update {
   const { backend_id = '', type = '' } = present.identity;
-  const params = { backend_id, template_type: type };
+  const params = paramsOf(present.identity);
   const { fields, unknown } = wholeFields(desired, present.fields, traits[profile.name]);
   if (unknown.length > 0) {
     return { requests: [], expected: fields, trouble: unknownWhole('email template', unknown) };
@@ -257,37 +254,14 @@ function lostTemplate({ before, asked, now }: Traces): Fields {
   return Object.keys(fallen).length === 0 ? {} : { id: before.id, ...fallen };
 }
 
-function deletion(identity: Identity, fields: Fields, profile: Profile): Verdict {
-  const { backend_id = '', type = '' } = identity;
-  return {
-    action: 'delete',
-    fields: deletedBodies(fields, profile),
-    requests: [{ operation: 'deleteTemplate', params: { backend_id, template_type: type } }],
-    destructions: ['deletes the template'],
-  };
-}
-
-function deletedBodies(fields: Fields, { name }: Profile): FieldChange[] {
-  return halves
-    .filter((field) => typeof fields[field] === 'string')
-    .map((path) => ({
-      path,
-      type: 'body',
-      before: fields[path],
-      after: null,
-      sensitive: false,
-      becomes: traits[name].allBuiltIn ? 'built-in' : 'gone',
-    }));
-}
-
 async function showTemplate(identity: Identity, { reader, limit }: ObserveContext): Promise<Live> {
   const { backend_id, type = '' } = identity;
   // The backend of a name is gone.
   const isOwned = backend_id !== undefined;
-  const template = isOwned ? await limit(() => reader.showTemplate(backend_id, type)) : null;
-  return template === null
-    ? { exists: false, identity, fields: {} }
-    : { exists: true, identity, fields: { ...template } };
+  return shownTemplate(
+    identity,
+    isOwned ? await limit(() => reader.showTemplate(backend_id, type)) : null,
+  );
 }
 
 /** Of each backend, the types that options ask for, otherwise all known ones. */
@@ -302,16 +276,10 @@ async function find(context: DiscoverContext): Promise<Discovered> {
       .sort(compareText)
       .map((type) => ({ backend_id, type }));
   });
-  const found = await allSettled(
-    identities.map(async (identity): Promise<Finding[]> => {
-      const live = await showTemplate(identity, context);
-      if (!live.exists) return [];
-      const remark = live.fields.id === null ? { remark: 'the built-in text' } : {};
-      return [{ identity, called: null, ...remark, live }];
-    }),
-  );
+  const show = (identity: Identity) => showTemplate(identity, context);
   const unnamed = 'no backend is known, so no email template can be found: name backends with --backend ID';
-  if (backends.length > 0) return { found: found.flat(), notes: [] };
+  if (backends.length > 0)
+    return { found: await findTemplates(identities, show, 'the built-in text'), notes: [] };
   return { found: [], notes: [unnamed], unasked: 'no backend is known, so no template was read' };
 }
 
@@ -345,10 +313,4 @@ function withUsableBodies(template: Declared): Declared {
     ([field]) => !unusable.some((half) => half === field),
   );
   return altered(template, { fields: Object.fromEntries(fields) });
-}
-
-function bodiesOf(fields: Fields): Fields {
-  return Object.fromEntries(
-    halves.flatMap((half) => (typeof fields[half] === 'string' ? [[half, fields[half]]] : [])),
-  );
 }

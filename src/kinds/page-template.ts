@@ -1,27 +1,18 @@
 import * as z from 'zod';
-import { allSettled } from '../base/concurrency.js';
 import { nullish, optional } from '../base/members.js';
-import { compareText, type Fields, lazy } from '../base/values.js';
+import { compareText, lazy } from '../base/values.js';
 import { withArticle } from '../base/words.js';
 import { answers } from '../server/answers.js';
 import type { Scope } from '../server/operations.js';
 import { observeEach, readOne } from './discovery.js';
 import { body } from './fields.js';
-import type {
-  DiscoverContext,
-  Discovered,
-  Finding,
-  Identity,
-  Kind,
-  Live,
-  ObserveContext,
-  Verdict,
-} from './kind.js';
+import type { Deletion, DiscoverContext, Identity, Kind, Live, ObserveContext } from './kind.js';
 import { absentProblems } from './lifecycle.js';
 import { ownedBy, ownerProblems } from './owned.js';
 import { unknownToProfile } from './resource.js';
 import { profileProblems } from './rules.js';
 import { absentAlone, document, identifier, text, UUID } from './schema.js';
+import { decideTemplate, findTemplates, shownTemplate, templateDeletion } from './template.js';
 
 const pageTypes = [
   ...['layout', 'new_session', 'choose_session', 'new_registration', 'edit_user', 'new_reset_password'],
@@ -90,29 +81,20 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
   const show = async (identity: Identity, context: ObserveContext): Promise<Live> => {
     // The provider of a name is gone.
     const isOwned = within === undefined || identity[within] !== undefined;
-    const shown = isOwned ? await readOne(context, read, paramsOf(identity), answers.object) : null;
-    return shown === null
-      ? { exists: false, identity, fields: {} }
-      : { exists: true, identity, fields: shown };
+    return shownTemplate(
+      identity,
+      isOwned ? await readOne(context, read, paramsOf(identity), answers.object) : null,
+    );
   };
-  const deletion = (identity: Identity, { content }: Fields): Verdict => ({
-    action: 'delete',
-    fields:
-      typeof content === 'string'
-        ? [
-            {
-              path: 'content',
-              type: 'body',
-              before: content,
-              after: null,
-              sensitive: false,
-              becomes: 'built-in',
-            },
-          ]
-        : [],
-    requests: [{ operation: `delete${name}`, params: paramsOf(identity) }],
-    destructions: [`deletes the ${noun}`],
-  });
+  const deletion: Deletion = {
+    ...templateDeletion({
+      noun,
+      bodies: ['content'],
+      request: (identity) => ({ operation: `delete${name}`, params: paramsOf(identity) }),
+      becomes: () => 'built-in',
+    }),
+    createdOnly: true,
+  };
   return {
     name,
     noun,
@@ -145,12 +127,7 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
         const name = list?.byId(id)?.name;
         return typeof name === 'string' ? { ...live, names: { [id]: name } } : live;
       }),
-    decide({ declared, present }) {
-      if (!declared.absent) return undefined;
-      const isThere = present.exists !== false && typeof present.fields.id === 'string' && !present.asDeleted;
-      if (isThere) return deletion(present.identity, present.fields);
-      return { action: 'unchanged', fields: [], requests: [], destructions: [] };
-    },
+    decide: (input) => decideTemplate(input, deletion),
     update({ present: { exists, identity }, desired }) {
       const request = {
         operation: `update${name}`,
@@ -162,17 +139,17 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
       const trouble = `the server answers 404 for it: it has no ${noun} of the type ${identity.type}, or not what it belongs to`;
       return { requests: [], expected: {}, trouble };
     },
-    deletion: {
-      createdOnly: true,
-      verdict: deletion,
-      exists: ({ exists, fields }) => exists && typeof fields.id === 'string',
-      isBuiltIn: ({ id }) => id === null,
-      traces: ({ id, content }) => [id, content].map((part) => (typeof part === 'string' ? part : '')),
-      restored: ({ content }) => (content === undefined ? {} : { content }),
-    },
+    deletion,
     discovery: {
       options: { type: 'type' },
-      find: (context) => findPages(context, types, show, within),
+      find: async (context) => ({
+        found: await findTemplates(
+          await pagesOf(context, types, within),
+          (identity) => show(identity, context),
+          'the built-in page',
+        ),
+        notes: [],
+      }),
       ...(owner === undefined ? {} : { named: owner.named }),
       writes: ['content'],
       files: { folder: 'pages', endings: { content: 'html' } },
@@ -182,27 +159,15 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
 }
 
 /** Of each provider, or of the server, the pages of the types that options ask for, otherwise all. */
-async function findPages(
-  context: DiscoverContext,
+async function pagesOf(
+  { list, asked }: DiscoverContext,
   types: readonly string[],
-  show: (identity: Identity, context: ObserveContext) => Promise<Live>,
   within: string | undefined,
-): Promise<Discovered> {
-  const { list, asked } = context;
+): Promise<Identity[]> {
   const rows = within === undefined ? [] : ((await list('identityProviders'))?.rows() ?? []);
   const owners = within === undefined ? [{}] : rows.map(({ id }) => ({ [within]: String(id) }));
   const wanted = (asked.type ?? []).length === 0 ? types : types.filter((type) => asked.type?.includes(type));
-  const identities = owners.flatMap((owner) =>
-    [...wanted].sort(compareText).map((type): Identity => ({ ...owner, type })),
-  );
-  const found = await allSettled(
-    identities.map(async (identity): Promise<Finding[]> => {
-      const live = await show(identity, context);
-      const remark = live.fields.id === null ? { remark: 'the built-in page' } : {};
-      return live.exists ? [{ identity, called: null, ...remark, live }] : [];
-    }),
-  );
-  return { found: found.flat(), notes: [] };
+  return owners.flatMap((owner) => wanted.toSorted(compareText).map((type) => ({ ...owner, type })));
 }
 
 const owned = ownedBy('identityProviders');

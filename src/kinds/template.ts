@@ -1,0 +1,74 @@
+import { allSettled } from '../base/concurrency.js';
+import type { Fields } from '../base/values.js';
+import type { WriteRequest } from '../server/operations.js';
+import type { Profile } from '../server/profiles.js';
+import type { FieldChange } from './change.js';
+import { carried } from './fields.js';
+import type { Deletion, Finding, Identity, Live, PlanInput, Verdict } from './kind.js';
+
+interface Deleted {
+  readonly noun: string;
+  /** The fields with its texts. */
+  readonly bodies: readonly string[];
+  request(identity: Identity): WriteRequest;
+  becomes(profile: Profile): NonNullable<FieldChange['becomes']>;
+}
+
+/** The deletion of a customized template, after which the server uses its built-in one. */
+export function templateDeletion({ noun, bodies, request, becomes }: Deleted): Deletion {
+  const textsIn = (fields: Fields) => bodies.filter((body) => typeof fields[body] === 'string');
+  return {
+    verdict: (identity, fields, profile) => ({
+      action: 'delete',
+      fields: textsIn(fields).map((path) => ({
+        path,
+        type: 'body',
+        before: fields[path],
+        after: null,
+        sensitive: false,
+        becomes: becomes(profile),
+      })),
+      requests: [request(identity)],
+      destructions: [`deletes the ${noun}`],
+    }),
+    // A built-in template has no id.
+    exists: ({ exists, fields }) => exists && typeof fields.id === 'string',
+    isBuiltIn: ({ id }) => id === null,
+    traces: (answer) =>
+      ['id', ...bodies].map((part) => (typeof answer[part] === 'string' ? answer[part] : '')),
+    restored: (fields) => carried(fields, textsIn(fields)),
+  };
+}
+
+/** The decision about a template that is to be deleted; undefined for others. */
+export function decideTemplate(
+  { declared, present, profile }: PlanInput,
+  deletion: Deletion,
+): Verdict | undefined {
+  if (!declared.absent) return undefined;
+  const { exists, identity, fields, asDeleted } = present;
+  if (exists !== false && typeof fields.id === 'string' && !asDeleted)
+    return deletion.verdict(identity, fields, profile);
+  return { action: 'unchanged', fields: [], requests: [], destructions: [] };
+}
+
+/** A template as the server shows it; null if it has none. */
+export function shownTemplate(identity: Identity, shown: Fields | null): Live {
+  return { exists: shown !== null, identity, fields: { ...shown } };
+}
+
+/** Those of some templates that the server shows, with a remark about built-in ones. */
+export async function findTemplates(
+  identities: readonly Identity[],
+  show: (identity: Identity) => Promise<Live>,
+  remark: string,
+): Promise<Finding[]> {
+  const found = await allSettled(
+    identities.map(async (identity): Promise<Finding[]> => {
+      const live = await show(identity);
+      const builtIn = live.fields.id === null ? { remark } : {};
+      return live.exists ? [{ identity, called: null, ...builtIn, live }] : [];
+    }),
+  );
+  return found.flat();
+}
