@@ -1,4 +1,3 @@
-import * as z from 'zod';
 import { nullish, optional } from '../base/members.js';
 import { error, type Problem } from '../base/problems.js';
 import { compareText, type Fields, lazy, Sensitive, same } from '../base/values.js';
@@ -25,7 +24,7 @@ import { absentProblems } from './lifecycle.js';
 import { ownedBy, ownerProblems } from './owned.js';
 import { listRead, unlisted } from './references.js';
 import { profileProblems, unknownWhole, wholeFields } from './rules.js';
-import { absentAlone, document, identifier, ignorable, text, UUID } from './schema.js';
+import { absentAlone, document, identifier, ignorable, state, text, UUID } from './schema.js';
 import { decideTemplate, findTemplates, shownTemplate, templateDeletion } from './template.js';
 import type { ProfileTraits, Traits } from './traits.js';
 
@@ -82,14 +81,7 @@ const schema = lazy(() =>
       id: optional(text(), 'The id of the template. The backend and the type identify it.', UUID),
       txt_content: nullish(text(), 'The body in plain text.', { file: 'emails/reset_password.txt' }),
       html_content: nullish(text(), 'The body in HTML.', { file: 'emails/reset_password.html' }),
-      state: z
-        .enum(['present', 'absent'])
-        .optional()
-        .meta({
-          description: 'absent deletes the template, so the server uses its built-in text.',
-          examples: ['absent'],
-          default: 'present',
-        }),
+      state: state('absent deletes the template, so the server uses its built-in text.'),
       ignored: ignorable(traits),
     },
     { ...absentAlone(['id', ...halves]), oneOf: [{ required: ['backend_id'] }, { required: ['backend'] }] },

@@ -11,7 +11,7 @@ import { absentProblems } from './lifecycle.js';
 import { ownedBy, ownerProblems } from './owned.js';
 import { unknownToProfile } from './resource.js';
 import { profileProblems } from './rules.js';
-import { absentAlone, document, identifier, text, UUID } from './schema.js';
+import { absentAlone, document, identifier, state, text, UUID } from './schema.js';
 import { decideTemplate, findTemplates, shownTemplate, templateDeletion } from './template.js';
 
 const pageTypes = [
@@ -57,14 +57,7 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
         ...owner?.shape(),
         type: type.meta({ description: `The type of the ${noun}.`, examples: types.slice(0, 3) }),
         content: nullish(text(), 'The page, in HTML and Mustache.', { file: `pages/${types[1]}.html` }),
-        state: z
-          .enum(['present', 'absent'])
-          .optional()
-          .meta({
-            description: `Absent: delete the ${noun}, so that the server uses its built-in one.`,
-            examples: ['absent'],
-            default: 'present',
-          }),
+        state: state(`Absent: delete the ${noun}, so that the server uses its built-in one.`),
       },
       {
         ...absentAlone(['content']),

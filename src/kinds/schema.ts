@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { optional } from '../base/members.js';
+import { defaulted, optional } from '../base/members.js';
 import type { ProfileTraits } from './traits.js';
 
 /**
@@ -54,6 +54,13 @@ type Together = { readonly [keyword: string]: unknown };
 
 export const idOrName: Together = { anyOf: [{ required: ['id'] }, { required: ['name'] }] };
 
+/** An object that its id or its name identifies. */
+export function identified<T extends z.ZodType>(object: T) {
+  const isIdentified = (it: unknown): boolean =>
+    ['id', 'name'].some((member) => Object(it)[member] !== undefined);
+  return object.refine(isIdentified, 'needs an "id" or a "name"').meta(idOrName);
+}
+
 export const noneTwice: Together = { uniqueItems: true };
 
 /** When access ends. */
@@ -82,22 +89,15 @@ export function document<K extends string, S extends z.ZodRawShape>(
 /** The directive `ignored`. */
 export function ignorable(traits: ProfileTraits) {
   const names = [...new Set(Object.values(traits).flatMap(({ ignored = [] }) => ignored))];
-  return z
-    .array(z.enum(names))
-    .optional()
-    .meta({
-      description: 'Declared fields that the server may ignore.',
-      examples: [names.slice(-1)],
-      default: [],
-    });
+  const about = 'Declared fields that the server may ignore.';
+  return defaulted(z.array(z.enum(names)), [], about, names.slice(-1));
 }
 
-export const organizationId = identifier()
-  .optional()
-  .meta({
-    description: 'The id of the organization. If left out, the name identifies it.',
-    examples: [UUID],
-  });
+export const organizationId = optional(
+  identifier(),
+  'The id of the organization. If left out, the name identifies it.',
+  UUID,
+);
 
 const roleScope = z.strictObject({
   id: optional(text(), 'The id of the scope.', UUID),
@@ -114,14 +114,9 @@ export const role = z.strictObject({
   ]),
 });
 
-export const ownRole = role
-  .extend({ until: until() })
-  .refine((it) => it.id !== undefined || it.name !== undefined, 'needs an id or a name')
-  .meta(idOrName);
+export const ownRole = identified(role.extend({ until: until() }));
 
-export const roles = z.array(
-  role.refine((it) => it.id !== undefined || it.name !== undefined, 'needs an id or a name').meta(idOrName),
-);
+export const roles = z.array(identified(role));
 
 /** Why an end beside nothing that is added is refused. */
 export const NOT_ADDED = 'ends an access that is added, and nothing is added here: leave it out';
@@ -159,13 +154,12 @@ export function reference(what: string, example: string) {
   return z
     .union([
       identifier(),
-      z
-        .strictObject({
+      identified(
+        z.strictObject({
           id: optional(identifier(), `The id of the ${what}.`, UUID),
           name: optional(identifier(), `The name of the ${what}.`, example),
-        })
-        .refine((it) => it.id !== undefined || it.name !== undefined, 'needs an id or a name')
-        .meta(idOrName),
+        }),
+      ),
     ])
     .meta({ description: `The id or the name of the ${what}.`, examples: [example] });
 }
@@ -183,15 +177,13 @@ export function lifecycle(noun: string) {
       `Whether to create the ${noun} if the server doesn't have it. Only under boruta.`,
       true,
     ),
-    state: z
-      .enum(['present', 'absent'])
-      .optional()
-      .meta({
-        description: `absent: delete the ${noun}. Only under boruta.`,
-        examples: ['absent'],
-        default: 'present',
-      }),
+    state: state(`absent: delete the ${noun}. Only under boruta.`),
   };
+}
+
+/** The directive `state`. */
+export function state(description: string) {
+  return defaulted(z.enum(['present', 'absent']), 'present', description, 'absent');
 }
 
 /** For editors: with `state: absent` there are none of these fields. */

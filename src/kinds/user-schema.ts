@@ -1,12 +1,13 @@
 import * as z from 'zod';
-import { nullish, optional } from '../base/members.js';
+import { defaulted, nullish, optional } from '../base/members.js';
 import { lazy } from '../base/values.js';
+import { withArticle } from '../base/words.js';
 import {
   absentAlone,
   anyObject,
   document,
   identifier,
-  idOrName,
+  identified,
   ignorable,
   lifecycle,
   NOT_ADDED,
@@ -24,21 +25,20 @@ import {
 import type { ProfileTraits, Traits } from './traits.js';
 
 const scope = lazy(() =>
-  z
-    .strictObject({
+  identified(
+    z.strictObject({
       id: optional(text(), 'The id of the scope. Under boruta, the name can replace it.', UUID),
       name: optional(text(), 'The name of the scope.', 'billing:read'),
       label: optional(text(), 'The display name.', 'Read billing'),
       public: optional(z.boolean(), 'Whether any client may ask for the scope.', false),
       until: until(),
-    })
-    .refine((it) => it.id !== undefined || it.name !== undefined, 'needs an "id" or a "name"')
-    .meta(idOrName),
+    }),
+  ),
 );
 
 const membership = lazy(() =>
-  z
-    .strictObject({
+  identified(
+    z.strictObject({
       id: organizationId,
       name: optional(identifier(), 'The name of the organization.', 'acme'),
       label: nullish(text(), 'The label of the organization.', 'ACME Corporation'),
@@ -48,10 +48,15 @@ const membership = lazy(() =>
         examples: [[{ id: UUID, name: 'billing-admin' }]],
       }),
       until: until(),
-    })
-    .refine((it) => it.id !== undefined || it.name !== undefined, 'needs an "id" or a "name"')
-    .meta(idOrName),
+    }),
+  ),
 );
+
+/** A set of a user, whose elements are names, ids or objects. */
+function memberSet<T extends z.ZodType>(noun: string, element: T, example: string) {
+  const expected = `expected the name or id of ${withArticle(noun)}, or an object with one`;
+  return setOf(z.union([identifier(), element], { error: expected }), `${noun}s`, example);
+}
 
 export const backend = lazy(() =>
   z.strictObject({
@@ -117,44 +122,24 @@ const managed = lazy(() => ({
   ),
   blocked: nullish(z.boolean(), 'Whether the user is blocked from signing in.', false),
   group: nullish(text(), "The user's groups, separated by spaces.", 'staff'),
-  authorized_scopes: setOf(
-    z.union([identifier(), scope()], {
-      error: 'expected the name or id of a scope, or an object with one',
-    }),
-    'scopes',
-    'billing:read',
-  ).meta({
+  authorized_scopes: memberSet('scope', scope(), 'billing:read').meta({
     description: 'The scopes that the user may get: a list of all, or {add, remove}.',
     examples: [[{ id: UUID, name: 'billing:read', label: 'Read billing' }], { add: ['billing:read'] }],
   }),
-  organizations: setOf(
-    z.union([identifier(), membership()], {
-      error: 'expected the name or id of an organization, or an object with one',
-    }),
-    'organizations',
-    'acme',
-  ).meta({
+  organizations: memberSet('organization', membership(), 'acme').meta({
     description: "The user's organizations: a list of all, or {add, remove}.",
     examples: [['acme', { id: UUID, roles: [{ id: UUID, name: 'billing-admin' }] }], { add: ['acme'] }],
   }),
-  roles: setOf(
-    z.union([identifier(), ownRole], {
-      error: 'expected the name or id of a role, or an object with one',
-    }),
-    'roles',
-    'auditor',
-  ).meta({
+  roles: memberSet('role', ownRole, 'auditor').meta({
     description: "The user's own roles: a list of all, or {add, remove}. Only under boruta.",
     examples: [[{ id: UUID, name: 'auditor' }], { add: ['auditor'] }],
   }),
-  whole: z
-    .array(z.enum(['metadata', 'federated_metadata']))
-    .optional()
-    .meta({
-      description: 'The maps that are replaced as a whole: unmentioned keys are removed.',
-      examples: [['metadata']],
-      default: [],
-    }),
+  whole: defaulted(
+    z.array(z.enum(['metadata', 'federated_metadata'])),
+    [],
+    'The maps that are replaced as a whole: unmentioned keys are removed.',
+    ['metadata'],
+  ),
   ignored: ignorable(userTraits),
 }));
 
@@ -200,14 +185,13 @@ const userList = () =>
     .array(
       z.union([
         identifier(),
-        z
-          .strictObject({
+        identified(
+          z.strictObject({
             id: optional(identifier(), 'The id of the user.', UUID),
             name: optional(identifier(), 'The username.', 'ada@example.com'),
             backend: optional(identifier(), 'The name or id of the backend that has the user.', 'Staff'),
-          })
-          .refine((it) => it.id !== undefined || it.name !== undefined, 'needs an "id" or a "name"')
-          .meta(idOrName),
+          }),
+        ),
       ]),
     )
     .min(1, 'must not be empty');

@@ -13,6 +13,6 @@ test.each<[string, Doc]>([
   const at = await site();
   const failure = await at.plan(document).then(todo, (refused: unknown) => refused);
   expect(failure).toMatchObject({
-    problems: [{ message: expect.stringContaining('needs an id or a name') }],
+    problems: [{ message: expect.stringContaining('needs an "id" or a "name"') }],
   });
 });
