@@ -34,10 +34,9 @@ export const backend: Kind = resource(
     sets: { roles: 'roles' },
     cached: true,
     body: ({ is_default: _, ...rest }) => rest,
-    afterCreation: moveDefault,
     beside: (list) => ({ [DEFAULTS]: defaultsOf(list.all()) }),
     problems: (declared) => twoDefaults(declared, 'backend'),
-    refuses: (fields) => refusal(fields, {}),
+    creation: { refuses: (fields) => refusal(fields, {}), after: moveDefault },
     deletes: ' with its email templates',
     keeps: ({ id, is_default }, list) =>
       is_default !== true || defaultsOf(list?.all() ?? []).some((other) => other !== id)

@@ -10,12 +10,10 @@ import { idsOf, missing, observeEach, readOne, withoutIds } from './discovery.js
 import { asElements, carried, type FieldTypes, firstText, reference, secret, set, value } from './fields.js';
 import { scopesGiven } from './holdings.js';
 import type {
-  Creation,
   Declared,
   DiscoverContext,
   Discovered,
   Finding,
-  Identity,
   Kind,
   PlanInput,
   Regeneration,
@@ -23,7 +21,7 @@ import type {
   Resolved,
   Update,
 } from './kind.js';
-import { absentProblems, creationOf, deletionOf, unsupportedLifecycle } from './lifecycle.js';
+import { absentProblems, creationOf, deletionOf, onlyBoruta, unsupportedLifecycle } from './lifecycle.js';
 import { listRead } from './references.js';
 import { decideRegeneration, presentValue } from './regeneration.js';
 import { SetResolver } from './resolve-sets.js';
@@ -70,6 +68,9 @@ const fields: FieldTypes = {
   key_pair_id: value,
   authorized_scopes: set(),
 };
+
+/** The lists that fields refer to. */
+const refers = { authorized_scopes: 'scopes', identity_provider: 'identityProviders', key_pair_id: 'keyPairs' } as const;
 
 const regeneration: Regeneration = {
   command: true,
@@ -123,24 +124,19 @@ export const client: Kind = {
         : { exists: true, identity, fields: shownClient(shown) };
     });
   },
-  refersTo: ({ fields: wanted }) => [
-    ...(wanted.authorized_scopes === undefined ? [] : (['scopes'] as const)),
-    ...(wanted.identity_provider === undefined ? [] : (['identityProviders'] as const)),
-    ...(wanted.key_pair_id === undefined ? [] : (['keyPairs'] as const)),
-  ],
+  refersTo: ({ fields: wanted }) =>
+    Object.entries(refers).flatMap(([field, list]) => (wanted[field] === undefined ? [] : [list])),
   resolve,
-  decide: (input) => decideRegeneration(input, `Client/${input.present.identity.id}`, regeneration),
+  decide: (input) => decideRegeneration(input, regeneration),
   update,
-  creation: {
-    ...creationOf('createClient', { takesId: true, needs: ['identity_provider'], prepare: prepared }),
+  creation: creationOf('createClient', {
+    takesId: true,
+    needs: ['identity_provider'],
     // An update with the pair whose key the client has would give it a new key, and so would a repeated update.
     once: ['key_pair_id'],
-    request: ({ id = '' }, given) => ({
-      operation: 'createClient',
-      params: {},
-      body: { id, ...sent(given) },
-    }),
-  },
+    body: sent,
+    refuses: refusal,
+  }),
   deletion: deletionOf('deleteClient', 'client_id', 'deletes the client, with its secret and its keys'),
   regeneration,
   gives: (given, references) => scopesGiven(given, 'authorized_scopes', references),
@@ -157,11 +153,9 @@ export const client: Kind = {
 function undocumentedFields(declared: Declared, { name }: Profile): Problem[] {
   if (name === 'boruta') return [];
   return Object.keys(declared.fields).map((field) =>
-    error(
-      'profile-field',
+    onlyBoruta(
       `the documented API has no "${field}" of a client; it only regenerates the DID`,
-      [declared.placeOf(field)],
-      'if the server is a Boruta, set "profile: boruta" under server; otherwise remove the field',
+      declared.placeOf(field),
     ),
   );
 }
@@ -199,28 +193,22 @@ function unfitTrouble(given: Fields, key: Value): string | undefined {
 /** The fewest bits of a new RSA key. */
 const MODULUS = 2048;
 
-/** The server signs with RS512 unless something else is sent, also if the key is an EC key. */
-function prepared(_: Identity, given: Fields): ReturnType<NonNullable<Creation['prepare']>> {
+/** Why the server refuses a new client. It signs with RS512 unless something else is sent, also if the key is an EC key. */
+function refusal(given: Fields): string | undefined {
   const { key_pair_type: key = { type: 'rsa' }, id_token_signature_alg: algorithm } = given;
   const unfit = unfitTrouble(given, key);
-  if (unfit !== undefined) return { fields: given, trouble: unfit };
-  if (isMap(key) && Number(key.modulus_size ?? MODULUS) < MODULUS)
-    return { fields: given, trouble: `the server takes a modulus_size of ${MODULUS} or more for a new key` };
-  if (algorithm !== undefined || !isMap(key) || key.type !== 'ec') return { fields: given };
-  const trouble =
-    "the server gives a new client the algorithm RS512, which an EC key can't sign with: declare id_token_signature_alg, such as ES256";
-  return { fields: given, trouble };
+  if (unfit !== undefined || !isMap(key)) return unfit;
+  if (Number(key.modulus_size ?? MODULUS) < MODULUS)
+    return `the server takes a modulus_size of ${MODULUS} or more for a new key`;
+  return algorithm === undefined && key.type === 'ec'
+    ? "the server gives a new client the algorithm RS512, which an EC key can't sign with: declare id_token_signature_alg, such as ES256"
+    : undefined;
 }
 
 /** The fields, without an identity provider that there is not. */
-function shownClient({ id: _, name, ...shown }: Fields): Fields {
+function shownClient({ id: _, ...shown }: Fields): Fields {
   const { identity_provider: provider } = shown;
-  const hasNone = isMap(provider) && provider.id === null;
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...shown,
-    ...(hasNone ? { identity_provider: null } : {}),
-  };
+  return isMap(provider) && provider.id === null ? { ...shown, identity_provider: null } : shown;
 }
 
 /** Only ids are sent: the server creates a scope for a name that it doesn't have. */

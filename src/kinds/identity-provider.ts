@@ -49,7 +49,7 @@ export const identityProvider: Kind = resource({
     protects: true,
     limits: { characters: { name: 255 }, filled: { name: null } },
   },
-  needs: [['backend', 'backend_id']],
+  creation: { needs: [['backend', 'backend_id']] },
   refers: { backend: 'backends' },
   body: ({ backend, ...rest }) => {
     const id = idOf(backend);

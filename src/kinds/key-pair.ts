@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { fingerprint } from '../base/identifiers.js';
 import { nullish } from '../base/members.js';
-import { error, type Problem } from '../base/problems.js';
+import type { Problem } from '../base/problems.js';
 import { type Fields, lazy } from '../base/values.js';
 import { answers } from '../server/answers.js';
 import type { Profile } from '../server/profiles.js';
@@ -21,6 +21,7 @@ import type {
   Regeneration,
   Update,
 } from './kind.js';
+import { onlyBoruta } from './lifecycle.js';
 import {
   byServer,
   DEFAULTS,
@@ -122,7 +123,7 @@ export const keyPair: Kind = {
   decisive: [DEFAULTS, 'public_key'],
   observe: observeKeyPairs,
   refersTo: ({ generation }) => (generation === undefined ? [] : ['clients']),
-  decide: (input) => decideRegeneration(input, `KeyPair/${input.present.identity.id}`, regeneration),
+  decide: (input) => decideRegeneration(input, regeneration),
   regeneration,
   update(input) {
     if (traits[input.profile.name].movesDefault) return move(input);
@@ -144,12 +145,7 @@ function rotations(declared: readonly Declared[], { name }: Profile): Problem[] 
   return declared
     .filter(({ generation }) => generation !== undefined)
     .map((pair) =>
-      error(
-        'profile-field',
-        'the documented API has no operation that rotates a key pair',
-        [pair.placeOf('rotation')],
-        'if the server is a Boruta, set "profile: boruta" under server; otherwise remove the field',
-      ),
+      onlyBoruta('the documented API has no operation that rotates a key pair', pair.placeOf('rotation')),
     );
 }
 

@@ -147,7 +147,7 @@ export interface Creation {
   /** Fields that only a creation sends: no answer has them, and they are never compared. */
   readonly once?: readonly string[];
   /** The fields that the creation sends, if it can't send all, or why it can't be sent. */
-  prepare?(
+  prepare(
     identity: Identity,
     fields: Fields,
     references: References,

@@ -1,4 +1,4 @@
-import { error, type Problem } from '../base/problems.js';
+import { error, type Place, type Problem } from '../base/problems.js';
 import type { Fields } from '../base/values.js';
 import { firstFew, withArticle } from '../base/words.js';
 import type { WriteOperation } from '../server/operations.js';
@@ -8,16 +8,25 @@ import { firstText } from './fields.js';
 import type { Creation, Declared, Deletion, Kind } from './kind.js';
 import { type ListName, nounOf, type References } from './references.js';
 
+/** How objects are created by a request with the declared fields. */
+export interface Creating extends Omit<Creation, 'request' | 'prepare'> {
+  /** The fields as the request has them. */
+  readonly body?: (fields: Fields) => Fields;
+  /** Why the server would refuse to create an object. */
+  readonly refuses?: (fields: Fields) => string | undefined;
+}
+
 /** The creation of objects by a request with the declared fields, and with the id if the server takes it. */
 export function creationOf(
   operation: WriteOperation,
-  {
-    body = (fields) => fields,
-    ...rest
-  }: Omit<Creation, 'request'> & { readonly body?: (fields: Fields) => Fields },
+  { body = (fields) => fields, refuses, ...rest }: Creating,
 ): Creation {
   return {
     ...rest,
+    prepare(_, fields) {
+      const trouble = refuses?.(fields);
+      return trouble === undefined ? { fields } : { fields, trouble };
+    },
     request: ({ id }, fields) => ({
       operation,
       params: {},
@@ -48,19 +57,19 @@ export function deletionOf(operation: WriteOperation, param: string, sentence: s
   };
 }
 
+/** The problem of something that only Boruta has. */
+export function onlyBoruta(message: string, place: Place): Problem {
+  const hint = 'if the server is a Boruta, set "profile: boruta" under server; otherwise remove it';
+  return error('profile-field', message, [place], hint);
+}
+
 /** The problem of a document that creates or deletes an object, if the profile's servers can't. */
 export function unsupportedLifecycle(declared: Declared, noun: string, profile: Profile): Problem[] {
   const { creates, absent } = declared;
   if (profile.creates || (creates !== true && !absent)) return [];
   const [what, field] = absent ? ['deletes', 'state'] : ['creates', 'create'];
-  return [
-    error(
-      'profile-field',
-      `a server of the profile ${profile.name} has no operation that ${what} ${withArticle(noun)}`,
-      [declared.placeOf(field)],
-      'if the server is a Boruta, set "profile: boruta" under server',
-    ),
-  ];
+  const message = `a server of the profile ${profile.name} has no operation that ${what} ${withArticle(noun)}`;
+  return [onlyBoruta(message, declared.placeOf(field))];
 }
 
 /** The problem of an object that is to be deleted and has values. */

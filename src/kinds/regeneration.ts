@@ -7,12 +7,9 @@ import type { PlanInput, Present, Regeneration, Verdict } from './kind.js';
  * The decision about a document with a counter such as `did_generation`; undefined if its fields decide. A greater number than the
  * recorded one regenerates once; without a record, the number is only recorded.
  */
-export function decideRegeneration(
-  input: PlanInput,
-  address: string,
-  regeneration: Regeneration,
-): Verdict | undefined {
+export function decideRegeneration(input: PlanInput, regeneration: Regeneration): Verdict | undefined {
   const { declared, present, changed } = input;
+  const address = `${declared.kind}/${present.identity.id}`;
   const { counter, field, noun } = regeneration;
   const { generation } = declared;
   if (generation === undefined || present.exists === false) return undefined;

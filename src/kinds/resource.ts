@@ -4,7 +4,7 @@ import { error, type Problem } from '../base/problems.js';
 import { assign, type Fields, lazy, type Value } from '../base/values.js';
 import { withArticle } from '../base/words.js';
 import { answers } from '../server/answers.js';
-import type { Scope, WriteOperation, WriteRequest } from '../server/operations.js';
+import type { Scope, WriteOperation } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import { areNamesUnique, findIn, namedReference } from './by-name.js';
 import type { Catalog } from './catalog.js';
@@ -20,7 +20,6 @@ import {
   value,
 } from './fields.js';
 import type {
-  Creation,
   Declared,
   DiscoverContext,
   Discovered,
@@ -32,7 +31,15 @@ import type {
   Naming,
   ObserveContext,
 } from './kind.js';
-import { absentProblems, creationOf, deletionOf, undeletable, usesOf } from './lifecycle.js';
+import {
+  absentProblems,
+  type Creating,
+  creationOf,
+  deletionOf,
+  onlyBoruta,
+  undeletable,
+  usesOf,
+} from './lifecycle.js';
 import { isMissing, type ListName, listScope, nounOf, type References, readList } from './references.js';
 import { SetResolver } from './resolve-sets.js';
 import { profileProblems, unknownWhole } from './rules.js';
@@ -54,22 +61,18 @@ export interface Resource {
   /** The schemas of the fields beside the name. */
   readonly shape: () => z.ZodRawShape;
   readonly traits: Traits;
-  readonly needs?: Creation['needs'];
-  readonly withoutId?: string;
-  /** Why the server would refuse to create an object. */
-  readonly refuses?: (fields: Fields) => string | undefined;
+  /** What its creation has beside the name. */
+  readonly creation?: Partial<Creating>;
   /** Sets that refer to rows of a list. An update without one empties it, so each has all of them. */
   readonly sets?: { readonly [field: string]: ListName };
   /** Fields that refer to a row of a list. */
   readonly refers?: { readonly [field: string]: ListName };
   /** The fields as requests have them. */
-  readonly body?: ((fields: Fields) => Fields) | undefined;
+  readonly body?: (fields: Fields) => Fields;
   /** Whether the server caches single reads, so that the list is read instead. */
   readonly cached?: true;
   /** Live values beside the fields, from the list of all objects. */
   readonly beside?: (list: Catalog) => Fields;
-  /** What a creation sends after the object, such as what `body` leaves out. */
-  readonly afterCreation?: ((id: string, fields: Fields) => readonly WriteRequest[]) | undefined;
   /** Why an object with these fields can't be deleted, given the list after the plan. */
   readonly keeps?: (fields: Fields, list: Catalog | null | undefined) => string | undefined;
   readonly usedBy?: Kind['usedBy'];
@@ -213,23 +216,14 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
     },
     creation: creationOf(operation('create'), {
       takesId: true,
-      needs: ['name', ...(given.needs ?? [])],
       body: bodyOf,
-      ...(given.refuses === undefined ? {} : { prepare: refusing(given.refuses) }),
-      ...(given.afterCreation === undefined ? {} : { after: given.afterCreation }),
-      ...(given.withoutId === undefined ? {} : { withoutId: given.withoutId }),
+      ...given.creation,
+      needs: ['name', ...(given.creation?.needs ?? [])],
     }),
     deletion: deletionOf(operation('delete'), param, `deletes the ${noun}${given.deletes ?? ''}`),
     discovery: { ...discoveryIn(list, `${noun}s`, shown), writes },
     destructions: () => [],
     ...own,
-  };
-}
-
-function refusing(refuses: (fields: Fields) => string | undefined): NonNullable<Creation['prepare']> {
-  return (_, fields) => {
-    const trouble = refuses(fields);
-    return trouble === undefined ? { fields } : { fields, trouble };
   };
 }
 
@@ -241,14 +235,8 @@ export function namedIdentities({ identity: { id, name } }: Declared): string[] 
 /** The problem of a kind that the profile's servers don't have. */
 export function unknownToProfile({ kind, place }: Declared, noun: string, { name }: Profile): Problem[] {
   if (name === 'boruta') return [];
-  return [
-    error(
-      'profile-field',
-      `a server of the profile ${name} has no operations for ${withArticle(noun)}, so ${kind} can't be declared`,
-      [place],
-      'if the server is a Boruta, set "profile: boruta" under server',
-    ),
-  ];
+  const message = `a server of the profile ${name} has no operations for ${withArticle(noun)}, so ${kind} can't be declared`;
+  return [onlyBoruta(message, place)];
 }
 
 /** The problem of a document that names no object. */

@@ -25,12 +25,14 @@ export const scope: Kind = resource(
       protects: true,
       limits: { characters: { name: 255, label: 255 }, filled: { name: null } },
     },
-    refuses: ({ name }) =>
-      typeof name === 'string' && /[\t-\r ]/.test(name)
-        ? 'the name of a scope has no space: use a colon, as in "bills:read"'
-        : undefined,
-    withoutId:
-      'roles keep a hidden row for a deleted scope, and would have this one again: leave out the id, so that it gets a new one',
+    creation: {
+      refuses: ({ name }) =>
+        typeof name === 'string' && /[\t-\r ]/.test(name)
+          ? 'the name of a scope has no space: use a colon, as in "bills:read"'
+          : undefined,
+      withoutId:
+        'roles keep a hidden row for a deleted scope, and would have this one again: leave out the id, so that it gets a new one',
+    },
     deletes: ', and takes it from users, roles and clients',
   },
   {

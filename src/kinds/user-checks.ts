@@ -4,6 +4,7 @@ import { ExactNumber, isMap, keptSpelling, type Value } from '../base/values.js'
 import type { Profile } from '../server/profiles.js';
 import { listsOf, memberKey, setParts } from './fields.js';
 import type { Declared } from './kind.js';
+import { onlyBoruta } from './lifecycle.js';
 import { listRead, unlisted } from './references.js';
 import { lifecycleProblems } from './user-creation.js';
 import { userTraits } from './user-schema.js';
@@ -108,14 +109,8 @@ function contradictions(user: Declared): Problem[] {
 
 function unknownRoles(user: Declared): Problem[] {
   if (user.fields.roles === undefined) return [];
-  return [
-    error(
-      'profile-field',
-      'the documented API has no "roles" of a user; only those of its organizations',
-      [user.placeOf('roles')],
-      'if the server is a Boruta, set "profile: boruta" under server; otherwise remove the field',
-    ),
-  ];
+  const message = 'the documented API has no "roles" of a user; only those of its organizations';
+  return [onlyBoruta(message, user.placeOf('roles'))];
 }
 
 function membershipRoles(user: Declared): Problem[] {

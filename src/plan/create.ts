@@ -61,11 +61,7 @@ export function createChange(given: NewObject): Change {
       `a new ${kind.noun} needs ${lacks.join(' and ')}: declare ${lacks.length === 1 ? 'it' : 'them'}`,
     );
   }
-  const {
-    fields,
-    warnings = [],
-    trouble,
-  } = creation.prepare?.(identity, wanted, references) ?? { fields: wanted };
+  const { fields, warnings = [], trouble } = creation.prepare(identity, wanted, references);
   if (trouble !== undefined) return blocked(trouble);
   const planned = identity.id === undefined ? plannedId(addressOf(declared.kind, identity)) : undefined;
   const chosen = planned === undefined ? identity : assign(identity, { id: planned });
