@@ -55,56 +55,45 @@ export function limitProblems(
 type Refuse = (message: string, path: FieldPath, hint?: string) => Problem;
 
 function idProblems(
-  object: Declared,
+  { identity, fields }: Declared,
   limits: ServerLimits,
   { ids = {} }: KindLimits,
   refused: Refuse,
 ): Problem[] {
-  return idsOf(object).flatMap(({ id, path, most }) => {
-    const text = reveal(id);
+  const own = ['id', 'backend_id'].map((part): Id => ({ id: identity[part], path: [part], most: null }));
+  // Without strings that may be names.
+  const inLists = Object.entries(ids).flatMap(([field, most]) =>
+    listsOf(fields[field]).flatMap(({ path, list }) =>
+      list.map((element, index): Id => {
+        const id = isMap(element) ? element.id : undefined;
+        return { id, path: [field, ...path, index, 'id'], most };
+      }),
+    ),
+  );
+  return [...own, ...inLists].flatMap(({ id, path, most }) => {
+    const text = id === undefined ? undefined : reveal(id);
     if (typeof text !== 'string' || text === UNKNOWN_TEXT) return [];
-    const name = path.join('.');
-    if (most !== undefined) {
-      const length = characters(text);
-      return length <= most
-        ? []
-        : [refused(`"${name}" has ${length} characters, and may have ${most}`, path)];
-    }
+    if (most !== null) return tooLong(text, most, path, refused);
     if (!limits.uuids || uuid.test(text)) return [];
     const lower = text.toLowerCase();
     const hint = uuid.test(lower)
       ? `this server writes its ids in lower case: ${lower}`
       : 'copy the id from the server, such as 9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77';
-    return [refused(`"${name}" is not a UUID, as the ids of this server are`, path, hint)];
+    return [refused(`"${path.join('.')}" is not a UUID, as the ids of this server are`, path, hint)];
   });
-
-  /** Every id in a document, without strings that may be names. */
-  function idsOf({ identity, fields }: Declared): Id[] {
-    const own = ['id', 'backend_id'].flatMap((part): Id[] =>
-      identity[part] === undefined ? [] : [{ id: identity[part], path: [part] }],
-    );
-    const inLists = Object.entries(ids).flatMap(([list, most]) =>
-      elementIds(fields[list], [list], most ?? undefined),
-    );
-    return [...own, ...inLists];
-  }
 }
 
 interface Id {
-  readonly id: Value;
+  readonly id: Value | undefined;
   readonly path: FieldPath;
-  /** The maximum length, if it may be any text. */
-  readonly most?: number;
+  /** The maximum length if it may be any text; null for a UUID. */
+  readonly most: number | null;
 }
 
-function elementIds(set: Value | undefined, path: FieldPath, most?: number): Id[] {
-  return listsOf(set).flatMap(({ path: part, list }) =>
-    list.flatMap((element, index): Id[] => {
-      if (!isMap(element) || element.id === undefined) return [];
-      const at = [...path, ...part, index, 'id'];
-      return [{ id: element.id, path: at, ...(most === undefined ? {} : { most }) }];
-    }),
-  );
+function tooLong(text: string, most: number, path: FieldPath, refused: Refuse): Problem[] {
+  const length = characters(text);
+  if (length <= most) return [];
+  return [refused(`"${path.join('.')}" has ${length} characters, and may have ${most}`, path)];
 }
 
 function identityProblems(
@@ -124,12 +113,9 @@ function lengthProblems(
   { characters: limited = {} }: KindLimits,
   refused: Refuse,
 ): Problem[] {
-  return Object.entries(limited).flatMap(([field, most]) => {
-    const length = characters(textOf(fields[field]));
-    return length <= most
-      ? []
-      : [refused(`"${field}" has ${length} characters, and may have ${most}`, [field])];
-  });
+  return Object.entries(limited).flatMap(([field, most]) =>
+    tooLong(textOf(fields[field]), most, [field], refused),
+  );
 }
 
 function emptyProblems(
@@ -140,21 +126,16 @@ function emptyProblems(
   refused: Refuse,
 ): Problem[] {
   const { fields } = object;
-  const empty = (value: Value | undefined): string =>
-    value !== undefined && reveal(value) === '' ? 'empty' : 'only white space';
   const unfilled = Object.entries(filled).flatMap(([field, instead]) => {
-    const value = fields[field];
+    const { [field]: value } = fields;
     if (value !== null && !isBlank(value)) return [];
-    return [
-      refused(`"${field}" can't be ${value === null ? 'null' : empty(value)}`, [field], instead ?? undefined),
-    ];
+    const what = value === null ? 'null' : textOf(value) === '' ? 'empty' : 'only white space';
+    return [refused(`"${field}" can't be ${what}`, [field], instead ?? undefined)];
   });
   const nulled = emptyIsNull.flatMap((field) => {
     if (!isBlank(fields[field])) return [];
-    const message =
-      empty(fields[field]) === 'empty'
-        ? `an empty "${field}" becomes null`
-        : `a "${field}" of only white space becomes null`;
+    const isEmpty = textOf(fields[field]) === '';
+    const message = `${isEmpty ? `an empty "${field}"` : `a "${field}" of only white space`} becomes null`;
     const hint = `write ${field}: null`;
     if (notEmpty.includes(field)) return [refused(message, [field], hint)];
     return [warning('becomes-null', `${message} (profile ${profile.name})`, [object.placeOf(field)], hint)];
@@ -179,13 +160,10 @@ function wordProblems({ fields }: Declared, { uniqueWords = [] }: KindLimits, re
 }
 
 const memberTypes: {
-  readonly [type in MemberType]: { readonly words: string; readonly fits: (value: Value) => boolean };
+  readonly [type in MemberType]: { readonly words: string; fits(value: Value): boolean };
 } = {
   text: { words: 'a text', fits: isText },
-  texts: {
-    words: 'a list of texts',
-    fits: (value) => Array.isArray(value) && value.every(isText),
-  },
+  texts: { words: 'a list of texts', fits: (value) => Array.isArray(value) && value.every(isText) },
 };
 
 function isText(value: Value): boolean {
@@ -200,25 +178,14 @@ function elementProblems({ fields }: Declared, { elements = {} }: KindLimits, re
       if (element === null || reveal(element) === UNKNOWN_TEXT) return [];
       if (!isMap(element) || !needs.every((member) => Object.hasOwn(element, member))) {
         const members = needs.map((member) => `"${member}"`).join(' and ');
-        const example = `${key}: {${needs.map((member) => `${member}: …`).join(', ')}}`;
-        return [
-          refused(
-            `an element of "${field}" must be a map with ${members}`,
-            [field, key],
-            `write it as ${example}`,
-          ),
-        ];
+        const hint = `write it as ${key}: {${needs.map((member) => `${member}: …`).join(', ')}}`;
+        return [refused(`an element of "${field}" must be a map with ${members}`, [field, key], hint)];
       }
       return Object.entries(types).flatMap(([member, type]) => {
         const value = Object.hasOwn(element, member) ? element[member] : undefined;
-        if (value === undefined || memberTypes[type].fits(value)) return [];
-        return [
-          refused(`"${member}" in an element of "${field}" must be ${memberTypes[type].words}`, [
-            field,
-            key,
-            member,
-          ]),
-        ];
+        const { words, fits } = memberTypes[type];
+        if (value === undefined || fits(value)) return [];
+        return [refused(`"${member}" in an element of "${field}" must be ${words}`, [field, key, member])];
       });
     });
   });
