@@ -26,63 +26,40 @@ export function userProblems(user: Declared, profile: Profile): Problem[] {
 /** Users and names that a server of the profile can't find. */
 function unidentified(user: Declared, profile: Profile): Problem[] {
   const { identity, fields, covers } = user;
-  const listsUsers = listRead('users', profile) !== undefined;
+  const lacks = (message: string, place: Place, hint: string): Problem[] => [
+    error('missing-field', message, [place], hint),
+  ];
+  const notFound = (what: string, ...at: (string | number)[]): Problem[] =>
+    listRead('users', profile) === undefined ? [unlisted(profile, what, user.placeOf(...at))] : [];
   if (covers === undefined) {
-    if (identity.id !== undefined) {
+    if (identity.id !== undefined)
       return typeof fields.backend === 'string' ? [wrongBackend(user.placeOf('backend'))] : [];
-    }
-    if (identity.username === undefined) {
-      return [
-        error(
-          'missing-field',
-          'a User needs an "id" or a "username"',
-          [user.place],
-          'add the username that the user has on the server, or the id',
-        ),
-      ];
-    }
-    return listsUsers ? [] : [unlisted(profile, 'a user', user.placeOf('username'))];
+    if (identity.username !== undefined) return notFound('a user', 'username');
+    const hint = 'add the username that the user has on the server, or the id';
+    return lacks('a User needs an "id" or a "username"', user.place, hint);
   }
   const { named, match, except } = covers;
-  const problems = [
-    ...(named.length > 0 || match !== undefined
-      ? []
-      : [
-          error(
-            'missing-field',
-            'a Users document needs "users" or "match"',
-            [user.place],
-            'name the users, or say which match',
-          ),
-        ]),
-    ...(except === undefined || match !== undefined
-      ? []
-      : [
-          error(
-            'missing-field',
-            '"except" needs "match"',
-            [user.placeOf('except')],
-            'remove it, or say which users match',
-          ),
-        ]),
-  ];
-  if (listsUsers) return problems;
   return [
-    ...problems,
+    ...(named.length === 0 && match === undefined
+      ? lacks(
+          'a Users document needs "users" or "match"',
+          user.place,
+          'name the users, or say which match',
+        )
+      : []),
+    ...(except !== undefined && match === undefined
+      ? lacks('"except" needs "match"', user.placeOf('except'), 'remove it, or say which users match')
+      : []),
     ...named.flatMap(({ username }, index) =>
-      username !== undefined ? [unlisted(profile, 'a user', user.placeOf('users', index))] : [],
+      username === undefined ? [] : notFound('a user', 'users', index),
     ),
-    ...(match === undefined ? [] : [unlisted(profile, 'matching users', user.placeOf('match'))]),
+    ...(match === undefined ? [] : notFound('matching users', 'match')),
   ];
 }
 
 function wrongBackend(place: Place): Problem {
-  return error(
-    'wrong-type',
-    'beside an id, "backend" must be a map',
-    [place],
-    'the name of a backend helps to find a user by username; an id needs no help',
-  );
+  const hint = 'the name of a backend helps to find a user by username; an id needs no help';
+  return error('wrong-type', 'beside an id, "backend" must be a map', [place], hint);
 }
 
 /** A member that one document both adds and removes. */
@@ -95,16 +72,14 @@ function contradictions(user: Declared): Problem[] {
       const key = memberKey(element);
       const other = removed.get(key);
       if (key === undefined || other === undefined) return [];
-      return [
-        error(
-          'duplicate-element',
-          `"${key}" is both added to and removed from ${field}`,
-          [user.placeOf(field, 'add', index), user.placeOf(field, 'remove', other)],
-          'remove one of the two',
-        ),
-      ];
+      const places = [user.placeOf(field, 'add', index), user.placeOf(field, 'remove', other)];
+      return [duplicate(`"${key}" is both added to and removed from ${field}`, places)];
     });
   });
+}
+
+function duplicate(message: string, places: readonly Place[]): Problem {
+  return error('duplicate-element', message, places, 'remove one of the two');
 }
 
 function unknownRoles(user: Declared): Problem[] {
@@ -114,19 +89,14 @@ function unknownRoles(user: Declared): Problem[] {
 }
 
 function membershipRoles(user: Declared): Problem[] {
+  const message = 'Boruta ignores the roles inside a membership: roles belong to the user';
+  const hint = 'move them to the "roles" of the user, beside "organizations"';
   return listsOf(user.fields.organizations).flatMap(({ path, list }) =>
-    list.flatMap((membership, index) =>
-      isMap(membership) && membership.roles !== undefined
-        ? [
-            error(
-              'profile-field',
-              'Boruta ignores the roles inside a membership: roles belong to the user',
-              [user.placeOf('organizations', ...path, index, 'roles')],
-              'move them to the "roles" of the user, beside "organizations"',
-            ),
-          ]
-        : [],
-    ),
+    list.flatMap((membership, index) => {
+      if (!isMap(membership) || membership.roles === undefined) return [];
+      const place = user.placeOf('organizations', ...path, index, 'roles');
+      return [error('profile-field', message, [place], hint)];
+    }),
   );
 }
 
@@ -136,14 +106,10 @@ function unlabelledScopes(user: Declared): Problem[] {
     list.flatMap((scope, index) => {
       const missing = needed.filter((member) => !isMap(scope) || scope[member] === undefined);
       if (missing.length === 0 || path.includes('remove')) return [];
-      return [
-        error(
-          'missing-field',
-          `a scope of a user needs a ${missing.map((member) => `"${member}"`).join(' and a ')}`,
-          [user.placeOf('authorized_scopes', ...path, index)],
-          'the API requires name and label in each element of authorized_scopes',
-        ),
-      ];
+      const message = `a scope of a user needs a ${missing.map((member) => `"${member}"`).join(' and a ')}`;
+      const place = user.placeOf('authorized_scopes', ...path, index);
+      const hint = 'the API requires name and label in each element of authorized_scopes';
+      return [error('missing-field', message, [place], hint)];
     }),
   );
 }
@@ -166,43 +132,25 @@ function repeatedIn(user: Declared, list: readonly Value[], at: (string | number
       ? repeatedElements(user, 'roles', element.roles ?? null, [...at, index])
       : [];
     const key = memberKey(element);
-    if (key === undefined) return inner;
     // UUIDs ignore case.
-    const same = identifierKey(key);
-    const before = first.get(same);
-    if (before === undefined) {
-      first.set(same, index);
-      return inner;
-    }
-    return [
-      ...inner,
-      error(
-        'duplicate-element',
-        `"${key}" is twice in ${at.join('.')}`,
-        [user.placeOf(...at, index), user.placeOf(...at, before)],
-        'remove one of the two',
-      ),
-    ];
+    const before = key === undefined ? undefined : first.get(identifierKey(key));
+    if (key !== undefined && before === undefined) first.set(identifierKey(key), index);
+    if (before === undefined) return inner;
+    const places = [user.placeOf(...at, index), user.placeOf(...at, before)];
+    return [...inner, duplicate(`"${key}" is twice in ${at.join('.')}`, places)];
   });
 }
 
 /** Warns about decimals that the server respells; their value stays. */
 function respelledNumbers(declared: Declared, field: string): Problem[] {
-  const value = declared.fields[field];
-  if (value === undefined) return [];
-  const told = numbersIn(value).flatMap((text) => {
+  const told = numbersIn(declared.fields[field] ?? null).flatMap((text) => {
     const kept = keptSpelling(text);
     return kept === text ? [] : [`${text} as ${kept}`];
   });
   if (told.length === 0) return [];
-  return [
-    warning(
-      'number-spelling',
-      `this server keeps ${[...new Set(told)].join(', ')}`,
-      [declared.placeOf(field)],
-      'the two compare as equal; a text, in quotation marks, keeps its spelling',
-    ),
-  ];
+  const message = `this server keeps ${[...new Set(told)].join(', ')}`;
+  const hint = 'the two compare as equal; a text, in quotation marks, keeps its spelling';
+  return [warning('number-spelling', message, [declared.placeOf(field)], hint)];
 }
 
 function numbersIn(value: Value): string[] {
