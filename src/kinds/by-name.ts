@@ -13,9 +13,9 @@ export const userByName: ByName = {
   find({ username = '', backend }, references) {
     const { users } = references;
     if (users == null) return `the server offers no list of users to find "${username}" in: use the id`;
-    const home = backend === undefined ? undefined : findIn('backend', backend, references);
+    const home = homeOf(backend, references);
     if (typeof home === 'string') return home;
-    const found = users.byName(username).filter((row) => home === undefined || idOf(row.backend) === home.id);
+    const found = users.byName(username).filter(isIn(home));
     const ids = found.flatMap(({ id }) => (typeof id === 'string' ? [id] : []));
     const [id] = ids;
     if (id !== undefined && ids.length === 1) return { id };
@@ -24,18 +24,18 @@ export const userByName: ByName = {
       return `${ids.length} users are called "${username}" (${candidates}): add "backend", or use the id`;
     }
     const within = home === undefined ? '' : ` in the backend "${backend}"`;
-    const other = otherCase(username, home?.id, users);
+    // Servers take names that differ only in case for the same.
+    const other = users.inAnyCase(username).find(isIn(home));
     if (other !== undefined) {
-      return `the server has the user "${other}"${within}, and doesn't tell "${username}" apart from it: write it so`;
+      return `the server has the user "${String(other.username)}"${within}, and doesn't tell "${username}" apart from it: write it so`;
     }
     return `${noUser(username, within)}${users.proposal(username)}`;
   },
   missing({ username = '', backend }, references) {
     const { users } = references;
-    const home = backend === undefined ? undefined : findIn('backend', backend, references);
+    const home = homeOf(backend, references);
     if (users == null || users.unsure || typeof home === 'string') return undefined;
-    const isThere = users.byName(username).some((row) => home === undefined || idOf(row.backend) === home.id);
-    if (isThere || otherCase(username, home?.id, users) !== undefined) return undefined;
+    if (users.inAnyCase(username).some(isIn(home))) return undefined;
     return { username, ...(home === undefined ? {} : { backend: home.id }) };
   },
 };
@@ -44,11 +44,16 @@ export function noUser(username: string, within = ''): string {
   return `the server has no user "${username}"${within}: correct the name, or declare the user with "create: true"`;
 }
 
-/** A username that differs only in case, which servers take for the same. */
-function otherCase(username: string, home: string | undefined, users: Catalog): string | undefined {
-  const row = users.inAnyCase(username).find((one) => home === undefined || idOf(one.backend) === home);
-  return row === undefined ? undefined : String(row.username);
+function homeOf(backend: string | undefined, references: References): Home | string {
+  return backend === undefined ? undefined : findIn('backend', backend, references);
 }
+
+/** Whether a user is in a backend, if one is named. */
+function isIn(home: Home): (row: Fields) => boolean {
+  return (row) => home === undefined || idOf(row.backend) === home.id;
+}
+
+type Home = { readonly id: string } | undefined;
 
 /** Names that find this object and no other; undefined if none of the candidates do. */
 export function onlyNames(
@@ -108,16 +113,14 @@ export function areNamesUnique(
   list: Catalog | null | undefined,
   references: readonly (Value | undefined)[],
 ): boolean {
-  return references.every(
-    (one) => one === undefined || !isMap(one) || list?.byName(String(one.name)).length === 1,
-  );
+  return references.every((one) => !isMap(one) || list?.byName(String(one.name)).length === 1);
 }
 
-export function idOf(backend: Value | undefined): Value | undefined {
-  return backend !== undefined && isMap(backend) ? backend.id : undefined;
+export function idOf(reference: Value | undefined): Value | undefined {
+  return isMap(reference) ? reference.id : undefined;
 }
 
 function inBackend({ backend }: Fields): string {
-  if (backend === undefined || !isMap(backend)) return '';
+  if (!isMap(backend)) return '';
   return ` in the backend "${String(backend.name ?? backend.id)}"`;
 }

@@ -18,7 +18,7 @@ export function userProblems(user: Declared, profile: Profile): Problem[] {
     ...contradictions(user),
     ...(scopeNeedsLabel ? unlabelledScopes(user) : []),
     ...(hasRoles ? membershipRoles(user) : unknownRoles(user)),
-    ...(doubles ? respelledNumbers(user, 'metadata') : []),
+    ...(doubles ? respelledNumbers(user) : []),
     ...Object.entries(user.fields).flatMap(([field, value]) => repeatedElements(user, field, value)),
   ];
 }
@@ -41,11 +41,7 @@ function unidentified(user: Declared, profile: Profile): Problem[] {
   const { named, match, except } = covers;
   return [
     ...(named.length === 0 && match === undefined
-      ? lacks(
-          'a Users document needs "users" or "match"',
-          user.place,
-          'name the users, or say which match',
-        )
+      ? lacks('a Users document needs "users" or "match"', user.place, 'name the users, or say which match')
       : []),
     ...(except !== undefined && match === undefined
       ? lacks('"except" needs "match"', user.placeOf('except'), 'remove it, or say which users match')
@@ -142,15 +138,15 @@ function repeatedIn(user: Declared, list: readonly Value[], at: (string | number
 }
 
 /** Warns about decimals that the server respells; their value stays. */
-function respelledNumbers(declared: Declared, field: string): Problem[] {
-  const told = numbersIn(declared.fields[field] ?? null).flatMap((text) => {
+function respelledNumbers(user: Declared): Problem[] {
+  const told = numbersIn(user.fields.metadata ?? null).flatMap((text) => {
     const kept = keptSpelling(text);
     return kept === text ? [] : [`${text} as ${kept}`];
   });
   if (told.length === 0) return [];
   const message = `this server keeps ${[...new Set(told)].join(', ')}`;
   const hint = 'the two compare as equal; a text, in quotation marks, keeps its spelling';
-  return [warning('number-spelling', message, [declared.placeOf(field)], hint)];
+  return [warning('number-spelling', message, [user.placeOf('metadata')], hint)];
 }
 
 function numbersIn(value: Value): string[] {
