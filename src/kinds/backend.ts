@@ -122,15 +122,15 @@ function refusal(given: Fields, now: Fields): string | undefined {
   const unknown = isMap(options) ? Object.keys(options).filter((name) => !known.includes(name)) : [];
   if (unknown.length > 0 && hashFields.some((name) => name in given))
     return `${String(alg)} has no option ${unknown.join(' and ')} in password_hashing_opts: it has ${known.join(', ')}`;
-  const there = new Set(asElements(now.federated_servers ?? null).map(({ name }) => name));
-  for (const server of asElements(given.federated_servers ?? null)) {
+  const there = new Set(asElements(now.federated_servers).map(({ name }) => name));
+  for (const server of asElements(given.federated_servers)) {
     const missing = ['client_id', 'client_secret', 'base_url'].filter((name) => server[name] === undefined);
     if (!there.has(server.name) && missing.length > 0)
       return `the new federated server "${String(server.name)}" needs ${missing.join(' and ')}`;
   }
   for (const [field, members] of Object.entries(needed)) {
     const lost = members.filter((name) =>
-      asElements(given[field] ?? null).some((element) => element[name] === undefined),
+      asElements(given[field]).some((element) => element[name] === undefined),
     );
     if (lost.length > 0) return `each element of ${field} needs ${lost.join(' and ')}`;
   }

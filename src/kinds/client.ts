@@ -224,7 +224,7 @@ function resolve(wanted: Fields, context: ResolveContext): Resolved {
   resolver.takeFrom('authorized_scopes', 'scopes');
   resolver.takeFrom('identity_provider', 'identityProviders');
   const { fields: resolved, troubles, confirmed, ...result } = resolver.result;
-  const [found] = asElements(resolved.identity_provider ?? null);
+  const [found] = asElements(resolved.identity_provider);
   const id = typeof found?.id === 'string' ? found.id : undefined;
   const named = id === undefined ? undefined : namedReference(identityProviders, id);
   const nameless = [
@@ -243,8 +243,7 @@ function resolve(wanted: Fields, context: ResolveContext): Resolved {
 }
 
 function elementsOf(declared: Value | undefined): Fields[] {
-  if (declared === undefined || !isMap(declared)) return asElements(declared ?? null);
-  return Object.values(declared).flatMap(asElements);
+  return isMap(declared) ? Object.values(declared).flatMap(asElements) : asElements(declared);
 }
 
 function sent(given: Fields): Fields {

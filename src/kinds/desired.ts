@@ -67,7 +67,7 @@ function desiredSet(declared: Value, present: Value | undefined): Value | undefi
   const { whole, add, remove, stay } = setParts(declared);
   if (whole === undefined && present === undefined) return undefined;
   const kept = membersAmong(present ?? null, asElements([...stay]));
-  const base = whole === undefined ? asElements(present ?? null) : [...asElements(whole), ...kept];
+  const base = whole === undefined ? asElements(present) : [...asElements(whole), ...kept];
   const going = new Set(membersAmong(base, asElements([...remove])));
   const staying = base.filter((element) => !going.has(element));
   const wanted = [...staying, ...matchSets(asElements([...add]), staying).added];

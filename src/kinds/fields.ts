@@ -169,7 +169,7 @@ export function eachWith(
   other: Value | undefined,
   change: (element: Value, other: Value | undefined) => Value,
 ): Value {
-  const there = new Map(asElements(other ?? null).map((one) => [textOf(one[by]), one]));
+  const there = new Map(asElements(other).map((one) => [textOf(one[by]), one]));
   return asElements(list).map((one) => change(one, there.get(textOf(one[by]))));
 }
 
@@ -188,7 +188,7 @@ function sameInstant(a: Value, b: Value): boolean {
 }
 
 /** The elements of a set; null is the empty set. */
-export function asElements(set: Value): Fields[] {
+export function asElements(set: Value | undefined): Fields[] {
   return Array.isArray(set) ? set.filter(isMap) : [];
 }
 
@@ -213,7 +213,7 @@ export function setParts(declared: Value): SetParts {
 /** The lists of a declared set, with their path in it. */
 export function listsOf(declared: Value | undefined): { path: readonly string[]; list: readonly Value[] }[] {
   if (Array.isArray(declared)) return [{ path: [], list: declared }];
-  if (declared === undefined || !isMap(declared)) return [];
+  if (!isMap(declared)) return [];
   return Object.entries(declared).flatMap(([part, list]) =>
     Array.isArray(list) ? [{ path: [part], list }] : [],
   );
@@ -240,9 +240,7 @@ export function referenceOf(element: Value): Fields {
 
 /** Whether a declared value manages only named members of a set. */
 export function isByMember({ type }: FieldType, declared: Value | undefined): boolean {
-  return (
-    type === 'set' && declared !== undefined && isMap(declared) && setParts(declared).whole === undefined
-  );
+  return type === 'set' && isMap(declared) && setParts(declared).whole === undefined;
 }
 
 /** The elements of a set that are among the named ones. */

@@ -35,9 +35,9 @@ export function holdingsOf(fields: Fields, { scopes, roles }: References): Holdi
     return { type, id, name: listed ?? textIn(element.name), listed: listed !== undefined, element, within };
   };
   const scopesIn = (list: Value | undefined, within: string): Holding[] =>
-    asElements(list ?? null).map((element) => holding('scope', element, within, scopes));
+    asElements(list).map((element) => holding('scope', element, within, scopes));
   const rolesIn = (list: Value | undefined, within: string): Holding[] =>
-    asElements(list ?? null).flatMap((element) => {
+    asElements(list).flatMap((element) => {
       const role = holding('role', element, within, roles);
       const row = role.id === undefined ? undefined : roles?.byId(role.id);
       const inner = row?.scopes ?? element.scopes;
@@ -50,7 +50,7 @@ export function holdingsOf(fields: Fields, { scopes, roles }: References): Holdi
     ...scopesIn(fields.authorized_scopes, 'authorized_scopes'),
     ...rolesIn(fields.roles, 'roles'),
     ...rolesIn(fields['backend.roles'], 'backend.roles'),
-    ...asElements(fields.organizations ?? null).flatMap((membership) =>
+    ...asElements(fields.organizations).flatMap((membership) =>
       rolesIn(membership.roles, `organizations/${keyOf(membership)}`),
     ),
   ];

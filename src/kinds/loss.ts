@@ -13,7 +13,7 @@ export function lostElements(lists: readonly string[], { before, asked, now }: T
       const isEmpty = left === null || (Array.isArray(left) && left.length === 0);
       if (!isEmpty || asked[list] === undefined) return [];
       const wanted = new Set(asElements(asked[list]).map(({ id }) => id));
-      const lost = asElements(before[list] ?? null).filter(({ id }) => wanted.has(id));
+      const lost = asElements(before[list]).filter(({ id }) => wanted.has(id));
       return lost.length === 0 ? [] : [[list, lost]];
     }),
   );
@@ -22,7 +22,7 @@ export function lostElements(lists: readonly string[], { before, asked, now }: T
 /** The present value with the lost part restored. Pure. */
 export function withLost(type: FieldType, now: Value | undefined, lost: Value): Value {
   if (type.type !== 'set') return lost;
-  const there = asElements(now ?? null);
+  const there = asElements(now);
   const ids = new Set(there.map(({ id }) => id));
   return [...there, ...asElements(lost).filter(({ id }) => !ids.has(id))];
 }
@@ -74,8 +74,8 @@ export function stillLost(kind: Pick<Kind, 'fields' | 'lost'>, owed: PendingRest
 export function missingElements(owed: PendingRestore, now: Fields): Fields {
   const [before, asked] = 'before' in owed ? [owed.before, owed.asked] : [owed.lost, owed.lost];
   const missing = Object.entries(before).map(([field, elements]): [string, Value[]] => {
-    const wanted = asElements(asked[field] ?? null).map(keyOf);
-    const there = asElements(now[field] ?? null).map(keyOf);
+    const wanted = asElements(asked[field]).map(keyOf);
+    const there = asElements(now[field]).map(keyOf);
     const isMissing = (key: string) => wanted.includes(key) && !there.includes(key);
     return [field, asElements(elements).filter((element) => isMissing(keyOf(element)))];
   });

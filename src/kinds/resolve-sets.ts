@@ -39,7 +39,7 @@ export class SetResolver {
     const { [field]: declared } = this.#resolved;
     const found = listsOf(declared).map(({ path, list }) => ({
       path,
-      ...lookUp(list, isMap(declared ?? null)),
+      ...lookUp(list, isMap(declared)),
     }));
     if (found.length === 0) return;
     this.#troubles.push(...found.flatMap((one) => one.troubles));
@@ -62,7 +62,7 @@ export class SetResolver {
       findAll(list.map(referenceOf), {
         catalog: references[name],
         noun,
-        own: asElements(present[field] ?? null),
+        own: asElements(present[field]),
         byMember: joined,
         strict: wished(field),
         live: this.#live,

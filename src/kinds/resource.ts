@@ -183,7 +183,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
         if (areNamesUnique(rows, [found[field], context.present[field]])) confirmed.push(field);
       }
       for (const [field, other] of Object.entries(sets)) {
-        const ids = asElements(found[field] ?? null).map(keyOf);
+        const ids = asElements(found[field]).map(keyOf);
         if (new Set(ids).size < ids.length) troubles.push(`${field} has a ${nounOf(other)} twice: remove one`);
       }
       return { ...result, fields: found, troubles, confirmed };

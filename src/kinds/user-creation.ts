@@ -58,7 +58,7 @@ export const userCreation: Creation = {
   prepare: ({ backend = '' }, fields, { backends }) => {
     const row = backends?.byId(backend);
     const twice = lists.find((list) => {
-      const ids = asElements(fields[list] ?? null).map(({ id }) => id);
+      const ids = asElements(fields[list]).map(({ id }) => id);
       return new Set(ids).size < ids.length;
     });
     if (row?.type === LDAP) {
@@ -77,7 +77,7 @@ export const userCreation: Creation = {
       leave('organizations', 'the backend gives each new user an organization of their own');
     }
     const { metadata } = fields;
-    if (Array.isArray(known) && metadata !== undefined && isMap(metadata)) {
+    if (Array.isArray(known) && isMap(metadata)) {
       const names = new Set(asElements(known).map(({ attribute_name }) => attribute_name));
       const own = Object.entries(metadata).filter(([key]) => names.has(key));
       if (own.length < Object.keys(metadata).length) {

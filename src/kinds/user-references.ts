@@ -34,7 +34,7 @@ export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
   sets.takeFrom('roles', 'roles');
   const { organizations } = references;
   if (organizations != null) {
-    const own = asElements(present.organizations ?? null);
+    const own = asElements(present.organizations);
     // A shared name is ambiguous, in removals too.
     const told = own.every(({ name }) => typeof name !== 'string' || organizations.byName(name).length <= 1);
     sets.take('organizations', 'organization', (list, joined) => {

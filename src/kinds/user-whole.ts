@@ -32,8 +32,8 @@ function blocked(trouble: string, expected: Fields): Update {
 
 /** The lists with an id in each element, found by name among the user's present elements. */
 function withIds(fields: Fields, present: Fields, references: References, troubles: string[]): Fields {
-  const scopes = asElements(present.authorized_scopes ?? null);
-  const roles = asElements(present.roles ?? null);
+  const scopes = asElements(present.authorized_scopes);
+  const roles = asElements(present.roles);
   const identified = (list: Value, known: readonly Fields[], noun: string): Fields[] => {
     const elements = asElements(list).map((element) => identify(element, known, noun, troubles));
     for (const id of repeated(elements)) troubles.push(`the ${noun} ${id} is twice: remove one of the two`);
@@ -89,8 +89,8 @@ function unlisted(body: Fields, { scopes, roles }: References): PlanWarning[] {
       ];
     });
   const found = [
-    ...strange(asElements(body.authorized_scopes ?? null), scopes, 'scope'),
-    ...strange(asElements(body.roles ?? null), roles, 'role'),
+    ...strange(asElements(body.authorized_scopes), scopes, 'scope'),
+    ...strange(asElements(body.roles), roles, 'role'),
   ];
   return [...new Map(found.map((warning) => [warning.message, warning])).values()];
 }

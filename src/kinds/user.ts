@@ -240,7 +240,7 @@ function listsOfNames(found: readonly Finding[]): readonly ListName[] {
 function namesOf({ identity, live }: Finding, references: References): Identity | undefined {
   const { username, backend } = { ...live.beside, ...live.fields };
   if (typeof username !== 'string') return undefined;
-  const home = backend !== undefined && isMap(backend) ? backend.name : undefined;
+  const home = isMap(backend) ? backend.name : undefined;
   const candidates = [{ username }, ...(typeof home === 'string' ? [{ username, backend: home }] : [])];
   return onlyNames(userByName, identity.id, candidates, references);
 }
