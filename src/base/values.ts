@@ -243,6 +243,13 @@ export function put<T>(object: { [key: string]: T }, key: string, value: T): voi
   else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
+/** Adds to the list of a key. */
+export function append<K, T>(lists: Map<K, T[]>, key: K, ...items: readonly T[]): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [...items]);
+  else list.push(...items);
+}
+
 /** Orders texts by code units, the same on every machine. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;

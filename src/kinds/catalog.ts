@@ -1,6 +1,6 @@
 import { identifierKey, isUuid } from '../base/identifiers.js';
 import { nearest } from '../base/nearest.js';
-import { compareText, type Fields, lazy } from '../base/values.js';
+import { append, compareText, type Fields, lazy } from '../base/values.js';
 import type { Page, Parser } from '../server/answers.js';
 import type { ExtraRead } from '../server/operations.js';
 import type { Reader } from '../server/reader.js';
@@ -24,9 +24,7 @@ export interface CatalogOptions {
   readonly others?: OtherNames;
   /** Whether documents can create what is missing. */
   readonly creatable?: boolean;
-  /** The addresses of the rows that the plan creates, by the id that they have in the plan. */
   readonly created?: ReadonlyMap<string, string>;
-  /** The ids of the rows that the plan deletes. */
   readonly deleted?: ReadonlySet<string>;
 }
 
@@ -45,14 +43,15 @@ export class Catalog {
   readonly #ids = new Map<string, Fields>();
   readonly #names = new Map<string, Fields[]>();
   readonly #options: CatalogOptions;
+  readonly #noun: string;
   readonly others: OtherNames;
+  /** The addresses of the rows that the plan creates, by the id that they have in the plan. */
+  readonly created: ReadonlyMap<string, string>;
+  /** The ids of the rows that the plan deletes. */
+  readonly deleted: ReadonlySet<string>;
   readonly #inAnyCase = lazy(() => {
     const rows = new Map<string, Fields[]>();
-    for (const [name, same] of this.#names) {
-      const others = rows.get(name.toLowerCase());
-      if (others === undefined) rows.set(name.toLowerCase(), [...same]);
-      else others.push(...same);
-    }
+    for (const [name, same] of this.#names) append(rows, name.toLowerCase(), ...same);
     return rows;
   });
   /** How many rows have no id. */
@@ -61,7 +60,10 @@ export class Catalog {
   constructor(rows: readonly Fields[], options: CatalogOptions = {}) {
     const { called = 'name', others = { present: new Map(), former: new Map() } } = options;
     this.#options = options;
+    this.#noun = options.noun ?? 'object';
     this.others = others;
+    this.created = options.created ?? new Map();
+    this.deleted = options.deleted ?? new Set();
     for (const row of rows) {
       if (typeof row.id !== 'string') {
         this.anonymous += 1;
@@ -69,25 +71,13 @@ export class Catalog {
       }
       this.#ids.set(identifierKey(row.id), row);
       const { [called]: name } = row;
-      if (typeof name !== 'string') continue;
-      const same = this.#names.get(name);
-      if (same === undefined) this.#names.set(name, [row]);
-      else same.push(row);
+      if (typeof name === 'string') append(this.#names, name, row);
     }
   }
 
   /** Whether something that isn't found may be one of the rows without an id. */
   get unsure(): boolean {
     return this.anonymous > 0;
-  }
-
-  /** The addresses of the rows that the plan creates, by the id that they have in the plan. */
-  get created(): ReadonlyMap<string, string> {
-    return this.#options.created ?? new Map();
-  }
-
-  get deleted(): ReadonlySet<string> {
-    return this.#options.deleted ?? new Set();
   }
 
   /** The rows with an id. */
@@ -189,7 +179,6 @@ export class Catalog {
   }
 
   #only(reference: string, candidates: readonly Fields[]): Fields | string {
-    const { noun = 'object' } = this.#options;
     const direct = [...candidates, ...this.byName(reference)];
     // If the plan renames it, its live name finds it too, unless another one gets that name.
     const found = new Set(direct.length > 0 ? direct : this.#among(reference, this.others.present));
@@ -197,11 +186,11 @@ export class Catalog {
     if (only !== undefined && found.size === 1) return only;
     if (found.size > 1) {
       const ids = [...found].map(({ id }) => id).join(', ');
-      return `${found.size} ${noun}s are called "${reference}" (${ids}): refer to one by its id`;
+      return `${found.size} ${this.#noun}s are called "${reference}" (${ids}): refer to one by its id`;
     }
     const [renamed] = this.#among(reference, this.#former());
     if (renamed !== undefined) {
-      return `the ${noun} "${reference}" is called "${String(renamed.name)}" now: refer to it by that name`;
+      return `the ${this.#noun} "${reference}" is called "${String(renamed.name)}" now: refer to it by that name`;
     }
     return `${this.lacking(reference)}${this.proposal(reference)}`;
   }
@@ -224,18 +213,17 @@ export class Catalog {
   }
 
   lacksId(id: string): string {
-    const { noun = 'object' } = this.#options;
     const now = this.others.replaced?.get(identifierKey(id));
     return now === undefined
       ? this.#lacks(`with the id ${id}`, 'id')
-      : `the ${noun} with the id ${id} was deleted and created again with the id ${now}: use that one`;
+      : `the ${this.#noun} with the id ${id} was deleted and created again with the id ${now}: use that one`;
   }
 
   #lacks(which: string, what: 'id' | 'name'): string {
-    const { noun = 'object', creatable = false } = this.#options;
-    return creatable
-      ? `the server has no ${noun} ${which}: correct the ${what}, or declare the ${noun} with "create: true"`
-      : `the server has no ${noun} ${which}, and no operation creates one: create it there, or correct the ${what}`;
+    const none = `the server has no ${this.#noun} ${which}`;
+    return this.#options.creatable === true
+      ? `${none}: correct the ${what}, or declare the ${this.#noun} with "create: true"`
+      : `${none}, and no operation creates one: create it there, or correct the ${what}`;
   }
 }
 

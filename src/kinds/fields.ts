@@ -1,5 +1,6 @@
 import { isUuid } from '../base/identifiers.js';
 import {
+  append,
   compareText,
   type Fields,
   HashedSecret,
@@ -295,11 +296,7 @@ export function matchSets(wanted: readonly Fields[], got: readonly Fields[]): Se
 /** Elements by a key, in reverse order. */
 function queuesBy(key: 'id' | 'name', elements: readonly Fields[]): Map<Value | undefined, Fields[]> {
   const queues = new Map<Value | undefined, Fields[]>();
-  for (const element of elements.toReversed()) {
-    const queue = queues.get(element[key]);
-    if (queue === undefined) queues.set(element[key], [element]);
-    else queue.push(element);
-  }
+  for (const element of elements.toReversed()) append(queues, element[key], element);
   return queues;
 }
 

@@ -91,19 +91,16 @@ export function betterProfileByReset(
   { before, expected }: { readonly before: Fields; readonly expected: Fields },
   answer: Fields,
 ): Profile | undefined {
-  const reset = Object.entries(expected).some(([field, sent]) => {
-    const was = before[field];
-    const got = answer[field];
-    return was !== undefined && got !== undefined && same(sent, was) && !same(got, was);
+  const shown = Object.entries(expected).flatMap(([field, sent]) => {
+    const { [field]: was } = before;
+    const { [field]: got } = answer;
+    if (got === undefined) return [];
+    return [{ isKept: same(got, sent), isUnchanged: was !== undefined && same(sent, was) }];
   });
-  const obeyed = Object.entries(expected).every(([field, sent]) => {
-    const was = before[field];
-    const got = answer[field];
-    return (was !== undefined && same(sent, was)) || got === undefined || same(got, sent);
-  });
-  return reset && obeyed
-    ? otherProfiles(used).find(({ name }) => traits[name].signs?.resets === true)
-    : undefined;
+  const isReset = shown.some(({ isKept, isUnchanged }) => isUnchanged && !isKept);
+  const isObeyed = shown.every(({ isKept, isUnchanged }) => isUnchanged || isKept);
+  if (!isReset || !isObeyed) return undefined;
+  return otherProfiles(used).find(({ name }) => traits[name].signs?.resets === true);
 }
 
 /** Whether servers of some profile reset what an update doesn't mention. */
