@@ -1,3 +1,27 @@
+/** An email in HTML, with the style of its own class. */
+function html(title: string, style: string, lines: string): string {
+  return `<!DOCTYPE html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <title>${title}</title>
+    <style>
+      body { margin: 0; background: #f4f5f7; font-family: Helvetica, Arial, sans-serif; color: #1f2937; }
+      .card { max-width: 560px; margin: 32px auto; padding: 32px; background: #ffffff; border-radius: 8px; }
+      ${style}
+      .small { font-size: 12px; color: #6b7280; }
+    </style>
+  </head>
+  <body>
+    <div class="card">
+${lines}
+      <p class="small">ACME Accounts &middot; 1 Example Street &middot; London</p>
+    </div>
+  </body>
+</html>
+`;
+}
+
 const resetPasswordText = `Hello {{ user.username }},
 
 somebody, hopefully you, asked for a new password for your ACME account.
@@ -10,21 +34,10 @@ If it wasn't you, ignore this message: your password stays as it is.
 ACME Accounts
 `;
 
-const resetPasswordHtml = `<!DOCTYPE html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <title>Choose a new password</title>
-    <style>
-      body { margin: 0; background: #f4f5f7; font-family: Helvetica, Arial, sans-serif; color: #1f2937; }
-      .card { max-width: 560px; margin: 32px auto; padding: 32px; background: #ffffff; border-radius: 8px; }
-      .button { display: inline-block; padding: 12px 20px; background: #1d4ed8; color: #ffffff; border-radius: 6px; text-decoration: none; }
-      .small { font-size: 12px; color: #6b7280; }
-    </style>
-  </head>
-  <body>
-    <div class="card">
-      <img src="https://static.acme.example/logo.png" alt="ACME" width="120" height="32">
+const resetPasswordHtml = html(
+  'Choose a new password',
+  '.button { display: inline-block; padding: 12px 20px; background: #1d4ed8; color: #ffffff; border-radius: 6px; text-decoration: none; }',
+  `      <img src="https://static.acme.example/logo.png" alt="ACME" width="120" height="32">
       <h1>Choose a new password</h1>
       <p>Hello {{ user.username }},</p>
       <p>somebody, hopefully you, asked for a new password for your ACME account.</p>
@@ -36,12 +49,8 @@ const resetPasswordHtml = `<!DOCTYPE html>
       <hr>
       <p class="small">
         If it wasn't you, ignore this message: your password stays as it is.
-      </p>
-      <p class="small">ACME Accounts &middot; 1 Example Street &middot; London</p>
-    </div>
-  </body>
-</html>
-`;
+      </p>`,
+);
 
 const txCodeText = `Hello {{ user.username }},
 
@@ -53,33 +62,18 @@ Nobody from ACME will ever ask you for it.
 ACME Accounts
 `;
 
-const txCodeHtml = `<!DOCTYPE html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <title>Your transaction code</title>
-    <style>
-      body { margin: 0; background: #f4f5f7; font-family: Helvetica, Arial, sans-serif; color: #1f2937; }
-      .card { max-width: 560px; margin: 32px auto; padding: 32px; background: #ffffff; border-radius: 8px; }
-      .code { font-size: 32px; letter-spacing: 8px; text-align: center; }
-      .small { font-size: 12px; color: #6b7280; }
-    </style>
-  </head>
-  <body>
-    <div class="card">
-      <img src="https://static.acme.example/logo.png" alt="ACME" width="120" height="32">
+const txCodeHtml = html(
+  'Your transaction code',
+  '.code { font-size: 32px; letter-spacing: 8px; text-align: center; }',
+  `      <img src="https://static.acme.example/logo.png" alt="ACME" width="120" height="32">
       <h1>Your transaction code</h1>
       <p>Hello {{ user.username }},</p>
       <p>enter this code in your wallet to receive your credential:</p>
       <p class="code">{{ tx_code }}</p>
       <p>It works once, for ten minutes.</p>
       <hr>
-      <p class="small">Nobody from ACME will ever ask you for it.</p>
-      <p class="small">ACME Accounts &middot; 1 Example Street &middot; London</p>
-    </div>
-  </body>
-</html>
-`;
+      <p class="small">Nobody from ACME will ever ask you for it.</p>`,
+);
 
 /** The customised email templates of the demo data. */
 export const demoTemplates = [

@@ -49,32 +49,19 @@ function namedProviders({ backends, clients }: SandboxSeed): SandboxIdentityProv
 const id = (kind: number, number: number): string =>
   `${kind}0000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
 
-function pem(line1: string, line2: string): string {
-  return `-----BEGIN PUBLIC KEY-----\n${line1}\n${line2}\n-----END PUBLIC KEY-----\n`;
+/** The PEM of a public key on P-256, given its point. */
+function pem(point: string): string {
+  const lines = `MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE${point}`.replace(/.{64}/, '$&\n');
+  return `-----BEGIN PUBLIC KEY-----\n${lines}\n-----END PUBLIC KEY-----\n`;
 }
 
 const publicKeys = [
-  pem(
-    'MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEL4PLE6fpuWGmop0M+qqwwdTpHdPt',
-    'f7KzJXgHiyXaAP8RB8Zb3w5sf2EDPVGmnflXQ3YRufdRqeDbSGkE3Ra4sQ==',
-  ),
-  pem(
-    'MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEn181luECgtKI3st8qadSawRjEqkW',
-    '7HSwbydwxVcsayzy1XCg/IgU/DpPziSazY8SpvBG0zt8H7chCFkPD8p87A==',
-  ),
-  pem(
-    'MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEL/2o76GIxtVYBtHx2Tg3I47kbG5g',
-    '5qLibzQbF66NwTHaCvIwzw3QLNWkIUm4frJ5xZA1rAJv/mfQiZZVlZSneg==',
-  ),
+  pem('L4PLE6fpuWGmop0M+qqwwdTpHdPtf7KzJXgHiyXaAP8RB8Zb3w5sf2EDPVGmnflXQ3YRufdRqeDbSGkE3Ra4sQ=='),
+  pem('n181luECgtKI3st8qadSawRjEqkW7HSwbydwxVcsayzy1XCg/IgU/DpPziSazY8SpvBG0zt8H7chCFkPD8p87A=='),
+  pem('L/2o76GIxtVYBtHx2Tg3I47kbG5g5qLibzQbF66NwTHaCvIwzw3QLNWkIUm4frJ5xZA1rAJv/mfQiZZVlZSneg=='),
 ];
-const portalKey = pem(
-  'MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEKdqykP8051ViiqaK+2QgJ1evE9Of',
-  '/+/uXvE0zzMAf2gko1THwvOiLu3dJf3snr8WOmRnK8/OvSBpzAQkJwuNzQ==',
-);
-const walletKey = pem(
-  'MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEQzrzuz9lg3oNxN6OVIa7QxJ654k9',
-  'amq7bzQHCNfMIYcO2Kkg99V/4t4szrhYx1quRd+MZinGY68TOd5YeWAMAg==',
-);
+const portalKey = pem('KdqykP8051ViiqaK+2QgJ1evE9Of/+/uXvE0zzMAf2gko1THwvOiLu3dJf3snr8WOmRnK8/OvSBpzAQkJwuNzQ==');
+const walletKey = pem('Qzrzuz9lg3oNxN6OVIa7QxJ654k9amq7bzQHCNfMIYcO2Kkg99V/4t4szrhYx1quRd+MZinGY68TOd5YeWAMAg==');
 
 function demoSeed(): SandboxSeed {
   const backendId = id(2, 1);
