@@ -12,8 +12,7 @@ export interface Credentials {
 export type Caller =
   | { kind: 'token'; token: string; scopes: readonly Scope[] }
   | { kind: 'missing' }
-  | { kind: 'wrong'; token: string }
-  | { kind: 'expired'; token: string };
+  | { kind: 'invalid' | 'expired'; token: string };
 
 /** Finds the caller of an `Authorization` header whose scheme word matches `scheme`. */
 export function identify(header: string | undefined, scheme: RegExp, credentials: Credentials): Caller {
@@ -21,5 +20,5 @@ export function identify(header: string | undefined, scheme: RegExp, credentials
   if (word === undefined || token === undefined || !scheme.test(word)) return { kind: 'missing' };
   if (credentials.expired.has(token)) return { kind: 'expired', token };
   const scopes = credentials.tokens.get(token);
-  return scopes === undefined ? { kind: 'wrong', token } : { kind: 'token', token, scopes };
+  return scopes === undefined ? { kind: 'invalid', token } : { kind: 'token', token, scopes };
 }

@@ -3,23 +3,18 @@ import type { SandboxData, SandboxSeed } from './data.js';
 /** The server that the sandbox imitates: the one of the API document, or Boruta. */
 export type SandboxProfile = 'documented' | 'boruta';
 
-/** A scope of the admin API. */
-export type Scope =
-  | 'clients:manage:all'
-  | 'users:manage:all'
-  | 'identity-providers:manage:all'
-  /** The boruta profile needs these two as well. */
-  | 'scopes:manage:all'
-  | 'configuration:manage:all';
-
 /** Every scope of the admin API. */
-export const allScopes: readonly Scope[] = [
+export const allScopes = [
   'clients:manage:all',
   'users:manage:all',
   'identity-providers:manage:all',
+  // The boruta profile needs these two as well.
   'scopes:manage:all',
   'configuration:manage:all',
-];
+] as const;
+
+/** A scope of the admin API. */
+export type Scope = (typeof allScopes)[number];
 
 /** A request as `intercept` sees it. */
 export interface SandboxRequest {

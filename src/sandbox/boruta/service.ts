@@ -98,14 +98,9 @@ function acceptsJson(accept: string | undefined): boolean {
 }
 
 function unauthorized(caller: Exclude<Caller, { kind: 'token' }>): Answer {
-  switch (caller.kind) {
-    case 'missing':
-      return refusal(401, 'is unauthorized');
-    case 'wrong':
-      return refusal(401, 'is unauthorized', `Provided access token ${caller.token} is invalid.`);
-    case 'expired':
-      return refusal(401, 'is unauthorized', `Provided access token ${caller.token} is expired.`);
-  }
+  const message =
+    caller.kind === 'missing' ? undefined : `Provided access token ${caller.token} is ${caller.kind}.`;
+  return refusal(401, 'is unauthorized', message);
 }
 
 function readIds({ route, params }: Match<Handler>): { good: string[] } | { answer: Answer } {

@@ -71,18 +71,14 @@ function handle(call: Call, data: SandboxData, credentials: Credentials, pageSiz
   return run({ data, pageSize, params: match.params, query: target.query, resource });
 }
 
+/** The content of the wrapper in a body, or what is wrong. */
 function unwrap(body: Body, wrapper: string): { resource: JsonObject } | { answer: Answer } {
-  switch (body.kind) {
-    case 'too large':
-      return { answer: errors(413, { body: ['is too large'] }) };
-    case 'none':
-      return { answer: errors(400, { body: ['is missing'] }) };
-    case 'malformed':
-    case 'not json':
-      return { answer: errors(400, { body: ['is not JSON'] }) };
-  }
-  if (!isObject(body.value)) return { answer: errors(400, { body: ['must be an object'] }) };
-  if (!Object.hasOwn(body.value, wrapper)) return { answer: errors(400, { [wrapper]: ['is missing'] }) };
+  const wrong = (field: string, message: string) => ({ answer: errors(400, { [field]: [message] }) });
+  if (body.kind === 'too large') return { answer: errors(413, { body: ['is too large'] }) };
+  if (body.kind === 'none') return wrong('body', 'is missing');
+  if (body.kind !== 'json') return wrong('body', 'is not JSON');
+  if (!isObject(body.value)) return wrong('body', 'must be an object');
+  if (!Object.hasOwn(body.value, wrapper)) return wrong(wrapper, 'is missing');
   const resource = body.value[wrapper];
-  return isObject(resource) ? { resource } : { answer: errors(400, { [wrapper]: ['must be an object'] }) };
+  return isObject(resource) ? { resource } : wrong(wrapper, 'must be an object');
 }
