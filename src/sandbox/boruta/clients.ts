@@ -3,11 +3,11 @@ import type { SandboxClient, SandboxData } from '../data.js';
 import { didOfKey } from '../did.js';
 import type { Answer } from '../http.js';
 import { isObject, type JsonObject } from '../json.js';
-import { crash, noRow, notCastable, noUuid, nul, ok, refusal, unprocessable } from './answers.js';
+import { crash, noRow, notCastable, noUuid, nul, ok, unprocessable } from './answers.js';
 import { clientErrors, clientFields } from './client-fields.js';
 import { newKey } from './key-pairs.js';
-import { findById, type Operation } from './operation.js';
-import type { Resource } from './resource.js';
+import { findById } from './operation.js';
+import { onRow, type Resource } from './resource.js';
 import { hasNul, isBlank, readUuid } from './texts.js';
 
 /** Clients, with their secrets. A PATCH names its identity provider and key pair last, after all else was written. */
@@ -18,7 +18,8 @@ export const clients: Resource<SandboxClient> = {
   missing: () => noRow('Client'),
   fields: clientFields,
   takesId: 'refuse',
-  isProtected: isAdmins,
+  // The admin panel's own client. The comparison is case-sensitive, so its id in upper case passes.
+  isProtected: ({ sentId, adminClientId }) => sentId === adminClientId,
   async begin({ token }, client, sent) {
     const { identity_provider: provider = null } = sent;
     if (provider !== null && !isObject(provider))
@@ -58,11 +59,6 @@ function make(data: SandboxData, draft: SandboxClient, sent: JsonObject, token: 
   return idOf(sent.identity_provider) === undefined
     ? unprocessable({ identity_provider_id: ["can't be blank"] })
     : (useProvider(data, draft, sent) ?? useKeyPair(data, draft, sent));
-}
-
-/** The admin panel's own client. The comparison is case-sensitive, so its id in upper case passes. */
-function isAdmins({ sentId, adminClientId }: Operation): boolean {
-  return adminClientId !== undefined && sentId === adminClientId;
 }
 
 function idOf(sent: unknown): unknown {
@@ -138,25 +134,19 @@ function presentClient(client: SandboxClient): object {
 }
 
 /** The DID is derived from the client's key, so it stays the same as long as the key does. */
-export async function regenerateDid({ data, work, params: [id] }: Operation): Promise<Answer> {
-  const client = await work.read(() => findById(data.clients, id));
-  if (client === undefined) return noRow('Client');
+export const regenerateDid = onRow({ ...clients, isProtected: () => false }, async ({ work }, client) => {
   await work.write(() => {
     client.did = didOfKey(client.public_key);
   });
   return ok(presentClient(client));
-}
+});
 
 /** A new key of the client's type. The DID stays that of the old one. */
-export async function regenerateKeyPair(operation: Operation): Promise<Answer> {
-  const { data, work, params, token } = operation;
-  const client = await work.read(() => findById(data.clients, params[0]));
-  if (client === undefined) return noRow('Client');
-  if (isAdmins(operation)) return refusal(403, 'is write protected');
+export const regenerateKeyPair = onRow(clients, async ({ work, token }, client) => {
   const key = newKey(client.key_pair_type);
   if (key === undefined) return crash('(FunctionClauseError) in :jose_jwk_kty_ec.generate_key/1', token);
   await work.write(() => {
     client.public_key = key;
   });
   return ok(presentClient(client));
-}
+});

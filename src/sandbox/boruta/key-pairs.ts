@@ -4,25 +4,23 @@ import type { Answer } from '../http.js';
 import { isObject } from '../json.js';
 import { crash, noRow, notCastable, ok, unprocessable } from './answers.js';
 import { readFlag } from './fields.js';
-import { findById, type Operation } from './operation.js';
-import type { Shown } from './resource.js';
+import type { Operation } from './operation.js';
+import { onRow, type Removable } from './resource.js';
 
 // The server holds no lock between reading the present default and writing the new one.
 const raceWindowMs = 15;
 
-/** Key pairs, as they are listed and shown. */
-export const keyPairs: Shown<SandboxKeyPair> = {
+/** Key pairs. When one is deleted, clients keep its key. */
+export const keyPairs: Removable<SandboxKeyPair> = {
   rows: (data) => data.keyPairs,
   show: (_operation, keyPair) => keyPair,
   missing: () => noRow('KeyPair'),
+  keeps: (_operation, { is_default }) =>
+    is_default === true ? unprocessable({ is_default: ['Cannot delete a default key pair.'] }) : undefined,
 };
 
 /** PATCH: only `is_default` can change. */
-export async function updateKeyPair(operation: Operation): Promise<Answer> {
-  const { data, work, params } = operation;
-  const keyPair = await work.read(() => findById(data.keyPairs, params[0]));
-  return keyPair === undefined ? noRow('KeyPair') : await save(operation, keyPair);
-}
+export const updateKeyPair = onRow(keyPairs, save);
 
 /** POST, which makes a key. */
 export async function createKeyPair(operation: Operation): Promise<Answer> {
@@ -33,29 +31,15 @@ export async function createKeyPair(operation: Operation): Promise<Answer> {
     : answer;
 }
 
-/** DELETE. Clients keep the key. */
-export async function deleteKeyPair({ data, work, params }: Operation): Promise<Answer> {
-  const keyPair = await work.read(() => findById(data.keyPairs, params[0]));
-  if (keyPair === undefined) return noRow('KeyPair');
-  if (keyPair.is_default === true)
-    return unprocessable({ is_default: ['Cannot delete a default key pair.'] });
-  return await work.write(() => {
-    data.keyPairs.splice(data.keyPairs.indexOf(keyPair), 1);
-    return { status: 204 };
-  });
-}
-
 /** A new key, also for all clients that have the old one. */
-export async function rotateKeyPair({ data, work, params }: Operation): Promise<Answer> {
-  const keyPair = await work.read(() => findById(data.keyPairs, params[0]));
-  if (keyPair === undefined) return noRow('KeyPair');
-  return await work.write(() => {
+export const rotateKeyPair = onRow(keyPairs, ({ data, work }, keyPair) =>
+  work.write(() => {
     const key = newRsaKey();
     for (const client of data.clients) if (client.public_key === keyPair.public_key) client.public_key = key;
     keyPair.public_key = key;
     return ok(keyPair);
-  });
-}
+  }),
+);
 
 async function save({ data, work, resource, token }: Operation, keyPair: SandboxKeyPair): Promise<Answer> {
   if (!isObject(resource)) return notCastable(resource);

@@ -15,8 +15,17 @@ export interface Shown<Row extends { id: string }> {
   missing(): Answer;
 }
 
+/** Rows that can be deleted. */
+export interface Removable<Row extends { id: string }> extends Shown<Row> {
+  isProtected?(operation: Operation, row: Row): boolean;
+  /** Why a row can't be deleted. */
+  keeps?(operation: Operation, row: Row): Answer | undefined;
+  /** Called after a row is written or deleted, in the same transaction. */
+  written?(data: SandboxData, row: Row | undefined, before: Row | undefined): void;
+}
+
 /** A resource that can be created, changed and deleted. Hooks answer if they refuse or fail. */
-export interface Resource<Row extends { id: string }> extends Shown<Row> {
+export interface Resource<Row extends { id: string }> extends Removable<Row> {
   /** The path that a POST answers with, beside 201; without it, 200. */
   path?: string;
   fields: Fields;
@@ -28,15 +37,12 @@ export interface Resource<Row extends { id: string }> extends Shown<Row> {
   needsObject?: boolean;
   /** Whether something refers to an object, so that its id can't change; without it a PATCH ignores `id`. */
   isReferred?(data: SandboxData, row: Row): boolean;
-  isProtected?(operation: Operation, row: Row): boolean;
   /** Writes before anything is checked. */
   begin?(operation: Operation, row: Row | undefined, sent: JsonObject): Promise<Answer | undefined>;
   /** Errors of values that depend on each other. */
   check?(draft: Row, sent: JsonObject, row: Row | undefined): Errors;
   /** Completes the row that is about to be written, in the same transaction. */
   complete?(operation: Operation, draft: Row, sent: JsonObject, others: Row[]): Answer | undefined;
-  /** Called after a row is written or deleted, in the same transaction. */
-  written?(data: SandboxData, row: Row | undefined, before: Row | undefined): void;
   /** Writes after the row. */
   finish?(
     operation: Operation,
@@ -44,8 +50,6 @@ export interface Resource<Row extends { id: string }> extends Shown<Row> {
     sent: JsonObject,
     before: Row | undefined,
   ): Promise<Answer | undefined>;
-  /** Why a row can't be deleted. */
-  keeps?(operation: Operation, row: Row): Answer | undefined;
 }
 
 /** GET of all rows. */
@@ -65,6 +69,19 @@ export function show<Row extends { id: string }>({ rows, show, missing }: Shown<
   };
 }
 
+/** An operation on one row. */
+export function onRow<Row extends { id: string }>(
+  { rows, missing, isProtected }: Removable<Row>,
+  act: (operation: Operation, row: Row) => Promise<Answer>,
+): Run {
+  return async (operation) => {
+    const { data, work, params } = operation;
+    const row = await work.read(() => findById(rows(data), params[0]));
+    if (row === undefined) return missing();
+    return isProtected?.(operation, row) === true ? refusal(403, 'is write protected') : act(operation, row);
+  };
+}
+
 /** POST. */
 export function create<Row extends { id: string }>(resource: Resource<Row>): Run {
   return (operation) => save(resource, operation, undefined);
@@ -72,22 +89,13 @@ export function create<Row extends { id: string }>(resource: Resource<Row>): Run
 
 /** PATCH. */
 export function update<Row extends { id: string }>(resource: Resource<Row>): Run {
-  return async (operation) => {
-    const { data, work, params } = operation;
-    const row = await work.read(() => findById(resource.rows(data), params[0]));
-    if (row === undefined) return resource.missing();
-    if (resource.isProtected?.(operation, row) === true) return refusal(403, 'is write protected');
-    return await save(resource, operation, row);
-  };
+  return onRow(resource, (operation, row) => save(resource, operation, row));
 }
 
 /** DELETE. */
-export function remove<Row extends { id: string }>(resource: Resource<Row>): Run {
-  return async (operation) => {
-    const { data, work, params } = operation;
-    const row = await work.read(() => findById(resource.rows(data), params[0]));
-    if (row === undefined) return resource.missing();
-    if (resource.isProtected?.(operation, row) === true) return refusal(403, 'is write protected');
+export function remove<Row extends { id: string }>(resource: Removable<Row>): Run {
+  return onRow(resource, async (operation, row) => {
+    const { data, work } = operation;
     const refused = resource.keeps?.(operation, row);
     if (refused !== undefined) return refused;
     await work.write(() => {
@@ -95,7 +103,7 @@ export function remove<Row extends { id: string }>(resource: Resource<Row>): Run
       resource.written?.(data, undefined, row);
     });
     return { status: 204 };
-  };
+  });
 }
 
 async function save<Row extends { id: string }>(

@@ -5,7 +5,7 @@ import { noRow, notFound, ok } from './answers.js';
 import { backends, showBackend } from './backends.js';
 import { clients, regenerateDid, regenerateKeyPair } from './clients.js';
 import { identityProviders } from './identity-providers.js';
-import { createKeyPair, deleteKeyPair, keyPairs, rotateKeyPair, updateKeyPair } from './key-pairs.js';
+import { createKeyPair, keyPairs, rotateKeyPair, updateKeyPair } from './key-pairs.js';
 import type { Run } from './operation.js';
 import { listOrganizations, organizations } from './organizations.js';
 import { errorTemplates, pageTemplates } from './page-templates.js';
@@ -13,7 +13,7 @@ import { create, list, type Resource, remove, show, update } from './resource.js
 import { roles } from './roles.js';
 import { scopes } from './scopes.js';
 import { deleteTemplate, showTemplate, updateTemplate } from './templates.js';
-import { createUser, deleteUser } from './user-creation.js';
+import { createUser } from './user-creation.js';
 import { listUsers, updateUser, users } from './users.js';
 
 /** What a route does, and the member that wraps the resource in its body. */
@@ -85,7 +85,7 @@ export const routes: readonly Route<Handler>[] = [
   route('GET', '/api/key-pairs/:id', manageClients, { run: show(keyPairs) }),
   route('POST', '/api/key-pairs', manageClients, { wrapper: keyPair, run: createKeyPair }),
   ...patch('/api/key-pairs/:id', manageClients, { wrapper: keyPair, run: updateKeyPair }),
-  route('DELETE', '/api/key-pairs/:id', manageClients, { run: deleteKeyPair }),
+  route('DELETE', '/api/key-pairs/:id', manageClients, { run: remove(keyPairs) }),
   route('POST', '/api/key-pairs/:id/rotate', manageClients, { run: rotateKeyPair }),
   route('GET', '/api/users', manageUsers, { run: listUsers }),
   route('GET', '/api/users/:id', manageUsers, { run: show(users) }),
@@ -94,7 +94,7 @@ export const routes: readonly Route<Handler>[] = [
     steps: 9,
     run: createUser,
   }),
-  route('DELETE', '/api/users/:id', manageUsers, { run: deleteUser }),
+  route('DELETE', '/api/users/:id', manageUsers, { run: remove(users) }),
   ...patch('/api/users/:id', manageUsers, {
     wrapper: { name: 'user', checked: true },
     steps: 9,

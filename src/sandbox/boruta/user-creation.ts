@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { SandboxBackend, SandboxData, SandboxUser } from '../data.js';
 import type { Answer } from '../http.js';
 import { isObject, type JsonObject, withKeptNumbers } from '../json.js';
-import { crash, notFound, nul, ok, refusal, unprocessable } from './answers.js';
+import { crash, nul, ok, refusal, unprocessable } from './answers.js';
 import { ldap } from './backend-fields.js';
 import { type Errors, type Fields, Invalid, readFields, requiredText, text } from './fields.js';
 import { findById, type Operation } from './operation.js';
@@ -115,18 +115,4 @@ function joinDefault({ organizations }: SandboxData, user: SandboxUser, isRefuse
   const organization = { id: randomUUID(), name: `default_${user.uid}`, label: 'Default' };
   organizations.push(organization);
   if (!isRefused) user.organizations = [{ id: organization.id, roles: [] }];
-}
-
-/** DELETE. The user's default organization stays. */
-export async function deleteUser({ data, work, params, sentId, ownUserId }: Operation): Promise<Answer> {
-  if (sentId === ownUserId) return refusal(403, 'is write protected');
-  const user = await work.read(() => findById(data.users, params[0]));
-  if (user === undefined) return notFound();
-  const backend = findById(data.backends, user.backend_id ?? undefined);
-  if (backend?.type === ldap)
-    return unprocessable({ backend: ['LDAP backends does not support user deletion.'] });
-  return await work.write(() => {
-    data.users.splice(data.users.indexOf(user), 1);
-    return { status: 204 };
-  });
 }

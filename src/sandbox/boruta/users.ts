@@ -1,11 +1,12 @@
 import type { SandboxData, SandboxRole, SandboxUser } from '../data.js';
 import type { Answer } from '../http.js';
 import { copyJson, equalByValue, isObject, type JsonObject, withKeptNumbers } from '../json.js';
-import { crash, notFound, nul, ok, refusal, tooLong, unprocessable } from './answers.js';
+import { crash, notFound, nul, ok, tooLong, unprocessable } from './answers.js';
+import { ldap } from './backend-fields.js';
 import { presentBackend } from './backends.js';
 import { findById, type Operation } from './operation.js';
 import { paginate } from './pages.js';
-import type { Shown } from './resource.js';
+import { onRow, type Removable } from './resource.js';
 import { presentRole } from './roles.js';
 import { hasNul, isBlank, isTooLong, readUuid } from './texts.js';
 
@@ -13,11 +14,17 @@ const pageSize = 12;
 /** Users with a stored row for a scope that does not exist, which is never shown. */
 const hidden = new WeakSet<SandboxUser>();
 
-/** Users, as they are shown. */
-export const users: Shown<SandboxUser> = {
+/** Users. When one is deleted, their default organization stays. */
+export const users: Removable<SandboxUser> = {
   rows: (data) => data.users,
   show: presentUser,
   missing: notFound,
+  // The comparison is case-sensitive, so an id in upper case passes.
+  isProtected: ({ sentId, ownUserId }) => sentId === ownUserId,
+  keeps: ({ data }, { backend_id }) =>
+    findById(data.backends, backend_id ?? undefined)?.type === ldap
+      ? unprocessable({ backend: ['LDAP backends does not support user deletion.'] })
+      : undefined,
 };
 
 /** GET of all. `q` finds similar names, the most similar first. */
@@ -59,20 +66,15 @@ function trigrams(text: string): Set<string> {
 }
 
 /** PATCH, in seven writes, each of which stays even if a later one fails. */
-export async function updateUser(operation: Operation): Promise<Answer> {
-  const { data, work, params, resource, token, sentId, ownUserId } = operation;
-  // The comparison is case-sensitive, so an id in upper case passes.
-  if (sentId === ownUserId) return refusal(403, 'is write protected');
-  const [id] = params;
-  const user = await work.read(() => findById(data.users, id));
-  if (user === undefined) return notFound();
+export const updateUser = onRow(users, async (operation, user) => {
+  const { work, resource, token } = operation;
   const asked = isObject(resource) ? resource : {};
   const failure = await work.write(() => writeAttributes(user, asked, token));
   if (failure !== null) return failure;
   return (
     (await writeLists(operation, user, asked)) ?? ok(await work.read(() => presentUser(operation, user)))
   );
-}
+});
 
 /** Empties and fills one list after the other. Answers if that fails. */
 export async function writeLists(
