@@ -94,6 +94,11 @@ export function crash(
   return { status: 500, body: { code: 'INTERNAL_SERVER_ERROR', message: `** ${reason} in ${connection}` } };
 }
 
+/** The crash of a server that looks for its default and finds several. */
+export function severalDefaults(token: string): Answer {
+  return crash('(Ecto.MultipleResultsError) expected at most one result but got 2', token);
+}
+
 /** The answer if the server has no page, or none in a format that the client accepts. */
 export function notAcceptable(): Answer {
   const message = '** (Phoenix.NotAcceptableError) no supported media type in accept header';

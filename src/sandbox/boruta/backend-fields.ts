@@ -42,6 +42,10 @@ function objects({ required, optional, check }: Members, onNull: Field['onNull']
   };
 }
 
+const texts = [
+  ...['ldap_host', 'ldap_user_rdn_attribute', 'ldap_base_dn', 'ldap_ou', 'ldap_master_dn'],
+  ...['ldap_master_password', 'smtp_from', 'smtp_relay', 'smtp_username', 'smtp_password'],
+];
 const credentialFormats: ReadonlySet<unknown> = new Set(['jwt_vc', 'jwt_vc_json', 'vc+sd-jwt']);
 
 /** The fields of a backend but for its roles, which are written apart. */
@@ -65,13 +69,8 @@ export const backendFields: Fields = {
     {
       required: ['name', 'client_id', 'client_secret', 'base_url'],
       optional: [
-        'discovery_path',
-        'userinfo_path',
-        'authorize_path',
-        'token_path',
-        'scope',
-        'federated_attributes',
-        'metadata_endpoints',
+        ...['discovery_path', 'userinfo_path', 'authorize_path', 'token_path', 'scope'],
+        ...['federated_attributes', 'metadata_endpoints'],
       ],
       check: ({ name }) =>
         typeof name === 'string' && /^[^ ]+$/.test(name)
@@ -105,38 +104,23 @@ export const backendFields: Fields = {
     read: (sent) => (isObject(sent) ? sent : undefined),
   },
   ldap_pool_size: integer(5),
-  ldap_host: text,
-  ldap_user_rdn_attribute: text,
-  ldap_base_dn: text,
-  ldap_ou: text,
-  ldap_master_dn: text,
-  ldap_master_password: text,
-  smtp_from: text,
-  smtp_relay: text,
-  smtp_username: text,
-  smtp_password: text,
+  ...Object.fromEntries(texts.map((name) => [name, text])),
   smtp_ssl: flag(null, 'store'),
   smtp_tls: oneOf(['always', 'never', 'if_available'], null, 'store'),
   smtp_port: integer(null),
 };
 
+const argon2Numbers = ['t_cost', 'm_cost', 'parallelism', 'salt_len', 'hashlen', 'argon2_type'];
+
 /** The password hashes, each with its options and their types. */
-const hashes: ReadonlyMap<unknown, Readonly<Record<string, 'number' | 'string' | 'boolean'>>> = new Map([
-  [
-    'argon2',
-    {
-      t_cost: 'number',
-      m_cost: 'number',
-      parallelism: 'number',
-      salt_len: 'number',
-      hashlen: 'number',
-      argon2_type: 'number',
-      format: 'string',
-    },
-  ],
+const hashes: ReadonlyMap<unknown, Readonly<Record<string, string>>> = new Map<
+  string,
+  Record<string, string>
+>([
+  ['argon2', { format: 'string', ...Object.fromEntries(argon2Numbers.map((name) => [name, 'number'])) }],
   ['bcrypt', { log_rounds: 'number', legacy: 'boolean' }],
   ['pbkdf2', { salt_len: 'number', length: 'number', format: 'string', digest: 'string' }],
-] as const);
+]);
 
 /** Whether the server knows a hash; otherwise it crashes. */
 export function isHash(algorithm: unknown): boolean {
@@ -151,19 +135,11 @@ export function hashErrors(algorithm: unknown, options: JsonObject | null): Erro
   return { password_hashing_opts: [`Schema does not allow this. at #/${wrong[0]}`] };
 }
 
-const common = ['authenticable', 'totpable', 'webauthnable'];
-
 /** What a type of backend can do. */
 export function featuresOf(type: string | null): string[] {
-  return type === ldap
-    ? [...common, 'consentable', 'user_editable', 'reset_password', 'confirmable']
-    : [
-        ...common,
-        'registrable',
-        'user_editable',
-        'confirmable',
-        'reset_password',
-        'consentable',
-        'destroyable',
-      ];
+  const own =
+    type === ldap
+      ? ['consentable', 'user_editable', 'reset_password', 'confirmable']
+      : ['registrable', 'user_editable', 'confirmable', 'reset_password', 'consentable', 'destroyable'];
+  return ['authenticable', 'totpable', 'webauthnable', ...own];
 }

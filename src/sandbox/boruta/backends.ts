@@ -1,7 +1,7 @@
 import type { SandboxBackend, SandboxData, SandboxRole } from '../data.js';
 import type { Answer } from '../http.js';
 import { copyJson, isObject, type JsonObject } from '../json.js';
-import { crash, noRow, ok, unprocessable } from './answers.js';
+import { crash, noRow, ok, severalDefaults, unprocessable } from './answers.js';
 import { backendFields, featuresOf, hashErrors, isHash, ldap } from './backend-fields.js';
 import { type Errors, readFlag } from './fields.js';
 import { findById, type Operation } from './operation.js';
@@ -112,10 +112,6 @@ function referrers({ identityProviders, users, templates }: SandboxData, id: str
     user: users.some(refers),
     template: templates.some(refers),
   };
-}
-
-function severalDefaults(token: string): Answer {
-  return crash('(Ecto.MultipleResultsError) expected at most one result but got 2', token);
 }
 
 /** The size of the pool is checked only if it is sent. */

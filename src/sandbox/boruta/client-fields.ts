@@ -5,18 +5,8 @@ import { isBlank } from './texts.js';
 const day = 86_400;
 const month = 30 * day;
 const grantTypes = [
-  'client_credentials',
-  'password',
-  'authorization_code',
-  'agent_code',
-  'refresh_token',
-  'implicit',
-  'revoke',
-  'introspect',
-  'id_token',
-  'vp_token',
-  'preauthorized_code',
-  'agent_credentials',
+  ...['client_credentials', 'password', 'authorization_code', 'agent_code', 'refresh_token', 'implicit'],
+  ...['revoke', 'introspect', 'id_token', 'vp_token', 'preauthorized_code', 'agent_credentials'],
 ];
 const authMethods = ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt'];
 const sizes = (...families: string[]): string[] =>

@@ -49,6 +49,17 @@ export const text: Field = { initial: null, onNull: 'store', read: readText };
 /** A text without which there is no object. */
 export const requiredText: Field = { ...text, onNull: blank, required: true };
 
+/** A required text with a check, which may also change it. */
+export function checkedText(check: (sent: string) => string | Invalid): Field {
+  return {
+    ...requiredText,
+    read(sent) {
+      const read = readText(sent);
+      return typeof read === 'string' ? check(read) : read;
+    },
+  };
+}
+
 /** A boolean, also as text. */
 export function flag(initial: boolean | null, onNull: Field['onNull'] = 'crash'): Field {
   return { initial, onNull, read: readFlag };

@@ -4,21 +4,12 @@ import type { Answer } from '../http.js';
 import { isObject, type JsonObject } from '../json.js';
 import { crash, noRow, nul, refusal, unprocessable } from './answers.js';
 import { presentBackend } from './backends.js';
-import { type Errors, type Field, flag, requiredText } from './fields.js';
+import { checkedText, type Errors, flag, requiredText } from './fields.js';
 import { findById } from './operation.js';
 import { forgetPages } from './page-templates.js';
 import { pageTypes } from './pages-built-in.js';
 import type { Resource } from './resource.js';
 import { hasNul, isBlank, readUuid } from './texts.js';
-
-/** An id, which only the database checks. */
-const backendId: Field = {
-  ...requiredText,
-  read(sent) {
-    const id = requiredText.read(sent);
-    return typeof id === 'string' ? (readUuid(id) ?? id) : id;
-  },
-};
 
 /** Identity providers. A changed backend is written, but the answer to that crashes. */
 export const identityProviders: Resource<SandboxIdentityProvider> = {
@@ -31,7 +22,8 @@ export const identityProviders: Resource<SandboxIdentityProvider> = {
   missing: () => noRow('IdentityProvider'),
   fields: {
     name: requiredText,
-    backend_id: backendId,
+    // Only the database checks it.
+    backend_id: checkedText((id) => readUuid(id) ?? id),
     check_password: flag(true),
     choose_session: flag(true),
     totpable: flag(false),

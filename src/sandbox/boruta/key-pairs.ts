@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import type { SandboxData, SandboxKeyPair } from '../data.js';
 import type { Answer } from '../http.js';
 import { isObject } from '../json.js';
-import { crash, noRow, notCastable, ok, unprocessable } from './answers.js';
+import { noRow, notCastable, ok, severalDefaults, unprocessable } from './answers.js';
 import { readFlag } from './fields.js';
 import type { Operation } from './operation.js';
 import { onRow, type Removable } from './resource.js';
@@ -49,9 +49,7 @@ async function save({ data, work, resource, token }: Operation, keyPair: Sandbox
   const isKnown = data.keyPairs.includes(keyPair);
   if (isKnown && (asked === undefined || asked === keyPair.is_default)) return ok(keyPair);
   const defaults = await work.read(() => data.keyPairs.filter((one) => one.is_default === true));
-  if (asked === true && defaults.length > 1) {
-    return crash('(Ecto.MultipleResultsError) expected at most one result but got 2', token);
-  }
+  if (asked === true && defaults.length > 1) return severalDefaults(token);
   if (asked === true) await work.pause(raceWindowMs);
   return await work.write(() => {
     if (asked === true) moveDefault(data, defaults[0]);

@@ -1,6 +1,6 @@
 import type { SandboxData, SandboxScope } from '../data.js';
 import { noRow, unprocessable } from './answers.js';
-import { type Field, flag, Invalid, requiredText, text } from './fields.js';
+import { checkedText, flag, Invalid, text } from './fields.js';
 import { findById } from './operation.js';
 import type { Resource } from './resource.js';
 
@@ -10,15 +10,9 @@ const protectedNames = new Set(
   ),
 );
 
-const name: Field = {
-  ...requiredText,
-  read(sent) {
-    const value = requiredText.read(sent);
-    return typeof value === 'string' && /[ \t\n\v\f\r]/.test(value)
-      ? new Invalid('must not contain whitespace')
-      : value;
-  },
-};
+const name = checkedText((sent) =>
+  /[ \t\n\v\f\r]/.test(sent) ? new Invalid('must not contain whitespace') : sent,
+);
 
 /** Scopes. Roles hold their ids, whether there is such a scope or not. */
 export const scopes: Resource<SandboxScope> = {

@@ -4,40 +4,23 @@ import type { Answer } from '../http.js';
 import { isObject, type JsonObject, withKeptNumbers } from '../json.js';
 import { crash, nul, ok, refusal, unprocessable } from './answers.js';
 import { ldap } from './backend-fields.js';
-import { type Errors, type Fields, Invalid, readFields, requiredText, text } from './fields.js';
+import { checkedText, type Errors, type Fields, Invalid, readFields, text } from './fields.js';
 import { findById, type Operation } from './operation.js';
 import { readUuid } from './texts.js';
 import { hasUniqueWords, isMetadataValue, presentUser, writeLists } from './users.js';
 
-function between(least: number, most: number): (value: string) => Invalid | string {
-  return (value) => {
-    if ([...value].length < least) return new Invalid(`should be at least ${least} character(s)`);
-    return [...value].length > most ? new Invalid(`should be at most ${most} character(s)`) : value;
-  };
+/** The text, if it has that many characters. */
+function sized(text: string, least: number, most: number): Invalid | string {
+  if ([...text].length < least) return new Invalid(`should be at least ${least} character(s)`);
+  return [...text].length > most ? new Invalid(`should be at most ${most} character(s)`) : text;
 }
-
-const atMost160 = between(0, 160);
-const between12and80 = between(12, 80);
 
 const fields: Fields = {
   // Its errors have the name of the column that it once was.
-  email: {
-    ...requiredText,
-    read(sent) {
-      const name = requiredText.read(sent);
-      if (typeof name !== 'string') return name;
-      return /^[^\s]+@[^\s]+$/.test(name)
-        ? atMost160(name)
-        : new Invalid('must have the @ sign and no spaces');
-    },
-  },
-  password: {
-    ...requiredText,
-    read(sent) {
-      const password = requiredText.read(sent);
-      return typeof password === 'string' ? between12and80(password) : password;
-    },
-  },
+  email: checkedText((name) =>
+    /^[^\s]+@[^\s]+$/.test(name) ? sized(name, 0, 160) : new Invalid('must have the @ sign and no spaces'),
+  ),
+  password: checkedText((password) => sized(password, 12, 80)),
   group: text,
 };
 
