@@ -16,45 +16,28 @@ import {
 } from './schema.js';
 
 const grantTypes = [
-  'client_credentials',
-  'password',
-  'authorization_code',
-  'agent_code',
-  'refresh_token',
-  'implicit',
-  'revoke',
-  'introspect',
-  'id_token',
-  'vp_token',
-  'preauthorized_code',
-  'agent_credentials',
-] as const;
+  ...['client_credentials', 'password', 'authorization_code', 'agent_code', 'refresh_token', 'implicit'],
+  ...['revoke', 'introspect', 'id_token', 'vp_token', 'preauthorized_code', 'agent_credentials'],
+];
+const authMethods = ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt'];
 
-const authMethods = [
-  'client_secret_basic',
-  'client_secret_post',
-  'client_secret_jwt',
-  'private_key_jwt',
-] as const;
-
-const seconds: { readonly [unit: string]: number } = { s: 1, m: 60, h: 3600, d: 86_400 };
 const day = 86_400;
 const month = 30 * day;
+const seconds: { readonly [unit: string]: number } = { s: 1, m: 60, h: 3600, d: day };
 
 /** A number of seconds, or a number with a unit: `90s`, `10m`, `1h`, `30d`. */
 function lifetime(most: number) {
   const message = `must be 1 to ${most} seconds`;
   const number = z.int().min(1, message).max(most, message);
+  const expected = 'expected seconds, or a number with a unit: s, m, h or d';
+  const form = /^\d+[smhd]?$/;
   const withUnit = z
     .string()
-    .regex(/^\d+[smhd]?$/, 'expected seconds, or a number with a unit: s, m, h or d')
+    .regex(form, expected)
     .transform((given) => Number.parseInt(given, 10) * (seconds[given.at(-1) ?? ''] ?? 1))
     .pipe(number);
   return z.union([number, withUnit], {
-    error: ({ input }) =>
-      typeof input === 'number' || /^\d+[smhd]?$/.test(String(input))
-        ? message
-        : 'expected seconds, or a number with a unit: s, m, h or d',
+    error: ({ input }) => (typeof input === 'number' || form.test(String(input)) ? message : expected),
   });
 }
 

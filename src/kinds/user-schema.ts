@@ -58,6 +58,8 @@ function memberSet<T extends z.ZodType>(noun: string, element: T, example: strin
   return setOf(z.union([identifier(), element], { error: expected }), `${noun}s`, example);
 }
 
+const objects = (about: string, example: object) => nullish(z.array(anyObject), about, [example]);
+
 export const backend = lazy(() =>
   z.strictObject({
     id: nullish(text(), 'The id of the backend.', UUID),
@@ -68,22 +70,19 @@ export const backend = lazy(() =>
     roles: nullish(z.array(role), 'The roles of the backend, as a whole set.', [
       { id: UUID, name: 'member' },
     ]),
-    metadata_fields: nullish(z.array(anyObject), "The fields that users' metadata may have.", [
-      { attribute_name: 'department', user_editable: false },
-    ]),
-    federated_servers: nullish(z.array(anyObject), 'Other servers that users can sign in with.', [
-      { name: 'partner' },
-    ]),
-    verifiable_credentials: nullish(z.array(anyObject), 'The verifiable credentials that it issues.', [
-      { credential_identifier: 'EmployeeCard' },
-    ]),
-    verifiable_presentations: nullish(z.array(anyObject), 'The verifiable presentations that it asks for.', [
-      { presentation_identifier: 'EmployeeCard' },
-    ]),
-    password_hashing_alg: nullish(text(), 'How passwords are hashed.', 'argon2'),
-    password_hashing_opts: nullish(anyObject, 'The options of the algorithm.', {
-      m_cost: 16,
+    metadata_fields: objects("The fields that users' metadata may have.", {
+      attribute_name: 'department',
+      user_editable: false,
     }),
+    federated_servers: objects('Other servers that users can sign in with.', { name: 'partner' }),
+    verifiable_credentials: objects('The verifiable credentials that it issues.', {
+      credential_identifier: 'EmployeeCard',
+    }),
+    verifiable_presentations: objects('The verifiable presentations that it asks for.', {
+      presentation_identifier: 'EmployeeCard',
+    }),
+    password_hashing_alg: nullish(text(), 'How passwords are hashed.', 'argon2'),
+    password_hashing_opts: nullish(anyObject, 'The options of the algorithm.', { m_cost: 16 }),
     ldap_pool_size: nullish(z.int32(), 'The number of connections to the directory.', 5),
     ldap_host: nullish(text(), 'The host of the LDAP directory.', 'ldap.example.com'),
     ldap_user_rdn_attribute: nullish(text(), 'The attribute that identifies a user in the directory.', 'uid'),
