@@ -89,7 +89,8 @@ function troubleOf(
   { fields: now }: PlanInput['present'],
   changed: ReadonlySet<string>,
 ): string | undefined {
-  if (body.roles === undefined) return unknownWhole('backend', ['roles']);
+  const unknown = unknownWhole('backend', ['roles'], body);
+  if (unknown !== undefined) return unknown;
   const several = changed.has('is_default') && severalDefaults(now, 'backend', 'in its database');
   if (several) return several;
   const [alg, options] = hashFields;

@@ -267,20 +267,15 @@ function update({ present, desired, changed }: PlanInput): Update {
   const message =
     'the client keeps its present key until its key pair is regenerated, which idops does not do';
   const lifetime = changed.has('access_token_ttl') ? Number(desired.access_token_ttl) : 0;
-  const trouble =
-    expected.authorized_scopes === undefined
-      ? unknownWhole('client', ['authorized_scopes'])
-      : lifetime > MOST_UPDATED
-        ? `the server takes an access_token_ttl of ${lifetime} seconds for a new client alone, and at most ${MOST_UPDATED} in an update: declare ${MOST_UPDATED} or fewer`
-        : unfitTrouble(
-            Object.fromEntries(Object.entries(desired).filter(([field]) => changed.has(field))),
-            present.fields.key_pair_type ?? null,
-          );
+  const unfit =
+    lifetime > MOST_UPDATED
+      ? `the server takes an access_token_ttl of ${lifetime} seconds for a new client alone, and at most ${MOST_UPDATED} in an update: declare ${MOST_UPDATED} or fewer`
+      : unfitTrouble(carried(desired, [...changed]), present.fields.key_pair_type ?? null);
   return {
     requests: [{ operation: 'updateClient', params, body: sent(expected) }],
     expected,
     ...(changed.has('key_pair_type') ? { warnings: [{ code: 'keeps-key', message }] } : {}),
-    ...(trouble === undefined ? {} : { trouble }),
+    trouble: unknownWhole('client', ['authorized_scopes'], expected) ?? unfit,
   };
 }
 

@@ -119,7 +119,7 @@ export const emailTemplate: Kind = {
   check: (declared, profile) => [
     ...declared.flatMap((template) => unidentified(template, profile)),
     ...declared.flatMap((template) => absentProblems(template, 'template')),
-    ...declared.flatMap(bodyProblems),
+    ...declared.flatMap((template) => halves.flatMap((half) => bodyProblem(template, half) ?? [])),
     // Blank bodies are reported above.
     ...profileProblems(declared.map(withUsableBodies), profile, traits),
   ],
@@ -134,12 +134,12 @@ export const emailTemplate: Kind = {
     const isStrange =
       exists === false && identity.backend_id !== undefined && traits[input.profile.name].allBuiltIn;
     return verdict && isStrange
-      ? { ...verdict, warnings: [{ code: 'not-there', message: nothingThere(identity) }] }
+      ? { ...verdict, warnings: [{ code: 'not-there', message: notThere(identity, NOTHING_TO_DELETE) }] }
       : verdict;
   },
   update(input) {
     if (input.present.exists === false && traits[input.profile.name].allBuiltIn) {
-      return { requests: [], expected: {}, trouble: notThere(input.present.identity) };
+      return { requests: [], expected: {}, trouble: notThere(input.present.identity, NOT_CREATED) };
     }
     if (traits[input.profile.name].halvesFallBack) return rewrite(input);
     const { present, desired } = input;
@@ -178,33 +178,25 @@ function unidentified(template: Declared, profile: Profile): Problem[] {
   return [unlisted(profile, 'a backend', template.placeOf('backend'))];
 }
 
+const NOTHING_TO_DELETE = 'so there is nothing to delete; is backend_id right, and type?';
+const NOT_CREATED =
+  'and no operation creates one; correct backend_id or type, or create the backend there';
 const NOT_THERE: PlanWarning = {
   code: 'not-there',
   message: 'the server has no such email template; the update is sent anyway',
 };
 
-function nothingThere({ backend_id = '', type = '' }: Identity): string {
-  return (
-    `the server answers 404 for it: it has no backend with the id ${backend_id}, or no email template of the type ` +
-    `${type}, so there is nothing to delete; is backend_id right, and type?`
-  );
-}
-
-function notThere({ backend_id = '', type = '' }: Identity): string {
-  return (
-    `the server answers 404 for it: it has no backend with the id ${backend_id}, or no email template of the type ` +
-    `${type}, and no operation creates one; correct backend_id or type, or create the backend there`
-  );
+function notThere({ backend_id = '', type = '' }: Identity, next: string): string {
+  return `the server answers 404 for it: it has no backend with the id ${backend_id}, or no email template of the type ${type}, ${next}`;
 }
 
 /** An update on a server that resets unchanged bodies: sends both if both change, otherwise deletes and rewrites the template. */
 function rewrite({ present, desired, profile }: PlanInput): Update {
   const { backend_id = '', type = '' } = present.identity;
   const params = paramsOf(present.identity);
-  const { fields, unknown } = wholeFields(desired, present.fields, traits[profile.name]);
-  if (unknown.length > 0) {
-    return { requests: [], expected: fields, trouble: unknownWhole('email template', unknown) };
-  }
+  const fields = wholeFields(desired, present.fields, traits[profile.name]);
+  const trouble = unknownWhole('email template', halves, fields);
+  if (trouble !== undefined) return { requests: [], expected: fields, trouble };
   const kept = Object.keys(fields).some((half) => same(fields[half] ?? null, present.fields[half] ?? null));
   const deletes = typeof present.fields.id === 'string' && kept;
   const from = deletes ? { id: null } : carried(present.fields, ['id', 'txt_content', 'html_content']);
@@ -285,12 +277,8 @@ async function backendsOf({ list, profile }: DiscoverContext, named: readonly Id
   return [...known, ...ids.flatMap((id) => (typeof id === 'string' ? [id] : []))];
 }
 
-/** Blank bodies: servers refuse them, some of them after removing the former body. */
-function bodyProblems(template: Declared): Problem[] {
-  return halves.flatMap((half) => bodyProblem(template, half) ?? []);
-}
-
-function bodyProblem(template: Declared, half: (typeof halves)[number]): Problem | undefined {
+/** A blank body: servers refuse it, some of them after removing the former body. */
+function bodyProblem(template: Declared, half: string): Problem | undefined {
   const text = textOf(template.fields[half]);
   if (text === '' || !isBlank(text)) return undefined;
   const message = `"${half}" is only white space, which can't be the body of an email`;
@@ -300,9 +288,8 @@ function bodyProblem(template: Declared, half: (typeof halves)[number]): Problem
 
 /** A template without blank bodies. */
 function withUsableBodies(template: Declared): Declared {
-  const unusable = halves.filter((half) => bodyProblem(template, half) !== undefined);
   const fields = Object.entries(template.fields).filter(
-    ([field]) => !unusable.some((half) => half === field),
+    ([field]) => bodyProblem(template, field) === undefined,
   );
   return altered(template, { fields: Object.fromEntries(fields) });
 }

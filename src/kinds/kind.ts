@@ -108,7 +108,7 @@ export interface Update {
   readonly expected: Fields;
   readonly warnings?: readonly PlanWarning[];
   /** Why it is blocked, and what to do. */
-  readonly trouble?: string;
+  readonly trouble?: string | undefined;
 }
 
 /** A decision that isn't a comparison of fields. */

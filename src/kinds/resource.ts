@@ -38,6 +38,7 @@ import {
   deletionOf,
   onlyBoruta,
   undeletable,
+  unsupportedLifecycle,
   usesOf,
 } from './lifecycle.js';
 import { isMissing, type ListName, listScope, nounOf, type References, readList } from './references.js';
@@ -46,8 +47,10 @@ import { profileProblems, unknownWhole } from './rules.js';
 import { absentAlone, document, identifier, idOrName, lifecycle, UUID } from './schema.js';
 import type { Traits } from './traits.js';
 
-/** A resource that only Boruta has, whose objects have a name and are found in a list. */
+/** A resource whose objects have a name and are found in a list. */
 export interface Resource {
+  /** Whether documented servers have it too, which show no single object; by default only Boruta. */
+  readonly documented?: true;
   readonly name: KindName;
   readonly noun: string;
   /** What the schema says about it. */
@@ -86,7 +89,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
   const { name, noun, list, fields, sets = {}, refers = {}, usedBy = [], param } = given;
   const { body: bodyOf = (all) => all, beside = () => ({}) } = given;
   const traits = { documented: {}, boruta: given.traits };
-  const one = { title: `show a ${noun}`, path: `${given.path}/:${param}`, scope: given.scopes.read };
+  const one = { title: `show ${withArticle(noun)}`, path: `${given.path}/:${param}`, scope: given.scopes.read };
   const operation = (verb: 'create' | 'update' | 'delete') => `${verb}${name}` as WriteOperation;
   const always = Object.keys(sets);
   // No secret, and either a reference or the id beside it.
@@ -95,6 +98,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
   );
   const schema = lazy(() => {
     const shape = given.shape();
+    const values = Object.keys(shape).filter((field) => field !== 'name');
     const id = optional(identifier(), `The id of the ${noun}; if left out, the name identifies it.`, UUID);
     const called = optional(
       identifier(),
@@ -105,7 +109,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
       name,
       given.about,
       { id, name: called, ...shape, ...lifecycle(noun) },
-      { ...idOrName, ...absentAlone(Object.keys(shape)) },
+      { ...idOrName, ...absentAlone(values) },
     );
   });
   const shown = (row: Fields): Fields =>
@@ -117,7 +121,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
   return {
     name,
     noun,
-    only: 'boruta',
+    ...(given.documented ? {} : ({ only: 'boruta' } as const)),
     get schema() {
       return schema();
     },
@@ -128,7 +132,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
     identities: namedIdentities,
     check: (declared, profile) => [
       ...declared.flatMap((one) => [
-        ...unknownToProfile(one, noun, profile),
+        ...(given.documented ? unsupportedLifecycle : unknownToProfile)(one, noun, profile),
         ...unnamed(one, name),
         ...absentProblems(one, noun, ['name']),
       ]),
@@ -144,6 +148,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
     usedBy,
     async observe(objects, context) {
       const isAnew = context.alone && given.cached === true;
+      const isSingle = context.alone && !isAnew && context.profile.name === 'boruta';
       const index = await (isAnew
         ? context.limit(() => readList(list, context.reader, context.profile))
         : context.list(list));
@@ -152,7 +157,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
         const live = lookUp(identity, index, context);
         const { id } = live.identity;
         const all = live.exists ? { ...shown(live.fields), ...beside(index) } : {};
-        if (!live.exists || id === undefined || !context.alone || isAnew) return { ...live, fields: all };
+        if (!live.exists || id === undefined || !isSingle) return { ...live, fields: all };
         const row = await readOne(context, one, { [param]: id }, answers.object);
         if (row === null) return missing(live.identity, noun, context.profile);
         return { ...live, fields: shown(row) };
@@ -200,18 +205,12 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
       return { action: 'blocked', fields: [], requests: [], destructions: [], reason };
     },
     update({ present, desired }) {
+      const params = { [param]: present.identity.id ?? '' };
       const body = { ...carried(present.fields, always), ...desired };
-      const unknown = always.filter((field) => body[field] === undefined);
       return {
-        requests: [
-          {
-            operation: operation('update'),
-            params: { [param]: present.identity.id ?? '' },
-            body: bodyOf(body),
-          },
-        ],
+        requests: [{ operation: operation('update'), params, body: bodyOf(body) }],
         expected: body,
-        ...(unknown.length === 0 ? {} : { trouble: unknownWhole(noun, unknown) }),
+        trouble: unknownWhole(noun, always, body),
       };
     },
     creation: creationOf(operation('create'), {
@@ -228,7 +227,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
 }
 
 /** Texts that are equal for two documents of the same object. */
-export function namedIdentities({ identity: { id, name } }: Declared): string[] {
+function namedIdentities({ identity: { id, name } }: Declared): string[] {
   return id === undefined ? [`name ${name}`] : [`id ${id}`];
 }
 
@@ -240,14 +239,14 @@ export function unknownToProfile({ kind, place }: Declared, noun: string, { name
 }
 
 /** The problem of a document that names no object. */
-export function unnamed({ identity, place }: Declared, kind: KindName): Problem[] {
+function unnamed({ identity, place }: Declared, kind: KindName): Problem[] {
   if (identity.id !== undefined || identity.name !== undefined) return [];
   const message = `${withArticle(kind)} needs an "id" or a "name"`;
   return [error('missing-field', message, [place], 'add the name that it has on the server')];
 }
 
 /** By name if it is unique, otherwise by id; by the new name if the plan renames it. */
-export function namingIn(name: ListName): NonNullable<Kind['naming']> {
+function namingIn(name: ListName): NonNullable<Kind['naming']> {
   return ({ id, name: given }: Identity, { [name]: list }: References): Naming => {
     const row = id === undefined ? undefined : list?.byId(id);
     const called = typeof row?.name === 'string' ? row.name : given;
@@ -265,7 +264,7 @@ export function namingIn(name: ListName): NonNullable<Kind['naming']> {
 }
 
 /** The object of an identity in a list. */
-export function lookUp(
+function lookUp(
   identity: Identity,
   list: Catalog,
   { profile }: Pick<ObserveContext, 'profile'>,
@@ -288,10 +287,10 @@ export function lookUp(
 }
 
 /** Finds the objects of a list, and names them if their name is unique. */
-export function discoveryIn(
+function discoveryIn(
   name: ListName,
   nouns: string,
-  shown: (row: Fields) => Fields = (row) => row,
+  shown: (row: Fields) => Fields,
 ): Discovery {
   return {
     options: {},

@@ -82,30 +82,28 @@ export function ignoredTrouble(
   return `the server ignores ${names}, and doesn't show the declared value: ${cure}`;
 }
 
-/**
- * The fields of an update on a server that resets what it isn't sent: the present values under the desired ones. `unknown` are the
- * fields without a value.
- */
+/** The known fields of an update on a server that resets what it isn't sent: the present values under the desired ones. */
 export function wholeFields(
   desired: Fields,
   present: Fields,
   { whole = [], nullBecomes = {} }: Traits,
-): { fields: Fields; unknown: string[] } {
+): Fields {
   const fields: Fields = {};
-  const unknown: string[] = [];
   for (const name of whole) {
     const value = Object.hasOwn(desired, name) ? desired[name] : present[name];
-    if (value === undefined) unknown.push(name);
-    else fields[name] = value ?? nullBecomes[name] ?? null;
+    if (value !== undefined) fields[name] = value ?? nullBecomes[name] ?? null;
   }
-  return { fields, unknown };
+  return fields;
 }
 
-/** Why an update is blocked: it would reset unknown fields. */
-export function unknownWhole(noun: string, unknown: readonly string[]): string {
+/** Why an update is blocked: it would reset those of `whole` that it doesn't send, since they are unknown. */
+export function unknownWhole(noun: string, whole: readonly string[], sent: Fields): string | undefined {
+  const unknown = whole.filter((field) => sent[field] === undefined);
+  if (unknown.length === 0) return undefined;
+  const [names, them] = [unknown.join(' and '), unknown.length === 1 ? 'it' : 'them'];
   return (
-    `the server's answer does not show ${unknown.join(' and ')} of this ${noun}, and an update that does not send ` +
-    `${unknown.length === 1 ? 'it' : 'them'} would reset ${unknown.length === 1 ? 'it' : 'them'}: declare ${unknown.join(' and ')} too`
+    `the server's answer does not show ${names} of this ${noun}, and an update that does not send ` +
+    `${them} would reset ${them}: declare ${names} too`
   );
 }
 

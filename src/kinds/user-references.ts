@@ -8,19 +8,22 @@ import { type ListName, listScope, type References } from './references.js';
 import { type LookedUp, SetResolver } from './resolve-sets.js';
 import { userTraits } from './user-schema.js';
 
+/** The lists that have the elements of a user's sets. */
+const listed: { readonly [field: string]: ListName } = {
+  organizations: 'organizations',
+  authorized_scopes: 'scopes',
+  roles: 'roles',
+};
+
 /** The lists that the references of a user's document need. */
 export function listsOfUser({ fields }: Declared, profile: Profile): readonly ListName[] {
-  const filled = (set: Value | undefined): boolean => listsOf(set).some(({ list }) => list.length > 0);
-  return [
-    // Memberships that are sent unchanged are looked up too.
-    ...((userTraits[profile.name].whole?.includes('organizations') ?? false) || filled(fields.organizations)
-      ? (['organizations'] as const)
-      : []),
-    ...(listScope('scopes', profile) !== undefined && filled(fields.authorized_scopes)
-      ? (['scopes'] as const)
-      : []),
-    ...(listScope('roles', profile) !== undefined && filled(fields.roles) ? (['roles'] as const) : []),
-  ];
+  // Memberships that are sent unchanged are looked up too.
+  const isAlways = userTraits[profile.name].whole?.includes('organizations') === true;
+  return Object.entries(listed).flatMap(([field, list]) => {
+    const isFilled = listsOf(fields[field]).some((one) => one.list.length > 0);
+    const isNeeded = isFilled || (isAlways && field === 'organizations');
+    return isNeeded && listScope(list, profile) !== undefined ? [list] : [];
+  });
 }
 
 /**
@@ -48,15 +51,12 @@ export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
 }
 
 /** The elements of a user's lists that still exist on the server. */
-export function existing(lists: Fields, { organizations, scopes, roles }: References): Fields {
-  const isIn = (catalog: Catalog | null | undefined, { id }: Fields): boolean =>
-    catalog == null || catalog.unsure || (typeof id === 'string' && catalog.byId(id) !== undefined);
+export function existing(lists: Fields, references: References): Fields {
   const kept = Object.entries(lists).map(([field, list]): [string, Value] => {
-    if (!Array.isArray(list)) return [field, list];
-    const elements = asElements(list);
-    if (field === 'authorized_scopes') return [field, elements.filter((scope) => isIn(scopes, scope))];
-    if (field === 'roles') return [field, elements.filter((role) => isIn(roles, role))];
-    return [field, elements.filter((member) => isIn(organizations, member))];
+    const { [listed[field] ?? 'organizations']: catalog } = references;
+    if (!Array.isArray(list) || catalog == null || catalog.unsure) return [field, list];
+    const isIn = ({ id }: Fields): boolean => typeof id === 'string' && catalog.byId(id) !== undefined;
+    return [field, asElements(list).filter(isIn)];
   });
   return Object.fromEntries(kept.filter(([, list]) => !Array.isArray(list) || list.length > 0));
 }

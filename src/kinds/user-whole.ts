@@ -1,4 +1,4 @@
-import { type Fields, isMap, type Value } from '../base/values.js';
+import { type Fields, mapValues, type Value } from '../base/values.js';
 import type { Catalog } from './catalog.js';
 import type { PlanWarning } from './change.js';
 import { asElements } from './fields.js';
@@ -13,8 +13,9 @@ import { userTraits } from './user-schema.js';
  */
 export function replaceUser({ present, desired, profile, references }: PlanInput): Update {
   const { [profile.name]: traits } = userTraits;
-  const { fields, unknown } = wholeFields(desired, present.fields, traits);
-  if (unknown.length > 0) return blocked(unknownWhole('user', unknown), fields);
+  const fields = wholeFields(desired, present.fields, traits);
+  const unknown = unknownWhole('user', traits.whole ?? [], fields);
+  if (unknown !== undefined) return blocked(unknown, fields);
   const troubles: string[] = [];
   const body = traits.elementsNeedIds ? withIds(fields, present.fields, references, troubles) : fields;
   troubles.push(...unknownMemberships(body, references.organizations));
@@ -39,13 +40,11 @@ function withIds(fields: Fields, present: Fields, references: References, troubl
     for (const id of repeated(elements)) troubles.push(`the ${noun} ${id} is twice: remove one of the two`);
     return elements;
   };
-  const lists: Fields = {};
-  for (const [name, list] of Object.entries(fields)) {
-    if (name === 'authorized_scopes') {
-      lists[name] = identified(list, scopes, 'scope').map((scope) => labelled(scope, references.scopes));
-    } else if (name === 'roles') lists[name] = identified(list, roles, 'role');
-  }
-  return { ...fields, ...lists };
+  return mapValues(fields, (list, name) => {
+    if (name === 'roles') return identified(list, roles, 'role');
+    if (name !== 'authorized_scopes') return list;
+    return identified(list, scopes, 'scope').map((scope) => labelled(scope, references.scopes));
+  });
 }
 
 function identify(element: Fields, known: readonly Fields[], noun: string, troubles: string[]): Fields {
@@ -101,7 +100,7 @@ function unknownMemberships({ organizations = null }: Fields, index: References[
   if (memberships.length === 0) return [];
   if (index == null) return ['the list of organizations was not read'];
   return memberships.flatMap((element) => {
-    if (isMap(element) && typeof element.id === 'string' && index.byId(element.id) !== undefined) return [];
+    if (typeof element.id === 'string' && index.byId(element.id) !== undefined) return [];
     const name = typeof element.name === 'string' ? ` ("${element.name}")` : '';
     return [
       `the user is to be a member of the organization ${String(element.id)}${name}, which the list of organizations ` +
