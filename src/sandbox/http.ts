@@ -73,15 +73,11 @@ export function bodyValue(body: Body): unknown {
   return body.kind === 'malformed' || body.kind === 'not json' ? body.text : undefined;
 }
 
-function answerBytes(answer: Answer): Buffer {
-  if (answer.body === undefined) return Buffer.alloc(0);
-  return Buffer.from(typeof answer.body === 'string' ? answer.body : writeJson(answer.body), 'utf8');
-}
-
 /** Sends an answer; with `half`, closes the connection after half of it. */
 export function send(response: ServerResponse, answer: Answer, part: 'whole' | 'half' = 'whole'): void {
-  const bytes = answerBytes(answer);
-  if (answer.body !== undefined) response.setHeader('content-type', jsonType);
+  const { body = '' } = answer;
+  const bytes = Buffer.from(typeof body === 'string' ? body : writeJson(body), 'utf8');
+  if (answer.body !== undefined) response.setHeader('content-type', 'application/json; charset=utf-8');
   response.setHeader('content-length', bytes.length);
   // One by one, so that a header in another letter case replaces the first.
   for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
@@ -94,16 +90,14 @@ export function send(response: ServerResponse, answer: Answer, part: 'whole' | '
   response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => socket?.destroy());
 }
 
-/** The media type of every answer with a body. */
-const jsonType = 'application/json; charset=utf-8';
-
 /** A request target's decoded path segments and query; null if its percent-encoding is broken. */
 export function splitTarget(target: string): { segments: string[]; query: URLSearchParams } | null {
-  const mark = target.indexOf('?');
-  const path = mark === -1 ? target : target.slice(0, mark);
-  const query = new URLSearchParams(mark === -1 ? '' : target.slice(mark + 1));
+  const [path = '', query] = target.split(/\?(.*)/s);
   try {
-    return { segments: path.split('/').slice(1).map(decodeURIComponent), query };
+    return {
+      segments: path.split('/').slice(1).map(decodeURIComponent),
+      query: new URLSearchParams(query ?? ''),
+    };
   } catch {
     return null;
   }

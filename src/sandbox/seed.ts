@@ -28,22 +28,22 @@ function namedProviders({ backends, clients }: SandboxSeed): SandboxIdentityProv
   const backend = backends.find(({ is_default }) => is_default === true) ?? backends[0];
   const named = clients.map(({ identity_provider }) => identity_provider);
   const unique = new Map(named.flatMap((one) => (one?.id == null ? [] : [[one.id, one.name] as const])));
-  return [...unique].map(([id, name]) => ({
-    id,
-    name,
-    backend_id: backend?.id ?? null,
-    check_password: true,
-    choose_session: true,
-    totpable: false,
-    enforce_totp: false,
-    webauthnable: false,
-    enforce_webauthn: false,
-    registrable: false,
-    user_editable: false,
-    consentable: false,
-    confirmable: false,
-  }));
+  return [...unique].map(([id, name]) => ({ id, name, backend_id: backend?.id ?? null, ...providerFlags }));
 }
+
+/** The flags of a new identity provider. */
+export const providerFlags = {
+  check_password: true,
+  choose_session: true,
+  totpable: false,
+  enforce_totp: false,
+  webauthnable: false,
+  enforce_webauthn: false,
+  registrable: false,
+  user_editable: false,
+  consentable: false,
+  confirmable: false,
+};
 
 // The first digit of an id tells its kind, for readers of logs.
 const id = (kind: number, number: number): string =>
@@ -60,8 +60,12 @@ const publicKeys = [
   pem('n181luECgtKI3st8qadSawRjEqkW7HSwbydwxVcsayzy1XCg/IgU/DpPziSazY8SpvBG0zt8H7chCFkPD8p87A=='),
   pem('L/2o76GIxtVYBtHx2Tg3I47kbG5g5qLibzQbF66NwTHaCvIwzw3QLNWkIUm4frJ5xZA1rAJv/mfQiZZVlZSneg=='),
 ];
-const portalKey = pem('KdqykP8051ViiqaK+2QgJ1evE9Of/+/uXvE0zzMAf2gko1THwvOiLu3dJf3snr8WOmRnK8/OvSBpzAQkJwuNzQ==');
-const walletKey = pem('Qzrzuz9lg3oNxN6OVIa7QxJ654k9amq7bzQHCNfMIYcO2Kkg99V/4t4szrhYx1quRd+MZinGY68TOd5YeWAMAg==');
+const portalKey = pem(
+  'KdqykP8051ViiqaK+2QgJ1evE9Of/+/uXvE0zzMAf2gko1THwvOiLu3dJf3snr8WOmRnK8/OvSBpzAQkJwuNzQ==',
+);
+const walletKey = pem(
+  'Qzrzuz9lg3oNxN6OVIa7QxJ654k9amq7bzQHCNfMIYcO2Kkg99V/4t4szrhYx1quRd+MZinGY68TOd5YeWAMAg==',
+);
 
 function demoSeed(): SandboxSeed {
   const backendId = id(2, 1);

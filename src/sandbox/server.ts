@@ -136,13 +136,14 @@ async function serve(
     // A copy, since the data may change while the answer waits.
     const answer = copyJson(await service.handle(call, doing));
     await doing.finish();
-    return shapeAnswer(answer, {
-      omitOptionalFields: options.omitOptionalFields ?? false,
-      addUnknownFields: options.addUnknownFields ?? false,
-    });
+    return shapeAnswer(answer, options);
   };
-  const idle = (): Promise<void> => doing.finish();
-  entry.status = await answerWithFault(fault, response, { work, idle, restart, signal });
+  entry.status = await answerWithFault(fault, response, {
+    work,
+    idle: () => doing.finish(),
+    restart,
+    signal,
+  });
 }
 
 function listen(server: Server, host: string, port: number): Promise<number> {

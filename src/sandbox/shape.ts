@@ -1,27 +1,15 @@
 import type { Answer } from './http.js';
 import { isObject, type JsonObject } from './json.js';
+import type { SandboxOptions } from './options.js';
 
 // The document leaves their content open, so no field in them is unknown.
 const openFields = new Set([
-  'metadata',
-  'federated_metadata',
-  'password_hashing_opts',
-  'key_pair_type',
-  'metadata_fields',
-  'federated_servers',
-  'verifiable_credentials',
-  'verifiable_presentations',
-  'errors',
+  ...['metadata', 'federated_metadata', 'password_hashing_opts', 'key_pair_type', 'metadata_fields'],
+  ...['federated_servers', 'verifiable_credentials', 'verifiable_presentations', 'errors'],
 ]);
 
-/** How answers differ from the server's own. */
-export interface ShapeOptions {
-  omitOptionalFields: boolean;
-  addUnknownFields: boolean;
-}
-
 /** Omits or adds fields in an answer, if its body is an object. */
-export function shapeAnswer(answer: Answer, options: ShapeOptions): Answer {
+export function shapeAnswer(answer: Answer, options: SandboxOptions): Answer {
   if (!isObject(answer.body)) return answer;
   let body: JsonObject = answer.body;
   if (options.omitOptionalFields && answer.status < 300) body = omitOptional(body);

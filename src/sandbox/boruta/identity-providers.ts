@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { SandboxData, SandboxIdentityProvider, SandboxPageTemplate } from '../data.js';
 import type { Answer } from '../http.js';
 import { isObject, type JsonObject } from '../json.js';
+import { providerFlags } from '../seed.js';
 import { crash, noRow, nul, refusal, unprocessable } from './answers.js';
 import { presentBackend } from './backends.js';
 import { checkedText, type Errors, flag, requiredText } from './fields.js';
@@ -24,16 +25,7 @@ export const identityProviders: Resource<SandboxIdentityProvider> = {
     name: requiredText,
     // Only the database checks it.
     backend_id: checkedText((id) => readUuid(id) ?? id),
-    check_password: flag(true),
-    choose_session: flag(true),
-    totpable: flag(false),
-    enforce_totp: flag(false),
-    webauthnable: flag(false),
-    enforce_webauthn: flag(false),
-    registrable: flag(false),
-    user_editable: flag(false),
-    consentable: flag(false),
-    confirmable: flag(false),
+    ...Object.fromEntries(Object.entries(providerFlags).map(([name, initial]) => [name, flag(initial)])),
   },
   takesId: 'crash',
   needsObject: true,
