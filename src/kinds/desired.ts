@@ -2,6 +2,7 @@ import { isMap, type Value } from '../base/values.js';
 import {
   asElements,
   type Contrast,
+  carried,
   eachWith,
   type FieldType,
   holdsHashed,
@@ -48,17 +49,11 @@ export function asItWillBe({ type, wanted, got }: Pick<Contrast, 'type' | 'wante
   return asElements(wanted).map((element) => {
     const known = there.get(element);
     if (known === undefined) return element;
-    const { id, name } = element;
     const sets = Object.entries(element).flatMap(([key, member]): [string, Value][] => {
       const inner = nested[key];
       return inner === undefined ? [] : [[key, asItWillBe({ type: inner, wanted: member, got: known[key] })]];
     });
-    return {
-      ...(id === undefined ? {} : { id }),
-      ...(name === undefined ? {} : { name }),
-      ...known,
-      ...Object.fromEntries(sets),
-    };
+    return { ...carried(element, ['id', 'name']), ...known, ...Object.fromEntries(sets) };
   });
 }
 

@@ -157,17 +157,15 @@ function move({ present, desired }: PlanInput): Update {
   if (trouble !== undefined) return { requests: [], expected, trouble };
   // Sending `false` would leave the server without a default; the other pair's `true` has the same effect.
   if (!asked) return { requests: [], expected, warnings: [byServer('key pair')] };
-  const warnings: readonly PlanWarning[] =
-    (defaultsAmong(present.fields) ?? []).length > 0
-      ? []
-      : [
-          {
-            code: 'extra-key-pair',
-            message: 'no key pair is the default now, and the server creates one more when the first is set',
-          },
-        ];
-  return { requests: [request(present.identity, expected)], expected, warnings };
+  const isFirst = (defaultsAmong(present.fields) ?? []).length === 0;
+  const requests = [request(present.identity, expected)];
+  return { requests, expected, warnings: isFirst ? [EXTRA_PAIR] : [] };
 }
+
+const EXTRA_PAIR: PlanWarning = {
+  code: 'extra-key-pair',
+  message: 'no key pair is the default now, and the server creates one more when the first is set',
+};
 
 function request({ id = '' }: Identity, body: Fields): Update['requests'][number] {
   return { operation: 'updateKeyPair', params: { key_pair_id: id }, body };

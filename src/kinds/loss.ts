@@ -1,4 +1,4 @@
-import type { Fields, Value } from '../base/values.js';
+import { type Fields, mapValues, type Value } from '../base/values.js';
 import { asElements, contrast, type FieldType, keyOf, value } from './fields.js';
 import type { Kind, Traces } from './kind.js';
 
@@ -51,11 +51,7 @@ export type PendingRestore = { readonly run: string } & (
 
 /** The pending restore of an observed loss. */
 export function seenLoss(run: string, lost: Fields, now: Fields): PendingRestore {
-  return {
-    run,
-    lost,
-    seen: Object.fromEntries(Object.keys(lost).map((field) => [field, now[field] ?? null])),
-  };
+  return { run, lost, seen: mapValues(lost, (_, field) => now[field] ?? null) };
 }
 
 /** The part of a pending restore that is still lost: no field that somebody set since. Pure. */

@@ -22,8 +22,6 @@ const pageTypes = [
 ];
 const errorTypes = ['400', '401', '403', '404', '500'];
 
-const BUILT_IN = 'to go back to the built-in page, declare "state: absent"';
-
 /** Pages that only Boruta has: a PATCH customizes one, and a DELETE brings the built-in one back. */
 interface Pages {
   readonly name: 'PageTemplate' | 'ErrorTemplate';
@@ -45,7 +43,7 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
     boruta: {
       limits: {
         identity: { type: { known: types, otherwise: `this server has no ${noun} of this type` } },
-        filled: { content: BUILT_IN },
+        filled: { content: 'to go back to the built-in page, declare "state: absent"' },
       },
     },
   };

@@ -1,7 +1,7 @@
 import { type Fields, isMap, mapValues, type Value } from '../base/values.js';
 import { wrongName } from './by-name.js';
 import type { Catalog } from './catalog.js';
-import { asElements, instantOf, keyOf, listsOf, referenceOf } from './fields.js';
+import { asElements, carried, instantOf, keyOf, listsOf, referenceOf } from './fields.js';
 import type { ResolveContext, Resolved } from './kind.js';
 import { type ListName, nounOf } from './references.js';
 
@@ -195,7 +195,7 @@ function asOnServer(element: Fields, row: Fields, own: readonly Fields[]): Field
     ...declared,
     ...(declared.public !== undefined && row.public !== undefined ? { public: row.public } : {}),
     ...(isNew && row.scopes !== undefined ? { scopes: row.scopes } : {}),
-    ...(row.id === undefined ? {} : { id: row.id }),
+    ...carried(row, ['id']),
     ...(typeof row.name === 'string' ? { name: row.name } : {}),
   };
 }

@@ -106,14 +106,7 @@ function textsOf(parts: { readonly [part: string]: unknown }): Identity {
 }
 
 function conditionOf(match: { readonly [key: string]: unknown }): Fields {
-  return Object.fromEntries(
-    Object.entries(match).flatMap(([key, wanted]): [string, Value][] => {
-      if (typeof wanted === 'string') return [[key, wanted]];
-      if (!isObject(wanted)) return [];
-      const { id, name } = wanted;
-      return [[key, textsOf({ id, name })]];
-    }),
-  );
+  return mapValues(match, (wanted): Value => (isObject(wanted) ? textsOf(wanted) : String(wanted)));
 }
 
 /** The condition with ids in place of names. */
@@ -134,13 +127,11 @@ function resolveCondition(
   return { condition: Object.fromEntries(condition), troubles };
 }
 
-/** The fields of a user that a condition needs. */
+/** The fields of a user that conditions need, if they are called otherwise. */
 const fieldOf: { readonly [key: string]: string } = {
   organization: 'organizations',
   role: 'roles',
   scope: 'authorized_scopes',
-  group: 'group',
-  backend: 'backend',
 };
 
 function unknownIn(condition: Fields, row: Fields): string | undefined {
