@@ -3,8 +3,7 @@ import type { Answer } from '../http.js';
 import { crash, notFound } from './answers.js';
 import { requiredText, text } from './fields.js';
 import type { Operation } from './operation.js';
-import { paginate } from './pages.js';
-import type { Resource } from './resource.js';
+import { paginate, type Resource } from './resource.js';
 
 /** Organizations, whose names aren't unique. */
 export const organizations: Resource<SandboxOrganization> = {

@@ -58,6 +58,28 @@ export function list<Row extends { id: string }>({ rows, show }: Shown<Row>): Ru
     ok(await operation.work.read(() => rows(operation.data).map((row) => show(operation, row))));
 }
 
+/** One page. An invalid number means page 1, and a number beyond the last page means the last page. */
+export function paginate<T>(
+  rows: readonly T[],
+  asked: string | null,
+  size: number,
+  present: (row: T) => unknown,
+): Answer {
+  const pages = Math.max(1, Math.ceil(rows.length / size));
+  const number = /^\+?\d+$/.test(asked ?? '') ? Number(asked) : 1;
+  const page = Math.min(Math.max(1, number), pages);
+  return {
+    status: 200,
+    body: {
+      data: rows.slice((page - 1) * size, page * size).map(present),
+      page_number: page,
+      page_size: size,
+      total_pages: pages,
+      total_entries: rows.length,
+    },
+  };
+}
+
 /** GET of one row. */
 export function show<Row extends { id: string }>({ rows, show, missing }: Shown<Row>): Run {
   return async (operation) => {

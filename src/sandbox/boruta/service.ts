@@ -1,7 +1,6 @@
 import { type Caller, type Credentials, identify } from '../auth.js';
 import type { SandboxData } from '../data.js';
-import type { Answer, Call, Service } from '../http.js';
-import { splitTarget } from '../http.js';
+import { type Answer, type Call, type Service, splitTarget } from '../http.js';
 import { isObject } from '../json.js';
 import type { SandboxOptions, Scope } from '../options.js';
 import { type Match, matchPath } from '../routes.js';

@@ -5,8 +5,7 @@ import { crash, notFound, nul, ok, tooLong, unprocessable } from './answers.js';
 import { ldap } from './backend-fields.js';
 import { presentBackend } from './backends.js';
 import { findById, type Operation } from './operation.js';
-import { paginate } from './pages.js';
-import { onRow, type Removable } from './resource.js';
+import { onRow, paginate, type Removable } from './resource.js';
 import { presentRole } from './roles.js';
 import { hasNul, isBlank, isTooLong, readUuid } from './texts.js';
 
@@ -157,11 +156,8 @@ function idError(id: unknown): string | null {
 }
 
 function firstError(field: string, ids: unknown[], check: (id: unknown) => string | null): Answer | null {
-  for (const id of ids) {
-    const wrong = check(id);
-    if (wrong !== null) return unprocessable({ [field]: [wrong] });
-  }
-  return null;
+  const wrong = ids.map(check).find((one) => one !== null);
+  return wrong == null ? null : unprocessable({ [field]: [wrong] });
 }
 
 const fillScopes: Fill = (data, user, sent, token) => {

@@ -1,14 +1,10 @@
 import { type Credentials, identify } from '../auth.js';
 import type { SandboxData } from '../data.js';
-import type { Answer, Body, Call, Service } from '../http.js';
-import { splitTarget } from '../http.js';
+import { type Answer, type Body, type Call, type Service, splitTarget } from '../http.js';
 import { isObject, type JsonObject } from '../json.js';
 import { matchPath, type Route, route } from '../routes.js';
-import { errors, notFound, refusal } from './answers.js';
-import { regenerateDid } from './clients.js';
-import { updateKeyPair } from './key-pairs.js';
-import type { Operation } from './operation.js';
-import { listOrganizations, updateOrganization } from './organizations.js';
+import { errors, notFound, type Operation, refusal } from './operation.js';
+import { listOrganizations, regenerateDid, updateKeyPair, updateOrganization } from './resources.js';
 import { deleteTemplate, showTemplate, updateTemplate } from './templates.js';
 import { updateUser } from './users.js';
 

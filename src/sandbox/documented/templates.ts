@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { SandboxTemplate } from '../data.js';
 import { byField, members, text } from '../fields.js';
 import type { Answer } from '../http.js';
-import { errors, notFound, ok } from './answers.js';
-import type { Operation } from './operation.js';
+import { errors, notFound, type Operation, ok } from './operation.js';
 
 const fields = members({ id: text, txt_content: text, html_content: text, type: text, backend_id: text });
 

@@ -4,8 +4,7 @@ import type { SandboxBackend, SandboxData, SandboxRole, SandboxScope, SandboxUse
 import { byField, dateTime, flag, int32, list, map, members, object, requiredText, text } from '../fields.js';
 import type { Answer } from '../http.js';
 import type { JsonObject } from '../json.js';
-import { errors, notFound, ok } from './answers.js';
-import type { Operation } from './operation.js';
+import { errors, notFound, type Operation, ok } from './operation.js';
 
 const role = members({
   id: text,
