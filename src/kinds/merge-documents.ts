@@ -1,5 +1,5 @@
 import type { Place } from '../base/problems.js';
-import { compareText, type Fields, isMap, same, type Value } from '../base/values.js';
+import { compareText, type Fields, isMap, mapValues, same, type Value } from '../base/values.js';
 import { instantOf, listsOf, memberKey, partPath, referenceOf, setParts, value } from './fields.js';
 import { kindOf } from './index.js';
 import type { Declared, Identity, Kind } from './kind.js';
@@ -152,8 +152,7 @@ function joinedSet(
   sources: Map<string, Source>,
   differs: Differs,
 ): Value {
-  const joint: { [part: string]: Value[] } = {};
-  const sourceOf = (part: string, index: number) => sources.get([field, part, index].join('\0'));
+  const joint: { [part: string]: Member[] } = {};
   let whole: { readonly source: Source; readonly list: Value } | undefined;
   for (const { document, declared } of parts) {
     const { whole: own } = setParts(declared);
@@ -170,32 +169,30 @@ function joinedSet(
       joint[part] ??= [];
       const joining = joint[part];
       list.forEach((element, index) => {
-        sources.set([field, part, joining.length].join('\0'), { document, path: [field, ...path, index] });
-        joining.push(element);
+        const source = { document, path: [field, ...path, index] };
+        sources.set([field, part, joining.length].join('\0'), source);
+        joining.push({ element, source });
       });
     }
   }
   const { remove = [], ...others } = joint;
-  const removed = new Map(remove.map((element, index) => [memberKey(element), sourceOf('remove', index)]));
-  const first = new Map<
-    string | undefined,
-    { readonly element: Value; readonly source: Source | undefined }
-  >();
-  for (const [part, elements] of Object.entries(others)) {
-    elements.forEach((element, index) => {
-      const [one, other] = [sourceOf(part, index), removed.get(memberKey(element))];
-      if (one !== undefined && other !== undefined) differs(field, one, other, memberKey(element));
-      const before = first.get(memberKey(element));
-      if (before === undefined) first.set(memberKey(element), { element, source: one });
-      else if (
-        before.source !== undefined &&
-        one !== undefined &&
-        !same(endIn(before.element), endIn(element))
-      )
-        differs(`${field}.until`, before.source, one);
-    });
+  const removed = new Map(remove.map(({ element, source }) => [memberKey(element), source]));
+  const first = new Map<string | undefined, Member>();
+  for (const member of Object.values(others).flat()) {
+    const key = memberKey(member.element);
+    const other = removed.get(key);
+    if (other !== undefined) differs(field, member.source, other, key);
+    const before = first.get(key);
+    if (before === undefined) first.set(key, member);
+    else if (!same(endIn(before.element), endIn(member.element)))
+      differs(`${field}.until`, before.source, member.source);
   }
-  return joint;
+  return mapValues(joint, (members) => members.map(({ element }) => element));
+}
+
+interface Member {
+  readonly element: Value;
+  readonly source: Source;
 }
 
 /** A declared set in the order of its members. */

@@ -83,30 +83,29 @@ function contradictions(
   parts: { readonly [part: string]: readonly Fields[] },
   at: ResolveContext['at'],
 ): string[] {
-  const first = new Map<string, { readonly element: Fields; readonly place: string }>();
-  const twice = Object.entries(parts).flatMap(([part, elements]) =>
-    elements.flatMap((element, index) => {
-      if (part === 'remove' || part === 'stay') return [];
-      const place = at(field, part, index);
-      const before = first.get(keyOf(element));
-      if (before === undefined) first.set(keyOf(element), { element, place });
-      if (before === undefined || instantOf(before.element.until) === instantOf(element.until)) return [];
-      return [
-        `the ${noun} "${String(element.name ?? element.id)}" ends differently at ${before.place} and ${place}: declare one end`,
-      ];
-    }),
-  );
   const { remove = [], ...others } = parts;
   const removed = new Map(remove.map((element, index) => [keyOf(element), index]));
-  const both = Object.entries(others).flatMap(([part, elements]) =>
-    elements.flatMap((element, index) => {
-      const other = removed.get(keyOf(element));
-      if (other === undefined) return [];
-      return [
-        `the ${noun} "${String(element.name ?? element.id)}" is declared at ${at(field, part, index)} and removed at ${at(field, 'remove', other)}: remove one of the two`,
-      ];
-    }),
-  );
+  const first = new Map<string, { readonly until: string | undefined; readonly place: string }>();
+  const twice: string[] = [];
+  const both: string[] = [];
+  for (const [part, elements] of Object.entries(others)) {
+    for (const [index, element] of elements.entries()) {
+      const key = keyOf(element);
+      const called = `the ${noun} "${String(element.name ?? element.id)}"`;
+      const place = at(field, part, index);
+      const other = removed.get(key);
+      if (other !== undefined)
+        both.push(
+          `${called} is declared at ${place} and removed at ${at(field, 'remove', other)}: remove one of the two`,
+        );
+      if (part === 'stay') continue;
+      const until = instantOf(element.until);
+      const before = first.get(key);
+      if (before === undefined) first.set(key, { until, place });
+      else if (before.until !== until)
+        twice.push(`${called} ends differently at ${before.place} and ${place}: declare one end`);
+    }
+  }
   return [...twice, ...both];
 }
 

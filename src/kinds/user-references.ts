@@ -41,8 +41,8 @@ export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
     // A shared name is ambiguous, in removals too.
     const told = own.every(({ name }) => typeof name !== 'string' || organizations.byName(name).length <= 1);
     sets.take('organizations', 'organization', (list, joined) => {
-      const members = memberships(list, organizations, wished('organizations'), joined);
-      for (const message of members.stale) sets.warn('organizations', message);
+      const warn = (message: string): void => sets.warn('organizations', message);
+      const members = memberships(list, organizations, wished('organizations'), joined, warn);
       // Roles in a membership are in no list.
       return { ...members, sure: userTraits[profile.name].hasRoles && members.sure && (joined || told) };
     });
@@ -61,15 +61,15 @@ export function existing(lists: Fields, references: References): Fields {
   return Object.fromEntries(kept.filter(([, list]) => !Array.isArray(list) || list.length > 0));
 }
 
-/** Memberships with their organizations; `stale` has a sentence for each former name. */
+/** Memberships with their organizations. Warns of each former name. */
 function memberships(
   references: readonly Value[],
   index: Catalog,
   strict: boolean,
   joined: boolean,
-): LookedUp & { readonly stale: readonly string[] } {
+  warn: (message: string) => void,
+): LookedUp {
   const troubles: string[] = [];
-  const stale: string[] = [];
   const seen = new Set<string>();
   let sure = true;
   const elements = references.flatMap((reference): Fields[] => {
@@ -94,18 +94,18 @@ function memberships(
       troubles.push(wrongName('organization', id, present ?? '', String(name)));
     }
     if (strict && element.id === undefined && memberKey(reference) === present && present !== row.name) {
-      stale.push(
+      warn(
         `this plan renames the organization "${present}" to "${String(row.name)}": write "${String(row.name)}" here too, or the next plan is blocked`,
       );
     }
     if (standing === 'stale') {
-      stale.push(
+      warn(
         `the organization with the id ${id} is called "${String(row.name)}" now, and "${String(name)}" is a former name: write "${String(row.name)}"`,
       );
     }
     return [{ ...row, ...element, id, ...(typeof row.name === 'string' ? { name: row.name } : {}) }];
   });
-  return { elements, troubles, sure, stale };
+  return { elements, troubles, sure };
 }
 
 function findMember(reference: Value, organizations: Catalog): Fields | string {
