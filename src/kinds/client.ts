@@ -70,7 +70,11 @@ const fields: FieldTypes = {
 };
 
 /** The lists that fields refer to. */
-const refers = { authorized_scopes: 'scopes', identity_provider: 'identityProviders', key_pair_id: 'keyPairs' } as const;
+const refers = {
+  authorized_scopes: 'scopes',
+  identity_provider: 'identityProviders',
+  key_pair_id: 'keyPairs',
+} as const;
 
 const regeneration: Regeneration = {
   command: true,
@@ -93,9 +97,7 @@ const regeneration: Regeneration = {
 export const client: Kind = {
   name: 'Client',
   noun: 'client',
-  get schema() {
-    return clientSchema();
-  },
+  schema: clientSchema,
   identity: ['id'],
   fields,
   decisive: ['did'],

@@ -105,9 +105,7 @@ const deletion: Deletion = {
 export const emailTemplate: Kind = {
   name: 'EmailTemplate',
   noun: 'email template',
-  get schema() {
-    return schema();
-  },
+  schema,
   identity: ['backend_id', 'backend', 'type'],
   ...owned.kind,
   fields: { id: value, txt_content: body, html_content: body },
@@ -179,8 +177,7 @@ function unidentified(template: Declared, profile: Profile): Problem[] {
 }
 
 const NOTHING_TO_DELETE = 'so there is nothing to delete; is backend_id right, and type?';
-const NOT_CREATED =
-  'and no operation creates one; correct backend_id or type, or create the backend there';
+const NOT_CREATED = 'and no operation creates one; correct backend_id or type, or create the backend there';
 const NOT_THERE: PlanWarning = {
   code: 'not-there',
   message: 'the server has no such email template; the update is sent anyway',
@@ -242,10 +239,7 @@ async function showTemplate(identity: Identity, { reader, limit }: ObserveContex
   const { backend_id, type = '' } = identity;
   // The backend of a name is gone.
   const isOwned = backend_id !== undefined;
-  return shownTemplate(
-    identity,
-    isOwned ? await limit(() => reader.showTemplate(backend_id, type)) : null,
-  );
+  return shownTemplate(identity, isOwned ? await limit(() => reader.showTemplate(backend_id, type)) : null);
 }
 
 /** Of each backend, the types that options ask for, otherwise all known ones. */

@@ -103,9 +103,7 @@ function heirs({ public_key: key }: Fields, clients: Catalog | null | undefined)
 export const keyPair: Kind = {
   name: 'KeyPair',
   noun: 'key pair',
-  get schema() {
-    return schema();
-  },
+  schema,
   identity: ['id'],
   fields: { public_key: value, is_default: value },
   scopes: { read: 'clients:manage:all', write: 'clients:manage:all' },
@@ -175,7 +173,9 @@ async function observeKeyPairs<T extends { readonly identity: Identity }>(
   objects: readonly T[],
   context: ObserveContext,
 ): Promise<ReadonlyMap<T, Live>> {
-  const { [context.profile.name]: { read } } = traits;
+  const {
+    [context.profile.name]: { read },
+  } = traits;
   const all = listRead('keyPairs', context.profile);
   if (all === undefined) return new Map();
   const list = (await readOne(context, all, {}, answers.keyPairs)) ?? [];

@@ -311,7 +311,7 @@ export interface Covered {
 export interface Many {
   /** Its `kind` in manifests. */
   readonly name: string;
-  readonly schema: z.ZodType;
+  schema(): z.ZodType;
   /** Which objects a valid document is about. */
   covers(data: { readonly [key: string]: unknown }): Covers;
   /** The fields for each object, given those of the document. */
@@ -330,8 +330,8 @@ export interface Kind {
   readonly noun: string;
   /** The only profile whose servers have objects of this kind; omitted if all do. */
   readonly only?: ProfileName;
-  /** The schema of a document, including `kind`. */
-  readonly schema: z.ZodType;
+  /** The schema of a document, including `kind`; made when it is first needed. */
+  schema(): z.ZodType;
   /** The keys of a document that identify the object; those in `fields` are managed too. */
   readonly identity: readonly string[];
   readonly fields: FieldTypes;

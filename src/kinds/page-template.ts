@@ -90,9 +90,7 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
     name,
     noun,
     only: 'boruta',
-    get schema() {
-      return schema();
-    },
+    schema,
     identity: [...ownerParts, 'type'],
     fields: { content: body },
     scopes: { read: scope, write: scope },

@@ -89,7 +89,11 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
   const { name, noun, list, fields, sets = {}, refers = {}, usedBy = [], param } = given;
   const { body: bodyOf = (all) => all, beside = () => ({}) } = given;
   const traits = { documented: {}, boruta: given.traits };
-  const one = { title: `show ${withArticle(noun)}`, path: `${given.path}/:${param}`, scope: given.scopes.read };
+  const one = {
+    title: `show ${withArticle(noun)}`,
+    path: `${given.path}/:${param}`,
+    scope: given.scopes.read,
+  };
   const operation = (verb: 'create' | 'update' | 'delete') => `${verb}${name}` as WriteOperation;
   const always = Object.keys(sets);
   // No secret, and either a reference or the id beside it.
@@ -122,9 +126,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
     name,
     noun,
     ...(given.documented ? {} : ({ only: 'boruta' } as const)),
-    get schema() {
-      return schema();
-    },
+    schema,
     identity: ['id', 'name'],
     fields,
     scopes: given.scopes,
@@ -189,7 +191,8 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
       }
       for (const [field, other] of Object.entries(sets)) {
         const ids = asElements(found[field]).map(keyOf);
-        if (new Set(ids).size < ids.length) troubles.push(`${field} has a ${nounOf(other)} twice: remove one`);
+        if (new Set(ids).size < ids.length)
+          troubles.push(`${field} has a ${nounOf(other)} twice: remove one`);
       }
       return { ...result, fields: found, troubles, confirmed };
     },
@@ -264,11 +267,7 @@ function namingIn(name: ListName): NonNullable<Kind['naming']> {
 }
 
 /** The object of an identity in a list. */
-function lookUp(
-  identity: Identity,
-  list: Catalog,
-  { profile }: Pick<ObserveContext, 'profile'>,
-): Live {
+function lookUp(identity: Identity, list: Catalog, { profile }: Pick<ObserveContext, 'profile'>): Live {
   const { id, name = '' } = identity;
   const absent = profile.creates && isMissing(list, identity) ? { missing: true as const } : {};
   const nothing = { exists: false, identity, fields: {} };
@@ -287,11 +286,7 @@ function lookUp(
 }
 
 /** Finds the objects of a list, and names them if their name is unique. */
-function discoveryIn(
-  name: ListName,
-  nouns: string,
-  shown: (row: Fields) => Fields,
-): Discovery {
+function discoveryIn(name: ListName, nouns: string, shown: (row: Fields) => Fields): Discovery {
   return {
     options: {},
     async find({ list }: DiscoverContext): Promise<Discovered> {

@@ -90,9 +90,7 @@ function lostLists(traces: Traces): Fields {
 export const user: Kind = {
   name: 'User',
   noun: 'user',
-  get schema() {
-    return userSchema();
-  },
+  schema: userSchema,
   identity: ['id', 'username', 'backend'],
   byName: userByName,
   many: users,

@@ -12,9 +12,7 @@ const timed = ['organizations', 'authorized_scopes', 'roles'];
 /** Documents about many users. */
 export const users: Many = {
   name: 'Users',
-  get schema() {
-    return usersSchema();
-  },
+  schema: usersSchema,
   covers({ users: named, match, except, at_least: atLeast }) {
     return {
       named: Array.isArray(named) ? named.map(identityOf) : [],

@@ -34,7 +34,7 @@ export function readDocument(document: ParsedDocument, reading: Reading): Promis
   if (!('kind' in read)) return Promise.resolve({ declared: undefined, problems: read });
   const { kind, many } = read;
   const { schema, name } = many ?? kind;
-  const { data, problems, notes } = check({ schema, root, file, variables, name });
+  const { data, problems, notes } = check({ schema: schema(), root, file, variables, name });
   const sensitive = sensitiveIdentities(kind, root, file, notes);
   const found = [
     ...problems.filter((problem) => !sensitive.some((other) => covers(other, problem))),

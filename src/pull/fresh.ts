@@ -130,7 +130,7 @@ function namesFor(kind: Kind, finding: Finding, options: FreshOptions): Identity
   const isUsable =
     named !== undefined &&
     Object.values(named).every((name) => isUsableName(name, options)) &&
-    kind.schema.safeParse({ kind: kind.name, ...named }).success;
+    kind.schema().safeParse({ kind: kind.name, ...named }).success;
   return isUsable ? named : identity;
 }
 
@@ -215,7 +215,7 @@ function refusalOf(draft: Draft, profile: Profile): string | undefined {
   const { kind, named, said } = draft;
   const values = [...said].map(([field, { value }]) => [field, reveal(value)]);
   const whole = { kind: kind.name, ...named, ...Object.fromEntries(values) };
-  const isSound = kind.schema.safeParse(whole).success && isReadBack(membersOf(draft, ({ raw }) => raw));
+  const isSound = kind.schema().safeParse(whole).success && isReadBack(membersOf(draft, ({ raw }) => raw));
   if (!isSound) return UNWRITABLE;
   return kind.check([declaredOf(draft)], profile).find(({ severity }) => severity === 'error')?.message;
 }

@@ -9,7 +9,9 @@ const sources: { readonly [name in SchemaName]: readonly [title: string, schema:
   manifest: [
     'One document of an idops manifest',
     () =>
-      z.union(kinds.flatMap(({ schema, many }) => (many === undefined ? [schema] : [schema, many.schema]))),
+      z.union(
+        kinds.flatMap(({ schema, many }) => [schema(), ...(many === undefined ? [] : [many.schema()])]),
+      ),
   ],
   config: ['The configuration of an idops project, idops.yaml', () => configSchema],
   plan: ['A plan, as idops plan --format json gives it', () => planSchema],

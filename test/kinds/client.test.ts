@@ -34,7 +34,7 @@ const idle = (at: Pick<TestProject, 'idops'>) =>
 
 describe('a client', () => {
   it('has a schema with all of its fields', () => {
-    const shape = Object.keys((kind.schema as unknown as { shape: object }).shape);
+    const shape = Object.keys((kind.schema() as unknown as { shape: object }).shape);
     const others = ['kind', 'id', 'did_generation', 'create', 'state'];
     expect(shape.filter((name) => !others.includes(name)).sort()).toEqual(Object.keys(kind.fields).sort());
   });

@@ -136,7 +136,7 @@ describe.each(cases)('$kind.name, $profile.name', (on) => {
     await fc.assert(
       fc.asyncProperty(worlds, async ({ seed, known, next }) => {
         for (const doc of [...known, ...next]) {
-          expect(kind.schema.safeParse(doc).error?.issues ?? []).toEqual([]);
+          expect(kind.schema().safeParse(doc).error?.issues ?? []).toEqual([]);
           // The validator compares elements, and takes no object without a prototype.
           manifestSchema(structuredClone(doc));
           expect(manifestSchema.errors ?? []).toEqual([]);
@@ -144,7 +144,7 @@ describe.each(cases)('$kind.name, $profile.name', (on) => {
         const [first] = next;
         if (first === undefined) throw new Error('nothing is declared');
         const { field, wrong, doc } = misspelt(first);
-        expect(kind.schema.safeParse(doc).success).toBe(false);
+        expect(kind.schema().safeParse(doc).success).toBe(false);
         expect(manifestSchema(structuredClone(doc))).toBe(false);
         await inPlace({ seed, profile: profile.name }, async ({ declare, session, sandbox }) => {
           declare([doc]);
