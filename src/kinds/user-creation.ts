@@ -79,15 +79,10 @@ export const userCreation: Creation = {
     const { metadata } = fields;
     if (Array.isArray(known) && isMap(metadata)) {
       const names = new Set(asElements(known).map(({ attribute_name }) => attribute_name));
-      const own = Object.entries(metadata).filter(([key]) => names.has(key));
-      if (own.length < Object.keys(metadata).length) {
-        sent.metadata = Object.fromEntries(own);
-        const others = Object.keys(metadata).filter((key) => !names.has(key));
-        leave(
-          `metadata.${others.join(', metadata.')}`,
-          'the metadata_fields of the backend have no such field',
-        );
-      }
+      sent.metadata = Object.fromEntries(Object.entries(metadata).filter(([key]) => names.has(key)));
+      const others = Object.keys(metadata).filter((key) => !names.has(key));
+      const which = `metadata.${others.join(', metadata.')}`;
+      if (others.length > 0) leave(which, 'the metadata_fields of the backend have no such field');
     }
     return { fields: sent, warnings };
   },

@@ -6,8 +6,8 @@ import {
   absentAlone,
   anyObject,
   document,
-  identifier,
   identified,
+  identifier,
   ignorable,
   lifecycle,
   NOT_ADDED,
@@ -246,8 +246,6 @@ function adds(
 interface UserTraits extends Traits {
   /** Whether a scope of a user needs a label. */
   readonly scopeNeedsLabel: boolean;
-  /** Whether the elements of a user's lists need ids, and scopes a label. */
-  readonly elementsNeedIds: boolean;
   /** Whether a user has own roles. */
   readonly hasRoles: boolean;
   /** Whether the server reads decimals in metadata as doubles, and may respell them. */
@@ -255,10 +253,9 @@ interface UserTraits extends Traits {
 }
 
 export const userTraits: ProfileTraits<UserTraits> = {
-  documented: { scopeNeedsLabel: true, elementsNeedIds: false, hasRoles: false, doubles: false },
+  documented: { scopeNeedsLabel: true, hasRoles: false, doubles: false },
   boruta: {
     scopeNeedsLabel: false,
-    elementsNeedIds: true,
     hasRoles: true,
     doubles: true,
     read: { title: 'show a user', path: '/api/users/:user_id', scope: 'users:manage:all' },

@@ -17,7 +17,7 @@ export function replaceUser({ present, desired, profile, references }: PlanInput
   const unknown = unknownWhole('user', traits.whole ?? [], fields);
   if (unknown !== undefined) return blocked(unknown, fields);
   const troubles: string[] = [];
-  const body = traits.elementsNeedIds ? withIds(fields, present.fields, references, troubles) : fields;
+  const body = withIds(fields, present.fields, references, troubles);
   troubles.push(...unknownMemberships(body, references.organizations));
   if (troubles.length > 0) return blocked([...new Set(troubles)].join('; '), body);
   return {
