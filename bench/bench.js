@@ -85,11 +85,12 @@ export class Bench {
     return await run(program, this.#folder);
   }
 
-  /** Calls `round` for each round, which gives the ratios of one. The first round of a full run is a warm-up. */
+  /** Calls `round` for each round, which gives the ratios of one. Before several rounds, there is one as a warm-up. */
   async rounds({ name, against, repeats = this.#repeats }, round) {
     const row = { name, against, time: [], processor: [], memory: 0 };
-    if (!this.quick) await round();
-    for (let number = 0; number < (this.quick ? 1 : repeats); number += 1) {
+    const number = this.quick ? 1 : repeats;
+    if (number > 1) await round();
+    for (let left = number; left > 0; left -= 1) {
       const { time, processor, memory = 0 } = await round();
       row.time.push(time);
       row.processor.push(processor);

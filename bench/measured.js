@@ -12,8 +12,11 @@ export async function measured({ quick = false, only = scenarios }) {
     try {
       const { measure } = await import(`./scenarios/${scenario}.js`);
       await measure(bench);
-      rows.push(...bench.rows);
+    } catch (failure) {
+      console.error(failure);
+      process.exitCode = 1;
     } finally {
+      rows.push(...bench.rows);
       await bench.end();
     }
   }

@@ -34,6 +34,8 @@ export async function measure(bench) {
   const renew = () => {
     rmSync(bare, { recursive: true, force: true });
     git(inGit, 'init', '--bare', bare);
+    // Otherwise idops notices that the branch is gone.
+    git(inGit, 'update-ref', '-d', 'refs/idops/seen/idops-state');
   };
   await compare('git', bench.idops(apply, { cwd: inGit, server, before: renew }));
 
