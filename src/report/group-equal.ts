@@ -28,13 +28,20 @@ export function namesIn(address: string): string[] {
 /** A text without these names, if they are words of their own. */
 export function withoutNames(text: string, names: readonly string[]): string {
   return names
-    .toSorted((a, b) => b.length - a.length)
-    .reduce((shorter, name) => shorter.replace(alone(name), '…'), text);
+    .filter((name) => name !== '')
+    .sort((a, b) => b.length - a.length)
+    .reduce((shorter, name) => shorter.split(name).reduce(joined(name)), text);
 }
 
-function alone(name: string): RegExp {
-  const letters = '[\\p{L}\\p{M}\\p{N}_-]';
-  return new RegExp(`(?<!${letters})${name.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}(?!${letters})`, 'gu');
+const [letterBefore, letterAfter] = [/[\p{L}\p{M}\p{N}_-]$/u, /^[\p{L}\p{M}\p{N}_-]/u];
+
+/** Joins what is before and after a name. A regular expression for each name takes 1 ms. */
+function joined(name: string): (before: string, after: string) => string {
+  return (before, after) => {
+    // The last character may have two units.
+    const isPart = letterBefore.test(before.slice(-2)) || letterAfter.test(after);
+    return `${before}${isPart ? name : '…'}${after}`;
+  };
 }
 
 /** A message without the values and names of its object. */
