@@ -69,14 +69,12 @@ async function withoutDuplicates(
   paths: readonly string[],
   problems: Problem[],
 ): Promise<readonly ManifestFile[]> {
-  const looked = await Promise.all(paths.map((path) => access.find(path)));
+  const looked = await Promise.all(paths.map(async (path) => ({ path, found: await access.find(path) })));
   // Of several paths to a file, the one without links is used.
   const seen = new Set<string>();
   const direct = new Set(paths);
-  return paths.flatMap((path, index) => {
+  return looked.flatMap(({ path, found }) => {
     const name = fileName(path, project);
-    const found = looked[index];
-    if (found === undefined) return [];
     if (!('target' in found)) {
       problems.push(refusal(name, found));
       return [];

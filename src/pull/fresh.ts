@@ -37,15 +37,11 @@ interface DraftField extends Written {
 }
 
 /** A document for an object that no manifest declares. */
-export interface FreshDocument {
+export interface FreshDocument extends Finding {
   readonly kind: Kind;
-  readonly identity: Identity;
-  /** The same as the document names it: by names or by ids. */
+  /** Its identity as the document names it: by names or by ids. */
   readonly named: Identity;
   readonly address: string;
-  /** Its name for people. */
-  readonly called: string | null;
-  readonly live: Live;
   readonly said: ReadonlyMap<string, DraftField>;
   readonly toSet: readonly VariableToSet[];
 }
@@ -95,7 +91,7 @@ export function freshDocuments(
 }
 
 function draftOf(kind: Kind, finding: Finding, options: FreshOptions): Draft {
-  const { identity, live, called } = finding;
+  const { identity, live } = finding;
   const named = namesFor(kind, finding, options);
   const { ignored = [] } = kind.traits[options.profile.name];
   const { writes, files } = kind.discovery ?? {};
@@ -119,7 +115,7 @@ function draftOf(kind: Kind, finding: Finding, options: FreshOptions): Draft {
     const written = writeAt([field], type, value, writing);
     if (written !== undefined) said.set(field, { ...written, isBody: false });
   }
-  return { kind, identity, named, live, called, address, said, toSet, left };
+  return { ...finding, kind, named, address, said, toSet, left };
 }
 
 /** The names by which a document finds an object if it can have them, otherwise its ids. */

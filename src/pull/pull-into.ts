@@ -98,12 +98,8 @@ export async function pullInto(
   const edited = editedSources(updates);
   const concernedMany = covered.filter(isConcernedLive);
   const manyLeft = differingMany(concernedMany, live, { profile, references });
-  const left = [
-    ...problems,
-    ...updates.flatMap(({ update }) => update.left),
-    ...bodies.conflicts(),
-    ...manyLeft,
-  ];
+  const ofUpdates = updates.flatMap(({ update }) => update.left);
+  const left = [...problems, ...ofUpdates, ...bodies.conflicts(), ...manyLeft];
   // An object that only documents about many cover gets its own document if an option names it.
   const isNew = ({ kind: { discovery }, finding }: DiscoveredAll['found'][number]): boolean => {
     const one = found.get(finding);
@@ -113,10 +109,7 @@ export async function pullInto(
   const fresh = declaredOnly ? [] : withoutBuiltIn(discovered, builtIn).filter(isNew);
   const { documents: made, leftOut } = freshDocuments(fresh, options);
   const changed = await placeDocuments(made, edited, project, manifests, wishes, bodies);
-  const toSet = [
-    ...updates.flatMap(({ update }) => update.toSet),
-    ...made.flatMap((document) => document.toSet),
-  ];
+  const toSet = [...updates.map(({ update }) => update), ...made].flatMap((one) => one.toSet);
   const files = [...changed, ...bodies.files()].sort((a, b) => (a.path < b.path ? -1 : 1));
   refuse(await bodies.guarded(files));
   const own = new Set(concerned.map(({ source }) => source.path));
@@ -272,12 +265,11 @@ async function lookUp(
     return id === undefined && more.length === 0 ? only?.finding : undefined;
   };
   const others = concerned.filter((one) => one.declared.trouble === undefined && !take(one, undefined));
-  const wanted = others.map(({ declared: { kind, identity } }) => ({ kind, identity }));
+  const wanted = others.map((one) => ({ one, kind: one.declared.kind, identity: one.declared.identity }));
   const observed = await observe(wanted, [], look);
-  for (const [index, one] of others.entries()) {
-    const object = wanted[index];
-    const now = object === undefined ? undefined : observed.live.get(object);
-    if (now !== undefined && !take(one, now)) live.set(one, now);
+  for (const object of wanted) {
+    const now = observed.live.get(object);
+    if (now !== undefined && !take(object.one, now)) live.set(object.one, now);
   }
   for (const one of others) {
     const finding = live.get(one)?.exists === false ? renamed(one.declared) : undefined;
@@ -290,17 +282,13 @@ async function lookUp(
 
 /** The manifests after their edits; a field that can't be edited moves from `fields` to `left`. */
 function editedSources(updates: readonly DocumentUpdate[]): ReadonlyMap<ManifestSource, string> {
-  const all = updates.flatMap(({ one, update }) =>
-    Object.entries(update.fields).map(([field, next]) => ({
-      document: one.number,
-      field,
-      next,
-      one,
-      update,
-    })),
+  const all = updates.flatMap((owner) =>
+    Object.entries(owner.update.fields).map(([field, next]) => {
+      return { document: owner.one.number, field, next, owner };
+    }),
   );
   const texts = new Map<ManifestSource, string>();
-  for (const [source, edits] of groupBy(all, ({ one }) => one.source)) {
+  for (const [source, edits] of groupBy(all, ({ owner }) => owner.one.source)) {
     const reason = 'its file is a link; idops writes through no link';
     const { text, refused } =
       source.path === source.target
@@ -308,7 +296,8 @@ function editedSources(updates: readonly DocumentUpdate[]): ReadonlyMap<Manifest
         : { text: source.text, refused: edits.map((edit) => ({ edit, reason })) };
     texts.set(source, text);
     for (const { edit, reason: why } of refused) {
-      const { one, field, update } = edit;
+      const { field, owner } = edit;
+      const { one, update } = owner;
       const message = `${update.address}: ${field} differs from what the server has, and ${why}`;
       const hint = 'change it by hand; idops plan shows both values';
       update.left.push(error('not-pulled', message, [one.declared.placeOf(field)], hint));
