@@ -1,20 +1,16 @@
+import { wordsIn } from '../base/words.js';
 import type { Bound, Partials } from './template.js';
 
 type Data = { readonly [name: string]: Bound };
 
-const paths = [
-  ...['choose_session', 'edit_user', 'update_user', 'destroy_user', 'delete_user_session'],
-  'update_user_reset_password',
-  ...['registration', 'reset_password', 'session', 'totp_registration', 'webauthn_registration'].map(
-    (name) => `new_user_${name}`,
-  ),
-  ...['confirmation', 'consent', 'registration', 'reset_password', 'session', 'totp_registration'].map(
-    (name) => `create_user_${name}`,
-  ),
-  'create_user_session_totp_authentication',
-  'create_user_session_webauthn_authentication',
-  'create_user_webauthn_registration',
-];
+const paths = wordsIn(`
+  choose_session edit_user update_user destroy_user delete_user_session update_user_reset_password
+  new_user_registration new_user_reset_password new_user_session new_user_totp_registration
+  new_user_webauthn_registration create_user_confirmation create_user_consent create_user_registration
+  create_user_reset_password create_user_session create_user_totp_registration
+  create_user_session_totp_authentication create_user_session_webauthn_authentication
+  create_user_webauthn_registration
+`);
 
 /** What every page of an identity provider is filled in with. */
 const common: Data = {
