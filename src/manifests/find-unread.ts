@@ -152,9 +152,7 @@ export function fixedSteps(pattern: string): string[] {
 async function absence({ pattern, isEmpty }: WalkedGlob, { root }: Project): Promise<string[]> {
   const folder = fixedSteps(pattern).join('/').replace(/\\(.)/g, '$1');
   const there = await stat(resolve(root, folder)).catch(() => undefined);
-  if (there?.isDirectory() !== true) {
-    return [`the folder ${folder} of "${pattern}" does not exist`];
-  }
+  if (there?.isDirectory() !== true) return [`the folder ${folder} of "${pattern}" does not exist`];
   return isEmpty ? [`no file matches "${pattern}"`] : [];
 }
 

@@ -64,8 +64,16 @@ function formOf(
   const { drift: _, ...counts } = summary;
   const planned = changes.filter(({ address, action }) => only?.has(address) ?? action !== 'unchanged');
   const parts = planned.flatMap((change) => {
-    const { address, label, kind, fields, warnings: told, ...others } = change;
-    const { declared_at: _place, recorded_at: _time, ...rest } = others;
+    const {
+      address,
+      label,
+      kind,
+      fields,
+      warnings: told,
+      declared_at: _,
+      recorded_at: _time,
+      ...rest
+    } = change;
     return [
       [address, { ...rest, kind, warnings: warningKeys(told) }],
       ...(label === undefined ? [] : [[`${NAME}${address}`, label]]),
@@ -84,14 +92,7 @@ function formOf(
 
 /** A field of a change: sets in one order, without its drift. */
 function fieldForm(kind: PlanJson['changes'][number]['kind'], field: { readonly [part: string]: unknown }) {
-  const {
-    path,
-    before,
-    after,
-    drift: _,
-    places: _places,
-    ...rest
-  } = field as { readonly [part: string]: Json };
+  const { path, before, after, drift: _, places: _places, ...rest } = field as { [part: string]: Json };
   const types = kindOf(kind).fields;
   const type = typeof path === 'string' && Object.hasOwn(types, path) ? types[path] : undefined;
   const form = (side: Json | undefined) => normalForm(type ?? value, side ?? null);

@@ -4,7 +4,7 @@ import { approve, refusalsOf, unlimited } from '../../plan/approve.js';
 import { isDrifted } from '../../plan/drift.js';
 import { changesServer, type Plan } from '../../plan/plan.js';
 import type { Project } from '../../project/index.js';
-import type { Outcome } from '../../report/watch-cycle.js';
+import type { Outcome, ShownCycle } from '../../report/watch-cycle.js';
 import { problemsOf } from '../failures.js';
 import { openForWriting, openSession, withSession } from '../open.js';
 import { type AllowOptions, limitsOf } from '../options.js';
@@ -30,16 +30,8 @@ export interface CyclePlan extends Pick<Session, 'declared'> {
   readonly seconds: number;
 }
 
-/** One cycle of `watch`: a plan, and what was applied of it. */
-export interface Cycle {
-  readonly outcome: Outcome;
-  /** Null if none could be made. */
-  readonly plan: Plan | null;
-  /** Null if nothing was applied. */
-  readonly result: Result | null;
-  /** What went wrong, and warnings of the manifests. */
-  readonly problems: readonly Problem[];
-  readonly notes: readonly string[];
+/** One cycle of `watch`: a plan if one could be made, the result if something was applied, and what went wrong. */
+export interface Cycle extends Omit<ShownCycle, 'number' | 'time' | 'seconds' | 'news'> {
   /** What was thrown, for --debug. */
   readonly failure?: unknown;
   /** Seconds from the beginning to the plan, and for applying it; null for what was not done. */
