@@ -16,10 +16,9 @@ export interface Guarded {
 
 /** What must be guarded in all environments. */
 export function guardedOf(layers: readonly Layer[], root: string): Guarded {
-  const variables = new Set<string>();
   const files = new Set<string>();
   const states = new Set<string>();
-  const named = new Set(['IDOPS_TOKEN']);
+  const variables = new Set(['IDOPS_TOKEN']);
   for (const { name, config, resolve } of layers) {
     const texts = (node: Node): string[] =>
       scalarsOf(node).flatMap((scalar) => {
@@ -33,27 +32,24 @@ export function guardedOf(layers: readonly Layer[], root: string): Guarded {
     ]) {
       const { node, complete } = find(config, section);
       if (!complete) continue;
-      for (const scalar of scalarsOf(node)) for (const one of namesIn(scalar)) named.add(one);
-      for (const one of scalarsIn(node, 'pass_env').flatMap(texts)) named.add(one);
+      for (const scalar of scalarsOf(node)) for (const one of namesIn(scalar)) variables.add(one);
+      for (const one of scalarsIn(node, 'pass_env').flatMap(texts)) variables.add(one);
       const given = scalarsIn(node, 'token_command').flatMap(texts).flatMap(filesIn);
       for (const file of [...fileNodes(node).flatMap(texts), ...given]) files.add(resolvePath(root, file));
     }
     // The URL of a remote may contain a credential.
     const remote = find(config, ['state', 'git', 'remote']);
     if (remote.complete && remote.node.type === 'scalar')
-      for (const one of namesIn(remote.node)) named.add(one);
+      for (const one of namesIn(remote.node)) variables.add(one);
     const state = find(config, ['state', 'path']);
     const [path = defaultState(name)] = state.complete ? texts(state.node) : [];
     states.add(resolvePath(root, path));
   }
-  // A member of `vars` in a credential may use variables too.
-  const pending = [...named];
-  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
-    variables.add(name);
+  // A member of `vars` in a credential may use variables too; the loop also visits those that it adds.
+  for (const name of variables) {
     for (const { config } of layers) {
       const { node, complete } = find(config, ['vars', name]);
-      if (complete && node.type === 'scalar')
-        pending.push(...namesIn(node).filter((one) => !variables.has(one)));
+      if (complete && node.type === 'scalar') for (const one of namesIn(node)) variables.add(one);
     }
   }
   return { variables, files: [...files], states: [...states] };
