@@ -31,12 +31,10 @@ export class BodyFiles {
   /** Finds out which files are named, and which of them can't be written. */
   async look(): Promise<void> {
     const manifests = new Set(this.#manifests.sources.map(({ target }) => target));
-    for (const source of this.#manifests.sources) {
-      for (const { written } of source.documents) {
-        for (const path of filesNamed(written())) {
-          const file = resolve(dirname(source.path), path);
-          this.#users.set(file, (this.#users.get(file) ?? 0) + 1);
-        }
+    for (const { path: manifest, documents } of this.#manifests.sources) {
+      for (const path of documents.flatMap(({ written }) => filesNamed(written()))) {
+        const file = resolve(dirname(manifest), path);
+        this.#users.set(file, (this.#users.get(file) ?? 0) + 1);
       }
     }
     for (const file of this.#users.keys()) {

@@ -29,12 +29,10 @@ export async function placeDocuments(
   const { root } = project;
   const inRoot = (path: string): string => shownPath(path, root);
   const isLink = ({ path, target }: ManifestSource): boolean => path !== target;
-  const existing = sources
-    .filter((source) => !isLink(source))
-    .map(({ path, documents: own }) => ({
-      path: inRoot(path),
-      kinds: own.flatMap(({ declared }) => declared?.kind ?? []),
-    }));
+  const existing = sources.flatMap((source) => {
+    const names = source.documents.flatMap(({ declared }) => declared?.kind ?? []);
+    return isLink(source) ? [] : [{ path: inRoot(source.path), kinds: names }];
+  });
   const kinds = [...new Set(documents.map(({ kind }) => kind))];
   const { folder, manifests } = findPlacement(kinds, project, existing);
   const bodyAt = (path: string, text: string) => bodies.place(posix.join(folder, path), text);
